@@ -1,0 +1,9 @@
+#include "algorithms/schedule.hpp"
+
+#include "sim/error.hpp"
+
+namespace athanor {
+
+void ElementCount::overflow() { throw SimulationError("size-overflow", "a payload exceeds 9.2e18 elements"); }
+
+}  // namespace athanor

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/simulator.hpp"
+#include "sim/units.hpp"
+
+namespace athanor {
+
+/// What a network is built from: links and the connections over them, each standing for a class of equal ones.
+/// Without classes every class has one member and every `flows` is 1.
+struct NetworkPlan {
+  struct Link {
+    Bandwidth rate;
+  };
+  /// One link on a connection's path.
+  struct Use {
+    std::uint32_t link = 0;
+    std::uint32_t flows = 1;  ///< members of the connection's class that cross one link of the link's class
+  };
+  struct Connection {
+    Time latency;                 ///< of the whole path, and of software
+    Bandwidth cap;                ///< most that one connection ever takes, besides what links allow; max: no cap
+    Bytes grain;                  ///< of the first part that is reported on its own; 0: none is
+    std::uint32_t first_use = 0;  ///< into `uses`
+    std::uint32_t uses = 0;       ///< 0: the two ends are one device, and only `cap` limits
+  };
+  std::vector<Link> links;
+  std::vector<Connection> connections;
+  std::vector<Use> uses;
+};
+
+/// Told what becomes of the bytes given to a network; one call per message, in the order of the moves.
+class MoveListener {
+ public:
+  virtual ~MoveListener() = default;
+  virtual void injected(std::uint32_t connection) = 0;       ///< the last byte has left the source
+  virtual void grain_arrived(std::uint32_t connection) = 0;  ///< the first grain is there (only where grain > 0)
+  virtual void delivered(std::uint32_t connection) = 0;      ///< the last byte is there
+};
+
+/// How long moving bytes takes. A connection is first in, first out: a message starts to be injected when the one
+/// before it has been injected, and is delivered one latency after its last byte was injected.
+class Network {
+ public:
+  virtual ~Network() = default;
+
+  /// Starts to move `size` bytes (0 is legal: latency only) over a connection, now.
+  virtual void move(std::uint32_t connection, Bytes size) = 0;
+
+  /// Bytes that one link of this class has carried so far.
+  virtual Bytes carried(std::uint32_t link) const = 0;
+
+  /// Appends all that decides how the future differs from that of another moment, in times relative to now, so that
+  /// equal snapshots mean equal futures.
+  virtual void snapshot(std::vector<std::int64_t>& state) const = 0;
+
+  /// The simulator is about to skip `by`, `times` repetitions of what happened since `carried_before` was taken:
+  /// moves remembered times, and counts the bytes carried in the skipped repetitions.
+  virtual void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) = 0;
+};
+
+}  // namespace athanor

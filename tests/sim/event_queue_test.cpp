@@ -1,0 +1,59 @@
+#include <queue>
+#include <random>
+
+#include <doctest/doctest.h>
+
+#include "sim/simulator.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+
+TEST_CASE("events come out in the order of time, then of their sequence, whatever the order in which they went in") {
+  std::mt19937_64 random(7);
+  EventQueue queue;
+  const auto later = [](const Event& a, const Event& b) { return b.before(a); };
+  std::priority_queue<Event, std::vector<Event>, decltype(later)> reference(later);
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    if (reference.empty() || random() % 3 != 0) {
+      const Event event{Time{static_cast<std::int64_t>(random() % 100)}, i, i};
+      queue.push(event);
+      reference.push(event);
+    } else {
+      CHECK(queue.top().what == reference.top().what);
+      queue.pop();
+      reference.pop();
+    }
+  }
+  CHECK(queue.size() == reference.size());
+}
+
+namespace {
+struct Recorder : Actor {
+  Simulator* simulator = nullptr;
+  ActorId id;
+  std::vector<std::uint64_t> seen;
+  int settled = 0;
+  void on_event(std::uint64_t what) override {
+    seen.push_back(what);
+    simulator->settle(id);
+  }
+  void on_settle() override {
+    ++settled;
+    if (settled == 1) { simulator->at(simulator->now(), id, 99); }
+  }
+};
+}  // namespace
+
+TEST_CASE("an instant settles after its last event, and again when settling causes more") {
+  Simulator simulator;
+  Recorder recorder;
+  recorder.simulator = &simulator;
+  recorder.id = simulator.add(recorder);
+  simulator.at(5_ns, recorder.id, 1);
+  simulator.at(5_ns, recorder.id, 2);
+  simulator.at(3_ns, recorder.id, 0);
+  simulator.run();
+  CHECK(recorder.seen == std::vector<std::uint64_t>{0, 99, 1, 2});
+  CHECK(recorder.settled == 3);
+  CHECK(simulator.now() == 5_ns);
+}

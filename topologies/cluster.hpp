@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "topologies/fabric.hpp"
+#include "topologies/router.hpp"
+
+namespace athanor {
+
+/// A fabric that jobs run on: its routing, and the devices that ranks are placed on.
+struct Cluster {
+  std::string description;  ///< one line for people: "16 x DGX-H100 on a rail-optimized fat tree"
+  std::unique_ptr<Fabric> fabric;
+  std::unique_ptr<Router> router;
+  std::vector<VertexId> endpoints;  ///< GPUs (or hosts of a fabric without nodes), in rank order: node by node
+  std::uint32_t endpoints_per_node = 1;
+  std::uint32_t nics_per_node = 0;  ///< rails; 0: endpoints are on the fabric themselves
+};
+
+/// A set of endpoints and what its boundary carries: traffic between inside and outside cannot exceed it.
+struct Cut {
+  std::string name;          ///< "node 3", "leaf 0", "half"
+  std::uint32_t inside = 0;  ///< endpoints inside
+  Bandwidth out;             ///< line rate of all links that leave, and of all that enter
+  Bandwidth in;
+  std::vector<LinkId> links_out;  ///< the boundary
+};
+
+/// The cuts that a hierarchy suggests, one of each distinct shape: an endpoint, a node, a leaf group, a pod, halves.
+std::vector<Cut> natural_cuts(const Cluster& cluster);
+
+}  // namespace athanor

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "topologies/fabric.hpp"
+
+namespace athanor {
+
+/// From where to where, and what tells flows between the same two apart.
+struct RouteRequest {
+  VertexId from;
+  VertexId to;
+  std::uint64_t flow = 0;             ///< hashed where routing chooses among equal paths; equal requests go equal ways
+  std::optional<std::uint32_t> rail;  ///< leave and enter nodes by this NIC instead of the nearest one
+};
+
+/// Chooses paths on one fabric. Pure: the same request always gives the same path. Thread-safe.
+class Router {
+ public:
+  virtual ~Router() = default;
+  /// Appends the links from `from` to `to`, in order; nothing when they are the same vertex.
+  /// Throws SimulationError("no-route", ...), naming both, when there is no path.
+  virtual void route(const RouteRequest& request, std::vector<LinkId>& path) const = 0;
+};
+
+}  // namespace athanor
