@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Draws the results of `athanor run --json FILE`.
+
+    plot_results.py RESULT.json --out DIRECTORY
+
+For each case CASE.svg and CASE.png: time and bus bandwidth over size, simulated, measured and as the hardware allows.
+Where several cases of one collective have no measurement, a comparison of them as well. Prints the path of every file
+it writes. Exit status: 0, 2 for a wrong command line, 4 for a file that cannot be read, drawn or written.
+"""
+
+import argparse
+import pathlib
+import sys
+
+import interpreter
+
+interpreter.require_module("matplotlib")
+
+import matplotlib  # noqa: E402  (only now is it known to be there)
+
+matplotlib.use("Agg")
+
+import axes  # noqa: E402
+import figures  # noqa: E402
+import results  # noqa: E402
+
+
+def unmeasured_by_collective(cases):
+    """Cases without a measurement, grouped by what they have in common."""
+    groups = {}
+    for name, rows in cases.items():
+        if not results.with_key(rows, "measured_time_us"):
+            groups.setdefault(rows[0]["collective"], {})[name] = rows
+    return {collective: group for collective, group in groups.items() if len(group) > 1}
+
+
+def unique_stems(names):
+    """A file name for each case; cases whose names differ in punctuation alone are numbered."""
+    stems, used = {}, set()
+    for name in names:
+        stem, number = results.file_stem(name), 2
+        while stem in used:
+            stem, number = f"{results.file_stem(name)}-{number}", number + 1
+        used.add(stem)
+        stems[name] = stem
+    return stems
+
+
+def draw(rows, directory):
+    """Writes every figure; yields the paths."""
+    cases = results.by_case(rows)
+    stems = unique_stems(cases)
+    for name, group in cases.items():
+        yield from axes.save(figures.case_figure(name, group), directory / stems[name])
+    for collective, group in unmeasured_by_collective(cases).items():
+        stem = "comparison-" + results.file_stem(collective)
+        yield from axes.save(figures.comparison_figure(collective, group), directory / stem)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Draws the results of `athanor run --json FILE`.")
+    parser.add_argument("result", type=pathlib.Path, help="the result file")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."), help="where the plots go (made if absent)")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    try:
+        rows = results.load(options.result)
+        options.out.mkdir(parents=True, exist_ok=True)
+        axes.style()
+        for path in draw(rows, options.out):
+            print(path)
+    except (results.ResultError, OSError) as error:
+        print(f"plot_results.py: {error}", file=sys.stderr)
+        return 4
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

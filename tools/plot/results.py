@@ -1,0 +1,73 @@
+"""The result file of `athanor run --json`, read for plotting."""
+
+import collections
+import json
+import re
+
+REQUIRED = ("collective", "algorithm", "ranks", "bytes", "time_us", "busbw_gbps")
+
+
+class ResultError(Exception):
+    """The file is not a result file; the message says what is wrong with it."""
+
+
+def load(path):
+    """The rows that can be drawn: those with a time and a size above zero (an axis of powers of two has no zero)."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ResultError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ResultError(f"{path}: not JSON: {error}") from error
+    rows = document.get("results") if isinstance(document, dict) else None
+    if not isinstance(rows, list):
+        raise ResultError(f'{path}: expected {{"results": [...]}} as written by `athanor run --json FILE`')
+    for number, row in enumerate(rows):
+        missing = [key for key in REQUIRED if row.get(key) is None]
+        if missing:
+            raise ResultError(f"{path}: /results/{number} has no {', '.join(missing)}")
+    drawable = [row for row in rows if row["bytes"] > 0 and row["time_us"] > 0]
+    if not drawable:
+        raise ResultError(f"{path}: no result has a size and a time above zero, so there is nothing to draw")
+    return drawable
+
+
+def by_case(rows):
+    """Rows of each case, in the order of the file, each sorted by size."""
+    cases = collections.OrderedDict()
+    for row in rows:
+        cases.setdefault(case_name(row), []).append(row)
+    return {name: sorted(group, key=lambda row: row["bytes"]) for name, group in cases.items()}
+
+
+def case_name(row):
+    return row.get("case") or row["collective"].replace("_", "-")
+
+
+def by_algorithm(rows):
+    """Rows of each algorithm, in alphabetical order, so that a colour does not hang on which size came first."""
+    names = sorted({row["algorithm"] for row in rows})
+    return {name: [row for row in rows if row["algorithm"] == name] for name in names}
+
+
+def best(rows):
+    """The fastest row of each size."""
+    fastest = {}
+    for row in rows:
+        if row["bytes"] not in fastest or row["time_us"] < fastest[row["bytes"]]["time_us"]:
+            fastest[row["bytes"]] = row
+    return [fastest[size] for size in sorted(fastest)]
+
+
+def with_key(rows, key):
+    return [row for row in rows if row.get(key)]
+
+
+def bandwidth_at(row, time_key):
+    """Bus bandwidth that another time for the same payload means."""
+    return row["busbw_gbps"] * row["time_us"] / row[time_key]
+
+
+def file_stem(name):
+    """A case's name as a file name: letters, digits and single hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "case"
