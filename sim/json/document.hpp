@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sim/error.hpp"
+
+namespace athanor {
+
+/// One JSON document (comments allowed) that knows where each of its values was written. A value, cheap to copy but
+/// for its JSON.
+class Document {
+ public:
+  /// Throws ScenarioError ("syntax", "duplicate-key") with line and column; `file` is what problems name.
+  static Document parse(std::string text, std::string file);
+  /// Throws FileError when the file cannot be read, else as parse.
+  static Document load(const std::string& path);
+
+  Document(const Document& other);
+  Document(Document&& other) noexcept;
+  Document& operator=(Document other) noexcept;
+  ~Document();
+
+  const nlohmann::json& root() const { return *root_; }
+  const std::string& file() const;
+
+  /// Where the value at a JSON pointer was written. For a pointer that names nothing: the nearest enclosing value.
+  Place place(const std::string& pointer) const;
+  /// The same for the key in front of the value; array elements and the root have none: their value's place.
+  Place key_place(const std::string& pointer) const;
+
+  /// "/collective/channels=4", from a command line: the text behind '=' is taken as JSON, or as a string where it is
+  /// not. The last key may be new, all others must exist: UsageError with the nearest existing key otherwise.
+  /// Places of what is set say file "--set".
+  void set(std::string_view assignment);
+
+  /// This document without its key `list`, changed by element `index` of that list as by an RFC 7396 merge patch:
+  /// one of the `cases` of a scenario. Values that came from the patch keep their places in it.
+  /// Requires root()[list][index] to be an object.
+  Document patched(const std::string& list, std::size_t index) const;
+
+ private:
+  struct Text;
+  /// Values at and below `pointer` were written at `source` (of the text), or on the command line when `set`.
+  struct Origin {
+    std::string pointer;
+    std::string source;
+    bool set = false;
+  };
+
+  Document(std::shared_ptr<const Text> text, nlohmann::json root);
+  void merge(nlohmann::json& target, const nlohmann::json& patch, const std::string& at, const std::string& from);
+  Place locate(const std::string& pointer, bool key) const;
+
+  std::shared_ptr<const Text> text_;
+  std::unique_ptr<nlohmann::json> root_;
+  std::vector<Origin> origins_;  ///< the last that holds a pointer counts; none: written where it stands
+};
+
+}  // namespace athanor
