@@ -10,7 +10,7 @@ PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 MEASURED = {"color": "#111111", "marker": "o", "markerfacecolor": "none", "markersize": 7.5, "markeredgewidth": 1.3,
             "linestyle": "none", "zorder": 4}
-BOUND = {"color": "#555555", "linestyle": (0, (5, 3)), "linewidth": 1.4, "zorder": 2}
+BOUND = {"color": "#555555", "marker": "_", "markersize": 4, "linestyle": (0, (5, 3)), "linewidth": 1.4, "zorder": 2}
 BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"]
 TIME_UNITS = [(1e6, "s"), (1e3, "ms"), (1, "µs"), (1e-3, "ns")]
 LABELLED_SIZES = 9
@@ -41,7 +41,9 @@ def time_label(microseconds):
 def size_ticks(sizes):
     """Powers of two from the smallest to the largest size, evenly spaced, few enough to be read."""
     first, last = math.floor(math.log2(min(sizes))), math.ceil(math.log2(max(sizes)))
-    step = max(1, math.ceil((last - first) / (LABELLED_SIZES - 1)))
+    least = max(1, math.ceil((last - first) / (LABELLED_SIZES - 1)))
+    # A step that divides the range puts a label at the largest size too.
+    step = next((step for step in range(least, 2 * least) if (last - first) % step == 0), least)
     return [2.0 ** power for power in range(first, last + 1, step)]
 
 
@@ -59,6 +61,9 @@ def size_axis(axes, sizes, label):
 
 def time_axis(axes):
     axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    if math.ceil(math.log10(low)) >= math.floor(math.log10(high)):  # fewer than two labels: widen to whole decades
+        axes.set_ylim(10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high)))
     axes.yaxis.set_major_locator(LogLocator(base=10, numticks=12))
     axes.yaxis.set_minor_locator(LogLocator(base=10, subs=range(2, 10), numticks=12))
     axes.yaxis.set_minor_formatter(NullFormatter())

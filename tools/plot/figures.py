@@ -8,8 +8,16 @@ import results
 LARGE = 2 ** 30
 
 
+ACRONYMS = {"nvls", "sharp", "collnet", "msccl"}
+
+
 def words(name):
-    return name.replace("_", " ")
+    """An identifier as prose: ring, double binary tree, NVLS."""
+    return " ".join(part.upper() if part in ACRONYMS else part for part in name.split("_"))
+
+
+def collective_title(collective):
+    return collective.replace("_", "-").capitalize()
 
 
 def colours(names):
@@ -32,9 +40,8 @@ def draw_simulated(panel, rows, value):
     for left, right in zip(fastest, fastest[1:]):
         draw_series(panel, [left, right], value, looks[right["algorithm"]][0], None, zorder=3)
     for name, chosen in results.by_algorithm(fastest).items():
-        draw_series(panel, chosen, value, *looks[name], linestyle="none", zorder=3,
-                    label=f"Simulated: {words(name)}")
-    return looks
+        draw_series(panel, chosen, value, *looks[name], linestyle="none", zorder=3)
+        panel.plot([], [], color=looks[name][0], marker=looks[name][1], label=f"Simulated: {words(name)}")
 
 
 def draw_references(panel, rows, simulated_key):
@@ -54,20 +61,20 @@ def draw_references(panel, rows, simulated_key):
 def agreement(rows):
     """How far simulation and measurement are apart where bandwidth decides, in words; empty without both."""
     errors = [abs(row["error"]) for row in rows if row.get("error") is not None and row["bytes"] >= LARGE]
-    return f", within {100 * max(errors):.1f} % of the measurement from 1 GiB" if errors else ""
+    return f"; within {100 * max(errors):.1f} % of the measurement from 1 GiB on" if errors else ""
 
 
 def subtitle(rows):
     row = rows[0]
     network = f", {row['network']} network" if row.get("network") else ""
-    return f"{words(row['collective'])} over {row['ranks']:,} ranks{network}{agreement(results.best(rows))}"
+    return f"{collective_title(row['collective'])} over {row['ranks']:,} ranks{network}{agreement(results.best(rows))}"
 
 
 def legend_below(figure, panel):
     handles, labels = panel.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda index: (labels[index] == "Hardware bound", index))
     figure.legend([handles[index] for index in order], [labels[index] for index in order],
-                  loc="upper center", bbox_to_anchor=(0.5, 0.01), ncol=min(4, len(labels)), frameon=False)
+                  loc="upper center", bbox_to_anchor=(0.5, 0.01), ncol=len(labels) if len(labels) <= 5 else 3, frameon=False)
 
 
 def title(figure, headline, line):
@@ -125,8 +132,7 @@ def comparison_figure(collective, cases):
     figure = comparison_bars(fastest) if len(sizes) == 1 else comparison_lines(fastest)
     ranks = sorted({row["ranks"] for rows in fastest.values() for row in rows})
     count = f"{ranks[0]:,}" if len(ranks) == 1 else f"{ranks[0]:,} to {ranks[-1]:,}"
-    headline = words(collective).capitalize()
-    figure.suptitle(f"{headline}: {len(cases)} cases compared", x=0.01, y=0.995, ha="left", va="top", fontsize=15,
+    figure.suptitle(f"{collective_title(collective)}: {len(cases)} cases compared", x=0.01, y=0.995, ha="left", va="top", fontsize=15,
                     fontweight="bold")
     figure.text(0.01, 0.995 - 0.36 / figure.get_figheight(), f"{count} ranks, the fastest algorithm at each size",
                 ha="left", va="top", fontsize=11.5, color="#444444")

@@ -38,7 +38,7 @@ def fabric(case, busbw, exponents):
 
 
 def document(exponents):
-    fabrics = {"Fat tree": 46.0, "Fat tree, 4:1 oversubscribed": 12.5, "Rail-optimized": 47.0, "3D torus": 31.0}
+    fabrics = {"Fat tree, 4:1 oversubscribed": 12.5, "3D torus": 31.0}
     rows = one_node("One node: ring, tree or NVLS?")
     for name, busbw in fabrics.items():
         rows += fabric(name, busbw, exponents)

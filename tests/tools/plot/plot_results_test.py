@@ -1,0 +1,77 @@
+"""The plots are drawn from any result file that `athanor run` can write, and say what is wrong with any other."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import made_up_results
+
+PLOT = pathlib.Path(__file__).resolve().parents[3] / "tools/plot/plot_results.py"
+
+
+def plot(content, *, raw=False):
+    """(exit status, stderr, names of the files written) of a run over `content`."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = pathlib.Path(folder) / "result.json", pathlib.Path(folder) / "out"
+        source.write_text(content if raw else json.dumps(content), encoding="utf-8")
+        done = subprocess.run([sys.executable, PLOT, source, "--out", out], capture_output=True, text=True, check=False)
+        written = sorted(path.name for path in out.glob("*")) if out.exists() else []
+        empty = [path for path in out.glob("*") if path.stat().st_size < 2000] if out.exists() else []
+        assert not empty, f"suspiciously small: {empty}"
+        assert sorted(pathlib.Path(line).name for line in done.stdout.split("\n") if line) == written
+        return done.returncode, done.stderr, written
+
+
+class Plots(unittest.TestCase):
+    def test_each_case_has_a_figure_and_unmeasured_cases_are_compared(self):
+        status, stderr, written = plot(made_up_results.document(range(10, 34)))
+        self.assertEqual((status, stderr), (0, ""))
+        stems = {pathlib.Path(name).stem for name in written}
+        self.assertEqual(stems, {"one-node-ring-tree-or-nvls", "fat-tree-4-1-oversubscribed", "3d-torus",
+                                 "comparison-all-reduce"})
+        self.assertEqual(len(written), 2 * len(stems))
+
+    def test_cases_of_a_single_size_are_drawn(self):
+        status, stderr, written = plot(made_up_results.document([30]))
+        self.assertEqual((status, stderr), (0, ""))
+        self.assertIn("comparison-all-reduce.png", written)
+
+    def test_a_row_with_only_the_keys_that_are_always_there_is_drawn(self):
+        row = {"collective": "broadcast", "algorithm": "ring", "ranks": 2, "bytes": 8, "time_us": 1.0,
+               "busbw_gbps": 0.008, "measured_time_us": None, "error": None}
+        self.assertEqual(plot({"results": [row]}), (0, "", ["broadcast.png", "broadcast.svg"]))
+
+    def test_cases_whose_names_make_the_same_file_name_are_kept_apart(self):
+        rows = [made_up_results.row(case, "ring", 8, 2, 1.0, 0.5, 1.0) for case in ("a b", "a-b")]
+        self.assertEqual(plot({"results": rows})[2], ["a-b-2.png", "a-b-2.svg", "a-b.png", "a-b.svg"])
+
+
+class BadFiles(unittest.TestCase):
+    def check(self, content, message, raw=False):
+        status, stderr, written = plot(content, raw=raw)
+        self.assertEqual((status, written), (4, []))
+        self.assertIn(message, stderr)
+        self.assertEqual(stderr.count("\n"), 1, stderr)
+
+    def test_what_is_not_json_is_refused(self):
+        self.check('{"results": [', "not JSON", raw=True)
+
+    def test_json_of_another_kind_is_refused(self):
+        self.check([1, 2], "expected")
+        self.check({"rows": []}, "expected")
+
+    def test_a_row_without_its_time_is_named(self):
+        row = made_up_results.row("a", "ring", 8, 2, 1.0, 0.5)
+        del row["time_us"]
+        self.check({"results": [row]}, "/results/0 has no time_us")
+
+    def test_a_file_with_nothing_to_draw_is_refused(self):
+        self.check({"results": []}, "nothing to draw")
+        self.check({"results": [made_up_results.row("a", "ring", 8, 2, 1.0, 0.5) | {"bytes": 0}]}, "nothing to draw")
+
+
+if __name__ == "__main__":
+    unittest.main()
