@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "algorithms/schedule.hpp"
@@ -19,28 +21,39 @@ enum class CollectiveKind : std::uint8_t {
 
 /// "all_reduce", ...: the name in scenarios, results and on the command line.
 std::string_view name(CollectiveKind kind);
+/// The inverse of name().
+std::optional<CollectiveKind> collective_kind(std::string_view name);
+/// All kinds, in the order of their declaration.
+std::span<const CollectiveKind> collective_kinds();
 
 /// What is asked of a collective, apart from how.
 ///
 /// `count`: elements of the largest buffer of one rank, as nccl-tests sizes it: the vector for all-reduce, broadcast
 /// and reduce; the whole (all ranks' parts together) for all-gather, reduce-scatter and all-to-all; the message for
-/// send/receive. Where ranks divide it unevenly, rank r's part is elements [r * ceil(count / ranks), ...) clipped.
+/// send/receive. Where ranks divide it unevenly, rank r's part is elements [r * ceil(count / ranks), ...) clipped; in
+/// an all-to-all that part of every input goes to rank r, whose output holds them in the order of their senders.
 struct Collective {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;
   Elements count;
   std::uint32_t root = 0;  ///< of broadcast and reduce; the sender of send/receive, which goes to root + 1
+  bool in_place = false;   ///< input and output share memory; not for all-to-all and send/receive
 };
 
 /// How the payload is cut. An algorithm pipelines: channels run side by side, each loops over its part, and each
-/// loop moves one chunk per step, cut into slices that are sent one by one.
+/// loop moves one chunk per step. Rings send a chunk in slices, one by one, so that a slice travels on while the next
+/// arrives; the other algorithms, whose messages do not depend on each other, take a slice as their chunk.
+///
+/// Rings visit the ranks in ascending order unless `rotation` is set: then channel c leaves each group from its rank
+/// c * rotation and enters the next group at the rank after that. With 8 ranks and 8 NICs per node and rotation 1,
+/// eight channels use eight NICs.
 struct Layout {
   std::uint32_t channels = 1;
   Elements chunk = Elements::max();  ///< most elements of one chunk; max: the whole in one loop
   std::uint32_t slices = 1;          ///< messages per chunk
   Elements grain{1};                 ///< chunks and slices are multiples of this, but for the last
-  std::uint32_t rotation = 0;  ///< channel c uses the ring order rotated by c * rotation inside each group of `group`
-  std::uint32_t group = 0;     ///< ranks per node for rotated orders; 0: all ranks are one group
+  std::uint32_t rotation = 0;        ///< ranks by which the way out of a group moves per channel; 0: ascending order
+  std::uint32_t group = 0;           ///< ranks per node for rotated orders, a divisor of the ranks; 0: one group
 };
 
 }  // namespace athanor

@@ -110,8 +110,9 @@ class Schedule {
   virtual Endpoint target(AgentId agent, LaneId lane, PortId out) const = 0;
   virtual Endpoint source(AgentId agent, LaneId lane, PortId in) const = 0;
   /// Requires loop < lane.loops and step < lane.steps. Loops 0 .. loops-2 are one loop moved by shift(); the last
-  /// loop may be shorter. Lanes of equal program give equal primitives up to addresses and peers; a wait names a
-  /// lane at the same distance from its own (lane ids are relative).
+  /// loop may be shorter. Lanes of equal program have equal loops, steps and ports and give equal primitives up to
+  /// addresses and peers (and counts, where the payload is cut unevenly); a wait names a lane at the same distance
+  /// from its own (lane ids are relative).
   virtual Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const = 0;
   /// No primitive with a port has a greater count.
   virtual Elements message_limit() const = 0;

@@ -1,0 +1,109 @@
+#include "algorithms/catalog.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "algorithms/local_copy.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+// Each defined in the file of its name, algorithms/<kind>/<name>.cpp.
+Algorithm ring_all_reduce();
+
+std::span<const Algorithm> catalog() {
+  static const std::array kAlgorithms{
+      ring_all_reduce(),
+  };
+  return kAlgorithms;
+}
+
+const Algorithm& find(CollectiveKind kind, std::string_view wanted) {
+  std::vector<std::string> names;
+  for (const Algorithm& algorithm : catalog()) {
+    if (algorithm.kind != kind) { continue; }
+    if (algorithm.name == wanted) { return algorithm; }
+    names.emplace_back(algorithm.name);
+  }
+  const std::string near = nearest(std::string(wanted), names);
+  throw ScenarioError(
+      Problem{"unknown-algorithm",
+              fmt::format("no {} algorithm is named \"{}\"", name(kind), wanted),
+              {},
+              fmt::format("{}known are: {}", near.empty() ? "" : fmt::format("did you mean \"{}\"? ", near),
+                          fmt::join(names, ", "))});
+}
+
+std::string_view name(Engine engine) {
+  switch (engine) {
+    case Engine::none: return "none";
+    case Engine::nvswitch: return "nvswitch";
+  }
+  return "";
+}
+
+namespace {
+
+bool in_place_is_possible(CollectiveKind kind) {
+  return kind != CollectiveKind::all_to_all && kind != CollectiveKind::send_receive;
+}
+
+std::optional<std::string> invalid_collective(const Collective& collective) {
+  if (collective.ranks == 0) { return "a collective needs at least one rank"; }
+  if (collective.count < Elements::zero()) {
+    return fmt::format("the payload of {} elements is negative", collective.count.count());
+  }
+  if (collective.root >= collective.ranks) {
+    return fmt::format("root {} is not one of the {} ranks", collective.root, collective.ranks);
+  }
+  if (collective.in_place && !in_place_is_possible(collective.kind)) {
+    return fmt::format("{} cannot be done in place", name(collective.kind));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> invalid_layout(const Layout& layout) {
+  if (layout.channels == 0) { return "a layout needs at least one channel"; }
+  if (layout.slices == 0) { return "a chunk needs at least one slice"; }
+  if (layout.grain <= Elements::zero()) { return "the grain must be at least one element"; }
+  if (layout.chunk <= Elements::zero()) { return "the chunk must be at least one element"; }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> invalid(const Collective& collective, const Layout& layout) {
+  if (auto reason = invalid_collective(collective)) { return reason; }
+  if (auto reason = invalid_layout(layout)) { return reason; }
+  if (layout.group != 0 && collective.ranks % layout.group != 0) {
+    return fmt::format("groups of {} do not divide {} ranks", layout.group, collective.ranks);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Algorithm::refuses(const Collective& collective, const Layout& layout) const {
+  if (collective.kind != kind) {
+    return fmt::format("{} does {}, not {}", name, athanor::name(kind), athanor::name(collective.kind));
+  }
+  return invalid(collective, layout);
+}
+
+std::unique_ptr<const Schedule> Algorithm::make(const Collective& collective, const Layout& layout) const {
+  if (const auto reason = refuses(collective, layout)) {
+    throw ScenarioError(Problem{"algorithm-does-not-fit", *reason, {}, ""});
+  }
+  return collective.ranks == 1 ? local_copy(collective) : make_for_many(collective, layout);
+}
+
+Elements Algorithm::granule(const Collective& collective, const Layout& layout) const {
+  return collective.ranks == 1 ? Elements{1} : granule_for_many(collective, layout);
+}
+
+Cost Algorithm::cost(const Collective& collective) const {
+  return collective.ranks == 1 ? Cost{} : cost_for_many(collective);
+}
+
+}  // namespace athanor

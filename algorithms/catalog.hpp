@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "algorithms/collective.hpp"
+#include "algorithms/schedule.hpp"
+
+namespace athanor {
+
+/// What an algorithm needs beside its ranks.
+enum class Engine : std::uint8_t {
+  none,
+  nvswitch,  ///< one engine agent that reduces and multicasts for all ranks of one node
+};
+
+/// "none", "nvswitch".
+std::string_view name(Engine engine);
+
+/// What an algorithm costs with one channel and the payload in one loop and one slice.
+struct Cost {
+  std::uint32_t steps = 0;  ///< rounds when a send takes one unit of time and everything else none: the terms of alpha
+  Elements sent;            ///< by the busiest rank; in full-duplex links of one port the factor of beta
+  Elements reduced;         ///< additions by the busiest rank, engines apart: the factor of gamma
+  bool operator==(const Cost&) const = default;
+};
+
+/// Why no algorithm can carry this out: no ranks or channels, a root that is no rank, a negative count, ...
+std::optional<std::string> invalid(const Collective& collective, const Layout& layout);
+
+/// One way to do one collective. Names are unique per kind. One rank alone copies its input, whatever the algorithm.
+struct Algorithm {
+  std::string_view name;
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::string_view summary;  ///< one line
+  Engine engine = Engine::none;
+  std::string_view formula;  ///< time for P ranks and n elements, with alpha, beta and gamma as usual
+  std::string_view source;   ///< of the algorithm or the formula
+
+  /// The parts that each algorithm defines; callers use the members below. Require at least two ranks and arguments
+  /// that invalid() accepts.
+  std::unique_ptr<const Schedule> (*make_for_many)(const Collective&, const Layout&) = nullptr;
+  Elements (*granule_for_many)(const Collective&, const Layout&) = nullptr;
+  Cost (*cost_for_many)(const Collective&) = nullptr;
+
+  /// Why it does not fit, in words for the user, or nothing.
+  std::optional<std::string> refuses(const Collective& collective, const Layout& layout) const;
+  /// Throws ScenarioError where refuses() has a reason.
+  std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) const;
+  /// Counts that are a multiple of this are cut so that in each step all ranks and channels have equally many
+  /// elements. Models price a count as if it were rounded up to the next multiple.
+  Elements granule(const Collective& collective, const Layout& layout) const;
+  /// Exact, also for uneven counts.
+  Cost cost(const Collective& collective) const;
+};
+
+/// All algorithms, by kind in the order of CollectiveKind; the first of each kind is the one to begin with.
+std::span<const Algorithm> catalog();
+
+/// Throws ScenarioError ("unknown-algorithm") with the nearest name and all names of the kind.
+const Algorithm& find(CollectiveKind kind, std::string_view name);
+
+}  // namespace athanor
