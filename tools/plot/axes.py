@@ -10,7 +10,7 @@ PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 MEASURED = {"color": "#111111", "marker": "o", "markerfacecolor": "none", "markersize": 7.5, "markeredgewidth": 1.3,
             "linestyle": "none", "zorder": 4}
-BOUND = {"color": "#555555", "marker": "_", "markersize": 4, "linestyle": (0, (5, 3)), "linewidth": 1.4, "zorder": 2}
+BOUND = {"color": "#555555", "linestyle": (0, (5, 3)), "linewidth": 1.4, "zorder": 2}
 BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"]
 TIME_UNITS = [(1e6, "s"), (1e3, "ms"), (1, "µs"), (1e-3, "ns")]
 LABELLED_SIZES = 9

@@ -52,7 +52,7 @@ def draw_references(panel, rows, simulated_key):
     bounded, measured = results.with_key(rows, "bound_time_us"), results.with_key(rows, "measured_time_us")
     if bounded:
         panel.plot([row["bytes"] for row in bounded], list(map(value("bound_time_us"), bounded)),
-                   label="Hardware bound", **look.BOUND)
+                   marker="_" if len(bounded) == 1 else None, markersize=16, label="Hardware bound", **look.BOUND)
     if measured:
         panel.plot([row["bytes"] for row in measured], list(map(value("measured_time_us"), measured)),
                    label="Measured", **look.MEASURED)
