@@ -31,25 +31,25 @@ def unit(path):
     return path.rsplit(".", 1)[0]
 
 
-def cycle(edges):
-    """A list of nodes that ends where it starts, or None. `edges` maps a node to the nodes that it uses."""
-    done, trail = set(), []
+def circle(graph, node):
+    """The shortest way from `node` back to itself, as a list that starts and ends with it, or None."""
+    before, waiting = {}, [node]
+    for at in waiting:
+        for target in sorted(graph.get(at, ())):
+            if target == node:
+                way = [at]
+                while way[-1] != node:
+                    way.append(before[way[-1]])
+                return way[::-1] + [node]
+            if target not in before:
+                before[target] = at
+                waiting.append(target)
+    return None
 
-    def visit(node):
-        if node in trail:
-            return trail[trail.index(node):] + [node]
-        if node in done:
-            return None
-        trail.append(node)
-        for target in sorted(edges.get(node, ())):
-            found = visit(target)
-            if found:
-                return found
-        trail.pop()
-        done.add(node)
-        return None
 
-    return next((found for found in map(visit, sorted(edges)) if found), None)
+def circles(graph, nodes):
+    """The circle through each of `nodes` that lies on one."""
+    return [" -> ".join(found) for node in sorted(nodes) if (found := circle(graph, node))]
 
 
 def edges(pairs, name):
@@ -62,8 +62,13 @@ def edges(pairs, name):
     return graph
 
 
-def folder(path):
-    return path.rsplit("/", 1)[0]
+def part(folders):
+    """How a file is named among the parts of the house: files of a folder without sub-folders are one part; beside
+    sub-folders each header, with its source, is a part of its own: a catalog above them, an interface below them."""
+    def name(path):
+        folder = path.rsplit("/", 1)[0]
+        return unit(path) if any(other.startswith(folder + "/") for other in folders) else folder
+    return name
 
 
 class Layering(unittest.TestCase):
@@ -81,12 +86,13 @@ class Layering(unittest.TestCase):
                    if not (tree.ROOT / included).is_file()]
         self.assertEqual(missing, [])
 
-    def test_folders_and_their_sub_folders_do_not_include_each_other_in_a_circle(self):
-        self.assertIsNone(cycle(edges(self.named, folder)))
+    def test_no_folder_is_part_of_a_circle_of_includes(self):
+        folders = {path.rsplit("/", 1)[0] for path, _ in self.named}
+        self.assertEqual(circles(edges(self.named, part(folders)), folders), [])
 
     def test_headers_do_not_include_each_other_in_a_circle(self):
         headers = [(path, included) for path, included in self.named if path.endswith(".hpp")]
-        self.assertIsNone(cycle(edges(headers, unit)))
+        self.assertEqual(circles(edges(headers, unit), {unit(path) for path, _ in headers}), [])
 
     def test_every_header_is_guarded_once(self):
         unguarded = [str(path) for path in tree.files(".hpp") if "#pragma once" not in tree.text(path)]
@@ -100,10 +106,15 @@ class TheCheckItself(unittest.TestCase):
                          ["topologies/fabric.hpp includes algorithms/schedule.hpp"])
 
     def test_a_circle_is_found_and_told_in_order(self):
-        self.assertEqual(cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}}), ["b", "c", "b"])
+        self.assertEqual(circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}, "abc"), ["b -> c -> b", "c -> b -> c"])
+
+    def test_a_folder_without_sub_folders_is_one_part_and_files_beside_sub_folders_are_parts_of_their_own(self):
+        name = part({"a", "a/b"})
+        self.assertEqual([name("a/b/x.cpp"), name("a/b/y.hpp"), name("a/x.cpp"), name("a/x.hpp")],
+                         ["a/b", "a/b", "a/x", "a/x"])
 
     def test_a_diamond_is_no_circle(self):
-        self.assertIsNone(cycle({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}}))
+        self.assertEqual(circles({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}}, "abcd"), [])
 
 
 if __name__ == "__main__":
