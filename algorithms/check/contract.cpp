@@ -1,0 +1,98 @@
+#include "algorithms/check/contract.hpp"
+
+#include <algorithm>
+
+namespace athanor {
+
+Part part_of(const Collective& collective, std::uint32_t rank) {
+  const Elements whole{ceil_div(collective.count.count(), collective.ranks)};
+  const Elements first = std::min(whole * rank, collective.count);
+  return {first, std::min(whole, collective.count - first)};
+}
+
+Elements Contract::input(std::uint32_t rank) const {
+  switch (collective_.kind) {
+    case CollectiveKind::all_gather: return part_of(collective_, rank).count;
+    case CollectiveKind::broadcast:
+    case CollectiveKind::send_receive: return rank == collective_.root ? collective_.count : Elements::zero();
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::reduce:
+    case CollectiveKind::all_to_all: break;
+  }
+  return collective_.count;
+}
+
+Elements Contract::output(std::uint32_t rank) const {
+  const bool only_root = collective_.kind == CollectiveKind::reduce;
+  switch (collective_.kind) {
+    case CollectiveKind::reduce_scatter: return part_of(collective_, rank).count;
+    case CollectiveKind::all_to_all: return part_of(collective_, rank).count * collective_.ranks;
+    case CollectiveKind::send_receive: return rank == receiver() ? collective_.count : Elements::zero();
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce: break;
+  }
+  return only_root && rank != collective_.root ? Elements::zero() : collective_.count;
+}
+
+bool Contract::promises(std::uint32_t rank) const {
+  return collective_.kind != CollectiveKind::reduce || rank == collective_.root;
+}
+
+std::vector<Promise> Contract::promised(std::uint32_t rank) const {
+  const Part part = part_of(collective_, rank);
+  std::vector<Promise> promises;
+  switch (collective_.kind) {
+    case CollectiveKind::all_reduce: return {{Elements::zero(), collective_.count, std::nullopt, Elements::zero()}};
+    case CollectiveKind::reduce_scatter: return {{Elements::zero(), part.count, std::nullopt, part.first}};
+    case CollectiveKind::broadcast: return {{Elements::zero(), collective_.count, collective_.root, Elements::zero()}};
+    case CollectiveKind::reduce:
+      if (rank == collective_.root) { return {{Elements::zero(), collective_.count, std::nullopt, Elements::zero()}}; }
+      break;
+    case CollectiveKind::send_receive:
+      if (rank == receiver()) { return {{Elements::zero(), collective_.count, collective_.root, Elements::zero()}}; }
+      break;
+    case CollectiveKind::all_gather:
+      for (std::uint32_t origin = 0; origin < collective_.ranks; ++origin) {
+        const Part theirs = part_of(collective_, origin);
+        promises.push_back({theirs.first, theirs.count, origin, Elements::zero()});
+      }
+      break;
+    case CollectiveKind::all_to_all:
+      for (std::uint32_t origin = 0; origin < collective_.ranks; ++origin) {
+        promises.push_back({part.count * origin, part.count, origin, part.first});
+      }
+      break;
+  }
+  return promises;
+}
+
+bool Contract::finished() const {
+  switch (collective_.kind) {
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::reduce: return true;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::send_receive: break;
+  }
+  return false;
+}
+
+std::optional<Elements> Contract::in_place(std::uint32_t rank) const {
+  switch (collective_.kind) {
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce: return Elements::zero();
+    case CollectiveKind::all_gather: return part_of(collective_, rank).first;
+    case CollectiveKind::reduce_scatter: return Elements::zero() - part_of(collective_, rank).first;
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::send_receive: break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace athanor

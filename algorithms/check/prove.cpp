@@ -1,0 +1,55 @@
+#include "algorithms/check/prove.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "algorithms/check/label.hpp"
+#include "algorithms/check/races.hpp"
+#include "algorithms/check/replay.hpp"
+#include "algorithms/check/result.hpp"
+#include "algorithms/check/shared_cells.hpp"
+#include "algorithms/check/structure.hpp"
+#include "algorithms/check/symbolic.hpp"
+#include "algorithms/check/wiring.hpp"
+
+namespace athanor {
+
+namespace {
+
+Violation wrong_slots(std::string text) { return {ViolationKind::slots, {AgentId{0}, {}, {}, {}}, std::move(text)}; }
+
+std::optional<Violation> check_one_slot_fewer(const Schedule& schedule, const Wiring& wiring, std::uint32_t least) {
+  if (least == 1 || Replay(schedule, wiring, least - 1).run()) { return std::nullopt; }
+  return wrong_slots(fmt::format("least_slots() is {}, but the schedule ends with {}", least, least - 1));
+}
+
+std::optional<Violation> check_execution(const Schedule& schedule, const Collective& collective, const Wiring& wiring,
+                                         const ProofOptions& options) {
+  const std::uint32_t least = schedule.least_slots();
+  if (least == 0) { return wrong_slots("least_slots() is 0"); }
+  Symbolic<Label> values(schedule, wiring);
+  SharedCells shared(schedule, wiring);
+  Replay replay(schedule, wiring, least);
+  replay.watch(values);
+  replay.watch(shared);
+  if (auto violation = replay.run()) { return violation; }
+  if (auto violation = find_race(schedule, wiring, shared, std::max(options.most_slots, least))) { return violation; }
+  if (const auto wrong = first_wrong(collective, values)) {
+    return explain_result(schedule, collective, wiring, least, *wrong);
+  }
+  return check_one_slot_fewer(schedule, wiring, least);
+}
+
+}  // namespace
+
+std::optional<Violation> prove(const Schedule& schedule, const Collective& collective, const ProofOptions& options) {
+  if (auto violation = check_memory(schedule, collective)) { return violation; }
+  Wiring wiring;
+  if (auto violation = wire(schedule, wiring)) { return violation; }
+  if (auto violation = check_primitives(schedule, wiring)) { return violation; }
+  if (auto violation = check_programs(schedule, wiring, options.equal_counts)) { return violation; }
+  return check_execution(schedule, collective, wiring, options);
+}
+
+}  // namespace athanor
