@@ -4,10 +4,31 @@
 #include <string>
 #include <vector>
 
+#include "sim/ratio.hpp"
 #include "topologies/fabric.hpp"
 #include "topologies/router.hpp"
 
 namespace athanor {
+
+struct VertexRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+/// A part of the fabric that belongs together: what natural_cuts cuts off.
+struct Division {
+  std::string name;                 ///< "node 3", "leaf 0", "half"
+  std::vector<VertexRange> inside;  ///< the vertices in it
+  bool half = false;                ///< splits the whole in two: what bisection is measured on
+};
+
+/// One layer of switches of a network.
+struct TierSummary {
+  std::string name;  ///< "leaf", "spine", "core"
+  std::uint32_t switches = 0;
+  Ratio oversubscription{
+      1, 1};  ///< line rate towards endpoints / line rate upwards, of a fully used switch; 0 / 1 at the top
+};
 
 /// A fabric that jobs run on: its routing, and the devices that ranks are placed on.
 struct Cluster {
@@ -17,6 +38,10 @@ struct Cluster {
   std::vector<VertexId> endpoints;  ///< GPUs (or hosts of a fabric without nodes), in rank order: node by node
   std::uint32_t endpoints_per_node = 1;
   std::uint32_t nics_per_node = 0;  ///< rails; 0: endpoints are on the fabric themselves
+
+  std::vector<Division> divisions;    ///< one of each distinct shape, from a node up to halves
+  std::vector<TierSummary> tiers;     ///< from the endpoints upwards
+  std::vector<std::string> warnings;  ///< what a user may not have meant: "the last leaf has 3 of 32 hosts"
 };
 
 /// A set of endpoints and what its boundary carries: traffic between inside and outside cannot exceed it.

@@ -2,11 +2,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include <boost/graph/compressed_sparse_row_graph.hpp>
 
 #include "sim/ids.hpp"
 #include "sim/units.hpp"
@@ -16,8 +14,24 @@ namespace athanor {
 using VertexId = Id<struct VertexTag>;
 using LinkId = Id<struct LinkTag>;
 
-enum class VertexKind : std::uint8_t { gpu, cpu, memory, pcie_switch, nvswitch, nic, host, leaf, spine, core, custom };
+enum class VertexKind : std::uint8_t {
+  gpu,
+  cpu,
+  memory,
+  pcie_switch,
+  nvswitch,
+  nic,
+  host,
+  leaf,
+  spine,
+  core,
+  router,  ///< of a torus position that is a node with NICs
+  custom
+};
 enum class LinkKind : std::uint8_t { nvlink, c2c, pcie, socket, network };
+
+constexpr std::uint32_t kVertexKinds = 12;
+constexpr std::uint32_t kLinkKinds = 5;
 
 std::string_view name(VertexKind kind);
 std::string_view name(LinkKind kind);
@@ -31,7 +45,8 @@ struct Vertex {
   std::uint32_t index = 0;
 };
 
-/// One direction of a cable or bus. Parallel lanes between the same two devices are one link of their total rate.
+/// One direction of a cable or bus. The lanes over which one transfer is striped (the x16 of PCIe, the NVLinks of a
+/// GPU towards its NVSwitches) are one link of their total rate; parallel network cables are links of their own.
 struct Link {
   Bandwidth rate;    ///< line rate, what the hardware bound counts with
   Bandwidth usable;  ///< payload rate after framing and protocol, at most `rate`; what simulations count with
@@ -39,17 +54,24 @@ struct Link {
   LinkKind kind = LinkKind::network;
 };
 
-/// What is connected to what: an immutable directed graph. Link ids are edge indices, ordered by source vertex.
+/// The Boost.Graph container, kept out of this header: include "topologies/fabric_graph.hpp" to use its algorithms.
+struct FabricGraph;
+
+/// What is connected to what: an immutable directed graph. Link ids are edge indices, ordered by source vertex, and
+/// within one source in the order in which the links were added: the k-th of them is the vertex's port k.
 class Fabric {
  public:
-  using Graph = boost::compressed_sparse_row_graph<boost::directedS, Vertex, Link, boost::no_property, std::uint32_t,
-                                                   std::uint32_t>;
+  Fabric(Fabric&&) noexcept;
+  Fabric& operator=(Fabric&&) noexcept;
+  Fabric(const Fabric&) = delete;
+  Fabric& operator=(const Fabric&) = delete;
+  ~Fabric();
 
   std::uint32_t vertices() const;
   std::uint32_t links() const;
   const Vertex& vertex(VertexId v) const;
   const Link& link(LinkId l) const;
-  VertexId source(LinkId l) const;
+  VertexId source(LinkId l) const { return VertexId{sources_[l.value]}; }
   VertexId target(LinkId l) const;
   /// The links that leave v are [first, first + count).
   struct OutLinks {
@@ -60,13 +82,15 @@ class Fabric {
   std::string name(VertexId v) const;
   /// "node3/gpu5 -> node3/nvswitch0".
   std::string name(LinkId l) const;
-  const Graph& graph() const { return graph_; }
+  const FabricGraph& graph() const { return *graph_; }
 
  private:
   friend class FabricBuilder;
-  Graph graph_;
+  Fabric(std::unique_ptr<const FabricGraph> graph, std::vector<std::uint32_t> sources, std::vector<std::string> names);
+
+  std::unique_ptr<const FabricGraph> graph_;
   std::vector<std::uint32_t> sources_;     // by link
-  std::vector<std::string> custom_names_;  // by vertex index, only for explicit lists
+  std::vector<std::string> custom_names_;  // by vertex, only for explicit lists
 };
 
 }  // namespace athanor

@@ -2,11 +2,21 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "topologies/fabric.hpp"
 
 namespace athanor {
+
+/// How one of several equally short paths is chosen. Inside nodes and down a fat tree there is nothing to choose.
+enum class Routing : std::uint8_t {
+  ecmp,            ///< by a seeded hash of the flow: equal-cost multi-path
+  d_mod_k,         ///< up a fat tree by the destination's number modulo the number of up-links
+  dimension_order  ///< in a torus one dimension after the other, the shorter way round, ties towards +
+};
+
+std::string_view name(Routing routing);
 
 /// From where to where, and what tells flows between the same two apart.
 struct RouteRequest {

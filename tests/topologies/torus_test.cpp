@@ -1,0 +1,68 @@
+#include <doctest/doctest.h>
+
+#include "sim/error.hpp"
+#include "tests/topologies/route_laws.hpp"
+
+using namespace athanor;
+using namespace athanor::test;
+
+namespace {
+
+const std::vector<std::vector<std::uint32_t>> kShapes = {
+    {1}, {2}, {3}, {5}, {8}, {2, 2}, {3, 4}, {1, 5}, {4, 4, 4}, {2, 3, 5}, {2, 2, 2, 2}, {3, 2, 4, 2}};
+
+std::uint32_t product(const std::vector<std::uint32_t>& dimensions) {
+  std::uint32_t n = 1;
+  for (const std::uint32_t d : dimensions) { n *= d; }
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("a torus has a cable per position and dimension, half as many for two positions, none for one") {
+  for (const auto& dimensions : kShapes) {
+    const std::uint32_t n = product(dimensions);
+    CAPTURE(n);
+    const Cluster cluster = torus(hosts(n), {dimensions, cable(), cable()});
+    std::uint32_t links = 0;
+    for (const std::uint32_t d : dimensions) { links += d == 1 ? 0 : d == 2 ? n : 2 * n; }
+    CHECK(cluster.fabric->vertices() == n);
+    CHECK(cluster.fabric->links() == links);
+    CHECK(broken_routes(cluster) == "");
+  }
+}
+
+TEST_CASE("dimension order finishes one dimension before the next, and ties go towards +") {
+  const Cluster cluster = torus(hosts(24), {{4, 6}, cable(), cable()});
+  const auto path = route(cluster, VertexId{0}, VertexId{2 * 6 + 3});
+  std::vector<std::uint32_t> met;
+  for (const LinkId link : path) { met.push_back(cluster.fabric->target(link).value); }
+  CHECK(met == std::vector<std::uint32_t>{6, 12, 13, 14, 15});
+}
+
+TEST_CASE("the longest route of a torus is the sum of half its dimensions") {
+  for (const auto& dimensions : kShapes) {
+    const std::uint32_t n = product(dimensions);
+    const Cluster cluster = torus(hosts(n), {dimensions, cable(), cable()});
+    std::size_t longest = 0;
+    for (std::uint32_t to = 0; to < n; ++to) {
+      longest = std::max(longest, route(cluster, VertexId{0}, VertexId{to}).size());
+    }
+    std::size_t expected = 0;
+    for (const std::uint32_t d : dimensions) { expected += d / 2; }
+    CHECK(longest == expected);
+  }
+}
+
+TEST_CASE("nodes on a torus share the ports of their position's router") {
+  const Cluster cluster = torus(nodes(12, nvswitch_node(4, 2)), {{3, 4}, cable(100), cable()});
+  CHECK(count(*cluster.fabric, VertexKind::router) == 12);
+  CHECK(broken_routes(cluster) == "");
+}
+
+TEST_CASE("a torus takes exactly as many members as it has positions, and is routed in dimension order only") {
+  CHECK_THROWS_AS(torus(hosts(7), {{2, 4}, cable(), cable()}), ScenarioError);
+  CHECK_THROWS_AS(torus(hosts(8), {{0, 4}, cable(), cable()}), ScenarioError);
+  CHECK_THROWS_AS(torus(hosts(8), {{65536, 65536, 65536}, cable(), cable()}), ScenarioError);
+  CHECK_THROWS_AS(torus(hosts(8), {{2, 4}, cable(), cable()}, {Routing::ecmp, 0}), ScenarioError);
+}

@@ -1,0 +1,66 @@
+#include "topologies/fabric.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/check.hpp"
+#include "topologies/fabric_graph.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Edge = boost::graph_traits<FabricGraph::Base>::edge_descriptor;
+
+}  // namespace
+
+std::string_view name(VertexKind kind) {
+  static constexpr std::array<std::string_view, kVertexKinds> kNames = {
+      "gpu", "cpu", "memory", "pcie_switch", "nvswitch", "nic", "host", "leaf", "spine", "core", "router", "custom"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+std::string_view name(LinkKind kind) {
+  static constexpr std::array<std::string_view, kLinkKinds> kNames = {"nvlink", "c2c", "pcie", "socket", "network"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+Fabric::Fabric(std::unique_ptr<const FabricGraph> graph, std::vector<std::uint32_t> sources,
+               std::vector<std::string> names)
+    : graph_(std::move(graph)), sources_(std::move(sources)), custom_names_(std::move(names)) {}
+
+Fabric::Fabric(Fabric&&) noexcept = default;
+Fabric& Fabric::operator=(Fabric&&) noexcept = default;
+Fabric::~Fabric() = default;
+
+std::uint32_t Fabric::vertices() const { return static_cast<std::uint32_t>(boost::num_vertices(*graph_)); }
+
+std::uint32_t Fabric::links() const { return static_cast<std::uint32_t>(sources_.size()); }
+
+const Vertex& Fabric::vertex(VertexId v) const { return (*graph_)[v.value]; }
+
+const Link& Fabric::link(LinkId l) const { return (*graph_)[Edge(sources_[l.value], l.value)]; }
+
+VertexId Fabric::target(LinkId l) const {
+  return VertexId{boost::target(Edge(sources_[l.value], l.value), static_cast<const FabricGraph::Base&>(*graph_))};
+}
+
+Fabric::OutLinks Fabric::out(VertexId v) const {
+  const FabricGraph::Base& graph = *graph_;
+  const auto [first, last] = boost::out_edges(v.value, graph);
+  if (first == last) { return {0, 0}; }
+  return {(*first).idx, static_cast<std::uint32_t>(boost::out_degree(v.value, graph))};
+}
+
+std::string Fabric::name(VertexId v) const {
+  if (!custom_names_.empty()) { return custom_names_[v.value]; }
+  const Vertex& device = vertex(v);
+  const std::string_view kind = athanor::name(device.kind);
+  if (device.node == kNoNode) { return fmt::format("{}{}", kind, device.index); }
+  return fmt::format("node{}/{}{}", device.node, kind, device.index);
+}
+
+std::string Fabric::name(LinkId l) const { return fmt::format("{} -> {}", name(source(l)), name(target(l))); }
+
+}  // namespace athanor

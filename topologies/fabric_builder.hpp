@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topologies/fabric.hpp"
+
+namespace athanor {
+
+/// Collects vertices and links, then makes the Fabric of them.
+class FabricBuilder {
+ public:
+  /// Room for so many, to build large fabrics without reallocation; more may be added.
+  void reserve(std::size_t vertices, std::size_t links);
+
+  /// Vertices are numbered from 0 in the order in which they are added.
+  VertexId add(const Vertex& vertex);
+  /// The same, with a name of its own. Either all vertices have one or none has.
+  VertexId add_named(VertexKind kind, std::string name);
+
+  /// One direction. Requires two different known vertices, 0 < usable <= rate and latency >= 0.
+  void add_link(VertexId from, VertexId to, const Link& link);
+  /// Both directions, the first one first.
+  void connect(VertexId a, VertexId b, const Link& link);
+  /// Both directions with latencies of their own.
+  void connect(VertexId a, VertexId b, const Link& forth, const Link& back);
+
+  /// The ports that a vertex has so far. O(links); for checks.
+  std::uint32_t ports(VertexId v) const;
+
+  /// Leaves the builder empty.
+  Fabric build();
+
+ private:
+  struct Pending {
+    std::uint32_t from, to;
+    Link link;
+  };
+  std::vector<Vertex> vertices_;
+  std::vector<Pending> links_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace athanor

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topologies/cluster.hpp"
+#include "topologies/generators/clos_shape.hpp"
+#include "topologies/generators/torus.hpp"
+#include "topologies/network_structure.hpp"
+#include "topologies/node/node_spec.hpp"
+#include "topologies/population.hpp"
+
+namespace athanor {
+
+/// Count nodes of one kind. Requires faults(spec) to be empty.
+Population nodes(std::uint32_t count, const NodeSpec& spec);
+/// Count devices that are on the network themselves: hosts, or GPUs that are positions of a torus.
+Population hosts(std::uint32_t count, VertexKind kind = VertexKind::host);
+
+/// How to route; without a routing the fabric's own default. Throws ScenarioError("routing") naming those that the
+/// fabric can do when the one asked for is not among them.
+struct RoutingRequest {
+  std::optional<Routing> routing;
+  std::uint64_t seed = 0;
+};
+
+/// The generators. All throw ScenarioError: "does-not-fit" when sizes do not go together, "too-large" before anything
+/// is built when the fabric would need more than kMostBytes of memory.
+Cluster single_node(const NodeSpec& spec);
+Cluster star(const Population& population, const CableSpec& cable, std::optional<std::uint32_t> radix = {},
+             const RoutingRequest& routing = {});
+Cluster fat_tree(const Population& population, const ClosSpec& spec, const RoutingRequest& routing = {});
+/// NIC r of every node of a group is on leaf r of that group. `spec.hosts_per_leaf`: nodes in a group.
+Cluster rail_optimized(const Population& population, const ClosSpec& spec, const RoutingRequest& routing = {});
+Cluster torus(const Population& population, const TorusSpec& spec, const RoutingRequest& routing = {});
+
+/// A fabric written out: vertices with unique names, links by the numbers of their ends, both directions each.
+struct ExplicitGraph {
+  struct Device {
+    std::string name;
+    VertexKind kind = VertexKind::custom;
+  };
+  struct Cable {
+    std::uint32_t a = 0;
+    std::uint32_t b = 0;
+    Link link;
+  };
+  std::vector<Device> devices;
+  std::vector<Cable> cables;
+};
+/// Endpoints are its GPUs, or its hosts where it has no GPU, in the order of the list. Throws ScenarioError
+/// ("no-endpoint", "unreachable") when there is none or one cannot reach the others.
+Cluster explicit_graph(const ExplicitGraph& graph, const RoutingRequest& routing = {});
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30U;
+
+/// The memory that a fabric of so many vertices and links needs while it is built.
+Wide bytes_needed(Wide vertices, Wide links);
+
+}  // namespace athanor

@@ -1,0 +1,208 @@
+#include "topologies/generators/clos.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/check.hpp"
+#include "topologies/routing/flow_hash.hpp"
+
+namespace athanor {
+
+Clos::Clos(const Population& population, const ClosShape& shape, const ClosSpec& cables)
+    : population_(population),
+      shape_(shape),
+      host_cable_(cables.host_cable),
+      up_cable_(cables.up_cable),
+      core_cable_(cables.core_cable) {
+  require(shape.attachments == population.attachments(), "a network for {} attachments under {}", shape.attachments,
+          population.attachments());
+  require(shape.rails == 0 || shape.rails == population.attachments_each(), "{} rails for nodes with {} NICs",
+          shape.rails, population.attachments_each());
+}
+
+std::uint64_t Clos::vertices() const {
+  return std::uint64_t{shape_.leaves} + std::uint64_t{shape_.pods} * shape_.spines + shape_.all_cores();
+}
+
+std::uint64_t Clos::links() const {
+  return 2 * (std::uint64_t{shape_.attachments} + std::uint64_t{shape_.leaves} * shape_.leaf_uplinks +
+              std::uint64_t{shape_.pods} * shape_.spines * shape_.spine_uplinks);
+}
+
+void Clos::add_vertices(FabricBuilder& builder) {
+  const auto add = [&builder](VertexKind kind, std::uint32_t count) {
+    VertexId first;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const VertexId added = builder.add({kind, kNoNode, i});
+      if (i == 0) { first = added; }
+    }
+    return first.value;
+  };
+  first_leaf_ = add(VertexKind::leaf, shape_.leaves);
+  first_spine_ = add(VertexKind::spine, shape_.all_spines());
+  first_core_ = add(VertexKind::core, shape_.all_cores());
+}
+
+void Clos::add_links(FabricBuilder& builder) const {
+  for (std::uint32_t pod = 0; pod < shape_.pods; ++pod) {
+    for (std::uint32_t s = 0; s < shape_.spines; ++s) {
+      for (std::uint32_t q = 0; q < shape_.spine_uplinks; ++q) {
+        builder.connect(spine(pod, s), core(s, q % shape_.cores_per_group), from_switch(core_cable_));
+      }
+    }
+  }
+  for (std::uint32_t l = 0; l < shape_.leaves; ++l) {
+    for (std::uint32_t p = 0; p < shape_.leaf_uplinks; ++p) {
+      builder.connect(leaf(l), spine(l / shape_.leaves_per_pod, p % shape_.spines), from_switch(up_cable_));
+    }
+  }
+  // Attachments of one leaf come in ascending order, with rails too: nodes of a group are in ascending order.
+  const Link up = from_device(host_cable_, population_.forwarding());
+  for (std::uint32_t a = 0; a < shape_.attachments; ++a) {
+    builder.connect(population_.attachment(a), leaf(shape_.slot(a) / shape_.hosts_per_leaf), up,
+                    from_switch(host_cable_));
+  }
+}
+
+Clos::Ways Clos::ways(const RoutingChoice& choice, std::uint32_t from, std::uint32_t to, std::uint64_t flow) const {
+  require(choice.routing != Routing::dimension_order, "dimension order on a fat tree");
+  if (choice.routing == Routing::d_mod_k) {
+    const std::uint32_t number = shape_.slot(to);
+    const std::uint32_t leaf_up = number % shape_.leaf_uplinks;
+    const std::uint32_t spine_up = shape_.spine_uplinks == 0 ? 0 : number / shape_.leaf_uplinks % shape_.spine_uplinks;
+    return {leaf_up, spine_up, shape_.cores_per_group == 0 ? 0 : spine_up / shape_.cores_per_group,
+            leaf_up / shape_.spines};
+  }
+  std::uint64_t hash = mix(mix(mix(choice.seed, from), to), flow);
+  const auto next = [&hash](std::uint32_t count) {
+    hash = mix(hash, 1);
+    return pick(hash, std::max(count, 1U));
+  };
+  Ways ways;
+  ways.leaf_up = next(shape_.leaf_uplinks);
+  ways.spine_up = next(shape_.spine_uplinks);
+  ways.core_down = next(shape_.cables_to_core());
+  ways.spine_down = next(shape_.cables_to_spine());
+  return ways;
+}
+
+void Clos::route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_t from, std::uint32_t to,
+                 std::uint64_t flow, std::vector<LinkId>& path) const {
+  const auto take = [&](VertexId v, std::uint32_t port) { path.push_back(LinkId{fabric.out(v).first + port}); };
+  const std::uint32_t source = shape_.slot(from) / shape_.hosts_per_leaf;
+  const std::uint32_t target = shape_.slot(to) / shape_.hosts_per_leaf;
+  take(population_.attachment(from), population_.network_port(from));
+  if (source != target) {
+    const Ways way = ways(choice, from, to, flow);
+    const std::uint32_t source_pod = source / shape_.leaves_per_pod;
+    const std::uint32_t target_pod = target / shape_.leaves_per_pod;
+    const std::uint32_t s = way.leaf_up % shape_.spines;
+    take(leaf(source), way.leaf_up);
+    if (source_pod != target_pod) {
+      take(spine(source_pod, s), way.spine_up);
+      take(core(s, way.spine_up % shape_.cores_per_group), target_pod * shape_.cables_to_core() + way.core_down);
+    }
+    take(spine(target_pod, s),
+         shape_.spine_uplinks + target % shape_.leaves_per_pod * shape_.cables_to_spine() + way.spine_down);
+  }
+  take(leaf(target), shape_.leaf_uplinks + shape_.slot(to) % shape_.hosts_per_leaf);
+}
+
+VertexRange Clos::members_below(std::uint32_t first, std::uint32_t count) const {
+  const std::uint32_t each = population_.attachments_each();
+  // In members per leaf (rails: per leaf of a group); in attachments otherwise.
+  const auto below = [&](std::uint64_t leaf) {
+    const std::uint64_t slots = (shape_.rails == 0 ? leaf : leaf / shape_.rails) * shape_.hosts_per_leaf;
+    const std::uint64_t members = shape_.rails == 0 ? slots / each : slots;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(members, population_.members));
+  };
+  const bool straddled = shape_.rails == 0 && std::uint64_t{first} * shape_.hosts_per_leaf % each != 0;
+  const std::uint32_t begin = below(first) + (straddled ? 1 : 0);
+  const std::uint32_t end = first + count == shape_.leaves ? population_.members : below(std::uint64_t{first} + count);
+  return {begin * population_.vertices_each(), (std::max(begin, end) - begin) * population_.vertices_each()};
+}
+
+Division Clos::below(std::string name, std::uint32_t first_leaf, std::uint32_t leaves, VertexRange spines) const {
+  return {std::move(name), {members_below(first_leaf, leaves), {leaf(first_leaf).value, leaves}, spines}, false};
+}
+
+void Clos::add_pods(std::vector<Division>& found) const {
+  const std::uint32_t last = shape_.pods - 1;
+  found.push_back(below("pod 0", 0, shape_.leaves_in(0), {spine(0, 0).value, shape_.spines}));
+  if (shape_.leaves_in(last) == shape_.leaves_in(0)) { return; }
+  found.push_back(below(fmt::format("pod {}", last), last * shape_.leaves_per_pod, shape_.leaves_in(last),
+                        {spine(last, 0).value, shape_.spines}));
+}
+
+void Clos::add_halves(std::vector<Division>& found) const {
+  Division half;
+  const std::uint32_t step = std::max(shape_.rails, 1U);
+  const std::uint32_t groups = shape_.leaves / step;
+  if (shape_.pods > 1) {
+    const std::uint32_t pods = shape_.pods / 2;
+    half = below("half of the pods", 0, pods * shape_.leaves_per_pod, {spine(0, 0).value, pods * shape_.spines});
+  } else if (groups > 1) {
+    half = below(shape_.rails > 0 ? "half of the groups" : "half of the leaves", 0, groups / 2 * step, {});
+  } else if (population_.members > 1) {
+    half.name = population_.node ? "half of the nodes" : "half of the hosts";
+    half.inside = {{0, population_.members / 2 * population_.vertices_each()}};
+  } else {
+    return;
+  }
+  half.half = true;
+  found.push_back(std::move(half));
+}
+
+std::vector<Division> Clos::divisions() const {
+  std::vector<Division> found;
+  const std::uint32_t step = std::max(shape_.rails, 1U);
+  if (shape_.leaves > step) {
+    const std::string_view what = shape_.rails > 0 ? "group" : "leaf";
+    const std::uint32_t last = shape_.leaves / step - 1;
+    found.push_back(below(fmt::format("{} 0", what), 0, step, {}));
+    if (shape_.hosts_on(last * step) != shape_.hosts_on(0)) {
+      found.push_back(below(fmt::format("{} {}", what, last), last * step, step, {}));
+    }
+  }
+  if (shape_.pods > 1) { add_pods(found); }
+  add_halves(found);
+  return found;
+}
+
+std::vector<TierSummary> Clos::tiers() const {
+  const auto ratio = [](std::uint32_t down, const CableSpec& below, std::uint32_t up, const CableSpec& above) {
+    return up == 0 ? Ratio{0, 1} : Ratio{down * below.rate.count(), up * above.rate.count()};
+  };
+  std::vector<TierSummary> found = {
+      {"leaf", shape_.leaves, ratio(shape_.hosts_per_leaf, host_cable_, shape_.leaf_uplinks, up_cable_)}};
+  if (shape_.spines > 0) {
+    const std::uint32_t down = shape_.leaves_per_pod * shape_.cables_to_spine();
+    found.push_back({"spine", shape_.all_spines(), ratio(down, up_cable_, shape_.spine_uplinks, core_cable_)});
+  }
+  if (shape_.cores_per_group > 0) { found.push_back({"core", shape_.all_cores(), Ratio{0, 1}}); }
+  return found;
+}
+
+std::vector<std::string> Clos::warnings() const {
+  std::vector<std::string> found;
+  const std::uint32_t last = shape_.leaves - 1;
+  if (shape_.hosts_on(last) < shape_.hosts_per_leaf) {
+    found.push_back(
+        fmt::format("the last leaf has {} of {} links down in use", shape_.hosts_on(last), shape_.hosts_per_leaf));
+  }
+  if (shape_.leaves_in(shape_.pods - 1) < shape_.leaves_per_pod) {
+    found.push_back(
+        fmt::format("the last pod has {} of {} leaves", shape_.leaves_in(shape_.pods - 1), shape_.leaves_per_pod));
+  }
+  const std::uint32_t each = population_.attachments_each();
+  const bool fits = shape_.hosts_per_leaf % each == 0 || each % shape_.hosts_per_leaf == 0;
+  if (shape_.rails == 0 && shape_.leaves > 1 && !fits) {
+    found.push_back(
+        fmt::format("{} links down of a leaf do not divide into nodes of {} NICs: some nodes straddle leaves",
+                    shape_.hosts_per_leaf, each));
+  }
+  return found;
+}
+
+}  // namespace athanor

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "topologies/generators/clos_shape.hpp"
+#include "topologies/network_structure.hpp"
+
+namespace athanor {
+
+/// A star, a fat tree of two or three tiers or a rail-optimized one. Ports of its switches, which routes are computed
+/// from: up-links first (up-link p of a leaf goes to spine p mod spines of its pod, up-link q of a spine to core
+/// q mod cores_per_group of its group), then the links down in the order of what they lead to.
+class Clos : public NetworkStructure {
+ public:
+  Clos(const Population& population, const ClosShape& shape, const ClosSpec& cables);
+
+  std::uint64_t vertices() const override;
+  std::uint64_t links() const override;
+  void add_vertices(FabricBuilder& builder) override;
+  void add_links(FabricBuilder& builder) const override;
+  std::vector<Routing> routings() const override { return {Routing::d_mod_k, Routing::ecmp}; }
+  void route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_t from, std::uint32_t to,
+             std::uint64_t flow, std::vector<LinkId>& path) const override;
+  std::vector<Division> divisions() const override;
+  std::vector<TierSummary> tiers() const override;
+  std::vector<std::string> warnings() const override;
+
+  const ClosShape& shape() const { return shape_; }
+  VertexId leaf(std::uint32_t l) const { return VertexId{first_leaf_ + l}; }
+  VertexId spine(std::uint32_t pod, std::uint32_t s) const { return VertexId{first_spine_ + pod * shape_.spines + s}; }
+  VertexId core(std::uint32_t group, std::uint32_t c) const {
+    return VertexId{first_core_ + group * shape_.cores_per_group + c};
+  }
+
+ private:
+  /// Which of the equal ways a route takes: ports up, and which of parallel cables down.
+  struct Ways {
+    std::uint32_t leaf_up = 0;
+    std::uint32_t spine_up = 0;
+    std::uint32_t core_down = 0;
+    std::uint32_t spine_down = 0;
+  };
+  Ways ways(const RoutingChoice& choice, std::uint32_t from, std::uint32_t to, std::uint64_t flow) const;
+  /// Members that have all their attachments below the leaves [first, first + count).
+  VertexRange members_below(std::uint32_t first, std::uint32_t count) const;
+  Division below(std::string name, std::uint32_t first_leaf, std::uint32_t leaves, VertexRange spines) const;
+  void add_pods(std::vector<Division>& found) const;
+  void add_halves(std::vector<Division>& found) const;
+
+  Population population_;
+  ClosShape shape_;
+  CableSpec host_cable_;
+  CableSpec up_cable_;
+  CableSpec core_cable_;
+  std::uint32_t first_leaf_ = 0;
+  std::uint32_t first_spine_ = 0;
+  std::uint32_t first_core_ = 0;
+};
+
+}  // namespace athanor

@@ -1,0 +1,69 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/error.hpp"
+#include "topologies/generators.hpp"
+#include "topologies/routing/shortest_path_router.hpp"
+
+namespace athanor {
+
+namespace {
+
+[[noreturn]] void refuse(std::string code, std::string message, std::string hint) {
+  throw ScenarioError(Problem{std::move(code), std::move(message), {}, std::move(hint)});
+}
+
+std::vector<VertexId> of_kind(const Fabric& fabric, VertexKind kind) {
+  std::vector<VertexId> found;
+  for (std::uint32_t v = 0; v < fabric.vertices(); ++v) {
+    if (fabric.vertex(VertexId{v}).kind == kind) { found.emplace_back(v); }
+  }
+  return found;
+}
+
+/// All pairs: a device that does not pass traffic on may reach two islands that do not reach each other.
+void check_reachable(const Fabric& fabric, const ShortestPathRouter& router, const std::vector<VertexId>& endpoints) {
+  for (const VertexId to : endpoints) {
+    for (const VertexId from : endpoints) {
+      if (router.reaches(from, to)) { continue; }
+      refuse("unreachable", fmt::format("{} cannot reach {}", fabric.name(from), fabric.name(to)),
+             "join them by links; a NIC is passed only between the network and its node, a GPU only over NVLink");
+    }
+  }
+}
+
+void check_routing(const RoutingRequest& routing) {
+  if (!routing.routing || *routing.routing == Routing::ecmp) { return; }
+  refuse("routing", fmt::format("a graph written out cannot be routed by {}", name(*routing.routing)), "use ecmp");
+}
+
+}  // namespace
+
+Cluster explicit_graph(const ExplicitGraph& graph, const RoutingRequest& routing) {
+  check_routing(routing);
+  FabricBuilder builder;
+  for (const ExplicitGraph::Device& device : graph.devices) { builder.add_named(device.kind, device.name); }
+  for (const ExplicitGraph::Cable& cable : graph.cables) {
+    builder.connect(VertexId{cable.a}, VertexId{cable.b}, cable.link);
+  }
+  Cluster cluster;
+  cluster.fabric = std::make_unique<Fabric>(builder.build());
+  cluster.endpoints = of_kind(*cluster.fabric, VertexKind::gpu);
+  if (cluster.endpoints.empty()) { cluster.endpoints = of_kind(*cluster.fabric, VertexKind::host); }
+  if (cluster.endpoints.empty()) {
+    refuse("no-endpoint", "the graph has no vertex of kind gpu or host", "say which vertices take ranks");
+  }
+  auto router = std::make_unique<ShortestPathRouter>(*cluster.fabric, routing.seed);
+  check_reachable(*cluster.fabric, *router, cluster.endpoints);
+  cluster.router = std::move(router);
+  Division half{"first half of the endpoints", {}, true};
+  for (std::size_t e = 0; e < cluster.endpoints.size() / 2; ++e) {
+    half.inside.push_back({cluster.endpoints[e].value, 1});
+  }
+  if (!half.inside.empty()) { cluster.divisions.push_back(std::move(half)); }
+  cluster.description = fmt::format("a graph of {} devices", graph.devices.size());
+  return cluster;
+}
+
+}  // namespace athanor

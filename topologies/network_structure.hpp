@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "topologies/cluster.hpp"
+#include "topologies/population.hpp"
+#include "topologies/router.hpp"
+
+namespace athanor {
+
+/// A network cable as generators take it.
+struct CableSpec {
+  Bandwidth rate;
+  Bandwidth usable;  ///< at most `rate`
+  Time propagation;  ///< of the cable
+  Time forwarding;   ///< of a switch, added to every link that leaves one
+};
+
+/// A link over `cable` that leaves a switch, or a device that itself takes `forwarding`.
+Link from_switch(const CableSpec& cable);
+Link from_device(const CableSpec& cable, Time forwarding);
+
+/// How a way is chosen where several are equally short.
+struct RoutingChoice {
+  Routing routing = Routing::ecmp;
+  std::uint64_t seed = 0;
+};
+
+/// The part of a fabric that joins attachments, computed from coordinates: a fat tree, a torus.
+class NetworkStructure {
+ public:
+  virtual ~NetworkStructure() = default;
+
+  virtual std::uint64_t vertices() const = 0;
+  virtual std::uint64_t links() const = 0;
+  /// Adds the switches, then the links; the attachments are there already. Once.
+  virtual void add_vertices(FabricBuilder& builder) = 0;
+  virtual void add_links(FabricBuilder& builder) const = 0;
+
+  /// What of Routing makes sense here, the default first.
+  virtual std::vector<Routing> routings() const = 0;
+  /// Appends the links from one attachment to another, different one.
+  virtual void route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_t from, std::uint32_t to,
+                     std::uint64_t flow, std::vector<LinkId>& path) const = 0;
+
+  /// The groups of members that the structure suggests to cut off, halves last.
+  virtual std::vector<Division> divisions() const = 0;
+  virtual std::vector<TierSummary> tiers() const = 0;
+  virtual std::vector<std::string> warnings() const = 0;
+};
+
+}  // namespace athanor

@@ -1,0 +1,89 @@
+#include "topologies/node/node_spec.hpp"
+
+#include <fmt/format.h>
+
+namespace athanor {
+
+namespace {
+
+using Faults = std::vector<std::string>;
+
+void check_link(const LinkSpec& link, std::string_view what, Faults& found) {
+  if (link.rate <= Bandwidth::zero() || link.usable <= Bandwidth::zero()) {
+    found.push_back(fmt::format("{} has no bandwidth", what));
+  } else if (link.usable > link.rate) {
+    found.push_back(fmt::format("{} has a usable rate above its line rate", what));
+  }
+  if (link.latency < Time::zero()) { found.push_back(fmt::format("{} has a negative latency", what)); }
+}
+
+void check_mesh(const NvlinkMeshSpec& mesh, std::uint32_t gpus, Faults& found) {
+  check_link(mesh.link, "an NVLink", found);
+  bool square = mesh.counts.size() == gpus;
+  for (const auto& row : mesh.counts) { square = square && row.size() == gpus; }
+  if (!square) {
+    found.push_back(fmt::format("the matrix of NVLink counts must be {0} x {0}, a row for each GPU", gpus));
+    return;
+  }
+  for (std::uint32_t a = 0; a < gpus; ++a) {
+    if (mesh.counts[a][a] != 0) { found.push_back(fmt::format("GPU {} has NVLinks to itself", a)); }
+    for (std::uint32_t b = 0; b < a; ++b) {
+      if (mesh.counts[a][b] == mesh.counts[b][a]) { continue; }
+      found.push_back(fmt::format("GPU {} has {} NVLinks to GPU {}, which has {} back", b, mesh.counts[b][a], a,
+                                  mesh.counts[a][b]));
+    }
+  }
+}
+
+void check_scale_up(const NodeSpec& spec, Faults& found) {
+  if (const auto* nvswitch = std::get_if<NvSwitchSpec>(&spec.scale_up)) {
+    check_link(nvswitch->gpu_link, "the NVSwitch link", found);
+  }
+  if (const auto* mesh = std::get_if<NvlinkMeshSpec>(&spec.scale_up)) { check_mesh(*mesh, spec.gpus, found); }
+}
+
+void check_placed_once(const NodeSpec& spec, std::string_view what, std::uint32_t count,
+                       std::vector<std::uint32_t> PcieGroupSpec::*members, Faults& found) {
+  std::vector<std::uint32_t> places(count, 0);
+  for (const PcieGroupSpec& group : spec.pcie) {
+    for (const std::uint32_t member : group.*members) {
+      if (member < count) {
+        ++places[member];
+      } else {
+        found.push_back(fmt::format("PCIe names {} {}, but the node has {}", what, member, count));
+      }
+    }
+  }
+  for (std::uint32_t member = 0; member < count; ++member) {
+    if (places[member] == 1) { continue; }
+    found.push_back(fmt::format("{} {} stands in {} PCIe groups, not in one", what, member, places[member]));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> faults(const NodeSpec& spec) {
+  Faults found;
+  if (spec.gpus == 0) { found.emplace_back("a node needs at least one GPU"); }
+  for (const auto& [count, what] : {std::pair(spec.gpus, "GPUs"), {spec.nics, "NICs"}, {spec.sockets, "sockets"}}) {
+    if (count <= kMaxDevicesPerNode) { continue; }
+    found.push_back(fmt::format("{} {} in one node: at most {} are possible", count, what, kMaxDevicesPerNode));
+  }
+  if (!found.empty()) { return found; }
+  if (spec.sockets == 0) { found.emplace_back("a node needs at least one CPU socket"); }
+  for (const PcieGroupSpec& group : spec.pcie) {
+    if (group.socket >= spec.sockets) {
+      found.push_back(fmt::format("PCIe names socket {}, but the node has {}", group.socket, spec.sockets));
+    }
+  }
+  check_placed_once(spec, "GPU", spec.gpus, &PcieGroupSpec::gpus, found);
+  check_placed_once(spec, "NIC", spec.nics, &PcieGroupSpec::nics, found);
+  check_scale_up(spec, found);
+  check_link(spec.pcie_link, "PCIe", found);
+  if (spec.sockets > 1) { check_link(spec.socket_link, "the link between sockets", found); }
+  if (spec.c2c_link) { check_link(*spec.c2c_link, "the link from GPU to CPU", found); }
+  if (spec.nics > 0) { check_link({spec.nic_rate, spec.nic_payload, spec.nic_forwarding}, "a NIC", found); }
+  return found;
+}
+
+}  // namespace athanor

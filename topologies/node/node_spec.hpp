@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/units.hpp"
+
+namespace athanor {
+
+/// A bus or cable inside a node, or a network cable: the same both ways.
+struct LinkSpec {
+  Bandwidth rate;    ///< line rate, one direction
+  Bandwidth usable;  ///< payload rate, at most `rate`
+  Time latency;      ///< propagation, and the forwarding of the device that sends
+};
+
+/// All GPUs on one NVSwitch complex. NVLink traffic is striped over all switch planes, so a GPU's links (18 of
+/// 25 GB/s on an H100) act as one link of their total rate, and the planes as one vertex.
+struct NvSwitchSpec {
+  LinkSpec gpu_link;  ///< the total of one GPU
+};
+
+/// What two GPUs do that have no NVLink in common.
+enum class Unjoined : std::uint8_t {
+  neighbour,  ///< forward over NVLink through one GPU that both are joined to, if there is one; else PCIe
+  pcie        ///< always PCIe
+};
+
+/// NVLink cables between pairs of GPUs, as in the hybrid cube mesh of the DGX-1.
+struct NvlinkMeshSpec {
+  LinkSpec link;                                   ///< one NVLink
+  std::vector<std::vector<std::uint32_t>> counts;  ///< NVLinks between two GPUs: square, symmetric, 0 on the diagonal
+  Unjoined unjoined = Unjoined::neighbour;
+};
+
+/// Devices that hang together on one CPU socket: under one PCIe switch, or on the socket's own ports.
+struct PcieGroupSpec {
+  std::uint32_t socket = 0;
+  bool has_switch = true;
+  std::vector<std::uint32_t> gpus;
+  std::vector<std::uint32_t> nics;
+};
+
+/// Of a kind. Paths inside a node are a table over all pairs of its devices.
+constexpr std::uint32_t kMaxDevicesPerNode = 1024;
+
+/// The inside of a node.
+struct NodeSpec {
+  std::string name;
+  std::uint32_t gpus = 0;
+  std::uint32_t nics = 0;
+  std::variant<std::monostate, NvSwitchSpec, NvlinkMeshSpec> scale_up;  ///< monostate: no NVLink
+  std::uint32_t sockets = 1;
+  LinkSpec socket_link;              ///< UPI, QPI, xGMI: between every two sockets; unused with one
+  LinkSpec pcie_link;                ///< device to switch or socket, and switch to socket
+  std::optional<LinkSpec> c2c_link;  ///< GPU to its socket instead of PCIe (Grace superchips); in groups without switch
+  std::vector<PcieGroupSpec> pcie;   ///< every GPU and every NIC is in exactly one
+
+  Bandwidth nic_rate;     ///< network side of one NIC
+  Bandwidth nic_payload;  ///< of that, after headers
+  Time nic_forwarding;    ///< added to every link that leaves a NIC
+};
+
+/// What is wrong with a specification, one sentence each; empty: nothing.
+std::vector<std::string> faults(const NodeSpec& spec);
+
+}  // namespace athanor

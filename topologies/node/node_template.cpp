@@ -1,0 +1,206 @@
+#include "topologies/node/node_template.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/check.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr std::uint32_t kFar = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+NodeTemplate::NodeTemplate(const NodeSpec& spec) : spec_(spec) {
+  const std::vector<std::string> wrong = faults(spec);
+  require(wrong.empty(), "node {}: {}", spec.name, fmt::join(wrong, "; "));
+  add_devices();
+  add_nvlinks();
+  add_pcie();
+  add_sockets();
+  sort_links();
+  find_paths();
+  choose_nics();
+}
+
+void NodeTemplate::add_devices() {
+  const auto add = [this](VertexKind kind, std::uint32_t count) {
+    const auto first = static_cast<std::uint32_t>(vertices_.size());
+    for (std::uint32_t i = 0; i < count; ++i) { vertices_.push_back({kind, kNoNode, i}); }
+    return first;
+  };
+  add(VertexKind::gpu, spec_.gpus);
+  add(VertexKind::nvswitch, std::holds_alternative<NvSwitchSpec>(spec_.scale_up) ? 1 : 0);
+  first_socket_ = add(VertexKind::cpu, spec_.sockets);
+  const auto switches =
+      std::count_if(spec_.pcie.begin(), spec_.pcie.end(), [](const PcieGroupSpec& group) { return group.has_switch; });
+  first_switch_ = add(VertexKind::pcie_switch, static_cast<std::uint32_t>(switches));
+  first_nic_ = add(VertexKind::nic, spec_.nics);
+}
+
+Time NodeTemplate::forwarding(std::uint32_t local) const {
+  return vertices_[local].kind == VertexKind::nic ? spec_.nic_forwarding : Time::zero();
+}
+
+void NodeTemplate::connect(std::uint32_t a, std::uint32_t b, const LinkSpec& spec, LinkKind kind) {
+  links_.push_back({a, b, {spec.rate, spec.usable, spec.latency + forwarding(a), kind}});
+  links_.push_back({b, a, {spec.rate, spec.usable, spec.latency + forwarding(b), kind}});
+}
+
+void NodeTemplate::add_nvlinks() {
+  if (const auto* nvswitch = std::get_if<NvSwitchSpec>(&spec_.scale_up)) {
+    for (std::uint32_t gpu = 0; gpu < spec_.gpus; ++gpu) {
+      connect(gpu, spec_.gpus, nvswitch->gpu_link, LinkKind::nvlink);
+    }
+  }
+  const auto* mesh = std::get_if<NvlinkMeshSpec>(&spec_.scale_up);
+  if (mesh == nullptr) { return; }
+  for (std::uint32_t a = 0; a < spec_.gpus; ++a) {
+    for (std::uint32_t b = a + 1; b < spec_.gpus; ++b) {
+      const std::uint32_t count = mesh->counts[a][b];
+      if (count == 0) { continue; }
+      connect(a, b, {mesh->link.rate * count, mesh->link.usable * count, mesh->link.latency}, LinkKind::nvlink);
+    }
+  }
+}
+
+void NodeTemplate::add_pcie() {
+  std::uint32_t next_switch = first_switch_;
+  for (const PcieGroupSpec& group : spec_.pcie) {
+    const std::uint32_t socket = first_socket_ + group.socket;
+    const std::uint32_t root = group.has_switch ? next_switch++ : socket;
+    const bool on_c2c = !group.has_switch && spec_.c2c_link.has_value();
+    for (const std::uint32_t gpu : group.gpus) {
+      connect(gpu, root, on_c2c ? *spec_.c2c_link : spec_.pcie_link, on_c2c ? LinkKind::c2c : LinkKind::pcie);
+    }
+    for (const std::uint32_t nic : group.nics) { connect(first_nic_ + nic, root, spec_.pcie_link, LinkKind::pcie); }
+    if (root != socket) { connect(root, socket, spec_.pcie_link, LinkKind::pcie); }
+  }
+}
+
+void NodeTemplate::add_sockets() {
+  for (std::uint32_t a = 0; a < spec_.sockets; ++a) {
+    for (std::uint32_t b = a + 1; b < spec_.sockets; ++b) {
+      connect(first_socket_ + a, first_socket_ + b, spec_.socket_link, LinkKind::socket);
+    }
+  }
+}
+
+void NodeTemplate::sort_links() {
+  std::stable_sort(links_.begin(), links_.end(),
+                   [](const LocalLink& a, const LocalLink& b) { return a.from < b.from; });
+  first_link_.assign(vertices_.size() + 1, 0);
+  for (const LocalLink& link : links_) { ++first_link_[link.from + 1]; }
+  for (std::size_t v = 1; v < first_link_.size(); ++v) { first_link_[v] += first_link_[v - 1]; }
+}
+
+void NodeTemplate::find_paths() {
+  next_.assign(std::size_t{vertices()} * vertices(), kNoPort);
+  for (std::uint32_t to = 0; to < vertices(); ++to) { find_paths_to(to); }
+  forward_through_neighbours();
+}
+
+void NodeTemplate::find_paths_to(std::uint32_t to) {
+  // Breadth first, backwards: every link has a twin, so the links out of a vertex show who can send to it.
+  std::vector<std::uint32_t> hops(vertices(), kFar);
+  std::vector<Bandwidth> width(vertices(), Bandwidth::zero());
+  std::vector<std::uint32_t> reached = {to};
+  hops[to] = 0;
+  width[to] = Bandwidth::max();
+  const auto passed_through = [&](std::uint32_t v) {
+    return v == to || (vertices_[v].kind != VertexKind::gpu && vertices_[v].kind != VertexKind::nic);
+  };
+  const auto choose_port = [&](std::uint32_t from) {
+    auto best = std::tuple(false, Bandwidth::zero());
+    for (std::uint32_t l = first_link_[from]; l < first_link_[from + 1]; ++l) {
+      const std::uint32_t via = links_[l].to;
+      if (hops[via] + 1 != hops[from] || hops[via] == kFar || !passed_through(via)) { continue; }
+      const auto choice =
+          std::tuple(links_[l].link.kind == LinkKind::nvlink, std::min(width[via], links_[l].link.usable));
+      if (choice <= best) { continue; }
+      best = choice;
+      next_[from * vertices() + to] = static_cast<std::uint16_t>(l - first_link_[from]);
+    }
+    width[from] = std::get<Bandwidth>(best);
+  };
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const std::uint32_t v = reached[i];
+    if (v != to) { choose_port(v); }
+    if (!passed_through(v)) { continue; }
+    for (std::uint32_t l = first_link_[v]; l < first_link_[v + 1]; ++l) {
+      if (hops[links_[l].to] != kFar) { continue; }
+      hops[links_[l].to] = hops[v] + 1;
+      reached.push_back(links_[l].to);
+    }
+  }
+}
+
+void NodeTemplate::forward_through_neighbours() {
+  const auto* mesh = std::get_if<NvlinkMeshSpec>(&spec_.scale_up);
+  if (mesh == nullptr || mesh->unjoined == Unjoined::pcie) { return; }
+  const auto& counts = mesh->counts;
+  for (std::uint32_t from = 0; from < spec_.gpus; ++from) {
+    for (std::uint32_t to = 0; to < spec_.gpus; ++to) {
+      if (from == to || counts[from][to] > 0) { continue; }
+      std::uint32_t narrowest = 0;
+      for (std::uint32_t l = first_link_[from]; l < first_link_[from + 1]; ++l) {
+        const std::uint32_t via = links_[l].to;
+        if (via >= spec_.gpus || std::min(counts[from][via], counts[via][to]) <= narrowest) { continue; }
+        narrowest = std::min(counts[from][via], counts[via][to]);
+        next_[from * vertices() + to] = static_cast<std::uint16_t>(l - first_link_[from]);
+      }
+    }
+  }
+}
+
+std::uint32_t NodeTemplate::distance(std::uint32_t from, std::uint32_t to) const {
+  std::uint32_t hops = 0;
+  for (std::uint32_t at = from; at != to; ++hops) {
+    const std::uint16_t port = next_port(at, to);
+    if (port == kNoPort) { return kFar; }
+    at = neighbour(at, port);
+  }
+  return hops;
+}
+
+void NodeTemplate::choose_nics() {
+  if (spec_.nics == 0) { return; }
+  std::map<std::vector<std::uint32_t>, std::size_t> gpus_before;
+  nearest_nic_.resize(vertices());
+  for (std::uint32_t local = 0; local < vertices(); ++local) {
+    std::uint32_t least = kFar;
+    std::vector<std::uint32_t> nearest;
+    for (std::uint32_t nic = 0; nic < spec_.nics; ++nic) {
+      const std::uint32_t hops = distance(local, nic_vertex(nic));
+      if (hops < least) { nearest.clear(); }
+      if (hops <= least) { nearest.push_back(nic); }
+      least = std::min(least, hops);
+    }
+    const std::size_t turn = local < spec_.gpus ? gpus_before[nearest]++ : 0;
+    nearest_nic_[local] = nearest[turn % nearest.size()];
+  }
+}
+
+VertexId NodeTemplate::add_vertices(FabricBuilder& builder, std::uint32_t node) const {
+  VertexId first;
+  for (std::size_t v = 0; v < vertices_.size(); ++v) {
+    const VertexId added = builder.add({vertices_[v].kind, node, vertices_[v].index});
+    if (v == 0) { first = added; }
+  }
+  return first;
+}
+
+void NodeTemplate::add_links(FabricBuilder& builder, VertexId first) const {
+  for (const LocalLink& link : links_) {
+    builder.add_link(VertexId{first.value + link.from}, VertexId{first.value + link.to}, link.link);
+  }
+}
+
+}  // namespace athanor

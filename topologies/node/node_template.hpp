@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "topologies/fabric.hpp"
+#include "topologies/fabric_builder.hpp"
+#include "topologies/node/node_spec.hpp"
+
+namespace athanor {
+
+/// The vertices, links and shortest paths of one node; all nodes of a cluster are copies of it.
+/// Vertices are numbered within the node: GPUs first, then NVSwitch, sockets, PCIe switches, NICs.
+///
+/// Paths are shortest in links. NICs are never passed through; a GPU only between two NVLinks of a mesh, and at most
+/// one. Among equals NVLink is taken before PCIe, then the greater rate of the narrowest link, then the lower port.
+class NodeTemplate {
+ public:
+  static constexpr std::uint16_t kNoPort = 0xffff;
+
+  /// Requires faults(spec) to be empty.
+  explicit NodeTemplate(const NodeSpec& spec);
+
+  const NodeSpec& spec() const { return spec_; }
+  std::uint32_t vertices() const { return static_cast<std::uint32_t>(vertices_.size()); }
+  std::uint32_t links() const { return static_cast<std::uint32_t>(links_.size()); }
+  std::uint32_t gpus() const { return spec_.gpus; }
+  std::uint32_t nics() const { return spec_.nics; }
+  std::uint32_t nic_vertex(std::uint32_t nic) const { return first_nic_ + nic; }
+  bool is_nic(std::uint32_t local) const { return local >= first_nic_; }
+  /// Ports that a vertex has inside the node; a NIC's network port is the one after them.
+  std::uint32_t ports(std::uint32_t local) const { return first_link_[local + 1] - first_link_[local]; }
+
+  /// The port by which `from` sends towards `to`, and the vertex that it leads to; kNoPort: there is no path.
+  std::uint16_t next_port(std::uint32_t from, std::uint32_t to) const { return next_[from * vertices() + to]; }
+  std::uint32_t neighbour(std::uint32_t from, std::uint16_t port) const { return links_[first_link_[from] + port].to; }
+  /// The NIC that `local` uses unless told otherwise: fewest links away, and among those the one that GPUs before it
+  /// on the same PCIe group have not taken, so that on a DGX GPU i takes NIC i. Requires nics() > 0.
+  std::uint32_t nearest_nic(std::uint32_t local) const { return nearest_nic_[local]; }
+
+  /// Adds the vertices of node number `node`, numbered on from the builder's last. Returns the first.
+  VertexId add_vertices(FabricBuilder& builder, std::uint32_t node) const;
+  /// Adds the links among them.
+  void add_links(FabricBuilder& builder, VertexId first) const;
+
+ private:
+  struct LocalLink {
+    std::uint32_t from, to;
+    Link link;
+  };
+  void add_devices();
+  void add_nvlinks();
+  void add_pcie();
+  void add_sockets();
+  void connect(std::uint32_t a, std::uint32_t b, const LinkSpec& spec, LinkKind kind);
+  void sort_links();
+  void find_paths();
+  void find_paths_to(std::uint32_t to);
+  void forward_through_neighbours();
+  void choose_nics();
+  std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
+  Time forwarding(std::uint32_t local) const;
+
+  NodeSpec spec_;
+  std::uint32_t first_socket_ = 0;
+  std::uint32_t first_switch_ = 0;
+  std::uint32_t first_nic_ = 0;
+  std::vector<Vertex> vertices_;
+  std::vector<LocalLink> links_;           // by source
+  std::vector<std::uint32_t> first_link_;  // by vertex, one more at the end
+  std::vector<std::uint16_t> next_;        // [from][to]
+  std::vector<std::uint32_t> nearest_nic_;
+};
+
+}  // namespace athanor

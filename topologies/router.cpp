@@ -1,0 +1,14 @@
+#include "topologies/router.hpp"
+
+namespace athanor {
+
+std::string_view name(Routing routing) {
+  switch (routing) {
+    case Routing::ecmp: return "ecmp";
+    case Routing::d_mod_k: return "d_mod_k";
+    case Routing::dimension_order: return "dimension_order";
+  }
+  return "";
+}
+
+}  // namespace athanor
