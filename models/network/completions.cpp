@@ -1,0 +1,28 @@
+#include "models/network/completions.hpp"
+
+namespace athanor {
+
+std::uint32_t Completions::pop() {
+  const std::uint32_t connection = heap_.front().connection;
+  place_[connection] = kOut;
+  heap_pop(heap_, remember_place());
+  return connection;
+}
+
+void Completions::set(std::uint32_t connection, Time when) {
+  const Entry entry{when, connection};
+  const std::uint32_t place = place_[connection];
+  if (place == kOut) {
+    heap_push(heap_, entry, remember_place());
+  } else if (when < heap_[place].when) {
+    heap_rise(heap_, place, entry, remember_place());
+  } else {
+    heap_sink(heap_, place, entry, remember_place());
+  }
+}
+
+void Completions::warp(Time by) {
+  for (Entry& entry : heap_) { entry.when += by; }
+}
+
+}  // namespace athanor

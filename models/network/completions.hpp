@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/network/heap.hpp"
+#include "sim/time.hpp"
+
+namespace athanor {
+
+/// When each connection will have injected its present message, earliest first; at most one entry a connection, which
+/// can be moved or taken out. Equal times have no order.
+class Completions {
+ public:
+  explicit Completions(std::size_t connections) : place_(connections, kOut) {}
+
+  bool empty() const { return heap_.empty(); }
+  /// Requires !empty().
+  Time next() const { return heap_.front().when; }
+  /// Takes out the earliest and returns its connection. Requires !empty().
+  std::uint32_t pop();
+  /// Puts the connection in, or moves it.
+  void set(std::uint32_t connection, Time when);
+  /// Requires that the connection is in.
+  Time when(std::uint32_t connection) const { return heap_[place_[connection]].when; }
+  void warp(Time by);
+
+ private:
+  struct Entry {
+    Time when;
+    std::uint32_t connection = 0;
+
+    bool before(const Entry& other) const { return when < other.when; }
+  };
+  auto remember_place() {
+    return
+        [this](const Entry& entry, std::size_t place) { place_[entry.connection] = static_cast<std::uint32_t>(place); };
+  }
+
+  static constexpr std::uint32_t kOut = UINT32_MAX;
+  std::vector<Entry> heap_;
+  std::vector<std::uint32_t> place_;  ///< in the heap, of each connection
+};
+
+}  // namespace athanor

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/network/alarm.hpp"
+#include "models/network/network.hpp"
+
+namespace athanor {
+
+/// Messages on their way from injection to delivery. All connections of one latency share a pipe, which is first in,
+/// first out by nature: it needs no sorting and has one pending event, however many messages are in it.
+class DeliveryPipes {
+ public:
+  /// Pipe p is woken by event `first_event` + p of the actor.
+  DeliveryPipes(Simulator& simulator, ActorId actor, std::uint64_t first_event, const NetworkPlan& plan);
+
+  /// A message of the connection has been injected now.
+  void enter(std::uint32_t connection, Time now);
+
+  /// Calls `deliver(connection)` for all that is due in the pipe that event first_event + pipe has woken.
+  template <class Deliver>
+  void deliver_due(std::uint64_t pipe, Time now, Deliver deliver);
+
+  void warp(Time by);
+  /// Appends what is under way, with times relative to `now`.
+  void snapshot(Time now, std::vector<std::int64_t>& state) const;
+
+ private:
+  struct Entry {
+    Time when;
+    std::uint32_t connection = 0;
+  };
+  struct Pipe {
+    Time latency;
+    Alarm alarm;
+    std::vector<Entry> places;  ///< a power of two of places
+    std::size_t first = 0;
+    std::size_t entries = 0;
+
+    const Entry& at(std::size_t k) const { return places[(first + k) & (places.size() - 1)]; }
+    void grow();
+  };
+
+  std::vector<Pipe> pipes_;
+  std::vector<std::uint32_t> pipe_of_;  ///< of each connection
+};
+
+template <class Deliver>
+void DeliveryPipes::deliver_due(std::uint64_t pipe, Time now, Deliver deliver) {
+  pipes_[pipe].alarm.rang();
+  for (;;) {
+    Pipe& self = pipes_[pipe];
+    if (self.entries == 0) { return; }
+    const Entry oldest = self.at(0);
+    if (oldest.when > now) { return self.alarm.set(oldest.when); }
+    ++self.first;
+    --self.entries;
+    deliver(oldest.connection);
+  }
+}
+
+}  // namespace athanor

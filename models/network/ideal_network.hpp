@@ -1,0 +1,44 @@
+#pragma once
+
+#include "models/network/agenda.hpp"
+#include "models/network/alarm.hpp"
+#include "models/network/network.hpp"
+
+namespace athanor {
+
+/// A network without contention: a message is injected in size / min(cap, slowest link on its path), whatever else
+/// moves, and is delivered one latency later. Links may thus be asked to carry more than their rate: what it tells is
+/// how long things would take if every connection had its path to itself.
+class IdealNetwork final : public Network, public Actor {
+ public:
+  /// Borrows the simulator and the listener. Requires a plan whose indices, rates and latencies are valid.
+  IdealNetwork(Simulator& simulator, const NetworkPlan& plan, MoveListener& listener);
+
+  void move(std::uint32_t connection, Bytes size) override;
+  /// Bytes of the messages that have been injected wholly.
+  Bytes carried(std::uint32_t link) const override;
+  void snapshot(std::vector<std::int64_t>& state) const override;
+  void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
+
+  void on_event(std::uint64_t what) override;
+
+ private:
+  struct Connection {
+    Time latency;
+    Bandwidth rate;  ///< max: without limit
+    Bytes grain;
+    Time free;  ///< when all messages given so far have been injected
+  };
+  void plan_message(std::uint32_t connection, Bytes size, Time injected);
+  void give(const Agenda::Entry& entry);
+
+  Simulator& simulator_;
+  MoveListener& listener_;
+  NetworkPlan plan_;
+  std::vector<Connection> connections_;
+  std::vector<Bytes> carried_;
+  Agenda agenda_;
+  Alarm alarm_;
+};
+
+}  // namespace athanor

@@ -1,0 +1,166 @@
+#include "models/network/max_min_shares.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/network/plan_check.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+constexpr Bandwidth kFastest{4'000'000'000'000'000};
+}
+
+MaxMinShares::MaxMinShares(const NetworkPlan& plan) {
+  check(plan);
+  add_links(plan);
+  flows_.reserve(plan.connections.size());
+  uses_.reserve(plan.uses.size());
+  for (const NetworkPlan::Connection& connection : plan.connections) { add_flow(plan, connection); }
+  add_members();
+}
+
+void MaxMinShares::add_links(const NetworkPlan& plan) {
+  links_.resize(plan.links.size());
+  for (std::size_t l = 0; l < links_.size(); ++l) {
+    const Bandwidth rate = plan.links[l].rate;
+    if (rate > kFastest) {
+      throw SimulationError(
+          "link-too-fast", fmt::format("a link of {} bytes/s is faster than the flow network can share out, {} bytes/s",
+                                       rate.count(), kFastest.count()));
+    }
+    links_[l].capacity = rate.count() * kFinePerByte;
+    links_[l].level = kNoLevel;
+  }
+}
+
+void MaxMinShares::add_flow(const NetworkPlan& plan, const NetworkPlan::Connection& connection) {
+  Flow flow;
+  flow.first_use = static_cast<std::uint32_t>(uses_.size());
+  for (std::uint32_t u = connection.first_use; u < connection.first_use + connection.uses; ++u) {
+    const auto same = std::find_if(uses_.begin() + flow.first_use, uses_.end(),
+                                   [&](const Use& use) { return use.link == plan.uses[u].link; });
+    if (same != uses_.end()) {
+      same->flows += plan.uses[u].flows;
+    } else {
+      uses_.push_back({plan.uses[u].link, plan.uses[u].flows, 0});
+    }
+  }
+  flow.uses = static_cast<std::uint32_t>(uses_.size()) - flow.first_use;
+  FineRate links_give = kNoLevel;
+  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
+    links_give = std::min(links_give, links_[uses_[u].link].capacity / uses_[u].flows);
+  }
+  const FineRate cap = std::min(connection.cap, kFastest).count() * kFinePerByte;
+  flow.ceiling = std::min(cap, links_give);
+  flow.capped = cap < links_give;
+  flows_.push_back(flow);
+}
+
+void MaxMinShares::add_members() {
+  for (const Use& use : uses_) { ++links_[use.link].first; }
+  std::uint32_t end = 0;
+  for (Link& link : links_) { link.first = end += link.first; }
+  members_.resize(uses_.size());
+  for (std::size_t c = flows_.size(); c-- > 0;) {
+    for (std::uint32_t u = flows_[c].first_use; u < flows_[c].first_use + flows_[c].uses; ++u) {
+      uses_[u].place = --links_[uses_[u].link].first;
+      members_[uses_[u].place] = {static_cast<std::uint32_t>(c), u, uses_[u].flows};
+    }
+  }
+}
+
+void MaxMinShares::want(std::uint32_t connection, bool wanted) {
+  flows_[connection].wanted = wanted;
+  toggled_.push_back(connection);
+}
+
+void MaxMinShares::swap_members(std::uint32_t a, std::uint32_t b) {
+  std::swap(members_[a], members_[b]);
+  uses_[members_[a].use].place = a;
+  uses_[members_[b].use].place = b;
+}
+
+void MaxMinShares::enter(std::uint32_t connection) {
+  const Flow& flow = flows_[connection];
+  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
+    Link& link = links_[uses_[u].link];
+    swap_members(uses_[u].place, link.first + link.active++);
+    link.flows += uses_[u].flows;
+  }
+}
+
+void MaxMinShares::leave(std::uint32_t connection) {
+  Flow& flow = flows_[connection];
+  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
+    Link& link = links_[uses_[u].link];
+    swap_members(uses_[u].place, link.first + --link.active);
+    link.flows -= uses_[u].flows;
+    link.used -= flow.rate * uses_[u].flows;
+    if (link.active == 0) { link.level = kNoLevel; }
+  }
+  flow.rate = 0;
+}
+
+/// Whether the flow can have its ceiling without changing anything else. On a link that others use, a unit is left
+/// for each flow: then the link's level stays above the rate of each of them at every stage, rounding included.
+bool MaxMinShares::fits(const Flow& flow) const {
+  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
+    const Link& link = links_[uses_[u].link];
+    const FineRate wanted = flow.ceiling * uses_[u].flows + link.flows + uses_[u].flows;
+    if (link.active != 0 && link.used + wanted > link.capacity) { return false; }
+  }
+  return true;
+}
+
+/// Whether some link of the flow holds other flows back, which would gain by its leaving.
+bool MaxMinShares::limits_others(const Flow& flow) const {
+  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
+    const Link& link = links_[uses_[u].link];
+    if (link.level != kNoLevel && link.active > 1) { return true; }
+  }
+  return false;
+}
+
+void MaxMinShares::start_beside(std::uint32_t connection) {
+  enter(connection);
+  Flow& flow = flows_[connection];
+  flow.rate = flow.ceiling;
+  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
+    Link& link = links_[uses_[u].link];
+    link.used += flow.rate * uses_[u].flows;
+    if (link.active == 1 && link.capacity - link.used < uses_[u].flows) { link.level = flow.rate; }
+  }
+  changed_.push_back(connection);
+}
+
+const std::vector<std::uint32_t>& MaxMinShares::update() {
+  changed_.clear();
+  for (const std::uint32_t c : toggled_) {
+    Flow& flow = flows_[c];
+    if (flow.wanted || !flow.active) { continue; }
+    flow.active = false;
+    if (limits_others(flow)) {
+      stopping_.push_back(c);
+    } else {
+      leave(c);
+    }
+  }
+  for (const std::uint32_t c : toggled_) {
+    Flow& flow = flows_[c];
+    if (!flow.wanted || flow.active) { continue; }
+    flow.active = true;
+    if (fits(flow)) {
+      start_beside(c);
+    } else {
+      starting_.push_back(c);
+    }
+  }
+  toggled_.clear();
+  if (!starting_.empty() || !stopping_.empty()) { refill(); }
+  return changed_;
+}
+
+}  // namespace athanor

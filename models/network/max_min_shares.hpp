@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/network/heap.hpp"
+#include "models/network/network.hpp"
+
+namespace athanor {
+
+/// Rates inside the flow model, in 1/1024 byte/s: fine enough that rounding down costs a link less than one byte in a
+/// quarter of an hour for each flow on it, coarse enough that 4 PB/s fit.
+using FineRate = std::int64_t;
+constexpr FineRate kFinePerByte = 1'024;
+
+/// Max-min fair rates of the connections that share links, kept up while connections start and stop.
+///
+/// The rates are those of progressive filling on whole numbers. All rates rise together; at each stage the least of
+/// all caps and of all links' fair levels, floor(what remains / unfrozen flows), is taken, the links and caps at that
+/// level are collected, and then all their flows freeze at it. Collecting before freezing makes the result a function
+/// of the set of active connections alone: no order of flows, links, starts or stops changes a bit of it, and classes
+/// (NetworkPlan::Use::flows) get exactly what each of their members would get. Beside the rational solution, rounding
+/// moves a rate by no more units than flows are connected with it.
+class MaxMinShares {
+ public:
+  /// Throws SimulationError("link-too-fast", ...) above 4 PB/s. Requires a plan whose indices and rates are valid.
+  explicit MaxMinShares(const NetworkPlan& plan);
+
+  /// The connection takes part from the next update on. Requires that it uses links.
+  void start(std::uint32_t connection) { want(connection, true); }
+  /// It takes part no longer.
+  void stop(std::uint32_t connection) { want(connection, false); }
+
+  /// Brings the rates up to date with all starts and stops since the last update, and returns the connections whose
+  /// rate has changed, started ones included. Valid until the next update.
+  /// Throws SimulationError("rate-too-small", ...) when more flows share a link than it has units of rate.
+  const std::vector<std::uint32_t>& update();
+
+  /// As of the last update; 0: takes no part.
+  FineRate rate(std::uint32_t connection) const { return flows_[connection].rate; }
+  /// What all active connections take of one link of the class.
+  FineRate used(std::uint32_t link) const { return links_[link].used; }
+
+  /// Calls visit(connection, flows) for every connection of the plan that uses the link, active or not.
+  template <class Visit>
+  void for_each_user(std::uint32_t link, Visit visit) const {
+    for (std::uint32_t m = links_[link].first; m < first_member(link + 1); ++m) {
+      visit(members_[m].connection, members_[m].flows);
+    }
+  }
+
+ private:
+  /// Where a flow stands in the present refilling.
+  enum class State : std::uint8_t {
+    settled,  ///< keeps its old rate, as far as anything is known
+    waiting,  ///< on a refilled link; keeps its old rate if something holds it there
+    rising,   ///< has passed its old rate (or had none)
+    frozen    ///< at `next`
+  };
+  struct Flow {
+    FineRate rate = 0;     ///< in the last solution
+    FineRate next = 0;     ///< in the present one, once frozen
+    FineRate ceiling = 0;  ///< least of the cap and all that its links could give it alone
+    std::uint32_t first_use = 0;
+    std::uint32_t uses = 0;
+    State state = State::settled;
+    bool capped = false;  ///< the ceiling is the cap's
+    bool active = false;  ///< is in the solution
+    bool wanted = false;  ///< is to be in it
+  };
+  struct Link {
+    FineRate capacity = 0;
+    FineRate used = 0;
+    FineRate level = 0;             ///< at which it froze flows, or kNoLevel
+    FineRate remaining = kSettled;  ///< of the present refilling, or kSettled
+    std::int64_t unfrozen = 0;      ///< flows of the present refilling
+    std::int64_t flows = 0;         ///< active
+    std::uint32_t first = 0;        ///< into members_; the active ones come first
+    std::uint32_t active = 0;       ///< connections, not flows
+  };
+  struct Use {
+    std::uint32_t link = 0;
+    std::uint32_t flows = 0;
+    std::uint32_t place = 0;  ///< in members_
+  };
+  struct Member {
+    std::uint32_t connection = 0;
+    std::uint32_t use = 0;
+    std::uint32_t flows = 0;
+  };
+  /// What happens at a level of the refilling.
+  enum class Kind : std::uint32_t { open_link, fill_link, flow };
+  struct Turn {
+    FineRate level = 0;  ///< for fill_link: not above the true one
+    std::uint32_t id = 0;
+    Kind kind = Kind::flow;
+
+    bool before(const Turn& other) const { return level < other.level; }
+  };
+
+  static constexpr FineRate kNoLevel = INT64_MAX;
+  static constexpr FineRate kSettled = -1;
+  static constexpr FineRate kSummoned = -2;  ///< settled, and its turn to be opened is in the heap
+
+  void add_links(const NetworkPlan& plan);
+  void add_flow(const NetworkPlan& plan, const NetworkPlan::Connection& connection);
+  void add_members();
+  std::uint32_t first_member(std::size_t link) const {
+    return link < links_.size() ? links_[link].first : static_cast<std::uint32_t>(members_.size());
+  }
+
+  void want(std::uint32_t connection, bool wanted);
+  void swap_members(std::uint32_t a, std::uint32_t b);
+  void enter(std::uint32_t connection);
+  void leave(std::uint32_t connection);
+  bool fits(const Flow& flow) const;
+  bool limits_others(const Flow& flow) const;
+  void start_beside(std::uint32_t connection);
+
+  void refill();
+  void begin_refill();
+  void finish_refill();
+  void push(FineRate level, std::uint32_t id, Kind kind) { heap_push(turns_, Turn{level, id, kind}); }
+  bool next_level(FineRate& level);
+  void collect(FineRate level);
+  void run_stage(FineRate level);
+  void open_link(std::uint32_t link, FineRate level);
+  void open_links_of(const Flow& flow, FineRate level);
+  void decide(std::uint32_t connection, FineRate level);
+  void freeze(std::uint32_t connection, FineRate level);
+  bool held(const Flow& flow, FineRate level) const;
+
+  std::vector<Flow> flows_;
+  std::vector<Link> links_;
+  std::vector<Use> uses_;
+  std::vector<Member> members_;
+  std::vector<std::uint32_t> toggled_;  ///< wanted or unwanted since the last update
+  std::vector<std::uint32_t> changed_;
+  std::vector<std::uint32_t> starting_;  ///< those that need a refilling
+  std::vector<std::uint32_t> stopping_;
+  std::vector<Turn> turns_;             ///< heap
+  std::vector<std::uint32_t> open_;     ///< links being refilled
+  std::vector<std::uint32_t> touched_;  ///< flows that are not settled
+  std::vector<std::uint32_t> full_;     ///< links collected in this stage
+  std::vector<std::uint32_t> due_;      ///< flows to decide in this stage
+};
+
+}  // namespace athanor
