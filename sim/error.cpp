@@ -22,18 +22,27 @@ namespace {
 
 std::string describe_all(const std::vector<Problem>& problems) {
   std::string text;
-  for (const Problem& problem : problems) { text += (text.empty() ? "" : "\n") + describe(problem); }
+  for (const Problem& problem : problems) {
+    if (!text.empty()) { text += '\n'; }
+    text += describe(problem);
+  }
   return text;
 }
 
+/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> two_up(b.size() + 1);
+  std::vector<std::size_t> up(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
+    two_up.swap(up);
+    up.swap(row);
+    row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substituted}));
+      row[j] = std::min({up[j] + 1, row[j - 1] + 1, up[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) { row[j] = std::min(row[j], two_up[j - 2] + 1); }
     }
   }
   return row.back();

@@ -8,9 +8,9 @@
 
 namespace athanor {
 
-/// For people and, exact as they are, for files: the largest unit in which the value is at least 1, all digits
-/// ("1.5 us", "256 MiB", "50 GB/s"). Bytes use binary units where these need no digit after the point, else decimal
-/// ones where these need at most three, else plain bytes. parse_... reads them back to the same value.
+/// For people, yet exact: the largest unit in which the value is at least 1, with all digits ("1.5 us", "50 GB/s").
+/// Bytes: a binary unit where that gives a whole number below 4096 ("256 MiB"), else a decimal one with at most three
+/// digits after the point ("1.5 GB"), else bytes. parse_time and so on read the same value back.
 std::string to_string(Time time);
 std::string to_string(Bytes bytes);
 std::string to_string(Bandwidth bandwidth);

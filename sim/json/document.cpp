@@ -1,0 +1,171 @@
+#include "sim/json/document.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/check.hpp"
+#include "sim/file.hpp"
+#include "sim/json/locator.hpp"
+#include "sim/json/syntax.hpp"
+
+namespace athanor {
+
+using nlohmann::json;
+
+/// What was read, with the places of its values: found when first asked for.
+struct Document::Text {
+  std::string text;
+  std::string file;
+  mutable std::once_flag located;
+  mutable Locations locations;
+
+  Text(std::string text_read, std::string name) : text(std::move(text_read)), file(std::move(name)) {}
+
+  Offsets find(std::string pointer) const {
+    std::call_once(located, [&] { locations = locate_values(text); });
+    for (;;) {
+      const auto found = locations.values.find(pointer);
+      if (found != locations.values.end()) { return found->second; }
+      pointer.resize(pointer.rfind('/'));
+    }
+  }
+};
+
+Document::Document(std::shared_ptr<const Text> text, json root)
+    : text_(std::move(text)), root_(std::make_unique<json>(std::move(root))) {}
+Document::Document(const Document& other)
+    : text_(other.text_), root_(std::make_unique<json>(*other.root_)), origins_(other.origins_) {}
+Document::Document(Document&& other) noexcept = default;
+Document& Document::operator=(Document other) noexcept {
+  std::swap(text_, other.text_);
+  std::swap(root_, other.root_);
+  std::swap(origins_, other.origins_);
+  return *this;
+}
+Document::~Document() = default;
+
+Document Document::parse(std::string text, std::string file) {
+  json root = parse_json(text, file);
+  return {std::make_shared<const Text>(std::move(text), std::move(file)), std::move(root)};
+}
+
+Document Document::load(const std::string& path) { return parse(read_text_file(path), path); }
+
+const std::string& Document::file() const { return text_->file; }
+
+Place Document::place(const std::string& pointer) const { return locate(pointer, false); }
+Place Document::key_place(const std::string& pointer) const { return locate(pointer, true); }
+
+Place Document::locate(const std::string& pointer, bool key) const {
+  std::string source = pointer;
+  for (auto origin = origins_.rbegin(); origin != origins_.rend(); ++origin) {
+    const bool inside = pointer.starts_with(origin->pointer) &&
+                        (pointer.size() == origin->pointer.size() || pointer[origin->pointer.size()] == '/');
+    if (!inside) { continue; }
+    if (origin->set) { return {"--set", 0, 0, pointer}; }
+    source = origin->source + pointer.substr(origin->pointer.size());
+    break;
+  }
+  const Offsets offsets = text_->find(source);
+  const LineColumn at = line_column(text_->text, key ? offsets.key : offsets.value);
+  return {text_->file, at.line, at.column, source};
+}
+
+namespace {
+
+/// The keys of an object, or the indices that an array allows.
+std::vector<std::string> keys_of(const json& value) {
+  std::vector<std::string> keys;
+  if (value.is_object()) {
+    for (const auto& item : value.items()) { keys.push_back(pointer_token(item.key())); }
+  }
+  return keys;
+}
+
+bool has_child(const json& value, const std::string& token) {
+  try {
+    return value.contains(json::json_pointer("/" + token));
+  } catch (const json::exception&) { return false; }
+}
+
+[[noreturn]] void fail_no_such_key(const std::string& parent, const std::string& token, const json& value) {
+  std::string hint;
+  const std::string near = nearest(token, keys_of(value));
+  if (!near.empty()) { hint = fmt::format("; did you mean '{}/{}'?", parent, near); }
+  if (near.empty() && value.is_object()) { hint = fmt::format("; it has: {}", fmt::join(keys_of(value), ", ")); }
+  if (value.is_array()) { hint = fmt::format("; it is a list of {}", value.size()); }
+  throw UsageError(fmt::format("--set: there is no '{}' in '{}'{}", token, parent.empty() ? "/" : parent, hint));
+}
+
+/// Where the value is to stand; all keys but the last must be there.
+json& slot(json& root, const std::string& pointer) {
+  json* value = &root;
+  std::size_t begin = 1;
+  for (;;) {
+    const std::size_t end = std::min(pointer.find('/', begin), pointer.size());
+    const std::string token = pointer.substr(begin, end - begin);
+    const bool last = end == pointer.size();
+    if (!has_child(*value, token) && !(last && value->is_object())) {
+      fail_no_such_key(pointer.substr(0, begin - 1), token, *value);
+    }
+    value = &(*value)[json::json_pointer("/" + token)];
+    if (last) { return *value; }
+    begin = end + 1;
+  }
+}
+
+json value_of(std::string_view text) {
+  json value = json::parse(text, nullptr, false);
+  return value.is_discarded() ? json(text) : value;
+}
+
+}  // namespace
+
+void Document::set(std::string_view assignment) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals < 2 || assignment.front() != '/') {
+    throw UsageError(
+        fmt::format("--set '{}': expected /json/pointer=value, such as /collective/channels=4", assignment));
+  }
+  const std::string pointer(assignment.substr(0, equals));
+  try {
+    slot(*root_, pointer) = value_of(assignment.substr(equals + 1));
+  } catch (const json::exception&) {
+    throw UsageError(fmt::format("--set '{}': '{}' is not a JSON pointer", assignment, pointer));
+  }
+  origins_.push_back({pointer, "", true});
+}
+
+void Document::merge(json& target, const json& patch, const std::string& at, const std::string& from) {
+  for (const auto& [key, value] : patch.items()) {
+    const std::string child = at + "/" + pointer_token(key);
+    const std::string source = from + "/" + pointer_token(key);
+    if (value.is_null()) {
+      target.erase(key);
+    } else if (value.is_object() && target.contains(key) && target[key].is_object()) {
+      merge(target[key], value, child, source);
+    } else {
+      target[key] = json::object();
+      target[key].merge_patch(value);  // drops the nulls within
+      origins_.push_back({child, source, false});
+    }
+  }
+}
+
+Document Document::patched(const std::string& list, std::size_t index) const {
+  require(root_->is_object() && root_->contains(list) && (*root_)[list].is_array() && index < (*root_)[list].size() &&
+              (*root_)[list][index].is_object(),
+          "there is no object {} in the list '{}' to patch with", index, list);
+  Document result = *this;
+  const json patch = (*root_)[list][index];
+  result.root_->erase(list);
+  const std::string from = fmt::format("/{}/{}", pointer_token(list), index);
+  result.merge(*result.root_, patch, "", from);
+  return result;
+}
+
+}  // namespace athanor

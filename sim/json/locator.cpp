@@ -1,0 +1,133 @@
+#include "sim/json/locator.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/check.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Walks over valid JSON and notes where each value begins.
+class Locator {
+ public:
+  explicit Locator(std::string_view text) : text_(text) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark) { at_ = kByteOrderMark.size(); }
+  }
+
+  Locations run() {
+    skip_space();
+    value(at_);
+    return std::move(found_);
+  }
+
+ private:
+  char now() const {
+    require(at_ < text_.size(), "the text to locate values in is no JSON: it ends too early");
+    return text_[at_];
+  }
+
+  void skip_to(std::string_view end) {
+    at_ = std::min(text_.find(end, at_), text_.size());
+    at_ = std::min(at_ + end.size(), text_.size());
+  }
+
+  void skip_space() {
+    while (at_ < text_.size()) {
+      if (text_.substr(at_, 2) == "//") {
+        skip_to("\n");
+      } else if (text_.substr(at_, 2) == "/*") {
+        skip_to("*/");
+      } else if (std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) {
+        ++at_;
+      } else {
+        return;
+      }
+    }
+  }
+
+  std::string_view string() {
+    const std::size_t begin = at_++;
+    for (; now() != '"'; ++at_) {
+      if (now() == '\\') { ++at_; }
+    }
+    ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  void value(std::size_t key) {
+    if (!found_.values.insert_or_assign(pointer_, Offsets{at_, key}).second) {
+      found_.repeated_keys.emplace_back(pointer_, key);
+    }
+    switch (now()) {
+      case '{': container('}'); break;
+      case '[': container(']'); break;
+      case '"': string(); break;
+      default: at_ = std::min(text_.find_first_of(",]} \t\r\n/", at_), text_.size());
+    }
+  }
+
+  void container(char end) {
+    ++at_;
+    skip_space();
+    for (std::size_t index = 0; now() != end; ++index) {
+      element(end == '}', index);
+      skip_space();
+      if (now() == ',') { ++at_; }
+      skip_space();
+    }
+    ++at_;
+  }
+
+  void element(bool keyed, std::size_t index) {
+    const std::size_t parent = pointer_.size();
+    const std::size_t key = at_;
+    if (keyed) {
+      pointer_ += "/" + pointer_token(nlohmann::json::parse(string()).get<std::string>());
+      skip_space();
+      ++at_;  // the colon
+      skip_space();
+    } else {
+      pointer_ += fmt::format("/{}", index);
+    }
+    value(key);
+    pointer_.resize(parent);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string pointer_;
+  Locations found_;
+};
+
+}  // namespace
+
+Locations locate_values(std::string_view text) { return Locator(text).run(); }
+
+std::string pointer_token(std::string_view key) {
+  std::string token;
+  for (const char c : key) {
+    if (c == '~') {
+      token += "~0";
+    } else if (c == '/') {
+      token += "~1";
+    } else {
+      token += c;
+    }
+  }
+  return token;
+}
+
+LineColumn line_column(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const std::size_t newline = before.rfind('\n');
+  const std::size_t line_begin = newline == std::string_view::npos ? 0 : newline + 1;
+  return {static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
+          static_cast<int>(before.size() - line_begin) + 1};
+}
+
+}  // namespace athanor

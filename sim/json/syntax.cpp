@@ -1,0 +1,121 @@
+#include "sim/json/syntax.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/error.hpp"
+#include "sim/json/locator.hpp"
+
+namespace athanor {
+
+using nlohmann::json;
+
+namespace {
+
+/// What stands between two marks of the library's message, up to its end when `after` is missing.
+std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
+  const std::size_t mark = text.find(before);
+  if (mark == std::string_view::npos) { return ""; }
+  text.remove_prefix(mark + before.size());
+  return text.substr(0, text.find(after));
+}
+
+/// Where the token begins that ends with the character before `end`.
+std::size_t token_begin(std::string_view text, std::size_t end, std::string_view found) {
+  if (found == "end of input" || end == 0) { return text.size(); }
+  std::size_t begin = std::min(end, text.size()) - 1;
+  if (found == "string literal") {
+    while (begin > 0 && (text[begin - 1] != '"' || (begin > 1 && text[begin - 2] == '\\'))) { --begin; }
+    return begin == 0 ? 0 : begin - 1;
+  }
+  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.'; };
+  while (begin > 0 && in_word(text[begin]) && in_word(text[begin - 1])) { --begin; }
+  return begin;
+}
+
+std::string hint_for(std::string_view text, std::size_t offset, std::string_view found) {
+  if (found == "end of input") { return "the file ends too early: a closing bracket or quote is missing"; }
+  const std::size_t previous = offset == 0 ? std::string_view::npos : text.find_last_not_of(" \t\r\n", offset - 1);
+  const bool after_comma = previous != std::string_view::npos && text[previous] == ',';
+  const char here = offset < text.size() ? text[offset] : ' ';
+  if (after_comma && (here == '}' || here == ']')) { return "remove the comma before it"; }
+  if (here == '\'') { return "strings stand in double quotes"; }
+  if (here == '"' && previous != std::string_view::npos && text[previous] != ':') {
+    return "is a comma or a colon missing before it?";
+  }
+  return "";
+}
+
+Problem syntax_problem(const json::parse_error& error, std::string_view text, const std::string& file) {
+  const std::string_view what = error.what();
+  std::string_view found = between(what, "unexpected ", "; expected ");
+  const std::string_view expected = between(what, "; expected ", "\n");
+  std::string message;
+  if (!found.empty()) {
+    message = fmt::format("found {}", found);
+    if (!expected.empty()) { message += fmt::format(", expected {}", expected); }
+  } else {
+    message = between(what, " - ", "; last read");
+  }
+  const bool ended = error.byte > text.size() || found == "end of input";
+  if (ended) { found = "end of input"; }
+  const std::size_t offset = token_begin(text, error.byte, found);
+  const LineColumn at = line_column(text, offset);
+  return {"syntax",
+          message.empty() ? std::string(what) : message,
+          {file, at.line, at.column, ""},
+          hint_for(text, offset, found)};
+}
+
+/// Notices that a key stands twice in one object, which a JSON tree cannot hold.
+struct KeyWatch {
+  std::vector<std::set<std::string>> open;
+  bool repeated = false;
+
+  bool operator()(int /*depth*/, json::parse_event_t event, json& parsed) {
+    switch (event) {
+      case json::parse_event_t::object_start: open.emplace_back(); break;
+      case json::parse_event_t::object_end: open.pop_back(); break;
+      case json::parse_event_t::key:
+        repeated = !open.back().insert(parsed.get<std::string>()).second || repeated;
+        break;
+      case json::parse_event_t::array_start:
+      case json::parse_event_t::array_end:
+      case json::parse_event_t::value: break;
+    }
+    return true;
+  }
+};
+
+[[noreturn]] void fail_repeated_keys(const std::string& text, const std::string& file) {
+  std::vector<Problem> problems;
+  for (const auto& [pointer, offset] : locate_values(text).repeated_keys) {
+    const LineColumn at = line_column(text, offset);
+    problems.push_back({"duplicate-key",
+                        "this key stands twice in its object",
+                        {file, at.line, at.column, pointer},
+                        "remove one of the two"});
+  }
+  throw ScenarioError(std::move(problems));
+}
+
+}  // namespace
+
+json parse_json(const std::string& text, const std::string& file) {
+  KeyWatch watch;
+  json root;
+  try {
+    root = json::parse(text, std::ref(watch), true, true);
+  } catch (const json::parse_error& error) { throw ScenarioError(syntax_problem(error, text, file)); }
+  if (watch.repeated) { fail_repeated_keys(text, file); }
+  return root;
+}
+
+}  // namespace athanor

@@ -1,0 +1,250 @@
+#include "sim/json/value_reader.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/check.hpp"
+#include "sim/format.hpp"
+#include "sim/json/describe.hpp"
+#include "sim/json/object_reader.hpp"
+#include "sim/parse.hpp"
+
+namespace athanor {
+
+using nlohmann::json;
+
+void Problems::throw_if_any() const {
+  if (list_.empty()) { return; }
+  std::vector<Problem> sorted = list_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) {
+    return a.place.file == b.place.file &&
+           std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+  });
+  throw ScenarioError(std::move(sorted));
+}
+
+ValueReader::ValueReader(const Document& document, Problems& problems, const nlohmann::json& value, std::string pointer)
+    : document_(&document),
+      problems_(&problems),
+      json_(&value),
+      pointer_(std::move(pointer)),
+      problems_before_(problems.size()) {}
+
+Place ValueReader::place() const { return describing() ? Place{} : document_->place(pointer_); }
+
+void ValueReader::problem(std::string code, std::string message, std::string hint) {
+  if (!describing()) { problems_->add({std::move(code), std::move(message), place(), std::move(hint)}); }
+}
+
+namespace {
+
+/// What was found, short enough for a message.
+std::string found(const json& value) {
+  if (value.is_object()) { return "an object"; }
+  if (value.is_array()) { return "a list"; }
+  constexpr std::size_t kMost = 60;
+  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (text.size() > kMost) { text = text.substr(0, kMost) + "..."; }
+  return text;
+}
+
+template <class T>
+std::string shown(const T& value) {
+  if constexpr (std::is_integral_v<T>) {
+    return fmt::format("{}", value);
+  } else {
+    return to_string(value);
+  }
+}
+
+template <class T>
+std::string expectation(const Range<T>& range) {
+  if (range.most == Natural<T>::most && !std::is_same_v<T, Ratio>) {
+    return fmt::format("at least {}", shown(range.least));
+  }
+  return fmt::format("from {} to {}", shown(range.least), shown(range.most));
+}
+
+template <class T>
+void store(ValueReader& reader, T value, T& target, const Range<T>& range) {
+  if (value >= range.least && value <= range.most) {
+    target = value;
+    return;
+  }
+  reader.problem("out-of-range", fmt::format("{} is out of range", found(*reader.json())),
+                 "expected " + expectation(range));
+}
+
+template <class T>
+void read_quantity(ValueReader& reader, T& target, const Range<T>& range, Parsed<T> (*parse)(std::string_view)) {
+  const json& value = *reader.json();
+  if (!value.is_string() && !value.is_number()) {
+    const Mistake expected = parse("").mistake;
+    reader.problem("wrong-type", fmt::format("found {}, expected a string with a unit", found(value)), expected.hint);
+    return;
+  }
+  const Parsed<T> parsed = parse(value.is_string() ? value.get<std::string>() : value.dump());
+  if (parsed.value) {
+    store(reader, *parsed.value, target, range);
+  } else {
+    reader.problem(parsed.mistake.code, parsed.mistake.message, parsed.mistake.hint);
+  }
+}
+
+}  // namespace
+
+bool ValueReader::expect(bool type_fits, std::string_view expected) {
+  if (!type_fits) { problem("wrong-type", fmt::format("found {}, expected {}", found(*json_), expected)); }
+  return type_fits;
+}
+
+void ValueReader::read_exact(std::int64_t& target, const Range<std::int64_t>& range) {
+  if (describing()) { return describe_integer(*schema_, target, range, shows_default_); }
+  if (!expect(json_->is_number_integer(), "a whole number")) { return; }
+  const bool too_large = json_->is_number_unsigned() && json_->get<std::uint64_t>() > INT64_MAX;
+  if (too_large) {
+    problem("out-of-range", fmt::format("{} is out of range", found(*json_)), "expected " + expectation(range));
+  } else {
+    store(*this, json_->get<std::int64_t>(), target, range);
+  }
+}
+
+void ValueReader::read_exact(bool& target, const NoLimits& /*none*/) {
+  if (describing()) { return describe_boolean(*schema_, target, shows_default_); }
+  if (expect(json_->is_boolean(), "true or false")) { target = json_->get<bool>(); }
+}
+
+void ValueReader::read_exact(std::string& target, const OneOf& allowed) {
+  std::size_t index = 0;
+  if (!allowed.words.empty()) {
+    for (std::size_t i = 0; i < allowed.words.size(); ++i) {
+      if (allowed.words[i] == target) { index = i; }
+    }
+    if (read_name(index, allowed.words)) { target = allowed.words[index]; }
+    return;
+  }
+  if (describing()) { return describe_string(*schema_, target, shows_default_); }
+  if (expect(json_->is_string(), "a string")) { target = json_->get<std::string>(); }
+}
+
+void ValueReader::read_exact(Time& target, const Range<Time>& range) {
+  if (describing()) { return describe_time(*schema_, target, range, shows_default_); }
+  read_quantity(*this, target, range, &parse_time);
+}
+
+void ValueReader::read_exact(Bytes& target, const Range<Bytes>& range) {
+  if (describing()) { return describe_bytes(*schema_, target, range, shows_default_); }
+  read_quantity(*this, target, range, &parse_bytes);
+}
+
+void ValueReader::read_exact(Bandwidth& target, const Range<Bandwidth>& range) {
+  if (describing()) { return describe_bandwidth(*schema_, target, range, shows_default_); }
+  read_quantity(*this, target, range, &parse_bandwidth);
+}
+
+void ValueReader::read_exact(Ratio& target, const Range<Ratio>& range) {
+  if (describing()) { return describe_ratio(*schema_, target, range, shows_default_); }
+  if (!expect(json_->is_number(), "a number")) { return; }
+  // fmt prints the shortest digits that give the same double: those that were written, up to 15 of them.
+  const Parsed<Ratio> parsed =
+      parse_ratio(json_->is_number_float() ? fmt::format("{}", json_->get<double>()) : json_->dump());
+  if (parsed.value) {
+    store(*this, *parsed.value, target, range);
+  } else {
+    problem(parsed.mistake.code, parsed.mistake.message, parsed.mistake.hint);
+  }
+}
+
+bool ValueReader::read_name(std::size_t& index, const std::vector<std::string>& names) {
+  require(!names.empty(), "a field takes names, but none are given");
+  if (describing()) {
+    describe_name(*schema_, names, index, shows_default_);
+    return false;
+  }
+  if (!expect(json_->is_string(), fmt::format("one of {}", fmt::join(names, ", ")))) { return false; }
+  const std::string name = json_->get<std::string>();
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end()) {
+    const std::string near = nearest(name, names);
+    problem("unknown-name", fmt::format("'{}' is not one of {}", name, fmt::join(names, ", ")),
+            near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+    return false;
+  }
+  index = static_cast<std::size_t>(at - names.begin());
+  return true;
+}
+
+std::optional<std::string> ValueReader::text(std::string_view pattern) {
+  if (describing()) {
+    describe_text(*schema_, pattern);
+    return std::nullopt;
+  }
+  if (!expect(json_->is_string(), "a string")) { return std::nullopt; }
+  return json_->get<std::string>();
+}
+
+void ValueReader::object(const ReadObject& read) {
+  if (!describing() && !expect(json_->is_object(), "an object")) { return; }
+  ObjectReader reader(*this);
+  read(reader);
+  reader.finish();
+}
+
+void ValueReader::list(const ReadValue& read, Range<std::uint32_t> size) {
+  if (describing()) {
+    describe_list(*schema_, size);
+    ValueReader element((*schema_)["items"]);
+    return read(element);
+  }
+  if (!expect(json_->is_array(), "a list")) { return; }
+  if (json_->size() < size.least || json_->size() > size.most) {
+    problem("out-of-range", fmt::format("the list has {} elements", json_->size()),
+            fmt::format("expected {}", expectation(size)));
+  }
+  for (std::size_t i = 0; i < json_->size(); ++i) {
+    ValueReader element(*document_, *problems_, (*json_)[i], fmt::format("{}/{}", pointer_, i));
+    element.index_ = i;
+    read(element);
+  }
+}
+
+namespace {
+
+struct TypeName {
+  std::string_view name;
+  bool (*fits)(const json&);
+};
+
+TypeName type_name(ValueReader::Form::Type type) {
+  using Type = ValueReader::Form::Type;
+  switch (type) {
+    case Type::string: return {"a string", [](const json& value) { return value.is_string(); }};
+    case Type::number: return {"a number", [](const json& value) { return value.is_number(); }};
+    case Type::boolean: return {"true or false", [](const json& value) { return value.is_boolean(); }};
+    case Type::list: return {"a list", [](const json& value) { return value.is_array(); }};
+    case Type::object: return {"an object", [](const json& value) { return value.is_object(); }};
+  }
+  return {};
+}
+
+}  // namespace
+
+void ValueReader::one_of(std::initializer_list<Form> forms) {
+  std::string expected;
+  for (const Form& form : forms) {
+    const TypeName type = type_name(form.type);
+    expected += (expected.empty() ? "" : " or ");
+    expected += type.name;
+    if (describing()) {
+      ValueReader inner((*schema_)["anyOf"].emplace_back(nlohmann::json::object()));
+      form.read(inner);
+    } else if (type.fits(*json_)) {
+      return form.read(*this);
+    }
+  }
+  if (!describing()) { expect(false, expected); }
+}
+
+}  // namespace athanor
