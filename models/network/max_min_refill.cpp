@@ -74,7 +74,6 @@ void MaxMinShares::run_stage(FineRate level) {
   due_.clear();
   collect(level);
   for (const std::uint32_t l : full_) { links_[l].level = level; }
-  for (std::size_t k = 0; k < due_.size(); ++k) { decide(due_[k], level); }
   for (const std::uint32_t l : full_) {
     const Link& link = links_[l];
     for (std::uint32_t m = link.first; m < link.first + link.active; ++m) {
@@ -82,6 +81,8 @@ void MaxMinShares::run_stage(FineRate level) {
       if (state == State::waiting || state == State::rising) { freeze(members_[m].connection, level); }
     }
   }
+  // Links opened on the way may make further flows due at this same level.
+  for (std::size_t k = 0; k < due_.size(); ++k) { decide(due_[k], level); }
 }
 
 /// All that happens at this level, before any of it changes what remains on a link.
