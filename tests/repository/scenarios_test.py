@@ -1,0 +1,73 @@
+"""Every scenario that is shipped fits the schema that `athanor schema` prints, and the schema refuses what is not one.
+
+    scenarios_test.py PATH_OF_ATHANOR
+"""
+
+import json
+import re
+import subprocess
+import sys
+import unittest
+
+import tree
+
+sys.path.insert(0, str(tree.ROOT / "tools/plot"))
+import interpreter  # noqa: E402
+
+if interpreter.with_module("jsonschema"):
+    interpreter.require_module("jsonschema")
+    import jsonschema
+else:
+    jsonschema = None
+
+ATHANOR = sys.argv.pop(1) if len(sys.argv) > 1 else None
+STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+def without_comments(text):
+    return STRING_OR_COMMENT.sub(lambda match: match.group() if match.group()[0] == '"' else "", text)
+
+
+def scenarios():
+    return [path for path in tree.files(".json") if path.parts[0] == "scenarios" and len(path.parts) == 2]
+
+
+def errors(schema, document):
+    return [f"/{'/'.join(map(str, error.absolute_path))}: {error.message}"
+            for error in jsonschema.Draft7Validator(schema).iter_errors(document)]
+
+
+@unittest.skipIf(jsonschema is None, "no Python with jsonschema: python3-jsonschema on Debian")
+@unittest.skipIf(ATHANOR is None, "needs the path of athanor as its argument")
+class Scenarios(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        printed = subprocess.run([ATHANOR, "schema"], capture_output=True, text=True, check=True).stdout
+        cls.schema = json.loads(printed)
+
+    def test_the_schema_is_one(self):
+        jsonschema.Draft7Validator.check_schema(self.schema)
+
+    def test_every_shipped_scenario_fits_the_schema(self):
+        self.assertIn("quickstart.json", {path.name for path in scenarios()})
+        for path in scenarios():
+            with self.subTest(scenario=str(path)):
+                self.assertEqual(errors(self.schema, json.loads(without_comments(tree.text(path)))), [])
+
+    def test_an_unknown_key_does_not_fit_at_any_depth(self):
+        scenario = json.loads(without_comments(tree.text("scenarios/quickstart.json")))
+        self.assertNotEqual(errors(self.schema, scenario | {"colective": {}}), [])
+        self.assertNotEqual(errors(self.schema, {"cluster": {"nodse": 2}}), [])
+
+    def test_a_quantity_without_its_unit_does_not_fit(self):
+        self.assertNotEqual(errors(self.schema, {"collective": {"kind": "all_reduce", "chunk": 4096}}), [])
+
+
+class TheCheckItself(unittest.TestCase):
+    def test_comments_go_and_strings_stay(self):
+        self.assertEqual(json.loads(without_comments('{"a": "//b" /* c */, // d\n "e": "\\"/*"}')),
+                         {"a": "//b", "e": '"/*'})
+
+
+if __name__ == "__main__":
+    unittest.main()

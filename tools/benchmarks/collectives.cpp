@@ -1,0 +1,50 @@
+#include <benchmark/benchmark.h>
+
+#include "algorithms/catalog.hpp"
+#include "models/execution/simulate.hpp"
+#include "tools/benchmarks/memory.hpp"
+#include "tools/benchmarks/subjects.hpp"
+
+namespace athanor {
+
+namespace {
+
+using namespace literals;
+
+/// Ring all-reduce of 1 GiB over all hosts of a fat tree, at flow level. The fabric is built before the clock starts.
+void ring(benchmark::State& state, bool classes) {
+  const auto hosts = static_cast<std::uint32_t>(state.range(0));
+  const PeakMemory memory;
+  const Cluster cluster = square_fat_tree(hosts);
+  const Collective collective{CollectiveKind::all_reduce, hosts, Elements{(1_GiB).count() / 4}};
+  const auto schedule = find(CollectiveKind::all_reduce, "ring").make(collective, {});
+  const Placement placement{cluster.endpoints, 1};
+  SimulationOptions options;
+  options.classes = classes;
+  Simulated simulated;
+  for (auto iteration : state) {
+    static_cast<void>(iteration);
+    simulated = simulate(*schedule, cluster, placement, HardwareOnly{}, options);
+  }
+  state.counters["simulated_s"] = seconds(simulated.time);
+  state.counters["lanes"] = simulated.lanes;
+  state.counters["peak_MB"] = memory.megabytes();
+}
+
+void ring_with_classes(benchmark::State& state) { ring(state, true); }
+void ring_in_full(benchmark::State& state) { ring(state, false); }
+
+}  // namespace
+
+BENCHMARK(ring_with_classes)
+    ->Name("ring_all_reduce/with_classes")
+    ->RangeMultiplier(4)
+    ->Range(256, 16'384)
+    ->Unit(benchmark::kSecond);
+BENCHMARK(ring_in_full)
+    ->Name("ring_all_reduce/in_full")
+    ->RangeMultiplier(4)
+    ->Range(256, 4096)
+    ->Unit(benchmark::kSecond);
+
+}  // namespace athanor
