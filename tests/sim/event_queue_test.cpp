@@ -57,3 +57,16 @@ TEST_CASE("an instant settles after its last event, and again when settling caus
   CHECK(recorder.settled == 3);
   CHECK(simulator.now() == 5_ns);
 }
+
+TEST_CASE("delaying moves every pending event by the same span and keeps their order") {
+  EventQueue queue;
+  for (std::uint64_t i = 0; i < 50; ++i) { queue.push({Time{static_cast<std::int64_t>(i * 7 % 10)}, i, i}); }
+  queue.delay(1_us);
+  std::vector<Event> events;
+  for (; !queue.empty(); queue.pop()) { events.push_back(queue.top()); }
+  REQUIRE(events.size() == 50);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    CHECK(events[i].when == 1_us + Time{static_cast<std::int64_t>(events[i].what * 7 % 10)});
+    if (i > 0) { CHECK(events[i - 1].before(events[i])); }
+  }
+}
