@@ -11,12 +11,38 @@
 
 namespace athanor {
 
-// Each defined in the file of its name, algorithms/<kind>/<name>.cpp.
+// Each defined in the file of its name, algorithms/<kind>/<name>.cpp; a new one takes a line here and one below.
 Algorithm ring_all_reduce();
+Algorithm double_binary_tree_all_reduce();
+Algorithm recursive_doubling_all_reduce();
+Algorithm halving_doubling_all_reduce();
+Algorithm parameter_server_all_reduce();
+Algorithm nvls_all_reduce();
+Algorithm ring_reduce_scatter();
+Algorithm ring_all_gather();
+Algorithm ring_broadcast();
+Algorithm binomial_tree_broadcast();
+Algorithm ring_reduce();
+Algorithm binomial_tree_reduce();
+Algorithm pairwise_all_to_all();
+Algorithm direct_send_receive();
 
 std::span<const Algorithm> catalog() {
   static const std::array kAlgorithms{
       ring_all_reduce(),
+      double_binary_tree_all_reduce(),
+      recursive_doubling_all_reduce(),
+      halving_doubling_all_reduce(),
+      parameter_server_all_reduce(),
+      nvls_all_reduce(),
+      ring_reduce_scatter(),
+      ring_all_gather(),
+      ring_broadcast(),
+      binomial_tree_broadcast(),
+      ring_reduce(),
+      binomial_tree_reduce(),
+      pairwise_all_to_all(),
+      direct_send_receive(),
   };
   return kAlgorithms;
 }

@@ -1,5 +1,5 @@
 #include "algorithms/catalog.hpp"
-#include "algorithms/ring_lanes.hpp"
+#include "algorithms/patterns/ring_lanes.hpp"
 
 namespace athanor {
 

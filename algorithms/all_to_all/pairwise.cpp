@@ -1,0 +1,89 @@
+#include "algorithms/catalog.hpp"
+#include "algorithms/layout.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Step 0 copies a rank's own block. Then in round s = 1 .. P-1 it sends to the rank s places after it (out-port s-1)
+/// and receives from the one s places before it (in-port s-1).
+class PairwiseAllToAll final : public Schedule {
+ public:
+  PairwiseAllToAll(const Collective& collective, const Layout& layout)
+      : collective_(collective), cut_(collective.count, collective.ranks, slices_as_chunks(layout)) {}
+
+  Roster roster() const override { return {ranks(), ranks()}; }
+  std::uint32_t lanes(AgentId) const override { return cut_.channels(); }
+  Lane lane(AgentId, LaneId lane) const override {
+    return {2 * ranks() - 1, cut_.loops(lane.value), ranks() - 1, ranks() - 1, ProgramId{cut_.shape(lane.value)}};
+  }
+  Memory memory(AgentId agent) const override {
+    return {collective_.count, cut_.length(agent.value) * ranks(), Elements::zero(), std::nullopt};
+  }
+  Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
+    return {AgentId{after(agent.value, out.value + 1)}, lane, out};
+  }
+  Endpoint source(AgentId agent, LaneId lane, PortId in) const override {
+    return {AgentId{before(agent.value, in.value + 1)}, lane, in};
+  }
+
+  Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
+    const std::uint32_t me = agent.value;
+    const std::uint32_t round = (step + 1) / 2;
+    const bool sends = step == 0 || step % 2 == 1;
+    const bool stores = step % 2 == 0;
+    const std::uint32_t destination = sends ? after(me, round) : me;
+    const Range range = cut_.slice(destination, lane.value, loop, 0);
+    Primitive primitive;
+    primitive.count = range.count;
+    if (sends) { primitive.operands[0] = contiguous(Buffer::input, cut_.first(destination) + range.first); }
+    if (sends && round > 0) { primitive.sends = {round - 1, 1}; }
+    if (stores && round > 0) { primitive.receives = {round - 1, 1}; }
+    if (stores) { primitive.store = contiguous(Buffer::output, cut_.length(me) * before(me, round) + range.first); }
+    return primitive;
+  }
+
+  Elements message_limit() const override { return cut_.message_limit(); }
+  Elements shift(Buffer) const override { return cut_.shift(); }
+  std::uint32_t least_slots() const override { return 1; }
+
+ private:
+  std::uint32_t ranks() const { return collective_.ranks; }
+  std::uint32_t after(std::uint32_t rank, std::uint32_t distance) const {
+    return static_cast<std::uint32_t>((std::uint64_t{rank} + distance) % ranks());
+  }
+  std::uint32_t before(std::uint32_t rank, std::uint32_t distance) const { return after(rank, ranks() - distance); }
+
+  Collective collective_;
+  BlockCut cut_;
+};
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<PairwiseAllToAll>(collective, layout);
+}
+
+Elements granule(const Collective& collective, const Layout& layout) {
+  return BlockCut::granule(collective.ranks, layout);
+}
+
+/// Every rank sends all blocks of its input but its own, of which the last is the shortest.
+Cost cost(const Collective& collective) {
+  const Elements last = block(collective.count, collective.ranks, collective.ranks - 1).count;
+  return {collective.ranks - 1, collective.count - last, Elements::zero()};
+}
+
+}  // namespace
+
+Algorithm pairwise_all_to_all() {
+  return {"pairwise",
+          CollectiveKind::all_to_all,
+          "in each round every rank sends to one other and receives from one other",
+          Engine::none,
+          "(P-1) alpha + (P-1)/P n beta",
+          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+          make,
+          granule,
+          cost};
+}
+
+}  // namespace athanor

@@ -1,0 +1,94 @@
+#include "algorithms/patterns/binomial_tree.hpp"
+
+#include "algorithms/catalog.hpp"
+#include "algorithms/layout.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// A rank receives a chunk and sends it to its children one after the other, the largest subtree first: out-port j
+/// leads to child children - 1 - j. What it received goes to the first child at once.
+class BinomialTreeBroadcast final : public Schedule {
+ public:
+  BinomialTreeBroadcast(const Collective& collective, const Layout& layout)
+      : collective_(collective),
+        tree_(collective.ranks, collective.root),
+        cut_(collective.count, 1, slices_as_chunks(layout)) {}
+
+  Roster roster() const override { return {collective_.ranks, collective_.ranks}; }
+  std::uint32_t lanes(AgentId) const override { return cut_.channels(); }
+  Lane lane(AgentId agent, LaneId lane) const override {
+    const std::uint32_t children = tree_.children(agent.value);
+    const bool root = tree_.is_root(agent.value);
+    const std::uint32_t role = 2 * children + (root ? 1 : 0);
+    return {std::max(children, 1U), cut_.loops(lane.value), root ? 0U : 1U, children,
+            ProgramId{64 * cut_.shape(lane.value) + role}};
+  }
+  Memory memory(AgentId agent) const override {
+    if (!tree_.is_root(agent.value)) { return {Elements::zero(), collective_.count, Elements::zero(), {}}; }
+    return {collective_.count, collective_.count, Elements::zero(),
+            collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
+  }
+  Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
+    const std::uint32_t last = tree_.children(agent.value) - 1;
+    return {AgentId{tree_.child(agent.value, last - out.value)}, lane, PortId{0}};
+  }
+  Endpoint source(AgentId agent, LaneId lane, PortId) const override {
+    const std::uint32_t parent = tree_.parent(agent.value);
+    return {AgentId{parent}, lane, PortId{tree_.children(parent) - 1 - tree_.index(agent.value)}};
+  }
+
+  Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
+    const Range range = cut_.piece(lane.value, loop, 0);
+    const bool root = tree_.is_root(agent.value);
+    Primitive primitive;
+    primitive.count = range.count;
+    if (step < tree_.children(agent.value)) { primitive.sends = {step, 1}; }
+    if (root) {
+      primitive.operands[0] = contiguous(Buffer::input, range.first);
+    } else if (step == 0) {
+      primitive.receives = {0, 1};
+    } else {
+      primitive.operands[0] = contiguous(Buffer::output, range.first);
+    }
+    if (step == 0 && !(root && collective_.in_place)) { primitive.store = contiguous(Buffer::output, range.first); }
+    return primitive;
+  }
+
+  Elements message_limit() const override { return cut_.message_limit(); }
+  Elements shift(Buffer) const override { return cut_.shift(); }
+  std::uint32_t least_slots() const override { return 1; }
+
+ private:
+  Collective collective_;
+  BinomialTree tree_;
+  VectorCut cut_;
+};
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<BinomialTreeBroadcast>(collective, layout);
+}
+
+Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
+
+Cost cost(const Collective& collective) {
+  const std::uint32_t rounds = BinomialTree(collective.ranks, collective.root).rounds();
+  return {rounds, collective.count * rounds, Elements::zero()};
+}
+
+}  // namespace
+
+Algorithm binomial_tree_broadcast() {
+  return {"binomial_tree",
+          CollectiveKind::broadcast,
+          "the ranks that have the payload double in each round; for small payloads",
+          Engine::none,
+          "ceil(log2 P) (alpha + n beta)",
+          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+          make,
+          granule,
+          cost};
+}
+
+}  // namespace athanor

@@ -1,0 +1,54 @@
+#include "algorithms/patterns/cube_all_reduce.hpp"
+
+namespace athanor {
+
+Lane CubeAllReduce::lane(AgentId agent, LaneId lane) const {
+  const std::uint32_t rank = agent.value;
+  const std::uint32_t steps = cube_.is_corner(rank) ? exchanges_ + (cube_.serves(rank) ? 2 : 0) : 2;
+  const std::uint32_t ports = cube_.ports(rank);
+  return {steps, cut_.loops(lane.value), ports, ports, ProgramId{3 * cut_.shape(lane.value) + cube_.role(rank)}};
+}
+
+Memory CubeAllReduce::memory(AgentId) const {
+  return {collective_.count, collective_.count, Elements::zero(),
+          collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
+}
+
+Primitive CubeAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const {
+  const std::uint32_t rank = agent.value;
+  const bool serves = cube_.serves(rank);
+  if (cube_.is_corner(rank) && !serves) { return exchange(rank, lane, loop, step, Buffer::input); }
+  const Range whole = cut_.pieces(lane.value, loop, 0, pieces_);
+  if (!serves) { return beyond(whole, step); }
+  if (step == 0 || step == exchanges_ + 1) { return serve(whole, step > 0); }
+  return exchange(rank, lane, loop, step - 1, Buffer::output);
+}
+
+Primitive CubeAllReduce::beyond(const Range& range, std::uint32_t step) const {
+  Primitive primitive;
+  primitive.count = range.count;
+  if (step == 0) {
+    primitive.operands[0] = contiguous(Buffer::input, range.first);
+    primitive.sends = {0, 1};
+  } else {
+    primitive.receives = {0, 1};
+    primitive.store = contiguous(Buffer::output, range.first);
+  }
+  return primitive;
+}
+
+Primitive CubeAllReduce::serve(const Range& range, bool answers) const {
+  Primitive primitive;
+  primitive.count = range.count;
+  if (answers) {
+    primitive.operands[0] = contiguous(Buffer::output, range.first);
+    primitive.sends = {cube_.dimensions(), 1};
+  } else {
+    primitive.operands[0] = contiguous(Buffer::input, range.first);
+    primitive.receives = {cube_.dimensions(), 1};
+    primitive.store = contiguous(Buffer::output, range.first);
+  }
+  return primitive;
+}
+
+}  // namespace athanor

@@ -1,0 +1,97 @@
+#include "algorithms/patterns/binomial_tree.hpp"
+
+#include "algorithms/catalog.hpp"
+#include "algorithms/layout.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// A rank adds what its children send, the smallest subtree first (in-port i is child i), and sends the sum to its
+/// parent together with the last addition. The sum so far stands in the root's output and in the others' scratch, which
+/// has room for one chunk per channel and exists where a rank adds more than once.
+class BinomialTreeReduce final : public Schedule {
+ public:
+  BinomialTreeReduce(const Collective& collective, const Layout& layout)
+      : collective_(collective),
+        tree_(collective.ranks, collective.root),
+        cut_(collective.count, 1, slices_as_chunks(layout)) {}
+
+  Roster roster() const override { return {collective_.ranks, collective_.ranks}; }
+  std::uint32_t lanes(AgentId) const override { return cut_.channels(); }
+  Lane lane(AgentId agent, LaneId lane) const override {
+    const std::uint32_t children = tree_.children(agent.value);
+    const bool root = tree_.is_root(agent.value);
+    const std::uint32_t role = 2 * children + (root ? 1 : 0);
+    return {std::max(children, 1U), cut_.loops(lane.value), children, root ? 0U : 1U,
+            ProgramId{64 * cut_.shape(lane.value) + role}};
+  }
+  Memory memory(AgentId agent) const override {
+    if (tree_.is_root(agent.value)) {
+      return {collective_.count, collective_.count, Elements::zero(),
+              collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
+    }
+    const bool adds_twice = tree_.children(agent.value) > 1;
+    return {collective_.count, Elements::zero(), adds_twice ? cut_.chunk() * cut_.channels() : Elements::zero(), {}};
+  }
+  Endpoint target(AgentId agent, LaneId lane, PortId) const override {
+    return {AgentId{tree_.parent(agent.value)}, lane, PortId{tree_.index(agent.value)}};
+  }
+  Endpoint source(AgentId agent, LaneId lane, PortId in) const override {
+    return {AgentId{tree_.child(agent.value, in.value)}, lane, PortId{0}};
+  }
+
+  Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
+    const Range range = cut_.piece(lane.value, loop, 0);
+    const std::uint32_t children = tree_.children(agent.value);
+    const bool root = tree_.is_root(agent.value);
+    const bool last = step + 1 >= children;
+    const Cells sum =
+        root ? contiguous(Buffer::output, range.first) : contiguous(Buffer::scratch, cut_.chunk() * lane.value);
+    Primitive primitive;
+    primitive.count = range.count;
+    primitive.operands[0] = step == 0 ? contiguous(Buffer::input, range.first) : sum;
+    if (children > 0) { primitive.receives = {step, 1}; }
+    if (last && !root) { primitive.sends = {0, 1}; }
+    if (!last || root) { primitive.store = sum; }
+    primitive.finish = last && root;
+    return primitive;
+  }
+
+  Elements message_limit() const override { return cut_.message_limit(); }
+  Elements shift(Buffer buffer) const override { return buffer == Buffer::scratch ? Elements::zero() : cut_.shift(); }
+  std::uint32_t least_slots() const override { return 1; }
+
+ private:
+  Collective collective_;
+  BinomialTree tree_;
+  VectorCut cut_;
+};
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<BinomialTreeReduce>(collective, layout);
+}
+
+Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
+
+/// The root adds once per round, and everyone else sends once.
+Cost cost(const Collective& collective) {
+  const std::uint32_t rounds = BinomialTree(collective.ranks, collective.root).rounds();
+  return {rounds, collective.count, collective.count * rounds};
+}
+
+}  // namespace
+
+Algorithm binomial_tree_reduce() {
+  return {"binomial_tree",
+          CollectiveKind::reduce,
+          "the ranks that still hold a part of the sum halve in each round; for small payloads",
+          Engine::none,
+          "ceil(log2 P) (alpha + n (beta + gamma))",
+          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+          make,
+          granule,
+          cost};
+}
+
+}  // namespace athanor
