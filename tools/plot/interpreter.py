@@ -10,9 +10,9 @@ import sys
 
 
 def candidates():
-    """The interpreters worth asking, the one that runs this first; each once."""
+    """The interpreters worth asking, each once: what ATHANOR_PYTHON names, the one that runs this, the usual ones."""
     names = ["python3", "/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3"]
-    paths = [sys.executable] + [shutil.which(name) for name in names]
+    paths = [os.environ.get("ATHANOR_PYTHON"), sys.executable] + [shutil.which(name) for name in names]
     return list(dict.fromkeys(path for path in paths if path))
 
 
