@@ -28,13 +28,14 @@ void Simulator::settle(ActorId actor) {
   unsettled_.push_back(actor);
 }
 
-void Simulator::settle_all() {
-  std::vector<ActorId> actors;
-  actors.swap(unsettled_);
-  for (const ActorId actor : actors) {
-    waits_to_settle_[actor.value] = false;
-    actors_[actor.value]->on_settle();
+void Simulator::settle_next() {
+  const ActorId actor = unsettled_[next_unsettled_++];
+  if (settled()) {
+    unsettled_.clear();
+    next_unsettled_ = 0;
   }
+  waits_to_settle_[actor.value] = false;
+  actors_[actor.value]->on_settle();
 }
 
 void Simulator::run() {
@@ -45,8 +46,8 @@ void Simulator::run() {
       ++events_;
       actors_[event.order & kActorMask]->on_event(event.what);
     }
-    if (!unsettled_.empty()) {
-      settle_all();
+    if (!settled()) {
+      settle_next();
       continue;
     }
     if (queue_.empty()) { return; }
@@ -55,7 +56,7 @@ void Simulator::run() {
 }
 
 void Simulator::warp(Time by) {
-  require(by >= Time::zero() && unsettled_.empty(), "only a settled simulation can be warped, and only forward");
+  require(by >= Time::zero() && settled(), "only a settled simulation can be warped, and only forward");
   now_ += by;
   queue_.delay(by);
 }

@@ -34,8 +34,12 @@ class Simulator {
   /// Requires when >= now().
   void at(Time when, ActorId actor, std::uint64_t what);
 
-  /// Calls the actor's on_settle once before time advances; asking again meanwhile changes nothing.
+  /// Calls the actor's on_settle once before time advances; asking again meanwhile changes nothing. Who asked first
+  /// settles first; whatever that causes at this instant happens before the next one settles.
   void settle(ActorId actor);
+
+  /// Nobody else waits to settle: within on_settle, the instant is over.
+  bool settled() const { return next_unsettled_ == unsettled_.size(); }
 
   /// Runs until nothing is left to happen.
   void run();
@@ -47,12 +51,13 @@ class Simulator {
   std::uint64_t events() const { return events_; }
 
  private:
-  void settle_all();
+  void settle_next();
 
   Time now_;
   EventQueue queue_;
   std::vector<Actor*> actors_;
-  std::vector<ActorId> unsettled_;
+  std::vector<ActorId> unsettled_;  // a queue: those before next_unsettled_ have settled
+  std::size_t next_unsettled_ = 0;
   std::vector<bool> waits_to_settle_;
   std::uint64_t scheduled_ = 0;
   std::uint64_t events_ = 0;

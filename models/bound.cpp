@@ -1,0 +1,96 @@
+#include "models/bound.hpp"
+
+#include <algorithm>
+
+#include "sim/check.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Bytes that must leave and enter a set of `inside` of `ranks` ranks, whatever the algorithm.
+struct Crossing {
+  Bytes out;
+  Bytes in;
+};
+
+Bytes share(Bytes size, std::int64_t parts, std::int64_t of) {
+  return Bytes{static_cast<std::int64_t>(Wide{size.count()} * parts / of)};
+}
+
+/// A set may reduce its own contributions to one vector and needs one copy of any result, hence no factor `inside`.
+Crossing crossing(CollectiveKind kind, Bytes size, std::int64_t inside, std::int64_t ranks) {
+  const std::int64_t outside = ranks - inside;
+  switch (kind) {
+    case CollectiveKind::all_reduce: return {size, size};
+    case CollectiveKind::reduce_scatter: return {share(size, outside, ranks), share(size, inside, ranks)};
+    case CollectiveKind::all_gather: return {share(size, inside, ranks), share(size, outside, ranks)};
+    case CollectiveKind::all_to_all: {
+      const Bytes block = share(size, 1, ranks);
+      return {block * (inside * outside), block * (inside * outside)};
+    }
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::send_receive: return {};  // one direction only, and which depends on where the root is
+  }
+  return {};
+}
+
+/// Bytes that an average rank must send, where only ranks reduce and copy.
+Bytes sent_by_rank(CollectiveKind kind, Bytes size, std::int64_t ranks, bool in_network) {
+  switch (kind) {
+    case CollectiveKind::all_reduce: return in_network ? size : share(size, 2 * (ranks - 1), ranks);
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_gather: return in_network ? Bytes::zero() : share(size, ranks - 1, ranks);
+    case CollectiveKind::all_to_all: return share(size, ranks - 1, ranks);
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::send_receive: return size;  // the root's own link, or the last receiver's
+  }
+  return {};
+}
+
+Time longest_latency(const Cluster& cluster, std::uint32_t ranks) {
+  constexpr std::uint32_t kSamples = 64;  // a lower bound stays one with fewer
+  Time longest;
+  std::vector<LinkId> path;
+  for (std::uint32_t sample = 1; sample <= std::min(kSamples, ranks - 1); ++sample) {
+    const std::uint32_t rank = 1 + static_cast<std::uint32_t>(std::uint64_t{sample - 1} * (ranks - 1) / kSamples);
+    const std::uint32_t to = ranks - 1 <= kSamples ? sample : std::min(rank, ranks - 1);
+    path.clear();
+    cluster.router->route({cluster.endpoints[0], cluster.endpoints[to], 0, {}}, path);
+    Time latency;
+    for (const LinkId link : path) { latency += cluster.fabric->link(link).latency; }
+    longest = std::max(longest, latency);
+  }
+  return longest;
+}
+
+void raise(Bound& bound, Time time, const std::string& why) {
+  if (time > bound.time) { bound = {time, why}; }
+}
+
+}  // namespace
+
+Bound lower_bound(const Cluster& cluster, const Collective& collective, Bytes size, bool in_network) {
+  const std::int64_t ranks = collective.ranks;
+  require(ranks >= 1 && ranks <= static_cast<std::int64_t>(cluster.endpoints.size()), "{} ranks on {} endpoints", ranks,
+          cluster.endpoints.size());
+  Bound bound{Time::zero(), "latency"};
+  if (ranks == 1) { return bound; }
+  const bool whole = ranks == static_cast<std::int64_t>(cluster.endpoints.size());
+  for (const Cut& cut : natural_cuts(cluster)) {
+    if (cut.inside == 1) {
+      raise(bound, transfer_time(sent_by_rank(collective.kind, size, ranks, in_network), std::max(cut.out, cut.in)),
+            "endpoints");
+    }
+    if (!whole || cut.inside == 0 || cut.inside >= ranks) { continue; }  // of a part it is unknown who is inside
+    const Crossing bytes = crossing(collective.kind, size, cut.inside, ranks);
+    if (bytes.out > Bytes::zero()) { raise(bound, transfer_time(bytes.out, cut.out), cut.name); }
+    if (bytes.in > Bytes::zero()) { raise(bound, transfer_time(bytes.in, cut.in), cut.name); }
+  }
+  raise(bound, longest_latency(cluster, collective.ranks), "latency");
+  return bound;
+}
+
+}  // namespace athanor

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "algorithms/collective.hpp"
+#include "sim/units.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+/// The least time that any algorithm could take on this hardware, software costing nothing.
+struct Bound {
+  Time time;
+  std::string limited_by;  ///< "endpoints", the name of the cut, or "latency"
+};
+
+/// Bound of a collective over the first `ranks` endpoints of a cluster. Largest of
+///  - what the ranks together must send (without reduction in the network: Chan, Heimlich, Purkayastha, van de Geijn,
+///    "Collective communication: theory, practice, and experience", 2007) over what their links inject,
+///  - for every natural cut, what must cross it at least (its inside reduced to one vector first) over its line rate,
+///  - one latency of the longest route from rank 0, where every rank depends on every other.
+/// `in_network`: switches may reduce and multicast, which halves what ranks must send.
+Bound lower_bound(const Cluster& cluster, const Collective& collective, Bytes size, bool in_network);
+
+}  // namespace athanor

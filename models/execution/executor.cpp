@@ -1,0 +1,357 @@
+#include "models/execution/executor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/check.hpp"
+
+namespace athanor {
+
+namespace {
+/// What an event of the executor is about: the kind above, the lane or connection below.
+enum Kind : std::uint32_t { kLaunch, kSend, kWorkDone, kReleaseSends, kLateDelivery };
+}  // namespace
+
+Executor::Executor(Simulator& simulator, const Plan& plan, const Schedule& schedule, Bytes element_size,
+                   std::uint32_t slots)
+    : simulator_(simulator),
+      plan_(plan),
+      schedule_(schedule),
+      element_size_(element_size),
+      slots_(slots),
+      id_(simulator.add(*this)),
+      lanes_(plan.lanes.size()),
+      connections_(plan.connections.size()) {
+  require(slots >= schedule.least_slots(), "{} slots where the schedule needs {}", slots, schedule.least_slots());
+}
+
+void Executor::at(Time when, std::uint32_t kind, std::uint32_t index) {
+  simulator_.at(when, id_, std::uint64_t{kind} << 32U | index);
+}
+
+void Executor::start(Time launch) { at(launch, kLaunch, 0); }
+
+void Executor::on_event(std::uint64_t what) {
+  const auto index = static_cast<std::uint32_t>(what);
+  switch (static_cast<Kind>(what >> 32U)) {
+    case kLaunch:
+      finish_ = simulator_.now();
+      running_lanes_ = static_cast<std::uint32_t>(lanes_.size());
+      for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+        if (plan_.lanes[lane].loops == 0 || plan_.lanes[lane].steps == 0) {
+          lanes_[lane].phase = Phase::ended;
+          --running_lanes_;
+        } else {
+          load(lane);
+        }
+      }
+      break;
+    case kSend: send(index); break;
+    case kWorkDone: part_ended(index); break;
+    case kReleaseSends: release_sends(index); break;
+    case kLateDelivery: arrived(index); break;
+  }
+  drain();
+}
+
+void Executor::load(std::uint32_t lane) {
+  LaneState& state = lanes_[lane];
+  const Plan::Lane& plan = plan_.lanes[lane];
+  const Primitive primitive = schedule_.at(plan.agent, plan.lane, state.loop, state.step);
+  state.bytes = Bytes{primitive.count.count() * element_size_.count()};
+  state.receives = primitive.receives;
+  state.sends = primitive.sends;
+  state.inputs = primitive.inputs();
+  state.wait_lane = kNobody;
+  if (primitive.wait) {
+    state.wait_lane = plan_.lane_of[plan_.first_lane[plan.agent.value] + primitive.wait->lane.value];
+    state.wait_ended = primitive.wait->ended;
+  }
+  state.phase = Phase::waiting;
+  count_missing(lane);
+}
+
+void Executor::count_missing(std::uint32_t lane) {
+  LaneState& state = lanes_[lane];
+  const Plan::Lane& plan = plan_.lanes[lane];
+  state.missing = 1;  // held until all are counted
+  for (std::uint32_t i = 0; i < state.receives.count; ++i) {
+    if (connections_[plan_.in_connections[plan.first_in + state.receives.first + i]].available == 0) {
+      ++state.missing;
+    }
+  }
+  for (std::uint32_t i = 0; i < state.sends.count; ++i) {
+    if (connections_[plan.first_out + state.sends.first + i].held == slots_) { ++state.missing; }
+  }
+  if (state.wait_lane != kNobody && lanes_[state.wait_lane].primitives_ended < state.wait_ended) {
+    ++state.missing;
+    state.next_waiter = std::exchange(lanes_[state.wait_lane].first_waiter, lane);
+  }
+  met(lane);
+}
+
+void Executor::met(std::uint32_t lane) {
+  if (--lanes_[lane].missing == 0) { ready_.push_back(lane); }
+}
+
+/// Lanes begin one after the other rather than one inside the other, so that long chains need no deep stack.
+void Executor::drain() {
+  for (std::size_t i = 0; i < ready_.size(); ++i) { begin(ready_[i]); }
+  ready_.clear();
+}
+
+Time Executor::reducing_time(const LaneState& state, const AgentCost& cost) const {
+  if (state.inputs > 1 && cost.reduce_rate != Bandwidth::max()) {
+    return transfer_time(state.bytes * (state.inputs - 1), cost.reduce_rate);
+  }
+  const bool local_copy = state.receives.count == 0 && state.sends.count == 0;
+  if (local_copy && cost.copy_rate != Bandwidth::max()) { return transfer_time(state.bytes, cost.copy_rate); }
+  return Time::zero();
+}
+
+void Executor::begin(std::uint32_t lane) {
+  LaneState& state = lanes_[lane];
+  const Plan::Lane& plan = plan_.lanes[lane];
+  const AgentCost& cost = plan_.agent_costs[plan.cost];
+  ++primitives_;
+  state.phase = Phase::working;
+  state.incomplete = 0;
+  for (std::uint32_t i = 0; i < state.receives.count; ++i) {
+    if (connections_[plan_.in_connections[plan.first_in + state.receives.first + i]].complete == 0) {
+      ++state.incomplete;
+    }
+  }
+  for (std::uint32_t i = 0; i < state.sends.count; ++i) { ++connections_[plan.first_out + state.sends.first + i].held; }
+  state.unreleased = state.incomplete > 0;
+  state.unended = 1 + (state.unreleased ? 1U : 0U);
+  const bool has_port = state.receives.count + state.sends.count > 0;
+  const Time overhead = has_port ? cost.overhead : Time::zero();
+  const Time work = reducing_time(state, cost);
+  Time before_sends = overhead;
+  if (cost.overlapped && work > Time::zero() && state.sends.count > 0) {
+    ++state.unended;
+    state.work_time = simulator_.now() + overhead + work;
+    at(state.work_time, kWorkDone, lane);
+  } else {
+    before_sends += work;
+  }
+  state.send_time = simulator_.now() + before_sends;
+  if (before_sends == Time::zero()) {
+    send(lane);
+  } else {
+    at(state.send_time, kSend, lane);
+  }
+}
+
+Bytes Executor::wire_bytes(std::uint32_t connection, Bytes payload) const {
+  const ConnectionCost& cost = plan_.connection_costs[plan_.connections[connection].cost];
+  if (cost.wire_numerator == cost.wire_denominator) { return payload; }
+  return Bytes{ceil_div((payload * cost.wire_numerator).count(), cost.wire_denominator)};
+}
+
+void Executor::send(std::uint32_t lane) {
+  LaneState& state = lanes_[lane];
+  const std::uint32_t first = plan_.lanes[lane].first_out + state.sends.first;
+  state.phase = Phase::sending;
+  for (std::uint32_t connection = first; connection < first + state.sends.count; ++connection) {
+    if (plan_.connection_costs[plan_.connections[connection].cost].end != SendEnd::copied) { ++state.unended; }
+    ++connections_[connection].flying;
+    connections_[connection].withheld = state.unreleased;
+    network_->move(connection, wire_bytes(connection, state.bytes));
+  }
+  part_ended(lane);
+}
+
+void Executor::part_ended(std::uint32_t lane) {
+  if (--lanes_[lane].unended == 0) { end(lane); }
+}
+
+void Executor::end(std::uint32_t lane) {
+  LaneState& state = lanes_[lane];
+  const Plan::Lane& plan = plan_.lanes[lane];
+  for (std::uint32_t i = 0; i < state.receives.count; ++i) {
+    const std::uint32_t connection = plan_.in_connections[plan.first_in + state.receives.first + i];
+    --connections_[connection].available;
+    --connections_[connection].complete;
+    slot_freed(connection);
+  }
+  ++state.primitives_ended;
+  for (std::uint32_t waiter = std::exchange(state.first_waiter, kNobody); waiter != kNobody;) {
+    const std::uint32_t next = std::exchange(lanes_[waiter].next_waiter, kNobody);
+    if (state.primitives_ended >= lanes_[waiter].wait_ended) {
+      met(waiter);
+    } else {
+      lanes_[waiter].next_waiter = std::exchange(state.first_waiter, waiter);
+    }
+    waiter = next;
+  }
+  advance(lane);
+}
+
+void Executor::advance(std::uint32_t lane) {
+  LaneState& state = lanes_[lane];
+  if (++state.step == plan_.lanes[lane].steps) {
+    state.step = 0;
+    ++state.loop;
+    if (state.loop == plan_.lanes[lane].loops) {
+      state.phase = Phase::ended;
+      --running_lanes_;
+      finish_ = simulator_.now();
+      return;
+    }
+    if (listener_ != nullptr) { listener_->loop_ended(lane); }
+  }
+  load(lane);
+}
+
+/// Whether a lane that has not begun misses a slot of this out-port.
+bool Executor::waits_for_slot(const LaneState& lane, std::uint32_t port) const {
+  return lane.phase == Phase::waiting && port - lane.sends.first < lane.sends.count;
+}
+
+void Executor::slot_freed(std::uint32_t connection) {
+  const std::uint32_t lane = plan_.connections[connection].source_lane;
+  const std::uint32_t port = connection - plan_.lanes[lane].first_out;
+  if (connections_[connection].held-- == slots_ && waits_for_slot(lanes_[lane], port)) { met(lane); }
+}
+
+void Executor::injected(std::uint32_t connection) {
+  if (plan_.connection_costs[plan_.connections[connection].cost].end == SendEnd::injected) {
+    part_ended(plan_.connections[connection].source_lane);
+    drain();
+  }
+}
+
+void Executor::grain_arrived(std::uint32_t connection) {
+  usable(connection);
+  drain();
+}
+
+/// One more message is there on which a receiver may begin.
+void Executor::usable(std::uint32_t connection) {
+  const std::uint32_t lane = plan_.connections[connection].target_lane;
+  const LaneState& state = lanes_[lane];
+  const std::uint32_t port = plan_.connections[connection].target_port;
+  const bool awaited = state.phase == Phase::waiting && port - state.receives.first < state.receives.count;
+  if (connections_[connection].available++ == 0 && awaited) { met(lane); }
+}
+
+void Executor::delivered(std::uint32_t connection) {
+  ConnectionState& state = connections_[connection];
+  --state.flying;
+  if (state.withheld && state.flying == 0) {
+    state.early = true;
+  } else if (simulator_.now() < state.not_before) {
+    arrive_late(connection);
+  } else {
+    arrived(connection);
+  }
+  drain();
+}
+
+void Executor::arrive_late(std::uint32_t connection) {
+  ConnectionState& state = connections_[connection];
+  state.late_time = state.not_before;
+  at(state.late_time, kLateDelivery, connection);
+}
+
+/// The whole of a message is there, and complete.
+void Executor::arrived(std::uint32_t connection) {
+  const Plan::Connection& plan = plan_.connections[connection];
+  const ConnectionCost& cost = plan_.connection_costs[plan.cost];
+  if (cost.grain == Bytes::zero()) { usable(connection); }
+  ++connections_[connection].complete;
+  const LaneState& target = lanes_[plan.target_lane];
+  const bool in_use = (target.phase == Phase::working || target.phase == Phase::sending) &&
+                      plan.target_port - target.receives.first < target.receives.count;
+  if (cost.grain > Bytes::zero() && in_use && connections_[connection].complete == 1) {
+    inputs_complete(plan.target_lane);
+  }
+  if (cost.end == SendEnd::delivered) { part_ended(plan.source_lane); }
+}
+
+/// One more of the messages that a primitive began on has arrived whole. After the last one, its own last grain
+/// still has to pass.
+void Executor::inputs_complete(std::uint32_t lane) {
+  LaneState& state = lanes_[lane];
+  if (--state.incomplete > 0) { return; }
+  Time tail;
+  for (std::uint32_t i = 0; i < state.sends.count; ++i) {
+    const std::uint32_t connection = plan_.lanes[lane].first_out + state.sends.first + i;
+    const NetworkPlan::Connection& network = plan_.network.connections[connection];
+    const Bytes grain = std::min(network.grain, wire_bytes(connection, state.bytes));
+    if (network.cap != Bandwidth::max()) { tail = std::max(tail, transfer_time(grain, network.cap)); }
+  }
+  state.release_time = simulator_.now() + tail;
+  at(state.release_time, kReleaseSends, lane);
+}
+
+void Executor::release_sends(std::uint32_t lane) {
+  LaneState& state = lanes_[lane];
+  state.unreleased = false;
+  const std::uint32_t sent = state.phase == Phase::sending ? state.sends.count : 0;
+  for (std::uint32_t i = 0; i < sent; ++i) {
+    const std::uint32_t connection = plan_.lanes[lane].first_out + state.sends.first + i;
+    ConnectionState& message = connections_[connection];
+    message.withheld = false;
+    message.not_before = simulator_.now() + plan_.network.connections[connection].latency;
+    if (std::exchange(message.early, false)) { arrive_late(connection); }
+  }
+  part_ended(lane);
+}
+
+void Executor::snapshot(std::vector<std::int64_t>& state) const {
+  const Time now = simulator_.now();
+  const auto relative = [now](Time when) { return when > now ? (when - now).count() : 0; };
+  const auto pack = [](std::int64_t high, std::int64_t low) { return high << 32U | low; };
+  for (const LaneState& lane : lanes_) {
+    state.push_back(pack(lane.step, lane.unended << 8U | static_cast<std::uint32_t>(lane.phase)));
+    state.push_back(pack(lane.missing, lane.incomplete << 1U | (lane.unreleased ? 1U : 0U)));
+    state.push_back(relative(lane.send_time));
+    state.push_back(relative(lane.work_time));
+    state.push_back(relative(lane.release_time));
+  }
+  for (const ConnectionState& connection : connections_) {
+    state.push_back(pack(connection.held, connection.available));
+    state.push_back(pack(connection.complete, connection.flying));
+    state.push_back((connection.withheld ? 2 : 0) | (connection.early ? 1 : 0));
+    state.push_back(relative(connection.not_before));
+    state.push_back(relative(connection.late_time));
+  }
+}
+
+std::uint64_t Executor::repeats(const std::vector<std::uint64_t>& advance) const {
+  std::uint64_t most = UINT64_MAX;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    const LaneState& lane = lanes_[i];
+    if (advance[i] > 0) {
+      const std::uint64_t last = plan_.lanes[i].loops - 1;
+      most = std::min(most, lane.loop < last ? (last - 1 - lane.loop) / advance[i] : 0);
+    }
+    if (lane.phase != Phase::waiting || lane.wait_lane == kNobody) { continue; }
+    const LaneState& awaited = lanes_[lane.wait_lane];
+    if (advance[i] == advance[lane.wait_lane] || awaited.primitives_ended >= lane.wait_ended) { continue; }
+    if (advance[i] > 0) { return 0; }
+    const std::uint64_t per_period = advance[lane.wait_lane] * plan_.lanes[lane.wait_lane].steps;
+    most = std::min(most, (lane.wait_ended - 1 - awaited.primitives_ended) / per_period);
+  }
+  return most == UINT64_MAX ? 0 : most;
+}
+
+void Executor::warp(Time by, std::uint64_t times, const std::vector<std::uint64_t>& advance) {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    LaneState& lane = lanes_[i];
+    lane.loop += times * advance[i];
+    lane.primitives_ended += times * advance[i] * plan_.lanes[i].steps;
+    if (lane.wait_lane != kNobody) { lane.wait_ended += times * advance[i] * plan_.lanes[lane.wait_lane].steps; }
+    lane.send_time += by;
+    lane.work_time += by;
+    lane.release_time += by;
+  }
+  for (ConnectionState& connection : connections_) {
+    connection.not_before += by;
+    connection.late_time += by;
+  }
+}
+
+}  // namespace athanor

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/execution/plan.hpp"
+#include "models/network/network.hpp"
+#include "sim/simulator.hpp"
+
+namespace athanor {
+
+class Timeline;
+
+/// Told when a lane has ended a primitive, before the lane goes on.
+class ProgressListener {
+ public:
+  virtual ~ProgressListener() = default;
+  virtual void loop_ended(std::uint32_t lane) = 0;
+};
+
+/// Runs a plan on a network: starts each primitive when its wait holds, its messages are there and its slots are
+/// free, prices it, and hands its sends to the network. Knows nothing of the algorithm.
+///
+/// A primitive takes its overhead, then its reducing (before its sends, or beside them where costs say overlapped),
+/// then its sends until they have ended as their connection's SendEnd says. Receivers of connections with a grain
+/// start on the first grain; what they pass on is then not complete before what they receive is.
+class Executor : public Actor, public MoveListener {
+ public:
+  /// Borrows all of them. `slots`: messages that each connection holds.
+  Executor(Simulator& simulator, const Plan& plan, const Schedule& schedule, Bytes element_size, std::uint32_t slots);
+
+  /// The network must outlive the run; it reports to this executor.
+  void connect(Network& network) { network_ = &network; }
+  void listen(ProgressListener& listener) { listener_ = &listener; }
+
+  /// Makes every lane start at `launch`. Then Simulator::run() runs the collective.
+  void start(Time launch);
+
+  bool finished() const { return running_lanes_ == 0; }
+  /// When the last lane ended.
+  Time finish_time() const { return finish_; }
+  /// Primitives simulated (of class members, where the plan is folded).
+  std::uint64_t primitives() const { return primitives_; }
+  /// Throws SimulationError("deadlock") that names who waits for what, unless finished().
+  void require_finished() const;
+
+  // Repetition of loops, see repetition.hpp.
+  std::uint64_t loop(std::uint32_t lane) const { return lanes_[lane].loop; }
+  /// Appends all that decides the future, in times relative to now, but the loops in which lanes are.
+  void snapshot(std::vector<std::int64_t>& state) const;
+  /// How often a period in which lane i went `advance[i]` loops on may be repeated, until some lane would enter its
+  /// last loop or start what it waits with.
+  std::uint64_t repeats(const std::vector<std::uint64_t>& advance) const;
+  /// Lane i is `times * advance[i]` loops further on, and everything `by` later.
+  void warp(Time by, std::uint64_t times, const std::vector<std::uint64_t>& advance);
+
+  void on_event(std::uint64_t what) override;
+  void injected(std::uint32_t connection) override;
+  void grain_arrived(std::uint32_t connection) override;
+  void delivered(std::uint32_t connection) override;
+
+ private:
+  enum class Phase : std::uint8_t { waiting, working, sending, ended };
+
+  struct LaneState {
+    std::uint64_t loop = 0;
+    std::uint64_t primitives_ended = 0;
+    std::uint64_t wait_ended = 0;  // of the present primitive
+    Bytes bytes;                   // of one message of the present primitive, payload
+    Time send_time;                // when its events are due
+    Time work_time;
+    Time release_time;
+    std::uint32_t wait_lane = kNobody;  // of the present primitive
+    std::uint32_t next_waiter = kNobody;
+    std::uint32_t first_waiter = kNobody;
+    std::uint32_t step = 0;
+    Ports receives;
+    Ports sends;
+    std::uint32_t inputs = 0;
+    std::uint32_t missing = 0;     // conditions of its start that do not hold
+    std::uint32_t unended = 0;     // sends and work that must end before the primitive does
+    std::uint32_t incomplete = 0;  // messages of which only a grain is there
+    Phase phase = Phase::waiting;
+    bool unreleased = false;  // what it sends is not complete yet, because what it receives is not
+  };
+  struct ConnectionState {
+    Time not_before;              // the message in flight is not complete earlier
+    Time late_time;               // when it is, where that is after its delivery
+    std::uint32_t held = 0;       // slots that are taken
+    std::uint32_t available = 0;  // messages whose use may start
+    std::uint32_t complete = 0;   // of those, arrived whole
+    std::uint32_t flying = 0;     // handed to the network, not reported delivered
+    bool withheld = false;        // the newest message waits for what its sender still receives
+    bool early = false;           // it was delivered meanwhile
+  };
+  static constexpr std::uint32_t kNobody = 0xffffffff;
+
+  void load(std::uint32_t lane);
+  void count_missing(std::uint32_t lane);
+  void met(std::uint32_t lane);
+  void drain();
+  void begin(std::uint32_t lane);
+  void send(std::uint32_t lane);
+  void part_ended(std::uint32_t lane);
+  void end(std::uint32_t lane);
+  void advance(std::uint32_t lane);
+  void inputs_complete(std::uint32_t lane);
+  void release_sends(std::uint32_t lane);
+  void usable(std::uint32_t connection);
+  void arrived(std::uint32_t connection);
+  void arrive_late(std::uint32_t connection);
+  void slot_freed(std::uint32_t connection);
+  bool waits_for_slot(const LaneState& lane, std::uint32_t port) const;
+  Time reducing_time(const LaneState& state, const AgentCost& cost) const;
+  Bytes wire_bytes(std::uint32_t connection, Bytes payload) const;
+  void at(Time when, std::uint32_t kind, std::uint32_t index);
+  std::string why_not_started(std::uint32_t lane) const;
+
+  Simulator& simulator_;
+  const Plan& plan_;
+  const Schedule& schedule_;
+  const Bytes element_size_;
+  const std::uint32_t slots_;
+  ActorId id_;
+  Network* network_ = nullptr;
+  ProgressListener* listener_ = nullptr;
+  std::vector<LaneState> lanes_;
+  std::vector<ConnectionState> connections_;
+  std::vector<std::uint32_t> ready_;  // lanes whose conditions hold, to begin
+  std::uint32_t running_lanes_ = 0;
+  std::uint64_t primitives_ = 0;
+  Time finish_;
+};
+
+}  // namespace athanor

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/schedule.hpp"
+#include "models/execution/costs.hpp"
+#include "models/network/network.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+/// Where agents sit and what tells their flows apart.
+struct Placement {
+  std::vector<VertexId> vertices;  ///< by agent: ranks, then engines
+  std::uint64_t seed = 0;          ///< of the routing's choices among equal paths
+};
+
+/// A schedule laid out on a cluster: which lanes run, which connections join them, which links those cross. Either
+/// the whole of it, or its quotient, where one lane, connection or link stands for a class of equal ones.
+struct Plan {
+  struct Lane {
+    AgentId agent;  ///< of the lane itself, or of one member of its class
+    LaneId lane;
+    std::uint32_t steps = 0;
+    std::uint64_t loops = 0;
+    std::uint32_t first_in = 0;  ///< into `in_connections`
+    std::uint32_t in_ports = 0;
+    std::uint32_t first_out = 0;  ///< connection of out-port 0; the others follow
+    std::uint32_t out_ports = 0;
+    std::uint32_t cost = 0;  ///< into `agent_costs`
+  };
+  struct Connection {
+    std::uint32_t source_lane = 0;
+    std::uint32_t target_lane = 0;
+    std::uint32_t target_port = 0;
+    std::uint32_t cost = 0;  ///< into `connection_costs`
+  };
+  std::vector<Lane> lanes;
+  std::vector<Connection> connections;
+  std::vector<std::uint32_t> in_connections;
+  std::vector<AgentCost> agent_costs;
+  std::vector<ConnectionCost> connection_costs;
+  std::vector<std::uint32_t> first_lane;    ///< by agent, into `lane_of`
+  std::vector<std::uint32_t> lane_of;       ///< by agent and lane: the index into `lanes` that stands for it
+  std::vector<LinkId> links;                ///< by link of `network`: the link, or one member of its class
+  std::vector<std::uint32_t> link_members;  ///< by link of `network`: how many it stands for
+  NetworkPlan network;
+};
+
+/// The whole schedule, every agent on its own. Requires vertices for all agents, distinct or not.
+Plan lay_out(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs);
+
+/// The quotient of a whole plan by its coarsest equitable partition: lanes, connections and links that cannot be
+/// told apart by programs, ports, costs and what they touch, however far one looks. Equal members have equal
+/// histories, because the network's sharing does not depend on order, so simulating one of each is exact.
+Plan fold(const Plan& whole, const Schedule& schedule);
+
+}  // namespace athanor

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "models/execution/costs.hpp"
+#include "models/profile.hpp"
+#include "topologies/fabric.hpp"
+
+namespace athanor {
+
+/// Prices a schedule by one protocol of a profile: a hop costs by whether it ends at an engine, stays within a node,
+/// or crosses the network.
+class ProfilePricing : public CostModel {
+ public:
+  /// Borrows fabric, profile and protocol. `ranks`: agents from there on are engines. `least_slots`: of the schedule.
+  ProfilePricing(const Fabric& fabric, const Profile& profile, const Protocol& protocol, std::uint32_t ranks,
+                 Bytes element_size, std::uint32_t least_slots);
+
+  AgentCost agent(AgentId agent) const override;
+  ConnectionCost connection(AgentId from, AgentId to, std::span<const LinkId> path) const override;
+  Bytes element_size() const override { return element_size_; }
+  std::uint32_t slots() const override { return slots_; }
+
+ private:
+  const Fabric& fabric_;
+  const Profile& profile_;
+  const Protocol& protocol_;
+  std::uint32_t ranks_;
+  Bytes element_size_;
+  std::uint32_t slots_;
+};
+
+}  // namespace athanor

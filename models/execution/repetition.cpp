@@ -1,0 +1,68 @@
+#include "models/execution/repetition.hpp"
+
+#include <algorithm>
+
+namespace athanor {
+
+Repetition::Repetition(Simulator& simulator, Executor& executor, Network& network, const Plan& plan)
+    : simulator_(simulator), executor_(executor), network_(network), plan_(plan), id_(simulator.add(*this)) {
+  const auto most = std::max_element(plan.lanes.begin(), plan.lanes.end(),
+                                     [](const Plan::Lane& a, const Plan::Lane& b) { return a.loops < b.loops; });
+  pilot_ = static_cast<std::uint32_t>(most - plan.lanes.begin());
+  executor.listen(*this);
+}
+
+void Repetition::loop_ended(std::uint32_t lane) {
+  constexpr std::uint64_t kFewest = 3;  // loops still to come, below which looking costs more than it saves
+  if (lane == pilot_ && executor_.loop(lane) + kFewest < plan_.lanes[lane].loops) { simulator_.settle(id_); }
+}
+
+void Repetition::on_settle() {
+  if (!simulator_.settled()) {
+    simulator_.settle(id_);  // the network still has to settle: look again after it
+    return;
+  }
+  Snapshot now = take();
+  if (repeat(previous_, now) || repeat(anchor_, now)) {
+    previous_ = {};
+    anchor_ = {};
+    return;
+  }
+  const std::uint64_t loop = now.loops[pilot_];
+  if (loop >= next_anchor_) {
+    anchor_ = now;
+    next_anchor_ = 2 * loop;
+  }
+  previous_ = std::move(now);
+}
+
+Repetition::Snapshot Repetition::take() const {
+  Snapshot snapshot;
+  snapshot.when = simulator_.now();
+  for (std::uint32_t lane = 0; lane < plan_.lanes.size(); ++lane) { snapshot.loops.push_back(executor_.loop(lane)); }
+  executor_.snapshot(snapshot.state);
+  network_.snapshot(snapshot.state);
+  for (std::uint32_t link = 0; link < plan_.network.links.size(); ++link) {
+    snapshot.carried.push_back(network_.carried(link));
+  }
+  return snapshot;
+}
+
+bool Repetition::repeat(const Snapshot& before, const Snapshot& now) {
+  if (before.state.empty() || before.state != now.state) { return false; }
+  std::vector<std::uint64_t> advance;
+  for (std::size_t lane = 0; lane < now.loops.size(); ++lane) {
+    advance.push_back(now.loops[lane] - before.loops[lane]);
+    if (advance.back() != 0 && advance.back() != now.loops[pilot_] - before.loops[pilot_]) { return false; }
+  }
+  const std::uint64_t times = executor_.repeats(advance);
+  if (times == 0) { return false; }
+  const Time by = (now.when - before.when) * static_cast<std::int64_t>(times);
+  simulator_.warp(by);
+  executor_.warp(by, times, advance);
+  network_.warp(by, static_cast<std::int64_t>(times), before.carried);
+  skipped_ += times * advance[pilot_];
+  return true;
+}
+
+}  // namespace athanor

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/execution/executor.hpp"
+#include "models/network/network.hpp"
+#include "sim/simulator.hpp"
+
+namespace athanor {
+
+/// Multiplies loops instead of simulating each: whenever the pilot, the lane with the most loops, has ended a loop,
+/// the state of lanes, connections and network, in times relative to now, is compared with earlier ones. Equal states
+/// have equal futures as long as no lane reaches its last loop, so the span between them is repeated in one step.
+/// Exact to the picosecond: nothing is extrapolated that would not have happened.
+class Repetition : public Actor, public ProgressListener {
+ public:
+  Repetition(Simulator& simulator, Executor& executor, Network& network, const Plan& plan);
+
+  void loop_ended(std::uint32_t lane) override;
+  void on_event(std::uint64_t) override {}
+  void on_settle() override;
+
+  /// Loops of the pilot that were not simulated.
+  std::uint64_t skipped_loops() const { return skipped_; }
+
+ private:
+  struct Snapshot {
+    Time when;
+    std::vector<std::uint64_t> loops;
+    std::vector<std::int64_t> state;
+    std::vector<Bytes> carried;
+  };
+  Snapshot take() const;
+  bool repeat(const Snapshot& before, const Snapshot& now);
+
+  Simulator& simulator_;
+  Executor& executor_;
+  Network& network_;
+  const Plan& plan_;
+  ActorId id_;
+  std::uint32_t pilot_ = 0;
+  std::uint64_t next_anchor_ = 1;
+  std::uint64_t skipped_ = 0;
+  Snapshot previous_;  // of the loop before: finds periods of one loop at once
+  Snapshot anchor_;    // renewed at loops 1, 2, 4, 8, ...: finds any other period
+};
+
+}  // namespace athanor

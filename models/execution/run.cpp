@@ -1,0 +1,195 @@
+#include "models/execution/run.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "algorithms/catalog.hpp"
+#include "models/execution/pricing.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Where an engine that all ranks of one node share sits: the NVSwitch next to rank 0, if the ranks are in one node.
+std::optional<VertexId> shared_nvswitch(const Cluster& cluster, std::uint32_t ranks) {
+  const Fabric& fabric = *cluster.fabric;
+  if (ranks > cluster.endpoints_per_node || cluster.endpoints.empty()) { return {}; }
+  const Fabric::OutLinks out = fabric.out(cluster.endpoints.front());
+  for (LinkId link{out.first}; link.value < out.first + out.count; ++link.value) {
+    const VertexId neighbour = fabric.target(link);
+    if (fabric.vertex(neighbour).kind == VertexKind::nvswitch) { return neighbour; }
+  }
+  return {};
+}
+
+/// An algorithm with a protocol, laid out for one size.
+class Candidate {
+ public:
+  Candidate(const RunRequest& request, const Algorithm& algorithm, const Protocol& protocol)
+      : request_(request), algorithm_(algorithm), protocol_(protocol), collective_(request.collective) {}
+
+  /// Why it cannot run, or nothing.
+  std::optional<std::string> refuses() {
+    if (!uses(protocol_)) { return "no protocol of the profile carries it"; }
+    if (algorithm_.engine == Engine::nvswitch && !shared_nvswitch(request_.cluster, collective_.ranks)) {
+      return "it needs all ranks on one NVSwitch";
+    }
+    choose_layout();
+    return algorithm_.refuses(collective_, layout_);
+  }
+
+  RunResult run() {
+    const auto schedule = algorithm_.make(collective_, layout_);
+    const ProfilePricing costs(*request_.cluster.fabric, request_.profile, protocol_, collective_.ranks,
+                               request_.element_size, schedule->least_slots());
+    RunResult result;
+    result.algorithm = algorithm_.name;
+    result.protocol = protocol_.name;
+    result.channels = layout_.channels;
+    result.padded = collective_.count != request_.collective.count;
+    result.simulated = simulate(*schedule, request_.cluster, place(schedule->roster()), costs, request_.options);
+    result.time = result.simulated.time + request_.profile.launch + protocol_.start;
+    return result;
+  }
+
+ private:
+  bool uses(const Protocol& protocol) const {
+    const auto& names = protocol.algorithms;
+    if (names.empty()) { return algorithm_.engine == Engine::none || request_.profile.protocols.size() == 1; }
+    return std::find(names.begin(), names.end(), algorithm_.name) != names.end();
+  }
+
+  void choose_layout() {
+    const Bytes size = request_.element_size * request_.collective.count.count();
+    const auto worth = static_cast<std::uint32_t>(
+        std::min<std::int64_t>(protocol_.channels, ceil_div(size.count(), protocol_.least_per_channel.count())));
+    layout_.channels = request_.overrides.channels.value_or(std::max(1U, worth));
+    layout_.slices = request_.overrides.slices.value_or(protocol_.slices);
+    const std::uint32_t group = request_.cluster.endpoints_per_node;
+    const bool several_nodes = collective_.ranks > group && collective_.ranks % group == 0;
+    if (several_nodes && group > 1 && request_.overrides.rotate.value_or(protocol_.rotate)) {
+      layout_.rotation = std::max(1U, group / std::max(1U, request_.cluster.nics_per_node));
+      layout_.group = group;
+    }
+    choose_chunk(request_.overrides.chunk.value_or(protocol_.chunk));
+  }
+
+  /// The chunk shrinks where there would be too few loops for a pipeline.
+  void choose_chunk(Bytes chunk) {
+    set_chunk(chunk);
+    if (request_.overrides.chunk || chunk == Bytes::max()) { return; }
+    for (const std::uint32_t loops : protocol_.halve_below) {
+      if (algorithm_.refuses(collective_, layout_)) { return; }
+      if (algorithm_.make(collective_, layout_)->lane(AgentId{0}, LaneId{0}).loops >= loops) { continue; }
+      chunk = chunk / 2;
+      set_chunk(chunk);
+    }
+  }
+
+  /// Also rounds the payload up to what is cut into equal pieces.
+  void set_chunk(Bytes chunk) {
+    layout_.chunk =
+        chunk == Bytes::max() ? Elements::max() : Elements{std::max<std::int64_t>(1, chunk / request_.element_size)};
+    collective_.count = request_.collective.count;
+    if (algorithm_.refuses(collective_, layout_)) { return; }
+    const std::int64_t granule = algorithm_.granule(collective_, layout_).count();
+    collective_.count = Elements{ceil_div(collective_.count.count(), granule)} * granule;
+  }
+
+  Placement place(const Roster& roster) const {
+    Placement placement;
+    const auto& endpoints = request_.cluster.endpoints;
+    placement.vertices.assign(endpoints.begin(), endpoints.begin() + roster.ranks);
+    placement.vertices.resize(roster.agents, shared_nvswitch(request_.cluster, roster.ranks).value_or(VertexId{}));
+    placement.seed = request_.seed;
+    return placement;
+  }
+
+  const RunRequest& request_;
+  const Algorithm& algorithm_;
+  const Protocol& protocol_;
+  Collective collective_;
+  Layout layout_;
+};
+
+std::string link_ends(const Fabric& fabric, LinkId link) {
+  return fmt::format("{} {}->{}", name(fabric.link(link).kind), name(fabric.vertex(fabric.source(link)).kind),
+                     name(fabric.vertex(fabric.target(link)).kind));
+}
+
+/// The busiest link if it is busy for at least half of the time, else what the rest is spent on.
+std::string limit(const RunRequest& request, const RunResult& result) {
+  const Fabric& fabric = *request.cluster.fabric;
+  Time busiest;
+  std::string limited_by;
+  for (const LinkLoad& load : result.simulated.loads) {
+    const Time busy = transfer_time(load.carried, fabric.link(load.link).usable);
+    if (busy > busiest) {
+      busiest = busy;
+      limited_by = link_ends(fabric, load.link);
+    }
+  }
+  if (busiest * 2 >= result.time) { return limited_by; }
+  return (result.time - result.simulated.time) * 2 >= result.time ? "launch" : "latency";
+}
+
+}  // namespace
+
+RunResult run_collective(const RunRequest& request) {
+  std::optional<RunResult> best;
+  std::vector<std::string> refused;
+  const Bytes size = request.element_size * request.collective.count.count();
+  for (const Algorithm* algorithm : request.algorithms) {
+    std::optional<std::string> reason = "no protocol of the profile is meant for this size";
+    for (const Protocol& protocol : request.profile.protocols) {
+      const bool asked = !request.overrides.protocol || *request.overrides.protocol == protocol.name;
+      if (!asked || size < protocol.from || size > protocol.to) { continue; }
+      Candidate candidate(request, *algorithm, protocol);
+      const std::optional<std::string> refusal = candidate.refuses();
+      if (refusal) {
+        if (reason) { reason = refusal; }
+        continue;
+      }
+      reason.reset();
+      RunResult result = candidate.run();
+      if (!best || result.time < best->time) { best = std::move(result); }
+    }
+    if (reason) { refused.push_back(fmt::format("{}: {}", algorithm->name, *reason)); }
+  }
+  if (!best) {
+    throw SimulationError("no-candidate",
+                          fmt::format("nothing can run {} of {} bytes here:\n  {}", name(request.collective.kind),
+                                      size.count(), fmt::join(refused, "\n  ")));
+  }
+  best->size = size;
+  const bool in_network = find(request.collective.kind, best->algorithm).engine != Engine::none;
+  best->bound = lower_bound(request.cluster, request.collective, size, in_network);
+  best->limited_by = limit(request, *best);
+  best->extrapolated = !request.profile.covers(request.collective.kind, request.collective.ranks, size);
+  best->refused = std::move(refused);
+  return std::move(*best);
+}
+
+double algorithm_bandwidth(Bytes size, Time time) {
+  return time == Time::zero() ? 0 : static_cast<double>(size.count()) / seconds(time) * 1e-9;
+}
+
+double bus_bandwidth(const Collective& collective, Bytes size, Time time) {
+  const double ranks = collective.ranks;
+  double factor = 1;
+  switch (collective.kind) {
+    case CollectiveKind::all_reduce: factor = 2 * (ranks - 1) / ranks; break;
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::all_to_all: factor = (ranks - 1) / ranks; break;
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::send_receive: break;
+  }
+  return factor * algorithm_bandwidth(size, time);
+}
+
+}  // namespace athanor

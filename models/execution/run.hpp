@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "algorithms/collective.hpp"
+#include "models/bound.hpp"
+#include "models/execution/simulate.hpp"
+#include "models/profile.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+struct Algorithm;
+
+/// What a user may fix instead of leaving it to the profile.
+struct Overrides {
+  std::optional<std::string> protocol;
+  std::optional<std::uint32_t> channels;
+  std::optional<Bytes> chunk;
+  std::optional<std::uint32_t> slices;
+  std::optional<bool> rotate;
+};
+
+/// One collective of one size on one cluster, with the algorithms that may carry it out.
+struct RunRequest {
+  const Cluster& cluster;
+  const Profile& profile;
+  Collective collective;  ///< its count is that of the payload in elements
+  Bytes element_size{4};
+  std::vector<const Algorithm*> algorithms;
+  Overrides overrides;
+  SimulationOptions options;
+  std::uint64_t seed = 1;  ///< of routing
+};
+
+/// The candidate that took least time; ties go to the algorithm and protocol named first.
+struct RunResult {
+  std::string algorithm;
+  std::string protocol;
+  std::uint32_t channels = 1;
+  Bytes size;  ///< count x element size
+  Time time;
+  Bound bound;
+  std::string limited_by;     ///< kind and ends of the busiest link, "launch", or "latency" (of steps)
+  bool extrapolated = false;  ///< outside the domain in which the profile was fitted
+  bool padded = false;        ///< priced at the next size that is cut into equal pieces
+  Simulated simulated;
+  std::vector<std::string> refused;  ///< "algorithm: reason" of those that did not fit
+};
+
+/// Simulates every pair of an algorithm and a protocol that fit, and returns the fastest.
+/// Throws SimulationError("no-candidate") with the reasons when none fits.
+RunResult run_collective(const RunRequest& request);
+
+/// algbw and busbw in 1e9 bytes/s as nccl-tests defines them: size / time, times 2(R-1)/R for all-reduce, (R-1)/R for
+/// all-gather, reduce-scatter and all-to-all, 1 for the others.
+double algorithm_bandwidth(Bytes size, Time time);
+double bus_bandwidth(const Collective& collective, Bytes size, Time time);
+
+}  // namespace athanor

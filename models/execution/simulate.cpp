@@ -1,0 +1,72 @@
+#include "models/execution/simulate.hpp"
+
+#include <memory>
+
+#include "models/execution/executor.hpp"
+#include "models/execution/repetition.hpp"
+#include "models/network/flow_network.hpp"
+#include "models/network/ideal_network.hpp"
+#include "sim/check.hpp"
+
+namespace athanor {
+
+std::string_view name(NetworkLevel level) {
+  switch (level) {
+    case NetworkLevel::ideal: return "ideal";
+    case NetworkLevel::flow: return "flow";
+  }
+  return "";
+}
+
+namespace {
+
+std::unique_ptr<Network> make_network(NetworkLevel level, Simulator& simulator, const NetworkPlan& plan,
+                                      MoveListener& listener) {
+  switch (level) {
+    case NetworkLevel::ideal: return std::make_unique<IdealNetwork>(simulator, plan, listener);
+    case NetworkLevel::flow: return std::make_unique<FlowNetwork>(simulator, plan, listener);
+  }
+  return nullptr;
+}
+
+std::vector<LinkLoad> link_loads(const Plan& plan, const Network& network, NetworkLevel level, Time time) {
+  std::vector<LinkLoad> loads;
+  for (std::uint32_t link = 0; link < plan.links.size(); ++link) {
+    const Bytes carried = network.carried(link);
+    require(level != NetworkLevel::flow || transfer_time(carried, plan.network.links[link].rate) <= time,
+            "link {} carried {} bytes in {} ps, more than its rate allows", plan.links[link].value, carried.count(),
+            time.count());
+    loads.push_back({plan.links[link], plan.link_members[link], carried});
+  }
+  return loads;
+}
+
+}  // namespace
+
+Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
+                   const SimulationOptions& options) {
+  Plan plan = lay_out(schedule, cluster, placement, costs);
+  const auto all_lanes = static_cast<std::uint32_t>(plan.lanes.size());
+  if (options.classes) { plan = fold(plan, schedule); }
+  Simulator simulator;
+  Executor executor(simulator, plan, schedule, costs.element_size(), costs.slots());
+  const std::unique_ptr<Network> network = make_network(options.level, simulator, plan.network, executor);
+  executor.connect(*network);
+  std::optional<Repetition> repetition;
+  if (options.repeat_loops && options.timeline == nullptr) { repetition.emplace(simulator, executor, *network, plan); }
+  executor.start(Time::zero());
+  simulator.run();
+  executor.require_finished();
+
+  Simulated result;
+  result.time = executor.finish_time();
+  result.loads = link_loads(plan, *network, options.level, result.time);
+  result.lanes = static_cast<std::uint32_t>(plan.lanes.size());
+  result.all_lanes = all_lanes;
+  result.primitives = executor.primitives();
+  result.skipped_loops = repetition ? repetition->skipped_loops() : 0;
+  result.events = simulator.events();
+  return result;
+}
+
+}  // namespace athanor

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/execution/plan.hpp"
+
+namespace athanor {
+
+class Timeline;
+
+enum class NetworkLevel : std::uint8_t {
+  ideal,  ///< latency and the slowest link of a path; no contention
+  flow,   ///< max-min fair sharing of every link
+};
+
+std::string_view name(NetworkLevel level);
+
+struct SimulationOptions {
+  NetworkLevel level = NetworkLevel::flow;
+  bool classes = true;           ///< simulate one of each class of equal agents (exact)
+  bool repeat_loops = true;      ///< multiply loops that repeat (exact)
+  Timeline* timeline = nullptr;  ///< records what was simulated; nullptr: nothing
+};
+
+/// What one link carried. `members`: how many links did the same.
+struct LinkLoad {
+  LinkId link;
+  std::uint32_t members = 1;
+  Bytes carried;
+};
+
+/// One collective, simulated from its launch to the end of its last lane.
+struct Simulated {
+  Time time;
+  std::vector<LinkLoad> loads;  ///< of every class of links that is on some connection's path
+  std::uint32_t lanes = 0;      ///< simulated, of `all_lanes`
+  std::uint32_t all_lanes = 0;
+  std::uint64_t primitives = 0;     ///< simulated
+  std::uint64_t skipped_loops = 0;  ///< multiplied instead of simulated
+  std::uint64_t events = 0;
+};
+
+/// Runs a schedule on a cluster. At NetworkLevel::flow no link may have carried more than its rate (checked).
+/// Throws SimulationError: "deadlock", "no-route", "time-overflow".
+Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
+                   const SimulationOptions& options);
+
+}  // namespace athanor

@@ -1,0 +1,82 @@
+#include "models/profile.hpp"
+
+#include <algorithm>
+
+namespace athanor {
+
+namespace {
+
+void read(ObjectReader& reader, HopCost& hop) {
+  reader.optional("latency", hop.latency, "Of each message, in software; overlaps with other messages");
+  reader.optional("rate", hop.rate, "Payload rate of one channel; absent: only links limit");
+}
+
+void read_costs(ObjectReader& reader, Protocol& protocol) {
+  reader.optional("start", protocol.start, "Once per collective, beside the launch");
+  reader.optional("overhead", protocol.overhead, "Of each primitive that sends or receives");
+  reader.optional_object("node", "Hops within a node", [&](ObjectReader& hop) { read(hop, protocol.node); });
+  reader.optional_object("network", "Hops between nodes", [&](ObjectReader& hop) { read(hop, protocol.network); });
+  reader.optional_object("engine", "Hops to and from an in-network engine",
+                         [&](ObjectReader& hop) { read(hop, protocol.engine); });
+  reader.optional("payload", protocol.payload, "Payload bytes per byte on the wire", {{1, 100}, {1, 1}});
+  reader.optional("grain", protocol.grain, "Receivers start on the first grain; 0B: on the whole message");
+  reader.optional("engine_grain", protocol.engine_grain, "The same for engines, which stream");
+  reader.optional("send_end", protocol.send_end, "When a sender may go on",
+                  {{"copied", SendEnd::copied}, {"injected", SendEnd::injected}, {"delivered", SendEnd::delivered}});
+}
+
+void read(ObjectReader& reader, Protocol& protocol) {
+  reader.required("name", protocol.name, "As results name it");
+  reader.optional("algorithms", protocol.algorithms, "That use it; absent: every one without an engine");
+  reader.optional("from", protocol.from, "Smallest payload at which it is a candidate");
+  reader.optional("to", protocol.to, "Largest payload at which it is a candidate");
+  read_costs(reader, protocol);
+  reader.optional("slots", protocol.slots, "Messages that a connection holds", {1, 4096});
+  reader.optional("channels", protocol.channels, "Most channels side by side", {1, 1024});
+  reader.optional("least_per_channel", protocol.least_per_channel, "Payload that makes one more channel worth while",
+                  {Bytes{1}});
+  reader.optional("chunk", protocol.chunk, "Most payload of one chunk; absent: one loop", {Bytes{1}});
+  reader.optional("halve_below", protocol.halve_below,
+                  "The chunk is halved, in turn, while there are fewer loops than this", {1});
+  reader.optional("slices", protocol.slices, "Messages per chunk", {1, 64});
+  reader.optional("rotate", protocol.rotate, "Channel c's ring leaves each node from GPU c");
+}
+
+void read(ObjectReader& reader, Profile::Domain& domain) {
+  reader.optional("measurements", domain.measurements, "Tables that it was fitted on");
+  reader.optional("collectives", domain.collectives, "Of those tables");
+  reader.optional("ranks", domain.ranks, "Of those tables", {1});
+  reader.optional("from", domain.from, "Smallest payload of those tables");
+  reader.optional("to", domain.to, "Largest payload of those tables");
+}
+
+}  // namespace
+
+bool Profile::covers(CollectiveKind kind, std::uint32_t ranks, Bytes size) const {
+  const auto holds = [](const auto& list, const auto& value) {
+    return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+  };
+  return holds(fitted.collectives, std::string(athanor::name(kind))) && holds(fitted.ranks, ranks) &&
+         fitted.from <= size && size <= fitted.to;
+}
+
+void read(ObjectReader& reader, Profile& profile) {
+  reader.optional("name", profile.name, "As results name it");
+  reader.optional("description", profile.description, "For people");
+  reader.optional("source", profile.source, "Where its figures come from");
+  reader.optional("launch", profile.launch, "Before the first primitive starts");
+  reader.optional("reduce_rate", profile.reduce_rate, "Of each input of a reduction after the first; absent: free");
+  reader.optional("copy_rate", profile.copy_rate, "Of copies within a GPU; absent: free");
+  reader.optional("overlapped", profile.overlapped, "Reducing goes on beside sending");
+  std::vector<Protocol> protocols;
+  reader.optional_objects("protocols", "Ways in which the library moves data; the fastest at each size is reported",
+                          [&](ObjectReader& protocol) {
+                            protocols.emplace_back().send_end = SendEnd::injected;
+                            read(protocol, protocols.back());
+                          });
+  if (!protocols.empty()) { profile.protocols = std::move(protocols); }
+  reader.optional_object("fitted", "The domain in which its figures were fitted",
+                         [&](ObjectReader& domain) { read(domain, profile.fitted); });
+}
+
+}  // namespace athanor

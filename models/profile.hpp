@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/collective.hpp"
+#include "models/execution/costs.hpp"
+#include "sim/json/object_reader.hpp"
+#include "sim/ratio.hpp"
+#include "sim/units.hpp"
+
+namespace athanor {
+
+/// What one hop of a message costs in software, by where it goes.
+struct HopCost {
+  Time latency;                       ///< per message, pipelined
+  Bandwidth rate = Bandwidth::max();  ///< payload rate of one channel; max: only links limit
+};
+
+/// One way in which a communication library moves data (NCCL: LL, LL128, Simple, and NVLS's own).
+struct Protocol {
+  std::string name = "none";
+  std::vector<std::string> algorithms;  ///< that use it; empty: every one without an engine
+  Bytes from;                           ///< payload sizes at which it is a candidate
+  Bytes to = Bytes::max();
+  Time start;           ///< once per collective, beside the launch
+  Time overhead;        ///< per primitive that sends or receives
+  HopCost node;         ///< within a node
+  HopCost network;      ///< between nodes
+  HopCost engine;       ///< to and from an in-network engine
+  Ratio payload{1, 1};  ///< payload bytes per byte on the wire
+  Bytes grain;          ///< receivers start on the first grain; 0: on the whole message
+  Bytes engine_grain;   ///< the same for engines, which stream
+  SendEnd send_end = SendEnd::delivered;
+  std::uint32_t slots = 8;                 ///< at least what the schedule needs
+  std::uint32_t channels = 1;              ///< most
+  Bytes least_per_channel{1};              ///< payload that makes one more channel worth while
+  Bytes chunk = Bytes::max();              ///< most payload of one chunk; max: one loop
+  std::vector<std::uint32_t> halve_below;  ///< the chunk is halved, in turn, while there are fewer loops than this
+  std::uint32_t slices = 1;
+  bool rotate = true;  ///< channel c's ring leaves each node from GPU c
+};
+
+/// The software of a machine: every cost that the hardware does not explain, each calibrated from measurements.
+struct Profile {
+  std::string name = "ideal";
+  std::string description = "no software cost: latency, bandwidth and contention of the hardware only";
+  std::string source;
+  Time launch;                               ///< before the first primitive starts
+  Bandwidth reduce_rate = Bandwidth::max();  ///< of each input after the first
+  Bandwidth copy_rate = Bandwidth::max();
+  bool overlapped = true;  ///< reducing beside sending
+  std::vector<Protocol> protocols{Protocol{}};
+
+  /// The domain that it was fitted in; a result outside is extrapolated. Empty lists: everything.
+  struct Domain {
+    std::vector<std::string> measurements;  ///< tables that it was fitted on
+    std::vector<std::string> collectives;
+    std::vector<std::uint32_t> ranks;
+    Bytes from;
+    Bytes to = Bytes::max();
+  } fitted;
+
+  bool covers(CollectiveKind kind, std::uint32_t ranks, Bytes size) const;
+};
+
+void read(ObjectReader& reader, Profile& profile);
+
+}  // namespace athanor
