@@ -197,17 +197,17 @@ void FlowNetwork::snapshot(std::vector<std::int64_t>& state) const {
     state.push_back(static_cast<std::int64_t>(remaining >> 62));
     state.push_back(static_cast<std::int64_t>(remaining & ((Wide{1} << 62) - 1)));
     state.push_back(self.rate);
-    state.push_back(self.grains - self.delivered);
+    state.push_back(self.grain > Bytes::zero() ? self.grains - self.delivered : 0);
   }
   grains_.snapshot(simulator_.now(), state);
   deliveries_.snapshot(simulator_.now(), state);
 }
 
 void FlowNetwork::warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) {
+  for (Connection& self : connections_) { self.since += by; }
   for (std::uint32_t link = 0; link < skipped_.size(); ++link) {
     skipped_[link] += (carried(link) - carried_before[link]) * times;
   }
-  for (Connection& self : connections_) { self.since += by; }
   completions_.warp(by);
   completion_alarm_.warp(by);
   grains_.warp(by);

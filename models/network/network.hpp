@@ -56,8 +56,9 @@ class Network {
   /// equal snapshots mean equal futures.
   virtual void snapshot(std::vector<std::int64_t>& state) const = 0;
 
-  /// The simulator is about to skip `by`, `times` repetitions of what happened since `carried_before` was taken:
-  /// moves remembered times, and counts the bytes carried in the skipped repetitions.
+  /// The simulator has just skipped `by` (Simulator::warp), `times` repetitions of what happened since
+  /// `carried_before`, of each link, was taken: moves remembered times, and counts the bytes carried in the skipped
+  /// repetitions.
   virtual void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) = 0;
 };
 
