@@ -37,7 +37,8 @@ struct Cluster {
   std::unique_ptr<Router> router;
   std::vector<VertexId> endpoints;  ///< GPUs (or hosts of a fabric without nodes), in rank order: node by node
   std::uint32_t endpoints_per_node = 1;
-  std::uint32_t nics_per_node = 0;  ///< rails; 0: endpoints are on the fabric themselves
+  std::uint32_t nics_per_node = 0;     ///< rails; 0: endpoints are on the fabric themselves
+  bool alike_from_every_node = false;  ///< generated: what is true of the routes of one node holds for all
 
   std::vector<Division> divisions;    ///< one of each distinct shape, from a node up to halves
   std::vector<TierSummary> tiers;     ///< from the endpoints upwards
@@ -55,5 +56,7 @@ struct Cut {
 
 /// The cuts that a hierarchy suggests, one of each distinct shape: an endpoint, a node, a leaf group, a pod, halves.
 std::vector<Cut> natural_cuts(const Cluster& cluster);
+/// All the halves among them, equal shapes too.
+std::vector<Cut> half_cuts(const Cluster& cluster);
 
 }  // namespace athanor

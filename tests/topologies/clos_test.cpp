@@ -155,7 +155,7 @@ TEST_CASE("with d-mod-k shifts of all hosts by any distance share no link on a f
 
 TEST_CASE("rail-optimized: NIC r of a node is on leaf r of its group, and routes on one rail meet its leaf only") {
   const NodeSpec node = nvswitch_node(8, 8);
-  ClosSpec spec = clos_of_radix(8);
+  ClosSpec spec = clos_of_radix(16);
   spec.hosts_per_leaf = 4;
   const Cluster cluster = rail_optimized(nodes(10, node), spec);
   CHECK(count(*cluster.fabric, VertexKind::leaf) == 3 * 8);
@@ -196,7 +196,7 @@ TEST_CASE("latency of a switched path is cables, switches and NICs") {
   for (const LinkId link : route(cluster, cluster.endpoints[0], cluster.endpoints[1])) {
     latency += cluster.fabric->link(link).latency;
   }
-  CHECK(latency == 4 * 100_ns + 2 * 50_ns + 200_ns + 2 * 300_ns);
+  CHECK(latency == 100_ns * 4 + 50_ns * 2 + 200_ns + 300_ns * 2);
 }
 
 TEST_CASE("what does not fit is refused with the size that would") {

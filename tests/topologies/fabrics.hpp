@@ -44,7 +44,7 @@ inline NodeSpec nvswitch_node(std::uint32_t gpus, std::uint32_t nics) {
     if (g < nics) { group.nics = {g}; }
     spec.pcie.push_back(group);
   }
-  spec.nic_rate = spec.nic_payload = 50_GBps;
+  spec.nic_rate = 50_GBps;
   spec.nic_forwarding = 300_ns;
   return spec;
 }

@@ -91,6 +91,7 @@ Cluster assemble(const Population& population, std::shared_ptr<NetworkStructure>
 
   Cluster cluster;
   cluster.fabric = std::make_unique<Fabric>(builder.build());
+  cluster.alike_from_every_node = true;
   cluster.tiers = network->tiers();
   cluster.warnings = network->warnings();
   if (population.node) { cluster.divisions.push_back(first_node(population)); }
@@ -138,6 +139,7 @@ Cluster single_node(const NodeSpec& spec) {
   for (std::uint32_t e = 0; e < spec.gpus; ++e) { cluster.endpoints.push_back(population.endpoint(e)); }
   cluster.endpoints_per_node = spec.gpus;
   cluster.nics_per_node = spec.nics;
+  cluster.alike_from_every_node = true;
   if (spec.gpus > 1) { cluster.divisions.push_back(half_node(*population.node)); }
   cluster.description = fmt::format("one {}", spec.name);
   return cluster;

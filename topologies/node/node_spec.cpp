@@ -80,9 +80,11 @@ std::vector<std::string> faults(const NodeSpec& spec) {
   check_placed_once(spec, "NIC", spec.nics, &PcieGroupSpec::nics, found);
   check_scale_up(spec, found);
   check_link(spec.pcie_link, "PCIe", found);
-  if (spec.sockets > 1) { check_link(spec.socket_link, "the link between sockets", found); }
+  if (spec.socket_link) { check_link(*spec.socket_link, "the link between sockets", found); }
   if (spec.c2c_link) { check_link(*spec.c2c_link, "the link from GPU to CPU", found); }
-  if (spec.nics > 0) { check_link({spec.nic_rate, spec.nic_payload, spec.nic_forwarding}, "a NIC", found); }
+  if (spec.nics > 0) {
+    check_link({spec.nic_rate, scaled_down(spec.nic_rate, spec.nic_efficiency), spec.nic_forwarding}, "a NIC", found);
+  }
   return found;
 }
 

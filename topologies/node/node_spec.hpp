@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/ratio.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {
@@ -54,14 +55,14 @@ struct NodeSpec {
   std::uint32_t nics = 0;
   std::variant<std::monostate, NvSwitchSpec, NvlinkMeshSpec> scale_up;  ///< monostate: no NVLink
   std::uint32_t sockets = 1;
-  LinkSpec socket_link;              ///< UPI, QPI, xGMI: between every two sockets; unused with one
-  LinkSpec pcie_link;                ///< device to switch or socket, and switch to socket
+  std::optional<LinkSpec> socket_link;  ///< UPI, QPI, xGMI: between every two sockets; absent: they are not joined
+  LinkSpec pcie_link;                   ///< device to switch or socket, and switch to socket
   std::optional<LinkSpec> c2c_link;  ///< GPU to its socket instead of PCIe (Grace superchips); in groups without switch
   std::vector<PcieGroupSpec> pcie;   ///< every GPU and every NIC is in exactly one
 
-  Bandwidth nic_rate;     ///< network side of one NIC
-  Bandwidth nic_payload;  ///< of that, after headers
-  Time nic_forwarding;    ///< added to every link that leaves a NIC
+  Bandwidth nic_rate;          ///< line rate of a NIC's network port
+  Ratio nic_efficiency{1, 1};  ///< payload / line rate on the network: what headers leave
+  Time nic_forwarding;         ///< added to every link that leaves a NIC
 };
 
 /// What is wrong with a specification, one sentence each; empty: nothing.

@@ -86,9 +86,10 @@ void NodeTemplate::add_pcie() {
 }
 
 void NodeTemplate::add_sockets() {
+  if (!spec_.socket_link) { return; }
   for (std::uint32_t a = 0; a < spec_.sockets; ++a) {
     for (std::uint32_t b = a + 1; b < spec_.sockets; ++b) {
-      connect(first_socket_ + a, first_socket_ + b, spec_.socket_link, LinkKind::socket);
+      connect(first_socket_ + a, first_socket_ + b, *spec_.socket_link, LinkKind::socket);
     }
   }
 }

@@ -1,0 +1,136 @@
+#include "topologies/description.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/format.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Routes looked at for the diameter: a second or two at most.
+constexpr std::size_t kMostRoutes = 4'000'000;
+
+/// Nodes of a generated fabric are alike, so the routes from one of them show all lengths; a list may hold anything.
+ClusterDescription::Diameter diameter(const Cluster& cluster) {
+  const std::size_t n = cluster.endpoints.size();
+  const std::size_t sources = cluster.alike_from_every_node ? cluster.endpoints_per_node : n;
+  const std::size_t step = sources * n <= kMostRoutes ? 1 : sources * n / kMostRoutes + 1;
+  ClusterDescription::Diameter found{0, step > 1};
+  std::vector<LinkId> path;
+  for (std::size_t from = 0; from < sources; ++from) {
+    for (std::size_t to = from % step; to < n; to += step) {
+      path.clear();
+      cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0, {}}, path);
+      found.links = std::max(found.links, static_cast<std::uint32_t>(path.size()));
+    }
+  }
+  return found;
+}
+
+std::string ratio_text(Ratio ratio) { return ratio.numerator == 0 ? "top" : fmt::format("{:.4g}:1", to_double(ratio)); }
+
+}  // namespace
+
+ClusterDescription describe(const Cluster& cluster) {
+  const Fabric& fabric = *cluster.fabric;
+  ClusterDescription found;
+  found.summary = cluster.description;
+  found.endpoints = static_cast<std::uint32_t>(cluster.endpoints.size());
+  found.endpoints_per_node = cluster.endpoints_per_node;
+  found.nics_per_node = cluster.nics_per_node;
+  for (std::uint32_t v = 0; v < fabric.vertices(); ++v) {
+    ++found.vertices.at(static_cast<std::size_t>(fabric.vertex(VertexId{v}).kind));
+  }
+  for (std::uint32_t l = 0; l < fabric.links(); ++l) {
+    ++found.links.at(static_cast<std::size_t>(fabric.link(LinkId{l}).kind));
+  }
+  found.diameter = diameter(cluster);
+  for (const Cut& cut : natural_cuts(cluster)) {
+    if (cut.inside == 1 && (found.injection == Bandwidth::zero() || cut.out < found.injection)) {
+      found.injection = cut.out;
+    }
+  }
+  for (const Cut& cut : half_cuts(cluster)) {
+    if (found.bisection && found.bisection->bandwidth <= cut.out) { continue; }
+    found.bisection = {cut.name, cut.out, std::min(cut.inside, found.endpoints - cut.inside)};
+  }
+  found.tiers = cluster.tiers;
+  found.warnings = cluster.warnings;
+  return found;
+}
+
+std::string to_text(const ClusterDescription& description) {
+  std::string text = fmt::format("{}\n", description.summary);
+  const auto line = [&text](std::string_view what, const std::string& value) {
+    text += fmt::format("  {:<26}{}\n", what, value);
+  };
+  line("endpoints", fmt::format("{} ({} per node, {} NICs per node)", description.endpoints,
+                                description.endpoints_per_node, description.nics_per_node));
+  for (std::uint32_t kind = 0; kind < kVertexKinds; ++kind) {
+    if (description.vertices.at(kind) == 0) { continue; }
+    line(fmt::format("{} vertices", name(static_cast<VertexKind>(kind))),
+         fmt::format("{}", description.vertices.at(kind)));
+  }
+  for (std::uint32_t kind = 0; kind < kLinkKinds; ++kind) {
+    if (description.links.at(kind) == 0) { continue; }
+    line(fmt::format("{} links", name(static_cast<LinkKind>(kind))), fmt::format("{}", description.links.at(kind)));
+  }
+  line("diameter",
+       fmt::format("{}{} links", description.diameter.sampled ? "at least " : "", description.diameter.links));
+  line("injection", fmt::format("{} out of one endpoint", to_string(description.injection)));
+  if (description.bisection) {
+    line("bisection", fmt::format("{} one way ({}, {} endpoints)", to_string(description.bisection->bandwidth),
+                                  description.bisection->name, description.bisection->endpoints));
+  }
+  for (const TierSummary& tier : description.tiers) {
+    line(fmt::format("{} oversubscription", tier.name),
+         fmt::format("{} ({} switches)", ratio_text(tier.oversubscription), tier.switches));
+  }
+  for (const std::string& warning : description.warnings) { line("warning", warning); }
+  return text;
+}
+
+nlohmann::json to_json(const ClusterDescription& description) {
+  nlohmann::json vertices = nlohmann::json::object();
+  for (std::uint32_t kind = 0; kind < kVertexKinds; ++kind) {
+    if (description.vertices.at(kind) > 0) {
+      vertices[std::string(name(static_cast<VertexKind>(kind)))] = description.vertices.at(kind);
+    }
+  }
+  nlohmann::json links = nlohmann::json::object();
+  for (std::uint32_t kind = 0; kind < kLinkKinds; ++kind) {
+    if (description.links.at(kind) > 0) {
+      links[std::string(name(static_cast<LinkKind>(kind)))] = description.links.at(kind);
+    }
+  }
+  nlohmann::json tiers = nlohmann::json::array();
+  for (const TierSummary& tier : description.tiers) {
+    const bool top = tier.oversubscription.numerator == 0;
+    tiers.push_back({{"name", tier.name},
+                     {"switches", tier.switches},
+                     {"oversubscription", top ? nlohmann::json() : nlohmann::json(to_double(tier.oversubscription))}});
+  }
+  nlohmann::json json = {{"description", description.summary},
+                         {"endpoints", description.endpoints},
+                         {"endpoints_per_node", description.endpoints_per_node},
+                         {"nics_per_node", description.nics_per_node},
+                         {"vertices", vertices},
+                         {"links", links},
+                         {"diameter_links", description.diameter.links},
+                         {"diameter_sampled", description.diameter.sampled},
+                         {"injection_gbps", gigabytes_per_second(description.injection)},
+                         {"tiers", tiers},
+                         {"warnings", description.warnings}};
+  if (description.bisection) {
+    json["bisection"] = {{"name", description.bisection->name},
+                         {"gbps", gigabytes_per_second(description.bisection->bandwidth)},
+                         {"endpoints", description.bisection->endpoints}};
+  }
+  return json;
+}
+
+}  // namespace athanor

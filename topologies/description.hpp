@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+/// What a cluster is, in numbers.
+struct ClusterDescription {
+  struct Diameter {
+    std::uint32_t links = 0;  ///< of the longest route between two endpoints
+    bool sampled = false;     ///< not all pairs were looked at: at least so many
+  };
+  /// The narrowest of the cuts into halves that the fabric suggests: the line rate of all links from one half to the
+  /// other, one direction. For a fat tree or a torus that is its bisection bandwidth as textbooks define it.
+  struct Bisection {
+    std::string name;
+    Bandwidth bandwidth;
+    std::uint32_t endpoints = 0;  ///< in the smaller half
+  };
+
+  std::string summary;
+  std::uint32_t endpoints = 0;
+  std::uint32_t endpoints_per_node = 0;
+  std::uint32_t nics_per_node = 0;
+  std::array<std::uint32_t, kVertexKinds> vertices{};  ///< by VertexKind
+  std::array<std::uint32_t, kLinkKinds> links{};       ///< by LinkKind, one direction each
+  Diameter diameter;
+  std::optional<Bisection> bisection;  ///< none: one endpoint
+  Bandwidth injection;                 ///< line rate of all links that leave one endpoint, the least
+  std::vector<TierSummary> tiers;
+  std::vector<std::string> warnings;
+};
+
+ClusterDescription describe(const Cluster& cluster);
+
+/// A table for people, lines ending in '\n'.
+std::string to_text(const ClusterDescription& description);
+nlohmann::json to_json(const ClusterDescription& description);
+
+/// The fabric as a Graphviz graph: a box for each node, an edge for each cable (both directions), labelled with its
+/// line rate.
+std::string to_dot(const Cluster& cluster);
+
+}  // namespace athanor

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/error.hpp"
+#include "sim/ratio.hpp"
+#include "sim/units.hpp"
+#include "topologies/fabric.hpp"
+#include "topologies/node/node_spec.hpp"
+#include "topologies/router.hpp"
+
+/// The "cluster" part of a scenario as it is written: names not yet looked up, absent things absent. Places say where
+/// to report what turns out wrong later.
+namespace athanor {
+
+/// "nvlink4", or {"rate": ..., "usable": ..., "latency": ...}.
+struct LinkText {
+  std::string preset;  ///< "": the figures below
+  Bandwidth rate;
+  std::optional<Bandwidth> usable;  ///< absent: as `rate`
+  Time latency;
+  Place place;
+};
+
+struct ScaleUpText {
+  enum class Kind : std::uint8_t { none, nvswitch, nvlink_mesh };
+  Kind kind = Kind::none;
+  std::optional<LinkText> link;                ///< absent: that of the GPU
+  std::optional<std::uint32_t> links_per_gpu;  ///< absent: as many as the GPU has
+  std::vector<std::vector<std::uint32_t>> counts;
+  Unjoined unjoined = Unjoined::neighbour;
+};
+
+/// A node, or changes to one: what is absent comes from `preset`.
+struct NodeText {
+  std::optional<std::string> preset;
+  std::optional<std::string> gpu;
+  std::optional<std::uint32_t> gpus;
+  std::optional<ScaleUpText> scale_up;
+  std::optional<std::uint32_t> sockets;
+  std::optional<LinkText> socket_link;
+  std::optional<LinkText> pcie_link;
+  std::optional<LinkText> c2c_link;
+  std::optional<std::vector<PcieGroupSpec>> pcie;
+  std::optional<std::string> nic;
+  std::optional<std::uint32_t> nics;
+  Place place;
+  Place gpu_place;
+  Place nic_place;
+};
+
+/// {"rate": "400Gb/s", "latency": "500ns", "efficiency": 0.97} of the network.
+struct NetworkLinkText {
+  Bandwidth rate;
+  Time latency;
+  Ratio efficiency{1, 1};
+};
+
+struct FabricText {
+  enum class Kind : std::uint8_t { star, fat_tree, rail_optimized, torus };
+  Kind kind = Kind::star;
+  std::optional<std::string> switch_name;
+  std::optional<NetworkLinkText> link;
+  std::optional<NetworkLinkText> uplink;
+  std::optional<NetworkLinkText> core_link;
+  Time cable_latency = Time{50'000};  ///< with a switch preset: 10 m of fibre at 5 ns/m
+  std::optional<std::uint32_t> tiers, radix, hosts_per_leaf, nodes_per_group, leaves, spines, leaves_per_pod, cores;
+  std::vector<Ratio> oversubscription;  ///< of leaves, then of spines
+  std::vector<std::uint32_t> dimensions;
+  VertexKind positions = VertexKind::host;  ///< of a torus without nodes
+  Place place;
+  Place switch_place;
+  Place link_place;
+};
+
+struct GraphText {
+  struct Vertex {
+    std::string name;
+    VertexKind kind = VertexKind::custom;
+    Place place;
+  };
+  struct Link {
+    std::vector<std::string> between;
+    Bandwidth rate;
+    std::optional<Bandwidth> usable;
+    Time latency;
+    LinkKind kind = LinkKind::network;
+    Place place;
+  };
+  std::vector<Vertex> vertices;
+  std::vector<Link> links;
+  Place place;
+};
+
+struct ClusterText {
+  std::optional<NodeText> node;
+  std::optional<std::uint32_t> nodes;
+  std::optional<FabricText> fabric;
+  std::optional<GraphText> graph;
+  Place place;
+  Place nodes_place;
+};
+
+}  // namespace athanor

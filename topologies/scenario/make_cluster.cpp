@@ -1,0 +1,228 @@
+#include "topologies/scenario/make_cluster.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "topologies/node/node_template.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Kind = FabricText::Kind;
+
+/// Makes one Cluster of nodes or hosts on a fabric.
+class ClusterMaker {
+ public:
+  ClusterMaker(const ClusterText& text, const Presets& presets, Problems& problems)
+      : text_(text), fabric_(*text.fabric), presets_(presets), problems_(problems) {}
+
+  std::optional<Cluster> make(const RoutingRequest& routing) {
+    const std::size_t before = problems_.size();
+    if (text_.node) { node_ = make_node(*text_.node, presets_, problems_); }
+    if (fabric_.switch_name) {
+      switch_ = find_preset(presets_.switches, "switch", *fabric_.switch_name, fabric_.switch_place, problems_);
+    }
+    const std::uint32_t members = member_count();
+    if (problems_.size() > before) { return std::nullopt; }
+    const Population population = node_ ? nodes(members, *node_) : hosts(members, fabric_.positions);
+    switch (fabric_.kind) {
+      case Kind::star: return star(population, host_cable(), radix(), routing);
+      case Kind::fat_tree: return fat_tree(population, clos(), routing);
+      case Kind::rail_optimized: return rail_optimized(population, clos(), routing);
+      case Kind::torus: return torus(population, {fabric_.dimensions, cable(fabric_.link), nic_cable()}, routing);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// As said, or as the fabric implies.
+  std::uint32_t member_count() {
+    if (text_.nodes) { return *text_.nodes; }
+    Wide implied = 0;
+    if (fabric_.kind == Kind::torus) {
+      implied = 1;
+      for (const std::uint32_t size : fabric_.dimensions) { implied = std::min<Wide>(implied * size, kNoNode); }
+    } else if (fabric_.kind == Kind::fat_tree && fabric_.leaves && fabric_.hosts_per_leaf) {
+      implied = Wide{*fabric_.leaves} * *fabric_.hosts_per_leaf / std::max(node_ ? node_->nics : 1, 1U);
+    } else if (fabric_.kind == Kind::rail_optimized && fabric_.leaves && fabric_.nodes_per_group && node_) {
+      implied = Wide{*fabric_.leaves} / std::max(node_->nics, 1U) * *fabric_.nodes_per_group;
+    }
+    if (implied > 0) { return static_cast<std::uint32_t>(std::min<Wide>(implied, kNoNode)); }
+    if (!text_.node || node_) {
+      problems_.add({"missing-key", "a cluster on a fabric needs \"nodes\"", text_.place, R"(write "nodes": 16)"});
+    }
+    return 0;
+  }
+
+  std::optional<std::uint32_t> radix() const {
+    if (fabric_.radix) { return fabric_.radix; }
+    return switch_ != nullptr ? std::optional(switch_->radix) : std::nullopt;
+  }
+
+  /// Between switches: the port rate of the preset, or the figures of `link`, by default those of all links.
+  CableSpec cable(const std::optional<NetworkLinkText>& link) const {
+    if (link) { return {link->rate, scaled_down(link->rate, link->efficiency), link->latency, Time::zero()}; }
+    if (switch_ == nullptr) { return cable(fabric_.link); }
+    const Ratio share = node_ ? node_->nic_efficiency : payload_share(switch_->protocol);
+    return {switch_->rate, scaled_down(switch_->rate, share), fabric_.cable_latency, switch_->latency};
+  }
+
+  /// No faster than the NIC.
+  CableSpec host_cable() const {
+    CableSpec result = cable(std::nullopt);
+    if (!node_ || node_->nic_rate >= result.rate) { return result; }
+    const Ratio share = fabric_.link ? fabric_.link->efficiency : node_->nic_efficiency;
+    result.rate = node_->nic_rate;
+    result.usable = scaled_down(result.rate, share);
+    return result;
+  }
+
+  /// From a NIC to the router of its torus position.
+  CableSpec nic_cable() const {
+    if (!node_) { return {}; }
+    return {node_->nic_rate, scaled_down(node_->nic_rate, node_->nic_efficiency), Time::zero(), Time::zero()};
+  }
+
+  ClosSpec clos() const {
+    ClosSpec spec;
+    spec.tiers = fabric_.tiers;
+    spec.radix = radix();
+    spec.hosts_per_leaf = fabric_.kind == Kind::rail_optimized ? fabric_.nodes_per_group : fabric_.hosts_per_leaf;
+    spec.leaves = fabric_.leaves;
+    spec.spines = fabric_.spines;
+    spec.leaves_per_pod = fabric_.leaves_per_pod;
+    spec.cores = fabric_.cores;
+    if (!fabric_.oversubscription.empty()) { spec.leaf_oversubscription = fabric_.oversubscription[0]; }
+    if (fabric_.oversubscription.size() > 1) { spec.spine_oversubscription = fabric_.oversubscription[1]; }
+    spec.host_cable = host_cable();
+    spec.up_cable = cable(fabric_.uplink);
+    spec.core_cable = fabric_.core_link ? cable(fabric_.core_link) : spec.up_cable;
+    return spec;
+  }
+
+  const ClusterText& text_;
+  const FabricText& fabric_;
+  const Presets& presets_;
+  Problems& problems_;
+  std::optional<NodeSpec> node_;
+  const SwitchPreset* switch_ = nullptr;
+};
+
+/// Every two GPUs of a node must reach each other, and every GPU a NIC where there are any.
+void check_reachable(const NodeSpec& spec, const Place& place, Problems& problems) {
+  const NodeTemplate node(spec);
+  const auto joined = [&](std::uint32_t from, std::uint32_t to) {
+    return from == to || node.next_port(from, to) != NodeTemplate::kNoPort;
+  };
+  for (std::uint32_t from = 0; from < spec.gpus; ++from) {
+    for (std::uint32_t to = 0; to < spec.gpus; ++to) {
+      if (joined(from, to)) { continue; }
+      problems.add({"unreachable", fmt::format("GPU {} of the node cannot reach GPU {}", from, to), place,
+                    "join the sockets by \"socket_link\", or the GPUs by NVLink"});
+      return;
+    }
+    if (spec.nics > 0 && !joined(from, node.nic_vertex(node.nearest_nic(from)))) {
+      problems.add({"unreachable", fmt::format("GPU {} of the node reaches no NIC", from), place,
+                    "put a NIC on its socket, or join the sockets by \"socket_link\""});
+      return;
+    }
+  }
+}
+
+std::optional<Cluster> make_single(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
+                                   Problems& problems) {
+  const std::optional<NodeSpec> node = make_node(*text.node, presets, problems);
+  if (text.nodes.value_or(1) > 1) {
+    problems.add({"missing-key", fmt::format("{} nodes need a \"fabric\" that joins them", *text.nodes),
+                  text.nodes_place, R"(write "fabric": {"kind": "star", "switch": "QM9700"})"});
+    return std::nullopt;
+  }
+  if (routing.routing == Routing::dimension_order) {
+    throw ScenarioError(
+        Problem{"routing", "a single node cannot be routed by dimension_order", {}, "leave out the routing"});
+  }
+  if (!node) { return std::nullopt; }
+  return single_node(*node);
+}
+
+std::optional<std::uint32_t> vertex_of(const std::map<std::string, std::uint32_t>& numbers, const std::string& name,
+                                       const Place& place, Problems& problems) {
+  const auto found = numbers.find(name);
+  if (found != numbers.end()) { return found->second; }
+  std::vector<std::string> names;
+  for (const auto& [known, number] : numbers) { names.push_back(known); }
+  const std::string close = nearest(name, names);
+  problems.add({"unknown-vertex", fmt::format("a link names \"{}\", which is no vertex", name), place,
+                close.empty() ? "add it to \"vertices\"" : fmt::format("did you mean \"{}\"?", close)});
+  return std::nullopt;
+}
+
+void add_link(const GraphText::Link& link, const std::map<std::string, std::uint32_t>& numbers, ExplicitGraph& graph,
+              Problems& problems) {
+  if (link.between.size() != 2 || link.between[0] == link.between[1]) {
+    problems.add({"link-ends", "a link is between two different vertices", link.place, R"("between": ["a", "b"])"});
+    return;
+  }
+  const auto a = vertex_of(numbers, link.between[0], link.place, problems);
+  const auto b = vertex_of(numbers, link.between[1], link.place, problems);
+  if (!a || !b) { return; }
+  graph.cables.push_back({*a, *b, {link.rate, link.usable.value_or(link.rate), link.latency, link.kind}});
+}
+
+std::optional<Cluster> make_graph(const GraphText& text, const RoutingRequest& routing, Problems& problems) {
+  const std::size_t before = problems.size();
+  ExplicitGraph graph;
+  std::map<std::string, std::uint32_t> numbers;
+  for (const GraphText::Vertex& vertex : text.vertices) {
+    if (!numbers.emplace(vertex.name, static_cast<std::uint32_t>(graph.devices.size())).second) {
+      problems.add({"duplicate-name", fmt::format("two vertices are called \"{}\"", vertex.name), vertex.place,
+                    "give each a name of its own"});
+    }
+    graph.devices.push_back({vertex.name, vertex.kind});
+  }
+  for (const GraphText::Link& link : text.links) { add_link(link, numbers, graph, problems); }
+  if (problems.size() > before) { return std::nullopt; }
+  return explicit_graph(graph, routing);
+}
+
+Place place_of(const Problem& problem, const ClusterText& text, const Place& routing) {
+  if (problem.code == "routing") { return routing; }
+  if (problem.code == "too-large" && text.nodes) { return text.nodes_place; }
+  if (text.graph) { return text.graph->place; }
+  return text.fabric ? text.fabric->place : text.place;
+}
+
+std::optional<Cluster> make(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
+                            Problems& problems) {
+  if (text.graph) { return make_graph(*text.graph, routing, problems); }
+  if (!text.fabric) { return make_single(text, presets, routing, problems); }
+  return ClusterMaker(text, presets, problems).make(routing);
+}
+
+}  // namespace
+
+std::optional<Cluster> make_cluster(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
+                                    const Place& routing_place, Problems& problems) {
+  const std::size_t before = problems.size();
+  if (text.node) {
+    Problems seen_later;
+    const std::optional<NodeSpec> node = make_node(*text.node, presets, seen_later);
+    if (node) { check_reachable(*node, text.node->place, problems); }
+  }
+  std::optional<Cluster> cluster;
+  try {
+    cluster = make(text, presets, routing, problems);
+  } catch (const ScenarioError& error) {
+    for (Problem problem : error.problems()) {
+      problem.place = place_of(problem, text, routing_place);
+      problems.add(std::move(problem));
+    }
+  }
+  if (problems.size() > before) { return std::nullopt; }
+  return cluster;
+}
+
+}  // namespace athanor

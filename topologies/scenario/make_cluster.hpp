@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "topologies/generators.hpp"
+#include "topologies/scenario/cluster_text.hpp"
+#include "topologies/scenario/presets.hpp"
+
+namespace athanor {
+
+/// The cluster that a scenario describes. All that is wrong with it is added to `problems`, with its place; nothing
+/// is returned then. `routing_place`: where to report a routing that the fabric cannot do.
+std::optional<Cluster> make_cluster(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
+                                    const Place& routing_place, Problems& problems);
+
+/// The inside of a node: a preset with the changes made to it. None, and problems, when something is wrong.
+std::optional<NodeSpec> make_node(const NodeText& text, const Presets& presets, Problems& problems);
+
+}  // namespace athanor

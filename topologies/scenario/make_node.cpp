@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include "topologies/scenario/make_cluster.hpp"
+
+namespace athanor {
+
+namespace {
+
+template <class T>
+void fill(std::optional<T>& field, const std::optional<T>& from) {
+  if (!field) { field = from; }
+}
+
+/// What the text leaves out comes from its preset.
+bool complete(NodeText& node, const Presets& presets, Problems& problems) {
+  if (!node.preset) { return true; }
+  const NodePreset* preset = find_preset(presets.nodes, "node", *node.preset, node.place, problems);
+  if (preset == nullptr) { return false; }
+  const NodeText& base = preset->node;
+  fill(node.gpu, base.gpu);
+  fill(node.gpus, base.gpus);
+  fill(node.scale_up, base.scale_up);
+  fill(node.sockets, base.sockets);
+  fill(node.socket_link, base.socket_link);
+  fill(node.pcie_link, base.pcie_link);
+  fill(node.c2c_link, base.c2c_link);
+  fill(node.pcie, base.pcie);
+  fill(node.nic, base.nic);
+  fill(node.nics, base.nics);
+  return true;
+}
+
+/// Makes one NodeSpec; a method for each part of it.
+class NodeMaker {
+ public:
+  NodeMaker(const NodeText& text, const Presets& presets, Problems& problems)
+      : text_(text), presets_(presets), problems_(problems) {}
+
+  NodeSpec make() {
+    spec_.name = text_.preset.value_or("node");
+    spec_.gpus = text_.gpus.value_or(0);
+    spec_.sockets = text_.sockets.value_or(1);
+    add_gpu();
+    add_scale_up();
+    spec_.pcie_link = text_.pcie_link ? link(*text_.pcie_link) : preset_link(gpu_ ? gpu_->pcie : "", text_.gpu_place);
+    if (text_.socket_link) { spec_.socket_link = link(*text_.socket_link); }
+    if (text_.c2c_link) { spec_.c2c_link = link(*text_.c2c_link); }
+    add_nics();
+    spec_.pcie = text_.pcie ? *text_.pcie : all_on_one_socket();
+    return spec_;
+  }
+
+ private:
+  void problem(std::string code, std::string message, const Place& place, std::string hint) {
+    problems_.add({std::move(code), std::move(message), place, std::move(hint)});
+  }
+
+  LinkSpec preset_link(const std::string& name, const Place& place) {
+    if (name.empty()) { return {}; }
+    const LinkPreset* found = find_preset(presets_.links, "link", name, place, problems_);
+    return found == nullptr ? LinkSpec{} : found->spec;
+  }
+
+  LinkSpec link(const LinkText& text) {
+    if (!text.preset.empty()) { return preset_link(text.preset, text.place); }
+    return {text.rate, text.usable.value_or(text.rate), text.latency};
+  }
+
+  void add_gpu() {
+    if (!text_.gpus) { problem("missing-key", "a node needs \"gpus\"", text_.place, "say how many GPUs it has"); }
+    if (text_.gpu) { gpu_ = find_preset(presets_.gpus, "GPU", *text_.gpu, text_.gpu_place, problems_); }
+    if (!text_.gpu && !text_.pcie_link) {
+      problem("missing-key", "a node needs \"gpu\" or \"pcie_link\"", text_.place,
+              R"(write "gpu": "H100-SXM-80GB", or "pcie_link": "pcie5x16")");
+    }
+  }
+
+  void add_scale_up() {
+    if (!text_.scale_up || text_.scale_up->kind == ScaleUpText::Kind::none) { return; }
+    const ScaleUpText& scale_up = *text_.scale_up;
+    const LinkSpec one = scale_up.link ? link(*scale_up.link) : preset_link(gpu_ ? gpu_->nvlink : "", text_.gpu_place);
+    const std::uint32_t links = scale_up.links_per_gpu.value_or(gpu_ ? gpu_->nvlinks : 0);
+    if (text_.gpu && gpu_ == nullptr) { return; }
+    const bool switched = scale_up.kind == ScaleUpText::Kind::nvswitch;
+    if (one.rate == Bandwidth::zero() || (switched && links == 0)) {
+      problem("missing-key", "the GPUs of this node have no NVLink that could join them", text_.place,
+              R"(name a "gpu" that has NVLinks, or give "scale_up" a "link" and "links_per_gpu")");
+      return;
+    }
+    if (switched) {
+      spec_.scale_up = NvSwitchSpec{{one.rate * links, one.usable * links, one.latency}};
+    } else {
+      spec_.scale_up = NvlinkMeshSpec{one, scale_up.counts, scale_up.unjoined};
+    }
+  }
+
+  void add_nics() {
+    spec_.nics = text_.nics.value_or(0);
+    if (spec_.nics == 0) { return; }
+    if (!text_.nic) {
+      problem("missing-key", "a node with NICs needs \"nic\"", text_.place, R"(write "nic": "CX7-NDR")");
+      return;
+    }
+    const NicPreset* nic = find_preset(presets_.nics, "NIC", *text_.nic, text_.nic_place, problems_);
+    if (nic == nullptr) { return; }
+    spec_.nic_rate = nic->rate;
+    spec_.nic_efficiency = payload_share(nic->protocol);
+    spec_.nic_forwarding = nic->latency;
+  }
+
+  std::vector<PcieGroupSpec> all_on_one_socket() const {
+    PcieGroupSpec group;
+    for (std::uint32_t gpu = 0; gpu < spec_.gpus; ++gpu) { group.gpus.push_back(gpu); }
+    for (std::uint32_t nic = 0; nic < spec_.nics; ++nic) { group.nics.push_back(nic); }
+    return {group};
+  }
+
+  const NodeText& text_;
+  const Presets& presets_;
+  Problems& problems_;
+  NodeSpec spec_;
+  const GpuPreset* gpu_ = nullptr;
+};
+
+}  // namespace
+
+std::optional<NodeSpec> make_node(const NodeText& text, const Presets& presets, Problems& problems) {
+  const std::size_t before = problems.size();
+  NodeText full = text;
+  if (!complete(full, presets, problems)) { return std::nullopt; }
+  NodeSpec spec = NodeMaker(full, presets, problems).make();
+  if (problems.size() > before) { return std::nullopt; }
+  for (const std::string& fault : faults(spec)) { problems.add({"node", fault, text.place, ""}); }
+  if (problems.size() > before) { return std::nullopt; }
+  return spec;
+}
+
+}  // namespace athanor

@@ -1,0 +1,140 @@
+#include "topologies/scenario/presets.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/json/object_reader.hpp"
+#include "topologies/scenario/read_text.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Sources = std::map<std::string, std::string>;
+
+void read_sources(ObjectReader& reader, Sources& sources) {
+  reader.entries("Where figures come from", [&](const std::string& key, ValueReader& value) {
+    value.object([&](ObjectReader& source) {
+      std::string what;
+      std::string where;
+      source.required("what", what, "The document");
+      source.required("where", where, "Its address");
+      sources[key] = fmt::format("{} ({})", what, where);
+    });
+  });
+}
+
+void read_provenance(ObjectReader& reader, const Sources& sources, Provenance& provenance) {
+  reader.optional_object("from", "The source of each figure", [&](ObjectReader& from) {
+    from.entries("A source of this file", [&](const std::string& figure, ValueReader& value) {
+      std::string key;
+      value.read(key);
+      const auto source = sources.find(key);
+      if (source != sources.end()) {
+        provenance.from[figure] = source->second;
+      } else {
+        value.problem("unknown-source", fmt::format("source \"{}\" is not in this file", key), "add it to \"sources\"");
+      }
+    });
+  });
+  reader.optional("unverified", provenance.unverified, "Figures without a public source");
+  reader.optional("note", provenance.note, "What else there is to know");
+}
+
+Names<Protocol> protocol_names() {
+  return {{"none", Protocol::none}, {"infiniband", Protocol::infiniband}, {"roce", Protocol::roce}};
+}
+
+void read_fields(ObjectReader& reader, LinkPreset& link) {
+  reader.required(
+      "kind", link.kind, "What it is",
+      {{"nvlink", LinkKind::nvlink}, {"c2c", LinkKind::c2c}, {"pcie", LinkKind::pcie}, {"socket", LinkKind::socket}});
+  LinkText text;
+  read_link_figures(reader, text);
+  link.spec = {text.rate, text.usable.value_or(text.rate), text.latency};
+}
+
+void read_fields(ObjectReader& reader, GpuPreset& gpu) {
+  reader.required("memory", gpu.memory, "Size of its memory", {Bytes{1}});
+  reader.required("memory_bandwidth", gpu.memory_bandwidth, "Of its memory, reading and writing together");
+  reader.required_object("tflops", "Dense, by type", [&](ObjectReader& types) {
+    types.entries("1e12 operations per second", [&](const std::string& type, ValueReader& value) {
+      value.read(gpu.tflops[type], {{0, 1}, {1'000'000, 1}});
+    });
+  });
+  reader.optional("nvlink", gpu.nvlink, "The link preset of its NVLinks");
+  reader.optional("nvlinks", gpu.nvlinks, "How many it has", {1, 1024});
+  reader.required("pcie", gpu.pcie, "The link preset of its PCIe port");
+  std::uint32_t power = 0;
+  reader.optional("power_w", power, "Watts", {1, 100'000});
+}
+
+void read_fields(ObjectReader& reader, NicPreset& nic) {
+  reader.required("rate", nic.rate, "Line rate of the network port, one direction");
+  reader.required("protocol", nic.protocol, "What headers cost", protocol_names());
+  reader.required("latency", nic.latency, "Of forwarding, each way");
+  reader.required("pcie", nic.pcie, "The link preset of its PCIe port");
+}
+
+void read_fields(ObjectReader& reader, SwitchPreset& device) {
+  reader.required("rate", device.rate, "Line rate of a port, one direction");
+  reader.required("radix", device.radix, "Ports", {2, 65'536});
+  reader.required("latency", device.latency, "Of forwarding");
+  reader.required("protocol", device.protocol, "What headers cost", protocol_names());
+}
+
+void read_fields(ObjectReader& reader, NodePreset& node) { read_node(reader, node.node); }
+
+template <class Preset>
+void load(const std::string& path, std::map<std::string, Preset>& presets, Problems& problems) {
+  const Document document = Document::load(path);
+  read_document(document, problems, [&](ObjectReader& file) {
+    std::string about;
+    Sources sources;
+    file.optional("about", about, "What the figures mean");
+    file.optional_object("sources", "By key", [&](ObjectReader& reader) { read_sources(reader, sources); });
+    file.required_object("presets", "By name", [&](ObjectReader& list) {
+      list.entries("One preset", [&](const std::string& name, ValueReader& value) {
+        value.object([&](ObjectReader& fields) {
+          Preset preset;
+          read_fields(fields, preset);
+          read_provenance(fields, sources, preset.provenance);
+          presets[name] = std::move(preset);
+        });
+      });
+    });
+  });
+}
+
+}  // namespace
+
+Ratio payload_share(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::none: return {1, 1};
+    case Protocol::infiniband: return {4096, 4096 + 8 + 12 + 4 + 2};
+    case Protocol::roce: return {4096, 4096 + 20 + 14 + 20 + 8 + 12 + 4 + 4};
+  }
+  return {1, 1};
+}
+
+Problem unknown_preset(std::string_view what, const std::string& name, const std::vector<std::string>& names,
+                       const Place& place) {
+  const std::string close = nearest(name, names);
+  const std::string hint =
+      close.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean \"{}\"?", close);
+  return {"unknown-preset", fmt::format("there is no {} preset \"{}\"", what, name), place, hint};
+}
+
+Presets load_presets(const std::string& directory) {
+  Presets presets;
+  Problems problems;
+  load(directory + "/links.json", presets.links, problems);
+  load(directory + "/gpus.json", presets.gpus, problems);
+  load(directory + "/nics.json", presets.nics, problems);
+  load(directory + "/switches.json", presets.switches, problems);
+  load(directory + "/nodes.json", presets.nodes, problems);
+  problems.throw_if_any();
+  return presets;
+}
+
+}  // namespace athanor

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/json/value_reader.hpp"
+#include "topologies/scenario/cluster_text.hpp"
+
+namespace athanor {
+
+/// Where the figures of a preset come from.
+struct Provenance {
+  std::map<std::string, std::string> from;  ///< figure -> "what (where)"
+  std::vector<std::string> unverified;      ///< figures without a public source
+  std::string note;
+};
+
+/// What headers leave of a line rate.
+enum class Protocol : std::uint8_t { none, infiniband, roce };
+
+/// Payload / all bytes on the wire, with packets of 4096 bytes of payload:
+///  - infiniband: 4096 / 4122 (LRH 8, BTH 12, ICRC 4, VCRC 2); reliable connection, the 16 bytes of the RETH are in
+///    the first packet of a message only;
+///  - roce: 4096 / 4178 (preamble and gap 20, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4).
+/// Line rates (200 Gb/s of HDR) are what is left after the line code.
+Ratio payload_share(Protocol protocol);
+
+struct LinkPreset {
+  LinkKind kind = LinkKind::pcie;
+  LinkSpec spec;
+  Provenance provenance;
+};
+struct GpuPreset {
+  Bytes memory;
+  Bandwidth memory_bandwidth;           ///< reading and writing together
+  std::map<std::string, Ratio> tflops;  ///< dense, by type: "bf16"
+  std::string nvlink;                   ///< "": has none
+  std::uint32_t nvlinks = 0;
+  std::string pcie;
+  Provenance provenance;
+};
+struct NicPreset {
+  Bandwidth rate;
+  Protocol protocol = Protocol::none;
+  Time latency;
+  std::string pcie;
+  Provenance provenance;
+};
+struct SwitchPreset {
+  Bandwidth rate;  ///< of one port
+  std::uint32_t radix = 0;
+  Time latency;
+  Protocol protocol = Protocol::none;
+  Provenance provenance;
+};
+struct NodePreset {
+  NodeText node;
+  Provenance provenance;
+};
+
+/// Hardware by name.
+struct Presets {
+  std::map<std::string, LinkPreset> links;
+  std::map<std::string, GpuPreset> gpus;
+  std::map<std::string, NicPreset> nics;
+  std::map<std::string, SwitchPreset> switches;
+  std::map<std::string, NodePreset> nodes;
+};
+
+/// Reads links.json, gpus.json, nics.json, switches.json and nodes.json of a directory. Throws FileError when one
+/// cannot be read, ScenarioError with all that is wrong in them.
+Presets load_presets(const std::string& directory);
+
+/// "unknown-preset", with the nearest of `names`.
+Problem unknown_preset(std::string_view what, const std::string& name, const std::vector<std::string>& names,
+                       const Place& place);
+
+/// The preset of this name; nullptr, and a problem with the nearest name, when there is none.
+template <class Preset>
+const Preset* find_preset(const std::map<std::string, Preset>& presets, std::string_view what, const std::string& name,
+                          const Place& place, Problems& problems) {
+  const auto found = presets.find(name);
+  if (found != presets.end()) { return &found->second; }
+  std::vector<std::string> names;
+  for (const auto& [known, preset] : presets) { names.push_back(known); }
+  problems.add(unknown_preset(what, name, names, place));
+  return nullptr;
+}
+
+}  // namespace athanor

@@ -1,0 +1,211 @@
+#include "topologies/scenario/read_text.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Form = ValueReader::Form;
+constexpr std::uint32_t kMostPorts = 65'536;
+
+void read_network_link(ObjectReader& reader, NetworkLinkText& link) {
+  reader.required("rate", link.rate, "Line rate, one direction");
+  reader.required("latency", link.latency, "Of one link, the forwarding of the switch included");
+  reader.optional("efficiency", link.efficiency, "Payload rate / line rate");
+  if (link.efficiency.numerator == 0) {
+    reader.problem("efficiency", "out-of-range", "an efficiency of 0 leaves no bandwidth");
+  }
+}
+
+void read_network_link(ObjectReader& reader, std::string_view key, std::string_view meaning,
+                       std::optional<NetworkLinkText>& link) {
+  reader.optional_object(key, meaning, [&](ObjectReader& fields) {
+    NetworkLinkText read;
+    read_network_link(fields, read);
+    if (!fields.describing()) { link = read; }
+  });
+}
+
+void read_ports(ObjectReader& reader, FabricText& fabric) {
+  reader.optional("switch", fabric.switch_name, "A switch preset: port rate, latency and radix");
+  read_network_link(reader, "link", "Every link of the network, where no switch is named", fabric.link);
+  reader.optional("cable_latency", fabric.cable_latency, "Propagation of a cable, beside a switch's own latency");
+  if (reader.describing()) { return; }
+  fabric.switch_place = reader.place("switch");
+  fabric.link_place = reader.place("link");
+  if (fabric.switch_name.has_value() == fabric.link.has_value() && reader.ok()) {
+    reader.problem("", "missing-key", "a network needs either \"switch\" or \"link\"",
+                   R"(write "switch": "QM9700", or "link": {"rate": "400Gb/s", "latency": "500ns"})");
+  }
+}
+
+void read_oversubscription(ValueReader& reader, std::vector<Ratio>& ratios) {
+  const Range<Ratio> range{{1, 1000}, {1000, 1}};
+  const auto one = [&](ValueReader& value) {
+    Ratio ratio{1, 1};
+    value.read(ratio, range);
+    ratios = {ratio};
+  };
+  const auto several = [&](ValueReader& value) { value.read(ratios, range); };
+  reader.one_of({{Form::Type::number, one}, {Form::Type::list, several}});
+  if (ratios.size() > 2) { reader.problem("out-of-range", "only leaves and spines can be oversubscribed", "give two"); }
+}
+
+void read_clos(ObjectReader& reader, FabricText& fabric) {
+  read_ports(reader, fabric);
+  read_network_link(reader, "uplink", "Leaf to spine; default: as the others", fabric.uplink);
+  read_network_link(reader, "core_link", "Spine to core; default: as the others", fabric.core_link);
+  reader.optional("tiers", fabric.tiers, "2 or 3; default: as few as fit", {2, 3});
+  reader.optional("radix", fabric.radix, "Ports of a switch; default: of the preset, else any", {1, kMostPorts});
+  reader.optional("leaves", fabric.leaves, "Leaf switches", {1, 1U << 24U});
+  reader.optional("spines", fabric.spines, "Spine switches; of one pod with three tiers", {1, kMostPorts});
+  reader.optional("leaves_per_pod", fabric.leaves_per_pod, "With three tiers", {1, kMostPorts});
+  reader.optional("cores", fabric.cores, "Core switches, with three tiers", {1, 1U << 24U});
+  reader.optional_value("oversubscription", "Bandwidth down / up of leaves, or of [leaves, spines]",
+                        [&](ValueReader& value) { read_oversubscription(value, fabric.oversubscription); });
+}
+
+void read_fat_tree(ObjectReader& reader, FabricText& fabric) {
+  fabric.kind = FabricText::Kind::fat_tree;
+  read_clos(reader, fabric);
+  reader.optional("hosts_per_leaf", fabric.hosts_per_leaf, "Hosts or NICs on one leaf", {1, kMostPorts});
+}
+
+void read_rail_optimized(ObjectReader& reader, FabricText& fabric) {
+  fabric.kind = FabricText::Kind::rail_optimized;
+  read_clos(reader, fabric);
+  reader.optional("nodes_per_group", fabric.nodes_per_group, "Nodes whose NICs r share a leaf", {1, kMostPorts});
+}
+
+void read_star(ObjectReader& reader, FabricText& fabric) {
+  fabric.kind = FabricText::Kind::star;
+  read_ports(reader, fabric);
+  reader.optional("radix", fabric.radix, "Ports of the switch; default: of the preset, else any", {1, 1U << 24U});
+}
+
+void read_torus(ObjectReader& reader, FabricText& fabric) {
+  fabric.kind = FabricText::Kind::torus;
+  reader.required("dimensions", fabric.dimensions, "Positions in each dimension", {1, 1U << 24U});
+  reader.required_object("link", "From a position to its neighbour", [&](ObjectReader& fields) {
+    NetworkLinkText link;
+    read_network_link(fields, link);
+    if (!fields.describing()) { fabric.link = link; }
+  });
+  reader.optional("positions", fabric.positions, "What stands at a position where there are no nodes",
+                  {{"host", VertexKind::host}, {"gpu", VertexKind::gpu}});
+}
+
+void read_fabric(ObjectReader& reader, FabricText& fabric) {
+  const auto with = [&](void (*read)(ObjectReader&, FabricText&)) {
+    return [&fabric, read](ObjectReader& fields) { read(fields, fabric); };
+  };
+  reader.choice(
+      "kind", "How nodes are joined",
+      {{"star", "One switch", with(read_star)},
+       {"fat_tree", "Leaves, spines and, with three tiers, cores", with(read_fat_tree)},
+       {"rail_optimized", "A fat tree with a leaf for each rail of a group of nodes", with(read_rail_optimized)},
+       {"torus", "A grid that closes on itself in every dimension", with(read_torus)}});
+  if (!reader.describing()) { fabric.place = reader.place(); }
+}
+
+void read_vertex(ObjectReader& reader, GraphText::Vertex& vertex) {
+  reader.required("name", vertex.name, "Its name, used by links and reports");
+  Names<VertexKind> kinds = {};
+  for (std::uint32_t kind = 0; kind < kVertexKinds; ++kind) {
+    kinds.named.push_back({name(static_cast<VertexKind>(kind)), static_cast<VertexKind>(kind)});
+  }
+  reader.optional("kind", vertex.kind, "Ranks are placed on gpus, or on hosts where there is no gpu", kinds);
+  if (!reader.describing()) { vertex.place = reader.place("name"); }
+}
+
+void read_graph_link(ObjectReader& reader, GraphText::Link& link) {
+  reader.required("between", link.between, "The names of the two vertices");
+  reader.required("rate", link.rate, "Line rate, each direction");
+  reader.optional("usable", link.usable, "Payload rate; default: the line rate");
+  reader.optional("latency", link.latency, "From end to end");
+  Names<LinkKind> kinds = {};
+  for (std::uint32_t kind = 0; kind < kLinkKinds; ++kind) {
+    kinds.named.push_back({name(static_cast<LinkKind>(kind)), static_cast<LinkKind>(kind)});
+  }
+  reader.optional("kind", link.kind, "What it is", kinds);
+  if (reader.describing()) { return; }
+  link.place = reader.place("between");
+  if (link.usable.value_or(link.rate) > link.rate) {
+    reader.problem("usable", "out-of-range", "the usable rate is above the line rate");
+  }
+}
+
+void read_graph(ObjectReader& reader, GraphText& graph) {
+  graph.place = reader.describing() ? Place{} : reader.place();
+  reader.required_objects("vertices", "All devices", [&](ObjectReader& fields) {
+    GraphText::Vertex vertex;
+    read_vertex(fields, vertex);
+    graph.vertices.push_back(std::move(vertex));
+  });
+  reader.optional_objects("links", "All links, each both ways", [&](ObjectReader& fields) {
+    GraphText::Link link;
+    read_graph_link(fields, link);
+    graph.links.push_back(std::move(link));
+  });
+}
+
+void read_node_forms(ValueReader& reader, NodeText& node) {
+  const auto by_name = [&](ValueReader& value) {
+    std::string preset;
+    value.read(preset);
+    if (value.describing()) { return; }
+    node.preset = preset;
+    node.place = value.place();
+  };
+  const auto in_full = [&](ValueReader& value) {
+    value.object([&](ObjectReader& fields) {
+      fields.optional("preset", node.preset, "The node that this one differs from");
+      read_node(fields, node);
+      if (fields.has("preset")) { node.place = fields.place("preset"); }
+    });
+  };
+  reader.one_of({{Form::Type::string, by_name}, {Form::Type::object, in_full}});
+}
+
+void check_together(ObjectReader& reader, const ClusterText& cluster) {
+  const bool regular = cluster.node || cluster.nodes || cluster.fabric;
+  if (cluster.graph && regular) {
+    reader.problem("graph", "conflict", "\"graph\" stands alone: it replaces \"node\", \"nodes\" and \"fabric\"");
+  }
+  if (!cluster.graph && !cluster.node && !cluster.fabric && reader.ok()) {
+    reader.problem("", "missing-key", "a cluster needs a \"node\", a \"fabric\" or a \"graph\"",
+                   R"(write "node": "DGX-H100")");
+  }
+}
+
+}  // namespace
+
+void read_cluster(ObjectReader& reader, ClusterText& cluster) {
+  reader.optional_value("node", "A node preset, one with changes, or a node in full; absent: hosts on the fabric",
+                        [&](ValueReader& value) {
+                          NodeText node;
+                          read_node_forms(value, node);
+                          if (!value.describing()) { cluster.node = std::move(node); }
+                        });
+  reader.optional("nodes", cluster.nodes, "How many nodes, or hosts where there is no node", {1, 4'000'000'000});
+  reader.optional_object("fabric", "What joins the nodes; absent: one node alone", [&](ObjectReader& fields) {
+    FabricText fabric;
+    read_fabric(fields, fabric);
+    if (!fields.describing()) { cluster.fabric = std::move(fabric); }
+  });
+  reader.optional_object("graph", "All devices and links, in place of node, nodes and fabric",
+                         [&](ObjectReader& fields) {
+                           GraphText graph;
+                           read_graph(fields, graph);
+                           if (!fields.describing()) { cluster.graph = std::move(graph); }
+                         });
+  if (reader.describing()) { return; }
+  cluster.place = reader.place();
+  cluster.nodes_place = reader.place("nodes");
+  check_together(reader, cluster);
+}
+
+Names<Routing> routing_names() {
+  return {{"ecmp", Routing::ecmp}, {"d_mod_k", Routing::d_mod_k}, {"dimension_order", Routing::dimension_order}};
+}
+
+}  // namespace athanor

@@ -1,0 +1,107 @@
+#include "topologies/scenario/read_text.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Form = ValueReader::Form;
+
+/// Fields that keep what a preset says when absent.
+template <class T, class Read>
+void optional_part(ObjectReader& reader, std::string_view key, std::string_view meaning, std::optional<T>& target,
+                   const Read& read) {
+  reader.optional_value(key, meaning, [&](ValueReader& value) {
+    T part{};
+    read(value, part);
+    if (!value.describing()) { target = std::move(part); }
+  });
+}
+
+void read_counts(ValueReader& reader, std::vector<std::vector<std::uint32_t>>& counts) {
+  reader.list(
+      [&](ValueReader& row) {
+        std::vector<std::uint32_t> numbers;
+        row.read(numbers, {0, 64});
+        counts.push_back(std::move(numbers));
+      },
+      {1, kMaxDevicesPerNode});
+}
+
+void read_nvlinks(ObjectReader& reader, ScaleUpText& scale_up) {
+  optional_part(reader, "link", "One NVLink; default: that of the GPU", scale_up.link, read_link);
+}
+
+void read_scale_up(ObjectReader& reader, ScaleUpText& scale_up) {
+  using Kind = ScaleUpText::Kind;
+  const auto none = [&](ObjectReader&) { scale_up.kind = Kind::none; };
+  const auto nvswitch = [&](ObjectReader& fields) {
+    scale_up.kind = Kind::nvswitch;
+    read_nvlinks(fields, scale_up);
+    fields.optional("links_per_gpu", scale_up.links_per_gpu, "NVLinks of one GPU; default: all that it has", {1, 1024});
+  };
+  const auto mesh = [&](ObjectReader& fields) {
+    scale_up.kind = Kind::nvlink_mesh;
+    read_nvlinks(fields, scale_up);
+    fields.required_value("counts", "NVLinks between every two GPUs: a row for each GPU",
+                          [&](ValueReader& value) { read_counts(value, scale_up.counts); });
+    fields.optional("unjoined", scale_up.unjoined, "How GPUs without an NVLink in common reach each other",
+                    {{"neighbour", Unjoined::neighbour}, {"pcie", Unjoined::pcie}});
+  };
+  reader.choice("kind", "How the GPUs of the node are joined beside PCIe",
+                {{"none", "PCIe only", none},
+                 {"nvswitch", "All on one NVSwitch complex", nvswitch},
+                 {"nvlink_mesh", "NVLink cables between GPUs", mesh}});
+}
+
+void read_group(ObjectReader& reader, PcieGroupSpec& group) {
+  reader.required("socket", group.socket, "The CPU socket that the group is on, from 0", {0, kMaxDevicesPerNode});
+  reader.optional("switch", group.has_switch, "Whether a PCIe switch stands between");
+  reader.optional("gpus", group.gpus, "GPUs of the group, from 0", {0, kMaxDevicesPerNode});
+  reader.optional("nics", group.nics, "NICs of the group, from 0", {0, kMaxDevicesPerNode});
+}
+
+}  // namespace
+
+void read_link_figures(ObjectReader& reader, LinkText& link) {
+  reader.required("rate", link.rate, "Line rate, one direction");
+  reader.optional("usable", link.usable, "Payload rate after framing and protocol; default: the line rate");
+  reader.optional("latency", link.latency, "Propagation, and forwarding of the sending device");
+  const Bandwidth usable = link.usable.value_or(link.rate);
+  if (usable > link.rate) { reader.problem("usable", "out-of-range", "the usable rate is above the line rate"); }
+}
+
+void read_link(ValueReader& reader, LinkText& link) {
+  if (!reader.describing()) { link.place = reader.place(); }
+  reader.one_of({{Form::Type::string, [&](ValueReader& value) { value.read(link.preset); }},
+                 {Form::Type::object, [&](ValueReader& value) {
+                    value.object([&](ObjectReader& fields) { read_link_figures(fields, link); });
+                  }}});
+}
+
+void read_node(ObjectReader& reader, NodeText& node) {
+  reader.optional("gpu", node.gpu, "A GPU preset");
+  reader.optional("gpus", node.gpus, "GPUs in the node", {1, kMaxDevicesPerNode});
+  optional_part(reader, "scale_up", "The GPUs' own network", node.scale_up, [](ValueReader& value, ScaleUpText& part) {
+    value.object([&](ObjectReader& fields) { read_scale_up(fields, part); });
+  });
+  reader.optional("sockets", node.sockets, "CPU sockets", {1, kMaxDevicesPerNode});
+  optional_part(reader, "socket_link", "Between every two sockets", node.socket_link, read_link);
+  optional_part(reader, "pcie_link", "Device to switch or socket, and switch to socket", node.pcie_link, read_link);
+  optional_part(reader, "c2c_link", "GPU to its socket in place of PCIe", node.c2c_link, read_link);
+  optional_part(reader, "pcie", "What hangs together on a socket; every GPU and NIC is in one group", node.pcie,
+                [](ValueReader& value, std::vector<PcieGroupSpec>& groups) {
+                  value.list([&](ValueReader& element) {
+                    PcieGroupSpec group;
+                    element.object([&](ObjectReader& fields) { read_group(fields, group); });
+                    groups.push_back(std::move(group));
+                  });
+                });
+  reader.optional("nic", node.nic, "A NIC preset");
+  reader.optional("nics", node.nics, "NICs in the node", {0, kMaxDevicesPerNode});
+  if (reader.describing()) { return; }
+  node.place = reader.place();
+  node.gpu_place = reader.place("gpu");
+  node.nic_place = reader.place("nic");
+}
+
+}  // namespace athanor
