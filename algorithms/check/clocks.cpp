@@ -4,61 +4,95 @@
 
 namespace athanor {
 
+namespace {
+
+constexpr auto kByLane = [](const auto& entry, std::uint32_t lane) { return entry.lane < lane; };
+
+}  // namespace
+
 Clocks::Clocks(const Wiring& wiring, const ClockScope& scope, std::uint32_t slots)
-    : wiring_(wiring), scope_(scope), slots_(slots), history_(wiring.lanes.size()) {
-  std::size_t total = 0;
-  for (const std::uint32_t width : scope.width) {
-    offset_.push_back(total);
-    total += width;
-  }
-  clocks_.resize(total);
-  if (!scope.over_messages) { return; }
-  sent_.resize(wiring.receivers.size());
-  received_.resize(wiring.receivers.size());
-  messages_.resize(wiring.receivers.size() * slots * scope.message_width());
-  releases_.resize(messages_.size());
+    : wiring_(wiring),
+      scope_(scope),
+      slots_(slots),
+      clocks_(wiring.lanes.size()),
+      history_(wiring.lanes.size()),
+      sent_(scope.over_messages ? wiring.receivers.size() : 0),
+      received_(sent_.size()),
+      messages_(sent_.size() * slots),
+      releases_(messages_.size()) {}
+
+std::span<const Clocks::Entry> Clocks::History::after(std::uint64_t primitives) const {
+  if (primitives == 0) { return {}; }
+  const std::size_t first = primitives == 1 ? 0 : ends[primitives - 2];
+  return std::span(entries).subspan(first, ends[primitives - 1] - first);
+}
+
+std::uint64_t Clocks::ended(std::uint32_t lane, std::uint32_t other) const {
+  const auto entry = std::lower_bound(clocks_[lane].begin(), clocks_[lane].end(), other, kByLane);
+  return entry != clocks_[lane].end() && entry->lane == other ? entry->ended : 0;
 }
 
 void Clocks::start(const Execution& execution) {
-  const std::span<std::uint32_t> mine = own(execution.lane);
-  const auto& wait = execution.primitive.wait;
-  if (wait && wait->ended > 0 && !mine.empty()) {
-    const std::uint32_t awaited = wiring_.index(wiring_.lanes[execution.lane].agent, wait->lane);
-    join(mine, history_[awaited].data() + (wait->ended - 1) * mine.size());
+  Clock& mine = clocks_[execution.lane];
+  if (const auto& wait = execution.primitive.wait) {
+    join(mine, history_[wiring_.index(wiring_.lanes[execution.lane].agent, wait->lane)].after(wait->ended));
   }
   if (!scope_.over_messages) { return; }
   for (std::uint32_t i = 0; i < execution.primitive.receives.count; ++i) {
     const std::uint32_t connection = execution.first_received + i;
-    join(mine, slot(messages_, connection, received_[connection]));
+    join(mine, messages_[slot(connection, received_[connection])]);
   }
   for (const std::uint32_t connection : execution.sent) {
-    if (sent_[connection] >= slots_) { join(mine, slot(releases_, connection, sent_[connection])); }
+    if (sent_[connection] >= slots_) { join(mine, releases_[slot(connection, sent_[connection])]); }
   }
 }
 
 void Clocks::end(const Execution& execution) {
-  const std::span<std::uint32_t> mine = own(execution.lane);
-  const std::uint32_t component = scope_.component[execution.lane];
-  if (component != ClockScope::kNotFollowed) { mine[component] = static_cast<std::uint32_t>(execution.index + 1); }
+  if (scope_.followed[execution.lane]) { advance(execution.lane, execution.index + 1); }
+  const Clock& mine = clocks_[execution.lane];
   if (scope_.awaited[execution.lane]) {
-    history_[execution.lane].insert(history_[execution.lane].end(), mine.begin(), mine.end());
+    History& history = history_[execution.lane];
+    history.entries.insert(history.entries.end(), mine.begin(), mine.end());
+    history.ends.push_back(history.entries.size());
   }
   if (!scope_.over_messages) { return; }
   for (std::uint32_t i = 0; i < execution.primitive.receives.count; ++i) {
     const std::uint32_t connection = execution.first_received + i;
-    std::copy(mine.begin(), mine.end(), slot(releases_, connection, received_[connection]++));
+    releases_[slot(connection, received_[connection]++)] = mine;
   }
-  for (const std::uint32_t connection : execution.sent) {
-    std::copy(mine.begin(), mine.end(), slot(messages_, connection, sent_[connection]++));
+  for (const std::uint32_t connection : execution.sent) { messages_[slot(connection, sent_[connection]++)] = mine; }
+}
+
+void Clocks::advance(std::uint32_t lane, std::uint64_t ended) {
+  Clock& mine = clocks_[lane];
+  const auto entry = std::lower_bound(mine.begin(), mine.end(), lane, kByLane);
+  if (entry == mine.end() || entry->lane != lane) {
+    mine.insert(entry, {lane, ended});
+  } else {
+    entry->ended = ended;
   }
 }
 
-std::uint32_t* Clocks::slot(Ring& ring, std::uint32_t connection, std::uint64_t message) const {
-  return ring.data() + (connection * std::uint64_t{slots_} + message % slots_) * scope_.message_width();
-}
-
-void Clocks::join(std::span<std::uint32_t> into, const std::uint32_t* from) {
-  for (std::size_t i = 0; i < into.size(); ++i) { into[i] = std::max(into[i], from[i]); }
+/// Most joins tell of no new lane; only the others make a new list.
+void Clocks::join(Clock& into, std::span<const Entry> from) {
+  auto mine = into.begin();
+  auto next = from.begin();
+  for (; next != from.end(); ++next) {
+    while (mine != into.end() && mine->lane < next->lane) { ++mine; }
+    if (mine == into.end() || mine->lane != next->lane) { break; }
+    mine->ended = std::max(mine->ended, next->ended);
+  }
+  if (next == from.end()) { return; }
+  joined_.assign(into.begin(), mine);
+  for (; next != from.end(); ++next) {
+    for (; mine != into.end() && mine->lane < next->lane; ++mine) { joined_.push_back(*mine); }
+    joined_.push_back(*next);
+    if (mine == into.end() || mine->lane != next->lane) { continue; }
+    joined_.back().ended = std::max(mine->ended, next->ended);
+    ++mine;
+  }
+  joined_.insert(joined_.end(), mine, into.end());
+  into.swap(joined_);
 }
 
 }  // namespace athanor

@@ -8,20 +8,15 @@
 
 namespace athanor {
 
-/// Whose progress vector clocks follow: entry `component` of a clock is the number of primitives that a lane is known
-/// to have ended.
+/// Whose progress vector clocks follow, and how far the knowledge of it travels.
 struct ClockScope {
-  static constexpr std::uint32_t kNotFollowed = UINT32_MAX;
-
-  std::vector<std::uint32_t> component;  ///< of each lane in the wiring
-  std::vector<std::uint32_t> width;      ///< entries of each lane's own clock; equal where clocks can meet
-  std::vector<bool> awaited;             ///< is some lane ever waiting for this one?
-  bool over_messages = false;            ///< do messages and slots carry clocks, or only waits? Then: one width
-
-  std::uint32_t message_width() const { return over_messages && !width.empty() ? width.front() : 0; }
+  std::vector<bool> followed;  ///< by lane in the wiring
+  std::vector<bool> awaited;   ///< by lane: does some lane ever wait for this one?
+  bool over_messages = false;  ///< do messages and freed slots carry clocks, or only waits?
 };
 
-/// The clocks of all lanes during a replay. Requires that `scope` outlives it.
+/// The clocks of all lanes during a replay: of which followed lanes a lane knows how many primitives have ended. Kept
+/// as sorted lists, for most lanes know of few others. Requires that `scope` outlives it.
 class Clocks {
  public:
   Clocks(const Wiring& wiring, const ClockScope& scope, std::uint32_t slots);
@@ -31,30 +26,38 @@ class Clocks {
   /// Passes the clock on. To be called last.
   void end(const Execution& execution);
 
-  /// At the start of the lane's present primitive.
-  std::span<const std::uint32_t> clock(std::uint32_t lane) const {
-    return std::span(clocks_).subspan(offset_[lane], scope_.width[lane]);
-  }
+  /// Primitives of the followed lane `other` that have ended for certain when `lane` starts its present one.
+  std::uint64_t ended(std::uint32_t lane, std::uint32_t other) const;
 
  private:
-  using Ring = std::vector<std::uint32_t>;
+  struct Entry {
+    std::uint32_t lane = 0;
+    std::uint64_t ended = 0;
+  };
+  using Clock = std::vector<Entry>;
+  /// The clock of a lane at the end of each primitive, one after the other.
+  struct History {
+    std::vector<Entry> entries;
+    std::vector<std::size_t> ends;
+    std::span<const Entry> after(std::uint64_t primitives) const;
+  };
 
-  std::uint32_t* slot(Ring& ring, std::uint32_t connection, std::uint64_t message) const;
-  static void join(std::span<std::uint32_t> into, const std::uint32_t* from);
-  std::span<std::uint32_t> own(std::uint32_t lane) {
-    return std::span(clocks_).subspan(offset_[lane], scope_.width[lane]);
+  void join(Clock& into, std::span<const Entry> from);
+  void advance(std::uint32_t lane, std::uint64_t ended);
+  std::size_t slot(std::uint32_t connection, std::uint64_t message) const {
+    return connection * std::size_t{slots_} + message % slots_;
   }
 
   const Wiring& wiring_;
   const ClockScope& scope_;
   std::uint32_t slots_;
-  std::vector<std::size_t> offset_;  ///< of each lane in clocks_
-  std::vector<std::uint32_t> clocks_;
-  std::vector<Ring> history_;        ///< of each awaited lane, its clock at the end of each primitive
+  std::vector<Clock> clocks_;        ///< of each lane
+  std::vector<History> history_;     ///< of each awaited lane
   std::vector<std::uint64_t> sent_;  ///< on each connection
   std::vector<std::uint64_t> received_;
-  Ring messages_;  ///< clocks of the messages in the slots of each connection
-  Ring releases_;  ///< and of the receives that freed these slots
+  std::vector<Clock> messages_;  ///< in the slots of each connection
+  std::vector<Clock> releases_;  ///< of the receives that freed these slots
+  Clock joined_;
 };
 
 }  // namespace athanor

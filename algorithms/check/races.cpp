@@ -27,15 +27,19 @@ std::string text(const MemoryMap& map, std::int64_t address) {
   return fmt::format("{}[{}]", name(buffer), element);
 }
 
-/// Watches the shared cells of some agents with one scope of clocks.
+/// Watches the shared cells of some agents. Accesses that follow one of a lane out of scope are not looked at.
 class RaceWatch : public Observer {
  public:
   RaceWatch(const Schedule& schedule, const Wiring& wiring, const SharedCells& shared, const ClockScope& scope,
             std::uint32_t slots, const std::vector<AgentId>& agents)
-      : wiring_(wiring), shared_(shared), scope_(scope), roster_(schedule.roster()), clocks_(wiring, scope, slots) {
+      : wiring_(wiring),
+        shared_(shared),
+        scope_(scope),
+        roster_(schedule.roster()),
+        clocks_(wiring, scope, slots),
+        suspects_(wiring.lanes.size()) {
     numbers_.resize(roster_.agents);
     cells_.resize(roster_.agents);
-    races_.resize(roster_.agents);
     for (const AgentId agent : agents) {
       numbers_[agent.value] = shared.shared(agent);
       const auto most = std::max_element(numbers_[agent.value].begin(), numbers_[agent.value].end());
@@ -56,8 +60,9 @@ class RaceWatch : public Observer {
     clocks_.end(execution);
   }
 
-  /// The first race of that agent.
-  const std::optional<Violation>& race(AgentId agent) const { return races_[agent.value]; }
+  const std::optional<Violation>& race() const { return race_; }
+  /// By lane: those whose accesses came before one that they are not ordered with.
+  const std::vector<bool>& suspects() const { return suspects_; }
 
  private:
   void touch(AgentId agent, const Execution& execution, const Cells& cells, bool write) {
@@ -90,10 +95,12 @@ class RaceWatch : public Observer {
 
   void compare(AgentId agent, const Access& before, const Access& now, std::int64_t address, std::string_view does,
                std::string_view did) {
-    if (before.lane == now.lane || races_[agent.value]) { return; }
-    if (clocks_.clock(now.lane)[scope_.component[before.lane]] > before.index) { return; }
+    if (before.lane == now.lane || !scope_.followed[before.lane]) { return; }
+    if (clocks_.ended(now.lane, before.lane) > before.index) { return; }
+    suspects_[before.lane] = true;
+    if (race_) { return; }
     const Place place = wiring_.lanes[now.lane].place(now.index);
-    races_[agent.value] = Violation{
+    race_ = Violation{
         ViolationKind::race, place,
         fmt::format("{} {} while nothing orders it and {}, which {} it", does, text(shared_.map(agent), address),
                     describe(roster_, wiring_.lanes[before.lane].place(before.index)), did)};
@@ -106,95 +113,41 @@ class RaceWatch : public Observer {
   Clocks clocks_;
   std::vector<std::vector<std::uint32_t>> numbers_;
   std::vector<std::vector<History>> cells_;  ///< by agent and number of the shared cell
-  std::vector<std::optional<Violation>> races_;
+  std::optional<Violation> race_;
+  std::vector<bool> suspects_;
 };
 
-class RaceSearch {
- public:
-  RaceSearch(const Schedule& schedule, const Wiring& wiring, const SharedCells& shared, std::uint32_t slots)
-      : schedule_(schedule), wiring_(wiring), shared_(shared), slots_(slots) {}
-
-  /// Most schedules order their shared cells by the agent's own waits, which is quick to see. Agents where that is not
-  /// enough are looked at with clocks that travel with the messages, a few at a time.
-  std::optional<Violation> run() {
-    const std::vector<AgentId> sharing = agents_that_share();
-    if (sharing.empty()) { return std::nullopt; }
-    const std::vector<Violation> suspects = races_among(sharing, local_scope(sharing));
-    constexpr std::uint32_t kTogether = 64;
-    for (std::size_t next = 0; next < suspects.size();) {
-      std::vector<AgentId> agents;
-      for (std::uint32_t lanes = 0; next < suspects.size() && lanes < kTogether; ++next) {
-        agents.push_back(suspects[next].place.agent);
-        lanes += wiring_.lanes_of(agents.back());
-      }
-      const std::vector<Violation> races = races_among(agents, travelling_scope(agents));
-      if (!races.empty()) { return races.front(); }
-    }
-    return std::nullopt;
+/// The agents with shared cells; their lanes are followed.
+std::vector<AgentId> sharing_agents(const SharedCells& shared, const Wiring& wiring, std::vector<bool>& followed) {
+  std::vector<AgentId> agents;
+  for (std::uint32_t agent = 0; agent + 1 < wiring.first_lane.size(); ++agent) {
+    if (shared.shared(AgentId{agent}).empty()) { continue; }
+    agents.emplace_back(agent);
+    std::fill(followed.begin() + wiring.first_lane[agent], followed.begin() + wiring.first_lane[agent + 1], true);
   }
-
- private:
-  std::vector<AgentId> agents_that_share() const {
-    std::vector<AgentId> agents;
-    for (std::uint32_t agent = 0; agent + 1 < wiring_.first_lane.size(); ++agent) {
-      if (!shared_.shared(AgentId{agent}).empty()) { agents.emplace_back(agent); }
-    }
-    return agents;
-  }
-
-  ClockScope empty_scope() const {
-    const std::size_t lanes = wiring_.lanes.size();
-    return {std::vector<std::uint32_t>(lanes, ClockScope::kNotFollowed), std::vector<std::uint32_t>(lanes),
-            shared_.awaited(), false};
-  }
-
-  ClockScope local_scope(const std::vector<AgentId>& agents) const {
-    ClockScope scope = empty_scope();
-    for (const AgentId agent : agents) {
-      for (std::uint32_t lane = 0; lane < wiring_.lanes_of(agent); ++lane) {
-        scope.component[wiring_.index(agent, LaneId{lane})] = lane;
-        scope.width[wiring_.index(agent, LaneId{lane})] = wiring_.lanes_of(agent);
-      }
-    }
-    return scope;
-  }
-
-  ClockScope travelling_scope(const std::vector<AgentId>& agents) const {
-    ClockScope scope = empty_scope();
-    std::uint32_t next = 0;
-    for (const AgentId agent : agents) {
-      for (std::uint32_t lane = 0; lane < wiring_.lanes_of(agent); ++lane) {
-        scope.component[wiring_.index(agent, LaneId{lane})] = next++;
-      }
-    }
-    scope.width.assign(wiring_.lanes.size(), next);
-    scope.over_messages = true;
-    return scope;
-  }
-
-  std::vector<Violation> races_among(const std::vector<AgentId>& agents, const ClockScope& scope) const {
-    RaceWatch watch(schedule_, wiring_, shared_, scope, slots_, agents);
-    Replay replay(schedule_, wiring_, slots_);
-    replay.watch(watch);
-    require(!replay.run().has_value(), "a schedule that ends does not end with {} slots", slots_);
-    std::vector<Violation> races;
-    for (const AgentId agent : agents) {
-      if (watch.race(agent)) { races.push_back(*watch.race(agent)); }
-    }
-    return races;
-  }
-
-  const Schedule& schedule_;
-  const Wiring& wiring_;
-  const SharedCells& shared_;
-  std::uint32_t slots_;
-};
+  return agents;
+}
 
 }  // namespace
 
+/// Most schedules order their shared cells by the agent's own waits, which is quick to see. Lanes for which that is not
+/// enough are followed once more by clocks that travel with the messages. Replays repeat exactly, so that accesses
+/// which were ordered the first time need no second look.
 std::optional<Violation> find_race(const Schedule& schedule, const Wiring& wiring, const SharedCells& shared,
                                    std::uint32_t slots) {
-  return RaceSearch(schedule, wiring, shared, slots).run();
+  ClockScope scope{std::vector<bool>(wiring.lanes.size()), shared.awaited(), false};
+  const std::vector<AgentId> agents = sharing_agents(shared, wiring, scope.followed);
+  for (const bool over_messages : {false, true}) {
+    if (agents.empty()) { return std::nullopt; }
+    scope.over_messages = over_messages;
+    RaceWatch watch(schedule, wiring, shared, scope, slots, agents);
+    Replay replay(schedule, wiring, slots);
+    replay.watch(watch);
+    require(!replay.run().has_value(), "a schedule that ends does not end with {} slots", slots);
+    if (!watch.race() || over_messages) { return watch.race(); }
+    scope.followed = watch.suspects();
+  }
+  return std::nullopt;
 }
 
 }  // namespace athanor

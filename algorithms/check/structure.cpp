@@ -209,6 +209,12 @@ class PrimitiveCheck {
   std::string text_;
 };
 
+/// The output element that a rank's input begins at, if the collective is done in place.
+std::optional<std::int64_t> shared_from(const Contract& contract, const Collective& collective, std::uint32_t rank) {
+  const std::optional<Elements> first = contract.in_place(rank);
+  return collective.in_place && first ? std::optional(first->count()) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Violation> check_memory(const Schedule& schedule, const Collective& collective) {
@@ -231,10 +237,10 @@ std::optional<Violation> check_memory(const Schedule& schedule, const Collective
                                      memory.input.count(), memory.output.count(), input.count(), output.count()));
     }
     const bool both = input > Elements::zero() && output > Elements::zero();
-    const std::optional<Elements> in_place = engine ? std::nullopt : contract.in_place(agent);
-    if (both && memory.in_place && (!in_place || in_place->count() != *memory.in_place)) {
-      return fail(agent, fmt::format("the input lies in the output from element {}, which this collective has not",
-                                     *memory.in_place));
+    if (both && memory.in_place != shared_from(contract, collective, agent)) {
+      return fail(agent, fmt::format("the input {}, unlike the collective's",
+                                     memory.in_place ? fmt::format("is the output from element {} on", *memory.in_place)
+                                                     : "does not share the output's memory"));
     }
   }
   return std::nullopt;

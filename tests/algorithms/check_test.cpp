@@ -59,9 +59,13 @@ TEST_CASE("buffers of another size than the collective's are found") {
 TEST_CASE("a shared input at another place than the collective's is found") {
   Ring ring = ring_all_reduce(3, 1);
   for (Memory& memory : ring.table.memories) { memory.in_place = 0; }
+  CHECK(defect(ring.table, ring.collective).kind == ViolationKind::memory);
+  ring.collective.in_place = true;
   CHECK(proof(ring.table, ring.collective) == "proven");
   ring.table.memories[2].in_place = 1;
-  CHECK(defect(ring.table, ring.collective).kind == ViolationKind::memory);
+  check_found(defect(ring.table, ring.collective), ViolationKind::memory, {AgentId{2}, {}, {}, {}}, "element 1 on");
+  ring.table.memories[2].in_place.reset();
+  check_found(defect(ring.table, ring.collective), ViolationKind::memory, {AgentId{2}, {}, {}, {}}, "does not share");
 }
 
 TEST_CASE("an out-port that leads to the wrong peer is found") {
