@@ -19,7 +19,7 @@ enum class Join : std::uint8_t {
 
 /// One schedule after the other over the same ranks: what the first leaves in its output is the input of the second.
 /// That stands in the output where the second works in place, and else in the scratch buffer. Where the first works in
-/// place, the second must too. Engine e of both is one agent.
+/// place, the second must too. Engine e of both is one agent. A reduction that another follows goes in unfinished().
 std::unique_ptr<const Schedule> sequence(std::unique_ptr<const Schedule> first, std::unique_ptr<const Schedule> second,
                                          Join join);
 

@@ -13,6 +13,8 @@ class BinomialTree {
 
   /// Rounds until the root has reached everyone: ceil(log2 ranks).
   std::uint32_t rounds() const { return static_cast<std::uint32_t>(std::bit_width(ranks_ - 1)); }
+  /// Hops from the root to the farthest rank: floor(log2 ranks).
+  std::uint32_t depth() const { return static_cast<std::uint32_t>(std::bit_width(ranks_)) - 1; }
   bool is_root(std::uint32_t rank) const { return rank == root_; }
 
   /// A rank's children are i = 0 .. children(rank)-1, the smallest subtree first.

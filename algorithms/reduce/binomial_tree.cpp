@@ -74,10 +74,11 @@ std::unique_ptr<const Schedule> make(const Collective& collective, const Layout&
 
 Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
 
-/// The root adds once per round, and everyone else sends once.
+/// The root adds once per round, and everyone else sends once. The last subtree may be small and ready early, so that
+/// the hops of the largest full one decide.
 Cost cost(const Collective& collective) {
-  const std::uint32_t rounds = BinomialTree(collective.ranks, collective.root).rounds();
-  return {rounds, collective.count, collective.count * rounds};
+  const BinomialTree tree(collective.ranks, collective.root);
+  return {tree.depth(), collective.count, collective.count * tree.rounds()};
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ Algorithm binomial_tree_reduce() {
           CollectiveKind::reduce,
           "the ranks that still hold a part of the sum halve in each round; for small payloads",
           Engine::none,
-          "ceil(log2 P) (alpha + n (beta + gamma))",
+          "floor(log2 P) alpha + ceil(log2 P) n (beta + gamma)",
           "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
           make,
           granule,

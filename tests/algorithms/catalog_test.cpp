@@ -1,0 +1,104 @@
+#include "algorithms/catalog.hpp"
+
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+std::string refusal(const Collective& collective, const Layout& layout) {
+  return invalid(collective, layout).value_or("");
+}
+
+}  // namespace
+
+TEST_CASE("every kind of collective has an algorithm, and names are unique per kind") {
+  std::set<std::pair<CollectiveKind, std::string_view>> names;
+  std::set<CollectiveKind> kinds;
+  for (const Algorithm& algorithm : catalog()) {
+    CHECK(names.emplace(algorithm.kind, algorithm.name).second);
+    CHECK_FALSE(algorithm.summary.empty());
+    CHECK_FALSE(algorithm.formula.empty());
+    CHECK_FALSE(algorithm.source.empty());
+    CHECK(&find(algorithm.kind, algorithm.name) == &algorithm);
+    kinds.insert(algorithm.kind);
+  }
+  CHECK(kinds.size() == collective_kinds().size());
+}
+
+TEST_CASE("the name of a collective leads back to it, and no other word does") {
+  for (const CollectiveKind kind : collective_kinds()) { CHECK(collective_kind(name(kind)) == kind); }
+  CHECK_FALSE(collective_kind("allreduce").has_value());
+  CHECK_FALSE(collective_kind("").has_value());
+}
+
+TEST_CASE("an unknown algorithm is an error with the nearest name and all that fit") {
+  try {
+    find(CollectiveKind::all_reduce, "rinq");
+    FAIL("found");
+  } catch (const ScenarioError& error) {
+    const Problem& problem = error.problems().at(0);
+    CHECK(problem.code == "unknown-algorithm");
+    CHECK(problem.message.find("\"rinq\"") != std::string::npos);
+    CHECK(problem.hint.find("did you mean \"ring\"") != std::string::npos);
+    CHECK(problem.hint.find("double_binary_tree") != std::string::npos);
+    CHECK(problem.hint.find("pairwise") == std::string::npos);
+  }
+  CHECK_THROWS_AS(find(CollectiveKind::broadcast, "nvls"), ScenarioError);
+}
+
+TEST_CASE("a collective or a layout that makes no sense is refused with the reason") {
+  const Collective fine{CollectiveKind::broadcast, 6, Elements{10}, 5, true};
+  CHECK(refusal(fine, {}).empty());
+  auto collective = fine;
+  collective.ranks = 0;
+  CHECK(refusal(collective, {}).find("at least one rank") != std::string::npos);
+  collective = fine;
+  collective.root = 6;
+  CHECK(refusal(collective, {}).find("root 6") != std::string::npos);
+  collective = fine;
+  collective.count = Elements{-1};
+  CHECK(refusal(collective, {}).find("negative") != std::string::npos);
+  collective = fine;
+  collective.kind = CollectiveKind::all_to_all;
+  CHECK(refusal(collective, {}).find("in place") != std::string::npos);
+
+  Layout layout;
+  layout.channels = 0;
+  CHECK(refusal(fine, layout).find("channel") != std::string::npos);
+  layout = {};
+  layout.slices = 0;
+  CHECK(refusal(fine, layout).find("slice") != std::string::npos);
+  layout = {};
+  layout.chunk = Elements{0};
+  CHECK(refusal(fine, layout).find("chunk") != std::string::npos);
+  layout = {};
+  layout.grain = Elements{0};
+  CHECK(refusal(fine, layout).find("grain") != std::string::npos);
+  layout = {};
+  layout.group = 4;
+  CHECK(refusal(fine, layout).find("groups of 4") != std::string::npos);
+}
+
+TEST_CASE("an algorithm refuses another collective than its own, and make() says so to the user") {
+  const Algorithm& ring = find(CollectiveKind::all_reduce, "ring");
+  const Collective broadcast{CollectiveKind::broadcast, 4, Elements{10}, 0, false};
+  REQUIRE(ring.refuses(broadcast, {}).has_value());
+  CHECK_THROWS_AS(ring.make(broadcast, {}), ScenarioError);
+}
+
+TEST_CASE("an engine is one agent beyond the ranks where there are several, and nvls alone needs it") {
+  for (const Algorithm& algorithm : catalog()) {
+    const auto schedule = algorithm.make({algorithm.kind, 4, Elements{10}, 0, false}, {});
+    CHECK(schedule->roster().ranks == 4);
+    CHECK(schedule->roster().agents == (algorithm.engine == Engine::nvswitch ? 5 : 4));
+    CHECK(algorithm.make({algorithm.kind, 1, Elements{10}, 0, false}, {})->roster().agents == 1);
+  }
+}
+
+}  // namespace athanor
