@@ -37,6 +37,44 @@ Table empty(std::uint32_t ranks, Elements input, Elements output, Elements scrat
   return table;
 }
 
+namespace {
+
+ToyLane tabulate_lane(const Schedule& schedule, AgentId agent, LaneId lane) {
+  ToyLane table{schedule.lane(agent, lane), {}, {}, {}};
+  for (std::uint64_t loop = 0; loop < table.shape.loops; ++loop) {
+    for (std::uint32_t step = 0; step < table.shape.steps; ++step) {
+      table.primitives.push_back(schedule.at(agent, lane, loop, step));
+    }
+  }
+  for (std::uint32_t port = 0; port < table.shape.out_ports; ++port) {
+    table.targets.push_back(schedule.target(agent, lane, PortId{port}));
+  }
+  for (std::uint32_t port = 0; port < table.shape.in_ports; ++port) {
+    table.sources.push_back(schedule.source(agent, lane, PortId{port}));
+  }
+  return table;
+}
+
+}  // namespace
+
+Table tabulate(const Schedule& schedule) {
+  Table table;
+  table.rosters = schedule.roster();
+  table.agents.resize(table.rosters.agents);
+  for (std::uint32_t agent = 0; agent < table.rosters.agents; ++agent) {
+    table.memories.push_back(schedule.memory(AgentId{agent}));
+    for (std::uint32_t lane = 0; lane < schedule.lanes(AgentId{agent}); ++lane) {
+      table.agents[agent].push_back(tabulate_lane(schedule, AgentId{agent}, LaneId{lane}));
+    }
+  }
+  table.limit = schedule.message_limit();
+  for (const Buffer buffer : {Buffer::input, Buffer::output, Buffer::scratch}) {
+    table.shifts[static_cast<std::size_t>(buffer)] = schedule.shift(buffer);
+  }
+  table.slots = schedule.least_slots();
+  return table;
+}
+
 Cells input(std::int64_t first) { return {Buffer::input, Elements{first}, {}, {}}; }
 Cells output(std::int64_t first) { return {Buffer::output, Elements{first}, {}, {}}; }
 Cells scratch(std::int64_t first) { return {Buffer::scratch, Elements{first}, {}, {}}; }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <map>
+#include <array>
 #include <vector>
 
 #include "algorithms/collective.hpp"
@@ -44,6 +44,18 @@ class Table : public Schedule {
   ToyLane& add(std::uint32_t agent, std::vector<Primitive> primitives);
   /// A new out-port of `from` and in-port of `to`, joined.
   void join(std::uint32_t from_agent, std::uint32_t from_lane, std::uint32_t to_agent, std::uint32_t to_lane);
+  /// visit(agent, lane, index, primitive) for all of them.
+  template <class Visit>
+  void each_primitive(Visit visit) const {
+    for (std::uint32_t agent = 0; agent < agents.size(); ++agent) {
+      for (std::uint32_t lane = 0; lane < agents[agent].size(); ++lane) {
+        const std::vector<Primitive>& primitives = agents[agent][lane].primitives;
+        for (std::uint64_t index = 0; index < primitives.size(); ++index) {
+          visit(agent, lane, index, primitives[index]);
+        }
+      }
+    }
+  }
   /// Gives each lane a program of its own.
   void separate_programs();
 
@@ -53,6 +65,9 @@ class Table : public Schedule {
 
 /// `ranks` agents without lanes, whose buffers hold so many elements. One loop, message limit 1000, one slot.
 Table empty(std::uint32_t ranks, Elements input, Elements output, Elements scratch);
+
+/// Any schedule as tables.
+Table tabulate(const Schedule& schedule);
 
 Cells input(std::int64_t first);
 Cells output(std::int64_t first);
