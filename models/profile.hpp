@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/collective.hpp"
-#include "models/execution/costs.hpp"
+#include "models/costs.hpp"
 #include "sim/json/object_reader.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"

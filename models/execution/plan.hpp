@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithms/schedule.hpp"
-#include "models/execution/costs.hpp"
+#include "models/costs.hpp"
 #include "models/network/network.hpp"
 #include "topologies/cluster.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/execution/costs.hpp"
+#include "models/costs.hpp"
 #include "models/profile.hpp"
 #include "topologies/fabric.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "models/execution/costs.hpp"
+#include "models/costs.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor::testing {
