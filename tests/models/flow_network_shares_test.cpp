@@ -138,6 +138,22 @@ TEST_CASE("after any starts and stops the rates are, bit for bit, those of filli
   }
 }
 
+TEST_CASE("a newcomer that fits into what rounding left over gets what filling from scratch would give it") {
+  // 1,024 units for three: 341 each from scratch. Two that others hold at 341 leave 342, which is the newcomer's limit.
+  NetworkPlan plan = links_of({Bandwidth{1}, Bandwidth{1}, Bandwidth{1}, Bandwidth{100}});
+  add_connection(plan, {{0}, {1, 3}});
+  add_connection(plan, {{0}, {2, 3}});
+  add_connection(plan, {{0}, {3, 299}});
+  MaxMinShares shares(plan);
+  shares.start(0);
+  shares.start(1);
+  shares.update();
+  shares.start(2);
+  shares.update();
+  CHECK(rates_of(shares, plan) == std::vector<FineRate>(3, 341));
+  CHECK(rates_of(shares, plan) == whole_rates(plan, {true, true, true}));
+}
+
 TEST_CASE("the order of connections and links does not change a bit") {
   Random random(13);
   for (int system = 0; system < 100; ++system) {
