@@ -58,6 +58,10 @@ TEST_CASE("nodes on a torus share the ports of their position's router") {
   const Cluster cluster = torus(nodes(12, nvswitch_node(4, 2)), {{3, 4}, cable(100), cable()});
   CHECK(count(*cluster.fabric, VertexKind::router) == 12);
   CHECK(broken_routes(cluster) == "");
+  for (const Cut& cut : natural_cuts(cluster)) {
+    if (cut.name == "node 0") { CHECK(cut.out == cable().rate * 2); }
+    if (cut.name == "position 0") { CHECK(cut.out == cable(100).rate * 4); }
+  }
 }
 
 TEST_CASE("a torus takes exactly as many members as it has positions, and is routed in dimension order only") {

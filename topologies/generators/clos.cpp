@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/check.hpp"
-#include "topologies/routing/flow_hash.hpp"
+#include "sim/random.hpp"
 
 namespace athanor {
 
@@ -74,10 +74,10 @@ Clos::Ways Clos::ways(const RoutingChoice& choice, std::uint32_t from, std::uint
     return {leaf_up, spine_up, shape_.cores_per_group == 0 ? 0 : spine_up / shape_.cores_per_group,
             leaf_up / shape_.spines};
   }
-  std::uint64_t hash = mix(mix(mix(choice.seed, from), to), flow);
+  std::uint64_t hash = join_hash(join_hash(join_hash(choice.seed, from), to), flow);
   const auto next = [&hash](std::uint32_t count) {
-    hash = mix(hash, 1);
-    return pick(hash, std::max(count, 1U));
+    hash = join_hash(hash, 1);
+    return static_cast<std::uint32_t>(scale_hash(hash, std::max(count, 1U)));
   };
   Ways ways;
   ways.leaf_up = next(shape_.leaf_uplinks);

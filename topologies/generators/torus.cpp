@@ -103,6 +103,9 @@ Division Torus::half(const Dimension& d, std::size_t number) const {
 
 std::vector<Division> Torus::divisions() const {
   std::vector<Division> found;
+  if (population_.node) {
+    found.push_back({"position 0", {{0, population_.vertices_each()}, {router(0).value, 1}}, false});
+  }
   for (std::size_t i = 0; i < dimensions_.size(); ++i) {
     if (dimensions_[i].size > 1) { found.push_back(half(dimensions_[i], i)); }
   }

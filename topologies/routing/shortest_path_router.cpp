@@ -9,7 +9,7 @@
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
-#include "topologies/routing/flow_hash.hpp"
+#include "sim/random.hpp"
 
 namespace athanor {
 
@@ -102,7 +102,7 @@ void ShortestPathRouter::route(const RouteRequest& request, std::vector<LinkId>&
   if (request.from == request.to) { return; }
   const Distances& distance = distances_to(request.to);
   if (distance[state(request.from, Arrival::start)] == kFar) { throw_no_route(fabric_, request.from, request.to); }
-  std::uint64_t hash = mix(mix(mix(seed_, request.from.value), request.to.value), request.flow);
+  std::uint64_t hash = join_hash(join_hash(join_hash(seed_, request.from.value), request.to.value), request.flow);
   std::vector<LinkId> equal;
   VertexId at = request.from;
   Arrival arrival = Arrival::start;
@@ -116,8 +116,8 @@ void ShortestPathRouter::route(const RouteRequest& request, std::vector<LinkId>&
       if (distance[state(fabric_.target(LinkId{l}), arrival_by(kind))] + 1 == left) { equal.push_back(LinkId{l}); }
     }
     require(!equal.empty(), "no way on from {}", fabric_.name(at));
-    hash = mix(hash, at.value);
-    const LinkId next = equal[pick(hash, static_cast<std::uint32_t>(equal.size()))];
+    hash = join_hash(hash, at.value);
+    const LinkId next = equal[scale_hash(hash, equal.size())];
     path.push_back(next);
     arrival = arrival_by(fabric_.link(next).kind);
     at = fabric_.target(next);
