@@ -29,8 +29,8 @@ constexpr std::uint64_t hash_text(std::string_view text) {
 
 /// hash scaled into [0, n), evenly for a hash that is even. Requires n > 0.
 constexpr std::uint64_t scale_hash(std::uint64_t hash, std::uint64_t n) {
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<std::uint64_t>(Wide{hash} * n >> 64);
+  __extension__ using Product = unsigned __int128;
+  return static_cast<std::uint64_t>(Product{hash} * n >> 64);
 }
 
 /// Random numbers that depend on the scenario's seed and the name of who draws them, and on nothing else: a new
