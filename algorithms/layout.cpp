@@ -21,7 +21,7 @@ Elements clipped(Elements end, Elements low, Elements high) { return std::min(hi
 
 }  // namespace
 
-Range block(Elements count, std::uint32_t ranks, std::uint32_t rank) {
+Piece block(Elements count, std::uint32_t ranks, std::uint32_t rank) {
   const Elements whole = divided_up(count, ranks);
   const Elements first = std::min(whole * rank, count);
   return {first, std::min(whole, count - first)};
@@ -62,7 +62,7 @@ VectorCut::Part VectorCut::part_of(Elements length) const {
   return result;
 }
 
-Range VectorCut::pieces(std::uint32_t channel, std::uint64_t loop, std::uint32_t first, std::uint32_t length) const {
+Piece VectorCut::pieces(std::uint32_t channel, std::uint64_t loop, std::uint32_t first, std::uint32_t length) const {
   const Part& mine = part(channel);
   const Elements chunk = loop + 1 < mine.loops ? chunk_ : mine.tail_chunk;
   const Elements base = full_.length * channel;
@@ -71,8 +71,8 @@ Range VectorCut::pieces(std::uint32_t channel, std::uint64_t loop, std::uint32_t
   return {base + begin, std::min(low + chunk * length, mine.length) - begin};
 }
 
-Range VectorCut::slice(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece, std::uint32_t slice) const {
-  const Range whole = pieces(channel, loop, piece, 1);
+Piece VectorCut::slice(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece, std::uint32_t slice) const {
+  const Piece whole = pieces(channel, loop, piece, 1);
   if (slices_ == 1) { return whole; }
   const Part& mine = part(channel);
   const Elements length = loop + 1 < mine.loops ? slice_of(chunk_) : mine.tail_slice;
@@ -118,7 +118,7 @@ Elements BlockCut::chunk_in(std::uint32_t channel, std::uint64_t loop) const {
   return length_in(0, channel) - chunk_ * static_cast<std::int64_t>(loop);
 }
 
-Range BlockCut::slice(std::uint32_t block, std::uint32_t channel, std::uint64_t loop, std::uint32_t slice) const {
+Piece BlockCut::slice(std::uint32_t block, std::uint32_t channel, std::uint64_t loop, std::uint32_t slice) const {
   const Elements chunk = chunk_in(channel, loop);
   const Elements low = chunk_ * static_cast<std::int64_t>(loop);
   const Elements end = std::min(low + chunk, length_in(block, channel));

@@ -7,16 +7,16 @@
 namespace athanor {
 
 /// A contiguous piece of a vector; an empty one is legal, and still sent.
-struct Range {
+struct Piece {
   Elements first;
   Elements count;
-  bool operator==(const Range&) const = default;
+  bool operator==(const Piece&) const = default;
 };
 
 inline Cells contiguous(Buffer buffer, Elements first) { return {buffer, first, Elements::zero(), Elements::zero()}; }
 
 /// Rank r's part of a vector that ranks divide: elements [r * ceil(count / ranks), ...) clipped.
-Range block(Elements count, std::uint32_t ranks, std::uint32_t rank);
+Piece block(Elements count, std::uint32_t ranks, std::uint32_t rank);
 
 /// For algorithms whose messages do not depend on each other: a slice becomes the chunk.
 Layout slices_as_chunks(const Layout& layout);
@@ -44,11 +44,11 @@ class VectorCut {
   std::uint32_t shape(std::uint32_t channel) const { return channel + 1 < channels_ || equal_ ? 0 : 1; }
 
   /// `length` successive pieces, which are not sliced.
-  Range pieces(std::uint32_t channel, std::uint64_t loop, std::uint32_t first, std::uint32_t length) const;
-  Range piece(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece) const {
+  Piece pieces(std::uint32_t channel, std::uint64_t loop, std::uint32_t first, std::uint32_t length) const;
+  Piece piece(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece) const {
     return pieces(channel, loop, piece, 1);
   }
-  Range slice(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece, std::uint32_t slice) const;
+  Piece slice(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece, std::uint32_t slice) const;
 
  private:
   struct Part {
@@ -93,7 +93,7 @@ class BlockCut {
   Elements first(std::uint32_t block) const;
   Elements length(std::uint32_t block) const;
   /// Counted from the first element of the block.
-  Range slice(std::uint32_t block, std::uint32_t channel, std::uint64_t loop, std::uint32_t slice) const;
+  Piece slice(std::uint32_t block, std::uint32_t channel, std::uint64_t loop, std::uint32_t slice) const;
 
  private:
   Elements length_in(std::uint32_t block, std::uint32_t channel) const;

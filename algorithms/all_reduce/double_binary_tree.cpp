@@ -50,7 +50,7 @@ class DoubleBinaryTreeAllReduce final : public Schedule {
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
     const Task task = task_of(agent.value, lane);
-    const Range range = cut_.piece(task.channel, loop, 0);
+    const Piece range = cut_.piece(task.channel, loop, 0);
     const std::uint32_t children = trees_.children(task.tree(), agent.value);
     Primitive primitive;
     primitive.count = range.count;

@@ -30,7 +30,7 @@ class HalvingDoubling final : public CubeAllReduce {
       const std::uint32_t dimension = 2 * dimensions - 1 - halving;
       return restore(results(corner, lane, loop, dimension, sends), dimension, sends);
     }
-    const Range range = results(corner, lane, loop, halving, !sends);
+    const Piece range = results(corner, lane, loop, halving, !sends);
     return halve(range, halving, sends, halving == 0 ? sum : Buffer::output);
   }
 
@@ -45,7 +45,7 @@ class HalvingDoubling final : public CubeAllReduce {
   }
 
   /// Of the pieces that a corner holds before halving exchange d, the half that it keeps, or the other.
-  Range results(std::uint32_t corner, LaneId lane, std::uint64_t loop, std::uint32_t dimension, bool keeps) const {
+  Piece results(std::uint32_t corner, LaneId lane, std::uint64_t loop, std::uint32_t dimension, bool keeps) const {
     std::uint32_t first = 0;
     for (std::uint32_t bit = 0; bit < dimension; ++bit) {
       if ((corner >> bit & 1U) != 0) { first += cube().corners() >> (bit + 1); }
@@ -55,7 +55,7 @@ class HalvingDoubling final : public CubeAllReduce {
     return cut().pieces(lane.value, loop, first + (upper == keeps ? half : 0), half);
   }
 
-  Primitive halve(const Range& range, std::uint32_t dimension, bool sends, Buffer sum) const {
+  Primitive halve(const Piece& range, std::uint32_t dimension, bool sends, Buffer sum) const {
     Primitive primitive;
     primitive.count = range.count;
     primitive.operands[0] = contiguous(sum, range.first);
@@ -69,7 +69,7 @@ class HalvingDoubling final : public CubeAllReduce {
     return primitive;
   }
 
-  static Primitive restore(const Range& range, std::uint32_t dimension, bool sends) {
+  static Primitive restore(const Piece& range, std::uint32_t dimension, bool sends) {
     Primitive primitive;
     primitive.count = range.count;
     if (sends) {

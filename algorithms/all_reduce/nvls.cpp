@@ -70,7 +70,7 @@ class Nvls final : public Schedule {
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
     const Task task = task_of(agent, lane);
-    const Range range = cut_.piece(task.channel, loop, task.head);
+    const Piece range = cut_.piece(task.channel, loop, task.head);
     Primitive primitive;
     primitive.count = range.count;
     if (task.duty == Duty::supply) { primitive.operands[0] = contiguous(Buffer::input, range.first); }

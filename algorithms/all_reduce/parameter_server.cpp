@@ -37,7 +37,7 @@ class ParameterServer final : public Schedule {
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
-    const Range range = cut_.piece(channel_of(agent, lane), loop, 0);
+    const Piece range = cut_.piece(channel_of(agent, lane), loop, 0);
     const std::uint32_t ports = serves(agent) ? collective_.ranks - 1 : 1;
     Primitive primitive;
     primitive.count = range.count;

@@ -16,7 +16,7 @@ class RecursiveDoubling final : public CubeAllReduce {
 
  protected:
   Primitive exchange(std::uint32_t, LaneId lane, std::uint64_t loop, std::uint32_t step, Buffer sum) const override {
-    const Range range = cut().piece(lane.value, loop, 0);
+    const Piece range = cut().piece(lane.value, loop, 0);
     Primitive primitive;
     primitive.count = range.count;
     primitive.operands[0] = contiguous(step <= 1 ? sum : Buffer::output, range.first);

@@ -24,7 +24,7 @@ class RingAllReduce final : public RingLanes {
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
     const std::uint32_t call = step / cut_.slices();
     const std::uint32_t chunk = before(position(agent, lane), call + 1);
-    const Range range = cut_.slice(lane.value, loop, chunk, step % cut_.slices());
+    const Piece range = cut_.slice(lane.value, loop, chunk, step % cut_.slices());
     Primitive primitive;
     primitive.count = range.count;
     if (call > 0) { primitive.receives = {0, 1}; }

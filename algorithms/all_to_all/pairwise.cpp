@@ -33,7 +33,7 @@ class PairwiseAllToAll final : public Schedule {
     const bool sends = step == 0 || step % 2 == 1;
     const bool stores = step % 2 == 0;
     const std::uint32_t destination = sends ? after(me, round) : me;
-    const Range range = cut_.slice(destination, lane.value, loop, 0);
+    const Piece range = cut_.slice(destination, lane.value, loop, 0);
     Primitive primitive;
     primitive.count = range.count;
     if (sends) { primitive.operands[0] = contiguous(Buffer::input, cut_.first(destination) + range.first); }

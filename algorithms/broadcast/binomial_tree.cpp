@@ -40,7 +40,7 @@ class BinomialTreeBroadcast final : public Schedule {
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
-    const Range range = cut_.piece(lane.value, loop, 0);
+    const Piece range = cut_.piece(lane.value, loop, 0);
     const bool root = tree_.is_root(agent.value);
     Primitive primitive;
     primitive.count = range.count;

@@ -34,7 +34,7 @@ class RingBroadcast final : public Schedule {
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
-    const Range range = cut_.piece(lane.value, loop, 0);
+    const Piece range = cut_.piece(lane.value, loop, 0);
     const bool first = distance(agent, lane) == 0;
     Primitive primitive;
     primitive.count = range.count;

@@ -18,13 +18,13 @@ Primitive CubeAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, std:
   const std::uint32_t rank = agent.value;
   const bool serves = cube_.serves(rank);
   if (cube_.is_corner(rank) && !serves) { return exchange(rank, lane, loop, step, Buffer::input); }
-  const Range whole = cut_.pieces(lane.value, loop, 0, pieces_);
+  const Piece whole = cut_.pieces(lane.value, loop, 0, pieces_);
   if (!serves) { return beyond(whole, step); }
   if (step == 0 || step == exchanges_ + 1) { return serve(whole, step > 0); }
   return exchange(rank, lane, loop, step - 1, Buffer::output);
 }
 
-Primitive CubeAllReduce::beyond(const Range& range, std::uint32_t step) const {
+Primitive CubeAllReduce::beyond(const Piece& range, std::uint32_t step) const {
   Primitive primitive;
   primitive.count = range.count;
   if (step == 0) {
@@ -37,7 +37,7 @@ Primitive CubeAllReduce::beyond(const Range& range, std::uint32_t step) const {
   return primitive;
 }
 
-Primitive CubeAllReduce::serve(const Range& range, bool answers) const {
+Primitive CubeAllReduce::serve(const Piece& range, bool answers) const {
   Primitive primitive;
   primitive.count = range.count;
   if (answers) {

@@ -38,8 +38,8 @@ class CubeAllReduce : public Schedule {
   const VectorCut& cut() const { return cut_; }
 
  private:
-  Primitive beyond(const Range& range, std::uint32_t step) const;
-  Primitive serve(const Range& range, bool answers) const;
+  Primitive beyond(const Piece& range, std::uint32_t step) const;
+  Primitive serve(const Piece& range, bool answers) const;
 
   Collective collective_;
   FoldedCube cube_;

@@ -42,7 +42,7 @@ class BinomialTreeReduce final : public Schedule {
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
-    const Range range = cut_.piece(lane.value, loop, 0);
+    const Piece range = cut_.piece(lane.value, loop, 0);
     const std::uint32_t children = tree_.children(agent.value);
     const bool root = tree_.is_root(agent.value);
     const bool last = step + 1 >= children;

@@ -34,7 +34,7 @@ class RingReduce final : public Schedule {
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
-    const Range range = cut_.piece(lane.value, loop, 0);
+    const Piece range = cut_.piece(lane.value, loop, 0);
     Primitive primitive;
     primitive.count = range.count;
     primitive.operands[0] = contiguous(Buffer::input, range.first);

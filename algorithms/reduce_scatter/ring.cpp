@@ -24,7 +24,7 @@ class RingReduceScatter final : public RingLanes {
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
     const std::uint32_t call = step / cut_.slices();
     const std::uint32_t owner = rank_at(lane, before(position(agent, lane), call + 1));
-    const Range range = cut_.slice(owner, lane.value, loop, step % cut_.slices());
+    const Piece range = cut_.slice(owner, lane.value, loop, step % cut_.slices());
     const bool last = call + 1 == ranks();
     Primitive primitive;
     primitive.count = range.count;

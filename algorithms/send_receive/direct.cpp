@@ -27,7 +27,7 @@ class DirectSendReceive final : public Schedule {
   Endpoint source(AgentId, LaneId lane, PortId in) const override { return {AgentId{sender()}, lane, in}; }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
-    const Range range = cut_.piece(lane.value, loop, 0);
+    const Piece range = cut_.piece(lane.value, loop, 0);
     Primitive primitive;
     primitive.count = range.count;
     if (agent.value == sender()) {

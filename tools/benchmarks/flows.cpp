@@ -5,12 +5,12 @@
 #include <vector>
 
 #include <benchmark/benchmark.h>
-#include <sys/resource.h>
 
 #include "models/network/flow_network.hpp"
 #include "models/network/ideal_network.hpp"
 #include "models/network/max_min_shares.hpp"
 #include "sim/simulator.hpp"
+#include "tools/benchmarks/memory.hpp"
 
 namespace athanor {
 namespace {
@@ -69,12 +69,6 @@ FatTree random_flows(std::uint32_t flows) {
   return tree;
 }
 
-void report_memory(benchmark::State& state) {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  state.counters["peak_MB"] = static_cast<double>(usage.ru_maxrss) / 1000.0;
-}
-
 struct Silent : MoveListener {
   void injected(std::uint32_t) override {}
   void grain_arrived(std::uint32_t) override {}
@@ -98,6 +92,7 @@ struct RingDriver : MoveListener {
 
 template <class Kind>
 void lock_step_ring(benchmark::State& state) {
+  const PeakMemory memory;
   const auto hosts = static_cast<std::uint32_t>(state.range(0));
   constexpr std::uint32_t kRounds = 256;
   FatTree tree(hosts);
@@ -113,12 +108,13 @@ void lock_step_ring(benchmark::State& state) {
   const double messages = static_cast<double>(state.iterations()) * hosts * kRounds;
   state.counters["s_per_message"] =
       benchmark::Counter(messages, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-  report_memory(state);
+  state.counters["peak_MB"] = memory.megabytes();
 }
 BENCHMARK(lock_step_ring<FlowNetwork>)->Arg(256)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
 BENCHMARK(lock_step_ring<IdealNetwork>)->Arg(4096)->Unit(benchmark::kMillisecond);
 
 void run_flows(benchmark::State& state, bool random_sizes) {
+  const PeakMemory memory;
   const auto flows = static_cast<std::uint32_t>(state.range(0));
   const FatTree tree = random_flows(flows);
   for (auto unused : state) {
@@ -132,7 +128,7 @@ void run_flows(benchmark::State& state, bool random_sizes) {
     simulator.run();
     state.counters["simulated_ms"] = seconds(simulator.now()) * 1e3;
   }
-  report_memory(state);
+  state.counters["peak_MB"] = memory.megabytes();
 }
 void flows_of_random_size(benchmark::State& state) { run_flows(state, true); }
 void flows_of_equal_size(benchmark::State& state) { run_flows(state, false); }
@@ -140,6 +136,7 @@ BENCHMARK(flows_of_random_size)->Arg(1000)->Arg(10'000)->Unit(benchmark::kMillis
 BENCHMARK(flows_of_equal_size)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
 void cold_solve(benchmark::State& state) {
+  const PeakMemory memory;
   const auto flows = static_cast<std::uint32_t>(state.range(0));
   const FatTree tree = random_flows(flows);
   for (auto unused : state) {
@@ -152,11 +149,9 @@ void cold_solve(benchmark::State& state) {
     shares.reset();
     state.ResumeTiming();
   }
-  report_memory(state);
+  state.counters["peak_MB"] = memory.megabytes();
 }
 BENCHMARK(cold_solve)->Arg(10'000)->Arg(50'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace athanor
-
-BENCHMARK_MAIN();

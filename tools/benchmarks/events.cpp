@@ -1,3 +1,5 @@
+// The event queue under the hold model.
+
 #include <cstdint>
 #include <queue>
 #include <vector>
@@ -57,4 +59,3 @@ BENCHMARK_TEMPLATE(hold, EventQueue, Pattern::random)->Arg(64)->Arg(1024)->Arg(1
 BENCHMARK_TEMPLATE(hold, StandardQueue, Pattern::random)->Arg(64)->Arg(1024)->Arg(16384);
 BENCHMARK_TEMPLATE(hold, EventQueue, Pattern::lock_step)->Arg(64)->Arg(1024)->Arg(16384);
 BENCHMARK_TEMPLATE(hold, StandardQueue, Pattern::lock_step)->Arg(64)->Arg(1024)->Arg(16384);
-BENCHMARK_MAIN();
