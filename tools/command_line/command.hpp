@@ -1,0 +1,54 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/variables_map.hpp>
+
+#include "tools/command_line/exit_code.hpp"
+#include "tools/command_line/streams.hpp"
+#include "tools/scenario/library.hpp"
+
+namespace athanor {
+
+/// A command with its options, as the user gave them.
+struct Invocation {
+  boost::program_options::variables_map options;
+  std::vector<std::string> arguments;     ///< what is no option, in order
+  std::vector<std::string> command_line;  ///< everything, the program's name first
+  Library library;
+  bool quiet = false;
+  bool verbose = false;
+
+  bool has(const char* option) const { return options.count(option) > 0; }
+  std::string text(const char* option) const { return options[option].as<std::string>(); }
+};
+
+/// One thing that athanor does.
+struct Command {
+  std::string_view name;
+  std::string_view summary;    ///< one line
+  std::string_view arguments;  ///< "SCENARIO..."
+  std::string_view explanation;
+  std::string_view example;
+  std::size_t least_arguments = 0;
+  std::size_t most_arguments = 0;
+  boost::program_options::options_description (*options)();
+  ExitCode (*execute)(const Invocation& invocation, const Streams& streams);
+};
+
+Command run_command();
+Command verify_command();
+Command validate_command();
+Command describe_command();
+Command list_command();
+Command schema_command();
+Command plot_command();
+
+/// In the order of the help text.
+std::span<const Command> commands();
+
+}  // namespace athanor

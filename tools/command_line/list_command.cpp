@@ -1,0 +1,149 @@
+#include <algorithm>
+
+#include <boost/program_options/value_semantic.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/catalog.hpp"
+#include "sim/error.hpp"
+#include "tools/command_line/command.hpp"
+#include "tools/command_line/output_file.hpp"
+#include "tools/scenario/cluster_section.hpp"
+#include "tools/scenario/measurement.hpp"
+#include "tools/scenario/profile_section.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Rows = std::vector<Json>;  // objects of equal keys, whose values are strings or numbers
+
+boost::program_options::options_description no_options() { return {}; }
+
+Rows algorithms(const Library& /*library*/) {
+  Rows rows;
+  for (const Algorithm& algorithm : catalog()) {
+    rows.push_back({{"collective", name(algorithm.kind)},
+                    {"name", algorithm.name},
+                    {"engine", name(algorithm.engine)},
+                    {"summary", algorithm.summary}});
+  }
+  return rows;
+}
+
+Rows topologies(const Library& /*library*/) {
+  Rows rows;
+  for (const FabricKind& kind : fabric_kinds()) { rows.push_back({{"name", kind.name}, {"summary", kind.meaning}}); }
+  return rows;
+}
+
+Rows presets(const Library& library) {
+  Rows rows;
+  for (const PresetSummary& preset : preset_summaries(library)) {
+    rows.push_back({{"kind", preset.kind}, {"name", preset.name}, {"summary", preset.summary}});
+  }
+  return rows;
+}
+
+Rows profiles(const Library& library) {
+  Rows rows;
+  Problems problems;
+  for (const std::string& name : profile_names(library)) {
+    const bool in_file = library.has(Shelf::profiles, name);
+    const Profile profile = in_file ? read_profile_file(library.path(Shelf::profiles, name), problems) : Profile{};
+    rows.push_back({{"name", name}, {"summary", profile.description}});
+  }
+  problems.throw_if_any();
+  return rows;
+}
+
+Rows measurements(const Library& library) {
+  Rows rows;
+  Problems problems;
+  for (const std::string& id : library.names(Shelf::measurements)) {
+    const Measurement measurement = read_measurement(library.path(Shelf::measurements, id), problems);
+    rows.push_back({{"name", id},
+                    {"collective", name(measurement.collective)},
+                    {"ranks", measurement.ranks},
+                    {"algorithm", measurement.algorithm},
+                    {"hardware", measurement.hardware},
+                    {"source", measurement.source}});
+  }
+  problems.throw_if_any();
+  return rows;
+}
+
+struct Topic {
+  const char* name;
+  Rows (*rows)(const Library&);
+};
+constexpr Topic kTopics[] = {{"algorithms", &algorithms},
+                             {"topologies", &topologies},
+                             {"presets", &presets},
+                             {"profiles", &profiles},
+                             {"measurements", &measurements}};
+
+const Topic& find_topic(const std::string& word) {
+  std::vector<std::string> names;
+  for (const Topic& topic : kTopics) {
+    if (topic.name == word) { return topic; }
+    names.emplace_back(topic.name);
+  }
+  const std::string near = nearest(word, names);
+  throw UsageError(fmt::format(
+      "list: there are no '{}'; {}", word,
+      near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near)));
+}
+
+std::string cell(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+/// Columns as wide as their widest cell, the last as it is.
+std::string table(const Rows& rows) {
+  std::vector<std::size_t> widths;
+  for (const Json& row : rows) {
+    widths.resize(row.size());
+    std::size_t column = 0;
+    for (const Json& value : row) {
+      widths[column] = std::max(widths[column], cell(value).size());
+      ++column;
+    }
+  }
+  std::string text;
+  for (const Json& row : rows) {
+    std::size_t column = 0;
+    for (const Json& value : row) {
+      const bool last = column + 1 == widths.size();
+      text += last ? cell(value) + "\n" : fmt::format("{:<{}}  ", cell(value), widths[column]);
+      ++column;
+    }
+  }
+  return text;
+}
+
+ExitCode list(const Invocation& invocation, const Streams& streams) {
+  const Rows rows = find_topic(invocation.arguments[0]).rows(invocation.library);
+  if (invocation.has("json")) {
+    write_json(invocation, streams, Json{{"results", rows}}.dump(2));
+  } else {
+    streams.out(table(rows));
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command list_command() {
+  return {.name = "list",
+          .summary = "lists algorithms, topologies, presets, profiles or measurements",
+          .arguments = "algorithms|topologies|presets|profiles|measurements",
+          .explanation = "The names that scenarios may use, one a line.\n",
+          .example = "athanor list algorithms",
+          .least_arguments = 1,
+          .most_arguments = 1,
+          .options = &no_options,
+          .execute = &list};
+}
+
+}  // namespace athanor

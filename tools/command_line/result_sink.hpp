@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/command_line/command.hpp"
+#include "tools/report/manifest.hpp"
+#include "tools/report/result.hpp"
+#include "tools/scenario/scenario.hpp"
+
+namespace athanor {
+
+/// Where results go: a table on stdout unless JSON or CSV takes its place there, and files beside it.
+class ResultSink {
+ public:
+  /// Throws UsageError for two formats on stdout and FileError for a file that could not be written in the end.
+  ResultSink(const Invocation& invocation, const Streams& streams);
+
+  /// Whether stdout shows tables for people.
+  bool tables() const { return tables_; }
+  /// Prints where tables go.
+  void print(std::string_view text) const;
+  void add(const ResultRow& row) { rows_.push_back(row); }
+  /// Prints to err at once unless --quiet, and goes to the manifest.
+  void warn_of(const std::string& text);
+
+  /// Writes JSON and CSV. `interrupted`: results are missing.
+  void finish(const std::vector<Scenario>& scenarios, bool interrupted);
+
+ private:
+  void write(const char* option, const std::string& text) const;
+
+  const Invocation& invocation_;
+  const Streams& streams_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool tables_ = true;
+  std::vector<ResultRow> rows_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace athanor

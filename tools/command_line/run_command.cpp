@@ -1,0 +1,94 @@
+#include <memory>
+
+#include <boost/program_options/value_semantic.hpp>
+#include <fmt/format.h>
+
+#include "sim/error.hpp"
+#include "sim/timeline.hpp"
+#include "tools/command_line/command.hpp"
+#include "tools/command_line/options.hpp"
+#include "tools/command_line/output_file.hpp"
+#include "tools/command_line/result_sink.hpp"
+#include "tools/command_line/simulate_case.hpp"
+
+namespace athanor {
+
+namespace {
+
+boost::program_options::options_description run_options() {
+  auto options = simulation_options();
+  options.add_options()("trace", boost::program_options::value<std::string>()->value_name("FILE"),
+                        "what happened when, as Chrome trace events (opens in Perfetto); of one case and one size");
+  return options;
+}
+
+/// The recorder that --trace asks for, or null.
+std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::vector<Scenario>& scenarios) {
+  if (!invocation.has("trace")) { return nullptr; }
+  std::size_t runs = 0;
+  for (const Scenario& scenario : scenarios) {
+    for (const Case& each : scenario.cases) { runs += each.sizes.size(); }
+  }
+  if (runs != 1) {
+    throw UsageError(fmt::format(
+        "--trace records one case at one size, and this is {} of them; choose with --case NAME and --sizes 1MiB",
+        runs));
+  }
+  check_writable(invocation.text("trace"));
+  return std::make_unique<Timeline>(invocation.text("trace"));
+}
+
+/// Prints and collects one case; false: interrupted.
+bool run_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation, Timeline* timeline,
+              const Streams& streams, ResultSink& sink) {
+  const TableHeader header = table_header(scenario, scenario_case);
+  sink.print(header_lines(header));
+  for (const std::string& warning : scenario_case.cluster->warnings) { sink.warn_of(warning); }
+  std::vector<ResultRow> rows;
+  const bool complete =
+      simulate_case(scenario, scenario_case, invocation, timeline, streams, [&](const ResultRow& row) {
+        sink.print(row_line(row, !header.measurement.empty()));
+        sink.add(row);
+        rows.push_back(row);
+      });
+  sink.print(footer_lines(rows, !complete));
+  return complete;
+}
+
+ExitCode run(const Invocation& invocation, const Streams& streams) {
+  ResultSink sink(invocation, streams);
+  const std::vector<Scenario> scenarios = read_scenarios(invocation);
+  const std::unique_ptr<Timeline> timeline = open_trace(invocation, scenarios);
+  bool complete = true;
+  bool first = true;
+  for (const Scenario& scenario : scenarios) {
+    for (const Case& each : scenario.cases) {
+      if (!complete) { break; }
+      sink.print(first ? version_line() : "\n");
+      first = false;
+      complete = run_case(scenario, each, invocation, timeline.get(), streams, sink);
+    }
+  }
+  if (timeline) { timeline->close(); }
+  sink.finish(scenarios, !complete);
+  return complete ? ExitCode::ok : ExitCode::interrupted;
+}
+
+}  // namespace
+
+Command run_command() {
+  return {.name = "run",
+          .summary = "simulates every case of a scenario at every size",
+          .arguments = "SCENARIO...",
+          .explanation =
+              "Prints nccl-tests' columns, the least time that the hardware allows (bound), what limited the\n"
+              "collective, and measured times where the scenario names a measurement. Results go to stdout,\n"
+              "everything else to stderr.\n",
+          .example = "athanor run scenarios/quickstart.json --sizes 1MiB..1GiB --json=result.json",
+          .least_arguments = 1,
+          .most_arguments = SIZE_MAX,
+          .options = &run_options,
+          .execute = &run};
+}
+
+}  // namespace athanor

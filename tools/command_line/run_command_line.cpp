@@ -1,0 +1,97 @@
+#include "tools/command_line/run_command_line.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "sim/error.hpp"
+#include "tools/command_line/command.hpp"
+#include "tools/command_line/error_report.hpp"
+#include "tools/command_line/help.hpp"
+#include "tools/command_line/options.hpp"
+#include "tools/report/version.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Command& find_command(const std::string& word) {
+  std::vector<std::string> names{"help"};
+  for (const Command& command : commands()) {
+    if (command.name == word) { return command; }
+    names.emplace_back(command.name);
+  }
+  const std::string near = nearest(word, names);
+  throw UsageError(
+      fmt::format("unknown {} '{}'; {}", word.starts_with("-") ? "option" : "command", word,
+                  near.empty() ? "`athanor help` lists the commands" : fmt::format("did you mean '{}'?", near)));
+}
+
+ExitCode help(const Words& words, const Streams& streams) {
+  if (words.size() > 1) { throw UsageError("help: one command at a time, as in `athanor help run`"); }
+  streams.out(words.empty() ? general_help() : command_help(find_command(words[0])));
+  return ExitCode::ok;
+}
+
+ExitCode execute(const Command& command, const Words& arguments, const Streams& streams) {
+  Invocation invocation = parse(command, Words(arguments.begin() + 1, arguments.end()));
+  invocation.command_line = arguments;
+  invocation.command_line.insert(invocation.command_line.begin(), "athanor");
+  if (invocation.has("help")) {
+    streams.out(command_help(command));
+    return ExitCode::ok;
+  }
+  return command.execute(invocation, streams);
+}
+
+ExitCode dispatch(const Words& arguments, const Streams& streams) {
+  if (arguments.empty()) {
+    streams.err(general_help());
+    return ExitCode::usage;
+  }
+  const std::string& word = arguments[0];
+  if (word == "--version") {
+    streams.out(fmt::format("athanor {} ({}, {})\n", version(), git_revision(), compiler()));
+    return ExitCode::ok;
+  }
+  if (word == "--help" || word == "-h") { return help({}, streams); }
+  if (word == "help") { return help(Words(arguments.begin() + 1, arguments.end()), streams); }
+  return execute(find_command(word), arguments, streams);
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  static const std::array<Command, 7> all{run_command(),  verify_command(), validate_command(), describe_command(),
+                                          list_command(), schema_command(), plot_command()};
+  return all;
+}
+
+ExitCode run_command_line(const Words& arguments, const Streams& streams) {
+  const ErrorReport report{streams, arguments};
+  try {
+    return dispatch(arguments, streams);
+  } catch (const ScenarioError& error) {
+    return report.end(ExitCode::scenario_invalid, error.problems());
+  } catch (const UsageError& error) {
+    return report.end(ExitCode::usage, {{"usage", error.what(), {}, ""}});
+  } catch (const FileError& error) {
+    return report.end(ExitCode::input_output, {{"input-output", error.what(), {}, ""}});
+  } catch (const SimulationError& error) {
+    return report.end(ExitCode::simulation_failed, {{error.code(), error.what(), {}, ""}});
+  } catch (const std::bad_alloc&) {
+    return report.end(ExitCode::simulation_failed,
+                      {{"out-of-memory", "not enough memory for this simulation", {}, "simulate fewer ranks"}});
+  } catch (const std::logic_error& error) {
+    return report.end(
+        ExitCode::simulation_failed,
+        {{"defect", error.what(), {}, "this is a defect of athanor, please report it with the scenario"}});
+  }
+}
+
+}  // namespace athanor

@@ -1,0 +1,132 @@
+#include "tools/command_line/simulate_case.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "sim/format.hpp"
+#include "sim/json/value_reader.hpp"
+#include "tools/command_line/progress.hpp"
+#include "tools/scenario/sizes.hpp"
+
+namespace athanor {
+
+namespace {
+
+std::uint64_t seed_of(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, mistake] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (mistake != std::errc() || end != text.data() + text.size() || text.empty()) {
+    throw UsageError(fmt::format("--seed: '{}' is not a whole number from 0 to 18446744073709551615", text));
+  }
+  return seed;
+}
+
+std::vector<Bytes> sizes_of(const std::string& text) {
+  Parsed<std::vector<Bytes>> sizes = parse_sizes(text);
+  if (!sizes.value) {
+    throw UsageError(fmt::format(
+        "--sizes '{}': {}; {}", text, sizes.mistake.message,
+        sizes.mistake.code == "missing-unit" ? sizes.mistake.hint : "as in --sizes 8B..8GiB or --sizes 1MiB,3MiB"));
+  }
+  return std::move(*sizes.value);
+}
+
+ScenarioChanges changes_of(const Invocation& invocation) {
+  using List = std::vector<std::string>;
+  ScenarioChanges changes;
+  if (invocation.has("set")) { changes.settings = invocation.options["set"].as<List>(); }
+  if (invocation.has("case")) { changes.cases = invocation.options["case"].as<List>(); }
+  if (invocation.has("sizes")) { changes.sizes = sizes_of(invocation.text("sizes")); }
+  if (invocation.has("seed")) { changes.seed = seed_of(invocation.text("seed")); }
+  return changes;
+}
+
+std::string label(const Case& scenario_case, Bytes size) {
+  return fmt::format("{}{}{} of {}", scenario_case.name, scenario_case.name.empty() ? "" : ", ",
+                     name(scenario_case.kind), to_string(size));
+}
+
+ResultRow simulate_size(const Scenario& scenario, const Case& scenario_case, Bytes size,
+                        const SimulationOptions& options) {
+  const RunRequest request{.cluster = *scenario_case.cluster,
+                           .profile = scenario_case.profile,
+                           .collective = scenario_case.collective(size),
+                           .element_size = scenario_case.type.size,
+                           .algorithms = scenario_case.algorithms,
+                           .overrides = scenario_case.overrides,
+                           .options = options,
+                           .seed = scenario_case.seed};
+  ResultRow row{.case_name = scenario.has_cases ? scenario_case.name : "",
+                .collective = request.collective,
+                .type = scenario_case.type,
+                .network = std::string(name(scenario_case.level)),
+                .run = {},
+                .measured_us = {}};
+  try {
+    row.run = run_collective(request);
+  } catch (const SimulationError& error) {
+    throw SimulationError(error.code(),
+                          fmt::format("{}: {}: {}", scenario.path, label(scenario_case, size), error.what()));
+  }
+  if (scenario_case.verification) {
+    row.measured_us = scenario_case.verification->measurement.time_us(size, scenario_case.ranks);
+  }
+  return row;
+}
+
+std::string effort(const Case& scenario_case, const ResultRow& row) {
+  const Simulated& simulated = row.run.simulated;
+  return fmt::format("athanor: {}: {} of {} lanes, {} primitives, {} loops multiplied, {} events\n",
+                     label(scenario_case, row.run.size), simulated.lanes, simulated.all_lanes, simulated.primitives,
+                     simulated.skipped_loops, simulated.events);
+}
+
+}  // namespace
+
+std::vector<Scenario> read_scenarios(const Invocation& invocation) {
+  const ScenarioChanges changes = changes_of(invocation);
+  Problems problems;
+  std::vector<Scenario> scenarios;
+  for (const std::string& path : invocation.arguments) {
+    scenarios.push_back(read_scenario(path, invocation.library, changes, problems));
+  }
+  problems.throw_if_any();
+  return scenarios;
+}
+
+bool simulate_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+                   Timeline* timeline, const Streams& streams, const std::function<void(const ResultRow&)>& see) {
+  const SimulationOptions options{.level = scenario_case.level,
+                                  .classes = !invocation.has("no-classes"),
+                                  .repeat_loops = !invocation.has("no-repeat"),
+                                  .timeline = timeline};
+  Progress progress(streams, !invocation.quiet);
+  for (std::size_t i = 0; i < scenario_case.sizes.size(); ++i) {
+    if (streams.interrupted()) { return false; }
+    const Bytes size = scenario_case.sizes[i];
+    progress.show(fmt::format("[{}/{}] {}", i + 1, scenario_case.sizes.size(), label(scenario_case, size)));
+    const ResultRow row = simulate_size(scenario, scenario_case, size, options);
+    progress.clear();
+    see(row);
+    if (invocation.verbose) { streams.err(effort(scenario_case, row)); }
+  }
+  return true;
+}
+
+TableHeader table_header(const Scenario& scenario, const Case& scenario_case) {
+  TableHeader header{.title = scenario_case.name.empty() ? scenario.path : scenario_case.name,
+                     .cluster = fmt::format("{}; {} ranks", scenario_case.cluster->description, scenario_case.ranks),
+                     .profile = fmt::format("{}: {}", scenario_case.profile.name, scenario_case.profile.description),
+                     .network = std::string(name(scenario_case.level)),
+                     .measurement = "",
+                     .seed = scenario_case.seed};
+  if (scenario_case.verification) {
+    const Measurement& measurement = scenario_case.verification->measurement;
+    header.measurement = fmt::format("{}: {}, algorithm {}; {}", measurement.id, measurement.hardware,
+                                     measurement.algorithm, measurement.source);
+  }
+  return header;
+}
+
+}  // namespace athanor

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/command_line/command.hpp"
+#include "tools/report/result.hpp"
+#include "tools/report/table.hpp"
+#include "tools/scenario/scenario.hpp"
+
+namespace athanor {
+
+/// Reads every scenario that the command line names, with --set, --seed, --sizes and --case applied.
+/// Throws ScenarioError with the problems of all files.
+std::vector<Scenario> read_scenarios(const Invocation& invocation);
+
+/// Simulates a case at each of its sizes and gives each row to `see` as soon as it is known. Progress goes to err.
+/// Ends early, returning false, when the user interrupts. SimulationErrors name the case and the size.
+bool simulate_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+                   Timeline* timeline, const Streams& streams, const std::function<void(const ResultRow&)>& see);
+
+TableHeader table_header(const Scenario& scenario, const Case& scenario_case);
+
+}  // namespace athanor

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace athanor {
+
+/// What a command writes to and hears from. Results go to `out`, everything else to `err`; a command uses nothing
+/// else of the process, so that several can run in one.
+struct Streams {
+  std::function<void(std::string_view)> out;  ///< throws FileError when nothing more can be written
+  std::function<void(std::string_view)> err;
+  bool progress = false;  ///< err is a terminal: a line that is written over and over is welcome
+  bool colour = false;    ///< err is a terminal and NO_COLOR is not set
+  std::function<bool()> interrupted = [] { return false; };  ///< asked between runs: stop and print what there is
+};
+
+/// "athanor: error: text", the word in red where colour is welcome, and a line end.
+void complain(const Streams& streams, std::string_view text);
+/// "athanor: warning: text".
+void warn(const Streams& streams, std::string_view text);
+
+}  // namespace athanor

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/report/result.hpp"
+
+namespace athanor {
+
+/// How far simulated times are from measured ones, over the sizes from `from` up to, not including, `below`.
+struct ErrorBand {
+  Bytes from;
+  Bytes below = Bytes::max();
+  std::size_t points = 0;  ///< that have a measurement
+  double mean = 0;         ///< of |error|; 0 without points
+  std::optional<ResultRow> worst;
+};
+
+/// Below 1 MiB, 1 MiB to 64 MiB, and from 64 MiB on.
+std::vector<ErrorBand> error_bands(const std::vector<ResultRow>& rows);
+ErrorBand error_band(const std::vector<ResultRow>& rows, Bytes from, Bytes below);
+
+/// Size, measured and simulated time, error, both bus bandwidths, and what was simulated.
+std::string error_header_lines();
+std::string error_line(const ResultRow& row);
+/// One line per band that has points.
+std::string band_lines(const std::vector<ErrorBand>& bands);
+
+}  // namespace athanor

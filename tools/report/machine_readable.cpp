@@ -1,0 +1,117 @@
+#include "tools/report/machine_readable.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/check.hpp"
+#include "tools/report/version.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const ResultRow& row) {
+  const RunResult& run = row.run;
+  Json json = {{"case", row.case_name},
+               {"collective", name(row.collective.kind)},
+               {"algorithm", run.algorithm},
+               {"protocol", run.protocol},
+               {"channels", run.channels},
+               {"ranks", row.collective.ranks},
+               {"bytes", run.size.count()},
+               {"type", row.type.name},
+               {"root", printed_root(row)},
+               {"time_us", microseconds(run.time)},
+               {"algbw_gbps", algorithm_bandwidth(row)},
+               {"busbw_gbps", bus_bandwidth(row)},
+               {"bound_time_us", microseconds(run.bound.time)},
+               {"bound_by", run.bound.limited_by},
+               {"limited_by", run.limited_by},
+               {"network", row.network},
+               {"extrapolated", run.extrapolated},
+               {"padded", run.padded},
+               {"notes", run.refused}};
+  if (const auto relative = error(row)) {
+    json["measured_time_us"] = *row.measured_us;
+    json["error"] = *relative;
+  }
+  return json;
+}
+
+Json to_json(const Manifest& manifest) {
+  Json scenarios = Json::array();
+  for (const Manifest::Input& input : manifest.scenarios) {
+    scenarios.push_back({{"path", input.path}, {"hash", input.hash}});
+  }
+  return {{"version", version()},
+          {"git_revision", git_revision()},
+          {"compiler", compiler()},
+          {"scenarios", scenarios},
+          {"seeds", manifest.seeds},
+          {"command_line", manifest.command_line},
+          {"host", host_name()},
+          {"wall_time_s", manifest.wall_seconds},
+          {"interrupted", manifest.interrupted},
+          {"warnings", manifest.warnings}};
+}
+
+Json to_json(const Problem& problem) {
+  return {{"code", problem.code},       {"message", problem.message},     {"file", problem.place.file},
+          {"line", problem.place.line}, {"column", problem.place.column}, {"pointer", problem.place.pointer},
+          {"hint", problem.hint}};
+}
+
+/// One field of a CSV line; quoted where it holds a comma, a quote or a line end.
+std::string field(const Json& value) {
+  if (!value.is_string() && !value.is_array()) { return value.dump(); }
+  std::string text;
+  if (value.is_string()) {
+    text = value.get<std::string>();
+  } else {
+    for (const Json& part : value) { text += (text.empty() ? "" : "; ") + part.get<std::string>(); }
+  }
+  if (text.find_first_of(",\"\r\n") == std::string::npos) { return text; }
+  std::string quoted = "\"";
+  for (const char c : text) { quoted += c == '"' ? std::string("\"\"") : std::string(1, c); }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::string results_json(const std::vector<ResultRow>& rows, const Manifest& manifest) {
+  std::string text = "{\"results\": [";
+  for (const ResultRow& row : rows) { text += (&row == rows.data() ? "\n  " : ",\n  ") + to_json(row).dump(); }
+  return text + "\n],\n\"manifest\": " + to_json(manifest).dump(2) + "}\n";
+}
+
+std::string results_csv(const std::vector<ResultRow>& rows) {
+  const Json columns = [] {
+    ResultRow sample;
+    sample.type.size = Bytes{1};
+    sample.measured_us = 1;
+    return to_json(sample);
+  }();
+  std::string text;
+  for (const auto& [key, value] : columns.items()) { text += (text.empty() ? "" : ",") + key; }
+  for (const ResultRow& row : rows) {
+    const Json json = to_json(row);
+    text += "\n";
+    bool first = true;
+    for (const auto& [key, value] : columns.items()) {
+      text += (first ? "" : ",") + (json.contains(key) ? field(json[key]) : "");
+      first = false;
+    }
+  }
+  return text + "\n";
+}
+
+std::string problems_json(const std::vector<Problem>& problems) {
+  require(!problems.empty(), "an error without a problem");
+  Json all = Json::array();
+  for (const Problem& problem : problems) { all.push_back(to_json(problem)); }
+  return Json{{"error", all.front()}, {"errors", all}}.dump(2) + "\n";
+}
+
+}  // namespace athanor

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace athanor {
+
+/// What produced a result: everything that is not the result itself and may differ from run to run.
+struct Manifest {
+  std::vector<std::string> command_line;
+  struct Input {
+    std::string path;
+    std::string hash;  ///< text_hash of what was read
+  };
+  std::vector<Input> scenarios;
+  std::vector<std::uint64_t> seeds;  ///< of the cases, in their order
+  std::vector<std::string> warnings;
+  double wall_seconds = 0;
+  bool interrupted = false;  ///< results are missing
+};
+
+/// "fnv1a64:" and 16 hexadecimal digits: tells texts apart, no protection against forgery.
+std::string text_hash(const std::string& text);
+
+std::string host_name();
+
+}  // namespace athanor

@@ -1,0 +1,67 @@
+#include "tools/report/result.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Whether every rank holds a part of the whole for each of the others.
+bool partitioned(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::all_to_all: return true;
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::send_receive: return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+double algorithm_bandwidth(const ResultRow& row) {
+  return row.run.time == Time::zero() ? 0 : algorithm_bandwidth(row.run.size, row.run.time);
+}
+
+double bus_bandwidth(const ResultRow& row) {
+  return row.run.time == Time::zero() ? 0 : bus_bandwidth(row.collective, row.run.size, row.run.time);
+}
+
+std::int64_t count_per_argument(const ResultRow& row) {
+  const std::int64_t elements = row.run.size / row.type.size;
+  return partitioned(row.collective.kind) ? ceil_div(elements, row.collective.ranks) : elements;
+}
+
+std::string reduction(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::reduce: return "sum";
+    case CollectiveKind::all_gather:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::send_receive: return "none";
+  }
+  return "none";
+}
+
+std::int64_t printed_root(const ResultRow& row) {
+  switch (row.collective.kind) {
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::send_receive: return row.collective.root;
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::all_to_all: return -1;
+  }
+  return -1;
+}
+
+std::optional<double> error(const ResultRow& row) {
+  if (!row.measured_us || *row.measured_us <= 0) { return std::nullopt; }
+  return microseconds(row.run.time) / *row.measured_us - 1;
+}
+
+}  // namespace athanor

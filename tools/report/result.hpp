@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/execution/run.hpp"
+#include "tools/scenario/data_type.hpp"
+
+namespace athanor {
+
+/// One line of a result table: one collective of one size, as its fastest candidate ran it.
+struct ResultRow {
+  std::string case_name;  ///< "" in a scenario without cases
+  Collective collective;
+  DataType type;
+  std::string network;  ///< "ideal", "flow"
+  RunResult run;
+  std::optional<double> measured_us;
+};
+
+/// nccl-tests' columns, in GB/s; 0 for a time of zero.
+double algorithm_bandwidth(const ResultRow& row);
+double bus_bandwidth(const ResultRow& row);
+
+/// Elements per call argument, as nccl-tests prints them: the part of one peer for all-gather, reduce-scatter and
+/// all-to-all (rounded up), else all of them.
+std::int64_t count_per_argument(const ResultRow& row);
+
+/// "sum" where the collective reduces, else "none".
+std::string reduction(CollectiveKind kind);
+/// The root of collectives that have one, else -1.
+std::int64_t printed_root(const ResultRow& row);
+
+/// simulated / measured - 1; none without a measurement.
+std::optional<double> error(const ResultRow& row);
+
+}  // namespace athanor

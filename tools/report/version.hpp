@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+namespace athanor {
+
+/// "0.1.0".
+std::string version();
+/// The commit that was built, with "-dirty" where it had changes; "unknown" outside of a clone.
+std::string git_revision();
+/// "GCC 12.2.0".
+std::string compiler();
+
+}  // namespace athanor

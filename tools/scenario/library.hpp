@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace athanor {
+
+/// What scenarios name instead of spelling it out.
+enum class Shelf { presets, profiles, measurements };
+
+/// "presets", ...: also the folder.
+std::string_view name(Shelf shelf);
+/// The folder that holds presets/, profiles/ and measurements/. A profile or measurement NAME is the file NAME.json;
+/// presets are several to a file.
+class Library {
+ public:
+  explicit Library(std::string directory) : directory_(std::move(directory)) {}
+
+  const std::string& directory() const { return directory_; }
+  std::string folder(Shelf shelf) const;
+  std::string path(Shelf shelf, std::string_view name) const;
+  /// In alphabetical order; none where the folder does not exist.
+  std::vector<std::string> names(Shelf shelf) const;
+  bool has(Shelf shelf, std::string_view name) const;
+
+ private:
+  std::string directory_;
+};
+
+}  // namespace athanor

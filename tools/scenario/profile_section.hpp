@@ -1,0 +1,21 @@
+#pragma once
+
+#include "models/profile.hpp"
+#include "sim/json/value_reader.hpp"
+#include "tools/scenario/library.hpp"
+
+namespace athanor {
+
+/// The profile that costs nothing; the only one that is in no file.
+constexpr std::string_view kIdealProfile = "ideal";
+
+/// "ideal" and those of the library.
+std::vector<std::string> profile_names(const Library& library);
+
+/// The "profile" of a scenario: a name, or the profile itself. `problems` takes what is wrong with the named file.
+void read_profile(ValueReader& value, const Library& library, Problems& problems, Profile& profile);
+
+/// Reads the profile's own file. Throws FileError.
+Profile read_profile_file(const std::string& path, Problems& problems);
+
+}  // namespace athanor

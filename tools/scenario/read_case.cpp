@@ -1,0 +1,111 @@
+#include "tools/scenario/read_case.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/scenario/collective_section.hpp"
+#include "tools/scenario/profile_section.hpp"
+#include "tools/scenario/verify_section.hpp"
+#include "topologies/scenario/read_text.hpp"
+
+namespace athanor {
+
+namespace {
+
+struct NetworkSection {
+  NetworkLevel level = NetworkLevel::flow;
+  std::optional<Routing> routing;
+  Place routing_place;
+};
+
+void read(ObjectReader& reader, NetworkSection& section) {
+  reader.optional("level", section.level, "ideal: no contention; flow: links are shared, max-min fair",
+                  {{"ideal", NetworkLevel::ideal}, {"flow", NetworkLevel::flow}});
+  reader.optional("routing", section.routing,
+                  "How one of several equally short paths is chosen; absent: as the fabric does", routing_names());
+  section.routing_place = reader.place("routing");
+}
+
+void check_ranks(ObjectReader& reader, const CollectiveSection& section, const Case& scenario_case) {
+  const std::size_t endpoints = scenario_case.cluster->endpoints.size();
+  if (scenario_case.ranks > endpoints) {
+    reader.problem("collective", "too-many-ranks",
+                   fmt::format("{} ranks, but the cluster has {} endpoints: {}", scenario_case.ranks, endpoints,
+                               scenario_case.cluster->description),
+                   fmt::format("\"ranks\" is at most {}, and all of them where it is absent", endpoints));
+  } else if (section.root >= scenario_case.ranks) {
+    reader.problem("collective", "no-such-root",
+                   fmt::format("the root is rank {}, but ranks go from 0 to {}", section.root, scenario_case.ranks - 1),
+                   "");
+  }
+}
+
+void check_protocol(ObjectReader& reader, const Case& scenario_case) {
+  if (!scenario_case.overrides.protocol) { return; }
+  std::vector<std::string> names;
+  for (const Protocol& protocol : scenario_case.profile.protocols) { names.push_back(protocol.name); }
+  const std::string& chosen = *scenario_case.overrides.protocol;
+  if (std::find(names.begin(), names.end(), chosen) != names.end()) { return; }
+  reader.problem("collective", "unknown-protocol",
+                 fmt::format("profile '{}' has no protocol '{}'", scenario_case.profile.name, chosen),
+                 fmt::format("it has {}", fmt::join(names, ", ")));
+}
+
+void take(const CollectiveSection& section, const ScenarioChanges& changes, Case& scenario_case) {
+  scenario_case.kind = section.kind;
+  scenario_case.root = section.root;
+  scenario_case.type = section.type;
+  scenario_case.sizes = changes.sizes.value_or(section.sizes);
+  scenario_case.algorithms = section.algorithms;
+  scenario_case.overrides = section.overrides;
+}
+
+void build_cluster(const NetworkSection& network, ClusterWorkshop::Order order, ReadingContext& context,
+                   Case& scenario_case) {
+  order.routing = network.routing;
+  order.routing_place = network.routing_place;
+  order.seed = scenario_case.seed;
+  scenario_case.cluster = context.workshop.build(order, context.problems);
+}
+
+}  // namespace
+
+Collective Case::collective(Bytes size) const {
+  return {.kind = kind, .ranks = ranks, .count = Elements{size / type.size}, .root = root};
+}
+
+void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case) {
+  std::string schema;
+  reader.optional("$schema", schema, "For editors");
+  reader.optional("name", scenario_case.name, "As results name it");
+  reader.optional("seed", scenario_case.seed, "Of routing's choices among equal paths");
+  if (context.changes.seed) { scenario_case.seed = *context.changes.seed; }
+  NetworkSection network;
+  reader.optional_object("network", "How data travels", [&](ObjectReader& inner) { read(inner, network); });
+  scenario_case.level = network.level;
+  ClusterWorkshop::Order order;
+  reader.required_value("cluster", "Nodes and what joins them", [&](ValueReader& value) {
+    value.object([&](ObjectReader& inner) { read_cluster(inner, order.text); });
+    if (!value.describing() && value.ok()) { order.json = value.json()->dump(); }
+  });
+  if (!order.json.empty()) { build_cluster(network, std::move(order), context, scenario_case); }
+  reader.optional_value(
+      "profile", "What the software costs: a name in profiles/, or its figures; absent: nothing",
+      [&](ValueReader& value) { read_profile(value, context.library, context.problems, scenario_case.profile); });
+  CollectiveSection section;
+  reader.required_object("collective", "What is simulated", [&](ObjectReader& inner) { read(inner, section); });
+  take(section, context.changes, scenario_case);
+  reader.optional_object("verify", "A measurement to hold the results against", [&](ObjectReader& inner) {
+    read(inner, context.directory, context.library, context.problems, scenario_case.verification);
+  });
+  if (reader.describing() || !reader.ok()) { return; }
+  scenario_case.ranks = section.ranks.value_or(static_cast<std::uint32_t>(scenario_case.cluster->endpoints.size()));
+  check_ranks(reader, section, scenario_case);
+  check_protocol(reader, scenario_case);
+  check_verification(reader, scenario_case);
+}
+
+}  // namespace athanor

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/file.hpp"
+#include "sim/json/document.hpp"
+#include "sim/json/object_reader.hpp"
+#include "tools/report/manifest.hpp"
+#include "tools/scenario/read_case.hpp"
+#include "tools/scenario/scenario.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// What is wrong with the file's common part is found once per case, and said once.
+void add_once(const Problems& found, Problems& problems) {
+  using Key = std::tuple<std::string, int, int, std::string, std::string>;
+  const auto key = [](const Problem& problem) {
+    return Key{problem.place.file, problem.place.line, problem.place.column, problem.code, problem.message};
+  };
+  std::set<Key> known;
+  for (const Problem& problem : problems.list()) { known.insert(key(problem)); }
+  for (const Problem& problem : found.list()) {
+    if (known.insert(key(problem)).second) { problems.add(problem); }
+  }
+}
+
+bool has_list_of_cases(const Document& document) {
+  return document.root().is_object() && document.root().contains("cases");
+}
+
+/// Whether "cases" is a list of objects, at least one; else reports what it is.
+bool check_cases(const Document& document, Problems& problems) {
+  const nlohmann::json& cases = document.root()["cases"];
+  if (!cases.is_array() || cases.empty()) {
+    problems.add({"wrong-type", "\"cases\" is a list of at least one case", document.place("/cases"),
+                  R"(write "cases": [{"name": "..."}, ...], or leave it out)"});
+    return false;
+  }
+  bool fine = true;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (cases[i].is_object() && !cases[i].contains("cases")) { continue; }
+    problems.add({"wrong-type",
+                  "a case is an object with keys of the scenario that it changes, without cases of its own",
+                  document.place(fmt::format("/cases/{}", i)), ""});
+    fine = false;
+  }
+  return fine;
+}
+
+bool is_wanted(const ScenarioChanges& changes, const std::string& name) {
+  return changes.cases.empty() || std::find(changes.cases.begin(), changes.cases.end(), name) != changes.cases.end();
+}
+
+/// The documents of all cases: each is the file with its patch and the settings of the command line applied.
+std::vector<Document> documents_of(Document document, const ScenarioChanges& changes, Problems& problems) {
+  std::vector<std::string> later;
+  for (const std::string& setting : changes.settings) {
+    if (setting.starts_with("/cases/")) {
+      document.set(setting);
+    } else {
+      later.push_back(setting);
+    }
+  }
+  std::vector<Document> documents;
+  if (!has_list_of_cases(document)) {
+    documents.push_back(std::move(document));
+  } else if (check_cases(document, problems)) {
+    const std::size_t count = document.root()["cases"].size();
+    for (std::size_t i = 0; i < count; ++i) { documents.push_back(document.patched("cases", i)); }
+  }
+  for (Document& each : documents) {
+    for (const std::string& setting : later) { each.set(setting); }
+  }
+  return documents;
+}
+
+/// A case's own name: that of the scenario does not count, nor does none.
+void name_case(Case& scenario_case, const Scenario& scenario, std::size_t index) {
+  if (!scenario.has_cases) {
+    scenario_case.name = scenario.name;
+  } else if (scenario_case.name.empty() || scenario_case.name == scenario.name) {
+    scenario_case.name = fmt::format("case {}", index + 1);
+  }
+}
+
+void keep_wanted_cases(Scenario& scenario, const ScenarioChanges& changes) {
+  std::vector<std::string> names;
+  for (const Case& each : scenario.cases) { names.push_back(each.name); }
+  for (const std::string& wanted : changes.cases) {
+    if (std::find(names.begin(), names.end(), wanted) != names.end()) { continue; }
+    const std::string near = nearest(wanted, names);
+    throw UsageError(fmt::format("--case: {} has no case '{}'; {}", scenario.path, wanted,
+                                 near.empty() ? fmt::format("its cases are: {}", fmt::join(names, ", "))
+                                              : fmt::format("did you mean '{}'?", near)));
+  }
+  std::erase_if(scenario.cases, [&](const Case& each) { return !is_wanted(changes, each.name); });
+}
+
+void read_cases(Scenario& scenario, Document document, const Library& library, const ScenarioChanges& changes,
+                Problems& problems) {
+  scenario.has_cases = has_list_of_cases(document);
+  if (document.root().is_object() && document.root().value("name", nlohmann::json()).is_string()) {
+    scenario.name = document.root()["name"].get<std::string>();
+  }
+  ClusterWorkshop workshop(library);
+  const std::string directory = std::filesystem::path(scenario.path).parent_path().string();
+  for (const Document& each : documents_of(std::move(document), changes, problems)) {
+    Case& scenario_case = scenario.cases.emplace_back();
+    Problems found;
+    ReadingContext context{directory, library, changes, found, workshop};
+    read_document(each, found, [&](ObjectReader& reader) { read_case(reader, context, scenario_case); });
+    name_case(scenario_case, scenario, scenario.cases.size() - 1);
+    add_once(found, problems);
+  }
+}
+
+}  // namespace
+
+Scenario read_scenario(const std::string& path, const Library& library, const ScenarioChanges& changes,
+                       Problems& problems) {
+  std::string text = read_text_file(path);
+  Scenario scenario{.path = path, .name = "", .hash = text_hash(text), .cases = {}};
+  Problems found;
+  try {
+    read_cases(scenario, Document::parse(std::move(text), path), library, changes, found);
+  } catch (const ScenarioError& error) {
+    for (const Problem& problem : error.problems()) { found.add(problem); }
+  }
+  if (found.empty()) { keep_wanted_cases(scenario, changes); }
+  add_once(found, problems);
+  return scenario;
+}
+
+nlohmann::json scenario_schema(const Library& library) {
+  const ScenarioChanges unchanged;
+  Problems dropped;
+  ClusterWorkshop workshop(library);
+  ReadingContext context{"", library, unchanged, dropped, workshop};
+  nlohmann::json whole = describe_schema("", [&](ObjectReader& reader) {
+    Case described;
+    read_case(reader, context, described);
+  });
+  for (const char* key : {"$schema", "title"}) { whole.erase(key); }
+  nlohmann::json common = patch_schema(whole);
+  common["properties"]["cases"] = {
+      {"type", "array"},
+      {"minItems", 1},
+      {"description", "Several runs in one file: each changes the rest of it as by a JSON merge patch (RFC 7396)"},
+      {"items", {{"$ref", "#/definitions/case"}}}};
+  return {{"$schema", "http://json-schema.org/draft-07/schema#"},
+          {"title", "Athanor scenario"},
+          {"definitions", {{"case", patch_schema(whole)}}},
+          {"if", {{"required", {"cases"}}}},
+          {"then", std::move(common)},
+          {"else", std::move(whole)}};
+}
+
+}  // namespace athanor

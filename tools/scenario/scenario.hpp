@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "models/execution/run.hpp"
+#include "sim/error.hpp"
+#include "tools/scenario/data_type.hpp"
+#include "tools/scenario/library.hpp"
+#include "tools/scenario/measurement.hpp"
+
+namespace athanor {
+
+/// What a case is held against.
+struct Verification {
+  Measurement measurement;
+  std::optional<Ratio> max_error;  ///< of |simulated / measured - 1|
+  Bytes from;                      ///< sizes in which max_error counts
+  Bytes to = Bytes::max();
+};
+
+/// One collective on one cluster, over a range of sizes.
+struct Case {
+  std::string name;
+  std::shared_ptr<const Cluster> cluster;  ///< shared by cases whose "cluster", routing and seed are the same
+  NetworkLevel level = NetworkLevel::flow;
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::uint32_t ranks = 1;
+  std::uint32_t root = 0;
+  DataType type;
+  std::vector<Bytes> sizes;
+  std::vector<const Algorithm*> algorithms;  ///< candidates; the fastest at each size counts
+  Overrides overrides;
+  Profile profile;
+  std::optional<Verification> verification;
+  std::uint64_t seed = 1;
+
+  /// What is asked of the collective for a payload of `size`.
+  Collective collective(Bytes size) const;
+};
+
+/// A scenario file, ready to run.
+struct Scenario {
+  std::string path;
+  std::string name;
+  std::string hash;         ///< of the file's text
+  bool has_cases = false;   ///< else it is itself the only case
+  std::vector<Case> cases;  ///< at least one
+};
+
+/// What the command line puts above the file.
+struct ScenarioChanges {
+  std::vector<std::string> settings;  ///< "/pointer=value"; win over cases too
+  std::vector<std::string> cases;     ///< names of those to keep; empty: all
+  std::optional<std::vector<Bytes>> sizes;
+  std::optional<std::uint64_t> seed;
+};
+
+/// Reads a scenario and builds its clusters. All that is wrong with it is added to `problems`, and then the result is
+/// not to be used. Throws FileError for the file itself, UsageError for settings and case names that do not fit it.
+Scenario read_scenario(const std::string& path, const Library& library, const ScenarioChanges& changes,
+                       Problems& problems);
+
+/// The JSON Schema (draft-07) of what read_scenario accepts.
+nlohmann::json scenario_schema(const Library& library);
+
+}  // namespace athanor

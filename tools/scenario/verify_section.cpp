@@ -1,0 +1,87 @@
+#include "tools/scenario/verify_section.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/format.hpp"
+
+namespace athanor {
+
+namespace {
+
+bool is_path(const std::string& text) { return text.find('/') != std::string::npos || text.ends_with(".json"); }
+
+/// Where the measurement's file is; nothing after a problem was reported.
+std::optional<std::string> locate(ValueReader& value, const std::string& directory, const Library& library) {
+  const auto text = value.text();
+  if (!text) { return std::nullopt; }
+  if (is_path(*text)) { return (std::filesystem::path(directory) / *text).string(); }
+  if (library.has(Shelf::measurements, *text)) { return library.path(Shelf::measurements, *text); }
+  const std::vector<std::string> names = library.names(Shelf::measurements);
+  const std::string near = nearest(*text, names);
+  value.problem("unknown-measurement",
+                fmt::format("there is no measurement '{}' in {}", *text, library.folder(Shelf::measurements)),
+                near.empty() ? "`athanor list measurements` names all; a path ends in .json"
+                             : fmt::format("did you mean '{}'?", near));
+  return std::nullopt;
+}
+
+/// The distinct numbers of ranks of a measurement, for a message.
+std::string ranks_of(const Measurement& measurement) {
+  std::vector<std::uint32_t> all;
+  for (const Measurement::Row& row : measurement.rows) { all.push_back(row.ranks.value_or(measurement.ranks)); }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+}  // namespace
+
+void read(ObjectReader& reader, const std::string& directory, const Library& library, Problems& problems,
+          std::optional<Verification>& verification) {
+  Verification read;
+  bool found = false;
+  reader.required_value("measurement", "A name in measurements/, or the path of such a file", [&](ValueReader& value) {
+    const auto path = locate(value, directory, library);
+    if (!path) { return; }
+    try {
+      read.measurement = read_measurement(*path, problems);
+      found = value.ok();
+    } catch (const FileError& error) {
+      value.problem("no-measurement", error.what(), "`athanor list measurements` names those that come with athanor");
+    }
+  });
+  reader.optional("max_error", read.max_error, "`athanor verify` fails above this |simulated / measured - 1|",
+                  {{0, 1}, {100, 1}});
+  reader.optional("from", read.from, "Smallest size at which max_error counts");
+  reader.optional("to", read.to, "Largest size at which max_error counts");
+  if (found) { verification = std::move(read); }
+}
+
+void check_verification(ObjectReader& reader, const Case& scenario_case) {
+  if (!scenario_case.verification) { return; }
+  const Verification& verification = *scenario_case.verification;
+  const Measurement& measurement = verification.measurement;
+  if (measurement.collective != scenario_case.kind) {
+    reader.problem("verify", "measurement-mismatch",
+                   fmt::format("'{}' measured {}, but {} is simulated", measurement.id, name(measurement.collective),
+                               name(scenario_case.kind)),
+                   "choose a measurement of the same collective");
+  } else if (!measurement.covers(scenario_case.ranks)) {
+    reader.problem("verify", "measurement-mismatch",
+                   fmt::format("'{}' measured {} ranks ({}), but {} are simulated", measurement.id,
+                               ranks_of(measurement), measurement.hardware, scenario_case.ranks),
+                   "choose a measurement of as many ranks, or change \"ranks\" or the cluster");
+  }
+  if (verification.to < verification.from) {
+    reader.problem(
+        "verify", "empty-range",
+        fmt::format("the range from {} to {} is empty", to_string(verification.from), to_string(verification.to)),
+        "\"from\" is the smaller size");
+  }
+}
+
+}  // namespace athanor
