@@ -155,7 +155,7 @@ void Executor::send(std::uint32_t lane) {
   state.phase = Phase::sending;
   for (std::uint32_t connection = first; connection < first + state.sends.count; ++connection) {
     if (plan_.connection_costs[plan_.connections[connection].cost].end != SendEnd::copied) { ++state.unended; }
-    ++connections_[connection].flying;
+    ++connections_[connection].moved;
     connections_[connection].withheld = state.unreleased;
     network_->move(connection, wire_bytes(connection, state.bytes));
   }
@@ -238,10 +238,10 @@ void Executor::usable(std::uint32_t connection) {
 
 void Executor::delivered(std::uint32_t connection) {
   ConnectionState& state = connections_[connection];
-  --state.flying;
-  if (state.withheld && state.flying == 0) {
+  ++state.landed;
+  if (state.withheld && state.landed == state.moved) {
     state.early = true;
-  } else if (simulator_.now() < state.not_before) {
+  } else if (state.landed == state.late && simulator_.now() < state.not_before) {
     arrive_late(connection);
   } else {
     arrived(connection);
@@ -294,6 +294,7 @@ void Executor::release_sends(std::uint32_t lane) {
     const std::uint32_t connection = plan_.lanes[lane].first_out + state.sends.first + i;
     ConnectionState& message = connections_[connection];
     message.withheld = false;
+    message.late = message.moved;
     message.not_before = simulator_.now() + plan_.network.connections[connection].latency;
     if (std::exchange(message.early, false)) { arrive_late(connection); }
   }
@@ -313,9 +314,10 @@ void Executor::snapshot(std::vector<std::int64_t>& state) const {
   }
   for (const ConnectionState& connection : connections_) {
     state.push_back(pack(connection.held, connection.available));
-    state.push_back(pack(connection.complete, connection.flying));
+    state.push_back(pack(connection.complete, connection.moved - connection.landed));
     state.push_back((connection.withheld ? 2 : 0) | (connection.early ? 1 : 0));
     state.push_back(relative(connection.not_before));
+    state.push_back(connection.not_before > now ? std::int64_t{connection.moved - connection.late} : 0);
     state.push_back(relative(connection.late_time));
   }
 }

@@ -84,14 +84,16 @@ class Executor : public Actor, public MoveListener {
     bool unreleased = false;  // what it sends is not complete yet, because what it receives is not
   };
   struct ConnectionState {
-    Time not_before;              // the message in flight is not complete earlier
+    Time not_before;              // the message number `late` is not complete earlier
     Time late_time;               // when it is, where that is after its delivery
     std::uint32_t held = 0;       // slots that are taken
     std::uint32_t available = 0;  // messages whose use may start
     std::uint32_t complete = 0;   // of those, arrived whole
-    std::uint32_t flying = 0;     // handed to the network, not reported delivered
-    bool withheld = false;        // the newest message waits for what its sender still receives
-    bool early = false;           // it was delivered meanwhile
+    std::uint32_t moved = 0;      // messages handed to the network, modulo 2^32
+    std::uint32_t landed = 0;     // of those, reported delivered
+    std::uint32_t late = 0;
+    bool withheld = false;  // the newest message waits for what its sender still receives
+    bool early = false;     // it was delivered meanwhile
   };
   static constexpr std::uint32_t kNobody = 0xffffffff;
 

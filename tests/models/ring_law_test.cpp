@@ -69,10 +69,13 @@ TEST_CASE("folding equal agents and multiplying loops change no result") {
   UniformCosts costs;
   costs.agent_cost = {700_ns, 300_GBps, Bandwidth::max(), true};
   costs.slot_count = 4;
-  for (const SendEnd end : {SendEnd::copied, SendEnd::injected, SendEnd::delivered}) {
+  for (const auto& [end, grain] : {std::pair{SendEnd::copied, 0_B},
+                                   {SendEnd::injected, 0_B},
+                                   {SendEnd::delivered, 0_B},
+                                   {SendEnd::injected, 1_KiB}}) {
     for (const std::uint32_t channels : {1U, 3U}) {
       for (const std::uint32_t slices : {1U, 2U}) {
-        costs.connection_cost = {300_ns, 10_GBps, Bytes::zero(), end};
+        costs.connection_cost = {300_ns, 10_GBps, grain, end};
         const Cluster cluster = square_fat_tree(4, 12_GBps, 400_ns);
         const Layout layout{channels, Elements{1 << 16}, slices};
         const Elements count{std::int64_t{16} * (1 << 16) * channels * 40};
@@ -121,4 +124,13 @@ TEST_CASE("a receiver that starts on the first grain pays one grain per hop inst
     const Time cut_through = simulate(*schedule, cluster, endpoints(cluster, ranks), costs, {}).time;
     CHECK(cut_through == 1_us * (ranks - 1) + transfer_time(size, rate) + transfer_time(grain, rate) * (ranks - 2));
   }
+}
+
+TEST_CASE("grains cost nothing where messages are no larger than one") {
+  const Cluster cluster = square_fat_tree(2, 10_GBps, 500_ns);
+  UniformCosts costs;
+  costs.connection_cost.end = SendEnd::injected;
+  const Time whole = ring(cluster, 4, Elements{4}, costs).time;
+  costs.connection_cost.grain = 16_B;
+  CHECK(ring(cluster, 4, Elements{4}, costs).time == whole);
 }
