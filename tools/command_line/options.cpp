@@ -41,8 +41,9 @@ std::string see_help(const Command& command) {
 }
 
 [[noreturn]] void refuse_option(const Command& command, const std::string& word) {
+  const options::options_description all = all_options(command);
   std::vector<std::string> known;
-  for (const auto& option : all_options(command).options()) {
+  for (const auto& option : all.options()) {
     if (option->long_name() != "arguments") { known.push_back("--" + option->long_name()); }
   }
   const std::string near = nearest(word, known);

@@ -20,9 +20,6 @@ struct Manifest {
   bool interrupted = false;  ///< results are missing
 };
 
-/// "fnv1a64:" and 16 hexadecimal digits: tells texts apart, no protection against forgery.
-std::string text_hash(const std::string& text);
-
 std::string host_name();
 
 }  // namespace athanor

@@ -10,9 +10,9 @@
 #include "sim/file.hpp"
 #include "sim/json/document.hpp"
 #include "sim/json/object_reader.hpp"
-#include "tools/report/manifest.hpp"
 #include "tools/scenario/read_case.hpp"
 #include "tools/scenario/scenario.hpp"
+#include "tools/scenario/text_hash.hpp"
 
 namespace athanor {
 

@@ -1,0 +1,95 @@
+#include <doctest/doctest.h>
+
+#include "sim/error.hpp"
+#include "tests/tools/command_line_fixture.hpp"
+#include "tools/command_line/python.hpp"
+#include "tools/report/table.hpp"
+#include "tools/scenario/measurement.hpp"
+#include "tools/scenario/sizes.hpp"
+#include "tools/scenario/text_hash.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+
+TEST_CASE("a range of sizes doubles from its first to at most its last") {
+  using Sizes = std::vector<Bytes>;
+  CHECK(parse_sizes("1MiB").value == Sizes{1_MiB});
+  CHECK(parse_sizes("8B..64B").value == Sizes{8_B, 16_B, 32_B, 64_B});
+  CHECK(parse_sizes("8B..65B").value == Sizes{8_B, 16_B, 32_B, 64_B});
+  CHECK(parse_sizes("8B..8B").value == Sizes{8_B});
+  CHECK(parse_sizes("3MiB..5MiB, 1 KiB").value == Sizes{3_MiB, 1_KiB});
+  CHECK(parse_sizes("0B").value == Sizes{0_B});
+  CHECK(parse_sizes("1B..4611686018427387904B").value->size() == 63);
+}
+
+TEST_CASE("sizes that mean nothing are refused with a code") {
+  for (const auto& [text, code] : std::vector<std::pair<std::string, std::string>>{{"", "wrong-type"},
+                                                                                   {"8", "missing-unit"},
+                                                                                   {"8B..", "wrong-type"},
+                                                                                   {"..8B", "wrong-type"},
+                                                                                   {"0B..8B", "out-of-range"},
+                                                                                   {"8B..4B", "empty-range"},
+                                                                                   {"-8B", "out-of-range"},
+                                                                                   {"8GB/s", "wrong-unit"}}) {
+    CAPTURE(text);
+    const auto parsed = parse_sizes(text);
+    CHECK_FALSE(parsed.value);
+    CHECK(parsed.mistake.code == code);
+  }
+}
+
+TEST_CASE("numbers lose decimals before they outgrow their column") {
+  CHECK(fitted(1.234, 7) == "   1.23");
+  CHECK(fitted(1234.56, 7) == "1234.56");
+  CHECK(fitted(12345.67, 7) == "12345.7");
+  CHECK(fitted(1234567.8, 7) == "1234568");
+  CHECK(fitted(123456789.0, 7) == "1.2e+08");
+}
+
+TEST_CASE("the same text has the same hash, another text another one") {
+  CHECK(text_hash("") == "fnv1a64:cbf29ce484222325");
+  CHECK(text_hash("a") == "fnv1a64:af63dc4c8601ec8c");
+}
+
+TEST_CASE("columns follow nccl-tests for every collective") {
+  ResultRow row;
+  row.type = DataType{};
+  row.run.size = 1_KiB;
+  row.run.time = 1_us;
+  row.collective.ranks = 3;
+  row.collective.root = 2;
+  for (const CollectiveKind kind : collective_kinds()) {
+    CAPTURE(name(kind));
+    row.collective.kind = kind;
+    const bool partitioned = kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter ||
+                             kind == CollectiveKind::all_to_all;
+    const bool rooted =
+        kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce || kind == CollectiveKind::send_receive;
+    CHECK(count_per_argument(row) == (partitioned ? 86 : 256));
+    CHECK(printed_root(row) == (rooted ? 2 : -1));
+    CHECK(algorithm_bandwidth(row) == doctest::Approx(1.024));
+  }
+  row.run.time = Time::zero();
+  CHECK(bus_bandwidth(row) == 0);
+}
+
+TEST_CASE("a measurement answers for its own sizes and ranks only") {
+  Measurement measurement;
+  measurement.ranks = 8;
+  measurement.rows = {{1_KiB, std::nullopt, std::nullopt}, {2_KiB, 5.0, std::nullopt}, {2_KiB, 7.0, 4}};
+  CHECK_FALSE(measurement.time_us(1_KiB, 8));
+  CHECK(measurement.time_us(2_KiB, 8) == 5.0);
+  CHECK(measurement.time_us(2_KiB, 4) == 7.0);
+  CHECK_FALSE(measurement.time_us(3_KiB, 8));
+  CHECK(measurement.covers(4));
+  CHECK_FALSE(measurement.covers(2));
+}
+
+TEST_CASE("a process tells its exit code and what it wrote, and one that cannot start says so") {
+  const Finished finished = run_process({"sh", "-c", "echo out; echo err >&2; exit 3"});
+  CHECK(finished.status == 3);
+  CHECK(finished.out == "out\n");
+  CHECK(finished.err == "err\n");
+  CHECK(run_process({"/no/such/program"}).status == 127);
+  CHECK(run_process({"sh", "-c", "kill -9 $$"}).status == 128 + 9);
+}
