@@ -115,6 +115,7 @@ void Executor::begin(std::uint32_t lane) {
   const AgentCost& cost = plan_.agent_costs[plan.cost];
   ++primitives_;
   state.phase = Phase::working;
+  state.begin_time = simulator_.now();
   state.incomplete = 0;
   for (std::uint32_t i = 0; i < state.receives.count; ++i) {
     if (connections_[plan_.in_connections[plan.first_in + state.receives.first + i]].complete == 0) {
@@ -176,6 +177,13 @@ void Executor::end(std::uint32_t lane) {
     slot_freed(connection);
   }
   ++state.primitives_ended;
+  if (recorder_ != nullptr) { tell_recorder(lane); }
+  wake_waiters(lane);
+  advance(lane);
+}
+
+void Executor::wake_waiters(std::uint32_t lane) {
+  LaneState& state = lanes_[lane];
   for (std::uint32_t waiter = std::exchange(state.first_waiter, kNobody); waiter != kNobody;) {
     const std::uint32_t next = std::exchange(lanes_[waiter].next_waiter, kNobody);
     if (state.primitives_ended >= lanes_[waiter].wait_ended) {
@@ -185,7 +193,12 @@ void Executor::end(std::uint32_t lane) {
     }
     waiter = next;
   }
-  advance(lane);
+}
+
+void Executor::tell_recorder(std::uint32_t lane) const {
+  const LaneState& state = lanes_[lane];
+  recorder_->primitive_ended({lane, state.loop, state.step, state.begin_time, simulator_.now(), state.bytes,
+                              state.receives.count, state.sends.count, state.inputs});
 }
 
 void Executor::advance(std::uint32_t lane) {

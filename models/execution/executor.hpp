@@ -9,13 +9,30 @@
 
 namespace athanor {
 
-class Timeline;
-
-/// Told when a lane has ended a primitive, before the lane goes on.
+/// Told when a lane has ended a loop and has another one before it.
 class ProgressListener {
  public:
   virtual ~ProgressListener() = default;
   virtual void loop_ended(std::uint32_t lane) = 0;
+};
+
+/// What a lane did in one primitive, from when its conditions held to when its sends had ended.
+struct EndedPrimitive {
+  std::uint32_t lane = 0;  ///< of the plan
+  std::uint64_t loop = 0;
+  std::uint32_t step = 0;
+  Time begin;
+  Time end;
+  Bytes bytes;  ///< of one message
+  std::uint32_t receives = 0;
+  std::uint32_t sends = 0;
+  std::uint32_t inputs = 0;
+};
+
+class PrimitiveListener {
+ public:
+  virtual ~PrimitiveListener() = default;
+  virtual void primitive_ended(const EndedPrimitive& primitive) = 0;
 };
 
 /// Runs a plan on a network: starts each primitive when its wait holds, its messages are there and its slots are
@@ -32,6 +49,7 @@ class Executor : public Actor, public MoveListener {
   /// The network must outlive the run; it reports to this executor.
   void connect(Network& network) { network_ = &network; }
   void listen(ProgressListener& listener) { listener_ = &listener; }
+  void record(PrimitiveListener& recorder) { recorder_ = &recorder; }
 
   /// Makes every lane start at `launch`. Then Simulator::run() runs the collective.
   void start(Time launch);
@@ -67,7 +85,8 @@ class Executor : public Actor, public MoveListener {
     std::uint64_t primitives_ended = 0;
     std::uint64_t wait_ended = 0;  // of the present primitive
     Bytes bytes;                   // of one message of the present primitive, payload
-    Time send_time;                // when its events are due
+    Time begin_time;
+    Time send_time;  // when its events are due
     Time work_time;
     Time release_time;
     std::uint32_t wait_lane = kNobody;  // of the present primitive
@@ -105,6 +124,8 @@ class Executor : public Actor, public MoveListener {
   void send(std::uint32_t lane);
   void part_ended(std::uint32_t lane);
   void end(std::uint32_t lane);
+  void wake_waiters(std::uint32_t lane);
+  void tell_recorder(std::uint32_t lane) const;
   void advance(std::uint32_t lane);
   void inputs_complete(std::uint32_t lane);
   void release_sends(std::uint32_t lane);
@@ -126,6 +147,7 @@ class Executor : public Actor, public MoveListener {
   ActorId id_;
   Network* network_ = nullptr;
   ProgressListener* listener_ = nullptr;
+  PrimitiveListener* recorder_ = nullptr;
   std::vector<LaneState> lanes_;
   std::vector<ConnectionState> connections_;
   std::vector<std::uint32_t> ready_;  // lanes whose conditions hold, to begin

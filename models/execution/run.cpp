@@ -41,7 +41,7 @@ class Candidate {
     return algorithm_.refuses(collective_, layout_);
   }
 
-  RunResult run() {
+  RunResult run(const SimulationOptions& options) {
     const auto schedule = algorithm_.make(collective_, layout_);
     const ProfilePricing costs(*request_.cluster.fabric, request_.profile, protocol_, collective_.ranks,
                                request_.element_size, schedule->least_slots());
@@ -50,9 +50,15 @@ class Candidate {
     result.protocol = protocol_.name;
     result.channels = layout_.channels;
     result.padded = collective_.count != request_.collective.count;
-    result.simulated = simulate(*schedule, request_.cluster, place(schedule->roster()), costs, request_.options);
+    result.simulated = simulate(*schedule, request_.cluster, place(schedule->roster()), costs, options);
     result.time = result.simulated.time + request_.profile.launch + protocol_.start;
     return result;
+  }
+
+  void draw() {
+    SimulationOptions options = request_.options;
+    options.timeline_offset = request_.profile.launch + protocol_.start;
+    run(options);
   }
 
  private:
@@ -136,41 +142,59 @@ std::string limit(const RunRequest& request, const RunResult& result) {
   return (result.time - result.simulated.time) * 2 >= result.time ? "launch" : "latency";
 }
 
+Bytes payload(const RunRequest& request) { return request.element_size * request.collective.count.count(); }
+
+struct Best {
+  std::optional<RunResult> result;
+  std::optional<Candidate> candidate;
+};
+
+/// Runs an algorithm with every protocol that takes it, and keeps the fastest. Returns why none does.
+std::optional<std::string> consider(const RunRequest& request, const Algorithm& algorithm, Best& best) {
+  SimulationOptions undrawn = request.options;
+  undrawn.timeline = nullptr;
+  bool ran = false;
+  std::string reason = "no protocol of the profile is meant for this size";
+  for (const Protocol& protocol : request.profile.protocols) {
+    const bool asked = !request.overrides.protocol || *request.overrides.protocol == protocol.name;
+    if (!asked || payload(request) < protocol.from || payload(request) > protocol.to) { continue; }
+    Candidate candidate(request, algorithm, protocol);
+    if (const std::optional<std::string> refusal = candidate.refuses()) {
+      reason = *refusal;
+      continue;
+    }
+    ran = true;
+    RunResult result = candidate.run(undrawn);
+    if (best.result && result.time >= best.result->time) { continue; }
+    best.result = std::move(result);
+    best.candidate.emplace(candidate);
+  }
+  return ran ? std::nullopt : std::optional(reason);
+}
+
 }  // namespace
 
 RunResult run_collective(const RunRequest& request) {
-  std::optional<RunResult> best;
+  Best best;
   std::vector<std::string> refused;
-  const Bytes size = request.element_size * request.collective.count.count();
   for (const Algorithm* algorithm : request.algorithms) {
-    std::optional<std::string> reason = "no protocol of the profile is meant for this size";
-    for (const Protocol& protocol : request.profile.protocols) {
-      const bool asked = !request.overrides.protocol || *request.overrides.protocol == protocol.name;
-      if (!asked || size < protocol.from || size > protocol.to) { continue; }
-      Candidate candidate(request, *algorithm, protocol);
-      const std::optional<std::string> refusal = candidate.refuses();
-      if (refusal) {
-        if (reason) { reason = refusal; }
-        continue;
-      }
-      reason.reset();
-      RunResult result = candidate.run();
-      if (!best || result.time < best->time) { best = std::move(result); }
-    }
+    const std::optional<std::string> reason = consider(request, *algorithm, best);
     if (reason) { refused.push_back(fmt::format("{}: {}", algorithm->name, *reason)); }
   }
-  if (!best) {
+  if (!best.result) {
     throw SimulationError("no-candidate",
                           fmt::format("nothing can run {} of {} bytes here:\n  {}", name(request.collective.kind),
-                                      size.count(), fmt::join(refused, "\n  ")));
+                                      payload(request).count(), fmt::join(refused, "\n  ")));
   }
-  best->size = size;
-  const bool in_network = find(request.collective.kind, best->algorithm).engine != Engine::none;
-  best->bound = lower_bound(request.cluster, request.collective, size, in_network);
-  best->limited_by = limit(request, *best);
-  best->extrapolated = !request.profile.covers(request.collective.kind, request.collective.ranks, size);
-  best->refused = std::move(refused);
-  return std::move(*best);
+  if (request.options.timeline != nullptr) { best.candidate->draw(); }
+  RunResult result = std::move(*best.result);
+  result.size = payload(request);
+  const bool in_network = find(request.collective.kind, result.algorithm).engine != Engine::none;
+  result.bound = lower_bound(request.cluster, request.collective, result.size, in_network);
+  result.limited_by = limit(request, result);
+  result.extrapolated = !request.profile.covers(request.collective.kind, request.collective.ranks, result.size);
+  result.refused = std::move(refused);
+  return result;
 }
 
 double algorithm_bandwidth(Bytes size, Time time) {

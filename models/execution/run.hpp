@@ -31,8 +31,8 @@ struct RunRequest {
   Bytes element_size{4};
   std::vector<const Algorithm*> algorithms;
   Overrides overrides;
-  SimulationOptions options;
-  std::uint64_t seed = 1;  ///< of routing
+  SimulationOptions options;  ///< a timeline draws the fastest candidate only
+  std::uint64_t seed = 1;     ///< of routing
 };
 
 /// The candidate that took least time; ties go to the algorithm and protocol named first.

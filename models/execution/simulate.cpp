@@ -4,6 +4,7 @@
 
 #include "models/execution/executor.hpp"
 #include "models/execution/repetition.hpp"
+#include "models/execution/timeline_recorder.hpp"
 #include "models/network/flow_network.hpp"
 #include "models/network/ideal_network.hpp"
 #include "sim/check.hpp"
@@ -54,6 +55,10 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   executor.connect(*network);
   std::optional<Repetition> repetition;
   if (options.repeat_loops && options.timeline == nullptr) { repetition.emplace(simulator, executor, *network, plan); }
+  std::optional<TimelineRecorder> recorder;
+  if (options.timeline != nullptr) {
+    executor.record(recorder.emplace(*options.timeline, plan, schedule, options.timeline_offset));
+  }
   executor.start(Time::zero());
   simulator.run();
   executor.require_finished();

@@ -21,7 +21,8 @@ struct SimulationOptions {
   NetworkLevel level = NetworkLevel::flow;
   bool classes = true;           ///< simulate one of each class of equal agents (exact)
   bool repeat_loops = true;      ///< multiply loops that repeat (exact)
-  Timeline* timeline = nullptr;  ///< records what was simulated; nullptr: nothing
+  Timeline* timeline = nullptr;  ///< draws what is simulated, every loop of it; nullptr: nothing
+  Time timeline_offset;          ///< of the drawing: what happens before the schedule starts
 };
 
 /// What one link carried. `members`: how many links did the same.

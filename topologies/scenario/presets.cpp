@@ -41,8 +41,8 @@ void read_provenance(ObjectReader& reader, const Sources& sources, Provenance& p
   reader.optional("note", provenance.note, "What else there is to know");
 }
 
-Names<Protocol> protocol_names() {
-  return {{"none", Protocol::none}, {"infiniband", Protocol::infiniband}, {"roce", Protocol::roce}};
+Names<Framing> framing_names() {
+  return {{"none", Framing::none}, {"infiniband", Framing::infiniband}, {"roce", Framing::roce}};
 }
 
 void read_fields(ObjectReader& reader, LinkPreset& link) {
@@ -71,7 +71,7 @@ void read_fields(ObjectReader& reader, GpuPreset& gpu) {
 
 void read_fields(ObjectReader& reader, NicPreset& nic) {
   reader.required("rate", nic.rate, "Line rate of the network port, one direction");
-  reader.required("protocol", nic.protocol, "What headers cost", protocol_names());
+  reader.required("protocol", nic.protocol, "What headers cost", framing_names());
   reader.required("latency", nic.latency, "Of forwarding, each way");
   reader.required("pcie", nic.pcie, "The link preset of its PCIe port");
 }
@@ -80,7 +80,7 @@ void read_fields(ObjectReader& reader, SwitchPreset& device) {
   reader.required("rate", device.rate, "Line rate of a port, one direction");
   reader.required("radix", device.radix, "Ports", {2, 65'536});
   reader.required("latency", device.latency, "Of forwarding");
-  reader.required("protocol", device.protocol, "What headers cost", protocol_names());
+  reader.required("protocol", device.protocol, "What headers cost", framing_names());
 }
 
 void read_fields(ObjectReader& reader, NodePreset& node) { read_node(reader, node.node); }
@@ -108,11 +108,11 @@ void load(const std::string& path, std::map<std::string, Preset>& presets, Probl
 
 }  // namespace
 
-Ratio payload_share(Protocol protocol) {
+Ratio payload_share(Framing protocol) {
   switch (protocol) {
-    case Protocol::none: return {1, 1};
-    case Protocol::infiniband: return {4096, 4096 + 8 + 12 + 4 + 2};
-    case Protocol::roce: return {4096, 4096 + 20 + 14 + 20 + 8 + 12 + 4 + 4};
+    case Framing::none: return {1, 1};
+    case Framing::infiniband: return {4096, 4096 + 8 + 12 + 4 + 2};
+    case Framing::roce: return {4096, 4096 + 20 + 14 + 20 + 8 + 12 + 4 + 4};
   }
   return {1, 1};
 }

@@ -17,14 +17,14 @@ struct Provenance {
 };
 
 /// What headers leave of a line rate.
-enum class Protocol : std::uint8_t { none, infiniband, roce };
+enum class Framing : std::uint8_t { none, infiniband, roce };
 
 /// Payload / all bytes on the wire, with packets of 4096 bytes of payload:
 ///  - infiniband: 4096 / 4122 (LRH 8, BTH 12, ICRC 4, VCRC 2); reliable connection, the 16 bytes of the RETH are in
 ///    the first packet of a message only;
 ///  - roce: 4096 / 4178 (preamble and gap 20, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4).
 /// Line rates (200 Gb/s of HDR) are what is left after the line code.
-Ratio payload_share(Protocol protocol);
+Ratio payload_share(Framing protocol);
 
 struct LinkPreset {
   LinkKind kind = LinkKind::pcie;
@@ -42,7 +42,7 @@ struct GpuPreset {
 };
 struct NicPreset {
   Bandwidth rate;
-  Protocol protocol = Protocol::none;
+  Framing protocol = Framing::none;
   Time latency;
   std::string pcie;
   Provenance provenance;
@@ -51,7 +51,7 @@ struct SwitchPreset {
   Bandwidth rate;  ///< of one port
   std::uint32_t radix = 0;
   Time latency;
-  Protocol protocol = Protocol::none;
+  Framing protocol = Framing::none;
   Provenance provenance;
 };
 struct NodePreset {
