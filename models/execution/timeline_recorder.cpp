@@ -1,0 +1,49 @@
+#include "models/execution/timeline_recorder.hpp"
+
+#include <map>
+
+#include <fmt/format.h>
+
+namespace athanor {
+
+namespace {
+
+std::string_view what(const EndedPrimitive& primitive) {
+  const bool receives = primitive.receives > 0;
+  const bool sends = primitive.sends > 0;
+  const bool reduces = primitive.inputs > 1;
+  if (receives && sends) { return reduces ? "receive, reduce, send" : "receive, send"; }
+  if (receives) { return reduces ? "receive, reduce" : "receive"; }
+  if (sends) { return reduces ? "reduce, send" : "send"; }
+  return reduces ? "reduce" : "copy";
+}
+
+}  // namespace
+
+TimelineRecorder::TimelineRecorder(Timeline& timeline, const Plan& plan, const Schedule& schedule, Time offset)
+    : timeline_(timeline), offset_(offset) {
+  std::vector<std::uint32_t> members(plan.lanes.size());
+  for (const std::uint32_t lane : plan.lane_of) { ++members[lane]; }
+  std::map<AgentId, ProcessId> processes;
+  const std::uint32_t ranks = schedule.roster().ranks;
+  for (std::size_t i = 0; i < plan.lanes.size(); ++i) {
+    const Plan::Lane& lane = plan.lanes[i];
+    const auto [process, fresh] = processes.try_emplace(lane.agent);
+    if (fresh) {
+      process->second =
+          timeline.add_process(lane.agent.value < ranks ? fmt::format("rank {}", lane.agent.value)
+                                                        : fmt::format("engine {}", lane.agent.value - ranks));
+    }
+    const std::string equal = members[i] > 1 ? fmt::format(", one of {} equal lanes", members[i]) : "";
+    tracks_.push_back(timeline.add_track(process->second, fmt::format("lane {}{}", lane.lane.value, equal)));
+    if (offset > Time::zero()) { timeline.span(tracks_.back(), "launch", "launch", Time::zero(), offset); }
+  }
+}
+
+void TimelineRecorder::primitive_ended(const EndedPrimitive& primitive) {
+  timeline_.span(tracks_[primitive.lane], what(primitive), "primitive", primitive.begin + offset_,
+                 primitive.end + offset_,
+                 {{"loop", primitive.loop}, {"step", primitive.step}, {"bytes", primitive.bytes.count()}});
+}
+
+}  // namespace athanor
