@@ -50,18 +50,25 @@ Bytes sent_by_rank(CollectiveKind kind, Bytes size, std::int64_t ranks, bool in_
   return {};
 }
 
-Time longest_latency(const Cluster& cluster, std::uint32_t ranks) {
-  constexpr std::uint32_t kSamples = 64;  // a lower bound stays one with fewer
-  Time longest;
+Time route_latency(const Cluster& cluster, std::uint32_t from, std::uint32_t to) {
   std::vector<LinkId> path;
-  for (std::uint32_t sample = 1; sample <= std::min(kSamples, ranks - 1); ++sample) {
-    const std::uint32_t rank = 1 + static_cast<std::uint32_t>(std::uint64_t{sample - 1} * (ranks - 1) / kSamples);
-    const std::uint32_t to = ranks - 1 <= kSamples ? sample : std::min(rank, ranks - 1);
-    path.clear();
-    cluster.router->route({cluster.endpoints[0], cluster.endpoints[to], 0, {}}, path);
-    Time latency;
-    for (const LinkId link : path) { latency += cluster.fabric->link(link).latency; }
-    longest = std::max(longest, latency);
+  cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0, {}}, path);
+  Time latency;
+  for (const LinkId link : path) { latency += cluster.fabric->link(link).latency; }
+  return latency;
+}
+
+/// Of the longest way from the root; without a root every rank depends on every other, rank 0 too. Of many ranks a
+/// sample is looked at: a lower bound stays one.
+Time longest_latency(const Cluster& cluster, const Collective& collective) {
+  if (collective.kind == CollectiveKind::send_receive) {
+    return route_latency(cluster, collective.root, (collective.root + 1) % collective.ranks);
+  }
+  constexpr std::uint32_t kSamples = 64;
+  const std::uint32_t stride = std::max(1U, collective.ranks / kSamples);
+  Time longest;
+  for (std::uint32_t rank = 0; rank < collective.ranks; rank += stride) {
+    longest = std::max(longest, route_latency(cluster, collective.root, rank));
   }
   return longest;
 }
@@ -89,7 +96,7 @@ Bound lower_bound(const Cluster& cluster, const Collective& collective, Bytes si
     if (bytes.out > Bytes::zero()) { raise(bound, transfer_time(bytes.out, cut.out), cut.name); }
     if (bytes.in > Bytes::zero()) { raise(bound, transfer_time(bytes.in, cut.in), cut.name); }
   }
-  raise(bound, longest_latency(cluster, collective.ranks), "latency");
+  raise(bound, longest_latency(cluster, collective), "latency");
   return bound;
 }
 

@@ -1,0 +1,143 @@
+#include <doctest/doctest.h>
+
+#include "algorithms/catalog.hpp"
+#include "models/execution/simulate.hpp"
+#include "tests/models/small_clusters.hpp"
+#include "topologies/generators.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+using namespace athanor::testing;
+
+namespace {
+
+/// Engines sit on the device next to the first endpoint.
+Placement place(const Cluster& cluster, const Roster& roster) {
+  Placement placement{{cluster.endpoints.begin(), cluster.endpoints.begin() + roster.ranks}, 3};
+  const LinkId first{cluster.fabric->out(cluster.endpoints.front()).first};
+  placement.vertices.resize(roster.agents, cluster.fabric->target(first));
+  return placement;
+}
+
+Cluster nvswitch_node() {
+  NodeSpec spec;
+  spec.name = "eight GPUs on an NVSwitch";
+  spec.gpus = 8;
+  spec.scale_up = NvSwitchSpec{{8_GBps, 8_GBps, 100_ns}};
+  spec.sockets = 1;
+  spec.pcie_link = {1_GBps, 1_GBps, 100_ns};
+  spec.pcie = {{0, false, {0, 1, 2, 3, 4, 5, 6, 7}, {}}};
+  return single_node(spec);
+}
+
+Simulated run(const Algorithm& algorithm, const Collective& collective, const Layout& layout, const Cluster& cluster,
+              const CostModel& costs, const SimulationOptions& options) {
+  const auto schedule = algorithm.make(collective, layout);
+  return simulate(*schedule, cluster, place(cluster, schedule->roster()), costs, options);
+}
+
+Collective padded(const Algorithm& algorithm, std::uint32_t ranks, std::int64_t about, const Layout& layout) {
+  Collective collective{algorithm.kind, ranks, Elements{about}};
+  const Elements granule = algorithm.granule(collective, layout);
+  collective.count = granule * ceil_div(about, granule.count());
+  return collective;
+}
+
+UniformCosts contended() {
+  UniformCosts costs;
+  costs.agent_cost = {300_ns, 200_GBps, 400_GBps, true};
+  costs.connection_cost.latency = 200_ns;
+  costs.connection_cost.end = SendEnd::injected;
+  costs.slot_count = 3;
+  return costs;
+}
+
+}  // namespace
+
+TEST_CASE("for every algorithm, one of each class takes as long as all, loops multiplied or not") {
+  const UniformCosts costs = contended();
+  const Cluster trees[] = {square_fat_tree(4, 3_GBps, 400_ns), star(16, 5_GBps, 1_us)};
+  for (const Algorithm& algorithm : catalog()) {
+    for (const std::uint32_t ranks : {1U, 2U, 5U, 8U, 16U}) {
+      for (const Layout& layout : {Layout{}, Layout{2, Elements{1500}, 2}}) {
+        const Collective collective = padded(algorithm, ranks, 48'000, layout);
+        if (algorithm.engine != Engine::none || algorithm.refuses(collective, layout)) { continue; }
+        for (const Cluster& cluster : trees) {
+          CAPTURE(algorithm.name);
+          CAPTURE(ranks);
+          CAPTURE(layout.channels);
+          SimulationOptions whole;
+          whole.classes = whole.repeat_loops = false;
+          const Time expected = run(algorithm, collective, layout, cluster, costs, whole).time;
+          for (const bool classes : {false, true}) {
+            SimulationOptions part;
+            part.classes = classes;
+            CHECK(run(algorithm, collective, layout, cluster, costs, part).time == expected);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the same holds for engines, whose lanes are one class for all heads") {
+  UniformCosts costs = contended();
+  costs.slot_count = 1;
+  const Cluster cluster = nvswitch_node();
+  const Algorithm& nvls = find(CollectiveKind::all_reduce, "nvls");
+  for (const std::uint32_t ranks : {2U, 3U, 8U}) {
+    const Layout layout{2, Elements{1000}};
+    const Collective collective = padded(nvls, ranks, 200'000, layout);
+    SimulationOptions whole;
+    whole.classes = whole.repeat_loops = false;
+    const Simulated all = run(nvls, collective, layout, cluster, costs, whole);
+    const Simulated part = run(nvls, collective, layout, cluster, costs, {});
+    CAPTURE(ranks);
+    CHECK(part.time == all.time);
+    CHECK(part.lanes * ranks * 2 == all.lanes);
+    CHECK((part.skipped_loops > 0 || ranks != 8));  // eight heads in step settle into equal loops
+  }
+}
+
+TEST_CASE("contention never makes a collective faster than the ideal network does") {
+  const UniformCosts costs = contended();
+  const Cluster cluster = square_fat_tree(3, 3_GBps, 400_ns);
+  for (const Algorithm& algorithm : catalog()) {
+    const Collective collective = padded(algorithm, 9, 90'000, {});
+    if (algorithm.engine != Engine::none || algorithm.refuses(collective, {})) { continue; }
+    CAPTURE(algorithm.name);
+    SimulationOptions ideal;
+    ideal.level = NetworkLevel::ideal;
+    CHECK(run(algorithm, collective, {}, cluster, costs, {}).time >=
+          run(algorithm, collective, {}, cluster, costs, ideal).time);
+  }
+}
+
+TEST_CASE("equal ranks on one switch are one class") {
+  const Cluster cluster = star(12, 5_GBps, 1_us);
+  for (const auto& [kind, name] : {std::pair{CollectiveKind::all_reduce, "ring"},
+                                   {CollectiveKind::all_gather, "ring"},
+                                   {CollectiveKind::reduce_scatter, "ring"},
+                                   {CollectiveKind::all_to_all, "pairwise"}}) {
+    const Algorithm& algorithm = find(kind, name);
+    CAPTURE(name);
+    CHECK(run(algorithm, padded(algorithm, 12, 1200, {}), {}, cluster, contended(), {}).lanes == 1);
+  }
+}
+
+TEST_CASE("a parameter server is limited by the link of the rank that serves") {
+  UniformCosts costs;
+  const Bandwidth rate = 10_GBps;
+  const Bytes size = 4_MiB;
+  for (const std::uint32_t ranks : {2U, 5U, 16U}) {
+    const Cluster cluster = star(ranks, rate, 500_ns);
+    const Algorithm& server = find(CollectiveKind::all_reduce, "parameter_server");
+    const Collective collective{CollectiveKind::all_reduce, ranks, Elements{size.count() / 4}};
+    // All send at once and share the server's link; it answers all at once over its link the other way.
+    const Time one_way = 1_us + transfer_time(size * (ranks - 1), rate);
+    CAPTURE(ranks);
+    const Time time = run(server, collective, {}, cluster, costs, {}).time;
+    CHECK(time >= one_way * 2);
+    CHECK(time <= one_way * 2 + 10_ps);  // a fair share that is no whole number of units of rate is rounded down
+  }
+}

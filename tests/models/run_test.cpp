@@ -1,0 +1,107 @@
+#include "models/execution/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include "algorithms/catalog.hpp"
+#include "sim/error.hpp"
+#include "topologies/generators.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+
+namespace {
+
+Profile read_profile(const std::string& text) {
+  Profile profile;
+  Problems problems;
+  read_document(Document::parse(text, "profile.json"), problems, [&](ObjectReader& root) { read(root, profile); });
+  problems.throw_if_any();
+  return profile;
+}
+
+Cluster ten_hosts() { return star(hosts(10), {10_GBps, 10_GBps, 500_ns, Time::zero()}); }
+
+RunResult run(const Cluster& cluster, const Profile& profile, const std::vector<const Algorithm*>& algorithms,
+              Elements count, const Overrides& overrides = {}) {
+  return run_collective(
+      {cluster, profile, {CollectiveKind::all_reduce, 10, count}, Bytes{4}, algorithms, overrides, {}, 1});
+}
+
+const Algorithm* all_reduce(std::string_view name) { return &find(CollectiveKind::all_reduce, name); }
+
+}  // namespace
+
+TEST_CASE("the fastest algorithm is reported: few steps for small payloads, few bytes for large ones") {
+  const Cluster cluster = ten_hosts();
+  const std::vector<const Algorithm*> both{all_reduce("ring"), all_reduce("recursive_doubling")};
+  CHECK(run(cluster, {}, both, Elements{10}).algorithm == "recursive_doubling");
+  CHECK(run(cluster, {}, both, Elements{10'000'000}).algorithm == "ring");
+}
+
+TEST_CASE("the launch and the start of a protocol are part of every time") {
+  const Cluster cluster = ten_hosts();
+  const Profile bare = read_profile(R"({"protocols": [{"name": "p"}]})");
+  const Profile costly = read_profile(R"({"launch": "10us", "protocols": [{"name": "p", "start": "5us"}]})");
+  const auto ring = {all_reduce("ring")};
+  CHECK(run(cluster, costly, ring, Elements{1000}).time == run(cluster, bare, ring, Elements{1000}).time + 15_us);
+}
+
+TEST_CASE("a ring with latency, rate and payload share per hop takes the sum of its steps") {
+  const Cluster cluster = ten_hosts();
+  const Profile profile = read_profile(R"({"protocols": [{"name": "p", "send_end": "delivered", "payload": 0.5,
+      "network": {"latency": "3us", "rate": "2GB/s"}, "overhead": "250ns"}]})");
+  // 4000 bytes a step are 8000 on the wire, at 2 GB/s of payload or 4 GB/s of wire. The last step sends nothing.
+  const Time step = 250_ns + 3_us + 1_us + transfer_time(8000_B, 4_GBps);
+  CHECK(run(cluster, profile, {all_reduce("ring")}, Elements{10'000}).time == step * 18 + 250_ns);
+}
+
+TEST_CASE("a payload that does not divide is priced at the next size that does, and says so") {
+  const Cluster cluster = ten_hosts();
+  const auto ring = {all_reduce("ring")};
+  CHECK(run(cluster, {}, ring, Elements{11}).time == run(cluster, {}, ring, Elements{20}).time);
+  CHECK(run(cluster, {}, ring, Elements{11}).padded);
+  CHECK_FALSE(run(cluster, {}, ring, Elements{20}).padded);
+}
+
+TEST_CASE("a result outside of what the profile was fitted on is extrapolated") {
+  const Cluster cluster = ten_hosts();
+  const Profile profile = read_profile(
+      R"({"fitted": {"collectives": ["all_reduce"], "ranks": [10], "from": "1KiB", "to": "1MiB"},
+          "protocols": [{"name": "p"}]})");
+  const auto ring = {all_reduce("ring")};
+  CHECK(run(cluster, profile, ring, Elements{10}).extrapolated);
+  CHECK_FALSE(run(cluster, profile, ring, Elements{10'000}).extrapolated);
+  CHECK(run(cluster, profile, ring, Elements{1'000'000}).extrapolated);
+}
+
+TEST_CASE("where nothing fits, the reasons are given") {
+  const Cluster cluster = ten_hosts();
+  CHECK_THROWS_WITH_AS(run(cluster, {}, {all_reduce("nvls")}, Elements{10}),
+                       doctest::Contains("nvls: it needs all ranks on one NVSwitch"), SimulationError);
+  const Profile small = read_profile(R"({"protocols": [{"name": "p", "to": "1KiB"}]})");
+  CHECK_THROWS_WITH_AS(run(cluster, small, {all_reduce("ring")}, Elements{10'000}),
+                       doctest::Contains("no protocol of the profile is meant for this size"), SimulationError);
+  const RunResult result = run(cluster, {}, {all_reduce("ring"), all_reduce("nvls")}, Elements{10});
+  CHECK(result.algorithm == "ring");
+  CHECK(result.refused.size() == 1);
+}
+
+TEST_CASE("a profile with mistakes is refused with all of them") {
+  const auto problems = [](const std::string& text) {
+    try {
+      read_profile(text);
+    } catch (const ScenarioError& error) { return error.problems().size(); }
+    return std::size_t{0};
+  };
+  CHECK(problems(R"({"lunch": "5us"})") == 1);
+  CHECK(problems(R"({"launch": "5", "protocols": [{"name": "p", "payload": 1.5, "slots": 0}]})") == 3);
+  CHECK(problems(R"({"protocols": [{"send_end": "never"}]})") == 2);
+}
+
+TEST_CASE("bus bandwidth is algorithm bandwidth times the factor of the collective") {
+  const Time time = 1_ms;
+  CHECK(algorithm_bandwidth(Bytes{1'000'000}, time) == doctest::Approx(1.0));
+  CHECK(bus_bandwidth({CollectiveKind::all_reduce, 8, Elements{}}, Bytes{1'000'000}, time) == doctest::Approx(1.75));
+  CHECK(bus_bandwidth({CollectiveKind::all_gather, 8, Elements{}}, Bytes{1'000'000}, time) == doctest::Approx(0.875));
+  CHECK(bus_bandwidth({CollectiveKind::broadcast, 8, Elements{}}, Bytes{1'000'000}, time) == doctest::Approx(1.0));
+}
