@@ -144,6 +144,13 @@ std::string limit(const RunRequest& request, const RunResult& result) {
 
 Bytes payload(const RunRequest& request) { return request.element_size * request.collective.count.count(); }
 
+/// Whether some candidate may reduce in the network: the bound then holds for all of them.
+bool may_use_engine(const RunRequest& request) {
+  return shared_nvswitch(request.cluster, request.collective.ranks).has_value() &&
+         std::any_of(request.algorithms.begin(), request.algorithms.end(),
+                     [](const Algorithm* algorithm) { return algorithm->engine != Engine::none; });
+}
+
 struct Best {
   std::optional<RunResult> result;
   std::optional<Candidate> candidate;
@@ -189,8 +196,7 @@ RunResult run_collective(const RunRequest& request) {
   if (request.options.timeline != nullptr) { best.candidate->draw(); }
   RunResult result = std::move(*best.result);
   result.size = payload(request);
-  const bool in_network = find(request.collective.kind, result.algorithm).engine != Engine::none;
-  result.bound = lower_bound(request.cluster, request.collective, result.size, in_network);
+  result.bound = lower_bound(request.cluster, request.collective, result.size, may_use_engine(request));
   result.limited_by = limit(request, result);
   result.extrapolated = !request.profile.covers(request.collective.kind, request.collective.ranks, result.size);
   result.refused = std::move(refused);

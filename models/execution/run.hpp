@@ -42,7 +42,7 @@ struct RunResult {
   std::uint32_t channels = 1;
   Bytes size;  ///< count x element size
   Time time;
-  Bound bound;
+  Bound bound;                ///< of the hardware, with its engines where a candidate uses them
   std::string limited_by;     ///< kind and ends of the busiest link, "launch", or "latency" (of steps)
   bool extrapolated = false;  ///< outside the domain in which the profile was fitted
   bool padded = false;        ///< priced at the next size that is cut into equal pieces
