@@ -100,7 +100,8 @@ bool simulate_case(const Scenario& scenario, const Case& scenario_case, const In
   const SimulationOptions options{.level = scenario_case.level,
                                   .classes = !invocation.has("no-classes"),
                                   .repeat_loops = !invocation.has("no-repeat"),
-                                  .timeline = timeline};
+                                  .timeline = timeline,
+                                  .timeline_offset = {}};
   Progress progress(streams, !invocation.quiet);
   for (std::size_t i = 0; i < scenario_case.sizes.size(); ++i) {
     if (streams.interrupted()) { return false; }
