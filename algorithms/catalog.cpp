@@ -5,9 +5,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "algorithms/local_copy.hpp"
 #include "sim/error.hpp"
+#include "sim/units.hpp"
 
 namespace athanor {
 
@@ -18,6 +20,15 @@ Algorithm recursive_doubling_all_reduce();
 Algorithm halving_doubling_all_reduce();
 Algorithm parameter_server_all_reduce();
 Algorithm nvls_all_reduce();
+Algorithm bidirectional_ring_all_reduce();
+Algorithm multi_ring_all_reduce();
+Algorithm torus_2d_all_reduce();
+Algorithm torus_3d_all_reduce();
+Algorithm torus_all_reduce();
+Algorithm hierarchical_all_reduce();
+Algorithm rabenseifner_all_reduce();
+Algorithm swing_all_reduce();
+Algorithm swing_latency_all_reduce();
 Algorithm ring_reduce_scatter();
 Algorithm ring_all_gather();
 Algorithm ring_broadcast();
@@ -35,6 +46,15 @@ std::span<const Algorithm> catalog() {
       halving_doubling_all_reduce(),
       parameter_server_all_reduce(),
       nvls_all_reduce(),
+      bidirectional_ring_all_reduce(),
+      multi_ring_all_reduce(),
+      torus_2d_all_reduce(),
+      torus_3d_all_reduce(),
+      torus_all_reduce(),
+      hierarchical_all_reduce(),
+      rabenseifner_all_reduce(),
+      swing_all_reduce(),
+      swing_latency_all_reduce(),
       ring_reduce_scatter(),
       ring_all_gather(),
       ring_broadcast(),
@@ -99,6 +119,27 @@ std::optional<std::string> invalid_layout(const Layout& layout) {
   return std::nullopt;
 }
 
+std::optional<std::string> invalid_dimensions(const Dimensions& dimensions, std::uint32_t ranks) {
+  if (dimensions.front() == 0) { return std::nullopt; }
+  const auto* const end = std::find(dimensions.begin(), dimensions.end(), 0U);
+  if (std::any_of(end, dimensions.end(), [](std::uint32_t side) { return side != 0; })) {
+    return "a side of 0 stands between the dimensions";
+  }
+  Wide positions = 1;
+  for (const auto* side = dimensions.begin(); side != end; ++side) { positions *= *side; }
+  if (positions == ranks) { return std::nullopt; }
+  return fmt::format("dimensions {} are not {} ranks", fmt::join(dimensions.begin(), end, " x "), ranks);
+}
+
+/// What a cost with one channel and the payload in one loop and one slice still depends on.
+Layout shape_of(const Layout& layout) {
+  Layout shape;
+  shape.group = layout.group;
+  shape.dimensions = layout.dimensions;
+  shape.rings = layout.rings;
+  return shape;
+}
+
 }  // namespace
 
 std::optional<std::string> invalid(const Collective& collective, const Layout& layout) {
@@ -107,14 +148,16 @@ std::optional<std::string> invalid(const Collective& collective, const Layout& l
   if (layout.group != 0 && collective.ranks % layout.group != 0) {
     return fmt::format("groups of {} do not divide {} ranks", layout.group, collective.ranks);
   }
-  return std::nullopt;
+  return invalid_dimensions(layout.dimensions, collective.ranks);
 }
 
 std::optional<std::string> Algorithm::refuses(const Collective& collective, const Layout& layout) const {
   if (collective.kind != kind) {
     return fmt::format("{} does {}, not {}", name, athanor::name(kind), athanor::name(collective.kind));
   }
-  return invalid(collective, layout);
+  if (auto reason = invalid(collective, layout)) { return reason; }
+  if (collective.ranks == 1 || refuses_many == nullptr) { return std::nullopt; }
+  return refuses_many(collective, layout);
 }
 
 std::unique_ptr<const Schedule> Algorithm::make(const Collective& collective, const Layout& layout) const {
@@ -128,8 +171,9 @@ Elements Algorithm::granule(const Collective& collective, const Layout& layout) 
   return collective.ranks == 1 ? Elements{1} : granule_for_many(collective, layout);
 }
 
-Cost Algorithm::cost(const Collective& collective) const {
-  return collective.ranks == 1 ? Cost{} : cost_for_many(collective);
+Cost Algorithm::cost(const Collective& collective, const Layout& layout) const {
+  if (collective.ranks == 1) { return {}; }
+  return cost_in_shape == nullptr ? cost_for_many(collective) : cost_in_shape(collective, shape_of(layout));
 }
 
 }  // namespace athanor

@@ -46,6 +46,10 @@ struct Algorithm {
   std::unique_ptr<const Schedule> (*make_for_many)(const Collective&, const Layout&) = nullptr;
   Elements (*granule_for_many)(const Collective&, const Layout&) = nullptr;
   Cost (*cost_for_many)(const Collective&) = nullptr;
+  /// In place of cost_for_many where the shape of the layout (group, dimensions, rings) counts.
+  Cost (*cost_in_shape)(const Collective&, const Layout&) = nullptr;
+  /// Why many ranks cannot do it, beyond invalid(); null: they always can.
+  std::optional<std::string> (*refuses_many)(const Collective&, const Layout&) = nullptr;
 
   /// Why it does not fit, in words for the user, or nothing.
   std::optional<std::string> refuses(const Collective& collective, const Layout& layout) const;
@@ -54,8 +58,8 @@ struct Algorithm {
   /// Counts that are a multiple of this are cut so that in each step all ranks and channels have equally many
   /// elements. Models price a count as if it were rounded up to the next multiple.
   Elements granule(const Collective& collective, const Layout& layout) const;
-  /// Exact, also for uneven counts.
-  Cost cost(const Collective& collective) const;
+  /// Exact, also for uneven counts. Of the layout only group, dimensions and rings count.
+  Cost cost(const Collective& collective, const Layout& layout = {}) const;
 };
 
 /// All algorithms, by kind in the order of CollectiveKind; the first of each kind is the one to begin with.

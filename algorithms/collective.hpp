@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -40,6 +41,10 @@ struct Collective {
   bool in_place = false;   ///< input and output share memory; not for all-to-all and send/receive
 };
 
+/// Sides of a grid of ranks. Rank r is at the coordinates of r in mixed radix, the last side varying fastest, as in a
+/// torus of the cluster. Zeros stand behind the sides; all zero: not given.
+using Dimensions = std::array<std::uint32_t, 6>;
+
 /// How the payload is cut. An algorithm pipelines: channels run side by side, each loops over its part, and each
 /// loop moves one chunk per step. Rings send a chunk in slices, one by one, so that a slice travels on while the next
 /// arrives; the other algorithms, whose messages do not depend on each other, take a slice as their chunk.
@@ -53,7 +58,9 @@ struct Layout {
   std::uint32_t slices = 1;          ///< messages per chunk
   Elements grain{1};                 ///< chunks and slices are multiples of this, but for the last
   std::uint32_t rotation = 0;        ///< ranks by which the way out of a group moves per channel; 0: ascending order
-  std::uint32_t group = 0;           ///< ranks per node for rotated orders, a divisor of the ranks; 0: one group
+  std::uint32_t group = 0;           ///< ranks per node, for rotated orders and hierarchies; divides the ranks; 0: all
+  Dimensions dimensions{};  ///< for torus and mesh; not given: the sides of the least sum that an algorithm has
+  std::uint32_t rings = 0;  ///< for multi_ring: directed rings at most; 0: eight
 };
 
 }  // namespace athanor

@@ -5,28 +5,32 @@ namespace athanor {
 Lane CubeAllReduce::lane(AgentId agent, LaneId lane) const {
   const std::uint32_t rank = agent.value;
   const std::uint32_t steps = cube_.is_corner(rank) ? exchanges_ + (cube_.serves(rank) ? 2 : 0) : 2;
-  const std::uint32_t ports = cube_.ports(rank);
-  return {steps, cut_.loops(lane.value), ports, ports, ProgramId{3 * cut_.shape(lane.value) + cube_.role(rank)}};
+  const std::uint32_t ports = this->ports(rank);
+  return {steps, cut().loops(lane.value), ports, ports, ProgramId{3 * cut().shape(lane.value) + cube_.role(rank)}};
 }
 
-Memory CubeAllReduce::memory(AgentId) const {
-  return {collective_.count, collective_.count, Elements::zero(),
-          collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
+std::uint32_t CubeAllReduce::ports(std::uint32_t rank) const {
+  return cube_.is_corner(rank) ? cube_.dimensions() + (cube_.serves(rank) ? 1 : 0) : 1;
+}
+
+Endpoint CubeAllReduce::opposite(std::uint32_t rank, LaneId lane, PortId port) const {
+  if (!cube_.is_corner(rank)) { return {AgentId{rank - cube_.corners()}, lane, PortId{cube_.dimensions()}}; }
+  if (port.value == cube_.dimensions()) { return {AgentId{rank + cube_.corners()}, lane, PortId{0}}; }
+  return {AgentId{partner(lane.value, rank, port.value)}, lane, port};
 }
 
 Primitive CubeAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const {
   const std::uint32_t rank = agent.value;
   const bool serves = cube_.serves(rank);
   if (cube_.is_corner(rank) && !serves) { return exchange(rank, lane, loop, step, Buffer::input); }
-  const Piece whole = cut_.pieces(lane.value, loop, 0, pieces_);
+  const Piece whole = cut().pieces(lane.value, loop, 0, pieces_);
   if (!serves) { return beyond(whole, step); }
   if (step == 0 || step == exchanges_ + 1) { return serve(whole, step > 0); }
   return exchange(rank, lane, loop, step - 1, Buffer::output);
 }
 
-Primitive CubeAllReduce::beyond(const Piece& range, std::uint32_t step) const {
-  Primitive primitive;
-  primitive.count = range.count;
+Primitive CubeAllReduce::beyond(const Piece& range, std::uint32_t step) {
+  Primitive primitive = over(range);
   if (step == 0) {
     primitive.operands[0] = contiguous(Buffer::input, range.first);
     primitive.sends = {0, 1};
@@ -38,8 +42,7 @@ Primitive CubeAllReduce::beyond(const Piece& range, std::uint32_t step) const {
 }
 
 Primitive CubeAllReduce::serve(const Piece& range, bool answers) const {
-  Primitive primitive;
-  primitive.count = range.count;
+  Primitive primitive = over(range);
   if (answers) {
     primitive.operands[0] = contiguous(Buffer::output, range.first);
     primitive.sends = {cube_.dimensions(), 1};

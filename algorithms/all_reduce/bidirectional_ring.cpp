@@ -1,0 +1,59 @@
+#include "algorithms/patterns/cycle_all_reduce.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Rings 2c and 2c + 1 are channel c's ring, in its order and the other way round.
+class BidirectionalRing final : public CycleAllReduce {
+ public:
+  BidirectionalRing(const Collective& collective, const Layout& layout)
+      : CycleAllReduce(collective, layout), order_(collective.ranks, layout) {}
+
+ protected:
+  std::uint32_t position(std::uint32_t ring, std::uint32_t rank) const override {
+    return turned(ring, order_.position(ring / 2, rank));
+  }
+  std::uint32_t rank_at(std::uint32_t ring, std::uint32_t position) const override {
+    return order_.rank(ring / 2, turned(ring, position));
+  }
+
+ private:
+  std::uint32_t turned(std::uint32_t ring, std::uint32_t position) const {
+    return ring % 2 == 0 ? position : ranks() - 1 - position;
+  }
+
+  RingOrder order_;
+};
+
+Layout both_ways(Layout layout) {
+  layout.channels *= 2;
+  return layout;
+}
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<BidirectionalRing>(collective, both_ways(layout));
+}
+
+Elements granule(const Collective& collective, const Layout& layout) {
+  return VectorCut::granule(collective.ranks, both_ways(layout));
+}
+
+Cost cost(const Collective& collective) { return BidirectionalRing(collective, both_ways({})).cost(); }
+
+}  // namespace
+
+Algorithm bidirectional_ring_all_reduce() {
+  return {"bidirectional_ring",
+          CollectiveKind::all_reduce,
+          "half of the payload each way round a ring; for ranks with two ports",
+          Engine::none,
+          "2(P-1) alpha + (P-1)/P n beta + (P-1)/P n gamma, beta that of one of the two ports; as ring where both ways "
+          "share one",
+          "Jain and Sabharwal, Optimal bucket algorithms for large MPI collectives on torus interconnects, 2010",
+          make,
+          granule,
+          cost};
+}
+
+}  // namespace athanor

@@ -1,0 +1,46 @@
+#include "algorithms/patterns/torus_all_reduce.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// The order of the dimensions is that of the hierarchy: in the group first, across the groups between.
+constexpr TorusCopies kCopies{false, false};
+
+Dimensions levels(const Collective& collective, const Layout& layout) {
+  const std::uint32_t group = layout.group == 0 ? collective.ranks : layout.group;
+  return {collective.ranks / group, group};
+}
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<TorusAllReduce>(collective, layout, levels(collective, layout), kCopies);
+}
+
+Elements granule(const Collective& collective, const Layout& layout) {
+  return TorusAllReduce::granule(collective, layout, levels(collective, layout), kCopies);
+}
+
+Cost cost(const Collective& collective, const Layout& layout) {
+  return TorusAllReduce(collective, layout, levels(collective, layout), kCopies).cost();
+}
+
+}  // namespace
+
+Algorithm hierarchical_all_reduce() {
+  return {
+      "hierarchical",
+      CollectiveKind::all_reduce,
+      "reduced inside groups, all-reduced across them by ranks of one place, gathered inside; the slow links carry 1/g",
+      Engine::none,
+      "2(g-1) alpha + 2 (g-1)/g n beta inside groups of g, 2(P/g-1) alpha + 2 (P/g-1)/(P/g) n/g beta across; + (P-1)/P "
+      "n "
+      "gamma; chunks overlap the two",
+      "Mikami et al., Massively distributed SGD: ImageNet/ResNet-50 training in a flash, 2018 (2D-torus all-reduce); "
+      "Cho et al., BlueConnect, 2019",
+      make,
+      granule,
+      nullptr,
+      cost};
+}
+
+}  // namespace athanor

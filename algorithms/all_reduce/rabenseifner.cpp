@@ -1,0 +1,46 @@
+#include "algorithms/patterns/halving_cube.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Far partners first, as in a reduce-scatter by recursive halving and an all-gather by recursive doubling: corner r
+/// finishes piece r, and the long messages go to the farthest ranks. halving_doubling goes the other way round.
+class Rabenseifner final : public HalvingCube {
+ public:
+  using HalvingCube::HalvingCube;
+
+ protected:
+  std::uint32_t partner(std::uint32_t, std::uint32_t corner, std::uint32_t exchange) const override {
+    return corner ^ (cube().corners() >> (exchange + 1));
+  }
+  std::uint32_t place(std::uint32_t, std::uint32_t corner) const override { return corner; }
+};
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<Rabenseifner>(collective, layout);
+}
+
+Elements granule(const Collective& collective, const Layout& layout) {
+  return HalvingCube::granule(collective, layout);
+}
+
+Cost cost(const Collective& collective) { return Rabenseifner(collective, {}).cost(); }
+
+}  // namespace
+
+Algorithm rabenseifner_all_reduce() {
+  return {
+      "rabenseifner",
+      CollectiveKind::all_reduce,
+      "reduce-scatter by recursive halving, all-gather by recursive doubling: as halving_doubling, far partners first",
+      Engine::none,
+      "2 log2 P alpha + 2 (P-1)/P n beta + (P-1)/P n gamma; where P is no power of two, for the next lower one and "
+      "+ 2 (alpha + n beta) + n gamma",
+      "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      make,
+      granule,
+      cost};
+}
+
+}  // namespace athanor

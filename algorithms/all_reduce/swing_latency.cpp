@@ -1,0 +1,46 @@
+#include "algorithms/patterns/doubling_cube.hpp"
+#include "algorithms/patterns/swing_partners.hpp"
+
+namespace athanor {
+
+namespace {
+
+Layout both_ways(Layout layout) {
+  layout.channels *= 2;
+  return layout;
+}
+
+/// Odd channels swing the other way, so that both ports of a rank on a ring work at once.
+class SwingLatency final : public DoublingCube {
+ public:
+  using DoublingCube::DoublingCube;
+
+ protected:
+  std::uint32_t partner(std::uint32_t channel, std::uint32_t corner, std::uint32_t exchange) const override {
+    return swing_partner(cube().dimensions(), corner, exchange, channel % 2 == 1);
+  }
+};
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<SwingLatency>(collective, both_ways(layout));
+}
+
+Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, both_ways(layout)); }
+
+}  // namespace
+
+Algorithm swing_latency_all_reduce() {
+  return {
+      "swing_latency",
+      CollectiveKind::all_reduce,
+      "recursive_doubling between the partners of swing: whole sums in the fewest steps; for small payloads on rings",
+      Engine::none,
+      "log2 P (alpha + n (beta + gamma)); where P is no power of two, for the next lower one and "
+      "+ 2 (alpha + n beta) + n gamma",
+      "De Sensi et al., Swing: short-cutting rings for higher bandwidth allreduce, 2024",
+      make,
+      granule,
+      DoublingCube::cost};
+}
+
+}  // namespace athanor

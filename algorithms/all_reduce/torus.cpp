@@ -1,0 +1,38 @@
+#include "algorithms/patterns/torus_all_reduce.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// A copy begins in each dimension and each way, so that all ports work at once.
+constexpr TorusCopies kCopies{true, true};
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<TorusAllReduce>(collective, layout, dimensions_of(collective, layout, 3), kCopies);
+}
+
+Elements granule(const Collective& collective, const Layout& layout) {
+  return TorusAllReduce::granule(collective, layout, dimensions_of(collective, layout, 3), kCopies);
+}
+
+Cost cost(const Collective& collective, const Layout& layout) {
+  return TorusAllReduce(collective, layout, dimensions_of(collective, layout, 3), kCopies).cost();
+}
+
+}  // namespace
+
+Algorithm torus_all_reduce() {
+  return {
+      "torus",
+      CollectiveKind::all_reduce,
+      "reduced along each dimension of a torus and gathered back; 2D copies at once use all ports of D dimensions",
+      Engine::none,
+      "2 sum (X_d - 1) alpha + (P-1)/(D P) n beta + (P-1)/P n gamma, beta that of one of 2D ports; for equal sides X_d",
+      "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
+      make,
+      granule,
+      nullptr,
+      cost};
+}
+
+}  // namespace athanor

@@ -1,0 +1,43 @@
+#include "algorithms/patterns/torus_all_reduce.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// A copy begins in each dimension and each way, so that all ports work at once.
+constexpr TorusCopies kCopies{true, true};
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<TorusAllReduce>(collective, layout, dimensions_of(collective, layout, 3), kCopies);
+}
+
+Elements granule(const Collective& collective, const Layout& layout) {
+  return TorusAllReduce::granule(collective, layout, dimensions_of(collective, layout, 3), kCopies);
+}
+
+Cost cost(const Collective& collective, const Layout& layout) {
+  return TorusAllReduce(collective, layout, dimensions_of(collective, layout, 3), kCopies).cost();
+}
+
+std::optional<std::string> refuse(const Collective&, const Layout& layout) {
+  return refuse_other_dimensions(layout.dimensions, 3);
+}
+
+}  // namespace
+
+Algorithm torus_3d_all_reduce() {
+  return {
+      "torus_3d",
+      CollectiveKind::all_reduce,
+      "reduced along the three dimensions of a torus and gathered back; six copies at once use all six ports",
+      Engine::none,
+      "2(X-1 + Y-1 + Z-1) alpha + (P-1)/(3P) n beta + (P-1)/P n gamma, beta that of one of six ports; for X = Y = Z",
+      "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
+      make,
+      granule,
+      nullptr,
+      cost,
+      refuse};
+}
+
+}  // namespace athanor
