@@ -81,7 +81,7 @@ class ProgramCheck {
     return std::nullopt;
   }
 
-  Violation differ(const Place& place, std::string_view what) const {
+  Violation differ(const StepPlace& place, std::string_view what) const {
     return {
         ViolationKind::program, place,
         fmt::format("differs in {} from {}, which is of the same program {}", what,

@@ -99,7 +99,7 @@ class RaceWatch : public Observer {
     if (clocks_.ended(now.lane, before.lane) > before.index) { return; }
     suspects_[before.lane] = true;
     if (race_) { return; }
-    const Place place = wiring_.lanes[now.lane].place(now.index);
+    const StepPlace place = wiring_.lanes[now.lane].place(now.index);
     race_ = Violation{
         ViolationKind::race, place,
         fmt::format("{} {} while nothing orders it and {}, which {} it", does, text(shared_.map(agent), address),

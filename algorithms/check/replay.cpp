@@ -202,11 +202,11 @@ std::string Replay::obstacle_text(std::uint32_t lane) const {
   return "could run";
 }
 
-Place Replay::place(std::uint32_t lane) const { return wiring_.lanes[lane].place(lanes_[lane].ended); }
+StepPlace Replay::place(std::uint32_t lane) const { return wiring_.lanes[lane].place(lanes_[lane].ended); }
 
 std::string Replay::text(std::uint32_t lane) const {
   const WiredLane& wired = wiring_.lanes[lane];
-  return describe(roster_, Place{wired.agent, wired.lane, {}, {}});
+  return describe(roster_, StepPlace{wired.agent, wired.lane, {}, {}});
 }
 
 }  // namespace athanor

@@ -76,7 +76,7 @@ class Replay {
   std::optional<Violation> hopeless(std::uint32_t lane) const;
   std::uint32_t obstructor(std::uint32_t lane) const;
   std::string obstacle_text(std::uint32_t lane) const;
-  Place place(std::uint32_t lane) const;
+  StepPlace place(std::uint32_t lane) const;
   std::string text(std::uint32_t lane) const;
 
   const Schedule& schedule_;

@@ -76,19 +76,19 @@ class Trace : public Symbolic<Contributions> {
     Symbolic::on_primitive(execution);
     const Primitive& primitive = execution.primitive;
     if (primitive.count == Elements::zero()) { return; }
-    const Place place = wiring().lanes[execution.lane].place(execution.index);
+    const StepPlace place = wiring().lanes[execution.lane].place(execution.index);
     for (const Contributions& value : value()) { look(value, place); }
     if (primitive.store && place.agent == wrong_.rank) { note_writer(*primitive.store, primitive.count, place); }
   }
 
-  std::optional<Place> writer;          ///< of the wrong element
-  std::map<Origin, Place> last;         ///< latest primitive with this contribution in its value
-  std::optional<Place> doubled;         ///< first primitive with an expected contribution more than once
-  std::optional<Place> complete;        ///< first primitive with exactly the expected contributions
-  std::optional<Place> finished_twice;  ///< first primitive with an expected contribution finished twice
+  std::optional<StepPlace> writer;          ///< of the wrong element
+  std::map<Origin, StepPlace> last;         ///< latest primitive with this contribution in its value
+  std::optional<StepPlace> doubled;         ///< first primitive with an expected contribution more than once
+  std::optional<StepPlace> complete;        ///< first primitive with exactly the expected contributions
+  std::optional<StepPlace> finished_twice;  ///< first primitive with an expected contribution finished twice
 
  private:
-  void look(const Contributions& value, const Place& place) {
+  void look(const Contributions& value, const StepPlace& place) {
     std::size_t found = 0;
     for (const Origin& origin : expected_) {
       const auto amount = value.find(origin);
@@ -101,7 +101,7 @@ class Trace : public Symbolic<Contributions> {
     if (found == expected_.size() && value.parts.size() == found && !complete) { complete = place; }
   }
 
-  void note_writer(const Cells& store, Elements count, const Place& place) {
+  void note_writer(const Cells& store, Elements count, const StepPlace& place) {
     const std::int64_t address = map(wrong_.rank).base(Buffer::output) + wrong_.element.count();
     map(wrong_.rank).each_run(store, count, [&](std::int64_t first, std::int64_t length) {
       if (address >= first && address < first + length) { writer = place; }
@@ -143,8 +143,8 @@ class Explanation {
   }
 
  private:
-  Violation at(const std::optional<Place>& place, const std::string& what) const {
-    return {ViolationKind::result, place.value_or(Place{wrong_.rank, {}, {}, {}}),
+  Violation at(const std::optional<StepPlace>& place, const std::string& what) const {
+    return {ViolationKind::result, place.value_or(StepPlace{wrong_.rank, {}, {}, {}}),
             fmt::format("output element {} of {} {}", wrong_.element.count(), describe(roster_, wrong_.rank), what)};
   }
 

@@ -79,7 +79,7 @@ class PrimitiveCheck {
     first_loop_.clear();
     waits_.clear();
     for (std::uint64_t index = 0; index < lane.primitives(); ++index) {
-      const Place place = lane.place(index);
+      const StepPlace place = lane.place(index);
       const Primitive primitive = schedule_.at(lane.agent, lane.lane, *place.loop, *place.step);
       if (!check_alone(primitive) || !check_loop(primitive, index)) { return Violation{kind_, place, text_}; }
     }

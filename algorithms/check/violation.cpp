@@ -37,7 +37,7 @@ std::string describe(const Roster& roster, AgentId agent) {
                                     : fmt::format("engine {}", agent.value - roster.ranks);
 }
 
-std::string describe(const Roster& roster, const Place& place) {
+std::string describe(const Roster& roster, const StepPlace& place) {
   std::string text = describe(roster, place.agent);
   if (place.lane) { text += fmt::format(", lane {}", place.lane->value); }
   if (place.loop) { text += fmt::format(", loop {}", *place.loop); }

@@ -30,24 +30,24 @@ std::string_view name(ViolationKind kind);
 std::string_view name(Buffer buffer);
 
 /// As much of a position in a schedule as a violation has.
-struct Place {
+struct StepPlace {
   AgentId agent;
   std::optional<LaneId> lane;
   std::optional<std::uint64_t> loop;
   std::optional<std::uint32_t> step;
-  bool operator==(const Place&) const = default;
+  bool operator==(const StepPlace&) const = default;
 };
 
 struct Violation {
   ViolationKind kind = ViolationKind::result;
-  Place place;
+  StepPlace place;
   std::string text;  ///< what was found and what was expected, without kind and place
 };
 
 /// "rank 3" or "engine 0" (agents beyond the ranks are engines, counted from 0).
 std::string describe(const Roster& roster, AgentId agent);
 /// "rank 3, lane 0, loop 1, step 5".
-std::string describe(const Roster& roster, const Place& place);
+std::string describe(const Roster& roster, const StepPlace& place);
 /// One line: "race at rank 3, lane 0, loop 1, step 5: ...".
 std::string explain(const Roster& roster, const Violation& violation);
 

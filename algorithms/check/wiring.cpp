@@ -4,7 +4,7 @@
 
 namespace athanor {
 
-Place WiredLane::place(std::uint64_t index) const {
+StepPlace WiredLane::place(std::uint64_t index) const {
   return {agent, lane, index / shape.steps, static_cast<std::uint32_t>(index % shape.steps)};
 }
 
@@ -62,7 +62,7 @@ class Wirer {
   std::optional<Violation> join(const WiredLane& lane, PortId port) {
     const Endpoint here{lane.agent, lane.lane, port};
     const Endpoint there = schedule_.target(lane.agent, lane.lane, port);
-    const Place place{lane.agent, lane.lane, {}, {}};
+    const StepPlace place{lane.agent, lane.lane, {}, {}};
     if (!exists(there, &Lane::in_ports)) {
       return Violation{ViolationKind::wiring, place,
                        fmt::format("out-port {} leads to {}, which does not exist", port.value, text(there))};
@@ -81,7 +81,7 @@ class Wirer {
 
   std::optional<Violation> meet(const WiredLane& lane, PortId port) const {
     const Endpoint there = schedule_.source(lane.agent, lane.lane, port);
-    const Place place{lane.agent, lane.lane, {}, {}};
+    const StepPlace place{lane.agent, lane.lane, {}, {}};
     if (!exists(there, &Lane::out_ports)) {
       return Violation{ViolationKind::wiring, place,
                        fmt::format("in-port {} is fed by {}, which does not exist", port.value, text(there))};

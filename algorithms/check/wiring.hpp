@@ -17,7 +17,7 @@ struct WiredLane {
   std::uint32_t first_out = 0;  ///< index in Wiring::outgoing of its out-port 0; the others follow
 
   std::uint64_t primitives() const { return shape.loops * shape.steps; }
-  Place place(std::uint64_t index) const;
+  StepPlace place(std::uint64_t index) const;
 };
 
 /// All lanes of a schedule in one numbering, (agent, lane) ascending, and the connections between them, numbered by

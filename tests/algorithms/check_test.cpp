@@ -11,7 +11,7 @@ using namespace athanor::toys;
 
 namespace {
 
-Place at(std::uint32_t agent, std::uint32_t lane, std::uint64_t loop, std::uint32_t step) {
+StepPlace at(std::uint32_t agent, std::uint32_t lane, std::uint64_t loop, std::uint32_t step) {
   return {AgentId{agent}, LaneId{lane}, loop, step};
 }
 
@@ -27,7 +27,7 @@ Violation defect(const Schedule& schedule, const Collective& collective, const P
 }
 
 /// Which kind of defect, where, and what its text must say.
-void check_found(const Violation& found, ViolationKind kind, const Place& place, std::string_view says) {
+void check_found(const Violation& found, ViolationKind kind, const StepPlace& place, std::string_view says) {
   const std::string text = explain({3, 3}, found);
   CAPTURE(text);
   CHECK(found.kind == kind);
