@@ -29,6 +29,11 @@ Algorithm hierarchical_all_reduce();
 Algorithm rabenseifner_all_reduce();
 Algorithm swing_all_reduce();
 Algorithm swing_latency_all_reduce();
+Algorithm binomial_tree_all_reduce();
+Algorithm butterfly_all_reduce();
+Algorithm parameter_server_sharded_all_reduce();
+Algorithm direct_one_shot_all_reduce();
+Algorithm direct_two_shot_all_reduce();
 Algorithm ring_reduce_scatter();
 Algorithm ring_all_gather();
 Algorithm ring_broadcast();
@@ -55,6 +60,11 @@ std::span<const Algorithm> catalog() {
       rabenseifner_all_reduce(),
       swing_all_reduce(),
       swing_latency_all_reduce(),
+      binomial_tree_all_reduce(),
+      butterfly_all_reduce(),
+      parameter_server_sharded_all_reduce(),
+      direct_one_shot_all_reduce(),
+      direct_two_shot_all_reduce(),
       ring_reduce_scatter(),
       ring_all_gather(),
       ring_broadcast(),

@@ -1,0 +1,81 @@
+#include "algorithms/catalog.hpp"
+#include "algorithms/patterns/direct_exchange.hpp"
+#include "algorithms/patterns/vector_all_reduce.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Per channel one lane sends the rank's input to everyone, another adds up what everyone sends. In-port i is of the
+/// rank i + 1 places back, so ranks add in different orders, each beginning with itself.
+class DirectOneShot final : public VectorAllReduce {
+ public:
+  DirectOneShot(const Collective& collective, const Layout& layout)
+      : VectorAllReduce(collective, 1, slices_as_chunks(layout)) {}
+
+  std::uint32_t lanes(AgentId) const override { return 2 * cut().channels(); }
+  Lane lane(AgentId, LaneId lane) const override {
+    const std::uint32_t channel = lane.value / 2;
+    const std::uint32_t ins = adds(lane) ? ranks() - 1 : 0;
+    return {1, cut().loops(channel), ins, ranks() - 1 - ins, ProgramId{2 * cut().shape(channel) + lane.value % 2}};
+  }
+  Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
+    return {AgentId{rank_after(agent.value, out.value, ranks())}, LaneId{lane.value + 1}, out};
+  }
+  Endpoint source(AgentId agent, LaneId lane, PortId in) const override {
+    return {AgentId{rank_before(agent.value, in.value, ranks())}, LaneId{lane.value - 1}, in};
+  }
+
+  Primitive at(AgentId, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
+    const Piece range = cut().piece(lane.value / 2, loop, 0);
+    Primitive primitive = over(range);
+    primitive.operands[0] = contiguous(Buffer::input, range.first);
+    if (!adds(lane)) {
+      primitive.sends = {0, ranks() - 1};
+      return primitive;
+    }
+    primitive.receives = {0, ranks() - 1};
+    primitive.finish = true;
+    primitive.store = contiguous(Buffer::output, range.first);
+    primitive.wait = Wait{LaneId{lane.value - 1}, loop + 1};
+    return primitive;
+  }
+  Elements message_limit() const override { return cut().message_limit(); }
+  std::uint32_t least_slots() const override { return 1; }
+
+ private:
+  static bool adds(LaneId lane) { return lane.value % 2 == 1; }
+};
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<DirectOneShot>(collective, layout);
+}
+
+Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
+
+Cost cost(const Collective& collective) {
+  const Elements others = collective.count * (collective.ranks - 1);
+  return {1, others, others};
+}
+
+std::optional<std::string> refuse(const Collective& collective, const Layout&) {
+  return refuse_all_at_once(collective.ranks);
+}
+
+}  // namespace
+
+Algorithm direct_one_shot_all_reduce() {
+  return {"direct_one_shot",
+          CollectiveKind::all_reduce,
+          "everyone sends all to everyone and adds up; one step, for the smallest payloads inside a node",
+          Engine::none,
+          "alpha + (P-1) n (beta + gamma)",
+          "NVIDIA TensorRT-LLM, custom all-reduce kernels (one-shot)",
+          make,
+          granule,
+          cost,
+          nullptr,
+          refuse};
+}
+
+}  // namespace athanor
