@@ -34,6 +34,7 @@ Algorithm butterfly_all_reduce();
 Algorithm parameter_server_sharded_all_reduce();
 Algorithm direct_one_shot_all_reduce();
 Algorithm direct_two_shot_all_reduce();
+Algorithm mesh_2d_all_reduce();
 Algorithm ring_reduce_scatter();
 Algorithm ring_all_gather();
 Algorithm ring_broadcast();
@@ -65,6 +66,7 @@ std::span<const Algorithm> catalog() {
       parameter_server_sharded_all_reduce(),
       direct_one_shot_all_reduce(),
       direct_two_shot_all_reduce(),
+      mesh_2d_all_reduce(),
       ring_reduce_scatter(),
       ring_all_gather(),
       ring_broadcast(),

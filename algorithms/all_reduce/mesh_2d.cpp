@@ -1,0 +1,41 @@
+#include "algorithms/patterns/mesh_all_reduce.hpp"
+
+namespace athanor {
+
+namespace {
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<MeshAllReduce>(collective, layout, dimensions_of(collective, layout, 2));
+}
+
+Elements granule(const Collective& collective, const Layout& layout) {
+  return MeshAllReduce::granule(collective, layout, dimensions_of(collective, layout, 2));
+}
+
+Cost cost(const Collective& collective, const Layout& layout) {
+  return MeshAllReduce(collective, layout, dimensions_of(collective, layout, 2)).cost();
+}
+
+std::optional<std::string> refuse(const Collective&, const Layout& layout) {
+  return refuse_other_dimensions(layout.dimensions, 2);
+}
+
+}  // namespace
+
+Algorithm mesh_2d_all_reduce() {
+  return {
+      "mesh_2d",
+      CollectiveKind::all_reduce,
+      "reduced along the rows, then the columns of a mesh without wrap-around and gathered back; two copies at once",
+      Engine::none,
+      "2(X-1 + Y-1) alpha + (P-1)/P n beta + (P-1)/P n gamma, beta that of one port: the ends of a row or column "
+      "send through one; for X = Y",
+      "Barnett, Littlefield, Payne and van de Geijn, Global combine on mesh architectures with wormhole routing, 1993",
+      make,
+      granule,
+      nullptr,
+      cost,
+      refuse};
+}
+
+}  // namespace athanor
