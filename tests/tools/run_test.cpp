@@ -101,6 +101,18 @@ TEST_CASE("results have stable keys, and those of a measurement only where one i
   CHECK(json["manifest"]["scenarios"][0]["path"] == file);
 }
 
+TEST_CASE("a profile is headed by its own description, and by its name alone where it has none") {
+  const Folder folder;
+  for (const std::string description : {"", R"(, "description": "a guess")"}) {
+    CAPTURE(description);
+    const std::string file = folder.write(
+        "s.json",
+        small_with("\"name\"", R"("profile": {"name": "mine", "launch": "5us")" + description + R"(}, "name")"));
+    const Ran ran = athanor_run({"run", file});
+    CHECK(ran.says(description.empty() ? "# profile      mine\n" : "# profile      mine: a guess\n"));
+  }
+}
+
 TEST_CASE("an uncontended ring takes 2 (P - 1) (alpha + m beta)") {
   const Folder folder;
   const nlohmann::json json = athanor_run({"run", folder.write("s.json", kSmall), "--json"}).json();

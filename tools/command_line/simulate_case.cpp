@@ -116,9 +116,10 @@ bool simulate_case(const Scenario& scenario, const Case& scenario_case, const In
 }
 
 TableHeader table_header(const Scenario& scenario, const Case& scenario_case) {
+  const Profile& profile = scenario_case.profile;
   TableHeader header{.title = scenario_case.name.empty() ? scenario.path : scenario_case.name,
                      .cluster = fmt::format("{}; {} ranks", scenario_case.cluster->description, scenario_case.ranks),
-                     .profile = fmt::format("{}: {}", scenario_case.profile.name, scenario_case.profile.description),
+                     .profile = profile.name + (profile.description.empty() ? "" : ": ") + profile.description,
                      .network = std::string(name(scenario_case.level)),
                      .measurement = "",
                      .seed = scenario_case.seed};

@@ -13,10 +13,21 @@ std::vector<std::string> profile_names(const Library& library) {
   return names;
 }
 
+namespace {
+
+/// Costs nothing until it is read, and does not say of itself that it does.
+Profile undescribed(const std::string& name) {
+  Profile profile;
+  profile.name = name;
+  profile.description.clear();
+  return profile;
+}
+
+}  // namespace
+
 Profile read_profile_file(const std::string& path, Problems& problems) {
   const Document document = Document::load(path);
-  Profile profile;
-  profile.name = path;
+  Profile profile = undescribed(path);
   read_document(document, problems, [&](ObjectReader& reader) { read(reader, profile); });
   return profile;
 }
@@ -34,7 +45,7 @@ void read_profile(ValueReader& value, const Library& library, Problems& problems
     }
   };
   const auto read_inline = [&](ValueReader& object) {
-    profile.name = "inline";
+    profile = undescribed("inline");
     object.object([&](ObjectReader& reader) { read(reader, profile); });
   };
   value.one_of({{Type::string, read_name}, {Type::object, read_inline}});
