@@ -42,6 +42,10 @@ bool smears(const MemoryMap& map, const Cells& store, const Cells& operand, Elem
       operand_end + operand_base <= store_first + store_base) {
     return false;
   }
+  if (store.run == operand.run && store.stride == operand.stride) {
+    const bool same = map.address(store, 0) == map.address(operand, 0);
+    if (same || store.run == Elements::zero()) { return !same; }
+  }
   std::vector<std::pair<std::int64_t, std::int64_t>> stored;
   for (std::int64_t k = 0; k < count.count(); ++k) { stored.emplace_back(map.address(store, k), k); }
   std::sort(stored.begin(), stored.end());

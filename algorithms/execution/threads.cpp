@@ -1,0 +1,155 @@
+#include "algorithms/execution/threads.hpp"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "algorithms/check/replay.hpp"
+#include "algorithms/check/structure.hpp"
+#include "algorithms/execution/lanes.hpp"
+#include "algorithms/execution/workers.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+[[noreturn]] void fail(const Schedule& schedule, const Violation& violation) {
+  throw SimulationError(std::string(name(violation.kind)), explain(schedule.roster(), violation));
+}
+
+Wiring checked_wiring(const Schedule& schedule) {
+  Wiring wiring;
+  if (const auto violation = wire(schedule, wiring)) { fail(schedule, *violation); }
+  if (const auto violation = check_primitives(schedule, wiring)) { fail(schedule, *violation); }
+  return wiring;
+}
+
+void check_buffers(const Schedule& schedule, const ExecutionRequest& request) {
+  const std::size_t size = element_size(request.type);
+  require(request.buffers.size() == schedule.roster().ranks, "{} ranks have {} buffers", schedule.roster().ranks,
+          request.buffers.size());
+  for (std::uint32_t rank = 0; rank < request.buffers.size(); ++rank) {
+    const auto& [input, output] = request.buffers[rank];
+    const Memory memory = schedule.memory(AgentId{rank});
+    const bool fits = input.size() == static_cast<std::size_t>(memory.input.count()) * size &&
+                      output.size() == static_cast<std::size_t>(memory.output.count()) * size;
+    require(fits, "buffers of rank {} with {} and {} bytes for {} and {} elements", rank, input.size(), output.size(),
+            memory.input.count(), memory.output.count());
+    if (!memory.in_place || input.empty() || output.empty()) { continue; }
+    const auto distance =
+        reinterpret_cast<std::intptr_t>(input.data()) - reinterpret_cast<std::intptr_t>(output.data());
+    require(distance == *memory.in_place * static_cast<std::int64_t>(size),
+            "the input of rank {} begins {} bytes after its output, in place of {} elements", rank, distance,
+            *memory.in_place);
+  }
+}
+
+std::uint32_t workers_of(const Schedule& schedule, const ExecutionRequest& request) {
+  const Roster roster = schedule.roster();
+  if (request.workers) { return std::min(*request.workers, std::max(1U, roster.agents)); }
+  return std::clamp(std::thread::hardware_concurrency(), 1U, std::max(1U, roster.ranks));
+}
+
+std::uint32_t at_least_one(std::uint32_t number, const char* what) {
+  if (number == 0) { throw UsageError(fmt::format("an execution on threads needs at least one {}", what)); }
+  return number;
+}
+
+}  // namespace
+
+/// Members in the order in which they need each other.
+class PreparedExecution::Parts {
+ public:
+  Parts(const Schedule& schedule, ExecutionRequest request)
+      : schedule_(schedule),
+        request_(std::move(request)),
+        slots_(at_least_one(request_.slots.value_or(schedule.least_slots()), "slot")),
+        worker_count_(at_least_one(workers_of(schedule, request_), "worker")),
+        wiring_(checked_wiring(schedule)),
+        lanes_(schedule, wiring_, {element_kernels(request_.type, request_.reduction), schedule.roster().ranks},
+               agent_memory(), {slots_, request_.messages_may_refer}),
+        workers_(lanes_, homes(), worker_count_) {}
+
+  ExecutionResult run(std::uint32_t iterations) {
+    ExecutionResult result{{}, worker_count_};
+    for (std::uint32_t i = 0; i < iterations; ++i) {
+      const Workers::Report report = workers_.run(request_.time_limit);
+      switch (report.outcome) {
+        case Workers::Outcome::ended: result.durations.push_back(report.duration); break;
+        case Workers::Outcome::deadlocked: explain_deadlock();
+        case Workers::Outcome::timed_out: explain_time_limit();
+      }
+    }
+    return result;
+  }
+
+ private:
+  std::vector<AgentMemory> agent_memory() {
+    check_buffers(schedule_, request_);
+    const std::size_t size = element_size(request_.type);
+    std::vector<AgentMemory> memory;
+    for (std::uint32_t agent = 0; agent < schedule_.roster().agents; ++agent) {
+      const Elements scratch = schedule_.memory(AgentId{agent}).scratch;
+      scratch_.emplace_back(static_cast<std::size_t>(scratch.count()) * size);
+      const RankBuffers user = agent < request_.buffers.size() ? request_.buffers[agent] : RankBuffers{};
+      memory.push_back({user.input.data(), user.output.data(), scratch_.back().bytes().data()});
+    }
+    return memory;
+  }
+
+  std::vector<std::uint32_t> homes() const {
+    std::vector<std::uint32_t> homes;
+    for (const WiredLane& lane : wiring_.lanes) { homes.push_back(lane.agent.value % worker_count_); }
+    return homes;
+  }
+
+  /// One interleaving that deadlocks proves it of all, so that the replay finds the same circle.
+  [[noreturn]] void explain_deadlock() const {
+    const auto violation = Replay(schedule_, wiring_, slots_).run();
+    require(violation.has_value(), "all workers sleep, but the schedule can go on: {}", unended());
+    fail(schedule_, *violation);
+  }
+
+  [[noreturn]] void explain_time_limit() const {
+    const std::chrono::duration<double> limit = request_.time_limit;
+    throw SimulationError("time-limit", fmt::format("not ended after {:g} s: {}", limit.count(), unended()));
+  }
+
+  std::string unended() const {
+    constexpr std::uint32_t kShown = 8;
+    std::uint32_t found = 0;
+    std::string text;
+    for (std::uint32_t lane = 0; lane < lanes_.count(); ++lane) {
+      if (lanes_.ended(lane) || ++found > kShown) { continue; }
+      text += (found > 1 ? "; " : "") + lanes_.describe(lane);
+    }
+    return found > kShown ? fmt::format("{}; and {} more lanes", text, found - kShown) : text;
+  }
+
+  const Schedule& schedule_;
+  ExecutionRequest request_;
+  std::uint32_t slots_;
+  std::uint32_t worker_count_;
+  std::vector<PageMemory> scratch_;
+  Wiring wiring_;
+  Lanes lanes_;
+  Workers workers_;
+};
+
+PreparedExecution::PreparedExecution(const Schedule& schedule, ExecutionRequest request)
+    : parts_(std::make_unique<Parts>(schedule, std::move(request))) {}
+
+PreparedExecution::~PreparedExecution() = default;
+
+ExecutionResult PreparedExecution::run(std::uint32_t iterations) { return parts_->run(iterations); }
+
+ExecutionResult run_on_threads(const Schedule& schedule, const ExecutionRequest& request) {
+  return PreparedExecution(schedule, request).run();
+}
+
+}  // namespace athanor

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace athanor {
+
+/// What combines the contributions of the ranks. An average is a sum whose result is divided by the number of ranks.
+enum class Reduction : std::uint8_t { sum, product, minimum, maximum, average };
+
+enum class DataType : std::uint8_t { float32, float64, float16, bfloat16, int8, int32, int64 };
+
+/// "sum", ...: the name in scenarios, results and on the command line.
+std::string_view name(Reduction reduction);
+/// "float32", ...
+std::string_view name(DataType type);
+
+/// The inverses of name().
+std::optional<Reduction> reduction(std::string_view name);
+std::optional<DataType> data_type(std::string_view name);
+
+/// All of them, in the order of their declaration.
+std::span<const Reduction> reductions();
+std::span<const DataType> data_types();
+
+/// Bytes of one element.
+std::uint32_t element_size(DataType type);
+
+}  // namespace athanor
