@@ -7,11 +7,6 @@
 
 namespace athanor {
 
-namespace {
-/// What an event of the executor is about: the kind above, the lane or connection below.
-enum Kind : std::uint32_t { kLaunch, kSend, kWorkDone, kReleaseSends, kLateDelivery };
-}  // namespace
-
 Executor::Executor(Simulator& simulator, const Plan& plan, const Schedule& schedule, Bytes element_size,
                    std::uint32_t slots)
     : simulator_(simulator),
@@ -25,33 +20,35 @@ Executor::Executor(Simulator& simulator, const Plan& plan, const Schedule& sched
   require(slots >= schedule.least_slots(), "{} slots where the schedule needs {}", slots, schedule.least_slots());
 }
 
-void Executor::at(Time when, std::uint32_t kind, std::uint32_t index) {
-  simulator_.at(when, id_, std::uint64_t{kind} << 32U | index);
+void Executor::at(Time when, Kind kind, std::uint32_t index) {
+  simulator_.at(when, id_, std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index);
 }
 
-void Executor::start(Time launch) { at(launch, kLaunch, 0); }
+void Executor::start(Time launch) { at(launch, Kind::launch, 0); }
 
 void Executor::on_event(std::uint64_t what) {
   const auto index = static_cast<std::uint32_t>(what);
   switch (static_cast<Kind>(what >> 32U)) {
-    case kLaunch:
-      finish_ = simulator_.now();
-      running_lanes_ = static_cast<std::uint32_t>(lanes_.size());
-      for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
-        if (plan_.lanes[lane].loops == 0 || plan_.lanes[lane].steps == 0) {
-          lanes_[lane].phase = Phase::ended;
-          --running_lanes_;
-        } else {
-          load(lane);
-        }
-      }
-      break;
-    case kSend: send(index); break;
-    case kWorkDone: part_ended(index); break;
-    case kReleaseSends: release_sends(index); break;
-    case kLateDelivery: arrived(index); break;
+    case Kind::launch: launch(); break;
+    case Kind::send: send(index); break;
+    case Kind::work_done: part_ended(index); break;
+    case Kind::release_sends: release_sends(index); break;
+    case Kind::late_delivery: arrived(index); break;
   }
   drain();
+}
+
+void Executor::launch() {
+  finish_ = simulator_.now();
+  running_lanes_ = static_cast<std::uint32_t>(lanes_.size());
+  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    if (plan_.lanes[lane].loops > 0 && plan_.lanes[lane].steps > 0) {
+      load(lane);
+    } else {
+      lanes_[lane].phase = Phase::ended;
+      --running_lanes_;
+    }
+  }
 }
 
 void Executor::load(std::uint32_t lane) {
@@ -96,11 +93,12 @@ void Executor::met(std::uint32_t lane) {
 
 /// Lanes begin one after the other rather than one inside the other, so that long chains need no deep stack.
 void Executor::drain() {
-  for (std::size_t i = 0; i < ready_.size(); ++i) { begin(ready_[i]); }
+  std::size_t next = 0;
+  while (next < ready_.size()) { begin(ready_[next++]); }  // grows meanwhile
   ready_.clear();
 }
 
-Time Executor::reducing_time(const LaneState& state, const AgentCost& cost) const {
+Time Executor::reducing_time(const LaneState& state, const AgentCost& cost) {
   if (state.inputs > 1 && cost.reduce_rate != Bandwidth::max()) {
     return transfer_time(state.bytes * (state.inputs - 1), cost.reduce_rate);
   }
@@ -132,7 +130,7 @@ void Executor::begin(std::uint32_t lane) {
   if (cost.overlapped && work > Time::zero() && state.sends.count > 0) {
     ++state.unended;
     state.work_time = simulator_.now() + overhead + work;
-    at(state.work_time, kWorkDone, lane);
+    at(state.work_time, Kind::work_done, lane);
   } else {
     before_sends += work;
   }
@@ -140,7 +138,7 @@ void Executor::begin(std::uint32_t lane) {
   if (before_sends == Time::zero()) {
     send(lane);
   } else {
-    at(state.send_time, kSend, lane);
+    at(state.send_time, Kind::send, lane);
   }
 }
 
@@ -218,7 +216,7 @@ void Executor::advance(std::uint32_t lane) {
 }
 
 /// Whether a lane that has not begun misses a slot of this out-port.
-bool Executor::waits_for_slot(const LaneState& lane, std::uint32_t port) const {
+bool Executor::waits_for_slot(const LaneState& lane, std::uint32_t port) {
   return lane.phase == Phase::waiting && port - lane.sends.first < lane.sends.count;
 }
 
@@ -265,7 +263,7 @@ void Executor::delivered(std::uint32_t connection) {
 void Executor::arrive_late(std::uint32_t connection) {
   ConnectionState& state = connections_[connection];
   state.late_time = state.not_before;
-  at(state.late_time, kLateDelivery, connection);
+  at(state.late_time, Kind::late_delivery, connection);
 }
 
 /// The whole of a message is there, and complete.
@@ -296,7 +294,7 @@ void Executor::inputs_complete(std::uint32_t lane) {
     if (network.cap != Bandwidth::max()) { tail = std::max(tail, transfer_time(grain, network.cap)); }
   }
   state.release_time = simulator_.now() + tail;
-  at(state.release_time, kReleaseSends, lane);
+  at(state.release_time, Kind::release_sends, lane);
 }
 
 void Executor::release_sends(std::uint32_t lane) {

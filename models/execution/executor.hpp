@@ -78,6 +78,8 @@ class Executor : public Actor, public MoveListener {
   void delivered(std::uint32_t connection) override;
 
  private:
+  /// What an event of the executor is about.
+  enum class Kind : std::uint32_t { launch, send, work_done, release_sends, late_delivery };
   enum class Phase : std::uint8_t { waiting, working, sending, ended };
 
   struct LaneState {
@@ -116,6 +118,7 @@ class Executor : public Actor, public MoveListener {
   };
   static constexpr std::uint32_t kNobody = 0xffffffff;
 
+  void launch();
   void load(std::uint32_t lane);
   void count_missing(std::uint32_t lane);
   void met(std::uint32_t lane);
@@ -133,10 +136,10 @@ class Executor : public Actor, public MoveListener {
   void arrived(std::uint32_t connection);
   void arrive_late(std::uint32_t connection);
   void slot_freed(std::uint32_t connection);
-  bool waits_for_slot(const LaneState& lane, std::uint32_t port) const;
-  Time reducing_time(const LaneState& state, const AgentCost& cost) const;
+  static bool waits_for_slot(const LaneState& lane, std::uint32_t port);
+  static Time reducing_time(const LaneState& state, const AgentCost& cost);
   Bytes wire_bytes(std::uint32_t connection, Bytes payload) const;
-  void at(Time when, std::uint32_t kind, std::uint32_t index);
+  void at(Time when, Kind kind, std::uint32_t index);
   std::string why_not_started(std::uint32_t lane) const;
 
   Simulator& simulator_;
