@@ -36,12 +36,28 @@ Algorithm direct_one_shot_all_reduce();
 Algorithm direct_two_shot_all_reduce();
 Algorithm mesh_2d_all_reduce();
 Algorithm ring_reduce_scatter();
+Algorithm recursive_halving_reduce_scatter();
+Algorithm bruck_reduce_scatter();
+Algorithm direct_reduce_scatter();
 Algorithm ring_all_gather();
+Algorithm recursive_doubling_all_gather();
+Algorithm bruck_all_gather();
+Algorithm direct_all_gather();
 Algorithm ring_broadcast();
 Algorithm binomial_tree_broadcast();
+Algorithm scatter_all_gather_broadcast();
 Algorithm ring_reduce();
 Algorithm binomial_tree_reduce();
 Algorithm pairwise_all_to_all();
+Algorithm direct_all_to_all();
+Algorithm direct_all_to_all_v();
+Algorithm pairwise_all_to_all_v();
+Algorithm linear_gather();
+Algorithm binomial_tree_gather();
+Algorithm linear_scatter();
+Algorithm binomial_tree_scatter();
+Algorithm dissemination_barrier();
+Algorithm tree_barrier();
 Algorithm direct_send_receive();
 
 std::span<const Algorithm> catalog() {
@@ -68,12 +84,28 @@ std::span<const Algorithm> catalog() {
       direct_two_shot_all_reduce(),
       mesh_2d_all_reduce(),
       ring_reduce_scatter(),
+      recursive_halving_reduce_scatter(),
+      bruck_reduce_scatter(),
+      direct_reduce_scatter(),
       ring_all_gather(),
+      recursive_doubling_all_gather(),
+      bruck_all_gather(),
+      direct_all_gather(),
       ring_broadcast(),
       binomial_tree_broadcast(),
+      scatter_all_gather_broadcast(),
       ring_reduce(),
       binomial_tree_reduce(),
       pairwise_all_to_all(),
+      direct_all_to_all(),
+      direct_all_to_all_v(),
+      pairwise_all_to_all_v(),
+      linear_gather(),
+      binomial_tree_gather(),
+      linear_scatter(),
+      binomial_tree_scatter(),
+      dissemination_barrier(),
+      tree_barrier(),
       direct_send_receive(),
   };
   return kAlgorithms;
@@ -106,7 +138,38 @@ std::string_view name(Engine engine) {
 namespace {
 
 bool in_place_is_possible(CollectiveKind kind) {
-  return kind != CollectiveKind::all_to_all && kind != CollectiveKind::send_receive;
+  switch (kind) {
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::barrier:
+    case CollectiveKind::send_receive: return false;
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter: break;
+  }
+  return true;
+}
+
+/// Only an all-to-all-v has a table of sizes, and only a barrier has no payload.
+std::optional<std::string> invalid_payload(const Collective& collective) {
+  const ExchangeSizes* sizes = collective.sizes.get();
+  if (collective.kind == CollectiveKind::barrier && collective.count != Elements::zero()) {
+    return fmt::format("a barrier carries no payload, not {} elements", collective.count.count());
+  }
+  if (collective.kind != CollectiveKind::all_to_all_v) {
+    return sizes == nullptr ? std::nullopt : std::optional("only all_to_all_v takes a table of sizes");
+  }
+  if (sizes == nullptr) { return "all_to_all_v needs a table of sizes"; }
+  if (sizes->ranks() != collective.ranks) {
+    return fmt::format("the table of sizes is for {} ranks, not {}", sizes->ranks(), collective.ranks);
+  }
+  if (sizes->largest() == collective.count) { return std::nullopt; }
+  return fmt::format("the payload of all_to_all_v is that of its busiest rank, {} elements, not {}",
+                     sizes->largest().count(), collective.count.count());
 }
 
 std::optional<std::string> invalid_collective(const Collective& collective) {
@@ -120,7 +183,7 @@ std::optional<std::string> invalid_collective(const Collective& collective) {
   if (collective.in_place && !in_place_is_possible(collective.kind)) {
     return fmt::format("{} cannot be done in place", name(collective.kind));
   }
-  return std::nullopt;
+  return invalid_payload(collective);
 }
 
 std::optional<std::string> invalid_layout(const Layout& layout) {

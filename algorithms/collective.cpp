@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::array kKinds{
     CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,   CollectiveKind::broadcast,
-    CollectiveKind::reduce,     CollectiveKind::all_to_all,     CollectiveKind::send_receive,
+    CollectiveKind::reduce,     CollectiveKind::all_to_all,     CollectiveKind::all_to_all_v, CollectiveKind::gather,
+    CollectiveKind::scatter,    CollectiveKind::barrier,        CollectiveKind::send_receive,
 };
 
 }  // namespace
@@ -22,6 +23,10 @@ std::string_view name(CollectiveKind kind) {
     case CollectiveKind::broadcast: return "broadcast";
     case CollectiveKind::reduce: return "reduce";
     case CollectiveKind::all_to_all: return "all_to_all";
+    case CollectiveKind::all_to_all_v: return "all_to_all_v";
+    case CollectiveKind::gather: return "gather";
+    case CollectiveKind::scatter: return "scatter";
+    case CollectiveKind::barrier: return "barrier";
     case CollectiveKind::send_receive: return "send_receive";
   }
   return "";

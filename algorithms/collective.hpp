@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "algorithms/exchange_sizes.hpp"
 #include "algorithms/schedule.hpp"
 
 namespace athanor {
@@ -17,6 +19,10 @@ enum class CollectiveKind : std::uint8_t {
   broadcast,
   reduce,
   all_to_all,
+  all_to_all_v,  ///< blocks of any sizes
+  gather,
+  scatter,
+  barrier,  ///< no rank ends before all have begun
   send_receive,
 };
 
@@ -30,15 +36,17 @@ std::span<const CollectiveKind> collective_kinds();
 /// What is asked of a collective, apart from how.
 ///
 /// `count`: elements of the largest buffer of one rank, as nccl-tests sizes it: the vector for all-reduce, broadcast
-/// and reduce; the whole (all ranks' parts together) for all-gather, reduce-scatter and all-to-all; the message for
-/// send/receive. Where ranks divide it unevenly, rank r's part is elements [r * ceil(count / ranks), ...) clipped; in
-/// an all-to-all that part of every input goes to rank r, whose output holds them in the order of their senders.
+/// and reduce; the whole (all ranks' parts together) for all-gather, reduce-scatter, gather, scatter and all-to-all;
+/// the message for send/receive; nothing for a barrier; sizes->largest() for all-to-all-v. Where ranks divide it
+/// unevenly, rank r's part is elements [r * ceil(count / ranks), ...) clipped; in an all-to-all that part of every
+/// input goes to rank r, whose output holds them in the order of their senders.
 struct Collective {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;
   Elements count;
-  std::uint32_t root = 0;  ///< of broadcast and reduce; the sender of send/receive, which goes to root + 1
-  bool in_place = false;   ///< input and output share memory; not for all-to-all and send/receive
+  std::uint32_t root = 0;  ///< of broadcast, reduce, gather and scatter; the sender of send/receive, to root + 1
+  bool in_place = false;   ///< input and output share memory; not for all-to-all(-v), barrier and send/receive
+  std::shared_ptr<const ExchangeSizes> sizes = nullptr;  ///< of all-to-all-v, and of nothing else
 };
 
 /// Sides of a grid of ranks. Rank r is at the coordinates of r in mixed radix, the last side varying fastest, as in a

@@ -15,6 +15,10 @@ bool reduces(CollectiveKind kind) {
     case CollectiveKind::all_gather:
     case CollectiveKind::broadcast:
     case CollectiveKind::all_to_all:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+    case CollectiveKind::barrier:
     case CollectiveKind::send_receive: break;
   }
   return false;

@@ -44,6 +44,30 @@ std::string_view name(DataType type) {
   return "";
 }
 
+std::string_view nccl_name(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::sum: return "sum";
+    case Reduction::product: return "prod";
+    case Reduction::minimum: return "min";
+    case Reduction::maximum: return "max";
+    case Reduction::average: return "avg";
+  }
+  return "";
+}
+
+std::string_view nccl_name(DataType type) {
+  switch (type) {
+    case DataType::float32: return "float";
+    case DataType::float64: return "double";
+    case DataType::float16: return "half";
+    case DataType::bfloat16:
+    case DataType::int8:
+    case DataType::int32:
+    case DataType::int64: break;
+  }
+  return name(type);
+}
+
 std::optional<Reduction> reduction(std::string_view text) { return named(kReductions, text); }
 std::optional<DataType> data_type(std::string_view text) { return named(kTypes, text); }
 

@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "sim/units.hpp"
+
 namespace athanor {
 
 /// What combines the contributions of the ranks. An average is a sum whose result is divided by the number of ranks.
@@ -17,6 +19,10 @@ std::string_view name(Reduction reduction);
 /// "float32", ...
 std::string_view name(DataType type);
 
+/// As nccl-tests calls them: "sum", "prod", "min", "max", "avg"; "float", "half", ...
+std::string_view nccl_name(Reduction reduction);
+std::string_view nccl_name(DataType type);
+
 /// The inverses of name().
 std::optional<Reduction> reduction(std::string_view name);
 std::optional<DataType> data_type(std::string_view name);
@@ -27,5 +33,6 @@ std::span<const DataType> data_types();
 
 /// Bytes of one element.
 std::uint32_t element_size(DataType type);
+inline Bytes size_of(DataType type) { return Bytes{element_size(type)}; }
 
 }  // namespace athanor

@@ -31,18 +31,33 @@ Crossing crossing(CollectiveKind kind, Bytes size, std::int64_t inside, std::int
     }
     case CollectiveKind::broadcast:
     case CollectiveKind::reduce:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
     case CollectiveKind::send_receive: return {};  // one direction only, and which depends on where the root is
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::barrier: return {};
   }
   return {};
 }
 
-/// Bytes that an average rank must send, where only ranks reduce and copy.
-Bytes sent_by_rank(CollectiveKind kind, Bytes size, std::int64_t ranks, bool in_network) {
-  switch (kind) {
+/// Bytes that the busiest rank of an exchange of unequal blocks must send or receive.
+Bytes exchanged_by_rank(const Collective& collective, Bytes size) {
+  const Elements count = collective.count;
+  return count == Elements::zero() ? Bytes::zero() : share(size, collective.sizes->exchanged().count(), count.count());
+}
+
+/// Bytes that an average rank must send, or the root must send or receive, where only ranks reduce and copy.
+Bytes sent_by_rank(const Collective& collective, Bytes size, bool in_network) {
+  const std::int64_t ranks = collective.ranks;
+  switch (collective.kind) {
     case CollectiveKind::all_reduce: return in_network ? size : share(size, 2 * (ranks - 1), ranks);
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_gather: return in_network ? Bytes::zero() : share(size, ranks - 1, ranks);
-    case CollectiveKind::all_to_all: return share(size, ranks - 1, ranks);
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter: return share(size, ranks - 1, ranks);
+    case CollectiveKind::all_to_all_v: return exchanged_by_rank(collective, size);
+    case CollectiveKind::barrier: return Bytes::zero();
     case CollectiveKind::broadcast:
     case CollectiveKind::reduce:
     case CollectiveKind::send_receive: return size;  // the root's own link, or the last receiver's
@@ -88,8 +103,7 @@ Bound lower_bound(const Cluster& cluster, const Collective& collective, Bytes si
   const bool whole = ranks == static_cast<std::int64_t>(cluster.endpoints.size());
   for (const Cut& cut : natural_cuts(cluster)) {
     if (cut.inside == 1) {
-      raise(bound, transfer_time(sent_by_rank(collective.kind, size, ranks, in_network), std::max(cut.out, cut.in)),
-            "endpoints");
+      raise(bound, transfer_time(sent_by_rank(collective, size, in_network), std::max(cut.out, cut.in)), "endpoints");
     }
     if (!whole || cut.inside == 0 || cut.inside >= ranks) { continue; }  // of a part it is unknown who is inside
     const Crossing bytes = crossing(collective.kind, size, cut.inside, ranks);

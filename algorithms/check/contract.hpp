@@ -35,7 +35,7 @@ class Contract {
 
   Elements input(std::uint32_t rank) const;
   Elements output(std::uint32_t rank) const;
-  /// Does the collective say what this rank's output holds? (Only the root's in a reduce.)
+  /// Does the collective say what this rank's output holds? (Only the root's in a reduce or gather.)
   bool promises(std::uint32_t rank) const;
   /// Covers output(rank) without overlap where promises(rank), ascending.
   std::vector<Promise> promised(std::uint32_t rank) const;
@@ -44,7 +44,11 @@ class Contract {
   /// Where an input lies in the output if the two share memory; empty: this collective is not done in place.
   std::optional<Elements> in_place(std::uint32_t rank) const;
 
+  /// May no rank end before every rank has begun?
+  bool synchronises() const { return collective_.kind == CollectiveKind::barrier; }
+
  private:
+  std::vector<Promise> exchanged(std::uint32_t rank) const;
   std::uint32_t receiver() const { return (collective_.root + 1) % collective_.ranks; }
 
   Collective collective_;

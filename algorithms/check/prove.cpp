@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "algorithms/check/contract.hpp"
+#include "algorithms/check/knowledge.hpp"
 #include "algorithms/check/label.hpp"
 #include "algorithms/check/races.hpp"
 #include "algorithms/check/replay.hpp"
@@ -33,8 +35,13 @@ std::optional<Violation> check_execution(const Schedule& schedule, const Collect
   Replay replay(schedule, wiring, least);
   replay.watch(values);
   replay.watch(shared);
+  Knowledge knowledge(schedule, wiring);
+  if (Contract(collective).synchronises()) { replay.watch(knowledge); }
   if (auto violation = replay.run()) { return violation; }
   if (auto violation = find_race(schedule, wiring, shared, std::max(options.most_slots, least))) { return violation; }
+  if (Contract(collective).synchronises()) {
+    if (auto violation = knowledge.ignorant()) { return violation; }
+  }
   if (const auto wrong = first_wrong(collective, values)) {
     return explain_result(schedule, collective, wiring, least, *wrong);
   }

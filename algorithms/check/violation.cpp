@@ -18,6 +18,7 @@ std::string_view name(ViolationKind kind) {
     case ViolationKind::deadlock: return "deadlock";
     case ViolationKind::slots: return "slots";
     case ViolationKind::race: return "race";
+    case ViolationKind::barrier: return "barrier";
     case ViolationKind::result: return "result";
   }
   return "";

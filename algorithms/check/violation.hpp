@@ -23,6 +23,7 @@ enum class ViolationKind : std::uint8_t {
   deadlock,       ///< with the stated slots the schedule does not end
   slots,          ///< least_slots() is not the least
   race,           ///< two lanes touch a cell, one writes it, and nothing orders them
+  barrier,        ///< a rank can end before another has begun, though the collective is a barrier
   result,         ///< an output element does not hold what the collective promises
 };
 

@@ -214,7 +214,11 @@ double bus_bandwidth(const Collective& collective, Bytes size, Time time) {
     case CollectiveKind::all_reduce: factor = 2 * (ranks - 1) / ranks; break;
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_gather:
-    case CollectiveKind::all_to_all: factor = (ranks - 1) / ranks; break;
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter: factor = (ranks - 1) / ranks; break;
+    case CollectiveKind::barrier: factor = 0; break;
     case CollectiveKind::broadcast:
     case CollectiveKind::reduce:
     case CollectiveKind::send_receive: break;

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/error.hpp"
+#include "tests/algorithms/sample.hpp"
 
 namespace athanor {
 
@@ -94,10 +95,10 @@ TEST_CASE("an algorithm refuses another collective than its own, and make() says
 
 TEST_CASE("an engine is one agent beyond the ranks where there are several, and nvls alone needs it") {
   for (const Algorithm& algorithm : catalog()) {
-    const auto schedule = algorithm.make({algorithm.kind, 4, Elements{10}, 0, false}, {});
+    const auto schedule = algorithm.make(sample(algorithm.kind, 4, 10), {});
     CHECK(schedule->roster().ranks == 4);
     CHECK(schedule->roster().agents == (algorithm.engine == Engine::nvswitch ? 5 : 4));
-    CHECK(algorithm.make({algorithm.kind, 1, Elements{10}, 0, false}, {})->roster().agents == 1);
+    CHECK(algorithm.make(sample(algorithm.kind, 1, 10), {})->roster().agents == 1);
   }
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("the same text has the same hash, another text another one") {
 
 TEST_CASE("columns follow nccl-tests for every collective") {
   ResultRow row;
-  row.type = DataType{};
+  row.type = DataType::float32;
   row.run.size = 1_KiB;
   row.run.time = 1_us;
   row.collective.ranks = 3;
@@ -62,9 +62,11 @@ TEST_CASE("columns follow nccl-tests for every collective") {
     CAPTURE(name(kind));
     row.collective.kind = kind;
     const bool partitioned = kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter ||
-                             kind == CollectiveKind::all_to_all;
-    const bool rooted =
-        kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce || kind == CollectiveKind::send_receive;
+                             kind == CollectiveKind::all_to_all || kind == CollectiveKind::gather ||
+                             kind == CollectiveKind::scatter;
+    const bool rooted = kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce ||
+                        kind == CollectiveKind::send_receive || kind == CollectiveKind::gather ||
+                        kind == CollectiveKind::scatter;
     CHECK(count_per_argument(row) == (partitioned ? 86 : 256));
     CHECK(printed_root(row) == (rooted ? 2 : -1));
     CHECK(algorithm_bandwidth(row) == doctest::Approx(1.024));

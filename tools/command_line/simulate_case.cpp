@@ -52,7 +52,7 @@ ResultRow simulate_size(const Scenario& scenario, const Case& scenario_case, Byt
   const RunRequest request{.cluster = *scenario_case.cluster,
                            .profile = scenario_case.profile,
                            .collective = scenario_case.collective(size),
-                           .element_size = scenario_case.type.size,
+                           .element_size = size_of(scenario_case.type),
                            .algorithms = scenario_case.algorithms,
                            .overrides = scenario_case.overrides,
                            .options = options,

@@ -21,7 +21,7 @@ Json to_json(const ResultRow& row) {
                {"channels", run.channels},
                {"ranks", row.collective.ranks},
                {"bytes", run.size.count()},
-               {"type", row.type.name},
+               {"type", name(row.type)},
                {"root", printed_root(row)},
                {"time_us", microseconds(run.time)},
                {"algbw_gbps", algorithm_bandwidth(row)},
@@ -89,7 +89,6 @@ std::string results_json(const std::vector<ResultRow>& rows, const Manifest& man
 std::string results_csv(const std::vector<ResultRow>& rows) {
   const Json columns = [] {
     ResultRow sample;
-    sample.type.size = Bytes{1};
     sample.measured_us = 1;
     return to_json(sample);
   }();

@@ -9,10 +9,14 @@ bool partitioned(CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_gather:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
     case CollectiveKind::all_to_all: return true;
     case CollectiveKind::all_reduce:
     case CollectiveKind::broadcast:
     case CollectiveKind::reduce:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::barrier:
     case CollectiveKind::send_receive: return false;
   }
   return false;
@@ -29,7 +33,7 @@ double bus_bandwidth(const ResultRow& row) {
 }
 
 std::int64_t count_per_argument(const ResultRow& row) {
-  const std::int64_t elements = row.run.size / row.type.size;
+  const std::int64_t elements = row.run.size / size_of(row.type);
   return partitioned(row.collective.kind) ? ceil_div(elements, row.collective.ranks) : elements;
 }
 
@@ -41,6 +45,10 @@ std::string reduction(CollectiveKind kind) {
     case CollectiveKind::all_gather:
     case CollectiveKind::broadcast:
     case CollectiveKind::all_to_all:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+    case CollectiveKind::barrier:
     case CollectiveKind::send_receive: return "none";
   }
   return "none";
@@ -50,10 +58,14 @@ std::int64_t printed_root(const ResultRow& row) {
   switch (row.collective.kind) {
     case CollectiveKind::broadcast:
     case CollectiveKind::reduce:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
     case CollectiveKind::send_receive: return row.collective.root;
     case CollectiveKind::all_reduce:
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_gather:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::barrier:
     case CollectiveKind::all_to_all: return -1;
   }
   return -1;

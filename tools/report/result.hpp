@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/execution/run.hpp"
-#include "tools/scenario/data_type.hpp"
+#include "algorithms/reduction.hpp"
 
 namespace athanor {
 
@@ -14,7 +14,7 @@ namespace athanor {
 struct ResultRow {
   std::string case_name;  ///< "" in a scenario without cases
   Collective collective;
-  DataType type;
+  DataType type = DataType::float32;
   std::string network;  ///< "ideal", "flow"
   RunResult run;
   std::optional<double> measured_us;

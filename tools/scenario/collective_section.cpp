@@ -33,9 +33,11 @@ void read_kind(ValueReader& value, std::optional<CollectiveKind>& kind) {
 }
 
 void read_type(ValueReader& value, DataType& type) {
-  std::string text(type.name);
-  value.read(text, OneOf{data_type_names()});
-  if (!value.describing() && value.ok()) { type = find_data_type(text).value(); }
+  std::vector<std::string> names;
+  for (const DataType each : data_types()) { names.emplace_back(name(each)); }
+  std::string text(name(type));
+  value.read(text, OneOf{names});
+  if (!value.describing() && value.ok()) { type = data_type(text).value(); }
 }
 
 /// "ring", "best" or a list of names.
@@ -64,10 +66,10 @@ void read_overrides(ObjectReader& reader, Overrides& overrides) {
 
 void check_sizes(ObjectReader& reader, const CollectiveSection& section) {
   for (const Bytes size : section.sizes) {
-    if (size % section.type.size == Bytes::zero()) { continue; }
+    if (size % size_of(section.type) == Bytes::zero()) { continue; }
     reader.problem("sizes", "not-whole-elements",
-                   fmt::format("{} is no whole number of {} elements of {}", to_string(size), section.type.name,
-                               to_string(section.type.size)),
+                   fmt::format("{} is no whole number of {} elements of {}", to_string(size), name(section.type),
+                               to_string(size_of(section.type))),
                    "choose another size or \"type\"");
     return;
   }
@@ -92,7 +94,8 @@ void read(ObjectReader& reader, CollectiveSection& section) {
   reader.required_value("sizes", "Payloads, as nccl-tests counts them: \"8B..8GiB\" doubles from size to size",
                         [&](ValueReader& value) { read_sizes(value, section.sizes); });
   reader.optional_value("type", "Of the elements", [&](ValueReader& value) { read_type(value, section.type); });
-  reader.optional("root", section.root, "The root of broadcast and reduce; the sender of send_receive");
+  reader.optional("root", section.root,
+                  "The root of broadcast, reduce, gather and scatter; the sender of send_receive");
   reader.optional("ranks", section.ranks, "How many take part, from endpoint 0 on; absent: every GPU or host", {1});
   read_overrides(reader, section.overrides);
   if (reader.describing()) { return; }

@@ -7,7 +7,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/execution/run.hpp"
 #include "sim/json/object_reader.hpp"
-#include "tools/scenario/data_type.hpp"
+#include "algorithms/reduction.hpp"
 
 namespace athanor {
 
@@ -16,7 +16,7 @@ struct CollectiveSection {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::vector<const Algorithm*> algorithms;
   std::vector<Bytes> sizes;
-  DataType type;
+  DataType type = DataType::float32;
   std::uint32_t root = 0;
   std::optional<std::uint32_t> ranks;  ///< none: every endpoint
   Overrides overrides;

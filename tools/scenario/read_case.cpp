@@ -74,7 +74,7 @@ void build_cluster(const NetworkSection& network, ClusterWorkshop::Order order, 
 }  // namespace
 
 Collective Case::collective(Bytes size) const {
-  return {.kind = kind, .ranks = ranks, .count = Elements{size / type.size}, .root = root};
+  return {.kind = kind, .ranks = ranks, .count = Elements{size / size_of(type)}, .root = root};
 }
 
 void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case) {

@@ -9,7 +9,7 @@
 
 #include "models/execution/run.hpp"
 #include "sim/error.hpp"
-#include "tools/scenario/data_type.hpp"
+#include "algorithms/reduction.hpp"
 #include "tools/scenario/library.hpp"
 #include "tools/scenario/measurement.hpp"
 
@@ -31,7 +31,7 @@ struct Case {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;
   std::uint32_t root = 0;
-  DataType type;
+  DataType type = DataType::float32;
   std::vector<Bytes> sizes;
   std::vector<const Algorithm*> algorithms;  ///< candidates; the fastest at each size counts
   Overrides overrides;

@@ -12,6 +12,7 @@
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/random.hpp"
+#include "tests/algorithms/sample.hpp"
 #include "tests/algorithms/toy_schedules.hpp"
 
 using namespace athanor;
@@ -84,8 +85,9 @@ Case draw(RandomStream& random, CollectiveKind kind, std::uint32_t ranks) {
   const std::vector<std::optional<std::uint32_t>> slots{std::nullopt, 8};
   const std::vector<std::uint32_t> workers{1, 2, 4};
   Case c;
-  c.collective = {kind, ranks, Elements{drawn<std::int64_t>(random, counts)},
-                  static_cast<std::uint32_t>(random.below(ranks)), random.below(2) == 0};
+  const std::int64_t count = drawn<std::int64_t>(random, counts);
+  const auto root = static_cast<std::uint32_t>(random.below(ranks));
+  c.collective = sample(kind, ranks, count, root, random.below(2) == 0);
   c.layout = drawn<Layout>(random, layouts);
   c.type = drawn(random, data_types());
   c.reduction = drawn(random, reductions());

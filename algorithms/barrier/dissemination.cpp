@@ -1,0 +1,60 @@
+#include <bit>
+
+#include "algorithms/catalog.hpp"
+#include "algorithms/patterns/circulant.hpp"
+
+namespace athanor {
+
+namespace {
+
+std::uint32_t rounds(std::uint32_t ranks) { return static_cast<std::uint32_t>(std::bit_width(ranks - 1)); }
+
+/// In round k a rank tells the rank 2^k places after it, and hears from the one as far before: it then knows of the
+/// 2^(k+1) - 1 ranks before it.
+class DisseminationBarrier final : public Circulant {
+ public:
+  explicit DisseminationBarrier(const Collective& collective) : Circulant(collective) {}
+
+  std::uint32_t lanes(AgentId) const override { return 1; }
+  Lane lane(AgentId, LaneId) const override {
+    return {2 * rounds(ranks()), 1, rounds(ranks()), rounds(ranks()), ProgramId{0}};
+  }
+  Memory memory(AgentId) const override { return {}; }
+
+  Primitive at(AgentId, LaneId, std::uint64_t, std::uint32_t step) const override {
+    Primitive primitive;
+    (step % 2 == 0 ? primitive.sends : primitive.receives) = {step / 2, 1};
+    return primitive;
+  }
+
+  Elements message_limit() const override { return Elements::zero(); }
+  Elements shift(Buffer) const override { return Elements::zero(); }
+  std::uint32_t least_slots() const override { return 1; }
+
+ protected:
+  std::uint32_t distance(PortId port) const override { return 1U << port.value; }
+};
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout&) {
+  return std::make_unique<DisseminationBarrier>(collective);
+}
+
+Elements granule(const Collective&, const Layout&) { return Elements{1}; }
+
+Cost cost(const Collective& collective) { return {rounds(collective.ranks), Elements::zero(), Elements::zero()}; }
+
+}  // namespace
+
+Algorithm dissemination_barrier() {
+  return {"dissemination",
+          CollectiveKind::barrier,
+          "every rank tells one at a doubling distance in each round; the fewest rounds",
+          Engine::none,
+          "ceil(log2 P) alpha",
+          "Hensgen, Finkel and Manber, Two algorithms for barrier synchronization, 1988",
+          make,
+          granule,
+          cost};
+}
+
+}  // namespace athanor

@@ -1,0 +1,76 @@
+#include "algorithms/catalog.hpp"
+#include "algorithms/patterns/binomial_tree.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Up a binomial tree to rank 0 and down again: a rank tells its parent when all its children have told it, and all
+/// its children when its parent has told it. Port i belongs to child i, the next one to the parent.
+class TreeBarrier final : public Schedule {
+ public:
+  explicit TreeBarrier(const Collective& collective) : ranks_(collective.ranks), tree_(collective.ranks, 0) {}
+
+  Roster roster() const override { return {ranks_, ranks_}; }
+  std::uint32_t lanes(AgentId) const override { return 1; }
+  Lane lane(AgentId agent, LaneId) const override {
+    const bool root = tree_.is_root(agent.value);
+    const std::uint32_t children = tree_.children(agent.value);
+    const std::uint32_t ports = children + (root ? 0 : 1);
+    return {root ? 1U : 2U, 1, ports, ports, ProgramId{2 * children + (root ? 1 : 0)}};
+  }
+  Memory memory(AgentId) const override { return {}; }
+  Endpoint target(AgentId agent, LaneId lane, PortId out) const override { return opposite(agent.value, lane, out); }
+  Endpoint source(AgentId agent, LaneId lane, PortId in) const override { return opposite(agent.value, lane, in); }
+
+  Primitive at(AgentId agent, LaneId, std::uint64_t, std::uint32_t step) const override {
+    const Ports below{0, tree_.children(agent.value)};
+    const Ports above{below.count, 1};
+    Primitive primitive;
+    primitive.receives = step == 0 ? below : above;
+    primitive.sends = step == 0 && !tree_.is_root(agent.value) ? above : below;
+    return primitive;
+  }
+
+  Elements message_limit() const override { return Elements::zero(); }
+  Elements shift(Buffer) const override { return Elements::zero(); }
+  std::uint32_t least_slots() const override { return 1; }
+
+ private:
+  Endpoint opposite(std::uint32_t rank, LaneId lane, PortId port) const {
+    if (port.value < tree_.children(rank)) {
+      const std::uint32_t child = tree_.child(rank, port.value);
+      return {AgentId{child}, lane, PortId{tree_.children(child)}};
+    }
+    return {AgentId{tree_.parent(rank)}, lane, PortId{tree_.index(rank)}};
+  }
+
+  std::uint32_t ranks_;
+  BinomialTree tree_;
+};
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout&) {
+  return std::make_unique<TreeBarrier>(collective);
+}
+
+Elements granule(const Collective&, const Layout&) { return Elements{1}; }
+
+Cost cost(const Collective& collective) {
+  return {2 * BinomialTree(collective.ranks, 0).depth(), Elements::zero(), Elements::zero()};
+}
+
+}  // namespace
+
+Algorithm tree_barrier() {
+  return {"tree",
+          CollectiveKind::barrier,
+          "up a binomial tree and down again; the fewest messages",
+          Engine::none,
+          "2 floor(log2 P) alpha",
+          "Mellor-Crummey and Scott, Algorithms for scalable synchronization on shared-memory multiprocessors, 1991",
+          make,
+          granule,
+          cost};
+}
+
+}  // namespace athanor

@@ -1,0 +1,42 @@
+#include "algorithms/patterns/block_ranges.hpp"
+
+#include <algorithm>
+
+namespace athanor {
+
+namespace {
+
+Layout for_messages_of(std::uint32_t blocks, const Layout& layout) {
+  Layout result = slices_as_chunks(layout);
+  if (result.chunk < Elements::max()) { result.chunk = std::max(Elements{1}, result.chunk / blocks); }
+  return result;
+}
+
+}  // namespace
+
+BlockRanges::BlockRanges(Elements count, std::uint32_t ranks, const Layout& layout, std::uint32_t most_blocks)
+    : cut_(count, ranks, for_messages_of(most_blocks, layout)), ranks_(ranks), block_(cut_.length(0)) {
+  if (block_ > Elements::zero()) { full_ = static_cast<std::uint32_t>(count / block_); }
+}
+
+Elements BlockRanges::elements(std::uint32_t first, std::uint32_t blocks, std::uint32_t channel,
+                               std::uint64_t loop) const {
+  const std::uint32_t end = first + blocks;
+  const std::uint32_t whole = std::min(end, full_) - std::min(first, full_);
+  Elements sum = width(channel, loop) * whole;
+  if (first <= full_ && full_ < end) { sum += part(full_, channel, loop).count; }
+  return sum;
+}
+
+Elements BlockRanges::around(std::uint32_t first, std::uint32_t blocks, std::uint32_t channel,
+                             std::uint64_t loop) const {
+  const std::uint32_t before_end = std::min(blocks, ranks_ - first);
+  return elements(first, before_end, channel, loop) + elements(0, blocks - before_end, channel, loop);
+}
+
+Cells BlockRanges::cells(Buffer buffer, std::uint32_t first, std::uint32_t channel, std::uint64_t loop) const {
+  const Elements begin = this->first(first) + part(first, channel, loop).first;
+  return {buffer, begin, width(channel, loop), block_};
+}
+
+}  // namespace athanor

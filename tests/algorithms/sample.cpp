@@ -1,0 +1,50 @@
+#include "tests/algorithms/sample.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace athanor {
+
+namespace {
+
+std::shared_ptr<const ExchangeSizes> unequal_sizes(std::uint32_t ranks, std::int64_t count) {
+  const std::int64_t most = 2 * count / ranks + (count > 0 ? 1 : 0);
+  std::vector<Elements> sizes;
+  for (std::uint32_t from = 0; from < ranks; ++from) {
+    for (std::uint32_t to = 0; to < ranks; ++to) {
+      sizes.emplace_back((std::int64_t{from} * 5 + std::int64_t{to} * to * 3 + from % 3 * to) % (most + 1));
+    }
+  }
+  return std::make_shared<ExchangeSizes>(ranks, sizes);
+}
+
+}  // namespace
+
+Collective sample(CollectiveKind kind, std::uint32_t ranks, std::int64_t count, std::uint32_t root, bool in_place) {
+  Collective collective{kind, ranks, Elements{count}, root, in_place};
+  if (kind == CollectiveKind::barrier) { collective.count = Elements::zero(); }
+  if (kind == CollectiveKind::all_to_all_v) {
+    collective.sizes = unequal_sizes(ranks, count);
+    collective.count = collective.sizes->largest();
+  }
+  return collective;
+}
+
+bool has_root(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+    case CollectiveKind::send_receive: return true;
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::barrier: break;
+  }
+  return false;
+}
+
+}  // namespace athanor
