@@ -1,0 +1,55 @@
+#pragma once
+
+#include <vector>
+
+#include "algorithms/execution/cuda/device_memory.hpp"
+#include "algorithms/execution/cuda/device_view.hpp"
+
+namespace athanor {
+
+/// What one GPU holds of a run: its agents' buffers, the ends of connections that belong to it, and the tables.
+class GpuShare {
+ public:
+  GpuShare(int device, const LaneTables& tables, std::vector<std::uint32_t> lanes);
+  ~GpuShare();
+  GpuShare(const GpuShare&) = delete;
+  GpuShare& operator=(const GpuShare&) = delete;
+
+  int device() const { return device_; }
+  bool idle() const { return lanes_.empty(); }
+
+  /// Slots and counters of connections, in the order in which they are asked for.
+  void reserve(std::size_t sending_ends, std::size_t receiving_ends, std::size_t slot_bytes);
+  void take_sending_end(DeviceConnection& connection);
+  void take_receiving_end(DeviceConnection& connection);
+
+  /// Throws "cuda-residency" unless all lanes fit at once.
+  void require_residency(const void* kernel, std::uint32_t threads) const;
+  /// The view with everything in this GPU's memory filled in.
+  void set_view(DeviceView common, std::span<const DeviceConnection> connections, std::span<std::byte* const> buffers);
+
+  /// Counters back to the start.
+  void reset();
+  void launch(const void* kernel, std::uint32_t threads);
+  /// Whether what was launched has ended; throws where it failed.
+  bool done() const;
+  double seconds() const;
+
+ private:
+  static constexpr std::size_t kCounterBytes = 128;  // a line of its own for each: two sides write them
+
+  int device_;
+  std::vector<std::uint32_t> lanes_;
+  DeviceMemory entries_, lane_table_, in_connections_, lanes_here_, ended_;
+  DeviceMemory connections_, buffers_;
+  DeviceMemory sending_, receiving_, slots_;
+  std::size_t slot_bytes_ = 0;
+  std::size_t sending_taken_ = 0;
+  std::size_t receiving_taken_ = 0;
+  DeviceView view_;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t begin_ = nullptr;
+  cudaEvent_t end_ = nullptr;
+};
+
+}  // namespace athanor
