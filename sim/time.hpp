@@ -11,8 +11,8 @@ struct Picoseconds {
 /// A point or a span of simulated time: whole picoseconds, up to 106 days.
 using Time = Quantity<Picoseconds>;
 
-constexpr double seconds(Time t) { return static_cast<double>(t.count()) * 1e-12; }
-constexpr double microseconds(Time t) { return static_cast<double>(t.count()) * 1e-6; }
+constexpr double seconds(Time t) { return static_cast<double>(t.count()) / 1e12; }
+constexpr double microseconds(Time t) { return static_cast<double>(t.count()) / 1e6; }
 
 namespace literals {
 constexpr Time operator""_ps(unsigned long long n) { return Time{static_cast<std::int64_t>(n)}; }

@@ -199,7 +199,10 @@ RunResult run_collective(const RunRequest& request) {
   result.bound = lower_bound(request.cluster, request.collective, result.size, may_use_engine(request));
   result.limited_by = limit(request, result);
   result.extrapolated = !request.profile.covers(request.collective.kind, request.collective.ranks, result.size);
-  result.refused = std::move(refused);
+  for (const std::string& reason : refused) { result.notes.push_back("does not fit: " + reason); }
+  if (result.time < result.bound.time) {
+    result.notes.emplace_back("less than the bound: the ideal network lets connections share a link at full speed");
+  }
   return result;
 }
 

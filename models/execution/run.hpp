@@ -47,7 +47,7 @@ struct RunResult {
   bool extrapolated = false;  ///< outside the domain in which the profile was fitted
   bool padded = false;        ///< priced at the next size that is cut into equal pieces
   Simulated simulated;
-  std::vector<std::string> refused;  ///< "algorithm: reason" of those that did not fit
+  std::vector<std::string> notes;  ///< which algorithms did not fit and why; a time that no hardware reaches
 };
 
 /// Simulates every pair of an algorithm and a protocol that fit, and returns the fastest.

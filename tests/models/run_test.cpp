@@ -83,7 +83,7 @@ TEST_CASE("where nothing fits, the reasons are given") {
                        doctest::Contains("no protocol of the profile is meant for this size"), SimulationError);
   const RunResult result = run(cluster, {}, {all_reduce("ring"), all_reduce("nvls")}, Elements{10});
   CHECK(result.algorithm == "ring");
-  CHECK(result.refused.size() == 1);
+  CHECK(result.notes == std::vector<std::string>{"does not fit: nvls: it needs all ranks on one NVSwitch"});
 }
 
 TEST_CASE("a profile with mistakes is refused with all of them") {
@@ -104,4 +104,20 @@ TEST_CASE("bus bandwidth is algorithm bandwidth times the factor of the collecti
   CHECK(bus_bandwidth({CollectiveKind::all_reduce, 8, Elements{}}, Bytes{1'000'000}, time) == doctest::Approx(1.75));
   CHECK(bus_bandwidth({CollectiveKind::all_gather, 8, Elements{}}, Bytes{1'000'000}, time) == doctest::Approx(0.875));
   CHECK(bus_bandwidth({CollectiveKind::broadcast, 8, Elements{}}, Bytes{1'000'000}, time) == doctest::Approx(1.0));
+}
+
+TEST_CASE("a time below the bound, which only the ideal network gives, is said to be one") {
+  const Cluster cluster = ten_hosts();
+  Overrides four_channels;
+  four_channels.channels = 4;  // of one link, each at its full rate
+  const Profile profile;
+  const Collective collective{CollectiveKind::all_reduce, 10, Elements{4'000'000}};
+  const auto notes = [&](NetworkLevel level) {
+    SimulationOptions options;
+    options.level = level;
+    return run_collective({cluster, profile, collective, Bytes{4}, {all_reduce("ring")}, four_channels, options, 1})
+        .notes.size();
+  };
+  CHECK(notes(NetworkLevel::ideal) == 1);
+  CHECK(notes(NetworkLevel::flow) == 0);
 }

@@ -32,7 +32,7 @@ Json to_json(const ResultRow& row) {
                {"network", row.network},
                {"extrapolated", run.extrapolated},
                {"padded", run.padded},
-               {"notes", run.refused}};
+               {"notes", run.notes}};
   if (const auto relative = error(row)) {
     json["measured_time_us"] = *row.measured_us;
     json["error"] = *relative;

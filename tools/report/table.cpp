@@ -74,8 +74,8 @@ std::string footer_lines(const std::vector<ResultRow>& rows, bool interrupted) {
   std::string lines;
   std::set<std::string> said;
   for (const ResultRow& row : rows) {
-    for (const std::string& note : row.run.refused) {
-      if (said.insert(note).second) { lines += "# does not fit: " + note + "\n"; }
+    for (const std::string& note : row.run.notes) {
+      if (said.insert(note).second) { lines += "# " + note + "\n"; }
     }
   }
   if (std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return row.run.extrapolated; })) {
