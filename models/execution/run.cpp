@@ -75,10 +75,10 @@ class Candidate {
     layout_.channels = request_.overrides.channels.value_or(std::max(1U, worth));
     layout_.slices = request_.overrides.slices.value_or(protocol_.slices);
     const std::uint32_t group = request_.cluster.endpoints_per_node;
-    const bool several_nodes = collective_.ranks > group && collective_.ranks % group == 0;
-    if (several_nodes && group > 1 && request_.overrides.rotate.value_or(protocol_.rotate)) {
-      layout_.rotation = std::max(1U, group / std::max(1U, request_.cluster.nics_per_node));
+    if (group > 1 && collective_.ranks > group && collective_.ranks % group == 0) {
       layout_.group = group;
+      const bool rotate = request_.overrides.rotate.value_or(protocol_.rotate);
+      layout_.rotation = rotate ? std::max(1U, group / std::max(1U, request_.cluster.nics_per_node)) : 0;
     }
     choose_chunk(request_.overrides.chunk.value_or(protocol_.chunk));
   }
