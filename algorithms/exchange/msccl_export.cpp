@@ -23,6 +23,10 @@ std::string_view coll(CollectiveKind kind) {
     case CollectiveKind::broadcast: return "broadcast";
     case CollectiveKind::reduce: return "reduce";
     case CollectiveKind::all_to_all: return "alltoall";
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+    case CollectiveKind::barrier:
     case CollectiveKind::send_receive: break;
   }
   throw ScenarioError(Problem{"no-msccl-form", fmt::format("MSCCL has no name for {}", name(kind)), {}, ""});

@@ -108,6 +108,10 @@ class Planner {
         case CollectiveKind::all_reduce:
         case CollectiveKind::broadcast:
         case CollectiveKind::reduce:
+        case CollectiveKind::all_to_all_v:
+        case CollectiveKind::gather:
+        case CollectiveKind::scatter:
+        case CollectiveKind::barrier:
         case CollectiveKind::send_receive: break;
       }
     }
