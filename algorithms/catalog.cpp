@@ -39,17 +39,23 @@ Algorithm ring_reduce_scatter();
 Algorithm recursive_halving_reduce_scatter();
 Algorithm bruck_reduce_scatter();
 Algorithm direct_reduce_scatter();
+Algorithm pat_reduce_scatter();
 Algorithm ring_all_gather();
 Algorithm recursive_doubling_all_gather();
 Algorithm bruck_all_gather();
 Algorithm direct_all_gather();
+Algorithm pat_all_gather();
 Algorithm ring_broadcast();
 Algorithm binomial_tree_broadcast();
 Algorithm scatter_all_gather_broadcast();
+Algorithm double_binary_tree_broadcast();
 Algorithm ring_reduce();
 Algorithm binomial_tree_reduce();
+Algorithm reduce_scatter_gather_reduce();
 Algorithm pairwise_all_to_all();
 Algorithm direct_all_to_all();
+Algorithm bruck_all_to_all();
+Algorithm hierarchical_all_to_all();
 Algorithm direct_all_to_all_v();
 Algorithm pairwise_all_to_all_v();
 Algorithm linear_gather();
@@ -87,17 +93,23 @@ std::span<const Algorithm> catalog() {
       recursive_halving_reduce_scatter(),
       bruck_reduce_scatter(),
       direct_reduce_scatter(),
+      pat_reduce_scatter(),
       ring_all_gather(),
       recursive_doubling_all_gather(),
       bruck_all_gather(),
       direct_all_gather(),
+      pat_all_gather(),
       ring_broadcast(),
       binomial_tree_broadcast(),
       scatter_all_gather_broadcast(),
+      double_binary_tree_broadcast(),
       ring_reduce(),
       binomial_tree_reduce(),
+      reduce_scatter_gather_reduce(),
       pairwise_all_to_all(),
       direct_all_to_all(),
+      bruck_all_to_all(),
+      hierarchical_all_to_all(),
       direct_all_to_all_v(),
       pairwise_all_to_all_v(),
       linear_gather(),

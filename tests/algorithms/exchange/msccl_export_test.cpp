@@ -30,7 +30,9 @@ std::string refusal(const Schedule& schedule, const Collective& collective) {
 }
 
 bool fits(const Algorithm& algorithm, const Collective& collective) {
-  return algorithm.engine == Engine::none && collective.kind != CollectiveKind::send_receive;
+  const bool has_name = collective.kind != CollectiveKind::send_receive && collective.kind != CollectiveKind::gather &&
+                        collective.kind != CollectiveKind::scatter;
+  return algorithm.engine == Engine::none && has_name;
 }
 
 }  // namespace

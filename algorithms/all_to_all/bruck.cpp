@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <bit>
+
+#include "algorithms/catalog.hpp"
+#include "algorithms/patterns/block_ranges.hpp"
+#include "algorithms/patterns/circulant.hpp"
+
+namespace athanor {
+
+namespace {
+
+std::uint32_t rounds(std::uint32_t ranks) { return static_cast<std::uint32_t>(std::bit_width(ranks - 1)); }
+
+/// Of 0 .. ranks-1, those with bit `round` set.
+std::uint32_t moved(std::uint32_t ranks, std::uint32_t round) {
+  const std::uint32_t bit = 1U << round;
+  return ranks / (2 * bit) * bit + std::max(ranks % (2 * bit), bit) - bit;
+}
+
+std::uint32_t most_moved(std::uint32_t ranks) {
+  std::uint32_t most = 1;
+  for (std::uint32_t round = 0; round < rounds(ranks); ++round) { most = std::max(most, moved(ranks, round)); }
+  return most;
+}
+
+/// Position j of scratch first holds the block for the rank j places after. Round k moves what stands at the positions
+/// with bit k set to the rank 2^k places after; at the end position j holds the block of the rank j places before.
+/// Positions are as wide as a full block, so that all messages of a round are equal.
+class BruckAllToAll final : public Circulant {
+ public:
+  BruckAllToAll(const Collective& collective, const Layout& layout)
+      : Circulant(collective), ranges_(collective.count, collective.ranks, layout, most_moved(collective.ranks)) {}
+
+  std::uint32_t lanes(AgentId) const override { return ranges_.channels(); }
+  Lane lane(AgentId, LaneId lane) const override {
+    const std::uint32_t ports = rounds(ranks());
+    return {2 * ranks() + 2 * ports, ranges_.loops(lane.value), ports, ports, ProgramId{ranges_.shape(lane.value)}};
+  }
+  Memory memory(AgentId agent) const override {
+    return {
+        collective().count, ranges_.length(agent.value) * ranks(), ranges_.widest() * ranks() * ranges_.channels(), {}};
+  }
+
+  Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
+    const std::uint32_t half = step - ranks();
+    if (step < ranks()) { return take(agent.value, lane.value, loop, step); }
+    if (half >= 2 * rounds(ranks())) { return place(agent.value, lane.value, loop, half - 2 * rounds(ranks())); }
+    const std::uint32_t round = half / 2;
+    const Elements width = ranges_.width(lane.value, loop);
+    Cells cells = position(lane.value, loop, 1U << round);
+    cells.run = width * (1U << round);
+    cells.stride = cells.run * 2;
+    Primitive primitive;
+    primitive.count = width * moved(ranks(), round);
+    if (half % 2 == 0) {
+      primitive.operands[0] = cells;
+      primitive.sends = {round, 1};
+    } else {
+      primitive.receives = {round, 1};
+      primitive.store = cells;
+    }
+    return primitive;
+  }
+
+  Elements message_limit() const override { return ranges_.widest() * most_moved(ranks()); }
+  Elements shift(Buffer buffer) const override {
+    return buffer == Buffer::scratch ? Elements::zero() : ranges_.shift();
+  }
+  std::uint32_t least_slots() const override { return 1; }
+
+ protected:
+  std::uint32_t distance(PortId port) const override { return 1U << port.value; }
+
+ private:
+  Cells position(std::uint32_t channel, std::uint64_t loop, std::uint32_t number) const {
+    return contiguous(Buffer::scratch, ranges_.widest() * ranks() * channel + ranges_.width(channel, loop) * number);
+  }
+  Primitive take(std::uint32_t me, std::uint32_t channel, std::uint64_t loop, std::uint32_t number) const {
+    const std::uint32_t receiver = after(me, number);
+    const Piece range = ranges_.part(receiver, channel, loop);
+    Primitive primitive;
+    primitive.count = range.count;
+    primitive.operands[0] = contiguous(Buffer::input, ranges_.first(receiver) + range.first);
+    primitive.store = position(channel, loop, number);
+    return primitive;
+  }
+  Primitive place(std::uint32_t me, std::uint32_t channel, std::uint64_t loop, std::uint32_t number) const {
+    const std::uint32_t sender = after(me, ranks() - number);
+    const Piece range = ranges_.part(me, channel, loop);
+    Primitive primitive;
+    primitive.count = range.count;
+    primitive.operands[0] = position(channel, loop, number);
+    primitive.store = contiguous(Buffer::output, ranges_.length(me) * sender + range.first);
+    return primitive;
+  }
+
+  BlockRanges ranges_;
+};
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<BruckAllToAll>(collective, layout);
+}
+
+Elements granule(const Collective& collective, const Layout& layout) {
+  return BlockRanges::granule(collective.ranks, layout);
+}
+
+/// Every message has full blocks, also where the payload's are short.
+Cost cost(const Collective& collective) {
+  const Elements full = block(collective.count, collective.ranks, 0).count;
+  Cost result{rounds(collective.ranks), Elements::zero(), Elements::zero()};
+  for (std::uint32_t round = 0; round < result.steps; ++round) { result.sent += full * moved(collective.ranks, round); }
+  return result;
+}
+
+}  // namespace
+
+Algorithm bruck_all_to_all() {
+  return {"bruck",
+          CollectiveKind::all_to_all,
+          "blocks travel by the bits of their distance, half of all in each round; for small payloads",
+          Engine::none,
+          "ceil(log2 P) (alpha + n/2 beta)",
+          "Bruck, Ho, Kipnis, Upfal and Weathersby, Efficient algorithms for all-to-all communications in multiport "
+          "message-passing systems, 1997",
+          make,
+          granule,
+          cost};
+}
+
+}  // namespace athanor
