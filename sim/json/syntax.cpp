@@ -74,12 +74,40 @@ Problem syntax_problem(const json::parse_error& error, std::string_view text, co
           hint_for(text, offset, found)};
 }
 
-/// Notices that a key stands twice in one object, which a JSON tree cannot hold.
-struct KeyWatch {
+/// Objects and lists within each other. Readers walk a tree recursively, so that it must not be as deep as a file can
+/// make it; no scenario needs a tenth of this.
+constexpr int kMostNested = 100;
+
+/// Where the bracket is that opens level kMostNested + 1, in text that is valid up to there.
+std::size_t too_deep_at(std::string_view text) {
+  int open = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text.substr(at, 2) == "//") {
+      at = text.find('\n', at);
+    } else if (text.substr(at, 2) == "/*") {
+      at = text.find("*/", at) + 1;
+    } else if (text[at] == '"') {
+      for (++at; text[at] != '"'; ++at) { at += text[at] == '\\' ? 1 : 0; }
+    } else if (text[at] == '{' || text[at] == '[') {
+      if (++open > kMostNested) { return at; }
+    } else if (text[at] == '}' || text[at] == ']') {
+      --open;
+    }
+  }
+  return text.size();
+}
+
+/// Ends parsing at a bracket that is nested too deeply.
+struct TooDeep {};
+
+/// Notices that a key stands twice in one object, which a JSON tree cannot hold, and what is nested too deeply.
+struct ParseWatch {
   std::vector<std::set<std::string>> open;
   bool repeated = false;
 
-  bool operator()(int /*depth*/, json::parse_event_t event, json& parsed) {
+  bool operator()(int depth, json::parse_event_t event, json& parsed) {
+    const bool opens = event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
+    if (opens && depth >= kMostNested) { throw TooDeep{}; }
     switch (event) {
       case json::parse_event_t::object_start: open.emplace_back(); break;
       case json::parse_event_t::object_end: open.pop_back(); break;
@@ -93,6 +121,14 @@ struct KeyWatch {
     return true;
   }
 };
+
+Problem too_deep_problem(const std::string& text, const std::string& file) {
+  const LineColumn at = line_column(text, too_deep_at(text));
+  return {"too-deep",
+          fmt::format("more than {} objects and lists stand within each other", kMostNested),
+          {file, at.line, at.column, ""},
+          "is this file a scenario?"};
+}
 
 [[noreturn]] void fail_repeated_keys(const std::string& text, const std::string& file) {
   std::vector<Problem> problems;
@@ -109,11 +145,13 @@ struct KeyWatch {
 }  // namespace
 
 json parse_json(const std::string& text, const std::string& file) {
-  KeyWatch watch;
+  ParseWatch watch;
   json root;
   try {
     root = json::parse(text, std::ref(watch), true, true);
-  } catch (const json::parse_error& error) { throw ScenarioError(syntax_problem(error, text, file)); }
+  } catch (const json::parse_error& error) {
+    throw ScenarioError(syntax_problem(error, text, file));
+  } catch (const TooDeep&) { throw ScenarioError(too_deep_problem(text, file)); }
   if (watch.repeated) { fail_repeated_keys(text, file); }
   return root;
 }

@@ -160,3 +160,19 @@ TEST_CASE("values of a case are found where the case was written, all others whe
   patched.set("/n/0=8");
   CHECK(patched.place("/n/0").file == "--set");
 }
+
+TEST_CASE("nesting is refused at the bracket that is too deep, however deep the file goes") {
+  const auto lists = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  const std::string before = "{ // [[[{\n /* [ */ \"a[\\\"[\": ";
+  CHECK_NOTHROW(Document::parse(lists(100), "deep.json"));
+  CHECK_NOTHROW(Document::parse(before + lists(99) + "}", "deep.json"));
+  for (const std::size_t depth : {std::size_t{100}, std::size_t{50'000}, std::size_t{1'000'000}}) {
+    const Problem problem = syntax_problem(before + lists(depth) + "}");
+    CHECK(problem.code == "too-deep");
+    CHECK(problem.place.line == 2);
+    CHECK(problem.place.column == static_cast<int>(before.size() - before.find('\n')) - 1 + 100);
+  }
+  std::string objects;
+  for (int depth = 0; depth < 100'000; ++depth) { objects += "{\"a\":"; }
+  CHECK(syntax_problem(objects).code == "too-deep");
+}
