@@ -52,6 +52,7 @@ TEST_CASE("a wrong command line ends with 2 and names what is nearest") {
       {{"run", file, "--set", "/colective/channels=4"}, "collective"},
       {{"run", file, "--seed", "-1"}, "is not a whole number"},
       {{"run", file, "--sizes", "64"}, "--sizes '64'"},
+      {{"run", file, "--sizes", "1KiB,3B"}, "--sizes: 3 B is no whole number of float32 elements"},
       {{"run", file, "--trace", folder.path("t.json")}, "--case NAME"},
       {{"verify", file, "--max-error", "five"}, "0.05 or 5%"},
       {{"describe", "DGX-H10"}, "did you mean 'DGX-H100'?"}};

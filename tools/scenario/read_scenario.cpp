@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/file.hpp"
+#include "sim/format.hpp"
 #include "sim/json/document.hpp"
 #include "sim/json/object_reader.hpp"
 #include "tools/scenario/read_case.hpp"
@@ -103,6 +104,18 @@ void keep_wanted_cases(Scenario& scenario, const ScenarioChanges& changes) {
   std::erase_if(scenario.cases, [&](const Case& each) { return !is_wanted(changes, each.name); });
 }
 
+/// Sizes in a scenario are checked where they are read.
+void check_asked_sizes(const Scenario& scenario, const ScenarioChanges& changes) {
+  if (!changes.sizes) { return; }
+  for (const Case& each : scenario.cases) {
+    for (const Bytes size : each.sizes) {
+      if (size % each.type.size == Bytes::zero()) { continue; }
+      throw UsageError(fmt::format("--sizes: {} is no whole number of {} elements of {}; choose another size",
+                                   to_string(size), each.type.name, to_string(each.type.size)));
+    }
+  }
+}
+
 void read_cases(Scenario& scenario, Document document, const Library& library, const ScenarioChanges& changes,
                 Problems& problems) {
   scenario.has_cases = has_list_of_cases(document);
@@ -133,7 +146,10 @@ Scenario read_scenario(const std::string& path, const Library& library, const Sc
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) { found.add(problem); }
   }
-  if (found.empty()) { keep_wanted_cases(scenario, changes); }
+  if (found.empty()) {
+    keep_wanted_cases(scenario, changes);
+    check_asked_sizes(scenario, changes);
+  }
   add_once(found, problems);
   return scenario;
 }
