@@ -23,8 +23,8 @@ Cluster ten_hosts() { return star(hosts(10), {10_GBps, 10_GBps, 500_ns, Time::ze
 
 RunResult run(const Cluster& cluster, const Profile& profile, const std::vector<const Algorithm*>& algorithms,
               Elements count, const Overrides& overrides = {}) {
-  return run_collective(
-      {cluster, profile, {CollectiveKind::all_reduce, 10, count}, Bytes{4}, algorithms, overrides, {}, 1});
+  const Collective collective{CollectiveKind::all_reduce, 10, count};
+  return run_collective({cluster, profile, collective, Bytes{4}, algorithms, overrides, {}, 1});
 }
 
 const Algorithm* all_reduce(std::string_view name) { return &find(CollectiveKind::all_reduce, name); }
