@@ -109,9 +109,9 @@ void check_asked_sizes(const Scenario& scenario, const ScenarioChanges& changes)
   if (!changes.sizes) { return; }
   for (const Case& each : scenario.cases) {
     for (const Bytes size : each.sizes) {
-      if (size % each.type.size == Bytes::zero()) { continue; }
+      if (size % size_of(each.type) == Bytes::zero()) { continue; }
       throw UsageError(fmt::format("--sizes: {} is no whole number of {} elements of {}; choose another size",
-                                   to_string(size), each.type.name, to_string(each.type.size)));
+                                   to_string(size), name(each.type), to_string(size_of(each.type))));
     }
   }
 }
