@@ -41,27 +41,34 @@ class Candidate {
     return algorithm_.refuses(collective_, layout_);
   }
 
-  RunResult run(const SimulationOptions& options) {
-    const auto schedule = algorithm_.make(collective_, layout_);
-    const ProfilePricing costs(*request_.cluster.fabric, request_.profile, protocol_, collective_.ranks,
-                               request_.element_size, schedule->least_slots());
+  RunResult run(const SimulationOptions& options) const {
     RunResult result;
     result.algorithm = algorithm_.name;
     result.protocol = protocol_.name;
     result.channels = layout_.channels;
     result.padded = collective_.count != request_.collective.count;
-    result.simulated = simulate(*schedule, request_.cluster, place(schedule->roster()), costs, options);
+    result.simulated = simulate_with(request_.element_size, options);
     result.time = result.simulated.time + request_.profile.launch + protocol_.start;
     return result;
   }
 
-  void draw() {
+  /// What it would take if bytes cost nothing: every latency and overhead, and nothing else.
+  Time latency(const SimulationOptions& options) const { return simulate_with(Bytes::zero(), options).time; }
+
+  void draw() const {
     SimulationOptions options = request_.options;
     options.timeline_offset = request_.profile.launch + protocol_.start;
     run(options);
   }
 
  private:
+  Simulated simulate_with(Bytes element_size, const SimulationOptions& options) const {
+    const auto schedule = algorithm_.make(collective_, layout_);
+    const ProfilePricing costs(*request_.cluster.fabric, request_.profile, protocol_, collective_.ranks, element_size,
+                               schedule->least_slots());
+    return simulate(*schedule, request_.cluster, place(schedule->roster()), costs, options);
+  }
+
   bool uses(const Protocol& protocol) const {
     const auto& names = protocol.algorithms;
     if (names.empty()) { return algorithm_.engine == Engine::none || request_.profile.protocols.size() == 1; }
@@ -126,20 +133,26 @@ std::string link_ends(const Fabric& fabric, LinkId link) {
                      name(fabric.vertex(fabric.target(link)).kind));
 }
 
-/// The busiest link if it is busy for at least half of the time, else what the rest is spent on.
-std::string limit(const RunRequest& request, const RunResult& result) {
+/// The busiest link if it is busy for at least half of the time. Else launch or latency, if they take that much, and
+/// transfers otherwise: over several links in turn, or over links that are crowded for a part of the time.
+std::string limit(const RunRequest& request, const RunResult& result, const Candidate& candidate) {
   const Fabric& fabric = *request.cluster.fabric;
   Time busiest;
-  std::string limited_by;
+  std::string link;
   for (const LinkLoad& load : result.simulated.loads) {
     const Time busy = transfer_time(load.carried, fabric.link(load.link).usable);
     if (busy > busiest) {
       busiest = busy;
-      limited_by = link_ends(fabric, load.link);
+      link = link_ends(fabric, load.link);
     }
   }
-  if (busiest * 2 >= result.time) { return limited_by; }
-  return (result.time - result.simulated.time) * 2 >= result.time ? "launch" : "latency";
+  if (busiest * 2 >= result.time && busiest > Time::zero()) { return link; }
+  const Time launch = result.time - result.simulated.time;
+  if (launch * 2 >= result.time) { return "launch"; }
+  SimulationOptions options = request.options;
+  options.timeline = nullptr;
+  if (link.empty() || (launch + candidate.latency(options)) * 2 >= result.time) { return "latency"; }
+  return "transfers, most on " + link;
 }
 
 Bytes payload(const RunRequest& request) { return request.element_size * request.collective.count.count(); }
@@ -197,7 +210,7 @@ RunResult run_collective(const RunRequest& request) {
   RunResult result = std::move(*best.result);
   result.size = payload(request);
   result.bound = lower_bound(request.cluster, request.collective, result.size, may_use_engine(request));
-  result.limited_by = limit(request, result);
+  result.limited_by = limit(request, result, *best.candidate);
   result.extrapolated = !request.profile.covers(request.collective.kind, request.collective.ranks, result.size);
   for (const std::string& reason : refused) { result.notes.push_back("does not fit: " + reason); }
   if (result.time < result.bound.time) {

@@ -43,7 +43,7 @@ struct RunResult {
   Bytes size;  ///< count x element size
   Time time;
   Bound bound;                ///< of the hardware, with its engines where a candidate uses them
-  std::string limited_by;     ///< kind and ends of the busiest link, "launch", or "latency" (of steps)
+  std::string limited_by;     ///< the busiest link by kind and ends, "launch", "latency" or "transfers, ..."
   bool extrapolated = false;  ///< outside the domain in which the profile was fitted
   bool padded = false;        ///< priced at the next size that is cut into equal pieces
   Simulated simulated;

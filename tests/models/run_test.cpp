@@ -121,3 +121,15 @@ TEST_CASE("a time below the bound, which only the ideal network gives, is said t
   CHECK(notes(NetworkLevel::ideal) == 1);
   CHECK(notes(NetworkLevel::flow) == 0);
 }
+
+TEST_CASE("what limits is the launch, the latency of the steps, a link, or transfers that no one link fills") {
+  const Cluster cluster = ten_hosts();
+  const auto limit = [&](const std::string& profile, std::string_view algorithm, std::int64_t count) {
+    return run(cluster, read_profile(profile), {all_reduce(algorithm)}, Elements{count}).limited_by;
+  };
+  CHECK(limit(R"({"launch": "1ms", "protocols": [{"name": "p"}]})", "ring", 10) == "launch");
+  CHECK(limit("{}", "ring", 10) == "latency");
+  CHECK(limit("{}", "ring", 10'000'000) == "network host->leaf");
+  // Each rank's link carries its vector for a third of the time: up the tree, down again, and in between.
+  CHECK(limit("{}", "binomial_tree", 10'000'000) == "transfers, most on network host->leaf");
+}

@@ -57,7 +57,8 @@ ResultRow simulate_size(const Scenario& scenario, const Case& scenario_case, Byt
                            .overrides = scenario_case.overrides,
                            .options = options,
                            .seed = scenario_case.seed};
-  ResultRow row{.case_name = scenario.has_cases ? scenario_case.name : "",
+  ResultRow row{.scenario = scenario.path,
+                .case_name = scenario.has_cases ? scenario_case.name : "",
                 .collective = request.collective,
                 .type = scenario_case.type,
                 .network = std::string(name(scenario_case.level)),

@@ -14,7 +14,8 @@ using Json = nlohmann::ordered_json;
 
 Json to_json(const ResultRow& row) {
   const RunResult& run = row.run;
-  Json json = {{"case", row.case_name},
+  Json json = {{"scenario", row.scenario},
+               {"case", row.case_name},
                {"collective", name(row.collective.kind)},
                {"algorithm", run.algorithm},
                {"protocol", run.protocol},

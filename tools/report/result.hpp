@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "models/execution/run.hpp"
 #include "algorithms/reduction.hpp"
+#include "models/execution/run.hpp"
 
 namespace athanor {
 
 /// One line of a result table: one collective of one size, as its fastest candidate ran it.
 struct ResultRow {
+  std::string scenario;   ///< the file, as it was named
   std::string case_name;  ///< "" in a scenario without cases
   Collective collective;
   DataType type = DataType::float32;

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "algorithms/catalog.hpp"
+#include "algorithms/reduction.hpp"
 #include "models/execution/run.hpp"
 #include "sim/json/object_reader.hpp"
-#include "algorithms/reduction.hpp"
 
 namespace athanor {
 

@@ -7,9 +7,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "algorithms/reduction.hpp"
 #include "models/execution/run.hpp"
 #include "sim/error.hpp"
-#include "algorithms/reduction.hpp"
 #include "tools/scenario/library.hpp"
 #include "tools/scenario/measurement.hpp"
 
