@@ -274,6 +274,17 @@ class Reader {
 
 std::string_view name(MscclOperation operation) { return kOperations[static_cast<std::size_t>(operation)]; }
 
+std::optional<std::string_view> msccl_name(CollectiveKind kind) {
+  const auto* const found =
+      std::find_if(kCollectives.begin(), kCollectives.end(), [&](const auto& each) { return each.second == kind; });
+  return found == kCollectives.end() ? std::nullopt : std::optional(found->first);
+}
+
+bool has_parts(CollectiveKind kind) {
+  return kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter ||
+         kind == CollectiveKind::all_to_all;
+}
+
 bool receives(MscclOperation operation) {
   switch (operation) {
     case MscclOperation::receive:

@@ -31,6 +31,11 @@ bool sends(MscclOperation operation);
 bool reads_source(MscclOperation operation);
 bool writes_destination(MscclOperation operation);
 
+/// As "coll" spells it; nothing where MSCCL has no such collective.
+std::optional<std::string_view> msccl_name(CollectiveKind kind);
+/// Has every rank an equal part of the larger buffer?
+bool has_parts(CollectiveKind kind);
+
 /// In chunks of one buffer.
 struct MscclCells {
   Buffer buffer = Buffer::input;

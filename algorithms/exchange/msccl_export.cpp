@@ -16,19 +16,7 @@ namespace {
 constexpr char kLetters[] = {'i', 'o', 's'};
 
 std::string_view coll(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_reduce: return "allreduce";
-    case CollectiveKind::reduce_scatter: return "reduce_scatter";
-    case CollectiveKind::all_gather: return "allgather";
-    case CollectiveKind::broadcast: return "broadcast";
-    case CollectiveKind::reduce: return "reduce";
-    case CollectiveKind::all_to_all: return "alltoall";
-    case CollectiveKind::all_to_all_v:
-    case CollectiveKind::gather:
-    case CollectiveKind::scatter:
-    case CollectiveKind::barrier:
-    case CollectiveKind::send_receive: break;
-  }
+  if (const auto word = msccl_name(kind)) { return *word; }
   throw ScenarioError(Problem{"no-msccl-form", fmt::format("MSCCL has no name for {}", name(kind)), {}, ""});
 }
 

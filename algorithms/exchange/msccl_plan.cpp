@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "algorithms/exchange/msccl_document.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -98,22 +99,9 @@ class Planner {
     }
     if (roster.ranks < 2) { refuse("MSCCL's algorithms are for two gpus or more"); }
     if (collective_.count == Elements::zero()) { refuse("there is nothing to cut into chunks in a payload of 0"); }
-    if (collective_.count % collective_.ranks != Elements::zero()) {
-      switch (collective_.kind) {
-        case CollectiveKind::all_gather:
-        case CollectiveKind::reduce_scatter:
-        case CollectiveKind::all_to_all:
-          refuse(fmt::format("{} ranks do not divide {} elements, and MSCCL's ranks have equal parts",
-                             collective_.ranks, collective_.count.count()));
-        case CollectiveKind::all_reduce:
-        case CollectiveKind::broadcast:
-        case CollectiveKind::reduce:
-        case CollectiveKind::all_to_all_v:
-        case CollectiveKind::gather:
-        case CollectiveKind::scatter:
-        case CollectiveKind::barrier:
-        case CollectiveKind::send_receive: break;
-      }
+    if (has_parts(collective_.kind) && collective_.count % collective_.ranks != Elements::zero()) {
+      refuse(fmt::format("{} ranks do not divide {} elements, and MSCCL's ranks have equal parts", collective_.ranks,
+                         collective_.count.count()));
     }
   }
 

@@ -16,11 +16,6 @@ constexpr std::size_t kMostProblems = 20;
 
 std::uint32_t whole(Elements elements) { return static_cast<std::uint32_t>(elements.count()); }
 
-bool divided_by_ranks(CollectiveKind kind) {
-  return kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter ||
-         kind == CollectiveKind::all_to_all;
-}
-
 class Builder {
  public:
   Builder(const MscclDocument& document, bool in_place)
@@ -60,7 +55,7 @@ class Builder {
   }
 
   void check_head() {
-    if (divided_by_ranks(document_.kind) && document_.chunks % ranks_ != 0) {
+    if (has_parts(document_.kind) && document_.chunks % ranks_ != 0) {
       problem(document_.place, "wrong-count",
               fmt::format("<algo>: {} gpus do not divide nchunksperloop=\"{}\", as {} needs", ranks_, document_.chunks,
                           name(document_.kind)));

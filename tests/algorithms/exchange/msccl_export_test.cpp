@@ -30,9 +30,7 @@ std::string refusal(const Schedule& schedule, const Collective& collective) {
 }
 
 bool fits(const Algorithm& algorithm, const Collective& collective) {
-  const bool has_name = collective.kind != CollectiveKind::send_receive && collective.kind != CollectiveKind::gather &&
-                        collective.kind != CollectiveKind::scatter;
-  return algorithm.engine == Engine::none && has_name;
+  return algorithm.engine == Engine::none && msccl_name(collective.kind).has_value();
 }
 
 }  // namespace
