@@ -47,6 +47,8 @@ Command describe_command();
 Command list_command();
 Command schema_command();
 Command plot_command();
+Command import_command();
+Command export_command();
 
 /// In the order of the help text.
 std::span<const Command> commands();

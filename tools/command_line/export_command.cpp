@@ -1,0 +1,260 @@
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+
+#include <boost/program_options/value_semantic.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/catalog.hpp"
+#include "algorithms/exchange/goal_export.hpp"
+#include "algorithms/exchange/msccl_export.hpp"
+#include "algorithms/reduction.hpp"
+#include "sim/error.hpp"
+#include "sim/parse.hpp"
+#include "tools/command_line/command.hpp"
+#include "tools/command_line/output_file.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What MSCCL's runtimes are built for; a file beyond it is right, but they may not load it.
+constexpr std::uint32_t kRuntimeSteps = 256;
+constexpr std::uint32_t kRuntimeChannels = 32;
+
+boost::program_options::options_description export_options() {
+  namespace options = boost::program_options;
+  options::options_description result("options");
+  auto add = result.add_options();
+  const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
+  add("format", text("FORMAT"), "msccl (XML for MSCCL and RCCL) or goal (LogGOPSim, ATLAHS)");
+  add("ranks", text("N"), "how many take part");
+  add("size", text("SIZE"), "the payload, as in 1MiB; msccl without it: the least that is cut into equal chunks");
+  add("type", text("TYPE"), "of the elements; absent: float32");
+  add("root", text("RANK"), "of broadcast and reduce; absent: 0");
+  add("in-place", "input and output share memory");
+  add("channels", text("N"), "side by side; absent: 1");
+  add("chunk", text("SIZE"), "most payload of one chunk; absent: all in one loop");
+  add("slices", text("N"), "messages per chunk; absent: 1");
+  add("reduce-rate", text("RATE"), "goal: bytes that a rank adds up per second, as in 10GB/s; absent: in no time");
+  add("output,o", text("FILE"), "absent: stdout");
+  return result;
+}
+
+std::uint32_t number(const Invocation& invocation, const char* option, std::uint32_t least, std::uint32_t absent) {
+  if (!invocation.has(option)) { return absent; }
+  const std::string text = invocation.text(option);
+  std::uint32_t value = 0;
+  const auto [end, mistake] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (mistake != std::errc() || end != text.data() + text.size() || value < least) {
+    throw UsageError(fmt::format("export: --{} '{}' is not a whole number from {} on", option, text, least));
+  }
+  return value;
+}
+
+/// A quantity with its unit, as in a scenario.
+template <class T>
+T quantity(const Invocation& invocation, const char* option, Parsed<T> (*parse)(std::string_view)) {
+  const Parsed<T> parsed = parse(invocation.text(option));
+  if (!parsed.value) {
+    throw UsageError(fmt::format("export: --{} '{}': {}", option, invocation.text(option), parsed.mistake.message));
+  }
+  return *parsed.value;
+}
+
+DataType type_of(const Invocation& invocation) {
+  const std::string word = invocation.has("type") ? invocation.text("type") : "float32";
+  if (const auto type = data_type(word)) { return *type; }
+  std::vector<std::string_view> names;
+  for (const DataType type : data_types()) { names.push_back(name(type)); }
+  throw UsageError(fmt::format("export: there is no type '{}'; choose from {}", word, fmt::join(names, ", ")));
+}
+
+Elements elements(const Invocation& invocation, const char* option, DataType type) {
+  const Bytes size = quantity(invocation, option, &parse_bytes);
+  if (size < Bytes::zero() || size % size_of(type) != Bytes::zero()) {
+    throw UsageError(
+        fmt::format("export: --{} {} is no whole number of {} elements", option, invocation.text(option), name(type)));
+  }
+  return Elements{size / size_of(type)};
+}
+
+enum class Format { msccl, goal };
+
+Format format_of(const Invocation& invocation) {
+  const std::string name = invocation.has("format") ? invocation.text("format") : "";
+  if (name == "msccl") { return Format::msccl; }
+  if (name == "goal") { return Format::goal; }
+  throw UsageError(name.empty() ? "export: --format msccl or --format goal is missing"
+                                : fmt::format("export: there is no format '{}'; choose msccl or goal", name));
+}
+
+/// What is exported: checked as far as the command line goes.
+struct Request {
+  Format format = Format::msccl;
+  const Algorithm* algorithm = nullptr;
+  Collective collective;
+  Layout layout;
+  DataType type = DataType::float32;
+  GoalOptions goal;
+};
+
+CollectiveKind kind_of(const std::string& word) {
+  if (const auto kind = collective_kind(word)) { return *kind; }
+  std::vector<std::string> names;
+  for (const CollectiveKind each : collective_kinds()) { names.emplace_back(name(each)); }
+  throw UsageError(fmt::format("export: there is no collective '{}'; choose from {}", word, fmt::join(names, ", ")));
+}
+
+Layout layout_of(const Invocation& invocation, DataType type) {
+  Layout layout;
+  layout.channels = number(invocation, "channels", 1, 1);
+  layout.slices = number(invocation, "slices", 1, 1);
+  if (invocation.has("chunk")) { layout.chunk = elements(invocation, "chunk", type); }
+  return layout;
+}
+
+Request request_of(const Invocation& invocation) {
+  if (invocation.arguments[0] != "schedule") {
+    throw UsageError(
+        fmt::format("export: '{}' cannot be exported; as in `athanor export schedule ...`", invocation.arguments[0]));
+  }
+  Request request;
+  request.format = format_of(invocation);
+  request.type = type_of(invocation);
+  if (!invocation.has("ranks")) { throw UsageError("export: --ranks N is missing"); }
+  Collective& collective = request.collective;
+  collective = {kind_of(invocation.arguments[1]), number(invocation, "ranks", 1, 1), Elements::zero(),
+                number(invocation, "root", 0, 0), invocation.has("in-place")};
+  request.algorithm = &find(collective.kind, invocation.arguments[2]);
+  request.layout = layout_of(invocation, request.type);
+  if (const auto reason = request.algorithm->refuses(collective, request.layout)) {
+    throw ScenarioError(Problem{"algorithm-does-not-fit", *reason, {}, ""});
+  }
+  if (invocation.has("size")) {
+    collective.count = elements(invocation, "size", request.type);
+  } else if (request.format == Format::msccl) {
+    collective.count = request.algorithm->granule(collective, request.layout);
+  } else {
+    throw UsageError("export: --size SIZE is missing; GOAL holds bytes");
+  }
+  request.goal.element_bytes = element_size(request.type);
+  if (invocation.has("reduce-rate")) {
+    request.goal.reduced_per_second = quantity(invocation, "reduce-rate", &parse_bandwidth).count();
+  }
+  return request;
+}
+
+/// A file that is made with the first text, and taken away again unless it is finished.
+class Output {
+ public:
+  Output(std::string path, const Streams& streams) : path_(std::move(path)), streams_(streams) {
+    if (!path_.empty()) { check_writable(path_); }
+  }
+  ~Output() {
+    std::error_code ignored;
+    if (file_.is_open() && !finished_) { std::filesystem::remove(path_, ignored); }
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  void write(std::string_view text) {
+    if (path_.empty()) {
+      streams_.out(text);
+      return;
+    }
+    if (!file_.is_open()) { file_.open(path_, std::ios::binary | std::ios::trunc); }
+    file_.write(text.data(), static_cast<std::streamsize>(text.size()));
+    check();
+  }
+
+  void finish() {
+    if (file_.is_open()) { file_.close(); }
+    check();
+    finished_ = true;
+  }
+
+ private:
+  void check() const {
+    if (!file_) { throw FileError(fmt::format("cannot write {}", path_)); }
+  }
+
+  std::string path_;
+  const Streams& streams_;
+  std::ofstream file_;
+  bool finished_ = false;
+};
+
+Json export_as_msccl(const Request& request, const Schedule& schedule, Output& output, const Streams& streams) {
+  const std::string name = fmt::format("{}_{}_{}", athanor::name(request.collective.kind), request.algorithm->name,
+                                       request.collective.ranks);
+  const MscclSummary summary =
+      export_msccl(schedule, request.collective, name, [&](std::string_view text) { output.write(text); });
+  if (summary.most_steps > kRuntimeSteps) {
+    warn(streams, fmt::format("a thread block has {} steps, and MSCCL's runtimes take at most {}", summary.most_steps,
+                              kRuntimeSteps));
+  }
+  if (summary.channels > kRuntimeChannels) {
+    warn(streams, fmt::format("{} channels, and MSCCL's runtimes take at most {}", summary.channels, kRuntimeChannels));
+  }
+  return {{"chunks", summary.chunks},
+          {"channels", summary.channels},
+          {"thread_blocks", summary.most_blocks},
+          {"steps", summary.most_steps},
+          {"scratch_chunks", summary.most_scratch}};
+}
+
+Json export_as_goal(const Request& request, const Schedule& schedule, Output& output, const Streams& streams) {
+  const GoalSummary summary = export_goal(schedule, request.goal, [&](std::string_view text) { output.write(text); });
+  if (summary.empty > 0) {
+    warn(streams, fmt::format("{} empty messages are written as 1 byte each, since GOAL has none", summary.empty));
+  }
+  return {{"messages", summary.messages},
+          {"bytes", summary.bytes},
+          {"empty_messages", summary.empty},
+          {"operations", summary.operations}};
+}
+
+ExitCode export_schedule(const Invocation& invocation, const Streams& streams) {
+  const Request request = request_of(invocation);
+  const std::string path = invocation.has("output") ? invocation.text("output") : "";
+  if (path.empty() && invocation.has("json") && invocation.text("json").empty()) {
+    throw UsageError("export: --json and the export cannot share stdout; write one of them to a file");
+  }
+  Output output(path, streams);
+  const Streams quiet{.out = streams.out, .err = [](std::string_view) {}};
+  const Streams& notes = invocation.quiet ? quiet : streams;
+  const auto schedule = request.algorithm->make(request.collective, request.layout);
+  const bool msccl = request.format == Format::msccl;
+  Json summary =
+      msccl ? export_as_msccl(request, *schedule, output, notes) : export_as_goal(request, *schedule, output, notes);
+  output.finish();
+  std::string line = fmt::format("athanor: {} {} over {} ranks:", name(request.collective.kind),
+                                 request.algorithm->name, request.collective.ranks);
+  for (const auto& [key, value] : summary.items()) { line += fmt::format(" {} {}", key, value.dump()); }
+  notes.err(line + "\n");
+  if (invocation.has("json")) { write_json(invocation, streams, Json{{"results", Json::array({summary})}}.dump(2)); }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command export_command() {
+  return {
+      .name = "export",
+      .summary = "writes an algorithm as MSCCL XML or GOAL, for other tools to run",
+      .arguments = "schedule COLLECTIVE ALGORITHM",
+      .explanation =
+          "MSCCL: a lane becomes a thread block, or several where it has more peers; engines, send/receive and parts\n"
+          "of unequal size are refused. GOAL: every message has its own tag; engines are refused.\n",
+      .example = "athanor export schedule all_reduce ring --format goal --ranks 8 --size 1MiB -o ring.goal",
+      .least_arguments = 3,
+      .most_arguments = 3,
+      .options = &export_options,
+      .execute = &export_schedule};
+}
+
+}  // namespace athanor
