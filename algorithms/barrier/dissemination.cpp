@@ -23,7 +23,9 @@ class DisseminationBarrier final : public Circulant {
 
   Primitive at(AgentId, LaneId, std::uint64_t, std::uint32_t step) const override {
     Primitive primitive;
-    (step % 2 == 0 ? primitive.sends : primitive.receives) = {step / 2, 1};
+    Ports& ports = step % 2 == 0 ? primitive.sends : primitive.receives;
+    ports.first = step / 2;
+    ports.count = 1;
     return primitive;
   }
 
