@@ -103,7 +103,8 @@ Expectation::Expectation(const Collective& collective, DataType type, Reduction 
     }
     inputs_.push_back(encode(values));
     if (rank == 0) { reduced = values; }
-    for (std::size_t i = 0; i < kPeriod && rank > 0; ++i) { reduced[i] = combine(reduction, reduced[i], values[i]); }
+    if (rank == 0 || !contract_.finished()) { continue; }  // what only moves is not reduced
+    for (std::size_t i = 0; i < kPeriod; ++i) { reduced[i] = combine(reduction, reduced[i], values[i]); }
   }
   for (std::int64_t& value : reduced) { value /= reduction == Reduction::average ? collective.ranks : 1; }
   reduced_ = encode(reduced);
