@@ -38,8 +38,10 @@ struct Algorithm {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::string_view summary;  ///< one line
   Engine engine = Engine::none;
-  std::string_view formula;  ///< time for P ranks and n elements, with alpha, beta and gamma as usual
-  std::string_view source;   ///< of the algorithm or the formula
+  /// Time for P ranks and n elements (Collective::count): alpha is the latency of a message, beta the time per element
+  /// of a rank's port, gamma that of one addition.
+  std::string_view formula;
+  std::string_view source;  ///< of the algorithm or the formula
 
   /// The parts that each algorithm defines; callers use the members below. Require at least two ranks and arguments
   /// that invalid() accepts.

@@ -111,16 +111,18 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm bruck_all_gather() {
-  return {"bruck",
-          CollectiveKind::all_gather,
-          "the blocks that a rank holds double in each round, for any number of ranks; for small payloads",
-          Engine::none,
-          "ceil(log2 P) alpha + (P-1)/P n beta",
+  return {
+      .name = "bruck",
+      .kind = CollectiveKind::all_gather,
+      .summary = "the blocks that a rank holds double in each round, for any number of ranks; for small payloads",
+      .formula = "ceil(log2 P) alpha + (P-1)/P n beta",
+      .source =
           "Bruck, Ho, Kipnis, Upfal and Weathersby, Efficient algorithms for all-to-all communications in multiport "
           "message-passing systems, 1997",
-          make,
-          granule,
-          cost};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

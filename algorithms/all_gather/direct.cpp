@@ -81,16 +81,18 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm direct_all_gather() {
-  return {"direct",
-          CollectiveKind::all_gather,
-          "every rank sends its block to all others at once; for few ranks in reach of each other",
-          Engine::none,
-          "alpha + (P-1)/P n beta",
+  return {
+      .name = "direct",
+      .kind = CollectiveKind::all_gather,
+      .summary = "every rank sends its block to all others at once; for few ranks in reach of each other",
+      .formula = "alpha + (P-1)/P n beta",
+      .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
-          make,
-          granule,
-          cost};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -117,15 +117,17 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm pat_all_gather() {
-  return {"pat",
-          CollectiveKind::all_gather,
-          "parallel aggregated trees: few far messages, then many near ones, as large as the chunk",
-          Engine::none,
+  return {
+      .name = "pat",
+      .kind = CollectiveKind::all_gather,
+      .summary = "parallel aggregated trees: few far messages, then many near ones, as large as the chunk",
+      .formula =
           "(log2 A + P/A - 1) alpha + (P-1)/P n beta with A blocks per message, from P-1 steps of one to log2 P of P/2",
-          "Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale, 2025; NCCL",
-          make,
-          granule,
-          cost};
+      .source = "Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale, 2025; NCCL",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -137,16 +137,18 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm recursive_doubling_all_gather() {
-  return {"recursive_doubling",
-          CollectiveKind::all_gather,
-          "ranks swap all blocks that they hold at doubling distances",
-          Engine::none,
+  return {
+      .name = "recursive_doubling",
+      .kind = CollectiveKind::all_gather,
+      .summary = "ranks swap all blocks that they hold at doubling distances",
+      .formula =
           "log2 P alpha + (P-1)/P n beta; where P is no power of two, for the next lower one and + 2 alpha + (1+1/P) n "
           "beta",
-          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-          make,
-          granule,
-          cost};
+      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -62,16 +62,18 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm ring_all_gather() {
-  return {"ring",
-          CollectiveKind::all_gather,
-          "each block goes once around a ring",
-          Engine::none,
-          "(P-1) alpha + (P-1)/P n beta",
+  return {
+      .name = "ring",
+      .kind = CollectiveKind::all_gather,
+      .summary = "each block goes once around a ring",
+      .formula = "(P-1) alpha + (P-1)/P n beta",
+      .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
-          make,
-          granule,
-          cost};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

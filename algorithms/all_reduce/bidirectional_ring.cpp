@@ -44,16 +44,18 @@ Cost cost(const Collective& collective) { return BidirectionalRing(collective, b
 }  // namespace
 
 Algorithm bidirectional_ring_all_reduce() {
-  return {"bidirectional_ring",
-          CollectiveKind::all_reduce,
-          "half of the payload each way round a ring; for ranks with two ports",
-          Engine::none,
+  return {
+      .name = "bidirectional_ring",
+      .kind = CollectiveKind::all_reduce,
+      .summary = "half of the payload each way round a ring; for ranks with two ports",
+      .formula =
           "2(P-1) alpha + (P-1)/P n beta + (P-1)/P n gamma, beta that of one of the two ports; as ring where both ways "
           "share one",
-          "Jain and Sabharwal, Optimal bucket algorithms for large MPI collectives on torus interconnects, 2010",
-          make,
-          granule,
-          cost};
+      .source = "Jain and Sabharwal, Optimal bucket algorithms for large MPI collectives on torus interconnects, 2010",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -99,15 +99,16 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm binomial_tree_all_reduce() {
-  return {"binomial_tree",
-          CollectiveKind::all_reduce,
-          "reduced up a binomial tree to rank 0 and broadcast down it; for small payloads",
-          Engine::none,
-          "2 ceil(log2 P) (alpha + n beta) + ceil(log2 P) n gamma",
-          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "binomial_tree",
+      .kind = CollectiveKind::all_reduce,
+      .summary = "reduced up a binomial tree to rank 0 and broadcast down it; for small payloads",
+      .formula = "2 ceil(log2 P) (alpha + n beta) + ceil(log2 P) n gamma",
+      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -110,16 +110,19 @@ Elements granule(const Collective&, const Layout& layout) { return VectorCut::gr
 
 Algorithm butterfly_all_reduce() {
   return {
-      "butterfly",
-      CollectiveKind::all_reduce,
-      "recursive doubling whose exchanges are stages that chunks follow each other through; uses log2 P ports at once",
-      Engine::none,
-      "log2 P (alpha + n (beta + gamma)) in one chunk; (log2 P + k - 1)(alpha + n/k (beta + gamma)) in k chunks with "
-      "log2 P ports; where P is no power of two, two steps and n (2 beta + gamma) more",
-      "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-      make,
-      granule,
-      DoublingCube::cost};
+      .name = "butterfly",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
+          "recursive doubling whose exchanges are stages that chunks follow each other through; uses log2 P ports at "
+          "once",
+      .formula =
+          "log2 P (alpha + n (beta + gamma)) in one chunk; (log2 P + k - 1)(alpha + n/k (beta + gamma)) in k chunks "
+          "with log2 P ports; where P is no power of two, two steps and n (2 beta + gamma) more",
+      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = DoublingCube::cost,
+  };
 }
 
 }  // namespace athanor

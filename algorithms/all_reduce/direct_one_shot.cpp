@@ -65,17 +65,17 @@ std::optional<std::string> refuse(const Collective& collective, const Layout&) {
 }  // namespace
 
 Algorithm direct_one_shot_all_reduce() {
-  return {"direct_one_shot",
-          CollectiveKind::all_reduce,
-          "everyone sends all to everyone and adds up; one step, for the smallest payloads inside a node",
-          Engine::none,
-          "alpha + (P-1) n (beta + gamma)",
-          "NVIDIA TensorRT-LLM, custom all-reduce kernels (one-shot)",
-          make,
-          granule,
-          cost,
-          nullptr,
-          refuse};
+  return {
+      .name = "direct_one_shot",
+      .kind = CollectiveKind::all_reduce,
+      .summary = "everyone sends all to everyone and adds up; one step, for the smallest payloads inside a node",
+      .formula = "alpha + (P-1) n (beta + gamma)",
+      .source = "NVIDIA TensorRT-LLM, custom all-reduce kernels (one-shot)",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+      .refuses_many = refuse,
+  };
 }
 
 }  // namespace athanor

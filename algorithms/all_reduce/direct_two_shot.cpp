@@ -92,18 +92,18 @@ std::optional<std::string> refuse(const Collective& collective, const Layout&) {
 
 Algorithm direct_two_shot_all_reduce() {
   return {
-      "direct_two_shot",
-      CollectiveKind::all_reduce,
-      "everyone sends each rank its piece at once, and gets the sums at once; two steps, for small payloads inside a "
-      "node",
-      Engine::none,
-      "2 alpha + 2 (P-1)/P n beta + (P-1)/P n gamma",
-      "NVIDIA TensorRT-LLM, custom all-reduce kernels (two-shot)",
-      make,
-      granule,
-      cost,
-      nullptr,
-      refuse};
+      .name = "direct_two_shot",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
+          "everyone sends each rank its piece at once, and gets the sums at once; two steps, for small payloads inside "
+          "a node",
+      .formula = "2 alpha + 2 (P-1)/P n beta + (P-1)/P n gamma",
+      .source = "NVIDIA TensorRT-LLM, custom all-reduce kernels (two-shot)",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+      .refuses_many = refuse,
+  };
 }
 
 }  // namespace athanor

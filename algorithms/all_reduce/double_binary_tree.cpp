@@ -141,16 +141,20 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm double_binary_tree_all_reduce() {
-  return {"double_binary_tree",
-          CollectiveKind::all_reduce,
+  return {
+      .name = "double_binary_tree",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
           "up and down two binary trees at once, half of the payload on each, chunk by chunk; logarithmic latency",
-          Engine::none,
+      .formula =
           "about 2n beta + 4h alpha + 2 sqrt(8 h alpha n beta) + n gamma, h the depth, in the best number of chunks",
+      .source =
           "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009; "
           "NCCL, src/graph/trees.cc",
-          make,
-          granule,
-          cost};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -31,16 +31,19 @@ Cost cost(const Collective& collective) { return HalvingDoubling(collective, {})
 }  // namespace
 
 Algorithm halving_doubling_all_reduce() {
-  return {"halving_doubling",
-          CollectiveKind::all_reduce,
+  return {
+      .name = "halving_doubling",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
           "halves of the sum are swapped at doubling distances, then the results; least traffic in 2 log2 P steps",
-          Engine::none,
+      .formula =
           "2 log2 P alpha + 2 (P-1)/P n beta + (P-1)/P n gamma; where P is no power of two, for the next lower one and "
           "+ 2 (alpha + n beta) + n gamma",
-          "Rabenseifner, Optimization of collective reduction operations, 2004",
-          make,
-          granule,
-          cost};
+      .source = "Rabenseifner, Optimization of collective reduction operations, 2004",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

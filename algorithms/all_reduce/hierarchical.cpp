@@ -28,19 +28,21 @@ Cost cost(const Collective& collective, const Layout& layout) {
 
 Algorithm hierarchical_all_reduce() {
   return {
-      "hierarchical",
-      CollectiveKind::all_reduce,
-      "reduced inside groups, all-reduced across them by ranks of one place, gathered inside; the slow links carry 1/g",
-      Engine::none,
-      "2(g-1) alpha + 2 (g-1)/g n beta inside groups of g, 2(P/g-1) alpha + 2 (P/g-1)/(P/g) n/g beta across; + (P-1)/P "
-      "n "
-      "gamma; chunks overlap the two",
-      "Mikami et al., Massively distributed SGD: ImageNet/ResNet-50 training in a flash, 2018 (2D-torus all-reduce); "
-      "Cho et al., BlueConnect, 2019",
-      make,
-      granule,
-      nullptr,
-      cost};
+      .name = "hierarchical",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
+          "reduced inside groups, all-reduced across them by ranks of one place, gathered inside; the slow links carry "
+          "1/g",
+      .formula =
+          "2(g-1) alpha + 2 (g-1)/g n beta inside groups of g, 2(P/g-1) alpha + 2 (P/g-1)/(P/g) n/g beta across; + "
+          "(P-1)/P n gamma; chunks overlap the two",
+      .source =
+          "Mikami et al., Massively distributed SGD: ImageNet/ResNet-50 training in a flash, 2018 (2D-torus "
+          "all-reduce); Cho et al., BlueConnect, 2019",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_in_shape = cost,
+  };
 }
 
 }  // namespace athanor

@@ -24,18 +24,22 @@ std::optional<std::string> refuse(const Collective&, const Layout& layout) {
 
 Algorithm mesh_2d_all_reduce() {
   return {
-      "mesh_2d",
-      CollectiveKind::all_reduce,
-      "reduced along the rows, then the columns of a mesh without wrap-around and gathered back; two copies at once",
-      Engine::none,
-      "2(X-1 + Y-1) alpha + (P-1)/P n beta + (P-1)/P n gamma, beta that of one port: the ends of a row or column "
-      "send through one; for X = Y",
-      "Barnett, Littlefield, Payne and van de Geijn, Global combine on mesh architectures with wormhole routing, 1993",
-      make,
-      granule,
-      nullptr,
-      cost,
-      refuse};
+      .name = "mesh_2d",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
+          "reduced along the rows, then the columns of a mesh without wrap-around and gathered back; two copies at "
+          "once",
+      .formula =
+          "2(X-1 + Y-1) alpha + (P-1)/P n beta + (P-1)/P n gamma, beta that of one port: the ends of a row or column "
+          "send through one; for X = Y",
+      .source =
+          "Barnett, Littlefield, Payne and van de Geijn, Global combine on mesh architectures with wormhole routing, "
+          "1993",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_in_shape = cost,
+      .refuses_many = refuse,
+  };
 }
 
 }  // namespace athanor

@@ -49,18 +49,20 @@ std::optional<std::string> refuse(const Collective&, const Layout& layout) {
 }  // namespace
 
 Algorithm multi_ring_all_reduce() {
-  return {"multi_ring",
-          CollectiveKind::all_reduce,
+  return {
+      .name = "multi_ring",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
           "rings that share no link, with strides that have no divisor in common with P (as many as there are, at most "
           "8 or as asked for), or four in a torus of two dimensions; for ranks with several ports",
-          Engine::none,
-          "2(P-1) alpha + 2 (P-1)/(P R) n beta + (P-1)/P n gamma for R rings, beta that of one of R ports",
+      .formula = "2(P-1) alpha + 2 (P-1)/(P R) n beta + (P-1)/P n gamma for R rings, beta that of one of R ports",
+      .source =
           "Hoefler et al., HammingMesh: a network topology for large-scale deep learning, 2022 (cycles in a torus)",
-          make,
-          granule,
-          nullptr,
-          cost,
-          refuse};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_in_shape = cost,
+      .refuses_many = refuse,
+  };
 }
 
 }  // namespace athanor

@@ -141,15 +141,17 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm nvls_all_reduce() {
-  return {"nvls",
-          CollectiveKind::all_reduce,
-          "the NVSwitches of one node add and multicast; traffic n + n/P per rank and direction",
-          Engine::nvswitch,
-          "4 alpha + (P+1)/P n beta, alpha a hop between a rank and its switch",
-          "NCCL, src/device/all_reduce.h (NVLS); NVIDIA NVLink SHARP",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "nvls",
+      .kind = CollectiveKind::all_reduce,
+      .summary = "the NVSwitches of one node add and multicast; traffic n + n/P per rank and direction",
+      .engine = Engine::nvswitch,
+      .formula = "4 alpha + (P+1)/P n beta, alpha a hop between a rank and its switch",
+      .source = "NCCL, src/device/all_reduce.h (NVLS); NVIDIA NVLink SHARP",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -80,15 +80,17 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm parameter_server_all_reduce() {
-  return {"parameter_server",
-          CollectiveKind::all_reduce,
-          "rank 0 adds up what all others send and answers them; its link carries everything twice",
-          Engine::none,
+  return {
+      .name = "parameter_server",
+      .kind = CollectiveKind::all_reduce,
+      .summary = "rank 0 adds up what all others send and answers them; its link carries everything twice",
+      .formula =
           "2 alpha + 2 (P-1) n beta + (P-1) n gamma; pushes and pulls of successive chunks overlap: (P-1) n beta",
-          "Li et al., Scaling distributed machine learning with the parameter server, 2014",
-          make,
-          granule,
-          cost};
+      .source = "Li et al., Scaling distributed machine learning with the parameter server, 2014",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

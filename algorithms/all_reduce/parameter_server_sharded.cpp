@@ -85,15 +85,16 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm parameter_server_sharded_all_reduce() {
-  return {"parameter_server_sharded",
-          CollectiveKind::all_reduce,
-          "every rank serves one piece; workers push to the servers and pull from them one after the other",
-          Engine::none,
-          "2(P-1) alpha + 2 (P-1)/P n beta + (P-1)/P n gamma",
-          "Li et al., Scaling distributed machine learning with the parameter server, 2014",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "parameter_server_sharded",
+      .kind = CollectiveKind::all_reduce,
+      .summary = "every rank serves one piece; workers push to the servers and pull from them one after the other",
+      .formula = "2(P-1) alpha + 2 (P-1)/P n beta + (P-1)/P n gamma",
+      .source = "Li et al., Scaling distributed machine learning with the parameter server, 2014",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

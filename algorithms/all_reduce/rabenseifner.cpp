@@ -31,16 +31,19 @@ Cost cost(const Collective& collective) { return Rabenseifner(collective, {}).co
 
 Algorithm rabenseifner_all_reduce() {
   return {
-      "rabenseifner",
-      CollectiveKind::all_reduce,
-      "reduce-scatter by recursive halving, all-gather by recursive doubling: as halving_doubling, far partners first",
-      Engine::none,
-      "2 log2 P alpha + 2 (P-1)/P n beta + (P-1)/P n gamma; where P is no power of two, for the next lower one and "
-      "+ 2 (alpha + n beta) + n gamma",
-      "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-      make,
-      granule,
-      cost};
+      .name = "rabenseifner",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
+          "reduce-scatter by recursive halving, all-gather by recursive doubling: as halving_doubling, far partners "
+          "first",
+      .formula =
+          "2 log2 P alpha + 2 (P-1)/P n beta + (P-1)/P n gamma; where P is no power of two, for the next lower one and "
+          "+ 2 (alpha + n beta) + n gamma",
+      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -24,16 +24,18 @@ Elements granule(const Collective&, const Layout& layout) { return VectorCut::gr
 }  // namespace
 
 Algorithm recursive_doubling_all_reduce() {
-  return {"recursive_doubling",
-          CollectiveKind::all_reduce,
-          "partners at doubling distances swap whole sums; fewest steps, for small payloads",
-          Engine::none,
-          "log2 P (alpha + n (beta + gamma)); where P is no power of two, for the next lower one and "
-          "+ 2 (alpha + n beta) + n gamma",
-          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-          make,
-          granule,
-          DoublingCube::cost};
+  return {
+      .name = "recursive_doubling",
+      .kind = CollectiveKind::all_reduce,
+      .summary = "partners at doubling distances swap whole sums; fewest steps, for small payloads",
+      .formula =
+          "log2 P (alpha + n (beta + gamma)); where P is no power of two, for the next lower one and + 2 (alpha + n "
+          "beta) + n gamma",
+      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = DoublingCube::cost,
+  };
 }
 
 }  // namespace athanor

@@ -38,15 +38,16 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm ring_all_reduce() {
-  return {"ring",
-          CollectiveKind::all_reduce,
-          "reduced around a ring, then passed around once more; least traffic without an engine",
-          Engine::none,
-          "2(P-1) alpha + 2 (P-1)/P n beta + (P-1)/P n gamma",
-          "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "ring",
+      .kind = CollectiveKind::all_reduce,
+      .summary = "reduced around a ring, then passed around once more; least traffic without an engine",
+      .formula = "2(P-1) alpha + 2 (P-1)/P n beta + (P-1)/P n gamma",
+      .source = "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -37,17 +37,19 @@ Cost cost(const Collective& collective) { return Swing(collective, both_ways({})
 }  // namespace
 
 Algorithm swing_all_reduce() {
-  return {"swing",
-          CollectiveKind::all_reduce,
+  return {
+      .name = "swing",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
           "halving_doubling whose partners are 1, 1, 3, 5, 11, ... ranks away to alternate sides; for rings and tori",
-          Engine::none,
+      .formula =
           "2 log2 P alpha + 2 (P-1)/P n beta + (P-1)/P n gamma, without the contention of doubling distances on a "
-          "ring; where "
-          "P is no power of two, for the next lower one and + 2 (alpha + n beta) + n gamma",
-          "De Sensi et al., Swing: short-cutting rings for higher bandwidth allreduce, 2024",
-          make,
-          granule,
-          cost};
+          "ring; where P is no power of two, for the next lower one and + 2 (alpha + n beta) + n gamma",
+      .source = "De Sensi et al., Swing: short-cutting rings for higher bandwidth allreduce, 2024",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

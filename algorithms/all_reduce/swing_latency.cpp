@@ -31,16 +31,19 @@ Elements granule(const Collective&, const Layout& layout) { return VectorCut::gr
 
 Algorithm swing_latency_all_reduce() {
   return {
-      "swing_latency",
-      CollectiveKind::all_reduce,
-      "recursive_doubling between the partners of swing: whole sums in the fewest steps; for small payloads on rings",
-      Engine::none,
-      "log2 P (alpha + n (beta + gamma)); where P is no power of two, for the next lower one and "
-      "+ 2 (alpha + n beta) + n gamma",
-      "De Sensi et al., Swing: short-cutting rings for higher bandwidth allreduce, 2024",
-      make,
-      granule,
-      DoublingCube::cost};
+      .name = "swing_latency",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
+          "recursive_doubling between the partners of swing: whole sums in the fewest steps; for small payloads on "
+          "rings",
+      .formula =
+          "log2 P (alpha + n (beta + gamma)); where P is no power of two, for the next lower one and + 2 (alpha + n "
+          "beta) + n gamma",
+      .source = "De Sensi et al., Swing: short-cutting rings for higher bandwidth allreduce, 2024",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = DoublingCube::cost,
+  };
 }
 
 }  // namespace athanor

@@ -23,16 +23,18 @@ Cost cost(const Collective& collective, const Layout& layout) {
 
 Algorithm torus_all_reduce() {
   return {
-      "torus",
-      CollectiveKind::all_reduce,
-      "reduced along each dimension of a torus and gathered back; 2D copies at once use all ports of D dimensions",
-      Engine::none,
-      "2 sum (X_d - 1) alpha + (P-1)/(D P) n beta + (P-1)/P n gamma, beta that of one of 2D ports; for equal sides X_d",
-      "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
-      make,
-      granule,
-      nullptr,
-      cost};
+      .name = "torus",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
+          "reduced along each dimension of a torus and gathered back; 2D copies at once use all ports of D dimensions",
+      .formula =
+          "2 sum (X_d - 1) alpha + (P-1)/(D P) n beta + (P-1)/P n gamma, beta that of one of 2D ports; for equal sides "
+          "X_d",
+      .source = "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_in_shape = cost,
+  };
 }
 
 }  // namespace athanor

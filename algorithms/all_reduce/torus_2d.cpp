@@ -27,18 +27,20 @@ std::optional<std::string> refuse(const Collective&, const Layout& layout) {
 
 Algorithm torus_2d_all_reduce() {
   return {
-      "torus_2d",
-      CollectiveKind::all_reduce,
-      "reduced along the rows, then the columns of a torus and gathered back; four copies at once use all four ports",
-      Engine::none,
-      "2(X-1 + Y-1) alpha + (P-1)/(2P) n beta + (P-1)/P n gamma, beta that of one of four ports; for X = Y, else the "
-      "copies that begin on the shorter side end last",
-      "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
-      make,
-      granule,
-      nullptr,
-      cost,
-      refuse};
+      .name = "torus_2d",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
+          "reduced along the rows, then the columns of a torus and gathered back; four copies at once use all four "
+          "ports",
+      .formula =
+          "2(X-1 + Y-1) alpha + (P-1)/(2P) n beta + (P-1)/P n gamma, beta that of one of four ports; for X = Y, else "
+          "the copies that begin on the shorter side end last",
+      .source = "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_in_shape = cost,
+      .refuses_many = refuse,
+  };
 }
 
 }  // namespace athanor

@@ -27,17 +27,19 @@ std::optional<std::string> refuse(const Collective&, const Layout& layout) {
 
 Algorithm torus_3d_all_reduce() {
   return {
-      "torus_3d",
-      CollectiveKind::all_reduce,
-      "reduced along the three dimensions of a torus and gathered back; six copies at once use all six ports",
-      Engine::none,
-      "2(X-1 + Y-1 + Z-1) alpha + (P-1)/(3P) n beta + (P-1)/P n gamma, beta that of one of six ports; for X = Y = Z",
-      "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
-      make,
-      granule,
-      nullptr,
-      cost,
-      refuse};
+      .name = "torus_3d",
+      .kind = CollectiveKind::all_reduce,
+      .summary =
+          "reduced along the three dimensions of a torus and gathered back; six copies at once use all six ports",
+      .formula =
+          "2(X-1 + Y-1 + Z-1) alpha + (P-1)/(3P) n beta + (P-1)/P n gamma, beta that of one of six ports; for X = Y = "
+          "Z",
+      .source = "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_in_shape = cost,
+      .refuses_many = refuse,
+  };
 }
 
 }  // namespace athanor

@@ -116,16 +116,18 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm bruck_all_to_all() {
-  return {"bruck",
-          CollectiveKind::all_to_all,
-          "blocks travel by the bits of their distance, half of all in each round; for small payloads",
-          Engine::none,
-          "ceil(log2 P) (alpha + n/2 beta)",
+  return {
+      .name = "bruck",
+      .kind = CollectiveKind::all_to_all,
+      .summary = "blocks travel by the bits of their distance, half of all in each round; for small payloads",
+      .formula = "ceil(log2 P) (alpha + n/2 beta)",
+      .source =
           "Bruck, Ho, Kipnis, Upfal and Weathersby, Efficient algorithms for all-to-all communications in multiport "
           "message-passing systems, 1997",
-          make,
-          granule,
-          cost};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

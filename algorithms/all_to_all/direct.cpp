@@ -79,15 +79,16 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm direct_all_to_all() {
-  return {"direct",
-          CollectiveKind::all_to_all,
-          "all blocks are sent at once, each by a lane of its own",
-          Engine::none,
-          "alpha + (P-1)/P n beta",
-          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "direct",
+      .kind = CollectiveKind::all_to_all,
+      .summary = "all blocks are sent at once, each by a lane of its own",
+      .formula = "alpha + (P-1)/P n beta",
+      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

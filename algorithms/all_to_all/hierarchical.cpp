@@ -159,18 +159,17 @@ Cost cost(const Collective& collective, const Layout& layout) {
 }  // namespace
 
 Algorithm hierarchical_all_to_all() {
-  Algorithm algorithm{
-      "hierarchical",
-      CollectiveKind::all_to_all,
-      "inside the node to the rank of the receiver's place, then across to it in fewer, larger messages",
-      Engine::none,
-      "(G-1) alpha_in + (G-1)/G n beta_in + (N-1) alpha_out + (N-1)/N n beta_out for N nodes of G",
-      "NCCL, PXN; Traeff and Hunold, Decomposing MPI collectives for exploiting multi-lane "
-      "communication, 2020",
-      make,
-      granule};
-  algorithm.cost_in_shape = cost;
-  return algorithm;
+  return {
+      .name = "hierarchical",
+      .kind = CollectiveKind::all_to_all,
+      .summary = "inside the node to the rank of the receiver's place, then across to it in fewer, larger messages",
+      .formula = "(G-1) alpha_in + (G-1)/G n beta_in + (N-1) alpha_out + (N-1)/N n beta_out for N nodes of G",
+      .source =
+          "NCCL, PXN; Traeff and Hunold, Decomposing MPI collectives for exploiting multi-lane communication, 2020",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_in_shape = cost,
+  };
 }
 
 }  // namespace athanor

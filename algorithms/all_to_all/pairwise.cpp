@@ -75,15 +75,16 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm pairwise_all_to_all() {
-  return {"pairwise",
-          CollectiveKind::all_to_all,
-          "in each round every rank sends to one other and receives from one other",
-          Engine::none,
-          "(P-1) alpha + (P-1)/P n beta",
-          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "pairwise",
+      .kind = CollectiveKind::all_to_all,
+      .summary = "in each round every rank sends to one other and receives from one other",
+      .formula = "(P-1) alpha + (P-1)/P n beta",
+      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

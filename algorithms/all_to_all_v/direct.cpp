@@ -106,15 +106,16 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm direct_all_to_all_v() {
-  return {"direct",
-          CollectiveKind::all_to_all_v,
-          "all blocks are sent at once, each by a lane of its own",
-          Engine::none,
-          "alpha + m beta, m what the busiest rank sends or receives",
-          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "direct",
+      .kind = CollectiveKind::all_to_all_v,
+      .summary = "all blocks are sent at once, each by a lane of its own",
+      .formula = "alpha + m beta, m what the busiest rank sends or receives",
+      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

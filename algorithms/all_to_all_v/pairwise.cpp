@@ -88,15 +88,16 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm pairwise_all_to_all_v() {
-  return {"pairwise",
-          CollectiveKind::all_to_all_v,
-          "in each round every rank sends to one other and receives from one other",
-          Engine::none,
-          "(P-1) alpha + the sum of each round's largest block times beta",
-          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "pairwise",
+      .kind = CollectiveKind::all_to_all_v,
+      .summary = "in each round every rank sends to one other and receives from one other",
+      .formula = "(P-1) alpha + the sum of each round's largest block times beta",
+      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -48,15 +48,16 @@ Cost cost(const Collective& collective) { return {rounds(collective.ranks), Elem
 }  // namespace
 
 Algorithm dissemination_barrier() {
-  return {"dissemination",
-          CollectiveKind::barrier,
-          "every rank tells one at a doubling distance in each round; the fewest rounds",
-          Engine::none,
-          "ceil(log2 P) alpha",
-          "Hensgen, Finkel and Manber, Two algorithms for barrier synchronization, 1988",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "dissemination",
+      .kind = CollectiveKind::barrier,
+      .summary = "every rank tells one at a doubling distance in each round; the fewest rounds",
+      .formula = "ceil(log2 P) alpha",
+      .source = "Hensgen, Finkel and Manber, Two algorithms for barrier synchronization, 1988",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -62,15 +62,17 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm tree_barrier() {
-  return {"tree",
-          CollectiveKind::barrier,
-          "up a binomial tree and down again; the fewest messages",
-          Engine::none,
-          "2 floor(log2 P) alpha",
+  return {
+      .name = "tree",
+      .kind = CollectiveKind::barrier,
+      .summary = "up a binomial tree and down again; the fewest messages",
+      .formula = "2 floor(log2 P) alpha",
+      .source =
           "Mellor-Crummey and Scott, Algorithms for scalable synchronization on shared-memory multiprocessors, 1991",
-          make,
-          granule,
-          cost};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -80,15 +80,16 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm binomial_tree_broadcast() {
-  return {"binomial_tree",
-          CollectiveKind::broadcast,
-          "the ranks that have the payload double in each round; for small payloads",
-          Engine::none,
-          "ceil(log2 P) (alpha + n beta)",
-          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "binomial_tree",
+      .kind = CollectiveKind::broadcast,
+      .summary = "the ranks that have the payload double in each round; for small payloads",
+      .formula = "ceil(log2 P) (alpha + n beta)",
+      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

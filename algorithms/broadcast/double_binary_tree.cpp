@@ -109,15 +109,16 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm double_binary_tree_broadcast() {
-  return {"double_binary_tree",
-          CollectiveKind::broadcast,
-          "down two binary trees at once, half of the payload on each, chunk by chunk",
-          Engine::none,
-          "about n beta + 2h alpha + sqrt(8 h alpha n beta), h the depth, in the best number of chunks",
-          "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "double_binary_tree",
+      .kind = CollectiveKind::broadcast,
+      .summary = "down two binary trees at once, half of the payload on each, chunk by chunk",
+      .formula = "about n beta + 2h alpha + sqrt(8 h alpha n beta), h the depth, in the best number of chunks",
+      .source = "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

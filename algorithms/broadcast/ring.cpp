@@ -72,15 +72,16 @@ Cost cost(const Collective& collective) { return {collective.ranks - 1, collecti
 }  // namespace
 
 Algorithm ring_broadcast() {
-  return {"ring",
-          CollectiveKind::broadcast,
-          "chunks follow each other along a ring from the root; for large payloads",
-          Engine::none,
-          "(P-2+k) (alpha + n/k beta) in k chunks",
-          "NCCL, src/device/broadcast.h",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "ring",
+      .kind = CollectiveKind::broadcast,
+      .summary = "chunks follow each other along a ring from the root; for large payloads",
+      .formula = "(P-2+k) (alpha + n/k beta) in k chunks",
+      .source = "NCCL, src/device/broadcast.h",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

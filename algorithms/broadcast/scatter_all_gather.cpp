@@ -122,15 +122,17 @@ Cost cost(const Collective& collective) {
 
 Algorithm scatter_all_gather_broadcast() {
   return {
-      "scatter_all_gather",
-      CollectiveKind::broadcast,
-      "each rank gets a piece, then the pieces go around a ring; for large payloads in one loop",
-      Engine::none,
-      "(ceil(log2 P) + P-1) alpha + 2 (P-1)/P n beta",
-      "Barnett, Gupta, Payne, Shuler, van de Geijn and Watts, Interprocessor collective communication library, 1994",
-      make,
-      granule,
-      cost};
+      .name = "scatter_all_gather",
+      .kind = CollectiveKind::broadcast,
+      .summary = "each rank gets a piece, then the pieces go around a ring; for large payloads in one loop",
+      .formula = "(ceil(log2 P) + P-1) alpha + 2 (P-1)/P n beta",
+      .source =
+          "Barnett, Gupta, Payne, Shuler, van de Geijn and Watts, Interprocessor collective communication library, "
+          "1994",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

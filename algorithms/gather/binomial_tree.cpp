@@ -92,16 +92,18 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm binomial_tree_gather() {
-  return {"binomial_tree",
-          CollectiveKind::gather,
-          "subtrees of doubling size hand their blocks on; for small payloads",
-          Engine::none,
-          "floor(log2 P) alpha + (P-1)/P n beta, at the root",
+  return {
+      .name = "binomial_tree",
+      .kind = CollectiveKind::gather,
+      .summary = "subtrees of doubling size hand their blocks on; for small payloads",
+      .formula = "floor(log2 P) alpha + (P-1)/P n beta, at the root",
+      .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
-          make,
-          granule,
-          cost};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

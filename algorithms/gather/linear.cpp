@@ -54,16 +54,18 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm linear_gather() {
-  return {"linear",
-          CollectiveKind::gather,
-          "all send their blocks to the root at once",
-          Engine::none,
-          "alpha + (P-1)/P n beta, at the root",
+  return {
+      .name = "linear",
+      .kind = CollectiveKind::gather,
+      .summary = "all send their blocks to the root at once",
+      .formula = "alpha + (P-1)/P n beta, at the root",
+      .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
-          make,
-          granule,
-          cost};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -84,15 +84,16 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm binomial_tree_reduce() {
-  return {"binomial_tree",
-          CollectiveKind::reduce,
-          "the ranks that still hold a part of the sum halve in each round; for small payloads",
-          Engine::none,
-          "floor(log2 P) alpha + ceil(log2 P) n (beta + gamma)",
-          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "binomial_tree",
+      .kind = CollectiveKind::reduce,
+      .summary = "the ranks that still hold a part of the sum halve in each round; for small payloads",
+      .formula = "floor(log2 P) alpha + ceil(log2 P) n (beta + gamma)",
+      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -194,16 +194,19 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm reduce_scatter_gather_reduce() {
-  return {"reduce_scatter_gather",
-          CollectiveKind::reduce,
+  return {
+      .name = "reduce_scatter_gather",
+      .kind = CollectiveKind::reduce,
+      .summary =
           "halves of the sum are swapped at doubling distances, then the results go to the root; for large payloads",
-          Engine::none,
+      .formula =
           "2 log2 P alpha + 2 (P-1)/P n beta + (P-1)/P n gamma; where P is no power of two, for the next lower one and "
           "+ alpha + n (beta + gamma)",
-          "Rabenseifner, Optimization of collective reduction operations, 2004",
-          make,
-          granule,
-          cost};
+      .source = "Rabenseifner, Optimization of collective reduction operations, 2004",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -73,15 +73,16 @@ Cost cost(const Collective& collective) { return {collective.ranks - 1, collecti
 }  // namespace
 
 Algorithm ring_reduce() {
-  return {"ring",
-          CollectiveKind::reduce,
-          "chunks follow each other along a ring to the root; for large payloads",
-          Engine::none,
-          "(P-2+k) (alpha + n/k (beta + gamma)) in k chunks",
-          "NCCL, src/device/reduce.h",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "ring",
+      .kind = CollectiveKind::reduce,
+      .summary = "chunks follow each other along a ring to the root; for large payloads",
+      .formula = "(P-2+k) (alpha + n/k (beta + gamma)) in k chunks",
+      .source = "NCCL, src/device/reduce.h",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -114,15 +114,17 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm bruck_reduce_scatter() {
-  return {"bruck",
-          CollectiveKind::reduce_scatter,
+  return {
+      .name = "bruck",
+      .kind = CollectiveKind::reduce_scatter,
+      .summary =
           "the blocks that a rank still sums up halve in each round, for any number of ranks; for small payloads",
-          Engine::none,
-          "ceil(log2 P) alpha + (P-1)/P n (beta + gamma)",
-          "Bruck and Ho, Efficient global combine operations in multi-port message-passing systems, 1993",
-          make,
-          granule,
-          cost};
+      .formula = "ceil(log2 P) alpha + (P-1)/P n (beta + gamma)",
+      .source = "Bruck and Ho, Efficient global combine operations in multi-port message-passing systems, 1993",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -82,16 +82,18 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm direct_reduce_scatter() {
-  return {"direct",
-          CollectiveKind::reduce_scatter,
-          "every rank sends each block to its owner at once; for few ranks in reach of each other",
-          Engine::none,
-          "alpha + (P-1)/P n (beta + gamma)",
+  return {
+      .name = "direct",
+      .kind = CollectiveKind::reduce_scatter,
+      .summary = "every rank sends each block to its owner at once; for few ranks in reach of each other",
+      .formula = "alpha + (P-1)/P n (beta + gamma)",
+      .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
-          make,
-          granule,
-          cost};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

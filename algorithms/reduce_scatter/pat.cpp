@@ -144,16 +144,17 @@ Cost cost(const Collective& collective) {
 
 Algorithm pat_reduce_scatter() {
   return {
-      "pat",
-      CollectiveKind::reduce_scatter,
-      "parallel aggregated trees: many near messages, then few far ones, as large as the chunk",
-      Engine::none,
-      "(log2 A + P/A - 1) alpha + (P-1)/P n (beta + gamma) with A blocks per message, from P-1 steps of one to log2 "
-      "P of P/2",
-      "Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale, 2025; NCCL",
-      make,
-      granule,
-      cost};
+      .name = "pat",
+      .kind = CollectiveKind::reduce_scatter,
+      .summary = "parallel aggregated trees: many near messages, then few far ones, as large as the chunk",
+      .formula =
+          "(log2 A + P/A - 1) alpha + (P-1)/P n (beta + gamma) with A blocks per message, from P-1 steps of one to "
+          "log2 P of P/2",
+      .source = "Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale, 2025; NCCL",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -154,16 +154,18 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm recursive_halving_reduce_scatter() {
-  return {"recursive_halving",
-          CollectiveKind::reduce_scatter,
-          "ranks swap halves of the sum at halving distances",
-          Engine::none,
+  return {
+      .name = "recursive_halving",
+      .kind = CollectiveKind::reduce_scatter,
+      .summary = "ranks swap halves of the sum at halving distances",
+      .formula =
           "log2 P alpha + (P-1)/P n (beta + gamma); where P is no power of two, for the next lower one and + 2 alpha + "
           "(1+1/P) n beta + n gamma",
-          "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-          make,
-          granule,
-          cost};
+      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -62,16 +62,18 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm ring_reduce_scatter() {
-  return {"ring",
-          CollectiveKind::reduce_scatter,
-          "each block is reduced on its way around a ring to its owner",
-          Engine::none,
-          "(P-1) alpha + (P-1)/P n beta + (P-1)/P n gamma",
+  return {
+      .name = "ring",
+      .kind = CollectiveKind::reduce_scatter,
+      .summary = "each block is reduced on its way around a ring to its owner",
+      .formula = "(P-1) alpha + (P-1)/P n beta + (P-1)/P n gamma",
+      .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
-          make,
-          granule,
-          cost};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -94,16 +94,18 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm binomial_tree_scatter() {
-  return {"binomial_tree",
-          CollectiveKind::scatter,
-          "the root hands out the blocks of subtrees, which hand them on; for small payloads",
-          Engine::none,
-          "ceil(log2 P) alpha + (P-1)/P n beta",
+  return {
+      .name = "binomial_tree",
+      .kind = CollectiveKind::scatter,
+      .summary = "the root hands out the blocks of subtrees, which hand them on; for small payloads",
+      .formula = "ceil(log2 P) alpha + (P-1)/P n beta",
+      .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
-          make,
-          granule,
-          cost};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

@@ -53,16 +53,18 @@ Cost cost(const Collective& collective) {
 }  // namespace
 
 Algorithm linear_scatter() {
-  return {"linear",
-          CollectiveKind::scatter,
-          "the root sends all blocks at once",
-          Engine::none,
-          "alpha + (P-1)/P n beta",
+  return {
+      .name = "linear",
+      .kind = CollectiveKind::scatter,
+      .summary = "the root sends all blocks at once",
+      .formula = "alpha + (P-1)/P n beta",
+      .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
-          make,
-          granule,
-          cost};
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor

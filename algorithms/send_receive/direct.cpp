@@ -63,15 +63,16 @@ Cost cost(const Collective& collective) { return {1, collective.count, Elements:
 }  // namespace
 
 Algorithm direct_send_receive() {
-  return {"direct",
-          CollectiveKind::send_receive,
-          "one rank sends to the next",
-          Engine::none,
-          "alpha + n beta",
-          "Hockney, The communication challenge for MPP, 1994",
-          make,
-          granule,
-          cost};
+  return {
+      .name = "direct",
+      .kind = CollectiveKind::send_receive,
+      .summary = "one rank sends to the next",
+      .formula = "alpha + n beta",
+      .source = "Hockney, The communication challenge for MPP, 1994",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_for_many = cost,
+  };
 }
 
 }  // namespace athanor
