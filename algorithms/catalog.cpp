@@ -229,6 +229,28 @@ Layout shape_of(const Layout& layout) {
 
 }  // namespace
 
+std::string alternatives(const Collective& collective, const Layout& layout,
+                         const std::function<bool(const Algorithm&)>& available) {
+  std::vector<std::string_view> names;
+  for (const Algorithm& algorithm : catalog()) {
+    if (algorithm.refuses(collective, layout) || (available && !available(algorithm))) { continue; }
+    names.push_back(algorithm.name);
+  }
+  return names.empty() ? "no algorithm fits" : fmt::format("these fit: {}", fmt::join(names, ", "));
+}
+
+std::optional<Problem> refusal_with_alternatives(const Algorithm& algorithm, const Collective& collective,
+                                                 const Layout& layout,
+                                                 const std::function<bool(const Algorithm&)>& available) {
+  const auto reason = algorithm.refuses(collective, layout);
+  if (!reason) { return std::nullopt; }
+  if (invalid(collective, layout)) { return Problem{"algorithm-does-not-fit", *reason, {}, ""}; }
+  return Problem{"algorithm-does-not-fit",
+                 fmt::format("{} does not fit: {}", algorithm.name, *reason),
+                 {},
+                 alternatives(collective, layout, available)};
+}
+
 std::optional<std::string> invalid(const Collective& collective, const Layout& layout) {
   if (auto reason = invalid_collective(collective)) { return reason; }
   if (auto reason = invalid_layout(layout)) { return reason; }
@@ -248,9 +270,7 @@ std::optional<std::string> Algorithm::refuses(const Collective& collective, cons
 }
 
 std::unique_ptr<const Schedule> Algorithm::make(const Collective& collective, const Layout& layout) const {
-  if (const auto reason = refuses(collective, layout)) {
-    throw ScenarioError(Problem{"algorithm-does-not-fit", *reason, {}, ""});
-  }
+  if (const auto refusal = refusal_with_alternatives(*this, collective, layout)) { throw ScenarioError(*refusal); }
   return collective.ranks == 1 ? local_copy(collective) : make_for_many(collective, layout);
 }
 

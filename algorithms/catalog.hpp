@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "algorithms/collective.hpp"
 #include "algorithms/schedule.hpp"
+#include "sim/error.hpp"
 
 namespace athanor {
 
@@ -34,24 +36,24 @@ std::optional<std::string> invalid(const Collective& collective, const Layout& l
 
 /// One way to do one collective. Names are unique per kind. One rank alone copies its input, whatever the algorithm.
 struct Algorithm {
-  std::string_view name;
+  std::string name;
   CollectiveKind kind = CollectiveKind::all_reduce;
-  std::string_view summary;  ///< one line
+  std::string summary;  ///< one line
   Engine engine = Engine::none;
   /// Time for P ranks and n elements (Collective::count): alpha is the latency of a message, beta the time per element
   /// of a rank's port, gamma that of one addition.
-  std::string_view formula;
-  std::string_view source;  ///< of the algorithm or the formula
+  std::string formula;
+  std::string source;  ///< of the algorithm or the formula
 
   /// The parts that each algorithm defines; callers use the members below. Require at least two ranks and arguments
   /// that invalid() accepts.
-  std::unique_ptr<const Schedule> (*make_for_many)(const Collective&, const Layout&) = nullptr;
-  Elements (*granule_for_many)(const Collective&, const Layout&) = nullptr;
-  Cost (*cost_for_many)(const Collective&) = nullptr;
+  std::function<std::unique_ptr<const Schedule>(const Collective&, const Layout&)> make_for_many = nullptr;
+  std::function<Elements(const Collective&, const Layout&)> granule_for_many = nullptr;
+  std::function<Cost(const Collective&)> cost_for_many = nullptr;
   /// In place of cost_for_many where the shape of the layout (group, dimensions, rings) counts.
-  Cost (*cost_in_shape)(const Collective&, const Layout&) = nullptr;
+  std::function<Cost(const Collective&, const Layout&)> cost_in_shape = nullptr;
   /// Why many ranks cannot do it, beyond invalid(); null: they always can.
-  std::optional<std::string> (*refuses_many)(const Collective&, const Layout&) = nullptr;
+  std::function<std::optional<std::string>(const Collective&, const Layout&)> refuses_many = nullptr;
 
   /// Why it does not fit, in words for the user, or nothing.
   std::optional<std::string> refuses(const Collective& collective, const Layout& layout) const;
@@ -69,5 +71,16 @@ std::span<const Algorithm> catalog();
 
 /// Throws ScenarioError ("unknown-algorithm") with the nearest name and all names of the kind.
 const Algorithm& find(CollectiveKind kind, std::string_view name);
+
+/// Which algorithms of the catalog fit, in words: "these fit: ring, ...", or that none does.
+/// `available`: what the caller can carry out (its fabric has the engine, ...); absent: all.
+std::string alternatives(const Collective& collective, const Layout& layout,
+                         const std::function<bool(const Algorithm&)>& available = nullptr);
+
+/// Why an algorithm does not fit ("algorithm-does-not-fit"), with the alternatives as its hint, or nothing. The place
+/// in the user's input is for the caller to add.
+std::optional<Problem> refusal_with_alternatives(const Algorithm& algorithm, const Collective& collective,
+                                                 const Layout& layout,
+                                                 const std::function<bool(const Algorithm&)>& available = nullptr);
 
 }  // namespace athanor

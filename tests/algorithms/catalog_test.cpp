@@ -19,7 +19,7 @@ std::string refusal(const Collective& collective, const Layout& layout) {
 }  // namespace
 
 TEST_CASE("every kind of collective has an algorithm, and names are unique per kind") {
-  std::set<std::pair<CollectiveKind, std::string_view>> names;
+  std::set<std::pair<CollectiveKind, std::string>> names;
   std::set<CollectiveKind> kinds;
   for (const Algorithm& algorithm : catalog()) {
     CHECK(names.emplace(algorithm.kind, algorithm.name).second);
@@ -91,6 +91,30 @@ TEST_CASE("an algorithm refuses another collective than its own, and make() says
   const Collective broadcast{CollectiveKind::broadcast, 4, Elements{10}, 0, false};
   REQUIRE(ring.refuses(broadcast, {}).has_value());
   CHECK_THROWS_AS(ring.make(broadcast, {}), ScenarioError);
+}
+
+TEST_CASE("a refusal names the algorithms that fit, of those that the caller can carry out") {
+  const Algorithm& grid = find(CollectiveKind::all_reduce, "torus_2d");
+  const Collective collective{CollectiveKind::all_reduce, 8, Elements{10}, 0, false};
+  const Layout layout{.dimensions = {2, 2, 2}};
+  CHECK_FALSE(refusal_with_alternatives(grid, collective, Layout{.dimensions = {4, 2}}).has_value());
+  const Problem refused = refusal_with_alternatives(grid, collective, layout).value();
+  CHECK(refused.code == "algorithm-does-not-fit");
+  CHECK(refused.message.find("torus_2d does not fit: ") == 0);
+  CHECK(refused.hint.find("these fit: ring, ") == 0);
+  CHECK(refused.hint.find("torus_3d") != std::string::npos);
+  CHECK(refused.hint.find("torus_2d") == std::string::npos);
+  const auto one = [](const Algorithm& algorithm) { return algorithm.name == "nvls"; };
+  CHECK(refusal_with_alternatives(grid, collective, layout, one).value().hint == "these fit: nvls");
+  const auto none = [](const Algorithm&) { return false; };
+  CHECK(refusal_with_alternatives(grid, collective, layout, none).value().hint == "no algorithm fits");
+}
+
+TEST_CASE("what no algorithm can do is refused without alternatives") {
+  const Collective collective{CollectiveKind::broadcast, 6, Elements{10}, 9, false};
+  const Problem refused = refusal_with_alternatives(find(CollectiveKind::broadcast, "ring"), collective, {}).value();
+  CHECK(refused.message.find("root 9") == 0);
+  CHECK(refused.hint.empty());
 }
 
 TEST_CASE("an engine is one agent beyond the ranks where there are several, and nvls alone needs it") {

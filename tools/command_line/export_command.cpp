@@ -131,8 +131,8 @@ Request request_of(const Invocation& invocation) {
                 number(invocation, "root", 0, 0), invocation.has("in-place")};
   request.algorithm = &find(collective.kind, invocation.arguments[2]);
   request.layout = layout_of(invocation, request.type);
-  if (const auto reason = request.algorithm->refuses(collective, request.layout)) {
-    throw ScenarioError(Problem{"algorithm-does-not-fit", *reason, {}, ""});
+  if (const auto refusal = refusal_with_alternatives(*request.algorithm, collective, request.layout)) {
+    throw ScenarioError(*refusal);
   }
   if (invocation.has("size")) {
     collective.count = elements(invocation, "size", request.type);
