@@ -223,23 +223,26 @@ double algorithm_bandwidth(Bytes size, Time time) {
   return time == Time::zero() ? 0 : static_cast<double>(size.count()) / seconds(time) * 1e-9;
 }
 
-double bus_bandwidth(const Collective& collective, Bytes size, Time time) {
-  const double ranks = collective.ranks;
-  double factor = 1;
-  switch (collective.kind) {
-    case CollectiveKind::all_reduce: factor = 2 * (ranks - 1) / ranks; break;
+double bus_factor(CollectiveKind kind, std::uint32_t of_ranks) {
+  const double ranks = of_ranks;
+  switch (kind) {
+    case CollectiveKind::all_reduce: return 2 * (ranks - 1) / ranks;
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_gather:
     case CollectiveKind::all_to_all:
     case CollectiveKind::all_to_all_v:
     case CollectiveKind::gather:
-    case CollectiveKind::scatter: factor = (ranks - 1) / ranks; break;
-    case CollectiveKind::barrier: factor = 0; break;
+    case CollectiveKind::scatter: return (ranks - 1) / ranks;
+    case CollectiveKind::barrier: return 0;
     case CollectiveKind::broadcast:
     case CollectiveKind::reduce:
     case CollectiveKind::send_receive: break;
   }
-  return factor * algorithm_bandwidth(size, time);
+  return 1;
+}
+
+double bus_bandwidth(const Collective& collective, Bytes size, Time time) {
+  return bus_factor(collective.kind, collective.ranks) * algorithm_bandwidth(size, time);
 }
 
 }  // namespace athanor

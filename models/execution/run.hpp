@@ -57,6 +57,7 @@ RunResult run_collective(const RunRequest& request);
 /// algbw and busbw in 1e9 bytes/s as nccl-tests defines them: size / time, times 2(R-1)/R for all-reduce, (R-1)/R for
 /// all-gather, reduce-scatter and all-to-all, 1 for the others.
 double algorithm_bandwidth(Bytes size, Time time);
+double bus_factor(CollectiveKind kind, std::uint32_t ranks);
 double bus_bandwidth(const Collective& collective, Bytes size, Time time);
 
 }  // namespace athanor

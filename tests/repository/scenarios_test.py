@@ -54,6 +54,16 @@ class Scenarios(unittest.TestCase):
             with self.subTest(scenario=str(path)):
                 self.assertEqual(errors(self.schema, json.loads(without_comments(tree.text(path)))), [])
 
+    def test_every_shipped_measurement_fits_the_schema_of_measurements(self):
+        printed = subprocess.run([ATHANOR, "schema", "measurement"], capture_output=True, text=True, check=True).stdout
+        schema = json.loads(printed)
+        jsonschema.Draft7Validator.check_schema(schema)
+        paths = [path for path in tree.files(".json") if path.parts[:2] == ("scenarios", "measurements")]
+        self.assertGreaterEqual(len(paths), 2)
+        for path in paths:
+            with self.subTest(measurement=str(path)):
+                self.assertEqual(errors(schema, json.loads(tree.text(path))), [])
+
     def test_an_unknown_key_does_not_fit_at_any_depth(self):
         scenario = json.loads(without_comments(tree.text("scenarios/quickstart.json")))
         self.assertNotEqual(errors(self.schema, scenario | {"colective": {}}), [])

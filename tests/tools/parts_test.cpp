@@ -75,18 +75,6 @@ TEST_CASE("columns follow nccl-tests for every collective") {
   CHECK(bus_bandwidth(row) == 0);
 }
 
-TEST_CASE("a measurement answers for its own sizes and ranks only") {
-  Measurement measurement;
-  measurement.ranks = 8;
-  measurement.rows = {{1_KiB, std::nullopt, std::nullopt}, {2_KiB, 5.0, std::nullopt}, {2_KiB, 7.0, 4}};
-  CHECK_FALSE(measurement.time_us(1_KiB, 8));
-  CHECK(measurement.time_us(2_KiB, 8) == 5.0);
-  CHECK(measurement.time_us(2_KiB, 4) == 7.0);
-  CHECK_FALSE(measurement.time_us(3_KiB, 8));
-  CHECK(measurement.covers(4));
-  CHECK_FALSE(measurement.covers(2));
-}
-
 TEST_CASE("a process tells its exit code and what it wrote, and one that cannot start says so") {
   const Finished finished = run_process({"sh", "-c", "echo out; echo err >&2; exit 3"});
   CHECK(finished.status == 3);

@@ -1,7 +1,10 @@
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/error.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/output_file.hpp"
+#include "tools/scenario/measurement.hpp"
 #include "tools/scenario/scenario.hpp"
 
 namespace athanor {
@@ -11,23 +14,32 @@ namespace {
 boost::program_options::options_description no_options() { return {}; }
 
 ExitCode schema(const Invocation& invocation, const Streams& streams) {
-  write_json(invocation, streams, scenario_schema(invocation.library).dump(2));
+  const std::string of = invocation.arguments.empty() ? "scenario" : invocation.arguments[0];
+  if (of == "scenario") {
+    write_json(invocation, streams, scenario_schema(invocation.library).dump(2));
+  } else if (of == "measurement") {
+    write_json(invocation, streams, measurement_schema().dump(2));
+  } else {
+    const std::string near = nearest(of, {"scenario", "measurement"});
+    throw UsageError(
+        fmt::format("schema: there is no schema of '{}'; {}", of,
+                    near.empty() ? "choose scenario or measurement" : fmt::format("did you mean '{}'?", near)));
+  }
   return ExitCode::ok;
 }
 
 }  // namespace
 
 Command schema_command() {
-  return {
-      .name = "schema",
-      .summary = "prints the JSON Schema of scenarios",
-      .arguments = "",
-      .explanation = "Generated from the code that reads scenarios, for editors that complete and check as you type.\n",
-      .example = "athanor schema > scenario.schema.json",
-      .least_arguments = 0,
-      .most_arguments = 0,
-      .options = &no_options,
-      .execute = &schema};
+  return {.name = "schema",
+          .summary = "prints the JSON Schema of scenarios or measurements",
+          .arguments = "[scenario|measurement]",
+          .explanation = "Generated from the code that reads them, for editors that complete and check as you type.\n",
+          .example = "athanor schema > scenario.schema.json",
+          .least_arguments = 0,
+          .most_arguments = 1,
+          .options = &no_options,
+          .execute = &schema};
 }
 
 }  // namespace athanor

@@ -71,7 +71,10 @@ ResultRow simulate_size(const Scenario& scenario, const Case& scenario_case, Byt
                           fmt::format("{}: {}: {}", scenario.path, label(scenario_case, size), error.what()));
   }
   if (scenario_case.verification) {
-    row.measured_us = scenario_case.verification->measurement.time_us(size, scenario_case.ranks);
+    const Measurement& measurement = scenario_case.verification->measurement;
+    const Measurement::Row* measured =
+        measurement.find(scenario_case.kind, size, scenario_case.ranks, row.run.algorithm);
+    if (measured != nullptr) { row.measured_us = measured->time_us; }
   }
   return row;
 }

@@ -1,6 +1,7 @@
 #include "tools/scenario/measurement.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,15 @@ namespace athanor {
 
 namespace {
 
+/// What stands once in the file and counts for all rows that do not say otherwise.
+struct Common {
+  std::optional<CollectiveKind> collective;
+  std::optional<std::uint32_t> ranks;
+  std::optional<std::string> algorithm;
+  std::optional<DataType> type;
+  bool in_place = false;
+};
+
 /// Accepted for people and other programs; not needed here.
 void ignore(ObjectReader& reader, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
@@ -16,57 +26,171 @@ void ignore(ObjectReader& reader, std::initializer_list<std::string_view> keys) 
   }
 }
 
-void read_hardware(ObjectReader& reader, Measurement& measurement) {
+/// Texts and whole numbers; what is neither is left out.
+void keep(const std::string& key, ValueReader& value, Measurement::Facts& facts) {
+  const nlohmann::json* json = value.json();
+  if (json == nullptr) { return; }
+  if (json->is_string()) { facts.emplace_back(key, json->get<std::string>()); }
+  if (json->is_number_integer()) { facts.emplace_back(key, json->get<std::int64_t>()); }
+}
+
+void read_hardware(ObjectReader& reader, Measurement& measurement, Common& common) {
   std::string gpu;
   std::uint32_t nodes = 1;
-  std::uint32_t per_node = 0;
-  std::optional<std::uint32_t> ranks;
-  reader.required("gpu", gpu, "Model of the GPUs");
-  reader.required("nodes", nodes, "Number of nodes", {1});
-  reader.required("gpus_per_node", per_node, "GPUs that took part, per node");
-  reader.optional("ranks", ranks, "Where it is not nodes x gpus_per_node", {1});
-  reader.entries("Further remarks", [](const std::string&, ValueReader&) {});
-  measurement.hardware = fmt::format("{} x {} {}", nodes, per_node, gpu);
-  measurement.ranks = ranks.value_or(std::max(1U, nodes * per_node));
+  std::optional<std::uint32_t> per_node;
+  reader.optional("machine", measurement.machine, "What tells this machine from others");
+  reader.optional("gpu", gpu, "Model of the GPUs; \"machine\" or this is there");
+  reader.optional("nodes", nodes, "Number of nodes", {1});
+  reader.optional("gpus_per_node", per_node, "GPUs that took part, per node");
+  reader.optional("ranks", common.ranks, "Where it is not nodes x gpus_per_node", {1});
+  reader.entries("Further remarks",
+                 [&](const std::string& key, ValueReader& value) { keep(key, value, measurement.hardware_facts); });
+  if (!reader.describing() && gpu.empty() && measurement.machine.empty()) {
+    reader.problem("", "missing-key", "neither \"gpu\" nor \"machine\" says what was measured on",
+                   R"(write "gpu": "H100 SXM" with "nodes" and "gpus_per_node", or "machine": "...")");
+  }
+  if (per_node && !common.ranks) { common.ranks = std::max(1U, nodes * *per_node); }
+  measurement.hardware =
+      per_node && !gpu.empty() ? fmt::format("{} x {} {}", nodes, *per_node, gpu) : measurement.machine;
+  if (!gpu.empty()) {
+    measurement.hardware_facts.insert(measurement.hardware_facts.begin(),
+                                      {{"gpu", gpu}, {"nodes", nodes}, {"gpus_per_node", per_node.value_or(0)}});
+  }
 }
 
-void read_software(ObjectReader& reader, Measurement& measurement) {
-  reader.required("algo", measurement.algorithm, "The library's algorithm; \"auto\": its own choice");
-  reader.entries("Versions", [](const std::string&, ValueReader&) {});
+void read_software(ObjectReader& reader, Measurement& measurement, Common& common) {
+  reader.optional("algo", common.algorithm, "The library's algorithm; \"auto\": its own choice");
+  reader.entries("Versions",
+                 [&](const std::string& key, ValueReader& value) { keep(key, value, measurement.software_facts); });
 }
 
-void read_collective(ValueReader& value, CollectiveKind& kind) {
+void read_collective(ValueReader& value, std::optional<CollectiveKind>& kind) {
   std::string text;
   std::vector<std::string> names{"alltoall"};
   for (const CollectiveKind known : collective_kinds()) { names.emplace_back(name(known)); }
   value.read(text, OneOf{names});
-  if (!value.describing() && value.ok()) { kind = collective_kind(text == "alltoall" ? "all_to_all" : text).value(); }
+  if (!value.describing() && value.ok()) { kind = collective_kind(text == "alltoall" ? "all_to_all" : text); }
 }
 
-void read_row(ObjectReader& reader, Measurement::Row& row) {
+/// athanor's name or nccl-tests'; any other text is a remark, and the type is then unknown.
+void read_type(ValueReader& value, std::optional<DataType>& type) {
+  const auto text = value.text();
+  if (!text) { return; }
+  type = data_type(*text);
+  for (const DataType each : data_types()) {
+    if (nccl_name(each) == *text) { type = each; }
+  }
+}
+
+void read_time(ValueReader& value, std::optional<double>& time_us) {
+  if (value.json() != nullptr && value.json()->is_null()) { return; }
+  Ratio time;
+  value.read(time, {{0, 1}, {INT64_MAX, 1}});
+  if (time.numerator > 0) { time_us = to_double(time); }
+}
+
+void read_bandwidth(ValueReader& value, std::optional<double>& bandwidth) {
+  if (value.json() != nullptr && value.json()->is_number()) { bandwidth = value.json()->get<double>(); }
+}
+
+/// Takes the file's value where the row has none.
+template <class T>
+void settle(ObjectReader& reader, const std::optional<T>& own, const std::optional<T>& common, std::string_view key,
+            T& target) {
+  if (!own && !common) {
+    reader.problem("", "missing-key", fmt::format("neither this row nor the file says \"{}\"", key),
+                   fmt::format("add \"{}\" to the row, or to the file where all rows have the same", key));
+  }
+  target = own ? *own : common.value_or(target);
+}
+
+void read_row(ObjectReader& reader, const Common& common, Measurement::Row& row) {
   std::int64_t bytes = 0;
+  Common own{.collective = {}, .ranks = {}, .algorithm = {}, .type = common.type, .in_place = common.in_place};
   reader.required("bytes", bytes, "Payload, as nccl-tests counts it", {0});
-  reader.required_value("time_us", "Microseconds; null where only a bandwidth was published", [&](ValueReader& value) {
-    if (value.json() != nullptr && value.json()->is_null()) { return; }
-    Ratio time;
-    value.read(time, {{0, 1}, {INT64_MAX, 1}});
-    if (time.numerator > 0) { row.time_us = to_double(time); }
-  });
-  reader.optional("gpus", row.ranks, "Ranks of this row, where rows differ in it", {1});
-  ignore(reader, {"algbw_gbps", "busbw_gbps", "algo"});
+  reader.required_value("time_us", "Microseconds, the median of iterations; null where only a bandwidth was published",
+                        [&](ValueReader& value) { read_time(value, row.time_us); });
+  reader.optional_value("min_us", "Microseconds of the fastest iteration",
+                        [&](ValueReader& value) { read_time(value, row.min_us); });
+  reader.optional_value("collective", "Where rows differ in it",
+                        [&](ValueReader& value) { read_collective(value, own.collective); });
+  reader.optional("algorithm", own.algorithm, "Where rows differ in it");
+  reader.optional("algo", own.algorithm, "The same as \"algorithm\"");
+  reader.optional("ranks", own.ranks, "Where rows differ in it", {1});
+  reader.optional("gpus", own.ranks, "The same as \"ranks\"", {1});
+  reader.optional("in_place", own.in_place, "Input and output were one buffer; absent: as the file says");
+  reader.optional_value("type", "Of the elements; absent: as the file says",
+                        [&](ValueReader& value) { read_type(value, own.type); });
+  reader.optional("iterations", row.iterations, "That were timed", {1});
+  reader.optional("backend", row.backend, "Where rows differ in it: threads, mpi or cuda");
+  reader.optional("wrong", row.wrong, "Results that were not what they should be");
+  ignore(reader, {"algbw_gbps"});
+  reader.optional_value("busbw_gbps", "As the source printed it; not used in comparisons",
+                        [&](ValueReader& value) { read_bandwidth(value, row.busbw_gbps); });
+  if (reader.describing()) { return; }
   row.bytes = Bytes{bytes};
+  row.in_place = own.in_place;
+  row.type = own.type;
+  settle(reader, own.collective, common.collective, "collective", row.collective);
+  settle(reader, own.ranks, common.ranks, "ranks", row.ranks);
+  settle(reader, own.algorithm, common.algorithm, "algorithm", row.algorithm);
+}
+
+void read_settings(ObjectReader& reader, MeasurementSettings& settings) {
+  reader.optional("backend", settings.backend, "What carried the schedules out: threads, mpi or cuda");
+  reader.optional("channels", settings.channels, "Side by side", {1});
+  reader.optional("chunk", settings.chunk, "Most payload of one chunk; absent: all in one loop", {Bytes{1}});
+  reader.optional("slices", settings.slices, "Messages per chunk", {1});
+  reader.optional("slots", settings.slots, "Per connection; absent: as few as the schedule needs", {1});
+  reader.optional("group", settings.group, "Ranks per node, as the schedules were told; 0: all");
+  reader.optional("root", settings.root, "Of collectives that have one");
+  reader.optional("reduction", settings.reduction, "sum, product, minimum, maximum or average");
+  reader.optional("warm_up", settings.warm_up, "Iterations that were not timed");
+  reader.optional("iterations", settings.iterations, "Timed iterations of each row");
+}
+
+void read_rows(ObjectReader& reader, const Common& common, Measurement& measurement) {
+  const auto each = [&](const Common& of_rows) {
+    return [&, of_rows](ObjectReader& row) { read_row(row, of_rows, measurement.rows.emplace_back()); };
+  };
+  Common in_place = common;
+  in_place.in_place = true;
+  reader.required_objects("rows", "One per time", each(common));
+  reader.optional_objects("rows_in_place", "Rows that were measured in place", each(in_place));
 }
 
 void read(ObjectReader& reader, Measurement& measurement) {
+  Common common;
   reader.required("id", measurement.id, "The file's name without .json");
   reader.required("source", measurement.source, "Who published it, where");
-  reader.required_value("collective", "What was measured",
-                        [&](ValueReader& value) { read_collective(value, measurement.collective); });
-  reader.required_object("hardware", "The machine", [&](ObjectReader& inner) { read_hardware(inner, measurement); });
-  reader.required_object("software", "The library", [&](ObjectReader& inner) { read_software(inner, measurement); });
-  reader.required_objects("rows", "One per size",
-                          [&](ObjectReader& row) { read_row(row, measurement.rows.emplace_back()); });
-  ignore(reader, {"$schema", "url", "date", "dtype", "in_place", "healthy", "kind", "notes", "rows_in_place"});
+  reader.optional_value("collective", "What was measured; absent: rows say it",
+                        [&](ValueReader& value) { read_collective(value, common.collective); });
+  reader.required_object("hardware", "The machine",
+                         [&](ObjectReader& inner) { read_hardware(inner, measurement, common); });
+  reader.required_object("software", "The library",
+                         [&](ObjectReader& inner) { read_software(inner, measurement, common); });
+  reader.optional("algorithm", common.algorithm, "Of the rows that name none; or \"algo\" of \"software\"");
+  reader.optional("ranks", common.ranks, "Of the rows that name none; or of \"hardware\"", {1});
+  reader.optional_value("dtype", "Of the elements, as nccl-tests or athanor names it",
+                        [&](ValueReader& value) { read_type(value, common.type); });
+  reader.optional("in_place", common.in_place, "Input and output of \"rows\" were one buffer");
+  reader.optional("healthy", measurement.healthy, "false: the source says that something was not in order");
+  reader.optional("url", measurement.url, "Where it was published");
+  reader.optional("date", measurement.date, "When");
+  reader.optional("kind", measurement.kind, "The program that measured");
+  reader.optional("notes", measurement.notes, "What a reader should know");
+  reader.optional_object("settings", "How athanor measured it", [&](ObjectReader& inner) {
+    MeasurementSettings settings;
+    read_settings(inner, settings);
+    measurement.settings = settings;
+  });
+  ignore(reader, {"$schema"});
+  read_rows(reader, common, measurement);
+  if (measurement.rows.empty()) { return; }
+  const Measurement::Row& first = measurement.rows.front();
+  measurement.algorithm = common.algorithm.value_or(first.algorithm);
+  measurement.collective = common.collective.value_or(first.collective);
+  measurement.ranks = common.ranks.value_or(first.ranks);
 }
 
 /// One problem instead of a dozen where the file is something else, such as a scenario or a list.
@@ -74,17 +198,38 @@ bool is_measurement(const nlohmann::json& root) {
   return root.is_object() && root.contains("rows") && root["rows"].is_array();
 }
 
-}  // namespace
-
-std::optional<double> Measurement::time_us(Bytes size, std::uint32_t of_ranks) const {
-  for (const Row& row : rows) {
-    if (row.bytes == size && row.ranks.value_or(ranks) == of_ranks && row.time_us) { return row.time_us; }
-  }
-  return std::nullopt;
+bool same_name(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+  });
 }
 
-bool Measurement::covers(std::uint32_t of_ranks) const {
-  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.ranks.value_or(ranks) == of_ranks; });
+}  // namespace
+
+const Measurement::Row* Measurement::find(CollectiveKind of_kind, Bytes size, std::uint32_t of_ranks,
+                                          std::string_view algorithm_name) const {
+  std::vector<const Row*> rows_of_it;
+  for (const Row& row : rows) {
+    if (row.collective == of_kind && row.bytes == size && row.ranks == of_ranks && row.time_us) {
+      rows_of_it.push_back(&row);
+    }
+  }
+  std::stable_sort(rows_of_it.begin(), rows_of_it.end(),
+                   [](const Row* a, const Row* b) { return a->in_place < b->in_place; });
+  const auto named = [&](const Row* row) { return same_name(row->algorithm, algorithm_name); };
+  const bool several = std::any_of(rows_of_it.begin(), rows_of_it.end(),
+                                   [&](const Row* row) { return row->algorithm != rows_of_it.front()->algorithm; });
+  const auto found = several ? std::find_if(rows_of_it.begin(), rows_of_it.end(), named) : rows_of_it.begin();
+  return found == rows_of_it.end() ? nullptr : *found;
+}
+
+bool Measurement::covers(CollectiveKind of_kind) const {
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.collective == of_kind; });
+}
+
+bool Measurement::covers(CollectiveKind of_kind, std::uint32_t of_ranks) const {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const Row& row) { return row.collective == of_kind && row.ranks == of_ranks; });
 }
 
 Measurement read_measurement(const std::string& path, Problems& problems) {
@@ -98,6 +243,16 @@ Measurement read_measurement(const std::string& path, Problems& problems) {
   }
   read_document(document, problems, [&](ObjectReader& reader) { read(reader, measurement); });
   return measurement;
+}
+
+nlohmann::json measurement_schema() {
+  Measurement measurement;
+  auto schema =
+      describe_schema("A measurement of collectives", [&](ObjectReader& reader) { read(reader, measurement); });
+  for (const char* rows : {"rows", "rows_in_place"}) {
+    schema["properties"][rows]["items"]["properties"]["time_us"]["type"] = {"number", "null"};
+  }
+  return schema;
 }
 
 }  // namespace athanor

@@ -29,10 +29,12 @@ std::optional<std::string> locate(ValueReader& value, const std::string& directo
   return std::nullopt;
 }
 
-/// The distinct numbers of ranks of a measurement, for a message.
-std::string ranks_of(const Measurement& measurement) {
+/// The distinct numbers of ranks for which a measurement holds that collective, for a message.
+std::string ranks_of(const Measurement& measurement, CollectiveKind kind) {
   std::vector<std::uint32_t> all;
-  for (const Measurement::Row& row : measurement.rows) { all.push_back(row.ranks.value_or(measurement.ranks)); }
+  for (const Measurement::Row& row : measurement.rows) {
+    if (row.collective == kind) { all.push_back(row.ranks); }
+  }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return fmt::format("{}", fmt::join(all, ", "));
@@ -65,15 +67,15 @@ void check_verification(ObjectReader& reader, const Case& scenario_case) {
   if (!scenario_case.verification) { return; }
   const Verification& verification = *scenario_case.verification;
   const Measurement& measurement = verification.measurement;
-  if (measurement.collective != scenario_case.kind) {
+  if (!measurement.covers(scenario_case.kind)) {
     reader.problem("verify", "measurement-mismatch",
                    fmt::format("'{}' measured {}, but {} is simulated", measurement.id, name(measurement.collective),
                                name(scenario_case.kind)),
                    "choose a measurement of the same collective");
-  } else if (!measurement.covers(scenario_case.ranks)) {
+  } else if (!measurement.covers(scenario_case.kind, scenario_case.ranks)) {
     reader.problem("verify", "measurement-mismatch",
                    fmt::format("'{}' measured {} ranks ({}), but {} are simulated", measurement.id,
-                               ranks_of(measurement), measurement.hardware, scenario_case.ranks),
+                               ranks_of(measurement, scenario_case.kind), measurement.hardware, scenario_case.ranks),
                    "choose a measurement of as many ranks, or change \"ranks\" or the cluster");
   }
   if (verification.to < verification.from) {
