@@ -43,7 +43,13 @@ struct Algorithm {
   /// Time for P ranks and n elements (Collective::count): alpha is the latency of a message, beta the time per element
   /// of a rank's port, gamma that of one addition.
   std::string formula;
-  std::string source;  ///< of the algorithm or the formula
+  std::string source;       ///< of the algorithm or the formula
+  std::string explanation;  ///< a paragraph: who sends what to whom, and what that is good for; empty if imported
+  std::string ranks;        ///< how many and in which shape, and what becomes of the others
+  std::string fabrics;      ///< that it is made for, and payloads
+  /// Chunks follow each other through it, so that one chunk alone would leave ports idle. Where nobody says how large
+  /// a chunk is, a model may choose.
+  bool pipelines = false;
 
   /// The parts that each algorithm defines; callers use the members below. Require at least two ranks and arguments
   /// that invalid() accepts.

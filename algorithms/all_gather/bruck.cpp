@@ -119,6 +119,11 @@ Algorithm bruck_all_gather() {
       .source =
           "Bruck, Ho, Kipnis, Upfal and Weathersby, Efficient algorithms for all-to-all communications in multiport "
           "message-passing systems, 1997",
+      .explanation =
+          "In round k every rank gets all blocks that the rank 2^k places after it holds (as many as are missing, in "
+          "the last round), so that the blocks double; at the end each copies them to their places.",
+      .ranks = "any number of ranks, in ceil(log2 P) rounds",
+      .fabrics = "small payloads; numbers of ranks that are no power of two",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -89,6 +89,9 @@ Algorithm direct_all_gather() {
       .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
+      .explanation = "Every rank sends its block to all others at once.",
+      .ranks = "any number of ranks",
+      .fabrics = "few ranks in reach of each other, inside a node",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

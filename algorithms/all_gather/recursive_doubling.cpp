@@ -142,9 +142,14 @@ Algorithm recursive_doubling_all_gather() {
       .kind = CollectiveKind::all_gather,
       .summary = "ranks swap all blocks that they hold at doubling distances",
       .formula =
-          "log2 P alpha + (P-1)/P n beta; where P is no power of two, for the next lower one and + 2 alpha + (1+1/P) n "
-          "beta",
+          "log2 P alpha + (P-1)/P n beta; where P = 2^k + e, e > 0: (k+2) alpha + (P + 1 + sum over j < k of (2^j + "
+          "min(e, 2^j)))/P n beta where the fold has a port of its own",
       .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .explanation = "Partners at doubling distances swap all blocks that they hold, which double from step to step.",
+      .ranks =
+          "any number of ranks; where P is no power of two, the first ranks pair up: one of each pair gives its block "
+          "and gets all at the end",
+      .fabrics = "middle payloads on fabrics with full bisection; powers of two",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

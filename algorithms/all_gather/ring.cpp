@@ -70,6 +70,10 @@ Algorithm ring_all_gather() {
       .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
+      .explanation =
+          "Each rank's block goes once around the ring: in every step a rank passes on the block that it got last.",
+      .ranks = "any number of ranks",
+      .fabrics = "large payloads on any fabric",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

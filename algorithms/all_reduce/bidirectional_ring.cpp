@@ -52,6 +52,11 @@ Algorithm bidirectional_ring_all_reduce() {
           "2(P-1) alpha + (P-1)/P n beta + (P-1)/P n gamma, beta that of one of the two ports; as ring where both ways "
           "share one",
       .source = "Jain and Sabharwal, Optimal bucket algorithms for large MPI collectives on torus interconnects, 2010",
+      .explanation =
+          "Two rings over the same order, one each way round, take half of the payload each. A rank with a port to "
+          "each neighbour uses both in both directions all the time.",
+      .ranks = "any number of ranks",
+      .fabrics = "a ring or torus of direct links, or hosts with two ports; on one port it is as fast as the ring",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

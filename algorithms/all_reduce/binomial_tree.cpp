@@ -103,8 +103,16 @@ Algorithm binomial_tree_all_reduce() {
       .name = "binomial_tree",
       .kind = CollectiveKind::all_reduce,
       .summary = "reduced up a binomial tree to rank 0 and broadcast down it; for small payloads",
-      .formula = "2 ceil(log2 P) (alpha + n beta) + ceil(log2 P) n gamma",
+      .formula =
+          "(floor(log2 P) + ceil(log2 P)) alpha + 2 ceil(log2 P) n beta + ceil(log2 P) n gamma; less where additions "
+          "hide behind messages",
       .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .explanation =
+          "Sums go up a binomial tree to rank 0, the smallest subtree first; the result goes down the same tree, the "
+          "largest subtree first. The whole payload in each of the steps.",
+      .ranks = "any number of ranks",
+      .fabrics = "small payloads; the simplest logarithmic way",
+      .pipelines = true,
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -119,6 +119,14 @@ Algorithm butterfly_all_reduce() {
           "log2 P (alpha + n (beta + gamma)) in one chunk; (log2 P + k - 1)(alpha + n/k (beta + gamma)) in k chunks "
           "with log2 P ports; where P is no power of two, two steps and n (2 beta + gamma) more",
       .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .explanation =
+          "The exchanges of recursive doubling as stages that chunks follow each other through: while one chunk is in "
+          "stage k, the next is in stage k-1, so that log2 P exchanges go on at once.",
+      .ranks =
+          "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
+          "the result at the end",
+      .fabrics = "ranks with log2 P ports (a hypercube); on one port it is recursive doubling",
+      .pipelines = true,
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = DoublingCube::cost,

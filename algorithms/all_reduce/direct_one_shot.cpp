@@ -71,6 +71,11 @@ Algorithm direct_one_shot_all_reduce() {
       .summary = "everyone sends all to everyone and adds up; one step, for the smallest payloads inside a node",
       .formula = "alpha + (P-1) n (beta + gamma)",
       .source = "NVIDIA TensorRT-LLM, custom all-reduce kernels (one-shot)",
+      .explanation =
+          "Every rank sends its whole vector to all others at once, and adds up what it gets. One step, and P-1 times "
+          "the payload out of and into every rank.",
+      .ranks = "up to 256 ranks, as everyone is connected with everyone",
+      .fabrics = "the smallest payloads inside a node whose GPUs all reach each other",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

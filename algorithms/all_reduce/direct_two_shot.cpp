@@ -99,6 +99,11 @@ Algorithm direct_two_shot_all_reduce() {
           "a node",
       .formula = "2 alpha + 2 (P-1)/P n beta + (P-1)/P n gamma",
       .source = "NVIDIA TensorRT-LLM, custom all-reduce kernels (two-shot)",
+      .explanation =
+          "Every rank sends each other rank its piece, adds up the shares of its own piece, and sends the sum to all "
+          "others at once. The traffic of a ring in two steps, if P-1 messages at once are no burden.",
+      .ranks = "up to 256 ranks, as everyone is connected with everyone",
+      .fabrics = "small and middle payloads inside a node whose GPUs all reach each other",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

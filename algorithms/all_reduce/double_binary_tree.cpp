@@ -147,10 +147,18 @@ Algorithm double_binary_tree_all_reduce() {
       .summary =
           "up and down two binary trees at once, half of the payload on each, chunk by chunk; logarithmic latency",
       .formula =
-          "about 2n beta + 4h alpha + 2 sqrt(8 h alpha n beta) + n gamma, h the depth, in the best number of chunks",
+          "in one chunk and P = 2^h: 2h alpha + (2h-1) n beta + (h - 1/2) n gamma; in the best number of chunks about "
+          "2n beta + 4h alpha + 2 sqrt(8 h alpha n beta) + n gamma, h = ceil(log2 P)",
       .source =
           "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009; "
-          "NCCL, src/graph/trees.cc",
+          "Jeaugey, Massively scale your deep learning training with NCCL 2.4, 2019 (the form of the trees)",
+      .explanation =
+          "Two binary trees over the same ranks each take half of the payload: sums go up to the root, results come "
+          "back down, chunk after chunk. A leaf of one tree is an inner rank of the other (but for one rank where P is "
+          "odd), so that no rank sends more than the payload twice, while the depth is only logarithmic.",
+      .ranks = "any number of ranks",
+      .fabrics = "many ranks where the steps of a ring cost too much; needs several chunks to reach its bandwidth",
+      .pipelines = true,
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

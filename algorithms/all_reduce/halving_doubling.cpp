@@ -38,8 +38,16 @@ Algorithm halving_doubling_all_reduce() {
           "halves of the sum are swapped at doubling distances, then the results; least traffic in 2 log2 P steps",
       .formula =
           "2 log2 P alpha + 2 (P-1)/P n beta + (P-1)/P n gamma; where P is no power of two, for the next lower one and "
-          "+ 2 (alpha + n beta) + n gamma",
+          "+ 2 (alpha + n beta) + n gamma where the fold has a port of its own",
       .source = "Rabenseifner, Optimization of collective reduction operations, 2004",
+      .explanation =
+          "Partners at doubling distances swap halves: each keeps summing up one half of what it had, so that the "
+          "messages halve from step to step; then the finished pieces are swapped on the way back and double. The "
+          "traffic of a ring in 2 log2 P steps. Near partners come first, so the longest messages stay near.",
+      .ranks =
+          "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
+          "the result at the end",
+      .fabrics = "middle and large payloads on fabrics with full bisection; powers of two",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

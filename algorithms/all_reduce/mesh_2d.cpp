@@ -30,11 +30,16 @@ Algorithm mesh_2d_all_reduce() {
           "reduced along the rows, then the columns of a mesh without wrap-around and gathered back; two copies at "
           "once",
       .formula =
-          "2(X-1 + Y-1) alpha + (P-1)/P n beta + (P-1)/P n gamma, beta that of one port: the ends of a row or column "
-          "send through one; for X = Y",
+          "2(X-1 + Y-1) alpha + (P-1)/P n beta, beta that of one of four ports; + (X+1)/(2X) n gamma; for X = Y >= 3",
       .source =
           "Barnett, Littlefield, Payne and van de Geijn, Global combine on mesh architectures with wormhole routing, "
           "1993",
+      .explanation =
+          "As on a torus, but rows and columns are chains whose ends are not joined: sums flow along a chain from both "
+          "ends to the rank that keeps them, and results flow back both ways. Two copies, one begins with the rows and "
+          "one with the columns. The end of a chain sends through one port only, which decides.",
+      .ranks = "any number of ranks that is a product of two sides; the sides of the least sum, or as given",
+      .fabrics = "a mesh without wrap-around links, such as a part of a torus",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_in_shape = cost,

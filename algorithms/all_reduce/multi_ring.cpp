@@ -57,7 +57,16 @@ Algorithm multi_ring_all_reduce() {
           "8 or as asked for), or four in a torus of two dimensions; for ranks with several ports",
       .formula = "2(P-1) alpha + 2 (P-1)/(P R) n beta + (P-1)/P n gamma for R rings, beta that of one of R ports",
       .source =
-          "Hoefler et al., HammingMesh: a network topology for large-scale deep learning, 2022 (cycles in a torus)",
+          "Bae, AlBdaiwi and Bose, Edge-disjoint Hamiltonian cycles in two-dimensional torus, 2004; Hoefler et al., "
+          "HammingMesh: a network topology for large-scale deep learning, 2022",
+      .explanation =
+          "R rings take a share of the payload each, and no two use the same link: on ranks that all reach each other "
+          "the rings stride by numbers that have no divisor in common with P, both ways; in a torus of two dimensions "
+          "a x b there are four, two Hamiltonian cycles both ways.",
+      .ranks =
+          "any number of ranks (at most phi(P) rings, Euler's function, and 8 or as asked for); with dimensions a >= b "
+          ">= 3 where b divides a, and a and b-1 have no common divisor",
+      .fabrics = "ranks with several ports: GPUs joined pairwise, or a torus of two dimensions",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_in_shape = cost,

@@ -146,8 +146,17 @@ Algorithm nvls_all_reduce() {
       .kind = CollectiveKind::all_reduce,
       .summary = "the NVSwitches of one node add and multicast; traffic n + n/P per rank and direction",
       .engine = Engine::nvswitch,
-      .formula = "4 alpha + (P+1)/P n beta, alpha a hop between a rank and its switch",
+      .formula =
+          "4 alpha + 2 (P+1)/P n beta in one chunk, with many towards (P+1)/P n beta; alpha of a hop between a rank "
+          "and its switch",
       .source = "NCCL, src/device/all_reduce.h (NVLS); NVIDIA NVLink SHARP",
+      .explanation =
+          "The NVSwitches of a node are an engine. Every rank sends each of P pieces to it; it adds the shares of a "
+          "piece and gives the sum to the piece's head, rank h for piece h, which sends it back to be multicast to "
+          "all. A rank sends the payload once, not twice as in a ring.",
+      .ranks = "any number of ranks, all on one NVSwitch node",
+      .fabrics = "one node with NVLink SHARP (H100 and later); needs several chunks to overlap its ways up and down",
+      .pipelines = true,
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

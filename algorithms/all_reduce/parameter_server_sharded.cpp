@@ -89,8 +89,17 @@ Algorithm parameter_server_sharded_all_reduce() {
       .name = "parameter_server_sharded",
       .kind = CollectiveKind::all_reduce,
       .summary = "every rank serves one piece; workers push to the servers and pull from them one after the other",
-      .formula = "2(P-1) alpha + 2 (P-1)/P n beta + (P-1)/P n gamma",
+      .formula =
+          "2(P-1) alpha + 2 (P-1)/P n beta + n/P gamma: a server adds while the next worker still sends, where adding "
+          "a piece is faster than sending it",
       .source = "Li et al., Scaling distributed machine learning with the parameter server, 2014",
+      .explanation =
+          "Every rank is a worker and the server of one P-th of the vector. A worker pushes its shares to the servers "
+          "one after the other, beginning with the next rank, and servers answer in the same order, so that each hears "
+          "from one worker at a time.",
+      .ranks = "any number of ranks",
+      .fabrics =
+          "as the ring in traffic and steps, without its order; each pair of ranks talks, so full bisection is needed",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -38,8 +38,18 @@ Algorithm rabenseifner_all_reduce() {
           "first",
       .formula =
           "2 log2 P alpha + 2 (P-1)/P n beta + (P-1)/P n gamma; where P is no power of two, for the next lower one and "
-          "+ 2 (alpha + n beta) + n gamma",
-      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+          "+ 2 (alpha + n beta) + n gamma where the fold has a port of its own",
+      .source =
+          "Rabenseifner, Optimization of collective reduction operations, 2004; Thakur, Rabenseifner and Gropp, "
+          "Optimization of collective communication operations in MPICH, 2005",
+      .explanation =
+          "Reduce-scatter by recursive halving, then all-gather by recursive doubling: far partners first, so that "
+          "rank r finishes piece r. In steps and traffic as halving_doubling, which goes the other way round and keeps "
+          "its long messages near.",
+      .ranks =
+          "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
+          "the result at the end",
+      .fabrics = "middle and large payloads on fabrics with full bisection; powers of two",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -44,6 +44,15 @@ Algorithm ring_all_reduce() {
       .summary = "reduced around a ring, then passed around once more; least traffic without an engine",
       .formula = "2(P-1) alpha + 2 (P-1)/P n beta + (P-1)/P n gamma",
       .source = "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009",
+      .explanation =
+          "The vector is cut into P blocks. In each of P-1 steps every rank sends one block to the next rank of a "
+          "ring, which adds its own share; then each rank holds one finished block, and P-1 more steps pass these "
+          "around. All ranks send and receive all the time, so that nothing is sent twice and the bandwidth is the "
+          "best that is possible without an engine; the number of steps grows with P.",
+      .ranks = "any number of ranks",
+      .fabrics =
+          "large payloads on any fabric: a rank talks to two neighbours only; several channels with rotated orders use "
+          "several NICs",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

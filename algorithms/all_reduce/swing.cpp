@@ -43,9 +43,18 @@ Algorithm swing_all_reduce() {
       .summary =
           "halving_doubling whose partners are 1, 1, 3, 5, 11, ... ranks away to alternate sides; for rings and tori",
       .formula =
-          "2 log2 P alpha + 2 (P-1)/P n beta + (P-1)/P n gamma, without the contention of doubling distances on a "
-          "ring; where P is no power of two, for the next lower one and + 2 (alpha + n beta) + n gamma",
-      .source = "De Sensi et al., Swing: short-cutting rings for higher bandwidth allreduce, 2024",
+          "2 log2 P alpha + 2 (P-1)/P n beta + (P-1)/P n gamma, where no two messages share a link; where P is no "
+          "power of two, for the next lower one and + 2 (alpha + n beta) + n gamma where the fold has a port of its "
+          "own",
+      .source = "De Sensi, Bonato, Saam and Hoefler, Swing: short-cutting rings for higher bandwidth allreduce, 2024",
+      .explanation =
+          "Halving and doubling whose partners are 1, 1, 3, 5, 11, ... ranks away to alternate sides, (1 - (-2)^(s+1)) "
+          "/ 3 in step s: on a ring of links that is nearer than 1, 2, 4, 8, so fewer messages share a link. Odd "
+          "channels swing the other way, so that both ports of a rank work at once.",
+      .ranks =
+          "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
+          "the result at the end",
+      .fabrics = "rings and tori of direct links, for middle payloads",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -37,9 +37,16 @@ Algorithm swing_latency_all_reduce() {
           "recursive_doubling between the partners of swing: whole sums in the fewest steps; for small payloads on "
           "rings",
       .formula =
-          "log2 P (alpha + n (beta + gamma)); where P is no power of two, for the next lower one and + 2 (alpha + n "
-          "beta) + n gamma",
-      .source = "De Sensi et al., Swing: short-cutting rings for higher bandwidth allreduce, 2024",
+          "log2 P (alpha + n (beta + gamma)), where no two messages share a link; where P = 2^k + e, e > 0: (k+2) "
+          "alpha + (k+2) n beta + (k+1) n gamma where the fold has a port of its own",
+      .source = "De Sensi, Bonato, Saam and Hoefler, Swing: short-cutting rings for higher bandwidth allreduce, 2024",
+      .explanation =
+          "Recursive doubling between the partners of swing: whole sums in log2 P steps, over shorter ways than "
+          "doubling distances on a ring of links.",
+      .ranks =
+          "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
+          "the result at the end",
+      .fabrics = "rings and tori of direct links, for small payloads",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = DoublingCube::cost,

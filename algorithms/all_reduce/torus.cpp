@@ -31,6 +31,11 @@ Algorithm torus_all_reduce() {
           "2 sum (X_d - 1) alpha + (P-1)/(D P) n beta + (P-1)/P n gamma, beta that of one of 2D ports; for equal sides "
           "X_d",
       .source = "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
+      .explanation =
+          "As torus_2d and torus_3d, over the number of dimensions that the layout gives: 2D copies, one for each "
+          "dimension to begin with and each way round. Sides of one are left out.",
+      .ranks = "any number of ranks; up to six dimensions as given, else three sides of the least sum",
+      .fabrics = "a torus of D dimensions with 2D ports per rank; equal sides, or the copies differ in length",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_in_shape = cost,

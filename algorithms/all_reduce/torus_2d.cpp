@@ -36,6 +36,12 @@ Algorithm torus_2d_all_reduce() {
           "2(X-1 + Y-1) alpha + (P-1)/(2P) n beta + (P-1)/P n gamma, beta that of one of four ports; for X = Y, else "
           "the copies that begin on the shorter side end last",
       .source = "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
+      .explanation =
+          "Reduce-scatter around the rings of one dimension, all-reduce around those of the other on what is left, "
+          "all-gather back around the first. Four copies, each on a quarter of the payload, begin in each dimension "
+          "and each way round, so that all four ports of a rank work at once.",
+      .ranks = "any number of ranks that is a product of two sides; the sides of the least sum, or as given",
+      .fabrics = "a torus of two dimensions with four ports per rank",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_in_shape = cost,

@@ -120,10 +120,17 @@ Algorithm bruck_all_to_all() {
       .name = "bruck",
       .kind = CollectiveKind::all_to_all,
       .summary = "blocks travel by the bits of their distance, half of all in each round; for small payloads",
-      .formula = "ceil(log2 P) (alpha + n/2 beta)",
+      .formula =
+          "ceil(log2 P) alpha + n/2 log2 P beta where P is a power of two; else the blocks of round k are the numbers "
+          "below P with bit k set",
       .source =
           "Bruck, Ho, Kipnis, Upfal and Weathersby, Efficient algorithms for all-to-all communications in multiport "
           "message-passing systems, 1997",
+      .explanation =
+          "A block for the rank j places away travels by the bits of j: round k moves all blocks with bit k set, half "
+          "of all, 2^k places on. Each block is sent up to log2 P times, but only ceil(log2 P) messages are.",
+      .ranks = "any number of ranks",
+      .fabrics = "small payloads",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -163,9 +163,16 @@ Algorithm hierarchical_all_to_all() {
       .name = "hierarchical",
       .kind = CollectiveKind::all_to_all,
       .summary = "inside the node to the rank of the receiver's place, then across to it in fewer, larger messages",
-      .formula = "(G-1) alpha_in + (G-1)/G n beta_in + (N-1) alpha_out + (N-1)/N n beta_out for N nodes of G",
+      .formula = "(G-1) alpha + (G-1)/G n beta inside nodes of G, (N-1) alpha + (N-1)/N n beta across N nodes",
       .source =
-          "NCCL, PXN; Traeff and Hunold, Decomposing MPI collectives for exploiting multi-lane communication, 2020",
+          "NCCL (PXN: traffic for another rail goes by the GPU on that rail); Traeff and Hunold, Decomposing MPI "
+          "collectives for exploiting multi-lane communication, 2020",
+      .explanation =
+          "First inside the node: a rank hands the one at place i of the node all its blocks for ranks at place i "
+          "elsewhere. Then across: it sends the rank of its own place of each other node what its node has for that. "
+          "Fewer and larger messages between nodes, over one rail each.",
+      .ranks = "any number of ranks that groups divide evenly",
+      .fabrics = "nodes with a fast inside and one NIC per GPU (rail-optimized)",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_in_shape = cost,

@@ -81,6 +81,11 @@ Algorithm pairwise_all_to_all() {
       .summary = "in each round every rank sends to one other and receives from one other",
       .formula = "(P-1) alpha + (P-1)/P n beta",
       .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .explanation =
+          "P-1 rounds; in round s every rank sends to the rank s places after it and receives from the one s places "
+          "before, so that each sends and receives one block at a time.",
+      .ranks = "any number of ranks",
+      .fabrics = "large payloads",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

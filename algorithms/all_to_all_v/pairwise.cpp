@@ -92,8 +92,15 @@ Algorithm pairwise_all_to_all_v() {
       .name = "pairwise",
       .kind = CollectiveKind::all_to_all_v,
       .summary = "in each round every rank sends to one other and receives from one other",
-      .formula = "(P-1) alpha + the sum of each round's largest block times beta",
+      .formula =
+          "(P-1) alpha + at most the sum of each round's largest block times beta where no block of another round is "
+          "in its way",
       .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .explanation =
+          "The rounds of the pairwise all-to-all with blocks of unequal sizes: a round lasts as long as its largest "
+          "block, unless ranks run ahead.",
+      .ranks = "any number of ranks and any table of sizes",
+      .fabrics = "large payloads of nearly equal blocks",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -54,6 +54,11 @@ Algorithm dissemination_barrier() {
       .summary = "every rank tells one at a doubling distance in each round; the fewest rounds",
       .formula = "ceil(log2 P) alpha",
       .source = "Hensgen, Finkel and Manber, Two algorithms for barrier synchronization, 1988",
+      .explanation =
+          "In round k every rank tells the rank 2^k places after it, and hears from the one 2^k before: it then knows "
+          "of 2^(k+1) - 1 others. The fewest rounds.",
+      .ranks = "any number of ranks",
+      .fabrics = "any",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -68,7 +68,13 @@ Algorithm tree_barrier() {
       .summary = "up a binomial tree and down again; the fewest messages",
       .formula = "2 floor(log2 P) alpha",
       .source =
-          "Mellor-Crummey and Scott, Algorithms for scalable synchronization on shared-memory multiprocessors, 1991",
+          "the binomial tree's reduce and broadcast without payload; compare Mellor-Crummey and Scott, Algorithms for "
+          "scalable synchronization on shared-memory multiprocessors, 1991",
+      .explanation =
+          "A rank tells its parent in a binomial tree when all its children have told it; then the root tells everyone "
+          "down the same tree. The fewest messages.",
+      .ranks = "any number of ranks",
+      .fabrics = "any",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

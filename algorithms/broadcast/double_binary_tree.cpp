@@ -113,8 +113,16 @@ Algorithm double_binary_tree_broadcast() {
       .name = "double_binary_tree",
       .kind = CollectiveKind::broadcast,
       .summary = "down two binary trees at once, half of the payload on each, chunk by chunk",
-      .formula = "about n beta + 2h alpha + sqrt(8 h alpha n beta), h the depth, in the best number of chunks",
+      .formula =
+          "in one chunk and P = 2^h + 1: (h+1) alpha + (h + 1/2) n beta; in the best number of chunks about n beta + "
+          "2h alpha + sqrt(8 h alpha n beta), h = ceil(log2 (P-1))",
       .source = "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009",
+      .explanation =
+          "The root feeds two binary trees over the other ranks with half of the payload each, chunk after chunk; a "
+          "leaf of one tree is an inner rank of the other, so that nearly every rank sends the payload once.",
+      .ranks = "any number of ranks",
+      .fabrics = "large payloads over many ranks, where a ring has too many steps; needs several chunks",
+      .pipelines = true,
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

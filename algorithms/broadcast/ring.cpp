@@ -78,6 +78,12 @@ Algorithm ring_broadcast() {
       .summary = "chunks follow each other along a ring from the root; for large payloads",
       .formula = "(P-2+k) (alpha + n/k beta) in k chunks",
       .source = "NCCL, src/device/broadcast.h",
+      .explanation =
+          "Chunks follow each other along a ring from the root to the rank before it; a rank passes a chunk on while "
+          "it gets the next. With enough chunks every link is busy all the time.",
+      .ranks = "any number of ranks",
+      .fabrics = "large payloads on any fabric; needs many chunks",
+      .pipelines = true,
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -129,6 +129,11 @@ Algorithm scatter_all_gather_broadcast() {
       .source =
           "Barnett, Gupta, Payne, Shuler, van de Geijn and Watts, Interprocessor collective communication library, "
           "1994",
+      .explanation =
+          "The root scatters P pieces down a binomial tree, then the pieces go once around a ring: the root sends the "
+          "payload about once, not once per child.",
+      .ranks = "any number of ranks",
+      .fabrics = "large payloads in one chunk",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

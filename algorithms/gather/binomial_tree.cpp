@@ -96,10 +96,13 @@ Algorithm binomial_tree_gather() {
       .name = "binomial_tree",
       .kind = CollectiveKind::gather,
       .summary = "subtrees of doubling size hand their blocks on; for small payloads",
-      .formula = "floor(log2 P) alpha + (P-1)/P n beta, at the root",
+      .formula = "floor(log2 P) alpha + (P-1)/P n beta at most, at the root's port",
       .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
+      .explanation = "Subtrees of doubling size hand their blocks on as one message, until the root has all.",
+      .ranks = "any number of ranks",
+      .fabrics = "small blocks",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -58,10 +58,13 @@ Algorithm linear_gather() {
       .name = "linear",
       .kind = CollectiveKind::gather,
       .summary = "all send their blocks to the root at once",
-      .formula = "alpha + (P-1)/P n beta, at the root",
+      .formula = "alpha + (P-1)/P n beta, at the root's port",
       .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
+      .explanation = "All send their block to the root at once, whose port they share.",
+      .ranks = "any number of ranks",
+      .fabrics = "few ranks, or large blocks",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -201,8 +201,13 @@ Algorithm reduce_scatter_gather_reduce() {
           "halves of the sum are swapped at doubling distances, then the results go to the root; for large payloads",
       .formula =
           "2 log2 P alpha + 2 (P-1)/P n beta + (P-1)/P n gamma; where P is no power of two, for the next lower one and "
-          "+ alpha + n (beta + gamma)",
+          "+ alpha + n (beta + gamma) where the fold has a port of its own",
       .source = "Rabenseifner, Optimization of collective reduction operations, 2004",
+      .explanation =
+          "Partners at doubling distances from the root swap halves, as in Rabenseifner's all-reduce; then the "
+          "finished pieces are gathered to the root along the same tree.",
+      .ranks = "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner",
+      .fabrics = "large payloads on fabrics with full bisection; powers of two",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

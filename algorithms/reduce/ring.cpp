@@ -79,6 +79,12 @@ Algorithm ring_reduce() {
       .summary = "chunks follow each other along a ring to the root; for large payloads",
       .formula = "(P-2+k) (alpha + n/k (beta + gamma)) in k chunks",
       .source = "NCCL, src/device/reduce.h",
+      .explanation =
+          "Chunks follow each other along a ring to the root, and every rank adds its own. With enough chunks every "
+          "link is busy all the time.",
+      .ranks = "any number of ranks",
+      .fabrics = "large payloads on any fabric; needs many chunks",
+      .pipelines = true,
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

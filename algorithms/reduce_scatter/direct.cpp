@@ -90,6 +90,9 @@ Algorithm direct_reduce_scatter() {
       .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
+      .explanation = "Every rank sends each block to its owner at once; the owner adds up P-1 shares.",
+      .ranks = "any number of ranks",
+      .fabrics = "few ranks in reach of each other, inside a node",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

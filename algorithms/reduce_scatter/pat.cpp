@@ -148,9 +148,15 @@ Algorithm pat_reduce_scatter() {
       .kind = CollectiveKind::reduce_scatter,
       .summary = "parallel aggregated trees: many near messages, then few far ones, as large as the chunk",
       .formula =
-          "(log2 A + P/A - 1) alpha + (P-1)/P n (beta + gamma) with A blocks per message, from P-1 steps of one to "
-          "log2 P of P/2",
-      .source = "Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale, 2025; NCCL",
+          "(log2 A + P'/A - 1) alpha + (P-1)/P n (beta + gamma) with A blocks per message and P' the next power of two "
+          "(at most P-1 steps), from P-1 steps of one block to log2 P' of P'/2",
+      .source = "Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale, 2025",
+      .explanation =
+          "Parallel aggregated trees, backwards: the sum for each rank goes up a binomial tree of its own, and all "
+          "trees move at once, as many blocks per message as the chunk has room for: first many steps to near ranks, "
+          "then few to far ones.",
+      .ranks = "any number of ranks",
+      .fabrics = "many ranks, one per node, small and middle payloads: few far messages and little memory",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -159,9 +159,16 @@ Algorithm recursive_halving_reduce_scatter() {
       .kind = CollectiveKind::reduce_scatter,
       .summary = "ranks swap halves of the sum at halving distances",
       .formula =
-          "log2 P alpha + (P-1)/P n (beta + gamma); where P is no power of two, for the next lower one and + 2 alpha + "
-          "(1+1/P) n beta + n gamma",
+          "log2 P alpha + (P-1)/P n (beta + gamma); where P is no power of two, two steps, at most (1 + 1/P) n beta "
+          "and at most 3/2 n gamma more where the fold has a port of its own",
       .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
+      .explanation =
+          "Partners at halving distances swap halves of the blocks that they still sum up, until each is left with its "
+          "own.",
+      .ranks =
+          "any number of ranks; where P is no power of two, the first ranks pair up, and one of each pair works for "
+          "both",
+      .fabrics = "middle payloads on fabrics with full bisection; powers of two",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -70,6 +70,11 @@ Algorithm ring_reduce_scatter() {
       .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
+      .explanation =
+          "The block of a rank starts at the rank after it and travels once around the ring; every rank adds its "
+          "share, and the owner adds last.",
+      .ranks = "any number of ranks",
+      .fabrics = "large payloads on any fabric",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

@@ -102,6 +102,10 @@ Algorithm binomial_tree_scatter() {
       .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
+      .explanation =
+          "The root hands each child the blocks of its whole subtree, the largest first; children do the same.",
+      .ranks = "any number of ranks",
+      .fabrics = "small blocks",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,

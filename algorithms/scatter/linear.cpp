@@ -61,6 +61,9 @@ Algorithm linear_scatter() {
       .source =
           "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
           "2007",
+      .explanation = "The root sends all blocks at once through its port.",
+      .ranks = "any number of ranks",
+      .fabrics = "few ranks, or large blocks",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,
