@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include "models/network/network.hpp"
+#include "models/network/packet/packet_links.hpp"
+#include "models/network/packet/transport.hpp"
+
+namespace athanor {
+
+/// Wakes hosts at times of their own.
+class HostClock {
+ public:
+  virtual ~HostClock() = default;
+  virtual Time now() const = 0;
+  /// Hosts::serve(link) shall be called at `when`, or earlier.
+  virtual void serve_at(std::uint32_t link, Time when) = 0;
+  virtual void timeout_at(std::uint32_t flow, Time when) = 0;
+  /// The listener shall hear injected() or delivered() of the flow at `when`.
+  virtual void injected_at(std::uint32_t flow, Time when) = 0;
+  virtual void delivered_at(std::uint32_t flow, Time when) = 0;
+  virtual void grain_arrived_at(std::uint32_t flow, Time when) = 0;
+};
+
+struct HostCounters {
+  std::uint64_t data = 0;      ///< data packets sent, repeated ones too
+  std::uint64_t repeated = 0;  ///< of those, sent before
+  std::uint64_t replies = 0;   ///< acknowledgements and notices
+  std::uint64_t notices = 0;   ///< congestion notices
+  std::uint64_t timeouts = 0;
+};
+
+/// The hosts of a packet network: they cut messages into packets, send them as window, pacing and the port allow, in
+/// turn where several flows could send, acknowledge what arrives in order, and send again from what is missing
+/// (go-back-N, as RoCE and InfiniBand reliable connections do).
+class Hosts {
+ public:
+  Hosts(PacketLinks& links, const TransportSpec& spec, HostClock& clock);
+
+  /// One more message of the flow.
+  void send(std::uint32_t flow, Bytes size);
+  /// Whatever has arrived by a link at this instant.
+  void arrive(std::uint32_t link);
+  /// The port of a link may be free, or something may be ready to be sent.
+  void serve(std::uint32_t link);
+  void timeout(std::uint32_t flow);
+
+  const HostCounters& counters() const { return counters_; }
+  const CongestionControl& control() const { return *control_; }
+
+ private:
+  struct Receiver {
+    std::uint32_t expected = 0;
+    std::uint32_t unacknowledged = 0;  ///< packets that arrived since the last acknowledgement
+    Time next_notice;                  ///< no congestion notice earlier
+    std::int64_t arrived = 0;          ///< payload of the message that is arriving
+    bool missing_told = false;         ///< a negative acknowledgement of `expected` is out
+    bool grain_told = false;           ///< of the message that is arriving
+  };
+  struct Paced {
+    Time when;
+    std::uint32_t flow;
+    bool operator>(const Paced& other) const { return when != other.when ? when > other.when : flow > other.flow; }
+  };
+  /// Who sends by a port.
+  struct Outlet {
+    Ring<std::uint32_t> ready;  ///< flows, in turn
+    std::priority_queue<Paced, std::vector<Paced>, std::greater<>> paced;
+    Time service_due = Time::max();  ///< serve_at was asked for
+  };
+
+  std::uint32_t first_link(std::uint32_t flow) const { return links_.plan().hops[links_.plan().flows[flow].first_hop]; }
+  bool may_send(const Sender& sender) const {
+    return sender.next != sender.end && sender.next - sender.acknowledged < sender.window;
+  }
+  void queue_up(std::uint32_t flow);
+  void want_service(std::uint32_t link, Time when);
+  bool pick(Outlet& outlet, Time now, std::uint32_t& flow);
+  void send_packet(std::uint32_t flow, std::uint32_t link);
+  std::uint32_t payload(Sender& sender) const;
+  void note_sent(std::uint32_t flow, Sender& sender, Time end);
+  void arm(std::uint32_t flow, Sender& sender);
+  void receive_data(std::uint32_t flow, const Packet& packet);
+  void take_in(std::uint32_t flow, Receiver& receiver, const Packet& packet);
+  void reply(const Packet& to, PacketKind kind, std::uint32_t number);
+  void receive_reply(std::uint32_t flow, const Packet& packet);
+  void forget_acknowledged(Sender& sender);
+  void go_back(std::uint32_t flow, std::uint32_t to);
+
+  PacketLinks& links_;
+  TransportSpec spec_;
+  HostClock& clock_;
+  std::unique_ptr<CongestionControl> control_;
+  std::vector<Sender> senders_;      ///< by flow
+  std::vector<Receiver> receivers_;  ///< by flow
+  std::vector<Outlet> outlets_;      ///< by link
+  HostCounters counters_;
+};
+
+}  // namespace athanor

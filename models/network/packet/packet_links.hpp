@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/network/packet/packet_plan.hpp"
+#include "models/network/packet/port.hpp"
+#include "models/network/packet/ring.hpp"
+
+namespace athanor {
+
+/// A packet that has left its source and is to arrive, whole, at `when`.
+struct Flight {
+  Time when;
+  Packet packet;
+};
+
+/// Told that somebody at the far end has to look: at a packet that arrives, or at a pause that begins or ends.
+class LinkListener {
+ public:
+  virtual ~LinkListener() = default;
+  /// The first packet in flight on the link arrives at `when`; nothing was in flight before.
+  virtual void expect_arrival(std::uint32_t link, Time when) = 0;
+  /// The source of the link learns at `when` that a class may go on or has to stop.
+  virtual void expect_pause(std::uint32_t link, Time when) = 0;
+};
+
+/// All links of a packet network: the port at the source of each, and what is in flight on it.
+class PacketLinks {
+ public:
+  PacketLinks(const PacketPlan& plan, LinkListener& listener) : plan_(plan), listener_(listener) {
+    ports_.reserve(plan.links.size());
+    for (const PacketPlan::Link& link : plan.links) { ports_.emplace_back(link.rate); }
+    flights_.resize(plan.links.size());
+    carried_.resize(plan.links.size());
+  }
+
+  const PacketPlan& plan() const { return plan_; }
+  const PacketPlan::Link& link(std::uint32_t link) const { return plan_.links[link]; }
+  Port& port(std::uint32_t link) { return ports_[link]; }
+  const Port& port(std::uint32_t link) const { return ports_[link]; }
+  Ring<Flight>& flights(std::uint32_t link) { return flights_[link]; }
+
+  /// A packet whose last bit leaves at `end`. Requires that `end` never falls.
+  void launch(std::uint32_t link, const Packet& packet, Time end) {
+    const Time when = end + plan_.links[link].latency;
+    const bool first = flights_[link].empty();
+    flights_[link].push({when, packet});
+    carried_[link] += packet.bytes;
+    if (first) { listener_.expect_arrival(link, when); }
+  }
+
+  /// The target of the link tells its source, at `now`, that a class has to stop or may go on. The frame leaves by the
+  /// reverse link when that is free.
+  void signal(std::uint32_t link, std::uint8_t service, bool stop, Time now) {
+    const std::uint32_t back = plan_.links[link].reverse;
+    Port& port = ports_[back];
+    const Time left = std::max(now, port.free()) + port.duration(kPauseFrame);
+    port.hold(left);
+    const Time when = left + plan_.links[back].latency;
+    ports_[link].pause({when, service, stop});
+    listener_.expect_pause(link, when);
+  }
+
+  /// The link that a packet takes next.
+  std::uint32_t next_hop(const Packet& packet) const { return plan_.hops[packet.hop]; }
+  /// Brings the port of that link near, to be used soon.
+  void approach(const Packet& packet) const { __builtin_prefetch(&ports_[plan_.hops[packet.hop]]); }
+  /// On the wire, headers included.
+  Bytes carried(std::uint32_t link) const { return Bytes{carried_[link]}; }
+
+ private:
+  static constexpr std::uint32_t kPauseFrame = 64;  ///< bytes
+
+  const PacketPlan& plan_;
+  LinkListener& listener_;
+  std::vector<Port> ports_;
+  std::vector<Ring<Flight>> flights_;
+  std::vector<std::int64_t> carried_;
+};
+
+}  // namespace athanor

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "models/network/network.hpp"
+#include "models/network/packet/hosts.hpp"
+#include "models/network/packet/packet_links.hpp"
+#include "models/network/packet/switches.hpp"
+#include "models/network/packet/window_wheel.hpp"
+#include "sim/simulator.hpp"
+
+namespace athanor {
+
+/// A network of packets. Hosts act event by event, at exact times; switches are worked off in windows that are as
+/// long as the least latency of a link (see Switches), which gives the same results.
+class PacketNetwork final : public Network, public Actor, private LinkListener, private HostClock {
+ public:
+  /// Borrows all of them. Requires links of at least PacketPlan::kLeastLatency. `most_window`: windows are no longer
+  /// than this; changes no result, for checking that.
+  PacketNetwork(Simulator& simulator, const PacketPlan& plan, const TransportSpec& transport, std::uint64_t seed,
+                MoveListener& listener, Time most_window = Time::max());
+
+  void move(std::uint32_t connection, Bytes size) override;
+  Bytes carried(std::uint32_t link) const override { return links_.carried(link); }
+  /// Not supported: the state of a packet network never recurs exactly.
+  void snapshot(std::vector<std::int64_t>& state) const override;
+  void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
+
+  void on_event(std::uint64_t what) override;
+
+  const SwitchCounters& switch_counters() const { return switches_.counters(); }
+  const HostCounters& host_counters() const { return hosts_.counters(); }
+
+ private:
+  enum class Kind : std::uint8_t { window, arrival, service, timeout, injected, delivered, grain };
+
+  void expect_arrival(std::uint32_t link, Time when) override;
+  void expect_pause(std::uint32_t link, Time when) override;
+  Time now() const override { return simulator_.now(); }
+  void serve_at(std::uint32_t link, Time when) override { at(when, Kind::service, link); }
+  void timeout_at(std::uint32_t flow, Time when) override { at(when, Kind::timeout, flow); }
+  void injected_at(std::uint32_t flow, Time when) override { at(when, Kind::injected, flow); }
+  void delivered_at(std::uint32_t flow, Time when) override { at(when, Kind::delivered, flow); }
+  void grain_arrived_at(std::uint32_t flow, Time when) override { at(when, Kind::grain, flow); }
+
+  void at(Time when, Kind kind, std::uint32_t index) {
+    simulator_.at(when, self_, std::uint64_t{index} << 8U | static_cast<std::uint64_t>(kind));
+  }
+  std::int64_t window_of(Time when) const { return when.count() / window_.count(); }
+  void ask(std::uint32_t device, Time when);
+  void work();
+
+  Simulator& simulator_;
+  MoveListener& listener_;
+  ActorId self_;
+  Time window_;
+  WindowWheel wheel_;
+  std::int64_t alarm_ = INT64_MAX;  ///< the earliest window for which an event is pending
+  std::int64_t working_ = -1;       ///< the latest window that was worked off
+  std::vector<std::uint32_t> devices_;
+  PacketLinks links_;
+  Switches switches_;
+  Hosts hosts_;
+};
+
+}  // namespace athanor

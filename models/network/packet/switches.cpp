@@ -1,0 +1,215 @@
+#include "models/network/packet/switches.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "sim/random.hpp"
+
+namespace athanor {
+
+Switches::Switches(PacketLinks& links, std::uint64_t seed)
+    : links_(links),
+      seed_(mix64(seed)),
+      devices_(links.plan().devices.size()),
+      ingress_(links.plan().links.size()),
+      leaving_(links.plan().links.size()),
+      is_sending_(links.plan().links.size()) {}
+
+void Switches::expect(std::uint32_t link) { devices_[links_.link(link).target].arriving.push_back(link); }
+
+Time Switches::work(std::uint32_t number, Time end) {
+  Device& device = devices_[number];
+  gather(device, end);
+  gather_turns(device, end);
+  std::size_t next_arrival = 0;
+  for (;;) {
+    Time now = next_arrival < arrivals_.size() ? arrivals_[next_arrival].when : Time::max();
+    if (!turns_.empty()) { now = std::min(now, turns_.front().when); }
+    if (now == Time::max()) { return next_time(device); }
+    settle(number, now, next_arrival, end);
+  }
+}
+
+/// One instant: what has been sent gives its buffer back, then packets arrive, then free ports choose what to send.
+void Switches::settle(std::uint32_t number, Time now, std::size_t& next_arrival, Time end) {
+  starters_.clear();
+  while (!turns_.empty() && turns_.front().when == now) {
+    const std::uint32_t link = turns_.front().link;
+    std::pop_heap(turns_.begin(), turns_.end(), std::greater<>());
+    turns_.pop_back();
+    if (leaving_[link].bytes > 0) { release(number, link, now); }
+    starters_.push_back(link);
+  }
+  while (next_arrival < arrivals_.size() && arrivals_[next_arrival].when == now) {
+    const Arrival& arrival = arrivals_[next_arrival++];
+    const bool last = next_arrival == arrivals_.size() || arrivals_[next_arrival].when > now;
+    arrive(number, arrival, last, end);
+  }
+  for (const std::uint32_t link : starters_) { start_next(link, now, end); }
+}
+
+/// All that arrives before `end`, in order of time and link.
+void Switches::gather(Device& device, Time end) {
+  arrivals_.clear();
+  packets_.clear();
+  std::size_t kept = 0;
+  for (const std::uint32_t link : device.arriving) {
+    Ring<Flight>& flights = links_.flights(link);
+    while (!flights.empty() && flights.front().when < end) {
+      arrivals_.push_back({flights.front().when, link, static_cast<std::uint32_t>(packets_.size())});
+      packets_.push_back(flights.front().packet);
+      links_.approach(packets_.back());
+      flights.pop();
+    }
+    if (!flights.empty()) { device.arriving[kept++] = link; }
+  }
+  device.arriving.resize(kept);
+  std::sort(arrivals_.begin(), arrivals_.end(), [](const Arrival& a, const Arrival& b) {
+    if (a.when != b.when) { return a.when < b.when; }
+    return a.link != b.link ? a.link < b.link : a.order < b.order;
+  });
+}
+
+/// `last`: of its instant. Then nothing can overtake it any more, and it need not be enqueued where the port is idle.
+void Switches::arrive(std::uint32_t number, const Arrival& arrival, bool last, Time end) {
+  Device& device = devices_[number];
+  const SwitchSpec& spec = links_.plan().switches[links_.plan().devices[number].spec];
+  Packet packet = packets_[arrival.order];
+  packet.ingress = arrival.link;
+  const std::uint32_t out = links_.next_hop(packet);
+  Port& port = links_.port(out);
+  const std::int64_t queue = port.bytes() + leaving_[out].bytes;
+  counters_.longest_queue = std::max(counters_.longest_queue, queue);
+  if (!admit(spec, device, out, packet)) {
+    ++counters_.dropped;
+    return;
+  }
+  mark(spec, number, queue, packet);
+  ++packet.hop;
+  ++counters_.forwarded;
+  Time ready = arrival.when;
+  if (spec.cut_through) {
+    ready -= std::min(port.duration(packet.bytes), links_.port(arrival.link).duration(packet.bytes));
+  }
+  if (last && leaving_[out].bytes == 0 && port.passable(packet.service)) {
+    start(out, packet, port.pass(packet, ready), end);
+  } else {
+    port.enqueue(packet, ready);
+    if (leaving_[out].bytes == 0) { starters_.push_back(out); }
+  }
+  if (!is_sending_[out]) {
+    is_sending_[out] = true;
+    device.sending.push_back(out);
+  }
+  hold(number, packet, arrival.when);
+}
+
+/// Is there room? A packet that is trimmed always finds it: what is left of it is small.
+bool Switches::admit(const SwitchSpec& spec, Device& device, std::uint32_t out, Packet& packet) {
+  constexpr std::uint32_t kTrimmed = 64;  // bytes: headers
+  const bool queue_full = spec.flow_control == FlowControl::none &&
+                          links_.port(out).bytes(packet.service) + packet.bytes > spec.queue.count();
+  if (!queue_full && packet.bytes <= spec.buffer.count() - device.held) { return true; }
+  if (!spec.trims || packet.kind != PacketKind::data) { return false; }
+  packet.bytes = std::min(packet.bytes, kTrimmed);
+  packet.trimmed = true;
+  packet.service = 0;
+  ++counters_.trimmed;
+  return true;
+}
+
+void Switches::mark(const SwitchSpec& spec, std::uint32_t number, std::int64_t queue, Packet& packet) {
+  const MarkingSpec& marking = spec.marking;
+  if (packet.kind != PacketKind::data || queue < marking.from.count()) { return; }
+  if (queue < marking.to.count()) {
+    // most * (queue - from) / (to - from), against 32 random bits.
+    const Wide span = Wide{(marking.to - marking.from).count()} * marking.most.denominator;
+    const Wide share = Wide{queue - marking.from.count()} * marking.most.numerator;
+    const std::uint64_t drawn = join_hash(seed_ ^ number, devices_[number].draws++) >> 32U;
+    if (Wide{static_cast<std::int64_t>(drawn)} * span >= share << 32U) { return; }
+  }
+  packet.marked = true;
+  ++counters_.marked;
+}
+
+void Switches::hold(std::uint32_t number, const Packet& packet, Time now) {
+  const SwitchSpec& spec = links_.plan().switches[links_.plan().devices[number].spec];
+  devices_[number].held += packet.bytes;
+  Ingress& ingress = ingress_[packet.ingress];
+  std::int64_t& held = ingress.held[packet.service];
+  held += packet.bytes;
+  const std::uint32_t bit = 1U << packet.service;
+  if (spec.flow_control != FlowControl::pfc || held <= spec.pause_above.count() || (ingress.stopped & bit) != 0) {
+    return;
+  }
+  ingress.stopped |= bit;
+  ++counters_.pauses;
+  links_.signal(packet.ingress, packet.service, true, now);
+}
+
+/// What the port was sending has left.
+void Switches::release(std::uint32_t number, std::uint32_t link, Time now) {
+  Leaving& leaving = leaving_[link];
+  const SwitchSpec& spec = links_.plan().switches[links_.plan().devices[number].spec];
+  Ingress& ingress = ingress_[leaving.ingress];
+  std::int64_t& held = ingress.held[leaving.service];
+  const std::uint32_t bit = 1U << leaving.service;
+  devices_[number].held -= leaving.bytes;
+  held -= leaving.bytes;
+  leaving.bytes = 0;
+  if ((ingress.stopped & bit) == 0 || held > spec.resume_below.count()) { return; }
+  ingress.stopped &= ~bit;
+  links_.signal(leaving.ingress, leaving.service, false, now);
+}
+
+void Switches::start_next(std::uint32_t link, Time now, Time end) {
+  if (leaving_[link].bytes > 0) { return; }  // it stood in the list twice
+  Port::Departure departure;
+  if (links_.port(link).depart(now + Time{1}, departure)) {
+    start(link, departure.packet, departure.end, end);
+  } else {
+    add_turn(link, end);
+  }
+}
+
+void Switches::start(std::uint32_t link, const Packet& packet, Time left, Time end) {
+  leaving_[link] = {left, packet.bytes, packet.ingress, packet.service};
+  links_.launch(link, packet, left);
+  add_turn(link, end);
+}
+
+Time Switches::turn_of(std::uint32_t link) const {
+  if (leaving_[link].bytes > 0) { return leaving_[link].end; }
+  return links_.port(link).idle() ? Time::max() : links_.port(link).next_start();
+}
+
+void Switches::add_turn(std::uint32_t link, Time end) {
+  const Time when = turn_of(link);
+  if (when >= end) { return; }
+  turns_.push_back({when, link});
+  std::push_heap(turns_.begin(), turns_.end(), std::greater<>());
+}
+
+void Switches::gather_turns(Device& device, Time end) {
+  turns_.clear();
+  for (const std::uint32_t link : device.sending) { add_turn(link, end); }
+}
+
+/// Drops ports that hold nothing any more from the list of those that send.
+Time Switches::next_time(Device& device) {
+  Time next = Time::max();
+  for (const std::uint32_t link : device.arriving) { next = std::min(next, links_.flights(link).front().when); }
+  std::size_t kept = 0;
+  for (const std::uint32_t link : device.sending) {
+    if (leaving_[link].bytes == 0 && links_.port(link).idle()) {
+      is_sending_[link] = false;
+      continue;
+    }
+    device.sending[kept++] = link;
+    next = std::min(next, turn_of(link));
+  }
+  device.sending.resize(kept);
+  return next;
+}
+
+}  // namespace athanor

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/network/packet/packet_links.hpp"
+
+namespace athanor {
+
+/// What happened at the switches, of all of them together.
+struct SwitchCounters {
+  std::uint64_t forwarded = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t trimmed = 0;
+  std::uint64_t marked = 0;
+  std::uint64_t pauses = 0;        ///< frames that told a port to stop
+  std::int64_t longest_queue = 0;  ///< bytes that a packet found before it
+};
+
+/// The switches of a packet network: shared buffers, queues at the outputs, ECN marks, pauses.
+///
+/// Nothing travels from device to device in less than the least latency of a link. So within a window of time as long
+/// as that a switch depends on nothing that others do in it: each works off all that arrives in the window at once, in
+/// order of time and link, and no event is needed for a single packet.
+class Switches {
+ public:
+  Switches(PacketLinks& links, std::uint64_t seed);
+
+  /// A packet is in flight on a link to this switch, on which none was.
+  void expect(std::uint32_t link);
+  /// All that happens at one switch before `end`. Returns when it has to work again: Time::max(): not before
+  /// something new arrives.
+  Time work(std::uint32_t device, Time end);
+
+  const SwitchCounters& counters() const { return counters_; }
+
+ private:
+  struct Ingress {
+    std::array<std::int64_t, kServices> held{};  ///< bytes that came by the link and have not left
+    std::uint32_t stopped = 0;                   ///< a bit for each class that its source was told to stop
+  };
+  /// The packet that is being sent by a port; it holds its buffer to the end.
+  struct Leaving {
+    Time end;
+    std::uint32_t bytes = 0;  ///< 0: none
+    std::uint32_t ingress = 0;
+    std::uint8_t service = 0;
+  };
+  struct Device {
+    std::int64_t held = 0;  ///< bytes in the buffer
+    std::uint64_t draws = 0;
+    std::vector<std::uint32_t> arriving;  ///< links with packets in flight
+    std::vector<std::uint32_t> sending;   ///< links whose ports hold packets
+  };
+  struct Arrival {
+    Time when;
+    std::uint32_t link;
+    std::uint32_t order;  ///< within the window, into packets_
+  };
+  /// When a port has sent its packet, or may go on.
+  struct Turn {
+    Time when;
+    std::uint32_t link;
+    bool operator>(const Turn& other) const { return when != other.when ? when > other.when : link > other.link; }
+  };
+
+  void gather(Device& device, Time end);
+  void gather_turns(Device& device, Time end);
+  void settle(std::uint32_t number, Time now, std::size_t& next_arrival, Time end);
+  void arrive(std::uint32_t number, const Arrival& arrival, bool last, Time end);
+  bool admit(const SwitchSpec& spec, Device& device, std::uint32_t out, Packet& packet);
+  void mark(const SwitchSpec& spec, std::uint32_t number, std::int64_t queue, Packet& packet);
+  void hold(std::uint32_t number, const Packet& packet, Time now);
+  void release(std::uint32_t number, std::uint32_t link, Time now);
+  void start_next(std::uint32_t link, Time now, Time end);
+  void start(std::uint32_t link, const Packet& packet, Time left, Time end);
+  void add_turn(std::uint32_t link, Time end);
+  Time turn_of(std::uint32_t link) const;
+  Time next_time(Device& device);
+
+  PacketLinks& links_;
+  std::uint64_t seed_;
+  std::vector<Device> devices_;
+  std::vector<Ingress> ingress_;  ///< by link
+  std::vector<Leaving> leaving_;  ///< by link
+  std::vector<bool> is_sending_;  ///< by link: it is in its device's `sending`
+  std::vector<Arrival> arrivals_;
+  std::vector<Packet> packets_;
+  std::vector<Turn> turns_;              ///< a heap, the earliest first
+  std::vector<std::uint32_t> starters_;  ///< links that may start a packet at the present instant
+  SwitchCounters counters_;
+};
+
+}  // namespace athanor
