@@ -31,6 +31,13 @@ struct Cost {
   bool operator==(const Cost&) const = default;
 };
 
+/// Of an algorithm that was read from a file: what it was written for.
+struct AlgorithmOrigin {
+  std::string file;
+  std::string protocol;  ///< "" where the file does not say
+  std::uint32_t channels = 1;
+};
+
 /// Why no algorithm can carry this out: no ranks or channels, a root that is no rank, a negative count, ...
 std::optional<std::string> invalid(const Collective& collective, const Layout& layout);
 
@@ -50,6 +57,8 @@ struct Algorithm {
   /// Chunks follow each other through it, so that one chunk alone would leave ports idle. Where nobody says how large
   /// a chunk is, a model may choose.
   bool pipelines = false;
+  /// None for those of the catalog.
+  std::optional<AlgorithmOrigin> origin = std::nullopt;
 
   /// The parts that each algorithm defines; callers use the members below. Require at least two ranks and arguments
   /// that invalid() accepts.

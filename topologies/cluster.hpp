@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,10 @@ struct Cluster {
   std::uint32_t endpoints_per_node = 1;
   std::uint32_t nics_per_node = 0;     ///< rails; 0: endpoints are on the fabric themselves
   bool alike_from_every_node = false;  ///< generated: what is true of the routes of one node holds for all
+
+  /// Sides of a torus whose positions are the endpoints, in rank order with the last varying fastest; zeros behind
+  /// them, and all zero where the cluster is none or has more sides.
+  std::array<std::uint32_t, 6> torus{};
 
   std::vector<Division> divisions;    ///< one of each distinct shape, from a node up to halves
   std::vector<TierSummary> tiers;     ///< from the endpoints upwards

@@ -2,6 +2,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/layout.hpp"
+#include "algorithms/patterns/direct_exchange.hpp"
 
 namespace athanor {
 
@@ -103,6 +104,10 @@ Cost cost(const Collective& collective) {
   return result;
 }
 
+std::optional<std::string> refuse(const Collective& collective, const Layout&) {
+  return refuse_all_at_once(collective.ranks);
+}
+
 }  // namespace
 
 Algorithm direct_all_to_all_v() {
@@ -118,6 +123,7 @@ Algorithm direct_all_to_all_v() {
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = cost,
+      .refuses_many = refuse,
   };
 }
 

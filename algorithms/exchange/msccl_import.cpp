@@ -199,18 +199,16 @@ ImportedAlgorithm::ImportedAlgorithm(MscclDocument document, std::shared_ptr<con
 
 std::optional<std::string> ImportedAlgorithm::refuses(const Collective& collective) const {
   if (collective.kind != document_.kind) {
-    return fmt::format("{} does {}, not {}", document_.name, name(document_.kind), name(collective.kind));
+    return fmt::format("it does {}, not {}", name(document_.kind), name(collective.kind));
   }
-  if (collective.ranks != ranks()) {
-    return fmt::format("{} is for {} ranks, not {}", document_.name, ranks(), collective.ranks);
-  }
+  if (collective.ranks != ranks()) { return fmt::format("it is for {} ranks, not {}", ranks(), collective.ranks); }
   const bool has_root = document_.kind == CollectiveKind::broadcast || document_.kind == CollectiveKind::reduce;
   if (has_root && collective.root != document_.root) {
-    return fmt::format("{} has root {}, not {}", document_.name, document_.root, collective.root);
+    return fmt::format("its root is {}, not {}", document_.root, collective.root);
   }
   if (collective.count < Elements::zero() || collective.count % granule() != Elements::zero()) {
-    return fmt::format("{} elements cannot be cut into the {} equal chunks of {}", collective.count.count(),
-                       document_.chunks, document_.name);
+    return fmt::format("{} elements cannot be cut into its {} equal chunks", collective.count.count(),
+                       document_.chunks);
   }
   return std::nullopt;
 }

@@ -34,6 +34,9 @@ class Candidate {
   /// Why it cannot run, or nothing.
   std::optional<std::string> refuses() {
     if (!uses(protocol_)) { return "no protocol of the profile carries it"; }
+    if (algorithm_.origin && !suits(*algorithm_.origin)) {
+      return fmt::format("it was written for protocol {}", algorithm_.origin->protocol);
+    }
     if (algorithm_.engine == Engine::nvswitch && !shared_nvswitch(request_.cluster, collective_.ranks)) {
       return "it needs all ranks on one NVSwitch";
     }
@@ -44,6 +47,7 @@ class Candidate {
   RunResult run(const SimulationOptions& options) const {
     RunResult result;
     result.algorithm = algorithm_.name;
+    result.chosen = &algorithm_;
     result.protocol = protocol_.name;
     result.channels = layout_.channels;
     result.padded = collective_.count != request_.collective.count;
@@ -69,10 +73,20 @@ class Candidate {
     return simulate(*schedule, request_.cluster, place(schedule->roster()), costs, options);
   }
 
+  /// Profiles know no imported algorithm: it goes the way that rings go.
   bool uses(const Protocol& protocol) const {
     const auto& names = protocol.algorithms;
     if (names.empty()) { return algorithm_.engine == Engine::none || request_.profile.protocols.size() == 1; }
-    return std::find(names.begin(), names.end(), algorithm_.name) != names.end();
+    const std::string known = algorithm_.origin ? "ring" : algorithm_.name;
+    return std::find(names.begin(), names.end(), known) != names.end();
+  }
+
+  /// Where the profile has the protocol that an imported algorithm was written for, and the user asks for none.
+  bool suits(const AlgorithmOrigin& origin) const {
+    const auto& all = request_.profile.protocols;
+    const bool known =
+        std::any_of(all.begin(), all.end(), [&](const Protocol& p) { return p.name == origin.protocol; });
+    return request_.overrides.protocol || !known || origin.protocol == protocol_.name;
   }
 
   void choose_layout() {
@@ -80,14 +94,36 @@ class Candidate {
     const auto worth = static_cast<std::uint32_t>(
         std::min<std::int64_t>(protocol_.channels, ceil_div(size.count(), protocol_.least_per_channel.count())));
     layout_.channels = request_.overrides.channels.value_or(std::max(1U, worth));
+    if (algorithm_.origin) { layout_.channels = algorithm_.origin->channels; }
     layout_.slices = request_.overrides.slices.value_or(protocol_.slices);
-    const std::uint32_t group = request_.cluster.endpoints_per_node;
-    if (group > 1 && collective_.ranks > group && collective_.ranks % group == 0) {
-      layout_.group = group;
-      const bool rotate = request_.overrides.rotate.value_or(protocol_.rotate);
-      layout_.rotation = rotate ? std::max(1U, group / std::max(1U, request_.cluster.nics_per_node)) : 0;
-    }
+    layout_.rings = request_.overrides.rings.value_or(0);
+    choose_groups();
+    choose_dimensions();
     choose_chunk(request_.overrides.chunk.value_or(protocol_.chunk));
+  }
+
+  void choose_groups() {
+    const std::uint32_t ranks = collective_.ranks;
+    const std::uint32_t node = request_.cluster.endpoints_per_node;
+    const bool whole_nodes = node > 1 && ranks > node && ranks % node == 0;
+    layout_.group = request_.overrides.group.value_or(whole_nodes ? node : 0);
+    if (layout_.group == 0) { return; }
+    const bool rotate = whole_nodes && request_.overrides.rotate.value_or(protocol_.rotate);
+    layout_.rotation = rotate ? std::max(1U, node / std::max(1U, request_.cluster.nics_per_node)) : 0;
+  }
+
+  /// Those of the cluster, where it is a torus whose positions are the ranks and the algorithm takes as many.
+  void choose_dimensions() {
+    layout_.dimensions = request_.overrides.dimensions.value_or(request_.cluster.torus);
+    if (request_.overrides.dimensions) { return; }
+    if (algorithm_.refuses(without_payload(), layout_)) { layout_.dimensions = {}; }
+  }
+
+  /// What does not fit because its payload is uneven fits once it is rounded up.
+  Collective without_payload() const {
+    Collective collective = collective_;
+    if (!collective.sizes) { collective.count = Elements::zero(); }
+    return collective;
   }
 
   /// The chunk shrinks where there would be too few loops for a pipeline.
@@ -107,7 +143,7 @@ class Candidate {
     layout_.chunk =
         chunk == Bytes::max() ? Elements::max() : Elements{std::max<std::int64_t>(1, chunk / request_.element_size)};
     collective_.count = request_.collective.count;
-    if (algorithm_.refuses(collective_, layout_)) { return; }
+    if (algorithm_.refuses(without_payload(), layout_)) { return; }
     const std::int64_t granule = algorithm_.granule(collective_, layout_).count();
     collective_.count = Elements{ceil_div(collective_.count.count(), granule)} * granule;
   }
@@ -164,6 +200,27 @@ bool may_use_engine(const RunRequest& request) {
                      [](const Algorithm* algorithm) { return algorithm->engine != Engine::none; });
 }
 
+/// What fits of an algorithm with the protocols of the profile, or why nothing does.
+struct Candidates {
+  std::vector<Candidate> fitting;
+  std::string reason = "no protocol of the profile is meant for this size";
+};
+
+Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm) {
+  Candidates candidates;
+  for (const Protocol& protocol : request.profile.protocols) {
+    const bool asked = !request.overrides.protocol || *request.overrides.protocol == protocol.name;
+    if (!asked || payload(request) < protocol.from || payload(request) > protocol.to) { continue; }
+    Candidate candidate(request, algorithm, protocol);
+    if (std::optional<std::string> refusal = candidate.refuses()) {
+      candidates.reason = std::move(*refusal);
+    } else {
+      candidates.fitting.push_back(std::move(candidate));
+    }
+  }
+  return candidates;
+}
+
 struct Best {
   std::optional<RunResult> result;
   std::optional<Candidate> candidate;
@@ -173,23 +230,14 @@ struct Best {
 std::optional<std::string> consider(const RunRequest& request, const Algorithm& algorithm, Best& best) {
   SimulationOptions undrawn = request.options;
   undrawn.timeline = nullptr;
-  bool ran = false;
-  std::string reason = "no protocol of the profile is meant for this size";
-  for (const Protocol& protocol : request.profile.protocols) {
-    const bool asked = !request.overrides.protocol || *request.overrides.protocol == protocol.name;
-    if (!asked || payload(request) < protocol.from || payload(request) > protocol.to) { continue; }
-    Candidate candidate(request, algorithm, protocol);
-    if (const std::optional<std::string> refusal = candidate.refuses()) {
-      reason = *refusal;
-      continue;
-    }
-    ran = true;
+  const Candidates candidates = candidates_of(request, algorithm);
+  for (const Candidate& candidate : candidates.fitting) {
     RunResult result = candidate.run(undrawn);
     if (best.result && result.time >= best.result->time) { continue; }
     best.result = std::move(result);
     best.candidate.emplace(candidate);
   }
-  return ran ? std::nullopt : std::optional(reason);
+  return candidates.fitting.empty() ? std::optional(candidates.reason) : std::nullopt;
 }
 
 }  // namespace
@@ -217,6 +265,11 @@ RunResult run_collective(const RunRequest& request) {
     result.notes.emplace_back("less than the bound: the ideal network lets connections share a link at full speed");
   }
   return result;
+}
+
+std::optional<std::string> why_not(const RunRequest& request, const Algorithm& algorithm) {
+  const Candidates candidates = candidates_of(request, algorithm);
+  return candidates.fitting.empty() ? std::optional(candidates.reason) : std::nullopt;
 }
 
 double algorithm_bandwidth(Bytes size, Time time) {

@@ -21,6 +21,9 @@ struct Overrides {
   std::optional<Bytes> chunk;
   std::optional<std::uint32_t> slices;
   std::optional<bool> rotate;
+  std::optional<std::uint32_t> group;
+  std::optional<Dimensions> dimensions;
+  std::optional<std::uint32_t> rings;
 };
 
 /// One collective of one size on one cluster, with the algorithms that may carry it out.
@@ -38,6 +41,7 @@ struct RunRequest {
 /// The candidate that took least time; ties go to the algorithm and protocol named first.
 struct RunResult {
   std::string algorithm;
+  const Algorithm* chosen = nullptr;  ///< of that name: one of the request's
   std::string protocol;
   std::uint32_t channels = 1;
   Bytes size;  ///< count x element size
@@ -53,6 +57,9 @@ struct RunResult {
 /// Simulates every pair of an algorithm and a protocol that fit, and returns the fastest.
 /// Throws SimulationError("no-candidate") with the reasons when none fits.
 RunResult run_collective(const RunRequest& request);
+
+/// Why no protocol of the profile can run the algorithm for this request, or nothing.
+std::optional<std::string> why_not(const RunRequest& request, const Algorithm& algorithm);
 
 /// algbw and busbw in 1e9 bytes/s as nccl-tests defines them: size / time, times 2(R-1)/R for all-reduce, (R-1)/R for
 /// all-gather, reduce-scatter and all-to-all, 1 for the others.

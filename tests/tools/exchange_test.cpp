@@ -64,6 +64,44 @@ TEST_CASE("an algorithm that is wrong ends with 3 and names rank, lane, step and
   CHECK(ran.out.empty());
 }
 
+TEST_CASE("what was imported is exported like an algorithm of the catalog") {
+  const Folder folder;
+  const std::string file = folder.path("ring.xml");
+  REQUIRE(athanor_run(exporting("ring", {"--format", "msccl", "-o", file})).code == 0);
+  const auto messages = [&](const std::string& algorithm, const std::string& size) {
+    return athanor_run(exporting(algorithm, {"--format", "goal", "--size", size, "--json", "-o", folder.path("g")}))
+        .json()["results"][0];
+  };
+  CHECK(messages(file, "1MiB") == messages("ring", "1MiB"));
+  const Ran ran = athanor_run(exporting(file, {"--format", "goal", "--size", "12B"}));
+  CHECK(ran.code == 3);
+  CHECK(ran.says("all_reduce_ring_4 does not fit: 3 elements cannot be cut into its 4 equal chunks"));
+  CHECK(ran.says("these fit: ring, "));
+}
+
+TEST_CASE("dimensions, rings, groups and tables of sizes are exported") {
+  const Folder folder;
+  const auto sum = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--format", "goal", "--json", "-o", folder.path("g")});
+    const Ran ran = athanor_run(words);
+    CAPTURE(ran.err);
+    REQUIRE(ran.code == 0);
+    return ran.json()["results"][0];
+  };
+  const std::vector<std::string> torus{"export", "schedule", "all_reduce", "torus", "--ranks", "6", "--size", "6KiB"};
+  const auto with = [&](const std::string& option, const std::string& value) {
+    std::vector<std::string> words = torus;
+    words.insert(words.end(), {option, value});
+    return words;
+  };
+  CHECK(sum(with("--dimensions", "6"))["messages"] == 2 * 6 * 2 * 5);
+  CHECK(sum(with("--dimensions", "3x2"))["messages"] == 4 * 6 * 2 * (2 + 1));
+  const Ran wrong = athanor_run(with("--dimensions", "3*2"));
+  CHECK(wrong.code == 2);
+  const std::string table = folder.write("t.csv", "0,4\n8,0\n");
+  CHECK(sum({"export", "schedule", "all_to_all_v", "pairwise", "--ranks", "2", "--exchange", table})["bytes"] == 12);
+}
+
 TEST_CASE("a request that cannot be exported leaves no file behind") {
   const Folder folder;
   const std::string file = folder.path("x");
@@ -73,6 +111,8 @@ TEST_CASE("a request that cannot be exported leaves no file behind") {
       {exporting("rign", {"--format", "msccl"}), 3, "did you mean \"ring\"?"},
       {exporting("ring", {"--format", "msccl", "--root", "9"}), 3, "root 9"},
       {exporting("ring", {"--format", "xml"}), 2, "no format 'xml'"},
+      {exporting("torus_2d", {"--format", "msccl", "--dimensions", "4"}), 3, "these fit: ring"},
+      {exporting("ring", {"--format", "goal", "--exchange", "x.csv"}), 4, "x.csv"},
       {exporting("ring", {}), 2, "--format msccl or --format goal"},
       {exporting("ring", {"--format", "goal"}), 2, "--size SIZE is missing"},
       {exporting("ring", {"--format", "goal", "--size", "5B"}), 2, "no whole number of float32"},

@@ -168,14 +168,6 @@ TEST_CASE("an interrupted run prints what it has, says so and ends with 130") {
   CHECK(json.json()["manifest"]["interrupted"] == true);
 }
 
-TEST_CASE("a collective that nothing can run fails with 1 and the reasons") {
-  const Folder folder;
-  const Ran ran = athanor_run({"run", folder.write("s.json", small_with("\"ring\"", "\"nvls\"")), "--json"});
-  CHECK(ran.code == 1);
-  CHECK(ran.json()["error"]["code"] == "no-candidate");
-  CHECK(ran.says("NVSwitch"));
-}
-
 TEST_CASE("a trace of one case at one size is a complete Chrome trace") {
   const Folder folder;
   const std::string trace = folder.path("trace.json");

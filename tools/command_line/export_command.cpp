@@ -14,6 +14,8 @@
 #include "sim/parse.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/output_file.hpp"
+#include "tools/scenario/algorithm_choice.hpp"
+#include "tools/scenario/exchange_section.hpp"
 
 namespace athanor {
 
@@ -39,6 +41,10 @@ boost::program_options::options_description export_options() {
   add("channels", text("N"), "side by side; absent: 1");
   add("chunk", text("SIZE"), "most payload of one chunk; absent: all in one loop");
   add("slices", text("N"), "messages per chunk; absent: 1");
+  add("group", text("N"), "ranks per node, for hierarchies");
+  add("dimensions", text("XxY"), "of torus, mesh and swing, as in 4x4x2; absent: sides of the least sum");
+  add("rings", text("N"), "of multi_ring: directed rings at most; absent: 8");
+  add("exchange", text("FILE"), "of all_to_all_v: a CSV or JSON table of bytes, a row per sender");
   add("reduce-rate", text("RATE"), "goal: bytes that a rank adds up per second, as in 10GB/s; absent: in no time");
   add("output,o", text("FILE"), "absent: stdout");
   return result;
@@ -95,7 +101,7 @@ Format format_of(const Invocation& invocation) {
 /// What is exported: checked as far as the command line goes.
 struct Request {
   Format format = Format::msccl;
-  const Algorithm* algorithm = nullptr;
+  std::shared_ptr<const Algorithm> algorithm;
   Collective collective;
   Layout layout;
   DataType type = DataType::float32;
@@ -109,12 +115,62 @@ CollectiveKind kind_of(const std::string& word) {
   throw UsageError(fmt::format("export: there is no collective '{}'; choose from {}", word, fmt::join(names, ", ")));
 }
 
+/// "4x4x2".
+Dimensions dimensions_of(const Invocation& invocation) {
+  Dimensions dimensions{};
+  if (!invocation.has("dimensions")) { return dimensions; }
+  const std::string text = invocation.text("dimensions");
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::uint32_t& side : dimensions) {
+    const auto [stop, mistake] = std::from_chars(at, end, side);
+    if (mistake != std::errc() || side == 0) { break; }
+    if (stop == end) { return dimensions; }
+    if (*stop != 'x') { break; }
+    at = stop + 1;
+  }
+  throw UsageError(fmt::format("export: --dimensions '{}' is not as in 4x4 or 8x8x16, of {} sides at most", text,
+                               dimensions.size()));
+}
+
 Layout layout_of(const Invocation& invocation, DataType type) {
   Layout layout;
   layout.channels = number(invocation, "channels", 1, 1);
   layout.slices = number(invocation, "slices", 1, 1);
   if (invocation.has("chunk")) { layout.chunk = elements(invocation, "chunk", type); }
+  layout.group = number(invocation, "group", 1, 0);
+  layout.dimensions = dimensions_of(invocation);
+  layout.rings = number(invocation, "rings", 1, 0);
   return layout;
+}
+
+/// A name of the catalog, or the path of an MSCCL algorithm.
+std::shared_ptr<const Algorithm> algorithm_of(CollectiveKind kind, const std::string& word) {
+  if (word.ends_with(".xml")) { return ImportShelf("").msccl(word); }
+  return {std::shared_ptr<const Algorithm>(), &find(kind, word)};
+}
+
+std::shared_ptr<const ExchangeSizes> exchange_of(const Invocation& invocation, std::uint32_t ranks, DataType type) {
+  if (!invocation.has("exchange")) { return nullptr; }
+  Problems problems;
+  const ExchangeText text = read_exchange_file(invocation.text("exchange"), problems);
+  problems.throw_if_any();
+  auto exchange = make_exchange(text, ranks, size_of(type), 0, problems);
+  problems.throw_if_any();
+  return exchange;
+}
+
+void choose_payload(const Invocation& invocation, Request& request) {
+  Collective& collective = request.collective;
+  const bool fixed = collective.sizes != nullptr || collective.kind == CollectiveKind::barrier;
+  if (invocation.has("size")) {
+    if (collective.sizes) { throw UsageError("export: --size is that of the --exchange; leave it out"); }
+    collective.count = elements(invocation, "size", request.type);
+  } else if (request.format == Format::msccl && !fixed) {
+    collective.count = request.algorithm->granule(collective, request.layout);
+  } else if (!fixed) {
+    throw UsageError("export: --size SIZE is missing; GOAL holds bytes");
+  }
 }
 
 Request request_of(const Invocation& invocation) {
@@ -129,18 +185,14 @@ Request request_of(const Invocation& invocation) {
   Collective& collective = request.collective;
   collective = {kind_of(invocation.arguments[1]), number(invocation, "ranks", 1, 1), Elements::zero(),
                 number(invocation, "root", 0, 0), invocation.has("in-place")};
-  request.algorithm = &find(collective.kind, invocation.arguments[2]);
+  request.algorithm = algorithm_of(collective.kind, invocation.arguments[2]);
   request.layout = layout_of(invocation, request.type);
+  collective.sizes = exchange_of(invocation, collective.ranks, request.type);
+  if (collective.sizes) { collective.count = collective.sizes->largest(); }
   if (const auto refusal = refusal_with_alternatives(*request.algorithm, collective, request.layout)) {
     throw ScenarioError(*refusal);
   }
-  if (invocation.has("size")) {
-    collective.count = elements(invocation, "size", request.type);
-  } else if (request.format == Format::msccl) {
-    collective.count = request.algorithm->granule(collective, request.layout);
-  } else {
-    throw UsageError("export: --size SIZE is missing; GOAL holds bytes");
-  }
+  choose_payload(invocation, request);
   request.goal.element_bytes = element_size(request.type);
   if (invocation.has("reduce-rate")) {
     request.goal.reduced_per_second = quantity(invocation, "reduce-rate", &parse_bandwidth).count();
@@ -246,7 +298,7 @@ Command export_command() {
   return {
       .name = "export",
       .summary = "writes an algorithm as MSCCL XML or GOAL, for other tools to run",
-      .arguments = "schedule COLLECTIVE ALGORITHM",
+      .arguments = "schedule COLLECTIVE ALGORITHM|FILE.xml",
       .explanation =
           "MSCCL: a lane becomes a thread block, or several where it has more peers; engines, send/receive and parts\n"
           "of unequal size are refused. GOAL: every message has its own tag; engines are refused.\n",

@@ -49,14 +49,7 @@ std::string label(const Case& scenario_case, Bytes size) {
 
 ResultRow simulate_size(const Scenario& scenario, const Case& scenario_case, Bytes size,
                         const SimulationOptions& options) {
-  const RunRequest request{.cluster = *scenario_case.cluster,
-                           .profile = scenario_case.profile,
-                           .collective = scenario_case.collective(size),
-                           .element_size = size_of(scenario_case.type),
-                           .algorithms = scenario_case.algorithms,
-                           .overrides = scenario_case.overrides,
-                           .options = options,
-                           .seed = scenario_case.seed};
+  const RunRequest request = scenario_case.request(size, options);
   ResultRow row{.scenario = scenario.path,
                 .case_name = scenario.has_cases ? scenario_case.name : "",
                 .collective = request.collective,

@@ -11,19 +11,6 @@ namespace athanor {
 
 namespace {
 
-constexpr const char* kBest = "best";
-
-/// Names that "algorithm" may hold. `known` kind: those of that collective; else those of all, each once.
-std::vector<std::string> algorithm_names(std::optional<CollectiveKind> known) {
-  std::vector<std::string> names;
-  for (const Algorithm& algorithm : catalog()) {
-    const std::string name(algorithm.name);
-    const bool listed = std::find(names.begin(), names.end(), name) != names.end();
-    if (!listed && (!known || algorithm.kind == *known)) { names.push_back(name); }
-  }
-  return names;
-}
-
 void read_kind(ValueReader& value, std::optional<CollectiveKind>& kind) {
   std::vector<std::string> names;
   for (const CollectiveKind each : collective_kinds()) { names.emplace_back(name(each)); }
@@ -40,19 +27,18 @@ void read_type(ValueReader& value, DataType& type) {
   if (!value.describing() && value.ok()) { type = data_type(text).value(); }
 }
 
-/// "ring", "best" or a list of names.
-void read_algorithms(ValueReader& value, std::optional<CollectiveKind> kind, std::vector<std::string>& chosen) {
-  using Type = ValueReader::Form::Type;
-  const auto read_name = [&](ValueReader& text, bool best) {
-    std::vector<std::string> names = algorithm_names(kind);
-    if (best) { names.emplace_back(kBest); }
-    std::string word = names.front();
-    text.read(word, OneOf{names});
-    if (!text.describing() && text.ok() && word != kBest) { chosen.push_back(word); }
-  };
-  value.one_of(
-      {{Type::string, [&](ValueReader& text) { read_name(text, true); }},
-       {Type::list, [&](ValueReader& list) { list.list([&](ValueReader& element) { read_name(element, false); }); }}});
+/// Sides of a grid; zeros stand behind them.
+void read_dimensions(ValueReader& value, std::optional<Dimensions>& dimensions) {
+  constexpr std::uint32_t kMostSides = Dimensions{}.size();
+  Dimensions sides{};
+  value.list(
+      [&](ValueReader& element) {
+        std::uint32_t side = 1;
+        element.read(side, Range<std::uint32_t>{1, 1U << 24U});
+        if (element.index() < kMostSides) { sides.at(element.index()) = side; }
+      },
+      {1, kMostSides});
+  if (!value.describing() && value.ok()) { dimensions = sides; }
 }
 
 void read_overrides(ObjectReader& reader, Overrides& overrides) {
@@ -62,6 +48,13 @@ void read_overrides(ObjectReader& reader, Overrides& overrides) {
   reader.optional("slices", overrides.slices, "Messages per chunk; absent: as the profile says", {1, 64});
   reader.optional("rotate", overrides.rotate,
                   "Channel c's ring leaves each node from GPU c; absent: as the profile says");
+  reader.optional("group", overrides.group, "Ranks per node for hierarchies and rotated rings; absent: the cluster's",
+                  {1});
+  reader.optional_value("dimensions",
+                        "Of torus, mesh and swing, the last varying fastest; absent: the sides of the cluster's torus, "
+                        "else those of the least sum",
+                        [&](ValueReader& value) { read_dimensions(value, overrides.dimensions); });
+  reader.optional("rings", overrides.rings, "Of multi_ring: directed rings at most; absent: 8", {1, 1024});
 }
 
 void check_sizes(ObjectReader& reader, const CollectiveSection& section) {
@@ -75,35 +68,47 @@ void check_sizes(ObjectReader& reader, const CollectiveSection& section) {
   }
 }
 
-}  // namespace
-
-std::vector<const Algorithm*> algorithms_of(CollectiveKind kind) {
-  std::vector<const Algorithm*> all;
-  for (const Algorithm& algorithm : catalog()) {
-    if (algorithm.kind == kind) { all.push_back(&algorithm); }
+/// An exchange says how much is sent, and a barrier sends nothing.
+void check_payload(ObjectReader& reader, CollectiveSection& section) {
+  const bool has_table = section.kind == CollectiveKind::all_to_all_v;
+  if (section.exchange && !has_table) {
+    reader.problem("exchange", "unknown-key", fmt::format("{} takes no table of sizes", name(section.kind)),
+                   "only all_to_all_v does; leave it out");
+  } else if (has_table && !reader.has("exchange")) {
+    reader.problem("", "missing-key", "all_to_all_v needs \"exchange\": how much every rank sends to every other",
+                   R"(a table, the path of one, or {"random": {"least": "0B", "most": "1MiB"}})");
+  } else if (has_table && reader.has("sizes")) {
+    reader.problem("sizes", "unknown-key", "the sizes of all_to_all_v stand in \"exchange\"", "leave it out");
   }
-  return all;
+  if (section.kind == CollectiveKind::barrier && !reader.has("sizes")) { section.sizes = {Bytes::zero()}; }
+  if (has_table || section.kind == CollectiveKind::barrier || reader.has("sizes")) { return; }
+  reader.problem("", "missing-key", "the key 'sizes' is missing", "as in \"sizes\": \"8B..8GiB\"");
 }
 
-void read(ObjectReader& reader, CollectiveSection& section) {
+}  // namespace
+
+void read(ObjectReader& reader, const CollectiveContext& context, CollectiveSection& section) {
   std::optional<CollectiveKind> kind;
   reader.required_value("kind", "What is done", [&](ValueReader& value) { read_kind(value, kind); });
-  std::vector<std::string> names;
-  reader.optional_value("algorithm", "A name, a list whose fastest is reported at each size, or \"best\": all that fit",
-                        [&](ValueReader& value) { read_algorithms(value, kind, names); });
-  reader.required_value("sizes", "Payloads, as nccl-tests counts them: \"8B..8GiB\" doubles from size to size",
+  read_algorithm_choice(reader, kind, context.imports, context.problems, section.choice);
+  reader.optional_value("sizes",
+                        "Payloads, as nccl-tests counts them: \"8B..8GiB\" doubles from size to size; required but for "
+                        "all_to_all_v and barrier",
                         [&](ValueReader& value) { read_sizes(value, section.sizes); });
+  reader.optional_value(
+      "exchange", "Of all_to_all_v: rows by sender, the path of a CSV or JSON file with them, or a distribution",
+      [&](ValueReader& value) { read_exchange(value, context.directory, context.problems, section.exchange); });
   reader.optional_value("type", "Of the elements", [&](ValueReader& value) { read_type(value, section.type); });
   reader.optional("root", section.root,
                   "The root of broadcast, reduce, gather and scatter; the sender of send_receive");
   reader.optional("ranks", section.ranks, "How many take part, from endpoint 0 on; absent: every GPU or host", {1});
   read_overrides(reader, section.overrides);
   if (reader.describing()) { return; }
+  if (kind) {
+    section.kind = *kind;
+    check_payload(reader, section);
+  }
   check_sizes(reader, section);
-  if (!kind) { return; }
-  section.kind = *kind;
-  section.algorithms = names.empty() ? algorithms_of(*kind) : std::vector<const Algorithm*>{};
-  for (const std::string& name : names) { section.algorithms.push_back(&find(*kind, name)); }
 }
 
 }  // namespace athanor

@@ -4,27 +4,33 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/catalog.hpp"
 #include "algorithms/reduction.hpp"
 #include "models/execution/run.hpp"
 #include "sim/json/object_reader.hpp"
+#include "tools/scenario/algorithm_choice.hpp"
+#include "tools/scenario/exchange_section.hpp"
 
 namespace athanor {
 
 /// The "collective" of a scenario, as far as it can be read without the cluster.
 struct CollectiveSection {
   CollectiveKind kind = CollectiveKind::all_reduce;
-  std::vector<const Algorithm*> algorithms;
-  std::vector<Bytes> sizes;
+  AlgorithmChoice choice;
+  std::vector<Bytes> sizes;              ///< empty where `exchange` says them
+  std::optional<ExchangeText> exchange;  ///< of all-to-all-v
   DataType type = DataType::float32;
   std::uint32_t root = 0;
   std::optional<std::uint32_t> ranks;  ///< none: every endpoint
   Overrides overrides;
 };
 
-void read(ObjectReader& reader, CollectiveSection& section);
+/// Where paths in the section start, and what takes the problems of the files that it names.
+struct CollectiveContext {
+  const std::string& directory;
+  ImportShelf& imports;
+  Problems& problems;
+};
 
-/// Every algorithm of the catalog for this kind, in its order.
-std::vector<const Algorithm*> algorithms_of(CollectiveKind kind);
+void read(ObjectReader& reader, const CollectiveContext& context, CollectiveSection& section);
 
 }  // namespace athanor

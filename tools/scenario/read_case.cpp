@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/format.hpp"
 #include "tools/scenario/collective_section.hpp"
 #include "tools/scenario/profile_section.hpp"
 #include "tools/scenario/verify_section.hpp"
@@ -59,7 +60,8 @@ void take(const CollectiveSection& section, const ScenarioChanges& changes, Case
   scenario_case.root = section.root;
   scenario_case.type = section.type;
   scenario_case.sizes = changes.sizes.value_or(section.sizes);
-  scenario_case.algorithms = section.algorithms;
+  scenario_case.algorithms = section.choice.algorithms;
+  scenario_case.imports = section.choice.imports;
   scenario_case.overrides = section.overrides;
 }
 
@@ -71,10 +73,54 @@ void build_cluster(const NetworkSection& network, ClusterWorkshop::Order order, 
   scenario_case.cluster = context.workshop.build(order, context.problems);
 }
 
+void take_exchange(const CollectiveSection& section, ReadingContext& context, Case& scenario_case) {
+  if (!section.exchange) { return; }
+  const Bytes element = size_of(scenario_case.type);
+  scenario_case.exchange =
+      make_exchange(*section.exchange, scenario_case.ranks, element, scenario_case.seed, context.problems);
+  if (scenario_case.exchange) { scenario_case.sizes = {element * scenario_case.exchange->largest().count()}; }
+}
+
+/// The first size for which nothing fits is told, with what every algorithm lacks and which others would fit.
+void check_algorithms(const CollectiveSection& section, ReadingContext& context, const Case& scenario_case) {
+  for (const Bytes size : scenario_case.sizes) {
+    const RunRequest request = scenario_case.request(size, {});
+    std::vector<std::string> reasons;
+    for (const Algorithm* algorithm : scenario_case.algorithms) {
+      const std::optional<std::string> reason = why_not(request, *algorithm);
+      if (!reason) { break; }
+      reasons.push_back(fmt::format("{}: {}", algorithm->name, *reason));
+    }
+    if (reasons.size() < scenario_case.algorithms.size()) { continue; }
+    std::vector<std::string> names;
+    for (const Algorithm* other : algorithms_of(scenario_case.kind)) {
+      if (!why_not(request, *other)) { names.push_back(other->name); }
+    }
+    context.problems.add({"algorithm-does-not-fit",
+                          fmt::format("nothing can run {} of {} here:\n  {}", name(scenario_case.kind), to_string(size),
+                                      fmt::join(reasons, "\n  ")),
+                          section.choice.place,
+                          names.empty() ? "no algorithm of the catalog fits; change the profile or the ranks"
+                                        : fmt::format("these fit: {}", fmt::join(names, ", "))});
+    return;
+  }
+}
+
 }  // namespace
 
 Collective Case::collective(Bytes size) const {
-  return {.kind = kind, .ranks = ranks, .count = Elements{size / size_of(type)}, .root = root};
+  return {.kind = kind, .ranks = ranks, .count = Elements{size / size_of(type)}, .root = root, .sizes = exchange};
+}
+
+RunRequest Case::request(Bytes size, const SimulationOptions& options) const {
+  return {.cluster = *cluster,
+          .profile = profile,
+          .collective = collective(size),
+          .element_size = size_of(type),
+          .algorithms = algorithms,
+          .overrides = overrides,
+          .options = options,
+          .seed = seed};
 }
 
 void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case) {
@@ -96,7 +142,8 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
       "profile", "What the software costs: a name in profiles/, or its figures; absent: nothing",
       [&](ValueReader& value) { read_profile(value, context.library, context.problems, scenario_case.profile); });
   CollectiveSection section;
-  reader.required_object("collective", "What is simulated", [&](ObjectReader& inner) { read(inner, section); });
+  const CollectiveContext files{context.directory, context.imports, context.problems};
+  reader.required_object("collective", "What is simulated", [&](ObjectReader& inner) { read(inner, files, section); });
   take(section, context.changes, scenario_case);
   reader.optional_object("verify", "A measurement to hold the results against", [&](ObjectReader& inner) {
     read(inner, context.directory, context.library, context.problems, scenario_case.verification);
@@ -106,6 +153,9 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   check_ranks(reader, section, scenario_case);
   check_protocol(reader, scenario_case);
   check_verification(reader, scenario_case);
+  if (!reader.ok()) { return; }
+  take_exchange(section, context, scenario_case);
+  check_algorithms(section, context, scenario_case);
 }
 
 }  // namespace athanor

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sim/json/object_reader.hpp"
+#include "tools/scenario/algorithm_choice.hpp"
 #include "tools/scenario/cluster_section.hpp"
 #include "tools/scenario/scenario.hpp"
 
@@ -15,6 +16,7 @@ struct ReadingContext {
   const ScenarioChanges& changes;
   Problems& problems;
   ClusterWorkshop& workshop;
+  ImportShelf& imports;
 };
 
 /// Reads one case from a document in which its patch has been applied, or describes what it may hold.

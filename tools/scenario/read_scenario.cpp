@@ -108,6 +108,9 @@ void keep_wanted_cases(Scenario& scenario, const ScenarioChanges& changes) {
 void check_asked_sizes(const Scenario& scenario, const ScenarioChanges& changes) {
   if (!changes.sizes) { return; }
   for (const Case& each : scenario.cases) {
+    if (each.exchange) {
+      throw UsageError("--sizes: the payload of all_to_all_v is that of its \"exchange\"; leave out --sizes");
+    }
     for (const Bytes size : each.sizes) {
       if (size % size_of(each.type) == Bytes::zero()) { continue; }
       throw UsageError(fmt::format("--sizes: {} is no whole number of {} elements of {}; choose another size",
@@ -124,10 +127,11 @@ void read_cases(Scenario& scenario, Document document, const Library& library, c
   }
   ClusterWorkshop workshop(library);
   const std::string directory = std::filesystem::path(scenario.path).parent_path().string();
+  ImportShelf imports(directory);
   for (const Document& each : documents_of(std::move(document), changes, problems)) {
     Case& scenario_case = scenario.cases.emplace_back();
     Problems found;
-    ReadingContext context{directory, library, changes, found, workshop};
+    ReadingContext context{directory, library, changes, found, workshop, imports};
     read_document(each, found, [&](ObjectReader& reader) { read_case(reader, context, scenario_case); });
     name_case(scenario_case, scenario, scenario.cases.size() - 1);
     add_once(found, problems);
@@ -158,7 +162,8 @@ nlohmann::json scenario_schema(const Library& library) {
   const ScenarioChanges unchanged;
   Problems dropped;
   ClusterWorkshop workshop(library);
-  ReadingContext context{"", library, unchanged, dropped, workshop};
+  ImportShelf imports("");
+  ReadingContext context{"", library, unchanged, dropped, workshop, imports};
   nlohmann::json whole = describe_schema("", [&](ObjectReader& reader) {
     Case described;
     read_case(reader, context, described);

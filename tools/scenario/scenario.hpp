@@ -33,7 +33,9 @@ struct Case {
   std::uint32_t root = 0;
   DataType type = DataType::float32;
   std::vector<Bytes> sizes;
-  std::vector<const Algorithm*> algorithms;  ///< candidates; the fastest at each size counts
+  std::vector<const Algorithm*> algorithms;               ///< candidates; the fastest at each size counts
+  std::vector<std::shared_ptr<const Algorithm>> imports;  ///< those among them that are not the catalog's
+  std::shared_ptr<const ExchangeSizes> exchange;          ///< of all-to-all-v; `sizes` then holds its payload
   Overrides overrides;
   Profile profile;
   std::optional<Verification> verification;
@@ -41,6 +43,8 @@ struct Case {
 
   /// What is asked of the collective for a payload of `size`.
   Collective collective(Bytes size) const;
+  /// What is to be run. Borrows from the case.
+  RunRequest request(Bytes size, const SimulationOptions& options) const;
 };
 
 /// A scenario file, ready to run.

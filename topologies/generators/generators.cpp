@@ -1,5 +1,7 @@
 #include "topologies/generators.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -167,8 +169,12 @@ Cluster rail_optimized(const Population& population, const ClosSpec& spec, const
 Cluster torus(const Population& population, const TorusSpec& spec, const RoutingRequest& routing) {
   check_population(population);
   check_torus(population.members, spec.dimensions);
-  return assemble(population, std::make_shared<Torus>(population, spec), routing,
-                  fmt::format("torus of {}", fmt::join(spec.dimensions, " x ")));
+  Cluster cluster = assemble(population, std::make_shared<Torus>(population, spec), routing,
+                             fmt::format("torus of {}", fmt::join(spec.dimensions, " x ")));
+  if (population.endpoints_each() == 1 && spec.dimensions.size() <= cluster.torus.size()) {
+    std::copy(spec.dimensions.begin(), spec.dimensions.end(), cluster.torus.begin());
+  }
+  return cluster;
 }
 
 }  // namespace athanor

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/catalog.hpp"
+#include "sim/json/object_reader.hpp"
+
+namespace athanor {
+
+/// Algorithms that were read from files, each proven once, by the path as it was written.
+class ImportShelf {
+ public:
+  /// `directory`: where relative paths start.
+  explicit ImportShelf(std::string directory) : directory_(std::move(directory)) {}
+
+  /// Throws FileError, and ScenarioError with the file's lines for what is no algorithm or a wrong one.
+  std::shared_ptr<const Algorithm> msccl(const std::string& path);
+
+ private:
+  std::string directory_;
+  std::map<std::string, std::shared_ptr<const Algorithm>> read_;
+};
+
+/// What a scenario lets choose from. Those of the catalog live for ever, the others as long as `imports`.
+struct AlgorithmChoice {
+  std::vector<const Algorithm*> algorithms;
+  std::vector<std::shared_ptr<const Algorithm>> imports;
+  Place place;  ///< of "algorithm", or of what it belongs to where it is absent
+};
+
+/// "ring", {"msccl": "path.xml"}, a list of these, or "best": every algorithm of the kind, also where nothing is
+/// chosen. Without a known kind only the form is checked. `problems` takes what is wrong with a file.
+void read_algorithm_choice(ObjectReader& reader, std::optional<CollectiveKind> kind, ImportShelf& shelf,
+                           Problems& problems, AlgorithmChoice& choice);
+
+/// Every algorithm of the catalog for this kind, in its order.
+std::vector<const Algorithm*> algorithms_of(CollectiveKind kind);
+
+}  // namespace athanor

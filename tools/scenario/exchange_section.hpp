@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/exchange_sizes.hpp"
+#include "sim/json/value_reader.hpp"
+
+namespace athanor {
+
+/// Blocks of any size from `least` to `most`, all equally likely.
+struct RandomExchange {
+  Bytes least;
+  Bytes most;
+};
+
+/// Every rank sends `payload` in all, and its share for the k-th most popular receiver is in proportion to
+/// 1 / k^exponent. Who is how popular is the same for all senders: the experts of a layer, of which some are hot.
+struct ZipfExchange {
+  Bytes payload;
+  std::uint32_t exponent = 1;
+};
+
+/// The "exchange" of an all-to-all-v as it stands in a scenario: rows by sender, or how they are drawn.
+struct ExchangeText {
+  std::vector<std::vector<Bytes>> rows;
+  std::optional<RandomExchange> random;
+  std::optional<ZipfExchange> zipf;
+  Place place;
+};
+
+/// A table, the path of a file that holds one (relative to `directory`), or a distribution. `problems` takes what is
+/// wrong with the file. Leaves `exchange` as it is after a problem.
+void read_exchange(ValueReader& value, const std::string& directory, Problems& problems,
+                   std::optional<ExchangeText>& exchange);
+
+/// CSV: a line per sender, of whole numbers of bytes with commas between. JSON: {"exchange": [["1KiB", ...], ...]}.
+/// Throws FileError.
+ExchangeText read_exchange_file(const std::string& path, Problems& problems);
+
+/// The table for so many ranks, in elements of `element` bytes. Null, with problems, where it is not ranks x ranks or a
+/// size is no whole number of elements. Distributions draw from `seed`.
+std::shared_ptr<const ExchangeSizes> make_exchange(const ExchangeText& exchange, std::uint32_t ranks, Bytes element,
+                                                   std::uint64_t seed, Problems& problems);
+
+}  // namespace athanor
