@@ -13,12 +13,6 @@ namespace {
 
 constexpr std::size_t kLine = 64;  ///< bytes of a line of the cache
 
-/// The address of element 0 of cells whose first element is `first` elements into a buffer.
-template <class Byte>
-Strided<Byte> strided(Byte* buffer, const Cells& cells, std::size_t size) {
-  return {buffer + cells.first.count() * static_cast<std::int64_t>(size), cells.run.count(), cells.stride.count()};
-}
-
 }  // namespace
 
 Lanes::Lanes(const Schedule& schedule, const Wiring& wiring, const Reducer& reducer, std::vector<AgentMemory> memory,
@@ -128,21 +122,6 @@ bool Lanes::ready(std::uint32_t lane) const {
   return true;
 }
 
-Source Lanes::source(AgentId agent, const Cells& cells) const {
-  const AgentMemory& memory = memory_[agent.value];
-  switch (cells.buffer) {
-    case Buffer::input: return strided(memory.input, cells, reducer_.kernels.size);
-    case Buffer::output: return strided<const std::byte>(memory.output, cells, reducer_.kernels.size);
-    case Buffer::scratch: break;
-  }
-  return strided<const std::byte>(memory.scratch, cells, reducer_.kernels.size);
-}
-
-Target Lanes::target(AgentId agent, const Cells& cells) const {
-  const AgentMemory& memory = memory_[agent.value];
-  return strided(cells.buffer == Buffer::output ? memory.output : memory.scratch, cells, reducer_.kernels.size);
-}
-
 void Lanes::execute(std::uint32_t lane) {
   State& state = lanes_[lane];
   state.sources.clear();
@@ -161,7 +140,8 @@ void Lanes::take_in(std::uint32_t lane) {
   const Primitive& primitive = state.primitive;
   const WiredLane& wired = wiring_.lanes[lane];
   for (const auto& operand : primitive.operands) {
-    if (operand && primitive.count > Elements::zero()) { state.sources.push_back(source(wired.agent, *operand)); }
+    if (!operand || primitive.count == Elements::zero()) { continue; }
+    state.sources.push_back(memory_[wired.agent.value].source(*operand, reducer_.kernels.size));
   }
   for (std::uint32_t port = 0; port < primitive.receives.count; ++port) {
     const std::uint32_t connection = wired.first_in + primitive.receives.first + port;
@@ -184,7 +164,9 @@ void Lanes::give_out(std::uint32_t lane) {
   State& state = lanes_[lane];
   const Primitive& primitive = state.primitive;
   const bool empty = primitive.count == Elements::zero();
-  if (primitive.store && !empty) { state.targets.push_back(target(wiring_.lanes[lane].agent, *primitive.store)); }
+  if (primitive.store && !empty) {
+    state.targets.push_back(memory_[wiring_.lanes[lane].agent.value].target(*primitive.store, reducer_.kernels.size));
+  }
   const References::Origin origin = references_.origin(lane, state.index);
   const bool changed = primitive.inputs() != 1 || (primitive.finish && reducer_.kernels.finish != nullptr);
   const bool passes_on = state.received_lasts && !changed && primitive.receives.count == 1;

@@ -8,18 +8,12 @@
 #include <vector>
 
 #include "algorithms/check/wiring.hpp"
+#include "algorithms/execution/agent_memory.hpp"
 #include "algorithms/execution/apply.hpp"
 #include "algorithms/execution/references.hpp"
 #include "algorithms/schedule.hpp"
 
 namespace athanor {
-
-/// Where an agent's buffers begin; null where they hold nothing.
-struct AgentMemory {
-  const std::byte* input = nullptr;
-  std::byte* output = nullptr;
-  std::byte* scratch = nullptr;
-};
 
 /// Is told which lanes may have become able to go on.
 class Waker {
@@ -102,8 +96,6 @@ class Lanes {
   void publish(std::uint32_t lane, Waker& waker);
   void end(std::uint32_t lane, Waker& waker);
   std::string obstacle(std::uint32_t lane) const;
-  Source source(AgentId agent, const Cells& cells) const;
-  Target target(AgentId agent, const Cells& cells) const;
   std::uint32_t outgoing(std::uint32_t lane, std::uint32_t port) const {
     return wiring_.outgoing[wiring_.lanes[lane].first_out + port];
   }

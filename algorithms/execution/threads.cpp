@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "algorithms/check/replay.hpp"
-#include "algorithms/check/structure.hpp"
 #include "algorithms/execution/lanes.hpp"
+#include "algorithms/execution/preparation.hpp"
 #include "algorithms/execution/workers.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -18,34 +18,11 @@ namespace athanor {
 
 namespace {
 
-[[noreturn]] void fail(const Schedule& schedule, const Violation& violation) {
-  throw SimulationError(std::string(name(violation.kind)), explain(schedule.roster(), violation));
-}
-
-Wiring checked_wiring(const Schedule& schedule) {
-  Wiring wiring;
-  if (const auto violation = wire(schedule, wiring)) { fail(schedule, *violation); }
-  if (const auto violation = check_primitives(schedule, wiring)) { fail(schedule, *violation); }
-  return wiring;
-}
-
 void check_buffers(const Schedule& schedule, const ExecutionRequest& request) {
-  const std::size_t size = element_size(request.type);
   require(request.buffers.size() == schedule.roster().ranks, "{} ranks have {} buffers", schedule.roster().ranks,
           request.buffers.size());
   for (std::uint32_t rank = 0; rank < request.buffers.size(); ++rank) {
-    const auto& [input, output] = request.buffers[rank];
-    const Memory memory = schedule.memory(AgentId{rank});
-    const bool fits = input.size() == static_cast<std::size_t>(memory.input.count()) * size &&
-                      output.size() == static_cast<std::size_t>(memory.output.count()) * size;
-    require(fits, "buffers of rank {} with {} and {} bytes for {} and {} elements", rank, input.size(), output.size(),
-            memory.input.count(), memory.output.count());
-    if (!memory.in_place || input.empty() || output.empty()) { continue; }
-    const auto distance =
-        reinterpret_cast<std::intptr_t>(input.data()) - reinterpret_cast<std::intptr_t>(output.data());
-    require(distance == *memory.in_place * static_cast<std::int64_t>(size),
-            "the input of rank {} begins {} bytes after its output, in place of {} elements", rank, distance,
-            *memory.in_place);
+    require_fit(schedule, AgentId{rank}, request.buffers[rank], request.type);
   }
 }
 

@@ -1,0 +1,57 @@
+#include "algorithms/execution/mpi/session.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "algorithms/execution/mpi/communicator.hpp"
+
+namespace athanor {
+
+MpiSession::MpiSession() {
+  int provided = 0;
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+}
+
+namespace {
+
+/// Do all processes come here within a moment?
+bool all_come() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) { return false; }
+  int done = 0;
+  Patience patience(2, std::chrono::seconds{1});
+  while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0 && patience.goes_on(false)) {}
+  return done != 0;
+}
+
+}  // namespace
+
+MpiSession::~MpiSession() {
+  if (std::uncaught_exceptions() > 0 && !all_come()) { return; }
+  MPI_Finalize();
+}
+
+std::string MpiSession::library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  check_mpi(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+  const std::string_view all(text.data(), static_cast<std::size_t>(length));
+  const std::string_view line = all.substr(0, all.find_first_of(std::string_view("\n\0", 2)));
+  return std::string(line.substr(0, line.find_last_not_of(" \t\r") + 1));
+}
+
+void MpiSession::abort(std::string_view message) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  fmt::print(stderr, "athanor: error: MPI process {}: {}\n", rank, message);
+  std::fflush(stderr);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::_Exit(1);
+}
+
+}  // namespace athanor

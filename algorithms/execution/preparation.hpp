@@ -1,0 +1,21 @@
+#pragma once
+
+#include "algorithms/check/violation.hpp"
+#include "algorithms/check/wiring.hpp"
+#include "algorithms/execution/rank_memory.hpp"
+#include "algorithms/reduction.hpp"
+#include "algorithms/schedule.hpp"
+
+namespace athanor {
+
+/// The violation as SimulationError, with the name of its kind as code.
+[[noreturn]] void fail(const Schedule& schedule, const Violation& violation);
+
+/// What every execution needs of a schedule before it lets it touch memory. Throws SimulationError where wiring or
+/// primitives are wrong.
+Wiring checked_wiring(const Schedule& schedule);
+
+/// Requires buffers of the sizes, and at the distance from each other, that the schedule has for this rank.
+void require_fit(const Schedule& schedule, AgentId rank, const RankBuffers& buffers, DataType type);
+
+}  // namespace athanor

@@ -1,0 +1,150 @@
+// Run by mpi_test.py under mpirun: `sweep` carries out the whole catalog, the other words make one process fail.
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "algorithms/catalog.hpp"
+#include "algorithms/execution/expectation.hpp"
+#include "algorithms/execution/mpi/mpi_executor.hpp"
+#include "algorithms/execution/mpi/session.hpp"
+#include "sim/error.hpp"
+#include "tests/algorithms/sample.hpp"
+#include "tests/algorithms/toy_schedules.hpp"
+
+using namespace athanor;
+
+namespace {
+
+struct Case {
+  Collective collective;
+  Layout layout;
+  DataType type = DataType::float32;
+  Reduction reduction = Reduction::sum;
+  std::optional<std::uint32_t> slots;
+};
+
+/// The same in every process, and another one at each call.
+Case vary(Collective collective, std::uint32_t number) {
+  const std::vector<Layout> layouts{Layout{}, Layout{.channels = 3}, Layout{.chunk = Elements{50}, .slices = 2},
+                                    Layout{.channels = 2, .chunk = Elements{64}, .slices = 3, .rotation = 1}};
+  Case c{std::move(collective), layouts[number % layouts.size()], {}, {}, {}};
+  c.type = data_types()[number % data_types().size()];
+  c.reduction = reductions()[number % reductions().size()];
+  if (number % 3 == 0) { c.slots = 8; }
+  return c;
+}
+
+/// This rank's buffers, within those of all: memory is cheap here.
+class OwnBuffers {
+ public:
+  OwnBuffers(const Schedule& schedule, DataType type, std::uint32_t rank) : all_(schedule, type), rank_(rank) {}
+  const RankBuffers& get() const { return all_.buffers()[rank_]; }
+
+ private:
+  RankMemory all_;
+  std::uint32_t rank_;
+};
+
+/// What is wrong in this process's output, in the first iteration or the second, which uses again what was prepared.
+std::string wrong_after_run(const Communicator& world, const Schedule& schedule, const Case& c) {
+  const OwnBuffers own(schedule, c.type, world.rank());
+  const Expectation expectation(c.collective, c.type, c.reduction);
+  MpiExecution execution(world, schedule,
+                         {.type = c.type, .reduction = c.reduction, .buffers = own.get(), .slots = c.slots});
+  for (int run = 0; run < 2; ++run) {
+    std::fill(own.get().output.begin(), own.get().output.end(), std::byte{0x5A});
+    expectation.fill(world.rank(), own.get().input);
+    execution.run();
+    if (const auto wrong = expectation.wrong(world.rank(), own.get().output)) { return *wrong; }
+  }
+  return "";
+}
+
+std::vector<std::int64_t> counts(std::int64_t ranks) { return {0, 1, ranks * 40, 7 * ranks + 3, 20'001}; }
+
+int sweep(const Communicator& world) {
+  std::uint32_t runs = 0;
+  std::uint32_t failures = 0;
+  for (const Algorithm& algorithm : catalog()) {
+    const std::uint32_t before = runs;
+    for (const std::int64_t count : counts(world.size())) {
+      for (const bool in_place : {false, true}) {
+        const Case c = vary(sample(algorithm.kind, world.size(), count, (runs * 5) % world.size(), in_place), runs);
+        if (algorithm.refuses(c.collective, c.layout)) { continue; }
+        const std::string wrong = wrong_after_run(world, *algorithm.make(c.collective, c.layout), c);
+        ++runs;
+        if (wrong.empty()) { continue; }
+        ++failures;
+        fmt::print("{} {} of {} elements in place {}: {}\n", name(algorithm.kind), algorithm.name, count, in_place,
+                   wrong);
+      }
+    }
+    const bool possible = !algorithm.refuses(sample(algorithm.kind, world.size(), 40 * world.size()), {});
+    if (runs == before && possible) { ++failures; }
+  }
+  fmt::print("process {}: {} runs, {} failures\n", world.rank(), runs, failures);
+  return failures == 0 ? 0 : 1;
+}
+
+/// One process ends or stops for ever in the midst of a run.
+int lose_one(const Communicator& world, int signal) {
+  const Collective collective{CollectiveKind::all_reduce, world.size(), Elements{1000}};
+  const auto schedule = find(CollectiveKind::all_reduce, "ring").make(collective, {});
+  const OwnBuffers own(*schedule, DataType::float32, world.rank());
+  Expectation(collective, DataType::float32, Reduction::sum).fill(world.rank(), own.get().input);
+  MpiExecution execution(world, *schedule, {.buffers = own.get(), .slots = {}, .time_limit = std::chrono::seconds{2}});
+  for (int iteration = 0; iteration < 10; ++iteration) {
+    if (iteration == 5 && world.rank() == 1) { std::raise(signal); }
+    execution.run();
+  }
+  return 0;
+}
+
+/// The receiver expects more than is sent.
+int disagree(const Communicator& world) {
+  toys::Chain chain = toys::chain_broadcast();
+  chain.table.primitive(2, 0, 0).count = Elements{3};
+  const OwnBuffers own(chain.table, DataType::float32, world.rank());
+  MpiExecution(world, chain.table, {.buffers = own.get(), .slots = {}, .time_limit = std::chrono::seconds{5}}).run();
+  return 0;
+}
+
+/// What cannot be carried out is refused by every process, before anything is sent.
+int refuse(const Communicator& world) {
+  const auto refused = [&](const Schedule& schedule, std::optional<std::uint32_t> slots) {
+    const OwnBuffers own(schedule, DataType::float32, std::min(world.rank(), schedule.roster().ranks - 1));
+    try {
+      const MpiExecution execution(world, schedule, {.buffers = own.get(), .slots = slots});
+    } catch (const UsageError& error) {
+      fmt::print("{}\n", error.what());
+      return true;
+    }
+    return false;
+  };
+  const Collective more{CollectiveKind::all_reduce, world.size() + 1, Elements{8}};
+  const bool ranks = refused(*find(CollectiveKind::all_reduce, "ring").make(more, {}), std::nullopt);
+  const toys::Ring ring = toys::ring_all_reduce(world.size(), 1);
+  return ranks && refused(ring.table, 1) ? 0 : 1;
+}
+
+int run(const Communicator& world, const std::string& what) {
+  if (what == "sweep") { return sweep(world); }
+  if (what == "kill") { return lose_one(world, SIGKILL); }
+  if (what == "stop") { return lose_one(world, SIGSTOP); }
+  if (what == "disagree") { return disagree(world); }
+  if (what == "refuse") { return refuse(world); }
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const MpiSession session;
+  try {
+    return run(Communicator(MPI_COMM_WORLD), argc > 1 ? argv[1] : "");
+  } catch (const std::exception& error) { MpiSession::abort(error.what()); }
+}

@@ -1,0 +1,88 @@
+"""Schedules over MPI: the whole catalog on 1 to 8 processes, and what happens when one of them is lost.
+
+    mpi_test.py PATH_OF_MPIRUN PATH_OF_MPI_PROGRAM
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+import unittest
+
+MPIRUN, PROGRAM = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else (None, None)
+
+
+def environment():
+    """Open MPI runs more processes than there are processors, and as root, only where it is told so; MPICH does it."""
+    return os.environ | {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+
+
+def run(processes, what, seconds=100):
+    """(exit status, output, seconds) of the program; a run that hangs fails."""
+    begin = time.monotonic()
+    done = subprocess.run([MPIRUN, "-n", str(processes), PROGRAM, what], env=environment(), timeout=seconds, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return done.returncode, done.stdout, time.monotonic() - begin
+
+
+@unittest.skipIf(MPIRUN is None, "needs the paths of mpirun and of mpi_program as its arguments")
+class Schedules(unittest.TestCase):
+    def sweep(self, processes):
+        status, output, _ = run(processes, "sweep")
+        self.assertEqual(status, 0, output)
+        runs = re.findall(r"^process \d+: (\d+) runs, 0 failures$", output, re.MULTILINE)
+        self.assertEqual(len(runs), processes, output)
+        self.assertGreater(int(runs[0]), 250)
+
+    def test_every_algorithm_computes_what_its_collective_promises_on_1_process(self):
+        self.sweep(1)
+
+    def test_on_2_processes(self):
+        self.sweep(2)
+
+    def test_on_3_processes(self):
+        self.sweep(3)
+
+    def test_on_4_processes(self):
+        self.sweep(4)
+
+    def test_on_5_processes(self):
+        self.sweep(5)
+
+    def test_on_8_processes(self):
+        self.sweep(8)
+
+    def test_too_many_ranks_and_too_few_slots_are_refused(self):
+        status, output, _ = run(3, "refuse")
+        self.assertEqual(status, 0, output)
+        self.assertIn("a schedule for 4 ranks cannot be carried out by 3 MPI processes", output)
+        self.assertIn("1 slots per connection where the schedule needs 2", output)
+
+
+@unittest.skipIf(MPIRUN is None, "needs the paths of mpirun and of mpi_program as its arguments")
+class Failures(unittest.TestCase):
+    def test_a_process_that_dies_ends_the_run(self):
+        status, output, seconds = run(3, "kill", 60)
+        self.assertNotEqual(status, 0, output)
+        self.assertLess(seconds, 30)
+        self.assertRegex(output, r"signal 9|Killed|KILLED|SIGKILL|waits for message")
+
+    def test_a_process_that_stops_in_silence_ends_the_run_at_its_time_limit(self):
+        status, output, seconds = run(3, "stop", 60)
+        self.assertNotEqual(status, 0, output)
+        self.assertGreater(seconds, 2)
+        self.assertLess(seconds, 30)
+        self.assertRegex(output, r"athanor: error: MPI process [02]: not ended after 2 s: rank [02], lane 0, loop 0, "
+                                 r"step \d waits for message \d+ of rank [012], lane 0")
+
+    def test_two_ends_of_a_connection_that_disagree_end_the_run(self):
+        status, output, _ = run(3, "disagree", 60)
+        self.assertNotEqual(status, 0, output)
+        self.assertRegex(output, r"MPI process 2: a message .* has more elements, and its receive 3")
+
+
+if __name__ == "__main__":
+    unittest.main()
