@@ -39,4 +39,38 @@ std::optional<CollectiveKind> collective_kind(std::string_view text) {
 
 std::span<const CollectiveKind> collective_kinds() { return kKinds; }
 
+bool reduces(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::reduce: return true;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+    case CollectiveKind::barrier:
+    case CollectiveKind::send_receive: return false;
+  }
+  return false;
+}
+
+bool has_root(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+    case CollectiveKind::send_receive: return true;
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::barrier: return false;
+  }
+  return false;
+}
+
 }  // namespace athanor

@@ -33,6 +33,11 @@ std::optional<CollectiveKind> collective_kind(std::string_view name);
 /// All kinds, in the order of their declaration.
 std::span<const CollectiveKind> collective_kinds();
 
+/// Whether contributions of the ranks are combined.
+bool reduces(CollectiveKind kind);
+/// Whether one rank plays another part than the rest: the root, or the sender of send_receive.
+bool has_root(CollectiveKind kind);
+
 /// What is asked of a collective, apart from how.
 ///
 /// `count`: elements of the largest buffer of one rank, as nccl-tests sizes it: the vector for all-reduce, broadcast

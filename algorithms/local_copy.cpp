@@ -7,23 +7,6 @@ namespace athanor {
 
 namespace {
 
-bool reduces(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::reduce: return true;
-    case CollectiveKind::all_gather:
-    case CollectiveKind::broadcast:
-    case CollectiveKind::all_to_all:
-    case CollectiveKind::all_to_all_v:
-    case CollectiveKind::gather:
-    case CollectiveKind::scatter:
-    case CollectiveKind::barrier:
-    case CollectiveKind::send_receive: break;
-  }
-  return false;
-}
-
 /// One primitive. In place it still finishes; otherwise there is nothing to store.
 class LocalCopy : public Schedule {
  public:

@@ -30,21 +30,4 @@ Collective sample(CollectiveKind kind, std::uint32_t ranks, std::int64_t count, 
   return collective;
 }
 
-bool has_root(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::broadcast:
-    case CollectiveKind::reduce:
-    case CollectiveKind::gather:
-    case CollectiveKind::scatter:
-    case CollectiveKind::send_receive: return true;
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::all_gather:
-    case CollectiveKind::all_to_all:
-    case CollectiveKind::all_to_all_v:
-    case CollectiveKind::barrier: break;
-  }
-  return false;
-}
-
 }  // namespace athanor

@@ -11,7 +11,4 @@ namespace athanor {
 Collective sample(CollectiveKind kind, std::uint32_t ranks, std::int64_t count, std::uint32_t root = 0,
                   bool in_place = false);
 
-/// Does the root have a meaning for it?
-bool has_root(CollectiveKind kind);
-
 }  // namespace athanor

@@ -117,7 +117,7 @@ TEST_CASE("a request that cannot be exported leaves no file behind") {
       {exporting("ring", {"--format", "goal"}), 2, "--size SIZE is missing"},
       {exporting("ring", {"--format", "goal", "--size", "5B"}), 2, "no whole number of float32"},
       {exporting("ring", {"--format", "goal", "--size", "5"}), 2, "--size '5'"},
-      {exporting("ring", {"--format", "goal", "--size", "8B", "--type", "float"}), 2, "no type 'float'"},
+      {exporting("ring", {"--format", "goal", "--size", "8B", "--type", "flaot"}), 2, "no type 'flaot'"},
       {exporting("ring", {"--format", "msccl", "--channels", "0"}), 2, "--channels '0'"},
       {{"export", "schedule", "all_redcue", "ring", "--ranks", "4", "--format", "msccl"}, 2, "no collective"},
       {{"export", "fabric", "all_reduce", "ring", "--ranks", "4", "--format", "msccl"}, 2, "'fabric'"},

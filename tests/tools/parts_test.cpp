@@ -57,6 +57,7 @@ TEST_CASE("columns follow nccl-tests for every collective") {
   row.run.size = 1_KiB;
   row.run.time = 1_us;
   row.collective.ranks = 3;
+  row.collective.count = Elements{256};
   row.collective.root = 2;
   for (const CollectiveKind kind : collective_kinds()) {
     CAPTURE(name(kind));
@@ -67,8 +68,8 @@ TEST_CASE("columns follow nccl-tests for every collective") {
     const bool rooted = kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce ||
                         kind == CollectiveKind::send_receive || kind == CollectiveKind::gather ||
                         kind == CollectiveKind::scatter;
-    CHECK(count_per_argument(row) == (partitioned ? 86 : 256));
-    CHECK(printed_root(row) == (rooted ? 2 : -1));
+    CHECK(count_per_argument(row.collective) == (partitioned ? 86 : 256));
+    CHECK(printed_root(row.collective) == (rooted ? 2 : -1));
     CHECK(algorithm_bandwidth(row) == doctest::Approx(1.024));
   }
   row.run.time = Time::zero();

@@ -47,6 +47,7 @@ Command describe_command();
 Command list_command();
 Command schema_command();
 Command plot_command();
+Command measure_command();
 Command import_command();
 Command export_command();
 

@@ -1,4 +1,3 @@
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 
@@ -13,6 +12,7 @@
 #include "sim/error.hpp"
 #include "sim/parse.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/scenario/algorithm_choice.hpp"
 #include "tools/scenario/exchange_section.hpp"
@@ -50,38 +50,9 @@ boost::program_options::options_description export_options() {
   return result;
 }
 
-std::uint32_t number(const Invocation& invocation, const char* option, std::uint32_t least, std::uint32_t absent) {
-  if (!invocation.has(option)) { return absent; }
-  const std::string text = invocation.text(option);
-  std::uint32_t value = 0;
-  const auto [end, mistake] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (mistake != std::errc() || end != text.data() + text.size() || value < least) {
-    throw UsageError(fmt::format("export: --{} '{}' is not a whole number from {} on", option, text, least));
-  }
-  return value;
-}
-
-/// A quantity with its unit, as in a scenario.
-template <class T>
-T quantity(const Invocation& invocation, const char* option, Parsed<T> (*parse)(std::string_view)) {
-  const Parsed<T> parsed = parse(invocation.text(option));
-  if (!parsed.value) {
-    throw UsageError(fmt::format("export: --{} '{}': {}", option, invocation.text(option), parsed.mistake.message));
-  }
-  return *parsed.value;
-}
-
-DataType type_of(const Invocation& invocation) {
-  const std::string word = invocation.has("type") ? invocation.text("type") : "float32";
-  if (const auto type = data_type(word)) { return *type; }
-  std::vector<std::string_view> names;
-  for (const DataType type : data_types()) { names.push_back(name(type)); }
-  throw UsageError(fmt::format("export: there is no type '{}'; choose from {}", word, fmt::join(names, ", ")));
-}
-
 Elements elements(const Invocation& invocation, const char* option, DataType type) {
-  const Bytes size = quantity(invocation, option, &parse_bytes);
-  if (size < Bytes::zero() || size % size_of(type) != Bytes::zero()) {
+  const Bytes size = size_option("export", invocation, option);
+  if (size % size_of(type) != Bytes::zero()) {
     throw UsageError(
         fmt::format("export: --{} {} is no whole number of {} elements", option, invocation.text(option), name(type)));
   }
@@ -108,39 +79,14 @@ struct Request {
   GoalOptions goal;
 };
 
-CollectiveKind kind_of(const std::string& word) {
-  if (const auto kind = collective_kind(word)) { return *kind; }
-  std::vector<std::string> names;
-  for (const CollectiveKind each : collective_kinds()) { names.emplace_back(name(each)); }
-  throw UsageError(fmt::format("export: there is no collective '{}'; choose from {}", word, fmt::join(names, ", ")));
-}
-
-/// "4x4x2".
-Dimensions dimensions_of(const Invocation& invocation) {
-  Dimensions dimensions{};
-  if (!invocation.has("dimensions")) { return dimensions; }
-  const std::string text = invocation.text("dimensions");
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (std::uint32_t& side : dimensions) {
-    const auto [stop, mistake] = std::from_chars(at, end, side);
-    if (mistake != std::errc() || side == 0) { break; }
-    if (stop == end) { return dimensions; }
-    if (*stop != 'x') { break; }
-    at = stop + 1;
-  }
-  throw UsageError(fmt::format("export: --dimensions '{}' is not as in 4x4 or 8x8x16, of {} sides at most", text,
-                               dimensions.size()));
-}
-
 Layout layout_of(const Invocation& invocation, DataType type) {
   Layout layout;
-  layout.channels = number(invocation, "channels", 1, 1);
-  layout.slices = number(invocation, "slices", 1, 1);
+  layout.channels = number_option("export", invocation, "channels", 1).value_or(1);
+  layout.slices = number_option("export", invocation, "slices", 1).value_or(1);
   if (invocation.has("chunk")) { layout.chunk = elements(invocation, "chunk", type); }
-  layout.group = number(invocation, "group", 1, 0);
-  layout.dimensions = dimensions_of(invocation);
-  layout.rings = number(invocation, "rings", 1, 0);
+  layout.group = number_option("export", invocation, "group", 1).value_or(0);
+  layout.dimensions = dimensions_option("export", invocation, "dimensions");
+  layout.rings = number_option("export", invocation, "rings", 1).value_or(0);
   return layout;
 }
 
@@ -180,11 +126,12 @@ Request request_of(const Invocation& invocation) {
   }
   Request request;
   request.format = format_of(invocation);
-  request.type = type_of(invocation);
+  request.type = invocation.has("type") ? named_type("export", invocation.text("type")) : DataType::float32;
   if (!invocation.has("ranks")) { throw UsageError("export: --ranks N is missing"); }
   Collective& collective = request.collective;
-  collective = {kind_of(invocation.arguments[1]), number(invocation, "ranks", 1, 1), Elements::zero(),
-                number(invocation, "root", 0, 0), invocation.has("in-place")};
+  collective = {named_collective("export", invocation.arguments[1]), *number_option("export", invocation, "ranks", 1),
+                Elements::zero(), number_option("export", invocation, "root", 0).value_or(0),
+                invocation.has("in-place")};
   request.algorithm = algorithm_of(collective.kind, invocation.arguments[2]);
   request.layout = layout_of(invocation, request.type);
   collective.sizes = exchange_of(invocation, collective.ranks, request.type);
@@ -195,7 +142,7 @@ Request request_of(const Invocation& invocation) {
   choose_payload(invocation, request);
   request.goal.element_bytes = element_size(request.type);
   if (invocation.has("reduce-rate")) {
-    request.goal.reduced_per_second = quantity(invocation, "reduce-rate", &parse_bandwidth).count();
+    request.goal.reduced_per_second = quantity_option("export", invocation, "reduce-rate", &parse_bandwidth).count();
   }
   return request;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/output_choice.hpp"
 #include "tools/report/manifest.hpp"
 #include "tools/report/result.hpp"
 #include "tools/scenario/scenario.hpp"
@@ -19,9 +20,9 @@ class ResultSink {
   ResultSink(const Invocation& invocation, const Streams& streams);
 
   /// Whether stdout shows tables for people.
-  bool tables() const { return tables_; }
+  bool tables() const { return choice_.tables(); }
   /// Prints where tables go.
-  void print(std::string_view text) const;
+  void print(std::string_view text) const { choice_.print(text); }
   void add(const ResultRow& row) { rows_.push_back(row); }
   /// Prints to err at once unless --quiet, and goes to the manifest.
   void warn_of(const std::string& text);
@@ -30,12 +31,10 @@ class ResultSink {
   void finish(const std::vector<Scenario>& scenarios, bool interrupted);
 
  private:
-  void write(const char* option, const std::string& text) const;
-
   const Invocation& invocation_;
   const Streams& streams_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  bool tables_ = true;
+  OutputChoice choice_;
   std::vector<ResultRow> rows_;
   std::vector<std::string> warnings_;
 };

@@ -6,8 +6,8 @@
 
 #include "sim/format.hpp"
 #include "sim/json/value_reader.hpp"
+#include "tools/command_line/option_values.hpp"
 #include "tools/command_line/progress.hpp"
-#include "tools/scenario/sizes.hpp"
 
 namespace athanor {
 
@@ -22,22 +22,12 @@ std::uint64_t seed_of(const std::string& text) {
   return seed;
 }
 
-std::vector<Bytes> sizes_of(const std::string& text) {
-  Parsed<std::vector<Bytes>> sizes = parse_sizes(text);
-  if (!sizes.value) {
-    throw UsageError(fmt::format(
-        "--sizes '{}': {}; {}", text, sizes.mistake.message,
-        sizes.mistake.code == "missing-unit" ? sizes.mistake.hint : "as in --sizes 8B..8GiB or --sizes 1MiB,3MiB"));
-  }
-  return std::move(*sizes.value);
-}
-
 ScenarioChanges changes_of(const Invocation& invocation) {
   using List = std::vector<std::string>;
   ScenarioChanges changes;
   if (invocation.has("set")) { changes.settings = invocation.options["set"].as<List>(); }
   if (invocation.has("case")) { changes.cases = invocation.options["case"].as<List>(); }
-  if (invocation.has("sizes")) { changes.sizes = sizes_of(invocation.text("sizes")); }
+  if (invocation.has("sizes")) { changes.sizes = sizes_option(invocation, "sizes"); }
   if (invocation.has("seed")) { changes.seed = seed_of(invocation.text("seed")); }
   return changes;
 }

@@ -23,7 +23,7 @@ Json to_json(const ResultRow& row) {
                {"ranks", row.collective.ranks},
                {"bytes", run.size.count()},
                {"type", name(row.type)},
-               {"root", printed_root(row)},
+               {"root", printed_root(row.collective)},
                {"time_us", microseconds(run.time)},
                {"algbw_gbps", algorithm_bandwidth(row)},
                {"busbw_gbps", bus_bandwidth(row)},
@@ -41,21 +41,29 @@ Json to_json(const ResultRow& row) {
   return json;
 }
 
+std::vector<Json> all_to_json(const std::vector<ResultRow>& rows) {
+  std::vector<Json> all;
+  for (const ResultRow& row : rows) { all.push_back(to_json(row)); }
+  return all;
+}
+
 Json to_json(const Manifest& manifest) {
   Json scenarios = Json::array();
   for (const Manifest::Input& input : manifest.scenarios) {
     scenarios.push_back({{"path", input.path}, {"hash", input.hash}});
   }
-  return {{"version", version()},
-          {"git_revision", git_revision()},
-          {"compiler", compiler()},
-          {"scenarios", scenarios},
-          {"seeds", manifest.seeds},
-          {"command_line", manifest.command_line},
-          {"host", host_name()},
-          {"wall_time_s", manifest.wall_seconds},
-          {"interrupted", manifest.interrupted},
-          {"warnings", manifest.warnings}};
+  Json json = {{"version", version()},
+               {"git_revision", git_revision()},
+               {"compiler", compiler()},
+               {"scenarios", scenarios},
+               {"seeds", manifest.seeds},
+               {"command_line", manifest.command_line},
+               {"host", host_name()},
+               {"wall_time_s", manifest.wall_seconds},
+               {"interrupted", manifest.interrupted},
+               {"warnings", manifest.warnings}};
+  if (!manifest.machine.empty()) { json["machine"] = manifest.machine; }
+  return json;
 }
 
 Json to_json(const Problem& problem) {
@@ -81,30 +89,34 @@ std::string field(const Json& value) {
 
 }  // namespace
 
-std::string results_json(const std::vector<ResultRow>& rows, const Manifest& manifest) {
+std::string json_document(const std::vector<Json>& results, const Manifest& manifest) {
   std::string text = "{\"results\": [";
-  for (const ResultRow& row : rows) { text += (&row == rows.data() ? "\n  " : ",\n  ") + to_json(row).dump(); }
+  for (const Json& result : results) { text += (&result == results.data() ? "\n  " : ",\n  ") + result.dump(); }
   return text + "\n],\n\"manifest\": " + to_json(manifest).dump(2) + "}\n";
 }
 
-std::string results_csv(const std::vector<ResultRow>& rows) {
-  const Json columns = [] {
-    ResultRow sample;
-    sample.measured_us = 1;
-    return to_json(sample);
-  }();
+std::string csv_document(const Json& columns, const std::vector<Json>& results) {
   std::string text;
   for (const auto& [key, value] : columns.items()) { text += (text.empty() ? "" : ",") + key; }
-  for (const ResultRow& row : rows) {
-    const Json json = to_json(row);
+  for (const Json& result : results) {
     text += "\n";
     bool first = true;
     for (const auto& [key, value] : columns.items()) {
-      text += (first ? "" : ",") + (json.contains(key) ? field(json[key]) : "");
+      text += (first ? "" : ",") + (result.contains(key) ? field(result[key]) : "");
       first = false;
     }
   }
   return text + "\n";
+}
+
+std::string results_json(const std::vector<ResultRow>& rows, const Manifest& manifest) {
+  return json_document(all_to_json(rows), manifest);
+}
+
+std::string results_csv(const std::vector<ResultRow>& rows) {
+  ResultRow sample;
+  sample.measured_us = 1;
+  return csv_document(to_json(sample), all_to_json(rows));
 }
 
 std::string problems_json(const std::vector<Problem>& problems) {

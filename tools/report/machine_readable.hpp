@@ -11,11 +11,16 @@
 
 namespace athanor {
 
-/// {"results": [...], "manifest": {...}}, one result per line. Keys are stable; those about a measurement are absent
-/// where nothing was measured.
+/// {"results": [...], "manifest": {...}}, one result per line.
+std::string json_document(const std::vector<nlohmann::ordered_json>& results, const Manifest& manifest);
+/// RFC 4180 lines of the values that each result has for the keys of `columns`, under a line of these keys; what a
+/// result lacks is empty.
+std::string csv_document(const nlohmann::ordered_json& columns, const std::vector<nlohmann::ordered_json>& results);
+
+/// As json_document. Keys are stable; those about a measurement are absent where nothing was measured.
 std::string results_json(const std::vector<ResultRow>& rows, const Manifest& manifest);
 
-/// The same results as RFC 4180 lines under a line of the same keys; what was not measured is empty.
+/// The same results as csv_document; what was not measured is empty.
 std::string results_csv(const std::vector<ResultRow>& rows);
 
 /// {"error": the first problem, "errors": all of them}, each {"code", "message", "file", "line", "column", "pointer",

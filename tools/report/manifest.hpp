@@ -16,6 +16,7 @@ struct Manifest {
   std::vector<Input> scenarios;
   std::vector<std::uint64_t> seeds;  ///< of the cases, in their order
   std::vector<std::string> warnings;
+  std::string machine = {};  ///< that was measured; "" for simulations
   double wall_seconds = 0;
   bool interrupted = false;  ///< results are missing
 };

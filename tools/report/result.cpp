@@ -32,43 +32,13 @@ double bus_bandwidth(const ResultRow& row) {
   return row.run.time == Time::zero() ? 0 : bus_bandwidth(row.collective, row.run.size, row.run.time);
 }
 
-std::int64_t count_per_argument(const ResultRow& row) {
-  const std::int64_t elements = row.run.size / size_of(row.type);
-  return partitioned(row.collective.kind) ? ceil_div(elements, row.collective.ranks) : elements;
+std::int64_t count_per_argument(const Collective& collective) {
+  const std::int64_t elements = collective.count.count();
+  return partitioned(collective.kind) ? ceil_div(elements, collective.ranks) : elements;
 }
 
-std::string reduction(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::reduce: return "sum";
-    case CollectiveKind::all_gather:
-    case CollectiveKind::broadcast:
-    case CollectiveKind::all_to_all:
-    case CollectiveKind::all_to_all_v:
-    case CollectiveKind::gather:
-    case CollectiveKind::scatter:
-    case CollectiveKind::barrier:
-    case CollectiveKind::send_receive: return "none";
-  }
-  return "none";
-}
-
-std::int64_t printed_root(const ResultRow& row) {
-  switch (row.collective.kind) {
-    case CollectiveKind::broadcast:
-    case CollectiveKind::reduce:
-    case CollectiveKind::gather:
-    case CollectiveKind::scatter:
-    case CollectiveKind::send_receive: return row.collective.root;
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::all_gather:
-    case CollectiveKind::all_to_all_v:
-    case CollectiveKind::barrier:
-    case CollectiveKind::all_to_all: return -1;
-  }
-  return -1;
+std::int64_t printed_root(const Collective& collective) {
+  return has_root(collective.kind) ? std::int64_t{collective.root} : -1;
 }
 
 std::optional<double> error(const ResultRow& row) {

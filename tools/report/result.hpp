@@ -27,12 +27,10 @@ double bus_bandwidth(const ResultRow& row);
 
 /// Elements per call argument, as nccl-tests prints them: the part of one peer for all-gather, reduce-scatter and
 /// all-to-all (rounded up), else all of them.
-std::int64_t count_per_argument(const ResultRow& row);
+std::int64_t count_per_argument(const Collective& collective);
 
-/// "sum" where the collective reduces, else "none".
-std::string reduction(CollectiveKind kind);
 /// The root of collectives that have one, else -1.
-std::int64_t printed_root(const ResultRow& row);
+std::int64_t printed_root(const Collective& collective);
 
 /// simulated / measured - 1; none without a measurement.
 std::optional<double> error(const ResultRow& row);

@@ -122,6 +122,7 @@ void read_row(ObjectReader& reader, const Common& common, Measurement::Row& row)
   reader.optional_value("type", "Of the elements; absent: as the file says",
                         [&](ValueReader& value) { read_type(value, own.type); });
   reader.optional("iterations", row.iterations, "That were timed", {1});
+  reader.optional("reduction", row.reduction, "Where rows differ in it");
   reader.optional("backend", row.backend, "Where rows differ in it: threads, mpi or cuda");
   reader.optional("wrong", row.wrong, "Results that were not what they should be");
   ignore(reader, {"algbw_gbps"});

@@ -64,6 +64,7 @@ struct Measurement {
     bool in_place = false;
     std::optional<DataType> type = {};             ///< none: the source does not say
     std::optional<std::uint32_t> iterations = {};  ///< that were timed
+    std::string reduction = {};                    ///< "sum", ...; "" where settings or nobody names it
     std::string backend = {};                      ///< "" where settings or nobody names it
     std::uint64_t wrong = 0;                       ///< results that were not what they should be
     std::optional<double> busbw_gbps = {};         ///< as the source printed it

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <string>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "models/execution/run.hpp"
@@ -35,6 +37,9 @@ Json to_json(const MeasurementSettings& settings) {
   return json;
 }
 
+/// Six digits: more than any clock gives to a bandwidth.
+double six_digits(double value) { return std::stod(fmt::format("{:.6g}", value)); }
+
 /// To the nanosecond, which is what clocks tell.
 double rounded(double value) { return static_cast<double>(static_cast<std::int64_t>(value * 1000 + 0.5)) / 1000; }
 
@@ -42,14 +47,15 @@ Json to_json(const Row& row) {
   Json json = {{"collective", name(row.collective)}, {"algorithm", row.algorithm}, {"ranks", row.ranks}};
   if (!row.backend.empty()) { json["backend"] = row.backend; }
   if (row.type) { json["type"] = name(*row.type); }
+  if (!row.reduction.empty()) { json["reduction"] = row.reduction; }
   json["in_place"] = row.in_place;
   json["bytes"] = row.bytes.count();
   json["time_us"] = row.time_us ? Json(rounded(*row.time_us)) : Json(nullptr);
   if (row.min_us) { json["min_us"] = rounded(*row.min_us); }
   if (row.time_us) {
     const double algbw = static_cast<double>(row.bytes.count()) / *row.time_us / 1000;
-    json["algbw_gbps"] = algbw;
-    json["busbw_gbps"] = row.busbw_gbps.value_or(algbw * bus_factor(row.collective, row.ranks));
+    json["algbw_gbps"] = six_digits(algbw);
+    json["busbw_gbps"] = row.busbw_gbps.value_or(six_digits(algbw * bus_factor(row.collective, row.ranks)));
   } else if (row.busbw_gbps) {
     json["busbw_gbps"] = *row.busbw_gbps;
   }
