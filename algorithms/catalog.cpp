@@ -40,11 +40,13 @@ Algorithm recursive_halving_reduce_scatter();
 Algorithm bruck_reduce_scatter();
 Algorithm direct_reduce_scatter();
 Algorithm pat_reduce_scatter();
+Algorithm torus_reduce_scatter();
 Algorithm ring_all_gather();
 Algorithm recursive_doubling_all_gather();
 Algorithm bruck_all_gather();
 Algorithm direct_all_gather();
 Algorithm pat_all_gather();
+Algorithm torus_all_gather();
 Algorithm ring_broadcast();
 Algorithm binomial_tree_broadcast();
 Algorithm scatter_all_gather_broadcast();
@@ -94,11 +96,13 @@ std::span<const Algorithm> catalog() {
       bruck_reduce_scatter(),
       direct_reduce_scatter(),
       pat_reduce_scatter(),
+      torus_reduce_scatter(),
       ring_all_gather(),
       recursive_doubling_all_gather(),
       bruck_all_gather(),
       direct_all_gather(),
       pat_all_gather(),
+      torus_all_gather(),
       ring_broadcast(),
       binomial_tree_broadcast(),
       scatter_all_gather_broadcast(),

@@ -21,10 +21,15 @@ BlockRanges::BlockRanges(Elements count, std::uint32_t ranks, const Layout& layo
 
 Elements BlockRanges::elements(std::uint32_t first, std::uint32_t blocks, std::uint32_t channel,
                                std::uint64_t loop) const {
-  const std::uint32_t end = first + blocks;
-  const std::uint32_t whole = std::min(end, full_) - std::min(first, full_);
+  return elements_apart(first, blocks, 1, channel, loop);
+}
+
+Elements BlockRanges::elements_apart(std::uint32_t first, std::uint32_t blocks, std::uint32_t distance,
+                                     std::uint32_t channel, std::uint64_t loop) const {
+  const std::uint32_t before_full = first < full_ ? (full_ - first + distance - 1) / distance : 0;
+  const std::uint32_t whole = std::min(blocks, before_full);
   Elements sum = width(channel, loop) * whole;
-  if (first <= full_ && full_ < end) { sum += part(full_, channel, loop).count; }
+  if (whole < blocks && first + whole * distance == full_) { sum += part(full_, channel, loop).count; }
   return sum;
 }
 
@@ -34,9 +39,10 @@ Elements BlockRanges::around(std::uint32_t first, std::uint32_t blocks, std::uin
   return elements(first, before_end, channel, loop) + elements(0, blocks - before_end, channel, loop);
 }
 
-Cells BlockRanges::cells(Buffer buffer, std::uint32_t first, std::uint32_t channel, std::uint64_t loop) const {
+Cells BlockRanges::cells(Buffer buffer, std::uint32_t first, std::uint32_t channel, std::uint64_t loop,
+                         std::uint32_t distance) const {
   const Elements begin = this->first(first) + part(first, channel, loop).first;
-  return {buffer, begin, width(channel, loop), block_};
+  return {buffer, begin, width(channel, loop), block_ * distance};
 }
 
 }  // namespace athanor

@@ -36,8 +36,13 @@ class BlockRanges {
   Elements elements(std::uint32_t first, std::uint32_t blocks, std::uint32_t channel, std::uint64_t loop) const;
   /// The same where block 0 follows the last; requires blocks <= ranks.
   Elements around(std::uint32_t first, std::uint32_t blocks, std::uint32_t channel, std::uint64_t loop) const;
-  /// Where the blocks from `first` on lie in the vector; with elements() as count.
-  Cells cells(Buffer buffer, std::uint32_t first, std::uint32_t channel, std::uint64_t loop) const;
+  /// The same of `blocks` blocks each `distance` after the one before.
+  Elements elements_apart(std::uint32_t first, std::uint32_t blocks, std::uint32_t distance, std::uint32_t channel,
+                          std::uint64_t loop) const;
+  /// Where the blocks from `first` on lie in the vector, each `distance` after the one before; with elements() or
+  /// elements_apart() as count.
+  Cells cells(Buffer buffer, std::uint32_t first, std::uint32_t channel, std::uint64_t loop,
+              std::uint32_t distance = 1) const;
 
  private:
   BlockCut cut_;

@@ -17,6 +17,8 @@ class Grid {
 
   std::uint32_t dimensions() const { return count_; }
   std::uint32_t side(std::uint32_t dimension) const { return sides_.at(dimension); }
+  /// Ranks from one position to the next in that dimension.
+  std::uint32_t stride(std::uint32_t dimension) const { return strides_.at(dimension); }
   std::uint32_t coordinate(std::uint32_t rank, std::uint32_t dimension) const {
     return rank / strides_.at(dimension) % sides_.at(dimension);
   }

@@ -1,14 +1,12 @@
 #include "algorithms/patterns/torus_all_reduce.hpp"
 
-#include <algorithm>
-
 namespace athanor {
 
 namespace {
 
 Layout copied(const Layout& layout, const Dimensions& dimensions, TorusCopies copies) {
   Layout result = slices_as_chunks(layout);
-  result.channels *= (copies.rotated ? Grid(dimensions).dimensions() : 1) * (copies.both_ways ? 2 : 1);
+  result.channels *= TorusRings(dimensions, copies).copies();
   return result;
 }
 
@@ -30,11 +28,9 @@ TorusAllReduce::TorusAllReduce(const Collective& collective, const Layout& layou
                                TorusCopies copies)
     : VectorAllReduce(collective, collective.ranks,
                       in_pieces(collective, copied(layout, dimensions, copies), Grid(dimensions), copies)),
-      grid_(dimensions),
-      rotations_(copies.rotated ? grid_.dimensions() : 1),
-      ways_(copies.both_ways ? 2 : 1) {
-  for (std::uint32_t rotation = 0; rotation < rotations_; ++rotation) {
-    largest_group_ = std::max(largest_group_, ranks() / grid_.side(dimension(rotation * ways_, 0)));
+      rings_(dimensions, copies) {
+  for (std::uint32_t rotation = 0; rotation < rings_.rotations(); ++rotation) {
+    largest_group_ = std::max(largest_group_, ranks() / rings_.side(rings_.channel(rotation), 0));
   }
 }
 
@@ -43,54 +39,41 @@ Elements TorusAllReduce::granule(const Collective& collective, const Layout& lay
   return VectorCut::granule(collective.ranks, copied(layout, dimensions, copies));
 }
 
-std::uint32_t TorusAllReduce::dimension(std::uint32_t channel, std::uint32_t order) const {
-  const std::uint32_t rotation = channel / ways_ % rotations_;
-  return (2 * grid_.dimensions() - 1 - rotation - order) % grid_.dimensions();
-}
-
 std::uint32_t TorusAllReduce::alike(std::uint32_t channel) const {
   const auto same = [&](std::uint32_t other) {
-    for (std::uint32_t order = 0; order < grid_.dimensions(); ++order) {
-      if (grid_.side(dimension(other, order)) != grid_.side(dimension(channel, order))) { return false; }
+    for (std::uint32_t order = 0; order < rings_.dimensions(); ++order) {
+      if (rings_.side(other, order) != rings_.side(channel, order)) { return false; }
     }
     return true;
   };
   std::uint32_t rotation = 0;
-  while (!same(rotation * ways_)) { ++rotation; }
+  while (!same(rings_.channel(rotation))) { ++rotation; }
   return rotation;
 }
 
 /// A reduce-scatter or all-gather around X ranks takes X calls, an all-reduce 2X - 1.
 std::uint32_t TorusAllReduce::steps(std::uint32_t channel, std::uint32_t phase) const {
-  const std::uint32_t order = std::min(phase, phases() - 1 - phase);
-  const std::uint32_t side = grid_.side(dimension(channel, order));
+  const std::uint32_t side = rings_.side(channel, order_of(phase));
   return 2 * phase + 1 == phases() ? 2 * side - 1 : side;
-}
-
-std::uint32_t TorusAllReduce::position(std::uint32_t rank, std::uint32_t channel, std::uint32_t order) const {
-  const std::uint32_t along = dimension(channel, order);
-  const std::uint32_t here = grid_.coordinate(rank, along);
-  return backwards(channel) ? grid_.side(along) - 1 - here : here;
 }
 
 TorusAllReduce::Phase TorusAllReduce::phase_of(std::uint32_t rank, LaneId lane) const {
   const std::uint32_t number = lane.value % phases();
   Phase phase;
   phase.channel = lane.value / phases();
-  phase.order = std::min(number, phases() - 1 - number);
-  phase.dimension = dimension(phase.channel, phase.order);
-  phase.reduces = number < grid_.dimensions();
-  phase.gathers = number + 1 >= grid_.dimensions();
-  phase.side = grid_.side(phase.dimension);
-  phase.position = position(rank, phase.channel, phase.order);
+  phase.order = order_of(number);
+  phase.reduces = number < rings_.dimensions();
+  phase.gathers = number + 1 >= rings_.dimensions();
+  phase.side = rings_.side(phase.channel, phase.order);
+  phase.position = rings_.position(rank, phase.channel, phase.order);
   phase.group = ranks() / phase.side;
   for (std::uint32_t order = 0; order < phase.order; ++order) {
-    phase.group /= grid_.side(dimension(phase.channel, order));
+    phase.group /= rings_.side(phase.channel, order);
   }
   std::uint32_t length = ranks();
   for (std::uint32_t order = 0; order < phase.order; ++order) {
-    length /= grid_.side(dimension(phase.channel, order));
-    phase.first += length * position(rank, phase.channel, order);
+    length /= rings_.side(phase.channel, order);
+    phase.first += length * rings_.position(rank, phase.channel, order);
   }
   return phase;
 }
@@ -102,16 +85,14 @@ Piece TorusAllReduce::group(const Phase& phase, std::uint64_t loop, std::uint32_
 Lane TorusAllReduce::lane(AgentId, LaneId lane) const {
   const std::uint32_t channel = lane.value / phases();
   const std::uint32_t phase = lane.value % phases();
-  const std::uint32_t kind = cut().shape(channel) * rotations_ + alike(channel);
+  const std::uint32_t kind = cut().shape(channel) * rings_.rotations() + alike(channel);
   return {steps(channel, phase), cut().loops(channel), 1, 1, ProgramId{kind * phases() + phase}};
 }
 
 Endpoint TorusAllReduce::beside(AgentId agent, LaneId lane, PortId port, bool next) const {
   const std::uint32_t channel = lane.value / phases();
   const std::uint32_t phase = lane.value % phases();
-  const std::uint32_t along = dimension(channel, std::min(phase, phases() - 1 - phase));
-  const std::uint32_t steps = next == backwards(channel) ? grid_.side(along) - 1 : 1;
-  return {AgentId{grid_.moved(agent.value, along, steps)}, lane, port};
+  return {AgentId{rings_.beside(agent.value, channel, order_of(phase), next)}, lane, port};
 }
 
 Endpoint TorusAllReduce::target(AgentId agent, LaneId lane, PortId out) const { return beside(agent, lane, out, true); }
@@ -144,12 +125,13 @@ Primitive TorusAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, std
 /// Per dimension and both ways as around a ring, over what the dimensions before have left (see CycleAllReduce).
 Cost TorusAllReduce::cost() const {
   Cost result;
-  for (std::uint32_t order = 0; order < grid_.dimensions(); ++order) { result.steps += 2 * (grid_.side(order) - 1); }
+  const Grid& grid = rings_.grid();
+  for (std::uint32_t d = 0; d < grid.dimensions(); ++d) { result.steps += 2 * (grid.side(d) - 1); }
   for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
     Elements sent;
     Elements reduced;
     for (std::uint32_t channel = 0; channel < cut().channels(); ++channel) {
-      for (std::uint32_t order = 0; order < grid_.dimensions(); ++order) {
+      for (std::uint32_t order = 0; order < rings_.dimensions(); ++order) {
         const Phase phase = phase_of(rank, LaneId{channel * phases() + order});
         const Elements all = cut().pieces(channel, 0, phase.first, phase.group * phase.side).count;
         const auto at = [&](std::uint32_t ahead) {
