@@ -32,6 +32,7 @@ Algorithm swing_latency_all_reduce();
 Algorithm binomial_tree_all_reduce();
 Algorithm butterfly_all_reduce();
 Algorithm parameter_server_sharded_all_reduce();
+Algorithm parameter_server_dedicated_all_reduce();
 Algorithm direct_one_shot_all_reduce();
 Algorithm direct_two_shot_all_reduce();
 Algorithm mesh_2d_all_reduce();
@@ -88,6 +89,7 @@ std::span<const Algorithm> catalog() {
       binomial_tree_all_reduce(),
       butterfly_all_reduce(),
       parameter_server_sharded_all_reduce(),
+      parameter_server_dedicated_all_reduce(),
       direct_one_shot_all_reduce(),
       direct_two_shot_all_reduce(),
       mesh_2d_all_reduce(),
@@ -147,6 +149,7 @@ std::string_view name(Engine engine) {
   switch (engine) {
     case Engine::none: return "none";
     case Engine::nvswitch: return "nvswitch";
+    case Engine::server: return "server";
   }
   return "";
 }

@@ -18,9 +18,10 @@ namespace athanor {
 enum class Engine : std::uint8_t {
   none,
   nvswitch,  ///< one engine agent that reduces and multicasts for all ranks of one node
+  server,    ///< one agent on an endpoint of its own, which is none of the ranks
 };
 
-/// "none", "nvswitch".
+/// "none", "nvswitch", "server".
 std::string_view name(Engine engine);
 
 /// What an algorithm costs with one channel and the payload in one loop and one slice.

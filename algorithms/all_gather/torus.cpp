@@ -58,7 +58,8 @@ Algorithm torus_all_gather() {
       .explanation =
           "As the all-gather in torus: around the rings of one dimension, then, with all that this has brought, around "
           "those of the next. Of 2D copies one begins in each dimension and each way round, with its part of every "
-          "block. From three dimensions on, copies that begin in the middle send what lies in several places in as many "
+          "block. From three dimensions on, copies that begin in the middle send what lies in several places in as "
+          "many "
           "messages.",
       .ranks = "any number of ranks; up to six dimensions as given, else three sides of the least sum",
       .fabrics = "a torus of D dimensions with 2D ports per rank; equal sides, or the copies differ in length",

@@ -1,38 +1,38 @@
 #include "algorithms/patterns/halving_cube.hpp"
-#include "algorithms/patterns/swing_partners.hpp"
+#include "algorithms/patterns/swing_grid.hpp"
 
 namespace athanor {
 
 namespace {
 
-Layout both_ways(Layout layout) {
-  layout.channels *= 2;
-  return layout;
-}
-
-/// Odd channels swing the other way, so that both ports of a rank on a ring work at once.
 class Swing final : public HalvingCube {
  public:
-  using HalvingCube::HalvingCube;
+  Swing(const Collective& collective, const Layout& layout)
+      : HalvingCube(collective, SwingGrid::copied(collective.ranks, layout)), grid_(collective.ranks, layout) {}
 
  protected:
   std::uint32_t partner(std::uint32_t channel, std::uint32_t corner, std::uint32_t exchange) const override {
-    return swing_partner(cube().dimensions(), corner, exchange, channel % 2 == 1);
+    return grid_.partner(channel, corner, exchange);
   }
   std::uint32_t place(std::uint32_t channel, std::uint32_t corner) const override {
-    return swing_place(cube().dimensions(), corner, channel % 2 == 1);
+    return grid_.place(channel, corner);
   }
+
+ private:
+  SwingGrid grid_;
 };
 
 std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<Swing>(collective, both_ways(layout));
+  return std::make_unique<Swing>(collective, layout);
 }
 
 Elements granule(const Collective& collective, const Layout& layout) {
-  return HalvingCube::granule(collective, both_ways(layout));
+  return HalvingCube::granule(collective, SwingGrid::copied(collective.ranks, layout));
 }
 
-Cost cost(const Collective& collective) { return Swing(collective, both_ways({})).cost(); }
+Cost cost(const Collective& collective, const Layout& layout) { return Swing(collective, layout).cost(); }
+
+std::optional<std::string> refuse(const Collective&, const Layout& layout) { return SwingGrid::refuse(layout); }
 
 }  // namespace
 
@@ -49,15 +49,17 @@ Algorithm swing_all_reduce() {
       .source = "De Sensi, Bonato, Saam and Hoefler, Swing: short-cutting rings for higher bandwidth allreduce, 2024",
       .explanation =
           "Halving and doubling whose partners are 1, 1, 3, 5, 11, ... ranks away to alternate sides, (1 - (-2)^(s+1)) "
-          "/ 3 in step s: on a ring of links that is nearer than 1, 2, 4, 8, so fewer messages share a link. Odd "
-          "channels swing the other way, so that both ports of a rank work at once.",
+          "/ 3 in step s: on a ring of links that is nearer than 1, 2, 4, 8, so fewer messages share a link. On a "
+          "torus of D dimensions steps go along one dimension after the other. 2D copies, one for each dimension to "
+          "begin with and each way round, use all ports at once.",
       .ranks =
           "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
-          "the result at the end",
+          "the result at the end; with several dimensions, whose sides must be powers of two, no rank is beyond",
       .fabrics = "rings and tori of direct links, for middle payloads",
       .make_for_many = make,
       .granule_for_many = granule,
-      .cost_for_many = cost,
+      .cost_in_shape = cost,
+      .refuses_many = refuse,
   };
 }
 

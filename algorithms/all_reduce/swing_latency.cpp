@@ -1,31 +1,33 @@
 #include "algorithms/patterns/doubling_cube.hpp"
-#include "algorithms/patterns/swing_partners.hpp"
+#include "algorithms/patterns/swing_grid.hpp"
 
 namespace athanor {
 
 namespace {
 
-Layout both_ways(Layout layout) {
-  layout.channels *= 2;
-  return layout;
-}
-
-/// Odd channels swing the other way, so that both ports of a rank on a ring work at once.
 class SwingLatency final : public DoublingCube {
  public:
-  using DoublingCube::DoublingCube;
+  SwingLatency(const Collective& collective, const Layout& layout)
+      : DoublingCube(collective, SwingGrid::copied(collective.ranks, layout)), grid_(collective.ranks, layout) {}
 
  protected:
   std::uint32_t partner(std::uint32_t channel, std::uint32_t corner, std::uint32_t exchange) const override {
-    return swing_partner(cube().dimensions(), corner, exchange, channel % 2 == 1);
+    return grid_.partner(channel, corner, exchange);
   }
+
+ private:
+  SwingGrid grid_;
 };
 
 std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<SwingLatency>(collective, both_ways(layout));
+  return std::make_unique<SwingLatency>(collective, layout);
 }
 
-Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, both_ways(layout)); }
+Elements granule(const Collective& collective, const Layout& layout) {
+  return VectorCut::granule(1, SwingGrid::copied(collective.ranks, layout));
+}
+
+std::optional<std::string> refuse(const Collective&, const Layout& layout) { return SwingGrid::refuse(layout); }
 
 }  // namespace
 
@@ -45,11 +47,12 @@ Algorithm swing_latency_all_reduce() {
           "doubling distances on a ring of links.",
       .ranks =
           "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
-          "the result at the end",
+          "the result at the end; with several dimensions, whose sides must be powers of two, no rank is beyond",
       .fabrics = "rings and tori of direct links, for small payloads",
       .make_for_many = make,
       .granule_for_many = granule,
       .cost_for_many = DoublingCube::cost,
+      .refuses_many = refuse,
   };
 }
 

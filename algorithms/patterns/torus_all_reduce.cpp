@@ -67,9 +67,7 @@ TorusAllReduce::Phase TorusAllReduce::phase_of(std::uint32_t rank, LaneId lane) 
   phase.side = rings_.side(phase.channel, phase.order);
   phase.position = rings_.position(rank, phase.channel, phase.order);
   phase.group = ranks() / phase.side;
-  for (std::uint32_t order = 0; order < phase.order; ++order) {
-    phase.group /= rings_.side(phase.channel, order);
-  }
+  for (std::uint32_t order = 0; order < phase.order; ++order) { phase.group /= rings_.side(phase.channel, order); }
   std::uint32_t length = ranks();
   for (std::uint32_t order = 0; order < phase.order; ++order) {
     length /= rings_.side(phase.channel, order);

@@ -95,12 +95,13 @@ Primitive TorusBlocks::at(AgentId agent, LaneId lane, std::uint64_t loop, std::u
   const Shape shape = this->shape(message.channel, message.order);
   const std::uint32_t here = rings_.position(agent.value, message.channel, message.order);
   const std::uint32_t turned = (here + 2 * message.side - first_group() - message.call) % message.side;
-  message.first_block = group(agent.value, message.channel, message.order, turned) +
-                        step / message.side * shape.between_parts;
+  message.first_block =
+      group(agent.value, message.channel, message.order, turned) + step / message.side * shape.between_parts;
   message.blocks = shape.blocks;
   message.distance = shape.distance;
   Primitive primitive;
-  primitive.count = ranges_.elements_apart(message.first_block, message.blocks, message.distance, message.channel, loop);
+  primitive.count =
+      ranges_.elements_apart(message.first_block, message.blocks, message.distance, message.channel, loop);
   if (!message.begins()) { primitive.receives = {0, 1}; }
   if (!message.ends()) { primitive.sends = {0, 1}; }
   fill(message, agent, primitive);

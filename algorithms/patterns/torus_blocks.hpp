@@ -6,10 +6,10 @@
 
 namespace athanor {
 
-/// What reduce-scatter and all-gather on a grid of rings share: 2D copies, one for each dimension to begin with and each
-/// way round, each with its part of every block. In dimension `order` of a copy, messages hold the blocks of all ranks
-/// with one coordinate there and with this rank's coordinates in the dimensions before: a group per position of the
-/// ring.
+/// What reduce-scatter and all-gather on a grid of rings share: 2D copies, one for each dimension to begin with and
+/// each way round, each with its part of every block. In dimension `order` of a copy, messages hold the blocks of all
+/// ranks with one coordinate there and with this rank's coordinates in the dimensions before: a group per position of
+/// the ring.
 ///
 /// Blocks of a group lie at one distance from each other where the dimensions to come stand side by side; else a group
 /// is sent in parts, each of which goes all the way round before the next. A channel has a lane per dimension, which

@@ -10,7 +10,8 @@ namespace athanor {
 /// or crosses the network.
 class ProfilePricing : public CostModel {
  public:
-  /// Borrows fabric, profile and protocol. `ranks`: agents from there on are engines. `least_slots`: of the schedule.
+  /// Borrows fabric, profile and protocol. `ranks`: agents from there on are engines in the network. `least_slots`: of
+  /// the schedule.
   ProfilePricing(const Fabric& fabric, const Profile& profile, const Protocol& protocol, std::uint32_t ranks,
                  Bytes element_size, std::uint32_t least_slots);
 

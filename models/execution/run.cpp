@@ -40,6 +40,9 @@ class Candidate {
     if (algorithm_.engine == Engine::nvswitch && !shared_nvswitch(request_.cluster, collective_.ranks)) {
       return "it needs all ranks on one NVSwitch";
     }
+    if (algorithm_.engine == Engine::server && request_.cluster.endpoints.size() <= collective_.ranks) {
+      return fmt::format("it needs an endpoint for its server beside the {} ranks", collective_.ranks);
+    }
     choose_layout();
     return algorithm_.refuses(collective_, layout_);
   }
@@ -68,7 +71,8 @@ class Candidate {
  private:
   Simulated simulate_with(Bytes element_size, const SimulationOptions& options) const {
     const auto schedule = algorithm_.make(collective_, layout_);
-    const ProfilePricing costs(*request_.cluster.fabric, request_.profile, protocol_, collective_.ranks, element_size,
+    const std::uint32_t devices = algorithm_.engine == Engine::server ? schedule->roster().agents : collective_.ranks;
+    const ProfilePricing costs(*request_.cluster.fabric, request_.profile, protocol_, devices, element_size,
                                schedule->least_slots());
     return simulate(*schedule, request_.cluster, place(schedule->roster()), costs, options);
   }
@@ -76,7 +80,7 @@ class Candidate {
   /// Profiles know no imported algorithm: it goes the way that rings go.
   bool uses(const Protocol& protocol) const {
     const auto& names = protocol.algorithms;
-    if (names.empty()) { return algorithm_.engine == Engine::none || request_.profile.protocols.size() == 1; }
+    if (names.empty()) { return algorithm_.engine != Engine::nvswitch || request_.profile.protocols.size() == 1; }
     const std::string known = algorithm_.origin ? "ring" : algorithm_.name;
     return std::find(names.begin(), names.end(), known) != names.end();
   }
@@ -151,7 +155,8 @@ class Candidate {
   Placement place(const Roster& roster) const {
     Placement placement;
     const auto& endpoints = request_.cluster.endpoints;
-    placement.vertices.assign(endpoints.begin(), endpoints.begin() + roster.ranks);
+    const std::uint32_t devices = algorithm_.engine == Engine::server ? roster.agents : roster.ranks;
+    placement.vertices.assign(endpoints.begin(), endpoints.begin() + devices);
     placement.vertices.resize(roster.agents, shared_nvswitch(request_.cluster, roster.ranks).value_or(VertexId{}));
     placement.seed = request_.seed;
     return placement;
@@ -193,11 +198,14 @@ std::string limit(const RunRequest& request, const RunResult& result, const Cand
 
 Bytes payload(const RunRequest& request) { return request.element_size * request.collective.count.count(); }
 
-/// Whether some candidate may reduce in the network: the bound then holds for all of them.
+/// Whether some candidate may reduce elsewhere than at the ranks: the bound then holds for all of them.
 bool may_use_engine(const RunRequest& request) {
-  return shared_nvswitch(request.cluster, request.collective.ranks).has_value() &&
-         std::any_of(request.algorithms.begin(), request.algorithms.end(),
-                     [](const Algorithm* algorithm) { return algorithm->engine != Engine::none; });
+  const std::uint32_t ranks = request.collective.ranks;
+  const bool nvswitch = shared_nvswitch(request.cluster, ranks).has_value();
+  const bool server = request.cluster.endpoints.size() > ranks;
+  return std::any_of(request.algorithms.begin(), request.algorithms.end(), [&](const Algorithm* algorithm) {
+    return (algorithm->engine == Engine::nvswitch && nvswitch) || (algorithm->engine == Engine::server && server);
+  });
 }
 
 /// What fits of an algorithm with the protocols of the profile, or why nothing does.

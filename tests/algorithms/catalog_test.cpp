@@ -117,11 +117,11 @@ TEST_CASE("what no algorithm can do is refused without alternatives") {
   CHECK(refused.hint.empty());
 }
 
-TEST_CASE("an engine is one agent beyond the ranks where there are several, and nvls alone needs it") {
+TEST_CASE("an engine is one agent beyond the ranks where there are several") {
   for (const Algorithm& algorithm : catalog()) {
     const auto schedule = algorithm.make(sample(algorithm.kind, 4, 10), {});
     CHECK(schedule->roster().ranks == 4);
-    CHECK(schedule->roster().agents == (algorithm.engine == Engine::nvswitch ? 5 : 4));
+    CHECK(schedule->roster().agents == (algorithm.engine == Engine::none ? 4 : 5));
     CHECK(algorithm.make(sample(algorithm.kind, 1, 10), {})->roster().agents == 1);
   }
 }

@@ -151,7 +151,7 @@ TEST_CASE("all ranks of a symmetric algorithm have the same programs, lanes and 
 /// How many ranks' blocks a message may hold.
 std::uint32_t most_blocks(const Algorithm& algorithm, std::uint32_t ranks) {
   for (const std::string_view name :
-       {"recursive_halving", "recursive_doubling", "bruck", "binomial_tree", "pat", "hierarchical"}) {
+       {"recursive_halving", "recursive_doubling", "bruck", "binomial_tree", "pat", "hierarchical", "torus"}) {
     if (algorithm.name == name && algorithm.kind != CollectiveKind::all_reduce) { return ranks; }
   }
   return 1;

@@ -7,6 +7,7 @@
 
 #include "algorithms/patterns/disjoint_cycles.hpp"
 #include "algorithms/patterns/grid.hpp"
+#include "algorithms/patterns/swing_grid.hpp"
 #include "algorithms/patterns/swing_partners.hpp"
 
 namespace athanor {
@@ -105,6 +106,42 @@ TEST_CASE("partners of Swing are 1, 1, 3, 5, 11, ... ranks away, to alternate si
       }
     }
   }
+}
+
+TEST_CASE("Swing on a grid goes along all dimensions at once, each copy by all of its exchanges") {
+  for (const Dimensions& sides : {Dimensions{4, 4}, Dimensions{2, 8}, Dimensions{4, 1, 2, 8}, Dimensions{16}}) {
+    const Layout layout{.dimensions = sides};
+    std::uint32_t ranks = 1;
+    std::uint32_t dimensions = 0;
+    for (const std::uint32_t side : sides) {
+      ranks *= std::max(side, 1U);
+      dimensions += side > 1 ? 1 : 0;
+    }
+    const SwingGrid grid(ranks, layout);
+    const std::uint32_t exchanges = static_cast<std::uint32_t>(std::bit_width(ranks)) - 1;
+    CHECK(SwingGrid::copied(ranks, layout).channels == 2 * dimensions);
+    std::set<std::uint32_t> first;
+    for (std::uint32_t channel = 0; channel < 2 * dimensions; ++channel) {
+      first.insert(grid.partner(channel, 0, 0));
+      std::set<std::uint32_t> places;
+      for (std::uint32_t corner = 0; corner < ranks; ++corner) {
+        places.insert(grid.place(channel, corner));
+        for (std::uint32_t exchange = 0; exchange < exchanges; ++exchange) {
+          const std::uint32_t partner = grid.partner(channel, corner, exchange);
+          CHECK(grid.partner(channel, partner, exchange) == corner);
+          const std::uint32_t difference = grid.place(channel, corner) ^ grid.place(channel, partner);
+          CHECK(static_cast<std::uint32_t>(std::bit_width(difference)) == exchanges - exchange);
+        }
+      }
+      CHECK(places.size() == ranks);
+      CHECK(grid.place(channel, 0) == 0);
+    }
+    // Towards all neighbours; on a side of two both ways lead to the same.
+    const auto twos = static_cast<std::uint32_t>(std::count(sides.begin(), sides.end(), 2U));
+    CHECK(first.size() == 2 * dimensions - twos);
+  }
+  CHECK(SwingGrid::refuse(Layout{.dimensions = {6, 4}}).has_value());
+  CHECK_FALSE(SwingGrid::refuse(Layout{.dimensions = {6}}).has_value());
 }
 
 }  // namespace athanor
