@@ -11,18 +11,20 @@ PageMemory::PageMemory(std::size_t bytes) {
   bytes_ = {owned_.get() + (kPage - past) % kPage, bytes};
 }
 
-RankMemory::RankMemory(const Schedule& schedule, DataType type) {
+UserMemory::UserMemory(const Memory& memory, DataType type)
+    : memory_(static_cast<std::size_t>(MemoryMap(memory).base(Buffer::scratch)) * element_size(type)) {
+  const MemoryMap map(memory);
   const std::size_t size = element_size(type);
+  const auto part = [&](Buffer buffer, Elements count) {
+    return memory_.bytes().subspan(static_cast<std::size_t>(map.base(buffer)) * size,
+                                   static_cast<std::size_t>(count.count()) * size);
+  };
+  buffers_ = {part(Buffer::input, memory.input), part(Buffer::output, memory.output)};
+}
+
+RankMemory::RankMemory(const Schedule& schedule, DataType type) {
   for (std::uint32_t rank = 0; rank < schedule.roster().ranks; ++rank) {
-    const Memory memory = schedule.memory(AgentId{rank});
-    const MemoryMap map(memory);
-    const std::span<std::byte> all =
-        memory_.emplace_back(static_cast<std::size_t>(map.base(Buffer::scratch)) * size).bytes();
-    const auto part = [&](Buffer buffer, Elements count) {
-      return all.subspan(static_cast<std::size_t>(map.base(buffer)) * size,
-                         static_cast<std::size_t>(count.count()) * size);
-    };
-    buffers_.push_back({part(Buffer::input, memory.input), part(Buffer::output, memory.output)});
+    buffers_.push_back(memory_.emplace_back(schedule.memory(AgentId{rank}), type).buffers());
   }
 }
 

@@ -29,6 +29,17 @@ class PageMemory {
   std::span<std::byte> bytes_;
 };
 
+/// Input and output in one piece of memory, the input within the output where `memory` says so; no scratch.
+class UserMemory {
+ public:
+  UserMemory(const Memory& memory, DataType type);
+  const RankBuffers& buffers() const { return buffers_; }
+
+ private:
+  PageMemory memory_;
+  RankBuffers buffers_;
+};
+
 /// Buffers of all ranks of a schedule.
 class RankMemory {
  public:
@@ -36,7 +47,7 @@ class RankMemory {
   const std::vector<RankBuffers>& buffers() const { return buffers_; }
 
  private:
-  std::vector<PageMemory> memory_;
+  std::vector<UserMemory> memory_;
   std::vector<RankBuffers> buffers_;
 };
 

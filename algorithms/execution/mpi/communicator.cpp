@@ -20,6 +20,12 @@ void check_mpi(int code, const char* call) {
 
 namespace {
 
+std::uint32_t rank_in(MPI_Comm communicator) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(communicator, &rank), "MPI_Comm_rank");
+  return static_cast<std::uint32_t>(rank);
+}
+
 std::uint32_t size_of(MPI_Comm communicator) {
   int size = 0;
   check_mpi(MPI_Comm_size(communicator, &size), "MPI_Comm_size");
@@ -31,13 +37,12 @@ std::uint32_t size_of(MPI_Comm communicator) {
 Communicator::Communicator(MPI_Comm parent) {
   check_mpi(MPI_Comm_dup(parent, &communicator_), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(communicator_, &rank), "MPI_Comm_rank");
-  rank_ = static_cast<std::uint32_t>(rank);
+  rank_ = rank_in(communicator_);
   size_ = athanor::size_of(communicator_);
   MPI_Comm node = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
   size_of_node_ = athanor::size_of(node);
+  first_of_node_ = rank_in(node) == 0;
   check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
 }
 

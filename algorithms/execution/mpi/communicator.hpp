@@ -23,12 +23,14 @@ class Communicator {
   std::int64_t largest_tag() const;
   /// Processes of it that share this one's memory, this one included.
   std::uint32_t size_of_node() const { return size_of_node_; }
+  bool first_of_node() const { return first_of_node_; }
 
  private:
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::uint32_t rank_ = 0;
   std::uint32_t size_ = 0;
   std::uint32_t size_of_node_ = 0;
+  bool first_of_node_ = false;
 };
 
 /// How a process waits for what others do: for a moment it spins, then it gives the processor away at each look, and

@@ -38,28 +38,21 @@ Case vary(Collective collective, std::uint32_t number) {
   return c;
 }
 
-/// This rank's buffers, within those of all: memory is cheap here.
-class OwnBuffers {
- public:
-  OwnBuffers(const Schedule& schedule, DataType type, std::uint32_t rank) : all_(schedule, type), rank_(rank) {}
-  const RankBuffers& get() const { return all_.buffers()[rank_]; }
-
- private:
-  RankMemory all_;
-  std::uint32_t rank_;
-};
+UserMemory own_memory(const Communicator& world, const Schedule& schedule, DataType type = DataType::float32) {
+  return {schedule.memory(AgentId{std::min(world.rank(), schedule.roster().ranks - 1)}), type};
+}
 
 /// What is wrong in this process's output, in the first iteration or the second, which uses again what was prepared.
 std::string wrong_after_run(const Communicator& world, const Schedule& schedule, const Case& c) {
-  const OwnBuffers own(schedule, c.type, world.rank());
+  const UserMemory own = own_memory(world, schedule, c.type);
   const Expectation expectation(c.collective, c.type, c.reduction);
   MpiExecution execution(world, schedule,
-                         {.type = c.type, .reduction = c.reduction, .buffers = own.get(), .slots = c.slots});
+                         {.type = c.type, .reduction = c.reduction, .buffers = own.buffers(), .slots = c.slots});
   for (int run = 0; run < 2; ++run) {
-    std::fill(own.get().output.begin(), own.get().output.end(), std::byte{0x5A});
-    expectation.fill(world.rank(), own.get().input);
+    std::fill(own.buffers().output.begin(), own.buffers().output.end(), std::byte{0x5A});
+    expectation.fill(world.rank(), own.buffers().input);
     execution.run();
-    if (const auto wrong = expectation.wrong(world.rank(), own.get().output)) { return *wrong; }
+    if (const auto wrong = expectation.wrong(world.rank(), own.buffers().output)) { return *wrong; }
   }
   return "";
 }
@@ -94,9 +87,10 @@ int sweep(const Communicator& world) {
 int lose_one(const Communicator& world, int signal) {
   const Collective collective{CollectiveKind::all_reduce, world.size(), Elements{1000}};
   const auto schedule = find(CollectiveKind::all_reduce, "ring").make(collective, {});
-  const OwnBuffers own(*schedule, DataType::float32, world.rank());
-  Expectation(collective, DataType::float32, Reduction::sum).fill(world.rank(), own.get().input);
-  MpiExecution execution(world, *schedule, {.buffers = own.get(), .slots = {}, .time_limit = std::chrono::seconds{2}});
+  const UserMemory own = own_memory(world, *schedule);
+  Expectation(collective, DataType::float32, Reduction::sum).fill(world.rank(), own.buffers().input);
+  MpiExecution execution(world, *schedule,
+                         {.buffers = own.buffers(), .slots = {}, .time_limit = std::chrono::seconds{2}});
   for (int iteration = 0; iteration < 10; ++iteration) {
     if (iteration == 5 && world.rank() == 1) { std::raise(signal); }
     execution.run();
@@ -108,17 +102,18 @@ int lose_one(const Communicator& world, int signal) {
 int disagree(const Communicator& world) {
   toys::Chain chain = toys::chain_broadcast();
   chain.table.primitive(2, 0, 0).count = Elements{3};
-  const OwnBuffers own(chain.table, DataType::float32, world.rank());
-  MpiExecution(world, chain.table, {.buffers = own.get(), .slots = {}, .time_limit = std::chrono::seconds{5}}).run();
+  const UserMemory own = own_memory(world, chain.table);
+  MpiExecution(world, chain.table, {.buffers = own.buffers(), .slots = {}, .time_limit = std::chrono::seconds{5}})
+      .run();
   return 0;
 }
 
 /// What cannot be carried out is refused by every process, before anything is sent.
 int refuse(const Communicator& world) {
   const auto refused = [&](const Schedule& schedule, std::optional<std::uint32_t> slots) {
-    const OwnBuffers own(schedule, DataType::float32, std::min(world.rank(), schedule.roster().ranks - 1));
+    const UserMemory own = own_memory(world, schedule);
     try {
-      const MpiExecution execution(world, schedule, {.buffers = own.get(), .slots = slots});
+      const MpiExecution execution(world, schedule, {.buffers = own.buffers(), .slots = slots});
     } catch (const UsageError& error) {
       fmt::print("{}\n", error.what());
       return true;

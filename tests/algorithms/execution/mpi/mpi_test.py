@@ -3,29 +3,17 @@
     mpi_test.py PATH_OF_MPIRUN PATH_OF_MPI_PROGRAM
 """
 
-import os
 import re
-import subprocess
 import sys
-import time
 import unittest
+
+import mpirun
 
 MPIRUN, PROGRAM = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else (None, None)
 
 
-def environment():
-    """Open MPI runs more processes than there are processors, and as root, only where it is told so; MPICH does it."""
-    return os.environ | {
-        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_hwloc_base_binding_policy": "none"}
-
-
 def run(processes, what, seconds=100):
-    """(exit status, output, seconds) of the program; a run that hangs fails."""
-    begin = time.monotonic()
-    done = subprocess.run([MPIRUN, "-n", str(processes), PROGRAM, what], env=environment(), timeout=seconds, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    return done.returncode, done.stdout, time.monotonic() - begin
+    return mpirun.run(MPIRUN, processes, PROGRAM, what, seconds)
 
 
 @unittest.skipIf(MPIRUN is None, "needs the paths of mpirun and of mpi_program as its arguments")

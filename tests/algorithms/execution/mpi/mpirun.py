@@ -1,0 +1,20 @@
+"""Runs a program under mpirun, in bounded time."""
+
+import os
+import subprocess
+import time
+
+
+def environment():
+    """Open MPI runs more processes than there are processors, and as root, only where it is told so; MPICH does it."""
+    return os.environ | {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+
+
+def run(mpirun, processes, program, what, seconds=100):
+    """(exit status, output, seconds); a run that hangs fails."""
+    begin = time.monotonic()
+    done = subprocess.run([mpirun, "-n", str(processes), program, what], env=environment(), timeout=seconds, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return done.returncode, done.stdout, time.monotonic() - begin
