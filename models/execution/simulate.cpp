@@ -4,6 +4,7 @@
 
 #include "models/execution/executor.hpp"
 #include "models/execution/repetition.hpp"
+#include "models/execution/simulate_packets.hpp"
 #include "models/execution/timeline_recorder.hpp"
 #include "models/network/flow_network.hpp"
 #include "models/network/ideal_network.hpp"
@@ -15,6 +16,7 @@ std::string_view name(NetworkLevel level) {
   switch (level) {
     case NetworkLevel::ideal: return "ideal";
     case NetworkLevel::flow: return "flow";
+    case NetworkLevel::packet: return "packet";
   }
   return "";
 }
@@ -26,6 +28,7 @@ std::unique_ptr<Network> make_network(NetworkLevel level, Simulator& simulator, 
   switch (level) {
     case NetworkLevel::ideal: return std::make_unique<IdealNetwork>(simulator, plan, listener);
     case NetworkLevel::flow: return std::make_unique<FlowNetwork>(simulator, plan, listener);
+    case NetworkLevel::packet: break;  // needs the fabric: see simulate_packets
   }
   return nullptr;
 }
@@ -48,6 +51,9 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
                    const SimulationOptions& options) {
   Plan plan = lay_out(schedule, cluster, placement, costs);
   const auto all_lanes = static_cast<std::uint32_t>(plan.lanes.size());
+  if (options.level == NetworkLevel::packet) {
+    return simulate_packets(plan, *cluster.fabric, schedule, costs, placement.seed, options);
+  }
   if (options.classes) { plan = fold(plan, schedule); }
   Simulator simulator;
   Executor executor(simulator, plan, schedule, costs.element_size(), costs.slots());

@@ -5,20 +5,24 @@
 #include <vector>
 
 #include "models/execution/plan.hpp"
+#include "models/network/packet/packet_counters.hpp"
+#include "models/network/packet/packet_settings.hpp"
 
 namespace athanor {
 
 class Timeline;
 
 enum class NetworkLevel : std::uint8_t {
-  ideal,  ///< latency and the slowest link of a path; no contention
-  flow,   ///< max-min fair sharing of every link
+  ideal,   ///< latency and the slowest link of a path; no contention
+  flow,    ///< max-min fair sharing of every link
+  packet,  ///< queues, marks, pauses and losses of single packets
 };
 
 std::string_view name(NetworkLevel level);
 
 struct SimulationOptions {
   NetworkLevel level = NetworkLevel::flow;
+  PacketSettings packet;         ///< at packet level
   bool classes = true;           ///< simulate one of each class of equal agents (exact)
   bool repeat_loops = true;      ///< multiply loops that repeat (exact)
   Timeline* timeline = nullptr;  ///< draws what is simulated, every loop of it; nullptr: nothing
@@ -32,6 +36,12 @@ struct LinkLoad {
   Bytes carried;
 };
 
+/// What became of packets, over all devices.
+struct PacketCounters {
+  SwitchCounters switches;
+  HostCounters hosts;
+};
+
 /// One collective, simulated from its launch to the end of its last lane.
 struct Simulated {
   Time time;
@@ -41,6 +51,7 @@ struct Simulated {
   std::uint64_t primitives = 0;     ///< simulated
   std::uint64_t skipped_loops = 0;  ///< multiplied instead of simulated
   std::uint64_t events = 0;
+  std::optional<PacketCounters> packets;  ///< at packet level
 };
 
 /// Runs a schedule on a cluster. At NetworkLevel::flow no link may have carried more than its rate (checked).

@@ -85,6 +85,7 @@ std::vector<Scenario> read_scenarios(const Invocation& invocation) {
 bool simulate_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
                    Timeline* timeline, const Streams& streams, const std::function<void(const ResultRow&)>& see) {
   const SimulationOptions options{.level = scenario_case.level,
+                                  .packet = scenario_case.packet,
                                   .classes = !invocation.has("no-classes"),
                                   .repeat_loops = !invocation.has("no-repeat"),
                                   .timeline = timeline,

@@ -18,15 +18,18 @@ namespace {
 
 struct NetworkSection {
   NetworkLevel level = NetworkLevel::flow;
+  PacketSettings packet;
   std::optional<Routing> routing;
   Place routing_place;
 };
 
 void read(ObjectReader& reader, NetworkSection& section) {
-  reader.optional("level", section.level, "ideal: no contention; flow: links are shared, max-min fair",
-                  {{"ideal", NetworkLevel::ideal}, {"flow", NetworkLevel::flow}});
+  reader.optional("level", section.level,
+                  "ideal: no contention; flow: links are shared, max-min fair; packet: queues and transports",
+                  {{"ideal", NetworkLevel::ideal}, {"flow", NetworkLevel::flow}, {"packet", NetworkLevel::packet}});
   reader.optional("routing", section.routing,
                   "How one of several equally short paths is chosen; absent: as the fabric does", routing_names());
+  read(reader, section.packet);  // means nothing at the other levels, so that they can be compared by one word
   section.routing_place = reader.place("routing");
 }
 
@@ -132,6 +135,7 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   NetworkSection network;
   reader.optional_object("network", "How data travels", [&](ObjectReader& inner) { read(inner, network); });
   scenario_case.level = network.level;
+  scenario_case.packet = network.packet;
   ClusterWorkshop::Order order;
   reader.required_value("cluster", "Nodes and what joins them", [&](ValueReader& value) {
     value.object([&](ObjectReader& inner) { read_cluster(inner, order.text); });

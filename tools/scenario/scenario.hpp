@@ -28,6 +28,7 @@ struct Case {
   std::string name;
   std::shared_ptr<const Cluster> cluster;  ///< shared by cases whose "cluster", routing and seed are the same
   NetworkLevel level = NetworkLevel::flow;
+  PacketSettings packet;  ///< at packet level
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;
   std::uint32_t root = 0;

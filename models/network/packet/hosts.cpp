@@ -41,7 +41,8 @@ Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, HostClock& clock)
   std::vector<Bandwidth> rates;
   rates.reserve(senders_.size());
   for (std::uint32_t flow = 0; flow < senders_.size(); ++flow) {
-    rates.push_back(links_.link(first_link(flow)).rate);
+    const bool local = links_.plan().flows[flow].hops == 0;
+    rates.push_back(local ? Bandwidth::max() : links_.link(first_link(flow)).rate);
     if (spec.window == Bytes::max()) { continue; }
     senders_[flow].window =
         static_cast<std::uint32_t>(std::clamp<std::int64_t>(spec.window / spec.payload, 1, UINT32_MAX));
@@ -77,7 +78,6 @@ void Hosts::queue_up(std::uint32_t flow) {
   }
 }
 
-/// Serves at once where that is possible, so that an idle port costs no event.
 void Hosts::want_service(std::uint32_t link, Time when) {
   Outlet& outlet = outlets_[link];
   when = std::max(when, links_.port(link).free());
@@ -148,7 +148,7 @@ void Hosts::send_packet(std::uint32_t flow, std::uint32_t link) {
   port.hold(end);
   links_.launch(link, packet, end);
   ++counters_.data;
-  sender.next_send = control_->paced(flow, packet.bytes, now);
+  sender.next_send = std::max(control_->paced(flow, packet.bytes, now), capped(flow, packet.bytes, now));
   note_sent(flow, sender, end);
   arm(flow, sender);
   if (!may_send(sender)) { return; }
@@ -158,6 +158,12 @@ void Hosts::send_packet(std::uint32_t flow, std::uint32_t link) {
   } else {
     outlets_[link].ready.push(flow);
   }
+}
+
+/// When a flow that sends so many bytes, headers included, may go on without exceeding its cap.
+Time Hosts::capped(std::uint32_t flow, std::uint32_t bytes, Time start) const {
+  const Bandwidth cap = links_.plan().flows[flow].cap;
+  return cap == Bandwidth::max() ? start : start + transfer_time(Bytes{bytes} - spec_.header, cap);
 }
 
 /// Counts packet `next`, which has been sent and whose last bit leaves at `end`.
@@ -208,11 +214,30 @@ void Hosts::arrive(std::uint32_t link) {
   while (!flights.empty() && flights.front().when <= clock_.now()) {
     const Packet packet = flights.front().packet;
     flights.pop();
-    if (packet.kind == PacketKind::data) {
+    if (!links_.at_end(packet)) {
+      pass_on(packet);
+    } else if (packet.kind == PacketKind::data) {
       receive_data(packet.flow, packet);
     } else {
       receive_reply(packet.flow, packet);
     }
+  }
+}
+
+/// For somebody else. A host has room for all of them.
+void Hosts::pass_on(Packet packet) {
+  const std::uint32_t link = links_.next_hop(packet);
+  ++packet.hop;
+  enqueue(link, packet);
+}
+
+/// Serves an idle port at once, so that it costs no event.
+void Hosts::enqueue(std::uint32_t link, const Packet& packet) {
+  links_.port(link).enqueue(packet, clock_.now());
+  if (links_.port(link).free() <= clock_.now()) {
+    serve(link);
+  } else {
+    want_service(link, clock_.now());
   }
 }
 
@@ -273,13 +298,8 @@ void Hosts::reply(const Packet& to, PacketKind kind, std::uint32_t number) {
   packet.hop = links_.plan().flows[to.flow].first_hop_back;
   const std::uint32_t link = links_.next_hop(packet);
   ++packet.hop;
-  links_.port(link).enqueue(packet, clock_.now());
   ++counters_.replies;
-  if (links_.port(link).free() <= clock_.now()) {
-    serve(link);
-  } else {
-    want_service(link, clock_.now());
-  }
+  enqueue(link, packet);
 }
 
 void Hosts::receive_reply(std::uint32_t flow, const Packet& packet) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/network/network.hpp"
+#include "models/network/packet/packet_counters.hpp"
 #include "models/network/packet/packet_links.hpp"
 #include "models/network/packet/transport.hpp"
 
@@ -25,14 +26,6 @@ class HostClock {
   virtual void grain_arrived_at(std::uint32_t flow, Time when) = 0;
 };
 
-struct HostCounters {
-  std::uint64_t data = 0;      ///< data packets sent, repeated ones too
-  std::uint64_t repeated = 0;  ///< of those, sent before
-  std::uint64_t replies = 0;   ///< acknowledgements and notices
-  std::uint64_t notices = 0;   ///< congestion notices
-  std::uint64_t timeouts = 0;
-};
-
 /// The hosts of a packet network: they cut messages into packets, send them as window, pacing and the port allow, in
 /// turn where several flows could send, acknowledge what arrives in order, and send again from what is missing
 /// (go-back-N, as RoCE and InfiniBand reliable connections do).
@@ -40,7 +33,7 @@ class Hosts {
  public:
   Hosts(PacketLinks& links, const TransportSpec& spec, HostClock& clock);
 
-  /// One more message of the flow.
+  /// One more message of the flow, which has hops.
   void send(std::uint32_t flow, Bytes size);
   /// Whatever has arrived by a link at this instant.
   void arrive(std::uint32_t link);
@@ -83,6 +76,9 @@ class Hosts {
   std::uint32_t payload(Sender& sender) const;
   void note_sent(std::uint32_t flow, Sender& sender, Time end);
   void arm(std::uint32_t flow, Sender& sender);
+  void pass_on(Packet packet);
+  void enqueue(std::uint32_t link, const Packet& packet);
+  Time capped(std::uint32_t flow, std::uint32_t bytes, Time start) const;
   void receive_data(std::uint32_t flow, const Packet& packet);
   void take_in(std::uint32_t flow, Receiver& receiver, const Packet& packet);
   void reply(const Packet& to, PacketKind kind, std::uint32_t number);

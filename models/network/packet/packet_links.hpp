@@ -9,7 +9,7 @@
 
 namespace athanor {
 
-/// A packet that has left its source and is to arrive, whole, at `when`.
+/// A packet under way. `when`: its last bit arrives, or its first where the target is a switch that cuts through.
 struct Flight {
   Time when;
   Packet packet;
@@ -43,13 +43,19 @@ class PacketLinks {
 
   /// A packet whose last bit leaves at `end`. Requires that `end` never falls.
   void launch(std::uint32_t link, const Packet& packet, Time end) {
-    const Time when = end + plan_.links[link].latency;
+    const Time left = cut_through(link) ? end - ports_[link].duration(packet.bytes) : end;
+    const Time when = left + plan_.links[link].latency;
     const bool first = flights_[link].empty();
     flights_[link].push({when, packet});
-    carried_[link] += packet.bytes;
+    if (packet.kind == PacketKind::data) { carried_[link] += packet.bytes; }
     if (first) { listener_.expect_arrival(link, when); }
   }
 
+  /// Does the link lead to a switch that sends packets on while they arrive?
+  bool cut_through(std::uint32_t link) const {
+    const PacketPlan::Device& target = plan_.devices[plan_.links[link].target];
+    return !target.host && plan_.switches[target.spec].cut_through;
+  }
   /// The target of the link tells its source, at `now`, that a class has to stop or may go on. The frame leaves by the
   /// reverse link when that is free.
   void signal(std::uint32_t link, std::uint8_t service, bool stop, Time now) {
@@ -64,9 +70,15 @@ class PacketLinks {
 
   /// The link that a packet takes next.
   std::uint32_t next_hop(const Packet& packet) const { return plan_.hops[packet.hop]; }
+  /// Has it arrived where it was going?
+  bool at_end(const Packet& packet) const {
+    const PacketPlan::Flow& flow = plan_.flows[packet.flow];
+    const bool forth = packet.kind == PacketKind::data;
+    return packet.hop == (forth ? flow.first_hop + flow.hops : flow.first_hop_back + flow.hops_back);
+  }
   /// Brings the port of that link near, to be used soon.
   void approach(const Packet& packet) const { __builtin_prefetch(&ports_[plan_.hops[packet.hop]]); }
-  /// On the wire, headers included.
+  /// By data packets, headers included.
   Bytes carried(std::uint32_t link) const { return Bytes{carried_[link]}; }
 
  private:

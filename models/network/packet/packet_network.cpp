@@ -2,16 +2,22 @@
 
 #include <algorithm>
 
+#include "models/network/plan_check.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
 
+using namespace literals;
+
 namespace {
 
-Time least_latency(const PacketPlan& plan) {
-  Time least = Time::max();
-  for (const PacketPlan::Link& link : plan.links) { least = std::min(least, link.latency); }
-  require(least >= PacketPlan::kLeastLatency, "a link of {} ps latency at packet level", least.count());
+/// In which no switch learns of anything that happens meanwhile.
+Time lookahead(const PacketPlan& plan) {
+  Time least = 1_ms;
+  for (const PacketPlan::Link& link : plan.links) {
+    require(link.latency >= PacketPlan::kLeastLatency, "a link of {} ps latency at packet level", link.latency.count());
+    if (!plan.devices[link.target].host) { least = std::min(least, link.latency); }
+  }
   return least;
 }
 
@@ -22,15 +28,28 @@ PacketNetwork::PacketNetwork(Simulator& simulator, const PacketPlan& plan, const
     : simulator_(simulator),
       listener_(listener),
       self_(simulator.add(*this)),
-      window_(std::min(least_latency(plan), most_window)),
+      window_(std::min(lookahead(plan), most_window)),
       wheel_(plan.devices.size()),
+      free_(plan.flows.size()),
       links_(plan, *this),
       switches_(links_, seed),
       hosts_(links_, transport, *this) {}
 
 void PacketNetwork::move(std::uint32_t connection, Bytes size) {
   require(size >= Bytes::zero(), "a message of {} bytes", size.count());
+  if (links_.plan().flows[connection].hops == 0) { return move_within_device(connection, size); }
   hosts_.send(connection, size);
+}
+
+void PacketNetwork::move_within_device(std::uint32_t flow, Bytes size) {
+  const PacketPlan::Flow& plan = links_.plan().flows[flow];
+  const Time start = std::max(simulator_.now(), free_[flow]);
+  free_[flow] = start + injection_time(size, plan.cap);
+  injected_at(flow, free_[flow]);
+  if (plan.grain > Bytes::zero()) {
+    grain_arrived_at(flow, start + injection_time(std::min(size, plan.grain), plan.cap) + plan.software);
+  }
+  delivered_at(flow, free_[flow] + plan.software);
 }
 
 void PacketNetwork::expect_arrival(std::uint32_t link, Time when) {

@@ -19,6 +19,7 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
                 MoveListener& listener, Time most_window = Time::max());
 
   void move(std::uint32_t connection, Bytes size) override;
+  /// On the wire: by data packets with their headers, repeated ones too.
   Bytes carried(std::uint32_t link) const override { return links_.carried(link); }
   /// Not supported: the state of a packet network never recurs exactly.
   void snapshot(std::vector<std::int64_t>& state) const override;
@@ -45,6 +46,7 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
     simulator_.at(when, self_, std::uint64_t{index} << 8U | static_cast<std::uint64_t>(kind));
   }
   std::int64_t window_of(Time when) const { return when.count() / window_.count(); }
+  void move_within_device(std::uint32_t flow, Bytes size);
   void ask(std::uint32_t device, Time when);
   void work();
 
@@ -56,6 +58,7 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
   std::int64_t alarm_ = INT64_MAX;  ///< the earliest window for which an event is pending
   std::int64_t working_ = -1;       ///< the latest window that was worked off
   std::vector<std::uint32_t> devices_;
+  std::vector<Time> free_;  ///< by flow: when a flow without hops has copied all that it was given
   PacketLinks links_;
   Switches switches_;
   Hosts hosts_;

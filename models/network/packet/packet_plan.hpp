@@ -38,7 +38,7 @@ struct SwitchSpec {
 };
 
 /// What packets travel over: devices joined by links, each link with a queue at its source. Every link has a reverse
-/// one. Devices are switches or hosts; hosts send, receive and acknowledge.
+/// one. Devices are switches or hosts; hosts send, receive and acknowledge, and pass on what is not for them.
 struct PacketPlan {
   struct Device {
     bool host = false;
@@ -51,14 +51,15 @@ struct PacketPlan {
     Bandwidth rate;
     Time latency;  ///< at least kLeastLatency
   };
-  /// From host to host, and back for what answers.
+  /// From host to host, and back for what answers. Without hops the two ends are one device.
   struct Flow {
     std::uint32_t first_hop = 0;  ///< into `hops`
     std::uint32_t hops = 0;
     std::uint32_t first_hop_back = 0;
     std::uint32_t hops_back = 0;
-    Time software;  ///< added after the last packet of a message has arrived
-    Bytes grain;    ///< as in NetworkPlan
+    Bandwidth cap = Bandwidth::max();  ///< of payload, that the sender keeps to
+    Time software;                     ///< added after the last packet of a message has arrived
+    Bytes grain;                       ///< as in NetworkPlan
   };
   static constexpr Time kLeastLatency{1'000};
 

@@ -33,7 +33,7 @@ class SerialisationTime {
 
 /// The queues at the source of a link, one for each class of service, and the transmitter that they share. It works
 /// lazily: what happens until some time is found out when somebody asks for it, from what is known by then.
-class alignas(64) Port {
+class Port {
  public:
   struct Departure {
     Packet packet;
@@ -107,8 +107,8 @@ class alignas(64) Port {
   Choice choose() const;
   void apply_pause();
 
-  // What every packet touches comes first.
-  Time free_;
+  // What every packet touches comes first, in one cache line.
+  alignas(64) Time free_;
   std::int64_t bytes_ = 0;
   std::uint32_t waiting_ = 0;  ///< a bit for each class that has packets
   std::uint32_t stopped_ = 0;  ///< a bit for each class that is stopped

@@ -89,7 +89,9 @@ void Switches::arrive(std::uint32_t number, const Arrival& arrival, bool last, T
   ++counters_.forwarded;
   Time ready = arrival.when;
   if (spec.cut_through) {
-    ready -= std::min(port.duration(packet.bytes), links_.port(arrival.link).duration(packet.bytes));
+    // Its first bit is there; a faster port starts so late that the last bit is there in time.
+    const Time in = links_.port(arrival.link).duration(packet.bytes);
+    ready += std::max(Time::zero(), in - port.duration(packet.bytes));
   }
   if (last && leaving_[out].bytes == 0 && port.passable(packet.service)) {
     start(out, packet, port.pass(packet, ready), end);

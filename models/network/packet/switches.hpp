@@ -4,19 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/network/packet/packet_counters.hpp"
 #include "models/network/packet/packet_links.hpp"
 
 namespace athanor {
-
-/// What happened at the switches, of all of them together.
-struct SwitchCounters {
-  std::uint64_t forwarded = 0;
-  std::uint64_t dropped = 0;
-  std::uint64_t trimmed = 0;
-  std::uint64_t marked = 0;
-  std::uint64_t pauses = 0;        ///< frames that told a port to stop
-  std::int64_t longest_queue = 0;  ///< bytes that a packet found before it
-};
 
 /// The switches of a packet network: shared buffers, queues at the outputs, ECN marks, pauses.
 ///

@@ -36,6 +36,7 @@ class PacketFabric {
                           static_cast<std::uint32_t>(path.size()),
                           0,
                           static_cast<std::uint32_t>(path.size()),
+                          Bandwidth::max(),
                           software,
                           grain};
     plan.hops.insert(plan.hops.end(), path.begin(), path.end());

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "models/network/packet/packet_plan.hpp"
+#include "models/network/packet/transport.hpp"
+#include "sim/json/object_reader.hpp"
+
+namespace athanor {
+
+/// What a scenario says of the packet level.
+struct PacketSettings {
+  PacketSettings();
+
+  TransportSpec transport;
+  SwitchSpec fabric;  ///< switches of the network
+  SwitchSpec node;    ///< what forwards inside nodes: NVSwitches, PCIe switches, sockets, NICs. Never loses anything
+};
+
+void read(ObjectReader& reader, PacketSettings& settings);
+
+}  // namespace athanor
