@@ -1,16 +1,40 @@
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "algorithms/exchange/msccl_import.hpp"
+#include "sim/error.hpp"
 #include "sim/file.hpp"
+#include "sim/format.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
+#include "tools/import/import_measurement.hpp"
 
 namespace athanor {
 
 namespace {
 
-boost::program_options::options_description no_options() { return {}; }
+boost::program_options::options_description import_options() {
+  namespace options = boost::program_options;
+  options::options_description result("options");
+  auto add = result.add_options();
+  const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
+  add("format", text("FORMAT"),
+      "msccl, nccl-tests, nccl-tests-json, rccl-tests or osu; absent: by what the file holds");
+  add("output,o", text("FILE"), "of a measurement; absent: stdout");
+  add("collective", text("NAME"), "of a measurement, where the text does not name it");
+  add("ranks", text("N"), "that took part, where the text does not say it: always for OSU's collectives");
+  add("nodes", text("N"), "that took part, where the text does not list them");
+  add("hardware", text("TEXT"), "what was measured on, such as 'A100 SXM4 (DGX A100)'; absent: as the text says");
+  add("source", text("TEXT"), "who measured, where it is published");
+  return result;
+}
 
 std::string_view places(const MscclDocument& document) {
   if (document.in_place && document.out_of_place) { return "in and out of place"; }
@@ -48,31 +72,101 @@ nlohmann::ordered_json to_json(const std::string& path, const ImportedAlgorithm&
           {"proven", true}};
 }
 
+ImportHints hints_of(const Invocation& invocation) {
+  ImportHints hints;
+  if (invocation.has("collective")) { hints.collective = named_collective("import", invocation.text("collective")); }
+  hints.ranks = number_option("import", invocation, "ranks", 1);
+  hints.nodes = number_option("import", invocation, "nodes", 1);
+  if (invocation.has("hardware")) { hints.hardware = invocation.text("hardware"); }
+  return hints;
+}
+
+ImportFormat format_of(const Invocation& invocation, const std::string& path, const std::string& text) {
+  if (invocation.has("format")) {
+    const std::string word = invocation.text("format");
+    if (const auto format = import_format(word)) { return *format; }
+    throw UsageError(
+        fmt::format("import: there is no format '{}'; choose from {}", word, fmt::join(import_format_names(), ", ")));
+  }
+  if (const auto format = recognised(text)) { return *format; }
+  if (path.ends_with(".xml")) { return ImportFormat::msccl; }
+  throw ScenarioError({"unknown-format",
+                       "this is neither an algorithm nor the output of a benchmark",
+                       {path, 1, 1, ""},
+                       fmt::format("--format names one of {}", fmt::join(import_format_names(), ", "))});
+}
+
+std::string summary(const Measurement& measurement) {
+  const auto [least, most] = std::minmax_element(measurement.rows.begin(), measurement.rows.end(),
+                                                 [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+  std::set<std::string_view> collectives;
+  for (const Measurement::Row& row : measurement.rows) { collectives.insert(name(row.collective)); }
+  return fmt::format("athanor: {}: {} times of {} from {} to {}{}\n", measurement.kind, measurement.rows.size(),
+                     fmt::join(collectives, ", "), to_string(least->bytes), to_string(most->bytes),
+                     measurement.healthy ? "" : "; NOT healthy: " + measurement.notes);
+}
+
+void import_table(const Invocation& invocation, const Streams& streams, const std::string& path, std::string text,
+                  ImportFormat format) {
+  if (invocation.arguments.size() > 1) {
+    throw UsageError("import: one measurement at a time; each becomes a file of its own");
+  }
+  const std::string output = invocation.has("output") ? invocation.text("output")
+                             : invocation.has("json") ? invocation.text("json")
+                                                      : "";
+  if (!output.empty()) { check_writable(output); }
+  Problems problems;
+  Measurement measurement = import_measurement(std::move(text), path, format, hints_of(invocation), problems);
+  problems.throw_if_any();
+  if (measurement.rows.empty()) {
+    throw ScenarioError(
+        {"not-a-table", "the table has no rows", {path, 1, 1, ""}, "give the whole output of the test"});
+  }
+  if (invocation.has("source")) { measurement.source = invocation.text("source"); }
+  if (!output.empty()) { measurement.id = std::filesystem::path(output).stem().string(); }
+  if (output.empty()) {
+    streams.out(measurement_json(measurement));
+  } else {
+    write_text_file(output, measurement_json(measurement));
+  }
+  if (!invocation.quiet) { streams.err(summary(measurement)); }
+}
+
 ExitCode import(const Invocation& invocation, const Streams& streams) {
-  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  nlohmann::ordered_json algorithms = nlohmann::ordered_json::array();
   for (const std::string& path : invocation.arguments) {
-    const ImportedAlgorithm algorithm = import_msccl(read_text_file(path), path);
-    results.push_back(to_json(path, algorithm));
+    std::string text = read_text_file(path);
+    const ImportFormat format = format_of(invocation, path, text);
+    if (format != ImportFormat::msccl) {
+      import_table(invocation, streams, path, std::move(text), format);
+      return ExitCode::ok;
+    }
+    const ImportedAlgorithm algorithm = import_msccl(text, path);
+    algorithms.push_back(to_json(path, algorithm));
     if (!invocation.has("json")) { streams.out(summary(algorithm)); }
   }
-  if (invocation.has("json")) { write_json(invocation, streams, nlohmann::ordered_json{{"results", results}}.dump(2)); }
+  if (invocation.has("json")) {
+    write_json(invocation, streams, nlohmann::ordered_json{{"results", algorithms}}.dump(2));
+  }
   return ExitCode::ok;
 }
 
 }  // namespace
 
 Command import_command() {
-  return {.name = "import",
-          .summary = "proves an MSCCL algorithm and says what it does",
-          .arguments = "FILE.xml...",
-          .explanation =
-              "Reads the XML of msccl-tools, MSCCL and RCCL and executes it symbolically. What deadlocks, races or\n"
-              "computes something else ends with exit code 3 and names rank, lane (thread block), step and line.\n",
-          .example = "athanor import scenarios/algorithms/allreduce_ring_4.xml",
-          .least_arguments = 1,
-          .most_arguments = SIZE_MAX,
-          .options = &no_options,
-          .execute = &import};
+  return {
+      .name = "import",
+      .summary = "reads measurements of other programs, and proves MSCCL algorithms",
+      .arguments = "FILE...",
+      .explanation =
+          "The output of nccl-tests, rccl-tests and the OSU micro-benchmarks becomes a measurement file, for verify\n"
+          "and calibrate. The XML of msccl-tools, MSCCL and RCCL is executed symbolically: what deadlocks, races or\n"
+          "computes something else ends with exit code 3 and names rank, lane (thread block), step and line.\n",
+      .example = "athanor import scenarios/algorithms/allreduce_ring_4.xml",
+      .least_arguments = 1,
+      .most_arguments = SIZE_MAX,
+      .options = &import_options,
+      .execute = &import};
 }
 
 }  // namespace athanor

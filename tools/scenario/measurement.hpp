@@ -89,7 +89,7 @@ Measurement read_measurement(const std::string& path, Problems& problems);
 nlohmann::json measurement_schema();
 
 /// The file that read_measurement reads back, one row per line: a key that all rows have in common stands once, and
-/// bandwidths are added to the rows. Requires at least one row.
+/// bandwidths follow from the times where there are any. Requires at least one row.
 std::string measurement_json(const Measurement& measurement);
 
 }  // namespace athanor

@@ -55,7 +55,7 @@ Json to_json(const Row& row) {
   if (row.time_us) {
     const double algbw = static_cast<double>(row.bytes.count()) / *row.time_us / 1000;
     json["algbw_gbps"] = six_digits(algbw);
-    json["busbw_gbps"] = row.busbw_gbps.value_or(six_digits(algbw * bus_factor(row.collective, row.ranks)));
+    json["busbw_gbps"] = six_digits(algbw * bus_factor(row.collective, row.ranks));
   } else if (row.busbw_gbps) {
     json["busbw_gbps"] = *row.busbw_gbps;
   }
