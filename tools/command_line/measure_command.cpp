@@ -1,7 +1,8 @@
 #include <chrono>
 #include <ctime>
+#include <exception>
 #include <filesystem>
-#include <limits>
+#include <memory>
 #include <thread>
 
 #include <boost/program_options/value_semantic.hpp>
@@ -16,9 +17,9 @@
 #include "tools/command_line/output_choice.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/progress.hpp"
+#include "tools/measure/backend_set.hpp"
 #include "tools/measure/machine.hpp"
 #include "tools/measure/report.hpp"
-#include "tools/measure/threads_backend.hpp"
 #include "tools/report/machine_readable.hpp"
 #include "tools/report/table.hpp"
 #include "tools/report/version.hpp"
@@ -29,16 +30,16 @@ namespace athanor {
 
 namespace {
 
-using Backends = std::vector<std::unique_ptr<Backend>>;
-
 boost::program_options::options_description measure_options() {
   namespace options = boost::program_options;
   options::options_description result("options");
   auto add = result.add_options();
   const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
   add("collective", text("NAME"), "what is done; absent: all_reduce");
-  add("algorithm", text("NAMES"), "ring,butterfly; all: those that fit; absent: the first of the collective");
-  add("backend", text("NAMES"), "what carries it out: threads; absent: threads");
+  add("algorithm", text("NAMES"),
+      "ring,butterfly; all: those that fit; mpi_library: MPI's own; absent: the first of the collective");
+  add("backend", text("NAMES"),
+      "what carries it out: threads, mpi (under mpirun) or cuda; several take turns; absent: threads");
   add("ranks", text("NUMBERS"), "how many take part, as in 2,4; absent: one per processor");
   add("sizes", text("SIZES"), "payloads, as nccl-tests counts them; absent: 8B..16MiB, which doubles");
   add("type", text("NAMES"), "of the elements: float32,bfloat16 or all; absent: float32");
@@ -92,7 +93,7 @@ std::vector<bool> places_of(const Invocation& invocation) {
 }
 
 /// Those of the command line, or what the backends ask for, or one per processor.
-std::vector<std::uint32_t> ranks_of(const Invocation& invocation, const Backends& backends) {
+std::vector<std::uint32_t> ranks_of(const Invocation& invocation, const std::vector<Backend*>& backends) {
   std::vector<std::uint32_t> ranks;
   if (invocation.has("ranks")) {
     for (const std::string& word : words(invocation, "ranks", "")) {
@@ -100,7 +101,7 @@ std::vector<std::uint32_t> ranks_of(const Invocation& invocation, const Backends
     }
     return ranks;
   }
-  for (const auto& backend : backends) {
+  for (const Backend* backend : backends) {
     if (backend->ranks()) { return {*backend->ranks()}; }
   }
   return {std::max(2U, std::thread::hardware_concurrency())};
@@ -113,7 +114,7 @@ std::chrono::nanoseconds time_limit_of(const Invocation& invocation) {
   return std::chrono::nanoseconds{std::max<std::int64_t>(1, limit.count() / 1000)};
 }
 
-MeasureRequest request_of(const Invocation& invocation, const Backends& backends) {
+MeasureRequest request_of(const Invocation& invocation, const std::vector<Backend*>& backends) {
   const auto number = [&](const char* option, std::uint32_t least, std::uint32_t absent) {
     return number_option("measure", invocation, option, least).value_or(absent);
   };
@@ -145,15 +146,6 @@ MeasureRequest request_of(const Invocation& invocation, const Backends& backends
   return request;
 }
 
-Backends backends_of(const Invocation& invocation) {
-  Backends backends;
-  for (const std::string& name : words(invocation, "backend", "threads")) {
-    if (name != "threads") { throw UsageError(fmt::format("measure: there is no backend '{}'; choose threads", name)); }
-    backends.push_back(make_threads_backend(number_option("measure", invocation, "workers", 1)));
-  }
-  return backends;
-}
-
 /// "2026-11-21", of UTC.
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -175,24 +167,26 @@ void write_measurement(const Invocation& invocation, const Machine& machine, Mea
   write_text_file(path, measurement_json(measurement));
 }
 
-/// One run of the command: what is asked for, and what has come of it so far.
+/// One run of the command in one process: what is asked for, and what has come of it so far.
 class Measuring {
  public:
-  Measuring(const Invocation& invocation, const Streams& streams)
+  Measuring(const Invocation& invocation, const Streams& streams, BackendSet& backends)
       : invocation_(invocation),
         streams_(streams),
         choice_(invocation, streams),
-        backends_(backends_of(invocation)),
-        request_(request_of(invocation, backends_)) {
+        backends_(backends),
+        request_(request_of(invocation, backends.all())),
+        points_(plan(request_, backends.all(), [&](const std::string& text) { note(text); })) {
     if (invocation.has("output")) { check_writable(invocation.text("output")); }
+    const std::string gpu = backends.fact("gpu");
+    if (!gpu.empty()) { machine_.gpus = {gpu}; }
+    check_memory();
   }
 
   ExitCode run() {
-    const std::vector<MeasuredPoint> points = plan(request_, backends_, [&](const std::string& text) { note(text); });
-    if (const auto available = available_memory()) { check_memory(request_, points, *available); }
-    choice_.print(version_line() + measured_header(request_, backends_, machine_id(machine_)));
+    choice_.print(version_line() + measured_header(request_, backends_.all(), machine_id(machine_)));
     try {
-      measure_all(points);
+      measure_all();
     } catch (const SimulationError&) {
       finish();
       throw;
@@ -203,18 +197,25 @@ class Measuring {
   }
 
  private:
+  /// What other hosts have is not known here.
+  void check_memory() {
+    const auto available = available_memory();
+    const std::string hosts = backends_.fact("hosts");
+    if (available && (hosts.empty() || hosts == "1")) { athanor::check_memory(request_, points_, *available); }
+  }
+
   void note(const std::string& text) {
     warnings_.push_back(text);
     if (!invocation_.quiet) { streams_.err(fmt::format("athanor: note: {}\n", text)); }
   }
 
-  void measure_all(const std::vector<MeasuredPoint>& points) {
-    for (std::size_t i = 0; i < points.size() && !interrupted_; ++i) {
-      const MeasuredPoint& point = points[i];
+  void measure_all() {
+    for (std::size_t i = 0; i < points_.size() && !interrupted_; ++i) {
+      const MeasuredPoint& point = points_[i];
       Progress progress(streams_, !invocation_.quiet);
       const auto rows = measure(request_, point, [&](const Subject& subject) {
-        interrupted_ = interrupted_ || streams_.interrupted();
-        progress.show(fmt::format("[{}/{}] {} of {} over {} ranks: {} {} place", i + 1, points.size(),
+        interrupted_ = backends_.any(interrupted_ || streams_.interrupted());
+        progress.show(fmt::format("[{}/{}] {} of {} over {} ranks: {} {} place", i + 1, points_.size(),
                                   name(request_.kind), to_string(point.size), point.ranks, subject.name,
                                   subject.in_place ? "in" : "out of"));
         return !interrupted_;
@@ -235,20 +236,24 @@ class Measuring {
                          row.collective.in_place ? "in" : "out of", name(row.type), row.first_wrong.value_or("")));
   }
 
-  void finish() {
-    choice_.print(measured_footer(rows_) + (interrupted_ ? "# interrupted: what follows was not measured\n" : ""));
+  Manifest manifest() const {
     Manifest manifest;
     manifest.command_line = invocation_.command_line;
     manifest.warnings = warnings_;
     manifest.interrupted = interrupted_;
     manifest.machine = machine_id(machine_);
     manifest.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    return manifest;
+  }
+
+  void finish() {
+    choice_.print(measured_footer(rows_) + (interrupted_ ? "# interrupted: what follows was not measured\n" : ""));
     std::vector<nlohmann::ordered_json> results;
     for (const MeasuredRow& row : rows_) { results.push_back(measured_json(request_, row)); }
-    choice_.write("json", [&] { return json_document(results, manifest); });
+    choice_.write("json", [&] { return json_document(results, manifest()); });
     choice_.write("csv", [&] { return csv_document(measured_json(request_, MeasuredRow{}), results); });
     if (invocation_.has("output") && !rows_.empty()) {
-      write_measurement(invocation_, machine_, to_measurement(request_, backends_, rows_));
+      write_measurement(invocation_, machine_, to_measurement(request_, backends_.all(), rows_));
     }
     if (interrupted_) { complain(streams_, "interrupted: the results are incomplete"); }
   }
@@ -257,16 +262,52 @@ class Measuring {
   const Streams& streams_;
   OutputChoice choice_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  Backends backends_;
+  BackendSet& backends_;
   MeasureRequest request_;
+  std::vector<std::string> warnings_;
+  std::vector<MeasuredPoint> points_;
   Machine machine_ = this_machine();
   std::vector<MeasuredRow> rows_;
-  std::vector<std::string> warnings_;
   bool interrupted_ = false;
   bool wrong_ = false;
 };
 
-ExitCode execute(const Invocation& invocation, const Streams& streams) { return Measuring(invocation, streams).run(); }
+/// What a process that does not speak is asked for: the same without anything to print or write.
+Invocation muted(Invocation invocation) {
+  for (const char* option : {"json", "csv", "output"}) { invocation.options.erase(option); }
+  return invocation;
+}
+
+/// How a process ends that does not say why: as the one that does.
+ExitCode silent_end(const std::exception_ptr& error) {
+  if (!error) { return ExitCode::input_output; }  // only the process that writes can fail alone
+  try {
+    std::rethrow_exception(error);
+  } catch (const ScenarioError&) { return ExitCode::scenario_invalid; } catch (const SimulationError&) {
+    return ExitCode::simulation_failed;
+  } catch (const std::exception&) { return ExitCode::usage; }
+}
+
+/// Where one process cannot begin, none does. The one that speaks says why; the others end with the same code.
+ExitCode execute(const Invocation& given, const Streams& loud) {
+  BackendSet backends(words(given, "backend", "threads"), number_option("measure", given, "workers", 1));
+  const Streams silent{.out = [](std::string_view) {}, .err = [](std::string_view) {}, .interrupted = loud.interrupted};
+  const Invocation invocation = backends.speaks() ? given : muted(given);
+  const Streams& streams = backends.speaks() ? loud : silent;
+  std::unique_ptr<Measuring> measuring;
+  std::exception_ptr error;
+  try {
+    measuring = std::make_unique<Measuring>(invocation, streams, backends);
+  } catch (const std::exception&) { error = std::current_exception(); }
+  if (backends.any(error != nullptr)) {
+    if (error && backends.speaks()) { std::rethrow_exception(error); }
+    return silent_end(error);
+  }
+  if (backends.speaks()) { return measuring->run(); }
+  try {
+    return measuring->run();
+  } catch (const SimulationError&) { return ExitCode::simulation_failed; }
+}
 
 }  // namespace
 

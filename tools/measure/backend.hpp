@@ -46,6 +46,8 @@ class Backend {
   virtual std::optional<std::uint32_t> ranks() const = 0;
   /// Does this process print and write?
   virtual bool speaks() const { return true; }
+  /// True in every process where it is true in one, so that all go on or stop alike. To be called by all alike.
+  virtual bool any(bool here) { return here; }
   /// Names of libraries whose own collectives it can run for comparison: "mpi_library", "nccl".
   virtual std::vector<std::string> libraries() const { return {}; }
   /// Why the library does not do such a trial, or nothing.

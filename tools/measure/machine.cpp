@@ -102,15 +102,6 @@ std::string counted(std::uint32_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// "2 x H100", each model once.
-std::string models(const std::vector<std::string>& gpus) {
-  std::map<std::string, int> counts;
-  for (const std::string& gpu : gpus) { ++counts[gpu]; }
-  Lines parts;
-  for (const auto& [model, count] : counts) { parts.push_back(fmt::format("{} x {}", count, model)); }
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
 }  // namespace
 
 Machine this_machine(const std::string& root) {
@@ -132,6 +123,14 @@ std::optional<Bytes> available_memory(const std::string& root) {
   return free ? std::min(*free, left) : left;
 }
 
+std::string counted_models(const std::vector<std::string>& gpus) {
+  std::map<std::string, int> counts;
+  for (const std::string& gpu : gpus) { ++counts[gpu]; }
+  Lines parts;
+  for (const auto& [model, count] : counts) { parts.push_back(fmt::format("{} x {}", count, model)); }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::string rounded_text(Bytes memory) {
   return fmt::format("{:.1f} GiB", static_cast<double>(memory.count()) / static_cast<double>(1LL << 30));
 }
@@ -141,7 +140,7 @@ std::string machine_id(const Machine& machine) {
   if (machine.sockets > 1) { parts.push_back(counted(machine.sockets, "socket")); }
   if (machine.cores > 0) { parts.push_back(counted(machine.cores, "core")); }
   if (machine.threads > 0 && machine.threads != machine.cores) { parts.push_back(counted(machine.threads, "thread")); }
-  if (!machine.gpus.empty()) { parts.push_back(models(machine.gpus)); }
+  if (!machine.gpus.empty()) { parts.push_back(counted_models(machine.gpus)); }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -159,7 +158,7 @@ Measurement::Facts hardware_facts(const Machine& machine) {
   number("threads", machine.threads);
   if (machine.memory) { text("memory", rounded_text(*machine.memory)); }
   text("caches", machine.caches);
-  text("gpus", models(machine.gpus));
+  text("gpus", counted_models(machine.gpus));
   return facts;
 }
 

@@ -27,6 +27,8 @@ Machine this_machine(const std::string& root = "");
 /// Memory that this process can still get, of the system's free memory and the limit of its control group.
 std::optional<Bytes> available_memory(const std::string& root = "");
 
+/// "2 x H100, 1 x A100": each model once.
+std::string counted_models(const std::vector<std::string>& gpus);
 /// "23.5 GiB": rounded, for people.
 std::string rounded_text(Bytes memory);
 

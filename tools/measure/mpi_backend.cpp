@@ -142,6 +142,12 @@ class Unbound {
   cpu_set_t before_;
 };
 
+bool any_of_all(const Communicator& world, bool here) {
+  std::array<std::int64_t, 1> value{here ? 1 : 0};
+  agree_on_largest(world, value, std::chrono::minutes{10});
+  return value[0] > 0;
+}
+
 class Beside final : public Backend {
  public:
   Beside(const Communicator& world, std::unique_ptr<Backend> local) : world_(world), local_(std::move(local)) {}
@@ -149,6 +155,7 @@ class Beside final : public Backend {
   std::string_view name() const override { return local_->name(); }
   std::optional<std::uint32_t> ranks() const override { return local_->ranks(); }
   bool speaks() const override { return world_.rank() == 0; }
+  bool any(bool here) override { return any_of_all(world_, here); }
   std::vector<std::string> libraries() const override { return local_->libraries(); }
   std::optional<std::string> refuses(const Trial& trial) const override { return local_->refuses(trial); }
   std::vector<std::pair<std::string, std::string>> facts() const override { return local_->facts(); }
@@ -206,6 +213,7 @@ class MpiProcesses final : public MpiBackend {
   std::string_view name() const override { return "mpi"; }
   std::optional<std::uint32_t> ranks() const override { return world_.size(); }
   bool speaks() const override { return world_.rank() == 0; }
+  bool any(bool here) override { return any_of_all(world_, here); }
   std::vector<std::string> libraries() const override { return {"mpi_library"}; }
   std::vector<std::pair<std::string, std::string>> facts() const override { return facts_; }
 

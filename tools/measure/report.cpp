@@ -70,17 +70,17 @@ std::string cut(const MeasureRequest& request) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string names_of(const std::vector<std::unique_ptr<Backend>>& backends) {
+std::string names_of(const std::vector<Backend*>& backends) {
   std::vector<std::string_view> names;
-  for (const auto& backend : backends) { names.push_back(backend->name()); }
+  for (const Backend* backend : backends) { names.push_back(backend->name()); }
   return fmt::format("{}", fmt::join(names, ","));
 }
 
 /// The backends' versions and settings, each key once.
-Measurement::Facts software_facts(const std::vector<std::unique_ptr<Backend>>& backends) {
+Measurement::Facts software_facts(const std::vector<Backend*>& backends) {
   Measurement::Facts facts;
   std::set<std::string> said;
-  for (const auto& backend : backends) {
+  for (const Backend* backend : backends) {
     for (const auto& [key, value] : backend->facts()) {
       if (said.insert(key).second) { facts.emplace_back(key, value); }
     }
@@ -105,10 +105,10 @@ Measurement::Row to_row(const MeasuredRow& row, bool several_reductions, bool se
 
 }  // namespace
 
-std::string measured_header(const MeasureRequest& request, const std::vector<std::unique_ptr<Backend>>& backends,
+std::string measured_header(const MeasureRequest& request, const std::vector<Backend*>& backends,
                             const std::string& machine) {
   std::string lines = fmt::format("# {:<12} {}\n", "machine", machine);
-  for (const auto& backend : backends) {
+  for (const Backend* backend : backends) {
     std::vector<std::string> facts;
     for (const auto& [key, value] : backend->facts()) { facts.push_back(key + " " + value); }
     lines += fmt::format("# {:<12} {}: {}\n", "backend", backend->name(), fmt::join(facts, ", "));
@@ -169,7 +169,7 @@ nlohmann::ordered_json measured_json(const MeasureRequest& request, const Measur
           {"wrong", row.wrong}};
 }
 
-Measurement to_measurement(const MeasureRequest& request, const std::vector<std::unique_ptr<Backend>>& backends,
+Measurement to_measurement(const MeasureRequest& request, const std::vector<Backend*>& backends,
                            const std::vector<MeasuredRow>& rows) {
   Measurement measurement;
   measurement.kind = "athanor measure";

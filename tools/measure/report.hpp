@@ -11,7 +11,7 @@
 namespace athanor {
 
 /// What stands above the rows: the machine, what carries out, how often, and the names of the columns.
-std::string measured_header(const MeasureRequest& request, const std::vector<std::unique_ptr<Backend>>& backends,
+std::string measured_header(const MeasureRequest& request, const std::vector<Backend*>& backends,
                             const std::string& machine);
 
 /// The lines of one point: nccl-tests' columns, out of place and in place side by side, then ranks, the time of the
@@ -25,7 +25,7 @@ std::string measured_footer(const std::vector<MeasuredRow>& rows);
 nlohmann::ordered_json measured_json(const MeasureRequest& request, const MeasuredRow& row);
 
 /// As a measurement file holds them. `machine`, `source` and `id` are for the caller to add.
-Measurement to_measurement(const MeasureRequest& request, const std::vector<std::unique_ptr<Backend>>& backends,
+Measurement to_measurement(const MeasureRequest& request, const std::vector<Backend*>& backends,
                            const std::vector<MeasuredRow>& rows);
 
 }  // namespace athanor

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kAll = "all";
 
-using Backends = std::vector<std::unique_ptr<Backend>>;
+using Backends = std::vector<Backend*>;
 
 /// A table of equal blocks as far as they can be: block k of a rank has the elements of its k-th part.
 std::shared_ptr<const ExchangeSizes> equal_sizes(std::uint32_t ranks, Elements count) {
@@ -43,7 +43,7 @@ void check_sizes(const MeasureRequest& request) {
 }
 
 void check_ranks(const MeasureRequest& request, const Backends& backends) {
-  for (const auto& backend : backends) {
+  for (const Backend* backend : backends) {
     const auto only = backend->ranks();
     for (const std::uint32_t ranks : request.ranks) {
       if (only && ranks != *only) {
@@ -81,8 +81,8 @@ class Subjects {
   Collective collective(bool in_place) const { return collective_of(request_, point_, in_place); }
 
   void add(const Algorithm& algorithm, bool in_place) {
-    for (const auto& backend : backends_) {
-      subjects_.push_back({backend.get(), &algorithm, std::string(algorithm.name), in_place});
+    for (Backend* backend : backends_) {
+      subjects_.push_back({backend, &algorithm, std::string(algorithm.name), in_place});
     }
   }
 
@@ -130,7 +130,7 @@ class Subjects {
     bool known = false;
     std::optional<std::string> reason;
     const std::size_t before = subjects_.size();
-    for (const auto& backend : backends_) {
+    for (Backend* backend : backends_) {
       if (!has_library(*backend, name)) { continue; }
       known = true;
       for (const bool in_place : places(request_)) {
@@ -143,7 +143,7 @@ class Subjects {
         if (refused) {
           reason = refused;
         } else {
-          subjects_.push_back({backend.get(), nullptr, name, in_place});
+          subjects_.push_back({backend, nullptr, name, in_place});
         }
       }
     }

@@ -63,7 +63,7 @@ Layout layout_of(const MeasureRequest& request, DataType type);
 ///
 /// Throws ScenarioError for an algorithm that is unknown or does not fit though it was named, with those that fit, and
 /// UsageError for ranks that a backend cannot have and sizes that are no whole number of elements.
-std::vector<MeasuredPoint> plan(const MeasureRequest& request, const std::vector<std::unique_ptr<Backend>>& backends,
+std::vector<MeasuredPoint> plan(const MeasureRequest& request, const std::vector<Backend*>& backends,
                                 const std::function<void(const std::string&)>& note);
 
 /// Inputs, outputs and scratch of all agents: the least that a run of the schedule keeps in memory.

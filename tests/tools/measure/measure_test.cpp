@@ -53,10 +53,9 @@ MeasureRequest request_for(std::vector<std::string> algorithms) {
   return request;
 }
 
-/// The points of a request on a recorder, which is left in `backends`.
-std::vector<MeasuredPoint> points_of(const MeasureRequest& request, std::vector<std::unique_ptr<Backend>>& backends) {
-  backends.push_back(std::make_unique<Recorder>());
-  return plan(request, backends, [](const std::string&) {});
+/// The points of a request on a recorder.
+std::vector<MeasuredPoint> points_of(const MeasureRequest& request, Recorder& recorder) {
+  return plan(request, {&recorder}, [](const std::string&) {});
 }
 
 }  // namespace
@@ -102,11 +101,11 @@ TEST_CASE("bandwidths follow from bytes, time and ranks") {
 TEST_CASE("subjects take turns, and each gets its iterations exactly") {
   MeasureRequest request = request_for({"ring", "butterfly", "library"});
   request.iterations = 10;
-  std::vector<std::unique_ptr<Backend>> backends;
-  const auto points = points_of(request, backends);
+  Recorder recorder;
+  const auto points = points_of(request, recorder);
   REQUIRE(points.size() == 1);
   const auto rows = measure(request, points[0], [](const Subject&) { return true; });
-  const auto& trials = dynamic_cast<Recorder&>(*backends[0]).trials;
+  const auto& trials = recorder.trials;
   REQUIRE(trials.size() == 12);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     CHECK((trials[i].schedule == nullptr) == (i % 3 == 2));
@@ -121,18 +120,18 @@ TEST_CASE("subjects take turns, and each gets its iterations exactly") {
 
 TEST_CASE("one subject alone gets all its iterations at once") {
   const MeasureRequest request = request_for({"ring"});
-  std::vector<std::unique_ptr<Backend>> backends;
-  const auto points = points_of(request, backends);
+  Recorder recorder;
+  const auto points = points_of(request, recorder);
   measure(request, points[0], [](const Subject&) { return true; });
-  const auto& trials = dynamic_cast<Recorder&>(*backends[0]).trials;
+  const auto& trials = recorder.trials;
   REQUIRE(trials.size() == 1);
   CHECK(trials[0].iterations == request.iterations);
 }
 
 TEST_CASE("who stops between turns keeps what was measured, and subjects without a turn are left out") {
   const MeasureRequest request = request_for({"ring", "butterfly"});
-  std::vector<std::unique_ptr<Backend>> backends;
-  const auto points = points_of(request, backends);
+  Recorder recorder;
+  const auto points = points_of(request, recorder);
   int turns = 3;
   const auto some = measure(request, points[0], [&](const Subject&) { return turns-- > 0; });
   REQUIRE(some.size() == 2);
@@ -144,9 +143,9 @@ TEST_CASE("who stops between turns keeps what was measured, and subjects without
 
 TEST_CASE("wrong results are counted and the first is kept") {
   const MeasureRequest request = request_for({"ring", "butterfly"});
-  std::vector<std::unique_ptr<Backend>> backends;
-  const auto points = points_of(request, backends);
-  dynamic_cast<Recorder&>(*backends[0]).wrong = 2;
+  Recorder recorder;
+  const auto points = points_of(request, recorder);
+  recorder.wrong = 2;
   const auto rows = measure(request, points[0], [](const Subject&) { return true; });
   CHECK(rows[0].wrong == 8);
   CHECK(rows[0].first_wrong == "rank 1, element 2");
@@ -198,7 +197,8 @@ TEST_CASE("what cannot be measured is refused before anything runs") {
   refused({"--ranks", "1000", "--sizes", "1TiB"}, "GiB of memory, and");
   refused({"--ranks", "0"}, "--ranks '0' is not a whole number from 1 on");
   refused({"--ranks", "2,,3"}, "holds an empty word");
-  refused({"--backend", "thread"}, "there is no backend 'thread'");
+  refused({"--backend", "thread"}, "did you mean 'threads'?");
+  refused({"--backend", "threads,threads"}, "the backend threads is named twice");
   refused({"--type", "flaot32"}, "did you mean 'float32'?");
   refused({"--collective", "all_redcue"}, "did you mean 'all_reduce'?");
   refused({"--time-limit", "0s"}, "--time-limit is more than 0 s");
