@@ -28,7 +28,7 @@ constexpr std::uint64_t kLeastProofs = 900;
 const std::vector<std::uint32_t> kManyRanks{64, 65, 100, 128, 255};
 #endif
 constexpr std::size_t kPayloadsInTurn = 3;  ///< with each layout of some ranks, where there is no root
-constexpr std::size_t kLayoutsInTurn = 5;   ///< for many ranks
+constexpr std::size_t kLayoutsInTurn = 3;   ///< for many ranks
 
 /// Nothing, less than one element per rank, one, one too few or too many, a prime, uneven.
 std::set<std::int64_t> counts(std::int64_t ranks) {
