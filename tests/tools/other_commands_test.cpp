@@ -18,6 +18,91 @@ TEST_CASE("list shows every topic as text and as JSON") {
   CHECK(athanor_run({"list", "presets"}).says("DGX-H100"));
 }
 
+TEST_CASE("list algorithms fits 100 columns, and knows each one's steps and bytes for any ranks and size") {
+  const nlohmann::json rows =
+      athanor_run({"list", "algorithms", "--collective", "all_reduce", "--ranks", "16", "--size", "1MiB", "--json"})
+          .json()["results"];
+  CHECK(rows[0]["name"] == "ring");
+  CHECK(rows[0]["steps"] == 30);
+  CHECK(rows[0]["sent_bytes"] == (1 << 20) / 16 * 30);
+  CHECK(rows[0]["added_bytes"] == (1 << 20) / 16 * 15);
+  for (const nlohmann::json& row : rows) {
+    CHECK(row["collective"] == "all_reduce");
+    for (const char* key : {"summary", "explanation", "fits", "made_for", "formula", "source"}) {
+      CHECK(!row[key].get<std::string>().empty());
+    }
+  }
+  for (const char* verbosity : {"--verbose", "--quiet"}) {
+    const std::string text = athanor_run({"list", "algorithms", verbosity}).out;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = text.find('\n', begin);
+      CHECK(end - begin <= 100);
+      begin = end + 1;
+    }
+  }
+  CHECK(athanor_run({"list", "algorithms", "--ranks", "300"}).says("not shown: it sends to all others at once"));
+}
+
+TEST_CASE("list algorithms refuses what is no collective, no number, no size and no topic of its own") {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
+      {{"algorithms", "--collective", "allreduce"}, "there is no collective 'allreduce'; did you mean 'all_reduce'?"},
+      {{"algorithms", "--ranks", "0"}, "--ranks '0' is not a whole number from 1 on"},
+      {{"algorithms", "--ranks", "1000000"}, "is more than 65536"},
+      {{"algorithms", "--size", "3B"}, "--size 3B is no whole number of elements of 4 bytes"},
+      {{"algorithms", "--size", "12"}, "--size '12'"},
+      {{"presets", "--ranks", "4"}, "--ranks goes with algorithms, not with presets"}};
+  for (const auto& [words, message] : wrong) {
+    CAPTURE(message);
+    std::vector<std::string> arguments{"list"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    const Ran ran = athanor_run(arguments);
+    CHECK(ran.code == 2);
+    CHECK(ran.says(message));
+  }
+}
+
+TEST_CASE("plot schedule --json lists every message with what it carries") {
+  const nlohmann::json ring =
+      athanor_run({"plot", "schedule", "--collective", "all_reduce", "--algorithm", "ring", "--ranks", "4", "--json"})
+          .json()["results"][0];
+  CHECK(ring["rounds"] == 6);
+  CHECK(ring["messages"].size() == 24);
+  CHECK(ring["messages"][0] ==
+        nlohmann::json::parse(R"({"round": 1, "from": 0, "to": 1, "part": 0, "elements": 1, "adds": true,
+                                  "carries": [{"origin": 0, "first": 3, "count": 1, "terms": 1}]})"));
+  const nlohmann::json nvls =
+      athanor_run({"plot", "schedule", "--collective", "all_reduce", "--algorithm", "nvls", "--ranks", "2", "--json"})
+          .json()["results"][0];
+  CHECK(nvls["agents"] == 3);
+  CHECK(nvls["engine"] == "nvswitch");
+}
+
+TEST_CASE("plot schedule says what is missing, what does not fit and what is too much") {
+  const std::vector<std::string> ring{"plot", "schedule", "--collective", "all_reduce", "--algorithm", "ring"};
+  const auto with = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), ring.begin(), ring.end());
+    return athanor_run(words);
+  };
+  CHECK(athanor_run({"plot", "schedule"}).says("plot: --collective is missing"));
+  CHECK(with({}).says("plot: --ranks is missing"));
+  CHECK(with({"--ranks", "65"}).says("65 ranks are more than the 64 that can be drawn side by side"));
+  CHECK(with({"--ranks", "2000", "--json"}).says("2000 ranks are more than the 1024"));
+  CHECK(with({"--ranks", "1000", "--count", "1000000", "--json"}).says("are too much to follow one by one"));
+  CHECK(with({"--ranks", "1000", "--count", "4000", "--chunk", "1", "--json"}).says("a larger --chunk"));
+  CHECK(with({"--ranks", "8", "-o", "ring.gif"}).says("'ring.gif' should end in .svg, .png or .pdf"));
+  CHECK(with({"--ranks", "8", "--dimensions", "4x"}).says("--dimensions '4x' is not as in 4x4"));
+  CHECK(with({"--ranks", "8", "--group", "3"}).says("groups of 3 do not divide 8 ranks"));
+  const Ran unknown =
+      athanor_run({"plot", "schedule", "--collective", "all_reduce", "--algorithm", "rign", "--ranks", "4", "--json"});
+  CHECK(unknown.code == 3);
+  CHECK(unknown.says("did you mean \"ring\"?"));
+  const Ran refused = athanor_run(
+      {"plot", "schedule", "--collective", "all_reduce", "--algorithm", "direct_one_shot", "--ranks", "300", "--json"});
+  CHECK(refused.code == 3);
+  CHECK(refused.says("300 are more than 256"));
+  CHECK(refused.says("ring"));
+}
+
 TEST_CASE("describe sums up scenarios and presets, and draws them") {
   const Folder folder;
   const std::string file = folder.write("s.json", kSmall);

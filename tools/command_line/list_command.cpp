@@ -1,13 +1,12 @@
 #include <algorithm>
 
-#include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/catalog.hpp"
 #include "sim/error.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/list_algorithms.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/scenario/cluster_section.hpp"
 #include "tools/scenario/measurement.hpp"
@@ -19,19 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Rows = std::vector<Json>;  // objects of equal keys, whose values are strings or numbers
-
-boost::program_options::options_description no_options() { return {}; }
-
-Rows algorithms(const Library& /*library*/) {
-  Rows rows;
-  for (const Algorithm& algorithm : catalog()) {
-    rows.push_back({{"collective", name(algorithm.kind)},
-                    {"name", algorithm.name},
-                    {"engine", name(algorithm.engine)},
-                    {"summary", algorithm.summary}});
-  }
-  return rows;
-}
 
 Rows topologies(const Library& /*library*/) {
   Rows rows;
@@ -79,14 +65,11 @@ struct Topic {
   const char* name;
   Rows (*rows)(const Library&);
 };
-constexpr Topic kTopics[] = {{"algorithms", &algorithms},
-                             {"topologies", &topologies},
-                             {"presets", &presets},
-                             {"profiles", &profiles},
-                             {"measurements", &measurements}};
+constexpr Topic kTopics[] = {
+    {"topologies", &topologies}, {"presets", &presets}, {"profiles", &profiles}, {"measurements", &measurements}};
 
 const Topic& find_topic(const std::string& word) {
-  std::vector<std::string> names;
+  std::vector<std::string> names{"algorithms"};
   for (const Topic& topic : kTopics) {
     if (topic.name == word) { return topic; }
     names.emplace_back(topic.name);
@@ -123,7 +106,13 @@ std::string table(const Rows& rows) {
 }
 
 ExitCode list(const Invocation& invocation, const Streams& streams) {
+  if (invocation.arguments[0] == "algorithms") { return list_algorithms(invocation, streams); }
   const Rows rows = find_topic(invocation.arguments[0]).rows(invocation.library);
+  for (const char* option : {"collective", "ranks", "size"}) {
+    if (invocation.has(option)) {
+      throw UsageError(fmt::format("list: --{} goes with algorithms, not with {}", option, invocation.arguments[0]));
+    }
+  }
   if (invocation.has("json")) {
     write_json(invocation, streams, Json{{"results", rows}}.dump(2));
   } else {
@@ -138,11 +127,13 @@ Command list_command() {
   return {.name = "list",
           .summary = "lists algorithms, topologies, presets, profiles or measurements",
           .arguments = "algorithms|topologies|presets|profiles|measurements",
-          .explanation = "The names that scenarios may use, one a line.\n",
-          .example = "athanor list algorithms",
+          .explanation =
+              "The names that scenarios may use. Algorithms come with their steps and bytes, and with\n"
+              "--verbose with how they go, their closed form and its source.\n",
+          .example = "athanor list algorithms --collective all_reduce --ranks 16 --size 64MiB",
           .least_arguments = 1,
           .most_arguments = 1,
-          .options = &no_options,
+          .options = &list_algorithms_options,
           .execute = &list};
 }
 
