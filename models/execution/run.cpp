@@ -47,6 +47,17 @@ class Candidate {
     return algorithm_.refuses(collective_, layout_);
   }
 
+  /// Would smaller chunks help, and does nobody say how large they are?
+  bool may_choose_chunk() const {
+    return algorithm_.pipelines && !request_.overrides.chunk && protocol_.chunk == Bytes::max();
+  }
+  /// The same in chunks of so much. Requires that it does not refuse.
+  Candidate in_chunks_of(Bytes chunk) const {
+    Candidate other = *this;
+    other.set_chunk(chunk);
+    return other;
+  }
+
   RunResult run(const SimulationOptions& options) const {
     RunResult result;
     result.algorithm = algorithm_.name;
@@ -234,17 +245,49 @@ struct Best {
   std::optional<Candidate> candidate;
 };
 
+/// Runs a candidate and keeps it if it is the fastest so far. Returns its time.
+Time keep_fastest(const Candidate& candidate, const SimulationOptions& options, Best& best) {
+  RunResult result = candidate.run(options);
+  const Time time = result.time;
+  if (best.result && time >= best.result->time) { return time; }
+  best.result = std::move(result);
+  best.candidate.emplace(candidate);
+  return time;
+}
+
+/// Where neither the user nor the profile says how large a chunk is, an algorithm that pipelines is tried with a
+/// quarter of the payload, a sixteenth and so on, as long as that is not slower: time is convex in the number of
+/// chunks, whose latencies add up while their transfers overlap. So the number is within a factor of two of the best.
+void try_chunks(const RunRequest& request, const Candidate& whole, const SimulationOptions& options, Best& best) {
+  Time before = keep_fastest(whole, options, best);
+  if (!whole.may_choose_chunk()) { return; }
+  for (Bytes chunk = payload(request) / 4; chunk >= request.element_size; chunk = chunk / 4) {
+    const Time time = keep_fastest(whole.in_chunks_of(chunk), options, best);
+    if (time > before) { return; }
+    before = time;
+  }
+}
+
+/// Packets take long to simulate: there, flows say which chunk is the fastest.
+void choose_and_run(const RunRequest& request, const Candidate& candidate, const SimulationOptions& options,
+                    Best& best) {
+  if (options.level != NetworkLevel::packet || !candidate.may_choose_chunk()) {
+    try_chunks(request, candidate, options, best);
+    return;
+  }
+  SimulationOptions flows = options;
+  flows.level = NetworkLevel::flow;
+  Best by_flows;
+  try_chunks(request, candidate, flows, by_flows);
+  keep_fastest(*by_flows.candidate, options, best);
+}
+
 /// Runs an algorithm with every protocol that takes it, and keeps the fastest. Returns why none does.
 std::optional<std::string> consider(const RunRequest& request, const Algorithm& algorithm, Best& best) {
   SimulationOptions undrawn = request.options;
   undrawn.timeline = nullptr;
   const Candidates candidates = candidates_of(request, algorithm);
-  for (const Candidate& candidate : candidates.fitting) {
-    RunResult result = candidate.run(undrawn);
-    if (best.result && result.time >= best.result->time) { continue; }
-    best.result = std::move(result);
-    best.candidate.emplace(candidate);
-  }
+  for (const Candidate& candidate : candidates.fitting) { choose_and_run(request, candidate, undrawn, best); }
   return candidates.fitting.empty() ? std::optional(candidates.reason) : std::nullopt;
 }
 
