@@ -30,7 +30,9 @@ Algorithm mesh_2d_all_reduce() {
           "reduced along the rows, then the columns of a mesh without wrap-around and gathered back; two copies at "
           "once",
       .formula =
-          "2(X-1 + Y-1) alpha + (P-1)/P n beta, beta that of one of four ports; + (X+1)/(2X) n gamma; for X = Y >= 3",
+          "for X = Y >= 3, large n: 4(X-1) alpha + (1 + (floor((X-1)/2) - 3)/(2P)) n beta, beta that of one of four "
+          "ports, + "
+          "(X+1)/(2X) n gamma",
       .source =
           "Barnett, Littlefield, Payne and van de Geijn, Global combine on mesh architectures with wormhole routing, "
           "1993",

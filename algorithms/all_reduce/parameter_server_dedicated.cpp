@@ -22,7 +22,7 @@ Algorithm parameter_server_dedicated_all_reduce() {
       .summary = "a server of its own, no worker, adds up what all ranks send and answers them",
       .engine = Engine::server,
       .formula =
-          "2 alpha + 2 P n beta + P n gamma, beta and gamma those of the server; with many chunks pushes and pulls "
+          "2 alpha + 2 P n beta + (P-1) n gamma, beta and gamma those of the server; with many chunks pushes and pulls "
           "overlap: towards P n beta",
       .source = "Li et al., Scaling distributed machine learning with the parameter server, 2014",
       .explanation =

@@ -159,8 +159,8 @@ Algorithm recursive_halving_reduce_scatter() {
       .kind = CollectiveKind::reduce_scatter,
       .summary = "ranks swap halves of the sum at halving distances",
       .formula =
-          "log2 P alpha + (P-1)/P n (beta + gamma); where P is no power of two, two steps, at most (1 + 1/P) n beta "
-          "and at most 3/2 n gamma more where the fold has a port of its own",
+          "log2 P alpha + (P-1)/P n (beta + gamma); where P is no power of two, two steps and at most 3/2 n (beta + "
+          "gamma) more where the fold has a port of its own",
       .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
       .explanation =
           "Partners at halving distances swap halves of the blocks that they still sum up, until each is left with its "
