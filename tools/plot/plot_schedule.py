@@ -13,6 +13,7 @@ import collections
 import pathlib
 import re
 import sys
+import textwrap
 
 import interpreter
 
@@ -117,10 +118,11 @@ def explanation(schedule, arrows, parts):
     """What the picture says, and what it leaves out."""
     lines = [f"{counted(schedule['ranks'], 'rank')}, {counted(schedule['rounds'], 'round')}, "
              f"{counted(len(schedule['messages']), 'message')}. Circle: the receiver adds. Triangle: it stores."]
-    if len(parts) < schedule["parts"]:
-        lines.append(f"Drawn: {counted(len(parts), 'part')} of {schedule['parts']} that run side by side.")
-    elif schedule["parts"] > 1:
-        lines.append(f"Colours: {schedule['parts']} parts that never wait for each other.")
+    there = len({message["part"] for message in schedule["messages"]})  # some parts only copy within a rank
+    if len(parts) < there:
+        lines.append(f"Drawn: {counted(len(parts), 'part')} of {there} that run side by side.")
+    elif there > 1:
+        lines.append(f"Colours: {there} parts that never wait for each other.")
     if any(arrow["colour"] == schedules.MIXED for arrow in arrows):
         lines.append("Black: several messages.")
     return "\n".join(lines[:1] + [" ".join(lines[1:] + [what_labels_say(schedule)])])
@@ -132,8 +134,8 @@ def figure_of(schedule):
     labelled = schedule["agents"] <= schedules.MOST_LABELLED
     rounds = max(1, schedule["rounds"])
     column = 0.72 if labelled else max(0.2, 11.5 / schedule["agents"])
-    row = 0.62 if rounds <= 16 else max(0.16, 10 / rounds)
-    width, height = max(6.2, 0.9 + column * schedule["agents"]), 1.15 + row * rounds
+    row = max(0.62, 1.8 / rounds) if rounds <= 16 else max(0.16, 10 / rounds)
+    width, height = max(6.8, 0.9 + column * schedule["agents"]), 1.15 + row * rounds
     figure, panel = pyplot.subplots(figsize=(width, height))
     figure.subplots_adjust(left=0.6 / width, right=1 - 0.1 / width, top=1 - 1.05 / height, bottom=0.1 / height)
     draw_grid(panel, schedule, rounds)
@@ -142,7 +144,8 @@ def figure_of(schedule):
     if not labelled:
         panel.set_xticks(range(0, schedule["agents"], 8))
     elif not draw_labels(panel, schedule, arrows):
-        note += " None in crowded rounds."
+        note += " Crowded rounds have none."
+    note = "\n".join(textwrap.fill(line, int(15.5 * width)) for line in note.split("\n"))
     headline = f"{figures.collective_title(schedule['collective'])}: {schedule['algorithm']}"
     figure.text(0.1 / width, 1 - 0.08 / height, headline, ha="left", va="top", fontsize=13, fontweight="bold")
     figure.text(0.1 / width, 1 - 0.34 / height, note, ha="left", va="top", fontsize=8.5, color="#444444", linespacing=1.35)
