@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "algorithms/check/violation.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -31,11 +32,14 @@ MPI_Datatype type_of_size(std::size_t size) {
 
 }  // namespace
 
-Mail::Mail(const Communicator& communicator, const Wiring& wiring, std::uint32_t slots, std::size_t element_size)
+Mail::Mail(const Communicator& communicator, const Wiring& wiring, const Roster& roster, std::uint32_t slots,
+           std::size_t element_size)
     : communicator_(communicator),
       wiring_(wiring),
+      roster_(roster),
       slots_(slots),
       type_(type_of_size(element_size)),
+      element_size_(static_cast<std::int64_t>(element_size)),
       inbound_(wiring.receivers.size()),
       outbound_(wiring.receivers.size()) {
   number_connections();
@@ -132,9 +136,7 @@ void Mail::send(std::uint32_t connection, const std::byte* from, Elements count)
   const auto post = answered ? &MPI_Issend : &MPI_Isend;
   check_mpi(post(from, countable(connection, count), type_, out.destination, out.tag, communicator_.get(), &request),
             answered ? "MPI_Issend" : "MPI_Isend");
-  int size = 0;
-  check_mpi(MPI_Type_size(type_, &size), "MPI_Type_size");
-  lent_[place] = {from, from + count.count() * size};
+  lent_[place] = {from, from + count.count() * element_size_};
   ++sends_under_way_;
 }
 
@@ -184,11 +186,13 @@ void Mail::complete_receive(std::size_t place, const MPI_Status& status) {
     check_mpi(MPI_Get_count(&status, type_, &count), "MPI_Get_count");
   }
   if (error_class == MPI_ERR_TRUNCATE || count != posted.message.count.count()) {
+    const WiredLane& sender = wiring_.lanes[wiring_.senders[in.connection]];
+    const WiredLane& receiver = wiring_.lanes[wiring_.receivers[in.connection]];
     throw SimulationError(
-        "matching",
-        fmt::format("a message on connection {} from process {} has {} elements, and its receive {}", in.connection,
-                    in.source, error_class == MPI_ERR_TRUNCATE ? "more" : fmt::format("{}", count),
-                    posted.message.count.count()));
+        "matching", fmt::format("matching at {}: receives {} elements where {} has sent {}",
+                                describe(roster_, {receiver.agent, receiver.lane, {}, {}}),
+                                posted.message.count.count(), describe(roster_, {sender.agent, sender.lane, {}, {}}),
+                                error_class == MPI_ERR_TRUNCATE ? "more" : fmt::format("{}", count)));
   }
   posted.arrived = true;
   lanes_.push_back(wiring_.receivers[in.connection]);

@@ -25,7 +25,8 @@ class Mail {
 
   /// `element_size`: 1, 2, 4 or 8 bytes. Requires that communicator and wiring outlive this. Throws SimulationError
   /// "mpi" where two processes share more connections than the library has tags.
-  Mail(const Communicator& communicator, const Wiring& wiring, std::uint32_t slots, std::size_t element_size);
+  Mail(const Communicator& communicator, const Wiring& wiring, const Roster& roster, std::uint32_t slots,
+       std::size_t element_size);
 
   /// Numbers of messages back to 0. Requires that none is under way.
   void reset();
@@ -89,8 +90,10 @@ class Mail {
 
   const Communicator& communicator_;
   const Wiring& wiring_;
+  Roster roster_;
   std::uint32_t slots_;
   MPI_Datatype type_;
+  std::int64_t element_size_;
   std::vector<std::uint32_t> inbound_;   ///< of each connection: its place in in_
   std::vector<std::uint32_t> outbound_;  ///< of each connection: its place in out_
   std::vector<Inbound> in_;

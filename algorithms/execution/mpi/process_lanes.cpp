@@ -25,7 +25,7 @@ ProcessLanes::ProcessLanes(const Communicator& communicator, const Schedule& sch
       memory_(std::move(memory)),
       slots_(slots),
       processes_(communicator.size()),
-      mail_(communicator, wiring, slots, reducer.kernels.size),
+      mail_(communicator, wiring, roster_, slots, reducer.kernels.size),
       in_room_(wiring.receivers.size(), slots),
       out_room_(wiring.receivers.size(), slots),
       local_(wiring.lanes.size()) {

@@ -108,6 +108,29 @@ int disagree(const Communicator& world) {
   return 0;
 }
 
+/// Two ranks exchange a million elements in place: each receives into the cells that it is sending from.
+int swap(const Communicator& world) {
+  constexpr std::int64_t kCount = 1'000'000;
+  toys::Table table = toys::empty(2, Elements::zero(), Elements{kCount}, Elements::zero());
+  table.limit = Elements{kCount};
+  for (const std::uint32_t rank : {0U, 1U}) {
+    table.add(rank, {toys::send(kCount, toys::output(0)), toys::receive(kCount, toys::output(0))});
+  }
+  table.join(0, 0, 1, 0);
+  table.join(1, 0, 0, 0);
+  const UserMemory own = own_memory(world, table);
+  MpiExecution execution(world, table, {.buffers = own.buffers(), .slots = {}, .time_limit = std::chrono::seconds{5}});
+  std::uint32_t failures = 0;
+  for (std::uint32_t run = 0; run < 5; ++run) {
+    const auto mine = static_cast<std::byte>(2 * run + world.rank());
+    const auto others = static_cast<std::byte>(2 * run + 1 - world.rank());
+    std::fill(own.buffers().output.begin(), own.buffers().output.end(), mine);
+    execution.run();
+    for (const std::byte byte : own.buffers().output) { failures += byte == others ? 0 : 1; }
+  }
+  return failures == 0 ? 0 : 1;
+}
+
 /// What cannot be carried out is refused by every process, before anything is sent.
 int refuse(const Communicator& world) {
   const auto refused = [&](const Schedule& schedule, std::optional<std::uint32_t> slots) {
@@ -131,6 +154,7 @@ int run(const Communicator& world, const std::string& what) {
   if (what == "kill") { return lose_one(world, SIGKILL); }
   if (what == "stop") { return lose_one(world, SIGSTOP); }
   if (what == "disagree") { return disagree(world); }
+  if (what == "swap") { return swap(world); }
   if (what == "refuse") { return refuse(world); }
   return 2;
 }
