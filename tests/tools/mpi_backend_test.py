@@ -1,6 +1,6 @@
 """The MPI backend of `athanor measure`: MPI's own collectives and schedules, and what happens when a process is lost.
 
-    mpi_backend_test.py PATH_OF_MPIRUN PATH_OF_MPI_BACKEND_PROGRAM
+    mpi_backend_test.py PATH_OF_MPIRUN PATH_OF_MPI_BACKEND_PROGRAM PATH_OF_ATHANOR
 """
 
 import pathlib
@@ -11,14 +11,14 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "algorithms/execution/mpi"))
 import mpirun  # noqa: E402
 
-MPIRUN, PROGRAM = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else (None, None)
+MPIRUN, PROGRAM, ATHANOR = [sys.argv.pop(1) for _ in range(3)] if len(sys.argv) > 3 else (None, None, None)
 
 
 def run(processes, what, seconds=60):
-    return mpirun.run(MPIRUN, processes, PROGRAM, what, seconds)
+    return mpirun.run(MPIRUN, processes, [PROGRAM, what], seconds)
 
 
-@unittest.skipIf(MPIRUN is None, "needs the paths of mpirun and of mpi_backend_program as its arguments")
+@unittest.skipIf(MPIRUN is None, "needs the paths of mpirun, mpi_backend_program and athanor")
 class Backend(unittest.TestCase):
     def sweep(self, processes):
         status, output, _ = run(processes, "sweep")
@@ -46,8 +46,17 @@ class Backend(unittest.TestCase):
         status, output, _ = run(3, "beside")
         self.assertEqual((status, output), (0, "told: true\n" * 3))
 
+    def test_measure_runs_mpi_its_library_and_threads_in_turns_and_one_process_speaks(self):
+        status, output, _ = mpirun.run(MPIRUN, 2, [
+            ATHANOR, "measure", "--backend", "mpi,threads", "--algorithm", "ring,mpi_library", "--sizes", "4KiB",
+            "--out-of-place", "--iterations", "4", "--csv"])
+        self.assertEqual(status, 0, output)
+        rows = [line.split(",") for line in output.splitlines() if line.startswith("measured,") or ",ring," in line
+                or ",mpi_library," in line]
+        self.assertEqual(len(rows), 3, output)
 
-@unittest.skipIf(MPIRUN is None, "needs the paths of mpirun and of mpi_backend_program as its arguments")
+
+@unittest.skipIf(MPIRUN is None, "needs the paths of mpirun, mpi_backend_program and athanor")
 class Failures(unittest.TestCase):
     def assert_ended(self, outcome, message, within):
         status, output, seconds = outcome

@@ -164,12 +164,16 @@ class Beside final : public Backend {
     return or_abort([&] {
       TrialOutcome own;
       own.durations.resize(trial.iterations);
+      const auto limit = meeting_limit(trial);
       if (world_.rank() == 0) {
-        const Unbound unbound;
-        own = local_->run(trial);
+        {
+          const Unbound unbound;
+          own = local_->run(trial);
+        }
+        meet(world_, limit);  // the others are there and sleep
+      } else {
+        meet_asleep(world_, limit * (trial.warm_up + trial.iterations + 1));
       }
-      const auto limit = meeting_limit(trial) * (trial.warm_up + trial.iterations + 1);
-      meet_asleep(world_, limit);
       return of_process_0(own, limit);
     });
   }

@@ -20,7 +20,7 @@ class Communicator {
   std::uint32_t rank() const { return rank_; }
   std::uint32_t size() const { return size_; }
   /// The largest tag that the library carries.
-  std::int64_t largest_tag() const;
+  static std::int64_t largest_tag();
   /// Processes of it that share this one's memory, this one included.
   std::uint32_t size_of_node() const { return size_of_node_; }
   bool first_of_node() const { return first_of_node_; }

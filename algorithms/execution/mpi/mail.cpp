@@ -75,10 +75,10 @@ void Mail::number_connections() {
 
 int Mail::tag(std::vector<std::uint32_t>& numbers, std::uint32_t peer) const {
   const std::int64_t number = numbers[peer]++;
-  if (number > communicator_.largest_tag()) {
+  if (number > Communicator::largest_tag()) {
     throw SimulationError("mpi", fmt::format("two processes share more than {} connections, and this MPI library has "
                                              "no more tags; use fewer channels",
-                                             communicator_.largest_tag()));
+                                             Communicator::largest_tag()));
   }
   return static_cast<int>(number);
 }

@@ -13,7 +13,7 @@ MPIRUN, PROGRAM = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else (
 
 
 def run(processes, what, seconds=100):
-    return mpirun.run(MPIRUN, processes, PROGRAM, what, seconds)
+    return mpirun.run(MPIRUN, processes, [PROGRAM, what], seconds)
 
 
 @unittest.skipIf(MPIRUN is None, "needs the paths of mpirun and of mpi_program as its arguments")
