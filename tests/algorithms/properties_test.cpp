@@ -1,0 +1,100 @@
+// What holds for any algorithm, ranks, root, payload and layout, tried on random ones; what fails is shrunk to the
+// least that fails. RC_PARAMS sets seed and number (meson.build).
+
+#include <ostream>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <rapidcheck.h>
+
+#include "algorithms/catalog.hpp"
+#include "algorithms/check/prove.hpp"
+#include "algorithms/execution/expectation.hpp"
+#include "algorithms/execution/threads.hpp"
+#include "tests/algorithms/sample.hpp"
+
+using namespace athanor;
+
+namespace {
+
+struct Example {
+  const Algorithm* algorithm = nullptr;
+  Collective collective;
+  Layout layout;
+};
+
+std::ostream& operator<<(std::ostream& out, const Example& example) {
+  const Collective& collective = example.collective;
+  const Layout& layout = example.layout;
+  return out << fmt::format(
+             "{} by {} of {} elements over {} ranks, root {}, in place {}; {} channels, chunk {}, {} slices, group {}",
+             name(collective.kind), example.algorithm->name, collective.count.count(), collective.ranks,
+             collective.root, collective.in_place, layout.channels, layout.chunk.count(), layout.slices, layout.group);
+}
+
+/// Least first, so that shrinking finds few ranks, small payloads and one channel.
+Example draw(std::uint32_t most_ranks) {
+  Example example;
+  example.algorithm = &catalog()[*rc::gen::inRange<std::size_t>(0, catalog().size())];
+  const auto ranks = *rc::gen::inRange<std::uint32_t>(1, most_ranks + 1);
+  const auto root = *rc::gen::inRange<std::uint32_t>(0, ranks);
+  const auto count = *rc::gen::inRange<std::int64_t>(0, 400);
+  example.layout.channels = *rc::gen::inRange<std::uint32_t>(1, 5);
+  const auto chunk = *rc::gen::inRange<std::int64_t>(1, 100);
+  if (*rc::gen::arbitrary<bool>()) { example.layout.chunk = Elements{chunk}; }
+  example.layout.slices = *rc::gen::inRange<std::uint32_t>(1, 4);
+  const auto group = *rc::gen::inRange<std::uint32_t>(1, ranks + 1);
+  example.layout.group = ranks % group == 0 ? group : 0;
+  const bool rooted = has_root(example.algorithm->kind);
+  example.collective = sample(example.algorithm->kind, ranks, count, rooted ? root : 0, *rc::gen::arbitrary<bool>());
+  RC_PRE(!example.algorithm->refuses(example.collective, example.layout).has_value());
+  return example;
+}
+
+void proves() {
+  const Example example = draw(40);
+  RC_LOG() << example << '\n';
+  const auto schedule = example.algorithm->make(example.collective, example.layout);
+  const auto violation = prove(*schedule, example.collective);
+  if (violation) { RC_FAIL(explain(schedule->roster(), *violation)); }
+}
+
+void runs() {
+  const Example example = draw(9);
+  RC_LOG() << example << '\n';
+  const auto reduction =
+      *rc::gen::element(Reduction::sum, Reduction::product, Reduction::minimum, Reduction::maximum, Reduction::average);
+  const auto type = *rc::gen::element(DataType::float32, DataType::float64, DataType::float16, DataType::bfloat16,
+                                      DataType::int8, DataType::int32, DataType::int64);
+  const auto schedule = example.algorithm->make(example.collective, example.layout);
+  const RankMemory memory(*schedule, type);
+  const Expectation expectation(example.collective, type, reduction);
+  for (std::uint32_t rank = 0; rank < example.collective.ranks; ++rank) {
+    expectation.fill(rank, memory.buffers()[rank].input);
+  }
+  run_on_threads(*schedule,
+                 {.type = type, .reduction = reduction, .buffers = memory.buffers(), .workers = 2, .slots = {}});
+  for (std::uint32_t rank = 0; rank < example.collective.ranks; ++rank) {
+    if (const auto wrong = expectation.wrong(rank, memory.buffers()[rank].output)) { RC_FAIL(*wrong); }
+  }
+}
+
+void costs() {
+  const Example example = draw(64);
+  RC_LOG() << example << '\n';
+  const Cost cost = example.algorithm->cost(example.collective, example.layout);
+  // Nobody can end without what the others have: the steps that any algorithm needs, and the least to send.
+  const bool informs_all = example.collective.kind == CollectiveKind::all_reduce && example.collective.ranks > 1 &&
+                           example.algorithm->engine == Engine::none && example.collective.count > Elements::zero();
+  if (informs_all) {
+    RC_ASSERT(cost.steps >= 1U);
+    const std::int64_t ranks = example.collective.ranks;
+    RC_ASSERT(cost.sent.count() * ranks >= 2 * (ranks - 1) * example.collective.count.count());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("any algorithm of the catalog is proven") { CHECK(rc::check(&proves)); }
+TEST_CASE("any algorithm of the catalog computes what it should") { CHECK(rc::check(&runs)); }
+TEST_CASE("no all-reduce sends less than 2 (P-1)/P n from its busiest rank") { CHECK(rc::check(&costs)); }
