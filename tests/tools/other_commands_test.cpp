@@ -111,6 +111,9 @@ TEST_CASE("describe sums up scenarios and presets, and draws them") {
   CHECK(ran.code == 0);
   CHECK(ran.says("small"));
   CHECK(read_text_file(dot).find("graph") != std::string::npos);
+  const std::string fabric = folder.path("fabric.json");
+  CHECK(athanor_run({"describe", file, "--fabric", fabric}).code == 0);
+  CHECK(nlohmann::json::parse(read_text_file(fabric))["endpoints"].size() == 4);
   const nlohmann::json json = athanor_run({"describe", file, "--json"}).json()["results"][0];
   CHECK(json["name"] == "small");
   CHECK(json["endpoints"] == 4);

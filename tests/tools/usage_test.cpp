@@ -82,7 +82,8 @@ TEST_CASE("files that cannot be read or written end with 4, before anything is s
       {"run", file, "--json=" + folder.path("no/such/folder/r.json")},
       {"run", file, "--csv=" + folder.path("")},
       {"run", file, "--sizes", "1KiB", "--trace", folder.path("no/t.json")},
-      {"describe", file, "--dot", folder.path("no/d.dot")}};
+      {"describe", file, "--dot", folder.path("no/d.dot")},
+      {"describe", file, "--fabric", folder.path("no/f.json")}};
   for (const auto& words : attempts) {
     const Ran ran = athanor_run(words);
     CAPTURE(ran.err);

@@ -163,3 +163,34 @@ TEST_CASE("DOT has every device once, every cable once, and a box for each node"
   CHECK(occurrences(dot, "subgraph cluster_") == 3);
   CHECK(occurrences(dot, "{") == occurrences(dot, "}"));
 }
+
+TEST_CASE("the fabric for other programs has every device, link and route, as the router goes") {
+  for (const auto& cluster : {fat_tree(hosts(10), clos_of_radix(8)), torus(hosts(9), {{3, 3}, cable(), cable()})}) {
+    const nlohmann::ordered_json json = fabric_to_json(cluster);
+    const Fabric& fabric = *cluster.fabric;
+    CHECK(json["vertices"].size() == fabric.vertices());
+    CHECK(json["vertices"][0] == nlohmann::ordered_json{{"name", "host0"}, {"kind", "host"}});
+    REQUIRE(json["links"].size() == fabric.links());
+    for (std::uint32_t l = 0; l < fabric.links(); ++l) {
+      CHECK(json["links"][l]["from"] == fabric.source(LinkId{l}).value);
+      CHECK(json["links"][l]["to"] == fabric.target(LinkId{l}).value);
+      CHECK(json["links"][l]["rate_bytes_per_s"] == fabric.link(LinkId{l}).rate.count());
+      CHECK(json["links"][l]["latency_ps"] == fabric.link(LinkId{l}).latency.count());
+    }
+    const std::size_t n = cluster.endpoints.size();
+    CHECK(json["routes"].size() == n * (n - 1));
+    for (const auto& each : json["routes"]) {
+      std::vector<LinkId> path;
+      for (const auto& link : each["links"]) { path.emplace_back(link.get<std::uint32_t>()); }
+      CHECK(path == route(cluster, VertexId{each["from"]}, VertexId{each["to"]}, 0));
+      CHECK_FALSE(each["by_flow"].get<bool>());
+    }
+  }
+}
+
+TEST_CASE("routes that depend on the flow are said to, and there are none beyond 256 endpoints") {
+  const nlohmann::ordered_json json = fabric_to_json(fat_tree(hosts(8), clos_of_radix(8), {Routing::ecmp, 1}));
+  for (const auto& each : json["routes"]) { CHECK(each["by_flow"].get<bool>() == (each["links"].size() > 2)); }
+  CHECK(fabric_to_json(star(hosts(256), cable()))["routes"].size() == 256 * 255);
+  CHECK(fabric_to_json(star(hosts(257), cable()))["routes"].is_null());
+}

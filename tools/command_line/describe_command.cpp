@@ -21,6 +21,8 @@ boost::program_options::options_description describe_options() {
   options::options_description described("options");
   auto add = described.add_options();
   add("dot", options::value<std::string>()->value_name("FILE"), "the fabric as a Graphviz graph; of one case");
+  add("fabric", options::value<std::string>()->value_name("FILE"),
+      "devices, links and routes as JSON, for other programs; of one case");
   add("case", options::value<std::vector<std::string>>()->value_name("NAME"), "only this case; repeatable");
   add("set", options::value<std::vector<std::string>>()->value_name("/POINTER=VALUE"),
       "changes the scenario first; repeatable");
@@ -70,16 +72,22 @@ std::vector<Subject> subjects_of(const Invocation& invocation) {
   return subjects;
 }
 
-void write_dot(const Invocation& invocation, const std::vector<Subject>& subjects) {
-  if (subjects.size() > 1) {
-    throw UsageError(fmt::format("--dot draws one cluster, and these are {}; choose with --case", subjects.size()));
+const Cluster& the_only(const std::vector<Subject>& subjects, std::string_view option) {
+  if (subjects.size() == 1) { return *subjects[0].cluster; }
+  throw UsageError(
+      fmt::format("--{} writes one cluster, and these are {}; choose with --case", option, subjects.size()));
+}
+
+void write_fabric(const Invocation& invocation, const std::vector<Subject>& subjects) {
+  if (invocation.has("dot")) { write_text_file(invocation.text("dot"), to_dot(the_only(subjects, "dot"))); }
+  if (invocation.has("fabric")) {
+    write_text_file(invocation.text("fabric"), fabric_to_json(the_only(subjects, "fabric")).dump(1) + "\n");
   }
-  write_text_file(invocation.text("dot"), to_dot(*subjects[0].cluster));
 }
 
 ExitCode describe_clusters(const Invocation& invocation, const Streams& streams) {
   const std::vector<Subject> subjects = subjects_of(invocation);
-  if (invocation.has("dot")) { write_dot(invocation, subjects); }
+  write_fabric(invocation, subjects);
   nlohmann::json results = nlohmann::json::array();
   for (const Subject& subject : subjects) {
     const ClusterDescription description = describe(*subject.cluster);
@@ -100,7 +108,8 @@ Command describe_command() {
   return {.name = "describe",
           .summary = "sums up the cluster of a scenario or a preset",
           .arguments = "SCENARIO|PRESET",
-          .explanation = "Devices, links, diameter, bisection bandwidth and oversubscription; --dot draws it.\n",
+          .explanation = "Devices, links, diameter, bisection bandwidth and oversubscription; --dot draws it, "
+                         "--fabric hands it to other programs.\n",
           .example = "athanor describe DGX-H100 --dot dgx.dot",
           .least_arguments = 1,
           .most_arguments = 1,
