@@ -185,20 +185,43 @@ std::string link_ends(const Fabric& fabric, LinkId link) {
                      name(fabric.vertex(fabric.target(link)).kind));
 }
 
+/// Those links that were busy the longest, and how long.
+struct Busiest {
+  Time time;
+  std::vector<LinkLoad> links;
+};
+
+Busiest busiest_links(const Fabric& fabric, const std::vector<LinkLoad>& loads) {
+  Busiest busiest;
+  for (const LinkLoad& load : loads) {
+    const Time busy = transfer_time(load.carried, fabric.link(load.link).usable);
+    if (busy > busiest.time) { busiest = {busy, {}}; }
+    if (busy == busiest.time && busy > Time::zero()) { busiest.links.push_back(load); }
+  }
+  return busiest;
+}
+
+/// One link alone by its devices, as well as two whose kinds or ends differ (in and out of a server); else the kind and
+/// ends of the first. Classes do not matter: links of one class are alike in kind and ends.
+std::string busiest_name(const Fabric& fabric, const std::vector<LinkLoad>& links) {
+  const std::string first = link_ends(fabric, links[0].link);
+  const bool two = links.size() == 2 && link_ends(fabric, links[1].link) != first;
+  const auto alone = [](const LinkLoad& load) { return load.members == 1; };
+  if ((links.size() != 1 && !two) || !std::all_of(links.begin(), links.end(), alone)) { return first; }
+  const auto devices = [&](LinkId link) {
+    return fmt::format("{}->{}", fabric.name(fabric.source(link)), fabric.name(fabric.target(link)));
+  };
+  const std::string one = fmt::format("{} {}", name(fabric.link(links[0].link).kind), devices(links[0].link));
+  return two ? fmt::format("{}, {}", one, devices(links[1].link)) : one;
+}
+
 /// The busiest link if it is busy for at least half of the time. Else launch or latency, if they take that much, and
 /// transfers otherwise: over several links in turn, or over links that are crowded for a part of the time.
 std::string limit(const RunRequest& request, const RunResult& result, const Candidate& candidate) {
   const Fabric& fabric = *request.cluster.fabric;
-  Time busiest;
-  std::string link;
-  for (const LinkLoad& load : result.simulated.loads) {
-    const Time busy = transfer_time(load.carried, fabric.link(load.link).usable);
-    if (busy > busiest) {
-      busiest = busy;
-      link = link_ends(fabric, load.link);
-    }
-  }
-  if (busiest * 2 >= result.time && busiest > Time::zero()) { return link; }
+  const Busiest busiest = busiest_links(fabric, result.simulated.loads);
+  const std::string link = busiest.links.empty() ? "" : busiest_name(fabric, busiest.links);
+  if (busiest.time * 2 >= result.time && busiest.time > Time::zero()) { return link; }
   const Time launch = result.time - result.simulated.time;
   if (launch * 2 >= result.time) { return "launch"; }
   SimulationOptions options = request.options;

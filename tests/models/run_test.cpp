@@ -150,7 +150,23 @@ TEST_CASE("what limits is the launch, the latency of the steps, a link, or trans
   CHECK(limit(R"({"launch": "1ms", "protocols": [{"name": "p"}]})", "ring", 10) == "launch");
   CHECK(limit("{}", "ring", 10) == "latency");
   CHECK(limit("{}", "ring", 10'000'000) == "network host->leaf");
-  // Each rank's link carries its vector for a third of the time: up the tree, down again, and in between.
+  // The root's link carries more than others, but less than half of the time: up the tree, down again, and in between.
   CHECK(limit(R"({"protocols": [{"name": "p", "chunk": "1GB"}]})", "binomial_tree", 10'000'000) ==
-        "transfers, most on network host->leaf");
+        "transfers, most on network host0->leaf0, leaf0->host0");
+}
+
+TEST_CASE("a link that is busier than all others is named by its devices, with and without classes") {
+  const Cluster cluster = ten_hosts();
+  const Profile profile;
+  const Collective collective{CollectiveKind::all_reduce, 10, Elements{10'000'000}};
+  for (const bool classes : {true, false}) {
+    SimulationOptions options;
+    options.classes = classes;
+    const auto limit = [&](std::string_view algorithm) {
+      return run_collective({cluster, profile, collective, Bytes{4}, {all_reduce(algorithm)}, {}, options, 1})
+          .limited_by;
+    };
+    CHECK(limit("parameter_server") == "network host0->leaf0, leaf0->host0");
+    CHECK(limit("ring") == "network host->leaf");
+  }
 }
