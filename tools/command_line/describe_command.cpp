@@ -108,8 +108,9 @@ Command describe_command() {
   return {.name = "describe",
           .summary = "sums up the cluster of a scenario or a preset",
           .arguments = "SCENARIO|PRESET",
-          .explanation = "Devices, links, diameter, bisection bandwidth and oversubscription; --dot draws it, "
-                         "--fabric hands it to other programs.\n",
+          .explanation =
+              "Devices, links, diameter, bisection bandwidth and oversubscription; --dot draws it, "
+              "--fabric hands it to other programs.\n",
           .example = "athanor describe DGX-H100 --dot dgx.dot",
           .least_arguments = 1,
           .most_arguments = 1,
