@@ -88,6 +88,10 @@ Measurement::Facts software_facts(const std::vector<Backend*>& backends) {
   return facts;
 }
 
+std::vector<std::uint32_t> sides_of(const Dimensions& dimensions) {
+  return {dimensions.begin(), std::find(dimensions.begin(), dimensions.end(), 0U)};
+}
+
 Measurement::Row to_row(const MeasuredRow& row, bool several_reductions, bool several_backends) {
   return {.bytes = row.size,
           .time_us = row.median_us,
@@ -180,6 +184,8 @@ Measurement to_measurement(const MeasureRequest& request, const std::vector<Back
                                              .slices = request.slices,
                                              .slots = request.slots,
                                              .group = request.group,
+                                             .dimensions = sides_of(request.dimensions),
+                                             .rings = request.rings,
                                              .root = request.root,
                                              .warm_up = request.warm_up,
                                              .iterations = request.iterations};

@@ -144,6 +144,8 @@ void read_settings(ObjectReader& reader, MeasurementSettings& settings) {
   reader.optional("slices", settings.slices, "Messages per chunk", {1});
   reader.optional("slots", settings.slots, "Per connection; absent: as few as the schedule needs", {1});
   reader.optional("group", settings.group, "Ranks per node, as the schedules were told; 0: all");
+  reader.optional("dimensions", settings.dimensions, "Of tori and meshes; absent: the algorithm's own", {1});
+  reader.optional("rings", settings.rings, "Of multi_ring, at most; absent or 0: its own");
   reader.optional("root", settings.root, "Of collectives that have one");
   reader.optional("reduction", settings.reduction, "sum, product, minimum, maximum or average");
   reader.optional("warm_up", settings.warm_up, "Iterations that were not timed");

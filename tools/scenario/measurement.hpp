@@ -22,8 +22,10 @@ struct MeasurementSettings {
   std::uint32_t channels = 1;
   std::optional<Bytes> chunk;  ///< most payload of one chunk; absent: all in one loop
   std::uint32_t slices = 1;
-  std::optional<std::uint32_t> slots;  ///< per connection; absent: as few as the schedule needs
-  std::uint32_t group = 0;             ///< ranks per node, as the schedules were told; 0: all
+  std::optional<std::uint32_t> slots;          ///< per connection; absent: as few as the schedule needs
+  std::uint32_t group = 0;                     ///< ranks per node, as the schedules were told; 0: all
+  std::vector<std::uint32_t> dimensions = {};  ///< of tori and meshes; empty: the algorithm's own
+  std::uint32_t rings = 0;                     ///< of multi_ring; 0: its own
   std::uint32_t root = 0;
   std::string reduction = "sum";
   std::uint32_t warm_up = 0;

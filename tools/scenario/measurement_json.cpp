@@ -30,6 +30,8 @@ Json to_json(const MeasurementSettings& settings) {
   json["slices"] = settings.slices;
   if (settings.slots) { json["slots"] = *settings.slots; }
   json["group"] = settings.group;
+  if (!settings.dimensions.empty()) { json["dimensions"] = settings.dimensions; }
+  if (settings.rings > 0) { json["rings"] = settings.rings; }
   json["root"] = settings.root;
   json["reduction"] = settings.reduction;
   json["warm_up"] = settings.warm_up;

@@ -225,8 +225,8 @@ TEST_CASE("Ctrl-C ends with 130, with what was measured so far in every form") {
 TEST_CASE("the measurement file holds rows, settings and the machine, and a host only where it is asked for") {
   const Folder folder;
   const std::string path = folder.path("mine.json");
-  REQUIRE(measured({"--algorithm", "ring,butterfly", "--ranks", "2,3", "--sizes", "1KiB,2KiB", "--chunk", "512B",
-                    "--slots", "9", "-o", path})
+  REQUIRE(measured({"--algorithm", "ring,butterfly", "--ranks", "2,3", "--sizes", "1KiB,2KiB", "--rings", "4",
+                    "--chunk", "512B", "--slots", "9", "-o", path})
               .code == 0);
   Problems problems;
   const Measurement measurement = read_measurement(path, problems);
@@ -239,6 +239,8 @@ TEST_CASE("the measurement file holds rows, settings and the machine, and a host
   CHECK(measurement.settings->backend == "threads");
   CHECK(measurement.settings->chunk == Bytes{512});
   CHECK(measurement.settings->slots == 9U);
+  CHECK(measurement.settings->rings == 4);
+  CHECK(measurement.settings->dimensions.empty());
   CHECK(measurement.settings->iterations == 4);
   const auto* row = measurement.find(CollectiveKind::all_reduce, Bytes{2048}, 3, "butterfly");
   REQUIRE(row != nullptr);
