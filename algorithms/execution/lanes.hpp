@@ -53,7 +53,8 @@ class Lanes {
   std::string describe(std::uint32_t lane) const;
 
  private:
-  struct Message {
+  /// A line of the cache for each: neighbours are written by lanes of different workers.
+  struct alignas(64) Message {
     const std::byte* data = nullptr;
     Elements count;
     bool lasting = false;  ///< does the data stay as it is until the schedule has ended?

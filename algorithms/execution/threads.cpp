@@ -50,7 +50,7 @@ class PreparedExecution::Parts {
         wiring_(checked_wiring(schedule)),
         lanes_(schedule, wiring_, {element_kernels(request_.type, request_.reduction), schedule.roster().ranks},
                agent_memory(), {slots_, request_.messages_may_refer}),
-        workers_(lanes_, homes(), worker_count_) {}
+        workers_(lanes_, homes(), worker_count_, request_.pinned) {}
 
   ExecutionResult run(std::uint32_t iterations) {
     ExecutionResult result{{}, worker_count_};

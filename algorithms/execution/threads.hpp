@@ -21,6 +21,9 @@ struct ExecutionRequest {
   std::chrono::nanoseconds time_limit = std::chrono::minutes{1};  ///< for one iteration
   /// May messages refer to memory of the sender that nothing overwrites any more, or is each copied into its slot?
   bool messages_may_refer = true;
+  /// Does each worker stay on a processor of its own, where there are enough? Times are then far more regular; but
+  /// executions that run side by side would meet on the same processors.
+  bool pinned = false;
 };
 
 struct ExecutionResult {

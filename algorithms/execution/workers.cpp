@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "algorithms/execution/pinning.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -23,14 +25,17 @@ int spins_for(std::uint32_t workers) { return workers <= std::thread::hardware_c
 
 }  // namespace
 
-Workers::Workers(Lanes& lanes, std::vector<std::uint32_t> homes, std::uint32_t workers)
+Workers::Workers(Lanes& lanes, std::vector<std::uint32_t> homes, std::uint32_t workers, bool pinned)
     : lanes_(lanes), spins_(spins_for(workers)), items_(homes.size()), queues_(workers) {
   for (std::uint32_t lane = 0; lane < items_.size(); ++lane) {
     items_[lane].lane = lane;
     items_[lane].home = homes[lane];
   }
   for (std::uint32_t worker = 0; worker < workers; ++worker) {
-    threads_.emplace_back([this, worker] { serve(worker); });
+    threads_.emplace_back([this, worker, pinned, workers] {
+      if (pinned) { pin_worker(worker, workers); }
+      serve(worker);
+    });
   }
 }
 

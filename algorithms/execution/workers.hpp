@@ -23,8 +23,9 @@ class Workers final : private Waker {
     std::chrono::nanoseconds duration{0};  ///< from when all workers stood ready until the last lane ended
   };
 
-  /// Lane i is always advanced by worker homes[i] < workers. Requires that `lanes` outlives this, and workers > 0.
-  Workers(Lanes& lanes, std::vector<std::uint32_t> homes, std::uint32_t workers);
+  /// Lane i is always advanced by worker homes[i] < workers. `pinned`: each worker stays on a processor of its own,
+  /// where there are enough. Requires that `lanes` outlives this, and workers > 0.
+  Workers(Lanes& lanes, std::vector<std::uint32_t> homes, std::uint32_t workers, bool pinned = false);
   ~Workers() override;
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -37,7 +38,8 @@ class Workers final : private Waker {
   using Clock = std::chrono::steady_clock;
   /// Of a lane. Whoever may have made it ready and whoever advances it both change this: one sees the other.
   enum class Activity : std::uint8_t { blocked, queued, running, notified };
-  struct Item : Task {
+  /// A line of the cache for each: lanes of different workers are neighbours.
+  struct alignas(64) Item : Task {
     std::uint32_t lane = 0;
     std::uint32_t home = 0;
     std::atomic<Activity> activity{Activity::blocked};

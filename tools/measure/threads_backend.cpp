@@ -50,7 +50,8 @@ class ThreadsBackend final : public Backend {
                                                   .buffers = memory.buffers(),
                                                   .workers = workers_,
                                                   .slots = trial.slots,
-                                                  .time_limit = trial.time_limit});
+                                                  .time_limit = trial.time_limit,
+                                                  .pinned = true});
     if (trial.warm_up > 0) { execution.run(trial.warm_up); }
     TrialOutcome outcome;
     outcome.durations = execution.run(trial.iterations).durations;
