@@ -4,6 +4,7 @@
 #include <span>
 
 #include "algorithms/schedule.hpp"
+#include "models/shared_memory/thread_costs.hpp"
 #include "sim/units.hpp"
 #include "topologies/fabric.hpp"
 
@@ -44,6 +45,8 @@ class CostModel {
   /// `path`: the links from the sender to the receiver, none when they are one device.
   virtual ConnectionCost connection(AgentId from, AgentId to, std::span<const LinkId> path) const = 0;
   virtual Bytes element_size() const = 0;
+  /// Where agents are threads of one process that share processors: what those cost. Else null.
+  virtual const ThreadCosts* threads() const { return nullptr; }
   /// Messages that a connection holds between the start of their sending and the end of their use.
   virtual std::uint32_t slots() const = 0;
 };

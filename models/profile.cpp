@@ -50,6 +50,37 @@ void read(ObjectReader& reader, Profile::Domain& domain) {
   reader.optional("to", domain.to, "Largest payload of those tables");
 }
 
+void read(ObjectReader& reader, CacheLevel& cache) {
+  reader.required("size", cache.size, "What it keeps", {Bytes{1}});
+  reader.required("rate", cache.rate, "At which a processor takes bytes from it or keeps their lines there");
+  reader.optional("shared", cache.shared, "By all processors; absent: each has its own");
+  cache.remote_rate = cache.rate;
+  reader.optional("remote_rate", cache.remote_rate, "Of bytes that another processor keeps there; absent: as `rate`");
+}
+
+void read(ObjectReader& reader, ThreadCosts& costs) {
+  reader.optional("start", costs.start, "Once per run");
+  reader.optional("meeting", costs.meeting, "More of it where several processors start together");
+  reader.optional("lane", costs.lane, "Once per lane and run");
+  reader.optional("turn", costs.turn, "Of taking up a lane, whether or not it can go on");
+  reader.optional("primitive", costs.primitive, "Of every primitive, beside its bytes");
+  reader.optional("port", costs.port, "Of every message to or from a lane of the same processor");
+  reader.optional("remote_port", costs.remote_port, "Of every message to or from a lane of another processor");
+  reader.optional("notice", costs.notice, "Until an idle processor finds what another one has left for it");
+  costs.patience = Time::max();
+  reader.optional("patience", costs.patience, "An idle processor falls asleep after so long; absent: never");
+  reader.optional("wake", costs.wake, "Until a sleeping processor is at work");
+  reader.required_objects("caches", "From the nearest on, private ones first",
+                          [&](ObjectReader& cache) { read(cache, costs.caches.emplace_back()); });
+  reader.required("memory_rate", costs.memory_rate, "Beyond the last cache, of one processor");
+  reader.optional("remote_latency", costs.remote_latency, "Of the first line that another processor holds");
+}
+
+/// What `athanor calibrate` says of its own work; for people.
+void read_calibration(ObjectReader& reader) {
+  reader.optional_value("calibration", "How it was found: date, versions, hold-out and its error", [](ValueReader&) {});
+}
+
 }  // namespace
 
 bool Profile::covers(CollectiveKind kind, std::uint32_t ranks, Bytes size) const {
@@ -75,6 +106,14 @@ void read(ObjectReader& reader, Profile& profile) {
                             read(protocol, protocols.back());
                           });
   if (!protocols.empty()) { profile.protocols = std::move(protocols); }
+  reader.optional_object("threads", "Of ranks that are threads on shared memory; replaces all costs above",
+                         [&](ObjectReader& threads) {
+                           ThreadCosts costs;
+                           read(threads, costs);
+                           if (!threads.describing()) { profile.threads = std::move(costs); }
+                         });
+  reader.optional("machine", profile.machine, "On which it was calibrated, as measurements name it");
+  read_calibration(reader);
   reader.optional_object("fitted", "The domain in which its figures were fitted",
                          [&](ObjectReader& domain) { read(domain, profile.fitted); });
 }

@@ -7,6 +7,7 @@
 
 #include "algorithms/collective.hpp"
 #include "models/costs.hpp"
+#include "models/shared_memory/thread_costs.hpp"
 #include "sim/json/object_reader.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
@@ -53,6 +54,8 @@ struct Profile {
   Bandwidth copy_rate = Bandwidth::max();
   bool overlapped = true;  ///< reducing beside sending
   std::vector<Protocol> protocols{Protocol{}};
+  std::optional<ThreadCosts> threads;  ///< of ranks that are threads on shared memory; then nothing above counts
+  std::string machine;                 ///< on which it was calibrated, as measurements name machines; "": unknown
 
   /// The domain that it was fitted in; a result outside is extrapolated. Empty lists: everything.
   struct Domain {

@@ -39,6 +39,7 @@ struct Cluster {
   std::vector<VertexId> endpoints;  ///< GPUs (or hosts of a fabric without nodes), in rank order: node by node
   std::uint32_t endpoints_per_node = 1;
   std::uint32_t nics_per_node = 0;     ///< rails; 0: endpoints are on the fabric themselves
+  std::uint32_t processors = 0;        ///< that ranks share as threads of one process; 0: every rank is a device
   bool alike_from_every_node = false;  ///< generated: what is true of the routes of one node holds for all
 
   /// Sides of a torus whose positions are the endpoints, in rank order with the last varying fastest; zeros behind

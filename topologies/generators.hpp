@@ -55,6 +55,9 @@ struct ExplicitGraph {
 /// ("no-endpoint", "unreachable") when there is none or one cannot reach the others.
 Cluster explicit_graph(const ExplicitGraph& graph, const RoutingRequest& routing = {});
 
+/// One machine whose ranks are threads that share so many processors, and memory. Requires both to be at least one.
+Cluster shared_memory(std::uint32_t ranks, std::uint32_t processors);
+
 constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30U;
 
 /// The memory that a fabric of so many vertices and links needs while it is built.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/execution/processors.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -33,7 +34,8 @@ void Executor::on_event(std::uint64_t what) {
     case Kind::send: send(index); break;
     case Kind::work_done: part_ended(index); break;
     case Kind::release_sends: release_sends(index); break;
-    case Kind::late_delivery: arrived(index); break;
+    case Kind::late_delivery:
+    case Kind::handed_over: arrived(index); break;
   }
   drain();
 }
@@ -49,6 +51,7 @@ void Executor::launch() {
       --running_lanes_;
     }
   }
+  if (processors_ != nullptr) { processors_->launch(); }
 }
 
 void Executor::load(std::uint32_t lane) {
@@ -88,14 +91,21 @@ void Executor::count_missing(std::uint32_t lane) {
 }
 
 void Executor::met(std::uint32_t lane) {
-  if (--lanes_[lane].missing == 0) { ready_.push_back(lane); }
+  if (--lanes_[lane].missing == 0 && processors_ == nullptr) { ready_.push_back(lane); }
 }
 
 /// Lanes begin one after the other rather than one inside the other, so that long chains need no deep stack.
 void Executor::drain() {
+  draining_ = true;
   std::size_t next = 0;
   while (next < ready_.size()) { begin(ready_[next++]); }  // grows meanwhile
   ready_.clear();
+  draining_ = false;
+}
+
+void Executor::begin_soon(std::uint32_t lane) {
+  ready_.push_back(lane);
+  if (!draining_) { drain(); }
 }
 
 Time Executor::reducing_time(const LaneState& state, const AgentCost& cost) {
@@ -125,7 +135,8 @@ void Executor::begin(std::uint32_t lane) {
   state.unended = 1 + (state.unreleased ? 1U : 0U);
   const bool has_port = state.receives.count + state.sends.count > 0;
   const Time overhead = has_port ? cost.overhead : Time::zero();
-  const Time work = reducing_time(state, cost);
+  const Time work =
+      processors_ != nullptr ? processors_->work(lane, state.primitives_ended) : reducing_time(state, cost);
   Time before_sends = overhead;
   if (cost.overlapped && work > Time::zero() && state.sends.count > 0) {
     ++state.unended;
@@ -154,11 +165,23 @@ void Executor::send(std::uint32_t lane) {
   state.phase = Phase::sending;
   for (std::uint32_t connection = first; connection < first + state.sends.count; ++connection) {
     if (plan_.connection_costs[plan_.connections[connection].cost].end != SendEnd::copied) { ++state.unended; }
+    if (processors_ != nullptr) {
+      hand_over(connection);
+      continue;
+    }
     ++connections_[connection].moved;
     connections_[connection].withheld = state.unreleased;
     network_->move(connection, wire_bytes(connection, state.bytes));
   }
   part_ended(lane);
+}
+
+/// In shared memory a message is there as soon as its receiver can know of it.
+void Executor::hand_over(std::uint32_t connection) {
+  const Time notice =
+      processors_->notice(plan_.connections[connection].source_lane, plan_.connections[connection].target_lane);
+  if (notice == Time::zero()) { return arrived(connection); }
+  at(simulator_.now() + notice, Kind::handed_over, connection);
 }
 
 void Executor::part_ended(std::uint32_t lane) {
@@ -178,6 +201,7 @@ void Executor::end(std::uint32_t lane) {
   if (recorder_ != nullptr) { tell_recorder(lane); }
   wake_waiters(lane);
   advance(lane);
+  if (processors_ != nullptr) { processors_->released(lane); }
 }
 
 void Executor::wake_waiters(std::uint32_t lane) {
@@ -186,6 +210,7 @@ void Executor::wake_waiters(std::uint32_t lane) {
     const std::uint32_t next = std::exchange(lanes_[waiter].next_waiter, kNobody);
     if (state.primitives_ended >= lanes_[waiter].wait_ended) {
       met(waiter);
+      wake(waiter, lane);
     } else {
       lanes_[waiter].next_waiter = std::exchange(state.first_waiter, waiter);
     }
@@ -224,6 +249,11 @@ void Executor::slot_freed(std::uint32_t connection) {
   const std::uint32_t lane = plan_.connections[connection].source_lane;
   const std::uint32_t port = connection - plan_.lanes[lane].first_out;
   if (connections_[connection].held-- == slots_ && waits_for_slot(lanes_[lane], port)) { met(lane); }
+  wake(lane, plan_.connections[connection].target_lane);
+}
+
+void Executor::wake(std::uint32_t lane, std::uint32_t by) {
+  if (processors_ != nullptr) { processors_->wake(lane, by); }
 }
 
 void Executor::injected(std::uint32_t connection) {
@@ -245,6 +275,7 @@ void Executor::usable(std::uint32_t connection) {
   const std::uint32_t port = plan_.connections[connection].target_port;
   const bool awaited = state.phase == Phase::waiting && port - state.receives.first < state.receives.count;
   if (connections_[connection].available++ == 0 && awaited) { met(lane); }
+  wake(lane, lane);
 }
 
 void Executor::delivered(std::uint32_t connection) {
@@ -310,61 +341,6 @@ void Executor::release_sends(std::uint32_t lane) {
     if (std::exchange(message.early, false)) { arrive_late(connection); }
   }
   part_ended(lane);
-}
-
-void Executor::snapshot(std::vector<std::int64_t>& state) const {
-  const Time now = simulator_.now();
-  const auto relative = [now](Time when) { return when > now ? (when - now).count() : 0; };
-  const auto pack = [](std::int64_t high, std::int64_t low) { return high << 32U | low; };
-  for (const LaneState& lane : lanes_) {
-    state.push_back(pack(lane.step, lane.unended << 8U | static_cast<std::uint32_t>(lane.phase)));
-    state.push_back(pack(lane.missing, lane.incomplete << 1U | (lane.unreleased ? 1U : 0U)));
-    state.push_back(relative(lane.send_time));
-    state.push_back(relative(lane.work_time));
-    state.push_back(relative(lane.release_time));
-  }
-  for (const ConnectionState& connection : connections_) {
-    state.push_back(pack(connection.held, connection.available));
-    state.push_back(pack(connection.complete, connection.moved - connection.landed));
-    state.push_back((connection.withheld ? 2 : 0) | (connection.early ? 1 : 0));
-    state.push_back(relative(connection.not_before));
-    state.push_back(connection.not_before > now ? std::int64_t{connection.moved - connection.late} : 0);
-    state.push_back(relative(connection.late_time));
-  }
-}
-
-std::uint64_t Executor::repeats(const std::vector<std::uint64_t>& advance) const {
-  std::uint64_t most = UINT64_MAX;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const LaneState& lane = lanes_[i];
-    if (advance[i] > 0) {
-      const std::uint64_t last = plan_.lanes[i].loops - 1;
-      most = std::min(most, lane.loop < last ? (last - 1 - lane.loop) / advance[i] : 0);
-    }
-    if (lane.phase != Phase::waiting || lane.wait_lane == kNobody) { continue; }
-    const LaneState& awaited = lanes_[lane.wait_lane];
-    if (advance[i] == advance[lane.wait_lane] || awaited.primitives_ended >= lane.wait_ended) { continue; }
-    if (advance[i] > 0) { return 0; }
-    const std::uint64_t per_period = advance[lane.wait_lane] * plan_.lanes[lane.wait_lane].steps;
-    most = std::min(most, (lane.wait_ended - 1 - awaited.primitives_ended) / per_period);
-  }
-  return most == UINT64_MAX ? 0 : most;
-}
-
-void Executor::warp(Time by, std::uint64_t times, const std::vector<std::uint64_t>& advance) {
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    LaneState& lane = lanes_[i];
-    lane.loop += times * advance[i];
-    lane.primitives_ended += times * advance[i] * plan_.lanes[i].steps;
-    if (lane.wait_lane != kNobody) { lane.wait_ended += times * advance[i] * plan_.lanes[lane.wait_lane].steps; }
-    lane.send_time += by;
-    lane.work_time += by;
-    lane.release_time += by;
-  }
-  for (ConnectionState& connection : connections_) {
-    connection.not_before += by;
-    connection.late_time += by;
-  }
 }
 
 }  // namespace athanor

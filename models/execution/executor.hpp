@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/execution/plan.hpp"
+#include "models/execution/processors.hpp"
 #include "models/network/network.hpp"
 #include "sim/simulator.hpp"
 
@@ -41,13 +42,21 @@ class PrimitiveListener {
 /// A primitive takes its overhead, then its reducing (before its sends, or beside them where costs say overlapped),
 /// then its sends until they have ended as their connection's SendEnd says. Receivers of connections with a grain
 /// start on the first grain; what they pass on is then not complete before what they receive is.
-class Executor : public Actor, public MoveListener {
+///
+/// Where lanes share processors, those decide when a primitive that could start does, and price it; its messages are
+/// handed over in memory and do not touch the network.
+class Executor : public Actor, public MoveListener, public LaneRunner {
  public:
   /// Borrows all of them. `slots`: messages that each connection holds.
   Executor(Simulator& simulator, const Plan& plan, const Schedule& schedule, Bytes element_size, std::uint32_t slots);
 
   /// The network must outlive the run; it reports to this executor.
   void connect(Network& network) { network_ = &network; }
+  /// Lanes share these. Requires a plan that is not folded, and no Repetition: caches remember every loop.
+  void share(Processors& processors) {
+    processors_ = &processors;
+    processors.serve(*this);
+  }
   void listen(ProgressListener& listener) { listener_ = &listener; }
   void record(PrimitiveListener& recorder) { recorder_ = &recorder; }
 
@@ -72,6 +81,12 @@ class Executor : public Actor, public MoveListener {
   /// Lane i is `times * advance[i]` loops further on, and everything `by` later.
   void warp(Time by, std::uint64_t times, const std::vector<std::uint64_t>& advance);
 
+  bool startable(std::uint32_t lane) const override {
+    return lanes_[lane].phase == Phase::waiting && lanes_[lane].missing == 0;
+  }
+  bool ended(std::uint32_t lane) const override { return lanes_[lane].phase == Phase::ended; }
+  void begin_soon(std::uint32_t lane) override;
+
   void on_event(std::uint64_t what) override;
   void injected(std::uint32_t connection) override;
   void grain_arrived(std::uint32_t connection) override;
@@ -79,7 +94,7 @@ class Executor : public Actor, public MoveListener {
 
  private:
   /// What an event of the executor is about.
-  enum class Kind : std::uint32_t { launch, send, work_done, release_sends, late_delivery };
+  enum class Kind : std::uint32_t { launch, send, work_done, release_sends, late_delivery, handed_over };
   enum class Phase : std::uint8_t { waiting, working, sending, ended };
 
   struct LaneState {
@@ -125,6 +140,7 @@ class Executor : public Actor, public MoveListener {
   void drain();
   void begin(std::uint32_t lane);
   void send(std::uint32_t lane);
+  void hand_over(std::uint32_t connection);
   void part_ended(std::uint32_t lane);
   void end(std::uint32_t lane);
   void wake_waiters(std::uint32_t lane);
@@ -136,6 +152,7 @@ class Executor : public Actor, public MoveListener {
   void arrived(std::uint32_t connection);
   void arrive_late(std::uint32_t connection);
   void slot_freed(std::uint32_t connection);
+  void wake(std::uint32_t lane, std::uint32_t by);
   static bool waits_for_slot(const LaneState& lane, std::uint32_t port);
   static Time reducing_time(const LaneState& state, const AgentCost& cost);
   Bytes wire_bytes(std::uint32_t connection, Bytes payload) const;
@@ -149,11 +166,13 @@ class Executor : public Actor, public MoveListener {
   const std::uint32_t slots_;
   ActorId id_;
   Network* network_ = nullptr;
+  Processors* processors_ = nullptr;
   ProgressListener* listener_ = nullptr;
   PrimitiveListener* recorder_ = nullptr;
   std::vector<LaneState> lanes_;
   std::vector<ConnectionState> connections_;
-  std::vector<std::uint32_t> ready_;  // lanes whose conditions hold, to begin
+  std::vector<std::uint32_t> ready_;  // lanes to begin
+  bool draining_ = false;
   std::uint32_t running_lanes_ = 0;
   std::uint64_t primitives_ = 0;
   Time finish_;

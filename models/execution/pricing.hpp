@@ -29,4 +29,26 @@ class ProfilePricing : public CostModel {
   std::uint32_t slots_;
 };
 
+/// Prices a schedule whose agents are threads of one machine. Borrows the costs.
+class ThreadPricing : public CostModel {
+ public:
+  ThreadPricing(const ThreadCosts& costs, Bytes element_size, std::uint32_t slots)
+      : costs_(costs), element_size_(element_size), slots_(slots) {}
+
+  AgentCost agent(AgentId) const override { return {}; }
+  ConnectionCost connection(AgentId, AgentId, std::span<const LinkId>) const override {
+    ConnectionCost cost;
+    cost.end = SendEnd::copied;
+    return cost;
+  }
+  Bytes element_size() const override { return element_size_; }
+  std::uint32_t slots() const override { return slots_; }
+  const ThreadCosts* threads() const override { return &costs_; }
+
+ private:
+  const ThreadCosts& costs_;
+  Bytes element_size_;
+  std::uint32_t slots_;
+};
+
 }  // namespace athanor

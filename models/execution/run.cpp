@@ -49,7 +49,8 @@ class Candidate {
 
   /// Would smaller chunks help, and does nobody say how large they are?
   bool may_choose_chunk() const {
-    return algorithm_.pipelines && !request_.overrides.chunk && protocol_.chunk == Bytes::max();
+    return !request_.profile.threads && algorithm_.pipelines && !request_.overrides.chunk &&
+           protocol_.chunk == Bytes::max();
   }
   /// The same in chunks of so much. Requires that it does not refuse.
   Candidate in_chunks_of(Bytes chunk) const {
@@ -82,6 +83,10 @@ class Candidate {
  private:
   Simulated simulate_with(Bytes element_size, const SimulationOptions& options) const {
     const auto schedule = algorithm_.make(collective_, layout_);
+    if (request_.profile.threads) {
+      const ThreadPricing costs(*request_.profile.threads, element_size, schedule->least_slots());
+      return simulate(*schedule, request_.cluster, place(schedule->roster()), costs, options);
+    }
     const std::uint32_t devices = algorithm_.engine == Engine::server ? schedule->roster().agents : collective_.ranks;
     const ProfilePricing costs(*request_.cluster.fabric, request_.profile, protocol_, devices, element_size,
                                schedule->least_slots());
@@ -159,6 +164,7 @@ class Candidate {
         chunk == Bytes::max() ? Elements::max() : Elements{std::max<std::int64_t>(1, chunk / request_.element_size)};
     collective_.count = request_.collective.count;
     if (algorithm_.refuses(without_payload(), layout_)) { return; }
+    if (request_.profile.threads) { return; }  // every agent is simulated, so that pieces need not be equal
     const std::int64_t granule = algorithm_.granule(collective_, layout_).count();
     collective_.count = Elements{ceil_div(collective_.count.count(), granule)} * granule;
   }
@@ -226,7 +232,9 @@ std::string limit(const RunRequest& request, const RunResult& result, const Cand
   if (launch * 2 >= result.time) { return "launch"; }
   SimulationOptions options = request.options;
   options.timeline = nullptr;
-  if (link.empty() || (launch + candidate.latency(options)) * 2 >= result.time) { return "latency"; }
+  const bool latency = (launch + candidate.latency(options)) * 2 >= result.time;
+  if (request.profile.threads) { return latency ? "overheads of threads" : "memory"; }
+  if (link.empty() || latency) { return "latency"; }
   return "transfers, most on " + link;
 }
 

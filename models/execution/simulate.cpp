@@ -1,5 +1,6 @@
 #include "models/execution/simulate.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "models/execution/executor.hpp"
@@ -45,12 +46,43 @@ std::vector<LinkLoad> link_loads(const Plan& plan, const Network& network, Netwo
   return loads;
 }
 
+/// Ranks are threads of one machine. What is timed is a repetition: caches hold what the same schedule left there.
+Simulated simulate_on_processors(const Plan& plan, const Schedule& schedule, std::uint32_t processors,
+                                 const CostModel& costs, const SimulationOptions& options) {
+  PrimitiveWork work(schedule, *costs.threads(), processors, costs.element_size(), costs.slots());
+  Simulated result;
+  for (const bool timed : {false, true}) {
+    Simulator simulator;
+    Processors shared(simulator, *costs.threads(), work, processors);
+    Executor executor(simulator, plan, schedule, costs.element_size(), costs.slots());
+    executor.share(shared);
+    std::optional<TimelineRecorder> recorder;
+    if (timed && options.timeline != nullptr) {
+      executor.record(recorder.emplace(*options.timeline, plan, schedule, options.timeline_offset));
+    }
+    executor.start(Time::zero());
+    simulator.run();
+    executor.require_finished();
+    work.begin_again();
+    result.time = executor.finish_time();
+    result.primitives = executor.primitives();
+    result.events = simulator.events();
+  }
+  result.lanes = result.all_lanes = static_cast<std::uint32_t>(plan.lanes.size());
+  return result;
+}
+
 }  // namespace
 
 Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
                    const SimulationOptions& options) {
   Plan plan = lay_out(schedule, cluster, placement, costs);
   const auto all_lanes = static_cast<std::uint32_t>(plan.lanes.size());
+  require((cluster.processors > 0) == (costs.threads() != nullptr), "shared memory and its costs go together");
+  if (cluster.processors > 0) {
+    const std::uint32_t workers = std::min(cluster.processors, schedule.roster().ranks);
+    return simulate_on_processors(plan, schedule, workers, costs, options);
+  }
   if (options.level == NetworkLevel::packet) {
     return simulate_packets(plan, *cluster.fabric, schedule, costs, placement.seed, options);
   }

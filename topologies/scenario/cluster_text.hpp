@@ -96,11 +96,19 @@ struct GraphText {
   Place place;
 };
 
+/// One machine whose ranks are threads.
+struct SharedMemoryText {
+  std::uint32_t ranks = 0;
+  std::uint32_t processors = 0;
+  Place place;
+};
+
 struct ClusterText {
   std::optional<NodeText> node;
   std::optional<std::uint32_t> nodes;
   std::optional<FabricText> fabric;
   std::optional<GraphText> graph;
+  std::optional<SharedMemoryText> shared_memory;
   Place place;
   Place nodes_place;
 };

@@ -197,6 +197,7 @@ Place place_of(const Problem& problem, const ClusterText& text, const Place& rou
 
 std::optional<Cluster> make(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
                             Problems& problems) {
+  if (text.shared_memory) { return shared_memory(text.shared_memory->ranks, text.shared_memory->processors); }
   if (text.graph) { return make_graph(*text.graph, routing, problems); }
   if (!text.fabric) { return make_single(text, presets, routing, problems); }
   return ClusterMaker(text, presets, problems).make(routing);

@@ -166,8 +166,20 @@ void read_node_forms(ValueReader& reader, NodeText& node) {
   reader.one_of({{Form::Type::string, by_name}, {Form::Type::object, in_full}});
 }
 
+void read_shared_memory(ObjectReader& reader, SharedMemoryText& shared) {
+  reader.required("ranks", shared.ranks, "Threads that take part", {1, 4096});
+  reader.required("processors", shared.processors, "That they share", {1, 4096});
+  shared.place = reader.describing() ? Place{} : reader.place();
+}
+
 void check_together(ObjectReader& reader, const ClusterText& cluster) {
   const bool regular = cluster.node || cluster.nodes || cluster.fabric;
+  if (cluster.shared_memory) {
+    if (regular || cluster.graph) {
+      reader.problem("shared_memory", "conflict", "\"shared_memory\" stands alone: its ranks share one machine");
+    }
+    return;
+  }
   if (cluster.graph && regular) {
     reader.problem("graph", "conflict", "\"graph\" stands alone: it replaces \"node\", \"nodes\" and \"fabric\"");
   }
@@ -197,6 +209,12 @@ void read_cluster(ObjectReader& reader, ClusterText& cluster) {
                            GraphText graph;
                            read_graph(fields, graph);
                            if (!fields.describing()) { cluster.graph = std::move(graph); }
+                         });
+  reader.optional_object("shared_memory", "One machine whose ranks are threads, in place of all others",
+                         [&](ObjectReader& fields) {
+                           SharedMemoryText shared;
+                           read_shared_memory(fields, shared);
+                           if (!fields.describing()) { cluster.shared_memory = shared; }
                          });
   if (reader.describing()) { return; }
   cluster.place = reader.place();

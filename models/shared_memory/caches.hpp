@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "models/shared_memory/recency.hpp"
+#include "models/shared_memory/thread_costs.hpp"
+
+namespace athanor {
+
+/// A range of addresses, in bytes, that a primitive goes through from one end to the other.
+struct Access {
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+  bool reads = false;
+  bool writes = false;
+};
+
+/// Which bytes lie in the caches of which processor, and what it takes to get at them.
+///
+/// A cache keeps what its processor has touched most recently: all of it where less than 3/4 of its size was touched
+/// since, nothing where more than 3/2 were, and in between in proportion. A processor's bytes come from the nearest
+/// level that keeps them; else, where another processor wrote them last, from its caches; else from the shared levels
+/// and from memory. A byte costs the same whether it is read or written: a line that is written is fetched before, and
+/// goes back after, while the next is fetched. Writing takes the line from all others.
+class Caches {
+ public:
+  /// Borrows the costs.
+  Caches(const ThreadCosts& costs, std::uint32_t processors);
+
+  /// How long the processor takes for all accesses, side by side, and what it changes. Requires ranges that do not
+  /// overlap, or coincide.
+  Time access(std::uint32_t processor, std::span<const Access> accesses);
+  /// As much again from the nearest cache: bytes that have just been touched.
+  Time again(Bytes bytes) const;
+
+ private:
+  struct Segment {
+    std::int64_t end = 0;
+    std::vector<Recency::Stamp> stamps;       ///< of each processor that holds a valid copy
+    Recency::Stamp anyone = Recency::kNever;  ///< of whoever touched it last
+    std::uint32_t writer = 0xffffffff;        ///< the last one; nobody: not written yet
+  };
+  using Segments = std::map<std::int64_t, Segment>;  ///< by first address; without gaps once touched
+
+  Segments::iterator cut(std::int64_t at);
+  void cover(std::int64_t first, std::int64_t end);
+  Time price(std::uint32_t processor, const Segment& segment, Bytes bytes, bool writes, bool& remote) const;
+  void mark(std::uint32_t processor, Segment& segment, Bytes bytes, bool writes);
+  Time from_private(std::uint32_t owner, Recency::Stamp stamp, bool remote, Bytes bytes, Bytes& left) const;
+  Time from_shared(const Segment& segment, Bytes left) const;
+
+  const ThreadCosts& costs_;
+  std::uint32_t processors_;
+  Segments segments_;
+  std::vector<Recency> recency_;  ///< of each processor
+  Recency anyone_;
+};
+
+}  // namespace athanor
