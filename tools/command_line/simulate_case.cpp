@@ -37,9 +37,20 @@ std::string label(const Case& scenario_case, Bytes size) {
                      name(scenario_case.kind), to_string(size));
 }
 
-ResultRow simulate_size(const Scenario& scenario, const Case& scenario_case, Bytes size,
-                        const SimulationOptions& options) {
-  const RunRequest request = scenario_case.request(size, options);
+/// Where every algorithm is reported, those that fit, one by one; else all together, of which the fastest is reported.
+std::vector<RunRequest> requests_of(const Case& scenario_case, Bytes size, const SimulationOptions& options) {
+  const RunRequest together = scenario_case.request(size, options);
+  if (!scenario_case.each_algorithm) { return {together}; }
+  std::vector<RunRequest> requests;
+  for (const Algorithm* algorithm : scenario_case.algorithms) {
+    if (why_not(together, *algorithm)) { continue; }
+    requests.push_back(together);
+    requests.back().algorithms = {algorithm};
+  }
+  return requests;
+}
+
+ResultRow simulate_request(const Scenario& scenario, const Case& scenario_case, const RunRequest& request, Bytes size) {
   ResultRow row{.scenario = scenario.path,
                 .case_name = scenario.has_cases ? scenario_case.name : "",
                 .collective = request.collective,
@@ -95,10 +106,12 @@ bool simulate_case(const Scenario& scenario, const Case& scenario_case, const In
     if (streams.interrupted()) { return false; }
     const Bytes size = scenario_case.sizes[i];
     progress.show(fmt::format("[{}/{}] {}", i + 1, scenario_case.sizes.size(), label(scenario_case, size)));
-    const ResultRow row = simulate_size(scenario, scenario_case, size, options);
-    progress.clear();
-    see(row);
-    if (invocation.verbose) { streams.err(effort(scenario_case, row)); }
+    for (const RunRequest& request : requests_of(scenario_case, size, options)) {
+      const ResultRow row = simulate_request(scenario, scenario_case, request, size);
+      progress.clear();
+      see(row);
+      if (invocation.verbose) { streams.err(effort(scenario_case, row)); }
+    }
   }
   return true;
 }
@@ -113,6 +126,9 @@ TableHeader table_header(const Scenario& scenario, const Case& scenario_case) {
                      .seed = scenario_case.seed};
   if (scenario_case.verification) {
     const Measurement& measurement = scenario_case.verification->measurement;
+    if (!profile.machine.empty() && !measurement.machine.empty() && profile.machine != measurement.machine) {
+      header.profile += fmt::format(" (of ANOTHER MACHINE than was measured: {})", profile.machine);
+    }
     header.measurement = fmt::format("{}: {}, algorithm {}; {}", measurement.id, measurement.hardware,
                                      measurement.algorithm, measurement.source);
   }

@@ -11,6 +11,7 @@
 #include "tools/command_line/result_sink.hpp"
 #include "tools/command_line/simulate_case.hpp"
 #include "tools/report/error_summary.hpp"
+#include "tools/report/ranking.hpp"
 
 namespace athanor {
 
@@ -73,6 +74,7 @@ Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const I
     rows.push_back(row);
   });
   sink.print(band_lines(error_bands(rows)));
+  if (scenario_case.each_algorithm) { sink.print(algorithm_error_lines(rows) + ranking_lines(rankings(rows))); }
   if (!complete) {
     sink.print(interruption_line());
     return Verdict::interrupted;
@@ -126,7 +128,9 @@ Command verify_command() {
           .arguments = "SCENARIO...",
           .explanation =
               "Runs the cases whose \"verify\" names a measurement and prints error = simulated / measured - 1 for\n"
-              "each size and by band. Exit code 5 where an error exceeds \"max_error\" between \"from\" and \"to\".\n",
+              "each size and by band; with \"algorithm\": \"each\" also by algorithm, and whether their predicted "
+              "order is the\n"
+              "measured one. Exit code 5 where an error exceeds \"max_error\" between \"from\" and \"to\".\n",
           .example = "athanor verify scenarios/quickstart.json --max-error 5%",
           .least_arguments = 1,
           .most_arguments = SIZE_MAX,

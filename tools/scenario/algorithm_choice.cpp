@@ -11,6 +11,7 @@ namespace athanor {
 namespace {
 
 constexpr const char* kBest = "best";
+constexpr const char* kEach = "each";
 using Type = ValueReader::Form::Type;
 
 /// Names that "algorithm" may hold. `known` kind: those of that collective; else those of all, each once.
@@ -31,10 +32,12 @@ class Chooser {
 
   void name(ValueReader& text, bool best) {
     std::vector<std::string> names = algorithm_names(kind_);
-    if (best) { names.emplace_back(kBest); }
+    if (best) { names.insert(names.end(), {kBest, kEach}); }
     std::string word = names.front();
     text.read(word, OneOf{names});
-    if (text.describing() || !text.ok() || word == kBest || !kind_) { return; }
+    if (text.describing() || !text.ok()) { return; }
+    choice_.each = word == kEach;
+    if (choice_.each || word == kBest || !kind_) { return; }
     choice_.algorithms.push_back(&find(*kind_, word));
   }
 
@@ -88,8 +91,8 @@ void read_algorithm_choice(ObjectReader& reader, std::optional<CollectiveKind> k
                   {Type::object, [&](ValueReader& object) { chooser.file(object); }}});
   };
   reader.optional_value("algorithm",
-                        "A name, an imported algorithm, a list whose fastest is reported at each size, or \"best\": "
-                        "all of the catalog that fit",
+                        "A name, an imported algorithm, a list whose fastest is reported at each size, \"best\": all "
+                        "of the catalog that fit, or \"each\": all of these, each reported",
                         [&](ValueReader& value) {
                           value.one_of({{Type::string, [&](ValueReader& text) { chooser.name(text, true); }},
                                         {Type::object, [&](ValueReader& object) { chooser.file(object); }},

@@ -29,11 +29,13 @@ class ImportShelf {
 struct AlgorithmChoice {
   std::vector<const Algorithm*> algorithms;
   std::vector<std::shared_ptr<const Algorithm>> imports;
-  Place place;  ///< of "algorithm", or of what it belongs to where it is absent
+  bool each = false;  ///< is every algorithm reported, instead of the fastest?
+  Place place;        ///< of "algorithm", or of what it belongs to where it is absent
 };
 
 /// "ring", {"msccl": "path.xml"}, a list of these, or "best": every algorithm of the kind, also where nothing is
-/// chosen. Without a known kind only the form is checked. `problems` takes what is wrong with a file.
+/// chosen; "each": all of these, one by one. Without a known kind only the form is checked. `problems` takes what is
+/// wrong with a file.
 void read_algorithm_choice(ObjectReader& reader, std::optional<CollectiveKind> kind, ImportShelf& shelf,
                            Problems& problems, AlgorithmChoice& choice);
 

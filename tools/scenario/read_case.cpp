@@ -47,6 +47,19 @@ void check_ranks(ObjectReader& reader, const CollectiveSection& section, const C
   }
 }
 
+/// Threads are priced by the section "threads", and nothing else is.
+void check_threads(ObjectReader& reader, const Case& scenario_case) {
+  const bool threads = scenario_case.cluster->processors > 0;
+  if (threads == scenario_case.profile.threads.has_value()) { return; }
+  reader.problem(
+      reader.has("profile") ? "profile" : "cluster", "profile-mismatch",
+      threads ? fmt::format("the ranks share memory, but profile '{}' has no \"threads\"", scenario_case.profile.name)
+              : fmt::format("profile '{}' is of threads on shared memory, which this cluster is not",
+                            scenario_case.profile.name),
+      threads ? "`athanor calibrate --output profile.json` makes one for this machine"
+              : R"(write "cluster": {"shared_memory": {"ranks": 4, "processors": 2}}, or take another profile)");
+}
+
 void check_protocol(ObjectReader& reader, const Case& scenario_case) {
   if (!scenario_case.overrides.protocol) { return; }
   std::vector<std::string> names;
@@ -64,6 +77,7 @@ void take(const CollectiveSection& section, const ScenarioChanges& changes, Case
   scenario_case.type = section.type;
   scenario_case.sizes = changes.sizes.value_or(section.sizes);
   scenario_case.algorithms = section.choice.algorithms;
+  scenario_case.each_algorithm = section.choice.each;
   scenario_case.imports = section.choice.imports;
   scenario_case.overrides = section.overrides;
 }
@@ -155,6 +169,7 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   if (reader.describing() || !reader.ok()) { return; }
   scenario_case.ranks = section.ranks.value_or(static_cast<std::uint32_t>(scenario_case.cluster->endpoints.size()));
   check_ranks(reader, section, scenario_case);
+  check_threads(reader, scenario_case);
   check_protocol(reader, scenario_case);
   check_verification(reader, scenario_case);
   if (!reader.ok()) { return; }

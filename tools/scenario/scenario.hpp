@@ -35,6 +35,7 @@ struct Case {
   DataType type = DataType::float32;
   std::vector<Bytes> sizes;
   std::vector<const Algorithm*> algorithms;               ///< candidates; the fastest at each size counts
+  bool each_algorithm = false;                            ///< is reported instead, where it fits
   std::vector<std::shared_ptr<const Algorithm>> imports;  ///< those among them that are not the catalog's
   std::shared_ptr<const ExchangeSizes> exchange;          ///< of all-to-all-v; `sizes` then holds its payload
   Overrides overrides;

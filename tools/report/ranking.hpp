@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/report/result.hpp"
+
+namespace athanor {
+
+/// Whether algorithms are predicted in the order in which they were measured, at one size.
+struct Ranking {
+  Bytes size;
+  std::size_t algorithms = 0;  ///< simulated and measured
+  double correlation = 0;      ///< Spearman's, of the ranks by time; ties share the mean of their ranks
+  std::string predicted;       ///< the fastest, simulated
+  std::string measured;        ///< the fastest, measured
+  double regret = 0;           ///< measured time of `predicted` / that of `measured` - 1: what the choice costs
+};
+
+/// Of every size at which at least two algorithms were simulated and measured, in the order of the rows.
+std::vector<Ranking> rankings(const std::vector<ResultRow>& rows);
+
+/// Median and worst |error| of each algorithm and of all, one line each.
+std::string algorithm_error_lines(const std::vector<ResultRow>& rows);
+std::string ranking_lines(const std::vector<Ranking>& rankings);
+
+}  // namespace athanor
