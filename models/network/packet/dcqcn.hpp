@@ -12,14 +12,8 @@ class Dcqcn final : public CongestionControl {
  public:
   Dcqcn(const DcqcnSpec& spec, const std::vector<Bandwidth>& line_rates);
 
-  std::string_view name() const override { return "dcqcn"; }
   Time paced(std::uint32_t flow, std::uint32_t bytes, Time start) override;
-  void acknowledged(std::uint32_t, const Packet&, Time) override {}
   void congestion_notice(std::uint32_t flow, Time now) override;
-  void lost(std::uint32_t, Time) override {}
-
-  /// Bytes per second.
-  double rate(std::uint32_t flow) const { return flows_[flow].current; }
 
  private:
   struct Flow {

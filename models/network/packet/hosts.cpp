@@ -13,11 +13,8 @@ namespace {
 /// A window that nobody closes.
 class NoControl final : public CongestionControl {
  public:
-  std::string_view name() const override { return "none"; }
   Time paced(std::uint32_t, std::uint32_t, Time start) override { return start; }
-  void acknowledged(std::uint32_t, const Packet&, Time) override {}
   void congestion_notice(std::uint32_t, Time) override {}
-  void lost(std::uint32_t, Time) override {}
 };
 
 }  // namespace
@@ -67,14 +64,19 @@ void Hosts::send(std::uint32_t flow, Bytes size) {
 void Hosts::queue_up(std::uint32_t flow) {
   Sender& sender = senders_[flow];
   if (sender.queued || !may_send(sender)) { return; }
-  sender.queued = true;
   const std::uint32_t link = first_link(flow);
-  if (sender.next_send > clock_.now()) {
+  line_up(flow, link, clock_.now());
+  want_service(link, std::max(sender.next_send, clock_.now()));
+}
+
+/// Among those that may send at `now`, or those that have to wait.
+void Hosts::line_up(std::uint32_t flow, std::uint32_t link, Time now) {
+  Sender& sender = senders_[flow];
+  sender.queued = true;
+  if (sender.next_send > now) {
     outlets_[link].paced.push({sender.next_send, flow});
-    want_service(link, sender.next_send);
   } else {
     outlets_[link].ready.push(flow);
-    want_service(link, clock_.now());
   }
 }
 
@@ -151,13 +153,7 @@ void Hosts::send_packet(std::uint32_t flow, std::uint32_t link) {
   sender.next_send = std::max(control_->paced(flow, packet.bytes, now), capped(flow, packet.bytes, now));
   note_sent(flow, sender, end);
   arm(flow, sender);
-  if (!may_send(sender)) { return; }
-  sender.queued = true;
-  if (sender.next_send > end) {
-    outlets_[link].paced.push({sender.next_send, flow});
-  } else {
-    outlets_[link].ready.push(flow);
-  }
+  if (may_send(sender)) { line_up(flow, link, end); }
 }
 
 /// When a flow that sends so many bytes, headers included, may go on without exceeding its cap.
@@ -196,7 +192,6 @@ void Hosts::timeout(std::uint32_t flow) {
     return clock_.timeout_at(flow, sender.deadline);
   }
   ++counters_.timeouts;
-  control_->lost(flow, clock_.now());
   go_back(flow, sender.acknowledged);
 }
 
@@ -312,12 +307,7 @@ void Hosts::receive_reply(std::uint32_t flow, const Packet& packet) {
     sender.deadline = clock_.now() + spec_.timeout;
     forget_acknowledged(sender);
   }
-  if (packet.kind == PacketKind::negative) {
-    control_->lost(flow, clock_.now());
-    go_back(flow, packet.number);
-  } else {
-    control_->acknowledged(flow, packet, clock_.now());
-  }
+  if (packet.kind == PacketKind::negative) { go_back(flow, packet.number); }
   sender.next = std::max(sender.next, sender.acknowledged);
   queue_up(flow);
 }

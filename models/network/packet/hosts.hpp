@@ -42,7 +42,6 @@ class Hosts {
   void timeout(std::uint32_t flow);
 
   const HostCounters& counters() const { return counters_; }
-  const CongestionControl& control() const { return *control_; }
 
  private:
   struct Receiver {
@@ -70,6 +69,7 @@ class Hosts {
     return sender.next != sender.end && sender.next - sender.acknowledged < sender.window;
   }
   void queue_up(std::uint32_t flow);
+  void line_up(std::uint32_t flow, std::uint32_t link, Time now);
   void want_service(std::uint32_t link, Time when);
   bool pick(Outlet& outlet, Time now, std::uint32_t& flow);
   void send_packet(std::uint32_t flow, std::uint32_t link);

@@ -19,7 +19,6 @@ class SerialisationTime {
     if (known.bytes != bytes) { known = {bytes, transfer_time(Bytes{bytes}, rate_)}; }
     return known.time;
   }
-  Bandwidth rate() const { return rate_; }
 
  private:
   static constexpr std::uint32_t kSmall = 128;  ///< acknowledgements and the like
@@ -88,7 +87,6 @@ class Port {
   /// enqueues or pauses end.
   Time next_start() const;
   Time duration(std::uint32_t bytes) { return duration_(bytes); }
-  Bandwidth rate() const { return duration_.rate(); }
 
  private:
   struct Waiting {

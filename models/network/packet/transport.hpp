@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
 
 #include "models/network/packet/packet.hpp"
 #include "models/network/packet/ring.hpp"
@@ -68,12 +67,9 @@ struct Sender {
 class CongestionControl {
  public:
   virtual ~CongestionControl() = default;
-  virtual std::string_view name() const = 0;
   /// A data packet of so many bytes on the wire leaves at `start`. Returns when the next one may.
   virtual Time paced(std::uint32_t flow, std::uint32_t bytes, Time start) = 0;
-  virtual void acknowledged(std::uint32_t flow, const Packet& acknowledgement, Time now) = 0;
   virtual void congestion_notice(std::uint32_t flow, Time now) = 0;
-  virtual void lost(std::uint32_t flow, Time now) = 0;
 };
 
 /// `line_rates`: of the first link of each flow.
