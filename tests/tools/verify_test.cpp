@@ -71,3 +71,75 @@ TEST_CASE("cases without a measurement are left out with a warning") {
   CHECK(ran.json()["results"].size() == 3);
   CHECK(ran.says("'b' names no measurement"));
 }
+
+TEST_CASE("the median over all sizes has a threshold of its own") {
+  const Folder folder;  // off by 60 % at 1 KiB and by about 0 at 2 KiB; the greater of the two counts
+  CHECK(athanor_run({"verify", verified(folder, kExact / 1.6, R"(, "max_median_error": 0.61)")}).code == 0);
+  const Ran failed = athanor_run({"verify", verified(folder, kExact / 1.6, R"(, "max_median_error": 0.59)")});
+  CHECK(failed.code == 5);
+  CHECK(failed.says("# FAILED: median |error| from 0 B on: 60.00 %, 59 % allowed"));
+  const Ran below = athanor_run(
+      {"verify", verified(folder, kExact / 1.6, R"(, "max_median_error": 0.05, "max_error": 0.7, "from": "2KiB")")});
+  CHECK(below.code == 0);
+}
+
+namespace {
+
+/// Two threads priced by a profile of "machine A", held against two algorithms measured on `machine`.
+std::string threads_measured_on(const Folder& folder, const std::string& machine) {
+  const char* row = R"({"collective": "all_reduce", "algorithm": "%", "ranks": 2, "bytes": 1024, "time_us": 1})";
+  const auto of = [&](const std::string& algorithm) {
+    return std::string(row).replace(std::string(row).find('%'), 1, algorithm);
+  };
+  folder.write(
+      "m.json",
+      R"({"id": "m", "source": "a test", "collective": "all_reduce", "software": {"algo": "various"}, "hardware": {"machine": ")" +
+          machine + R"(", "ranks": 2}, "rows": [)" + of("ring") + "," + of("recursive_doubling") + "]}");
+  return folder.write("s.json", R"({"cluster": {"shared_memory": {"ranks": 2, "processors": 2}},
+    "collective": {"kind": "all_reduce", "algorithm": "each", "sizes": ["1KiB"]},
+    "profile": {"machine": "machine A", "threads": {"primitive": "100ns", "memory_rate": "10GB/s",
+      "caches": [{"size": "32KiB", "rate": "100GB/s", "remote_rate": "10GB/s"}]}},
+    "verify": {"measurement": "m.json"}})");
+}
+
+}  // namespace
+
+TEST_CASE("a measurement of another machine than the profile's is labelled") {
+  const Folder folder;
+  const Ran other = athanor_run({"verify", threads_measured_on(folder, "machine B")});
+  CAPTURE(other.err);
+  CHECK(other.code == 0);
+  CHECK(other.out.find("of ANOTHER MACHINE than was measured: machine A") != std::string::npos);
+  CHECK(other.err.find("is of another machine (machine A) than was measured in m (machine B)") != std::string::npos);
+  const Ran json = athanor_run({"verify", threads_measured_on(folder, "machine B"), "--json"});
+  CHECK(json.json()["manifest"]["warnings"].dump().find("another machine") != std::string::npos);
+  const Ran same = athanor_run({"verify", threads_measured_on(folder, "machine A")});
+  CHECK_FALSE(same.says("another machine"));
+  CHECK_FALSE(same.says("ANOTHER MACHINE"));
+}
+
+TEST_CASE("the order of the algorithms is in the results as well") {
+  const Folder folder;
+  const nlohmann::json results = athanor_run({"verify", threads_measured_on(folder, "machine A"), "--json"}).json();
+  REQUIRE(results["rankings"].size() == 1);
+  const nlohmann::json& order = results["rankings"][0];
+  CHECK(order["bytes"] == 1024);
+  CHECK(order["algorithms"] == 2);
+  CHECK(order["regret"] == 0);  // both were measured to take as long
+}
+
+TEST_CASE("profiles of threads and clusters of anything else do not go together, either way round") {
+  const Folder folder;
+  const std::string threads =
+      R"("profile": {"threads": {"caches": [{"size": "32KiB", "rate": "100GB/s", "remote_rate": "10GB/s"}]}}, "name")";
+  const Ran network = athanor_run({"run", folder.write("n.json", small_with("\"name\"", threads))});
+  CHECK(network.code == 3);
+  CAPTURE(network.err);
+  CHECK(network.says("/profile"));
+  const Ran shared = athanor_run({"run", folder.write("t.json", R"({
+    "cluster": {"shared_memory": {"ranks": 2, "processors": 2}},
+    "collective": {"kind": "all_reduce", "sizes": ["1KiB"]}})")});
+  CHECK(shared.code == 3);
+  CAPTURE(shared.err);
+  CHECK(shared.says("athanor calibrate"));
+}

@@ -1,7 +1,6 @@
 #include "tools/calibrate/timing.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "algorithms/execution/threads.hpp"
 #include "models/execution/pricing.hpp"
@@ -12,34 +11,49 @@ namespace athanor {
 
 namespace {
 
-constexpr std::size_t kFewest = 7;
-constexpr std::size_t kMost = 2000;
+constexpr std::size_t kFewest = 3;
+constexpr std::size_t kMost = 500;
 constexpr std::int64_t kBetween = 15'000'000;  ///< ps that starting an iteration takes, beside it
 
-}  // namespace
-
-Time Stopwatch::of(const Schedule& schedule, std::uint32_t workers) {
-  const RankMemory memory(schedule, DataType::float32);
+/// Appends the durations of one turn.
+void take_turn(const Probe& probe, Time patience, std::vector<Time>& times) {
+  const RankMemory memory(*probe.schedule, DataType::float32);
   for (const RankBuffers& buffers : memory.buffers()) {
     std::fill(buffers.input.begin(), buffers.input.end(), std::byte{0});
     std::fill(buffers.output.begin(), buffers.output.end(), std::byte{0});
   }
-  PreparedExecution execution(schedule, {.buffers = memory.buffers(), .workers = workers, .slots = {}, .pinned = true});
+  PreparedExecution execution(*probe.schedule,
+                              {.buffers = memory.buffers(), .workers = probe.workers, .slots = {}, .pinned = true});
   execution.run(3);
-  std::vector<Time> times;
   Time spent;
-  while (times.size() < kFewest || (spent < patience_ && times.size() < kMost)) {
+  for (std::size_t done = 0; done < kFewest || (spent < patience && done < kMost); ++done) {
     times.emplace_back(execution.run().durations.front().count() * 1000);
     spent += times.back() + Time{kBetween};
   }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
 }
 
-Time ModelTiming::of(const Schedule& schedule, std::uint32_t workers) {
-  const std::uint32_t ranks = schedule.roster().ranks;
-  const Cluster cluster = shared_memory(ranks, workers);
-  const ThreadPricing pricing(costs_, Bytes{4}, schedule.least_slots());
+}  // namespace
+
+std::vector<Time> measure(const std::vector<Probe>& probes, const StopwatchSettings& settings) {
+  std::vector<std::vector<Time>> times(probes.size());
+  for (std::uint32_t round = 0; round < settings.rounds; ++round) {
+    for (std::size_t i = 0; i < probes.size(); ++i) {
+      settings.turn(round * probes.size() + i);
+      take_turn(probes[i], settings.patience, times[i]);
+    }
+  }
+  std::vector<Time> medians;
+  for (std::vector<Time>& each : times) {
+    std::sort(each.begin(), each.end());
+    medians.push_back(each[each.size() / 2]);
+  }
+  return medians;
+}
+
+Time simulate(const Probe& probe, const ThreadCosts& costs) {
+  const Schedule& schedule = *probe.schedule;
+  const Cluster cluster = shared_memory(schedule.roster().ranks, probe.workers);
+  const ThreadPricing pricing(costs, Bytes{4}, schedule.least_slots());
   const Placement placement{std::vector<VertexId>(schedule.roster().agents, VertexId{0}), 0};
   return simulate(schedule, cluster, placement, pricing, {}).time;
 }

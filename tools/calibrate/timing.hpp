@@ -1,39 +1,26 @@
 #pragma once
 
-#include "algorithms/schedule.hpp"
+#include <cstdint>
+#include <functional>
+#include <vector>
+
 #include "models/shared_memory/thread_costs.hpp"
 #include "sim/time.hpp"
+#include "tools/calibrate/probes.hpp"
 
 namespace athanor {
 
-/// How long schedules take on threads that share memory: for real, or as a model says.
-class Timing {
- public:
-  virtual ~Timing() = default;
-  /// The median of repeated runs of a schedule of float32 on so many workers. Throws SimulationError where it fails.
-  virtual Time of(const Schedule& schedule, std::uint32_t workers) = 0;
+struct StopwatchSettings {
+  std::uint32_t rounds = 5;              ///< every probe has its turn in each: a slow moment spoils one turn
+  Time patience = Time{10'000'000'000};  ///< about so long for a probe in a round, after a warm-up
+  std::function<void(std::size_t)> turn = [](std::size_t) {};  ///< told before each turn how many there have been
 };
 
-/// The threads executor, on this machine.
-class Stopwatch final : public Timing {
- public:
-  /// Each schedule is repeated for about so long, after a warm-up.
-  explicit Stopwatch(Time patience) : patience_(patience) {}
-  Time of(const Schedule& schedule, std::uint32_t workers) override;
+/// How long each probe takes on the threads executor of this machine: the median of all its iterations. Throws
+/// SimulationError where an execution fails.
+std::vector<Time> measure(const std::vector<Probe>& probes, const StopwatchSettings& settings);
 
- private:
-  Time patience_;
-};
-
-/// The model.
-class ModelTiming final : public Timing {
- public:
-  /// Borrows the costs, which may change between calls.
-  explicit ModelTiming(const ThreadCosts& costs) : costs_(costs) {}
-  Time of(const Schedule& schedule, std::uint32_t workers) override;
-
- private:
-  const ThreadCosts& costs_;
-};
+/// How long the model says that it takes, once caches hold what they hold after several iterations.
+Time simulate(const Probe& probe, const ThreadCosts& costs);
 
 }  // namespace athanor

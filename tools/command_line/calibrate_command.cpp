@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/calibrate/profile_file.hpp"
+#include "tools/calibrate/timing.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
@@ -31,7 +33,8 @@ boost::program_options::options_description calibrate_options() {
   add("backend", text("NAME"), "what is calibrated: threads; absent: threads");
   add("ranks", text("NUMBERS"), "of the collectives that are run; absent: 2,4,8");
   add("output,o", text("FILE"), "the profile; required");
-  add("quick", "shorter, and less certain");
+  add("quick", "each probe in one turn instead of five: less certain");
+  add("refit", text("FILE"), "measure nothing: fit again what this profile was fitted on");
   return result;
 }
 
@@ -48,21 +51,28 @@ std::vector<Bytes> private_caches() {
   return sizes;
 }
 
-FitSettings settings_of(const Invocation& invocation) {
-  FitSettings settings;
-  settings.private_caches = private_caches();
-  settings.processors = std::max(1U, std::thread::hardware_concurrency());
-  if (invocation.has("ranks")) {
-    settings.ranks.clear();
-    for (const std::string& word : words_of("calibrate", "ranks", invocation.text("ranks"))) {
-      settings.ranks.push_back(number_in("calibrate", "ranks", word, 2));
-    }
+std::vector<std::uint32_t> ranks_of(const Invocation& invocation) {
+  std::vector<std::uint32_t> ranks;
+  for (const std::string& word : words_of("calibrate", "ranks", invocation.text("ranks"))) {
+    ranks.push_back(number_in("calibrate", "ranks", word, 2));
   }
-  settings.processors = std::min(settings.processors, 2U);
-  return settings;
+  return ranks;
 }
 
-std::string summary(const ThreadCosts& costs, const HoldOutError& error, std::size_t points) {
+CalibrationNote note_of_today(const Invocation& invocation) {
+  const std::time_t now = std::time(nullptr);
+  CalibrationNote note;
+  note.machine = machine_id(this_machine());
+  note.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
+  note.versions = fmt::format("athanor {} ({}), {}", version(), git_revision(), compiler());
+  note.ranks = invocation.has("ranks") ? ranks_of(invocation) : std::vector<std::uint32_t>{2, 4, 8};
+  note.fit.private_caches = private_caches();
+  // Two workers tell all that the model knows of; more would only meet more noise.
+  note.fit.processors = std::clamp(std::thread::hardware_concurrency(), 1U, 2U);
+  return note;
+}
+
+std::string summary(const ThreadCosts& costs, const FitError& fit, const FitError& held_out) {
   std::string text = "# cache       rate       of another processor\n";
   for (const CacheLevel& level : costs.caches) {
     text += fmt::format("# {:<10} {:>5.1f} GB/s  {}\n", to_string(Bytes{level.size.count() / 1024 * 1024}),
@@ -83,18 +93,32 @@ std::string summary(const ThreadCosts& costs, const HoldOutError& error, std::si
   line("notice", costs.notice);
   line("wake", costs.wake);
   line("remote_latency", costs.remote_latency);
-  return text + fmt::format("# hold-out: {} points, median |error| {:.1f} %, worst {:.1f} %\n", points,
-                            error.median * 100, error.worst * 100);
+  line("patience", costs.patience);
+  const auto errors = [&](const char* what, const FitError& error) {
+    text += fmt::format("# {:<8} {:>4} probes, median |error| {:.1f} %, worst {:.1f} %\n", what, error.points,
+                        error.median * 100, error.worst * 100);
+  };
+  errors("fitted", fit);
+  errors("held out", held_out);
+  return text;
 }
 
-CalibrationNote note_of(const Invocation& invocation, const FitSettings& settings) {
-  const std::time_t now = std::time(nullptr);
-  return {std::filesystem::path(invocation.text("output")).stem().string(), machine_id(this_machine()),
-          fmt::format("{:%Y-%m-%d}", fmt::gmtime(now)),
-          fmt::format("athanor {} ({}), {}", version(), git_revision(), compiler()), settings.ranks};
+std::vector<TimedProbe> measured(const CalibrationNote& note, bool quick, Progress& progress) {
+  std::vector<Probe> list = probes({.ranks = note.ranks, .processors = note.fit.processors});
+  StopwatchSettings stopwatch;
+  if (quick) { stopwatch.rounds = 1; }
+  stopwatch.turn = [&](std::size_t done) {
+    if (done % 10 == 0) {
+      progress.show(fmt::format("calibrating: measured {} of {}", done, stopwatch.rounds * list.size()));
+    }
+  };
+  const std::vector<Time> times = measure(list, stopwatch);
+  std::vector<TimedProbe> result;
+  for (std::size_t i = 0; i < list.size(); ++i) { result.push_back({std::move(list[i]), times[i], {}}); }
+  return result;
 }
 
-ExitCode calibrate(const Invocation& invocation, const Streams& streams) {
+void check_options(const Invocation& invocation) {
   if (invocation.has("backend") && invocation.text("backend") != "threads") {
     throw UsageError(
         fmt::format("calibrate: --backend '{}' cannot be calibrated; only threads can", invocation.text("backend")));
@@ -102,20 +126,35 @@ ExitCode calibrate(const Invocation& invocation, const Streams& streams) {
   if (!invocation.has("output")) {
     throw UsageError("calibrate: --output is missing, as in `athanor calibrate --output profile.json`");
   }
+  for (const char* option : {"ranks", "quick"}) {
+    if (invocation.has("refit") && invocation.has(option)) {
+      throw UsageError(fmt::format("calibrate: --{} says what to measure, and --refit measures nothing", option));
+    }
+  }
   check_writable(invocation.text("output"));
-  FitSettings settings = settings_of(invocation);
+}
+
+ExitCode calibrate(const Invocation& invocation, const Streams& streams) {
+  check_options(invocation);
   Progress progress(streams, !invocation.quiet);
-  settings.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
-  Stopwatch stopwatch(Time{invocation.has("quick") ? 5'000'000'000 : 30'000'000'000});
-  const ThreadCosts costs = fit_thread_costs(stopwatch, settings);
-  const std::vector<HeldOut> held_out = hold_out(stopwatch, costs, settings);
-  progress.clear();
-  const nlohmann::ordered_json profile = thread_profile(costs, note_of(invocation, settings), held_out);
-  write_text_file(invocation.text("output"), profile.dump(2) + "\n");
-  if (invocation.has("json")) {
-    write_json(invocation, streams, profile.dump(2) + "\n");
+  CalibrationNote note;
+  std::vector<TimedProbe> probes;
+  if (invocation.has("refit")) {
+    probes = probes_of(invocation.text("refit"), note);
   } else {
-    streams.out(summary(costs, error_of(held_out), held_out.size()));
+    note = note_of_today(invocation);
+    probes = measured(note, invocation.has("quick"), progress);
+  }
+  note.name = std::filesystem::path(invocation.text("output")).stem().string();
+  note.fit.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
+  const ThreadCosts costs = fit_thread_costs(probes, note.fit);
+  progress.clear();
+  const std::string profile = thread_profile(costs, note, probes).dump(2) + "\n";
+  write_text_file(invocation.text("output"), profile);
+  if (invocation.has("json")) {
+    write_json(invocation, streams, profile);
+  } else {
+    streams.out(summary(costs, error_of(probes, Probe::Purpose::fit), error_of(probes, Probe::Purpose::hold_out)));
   }
   return ExitCode::ok;
 }
@@ -128,9 +167,10 @@ Command calibrate_command() {
       .summary = "fits a profile of this machine from micro-measurements",
       .arguments = "",
       .explanation =
-          "Measures copies, small collectives other than all-reduce and exchanges of two ranks on threads of this\n"
-          "process, finds the costs with which the model takes as long, holds it against larger collectives that it\n"
-          "has not seen, and writes all that as a profile. Nothing else should run on the machine meanwhile.\n",
+          "Measures copies, exchanges of two ranks and collectives other than all-reduce on threads of this process,\n"
+          "finds the costs with which the model takes as long, holds it against collectives of sizes that it has not\n"
+          "seen, and writes all that as a profile. Nothing else should run on the machine meanwhile. A profile holds\n"
+          "every time that was measured, so that anybody can fit it again (--refit).\n",
       .example = "athanor calibrate --output this-machine.json",
       .least_arguments = 0,
       .most_arguments = 0,

@@ -26,7 +26,7 @@ void ResultSink::finish(const std::vector<Scenario>& scenarios, bool interrupted
     for (const Case& each : scenario.cases) { manifest.seeds.push_back(each.seed); }
   }
   manifest.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  choice_.write("json", [&] { return results_json(rows_, manifest); });
+  choice_.write("json", [&] { return results_json(rows_, rankings_, manifest); });
   choice_.write("csv", [&] { return results_csv(rows_); });
   if (interrupted) { complain(streams_, "interrupted: the results are incomplete"); }
 }

@@ -8,6 +8,7 @@
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/output_choice.hpp"
 #include "tools/report/manifest.hpp"
+#include "tools/report/ranking.hpp"
 #include "tools/report/result.hpp"
 #include "tools/scenario/scenario.hpp"
 
@@ -24,6 +25,7 @@ class ResultSink {
   /// Prints where tables go.
   void print(std::string_view text) const { choice_.print(text); }
   void add(const ResultRow& row) { rows_.push_back(row); }
+  void add(const Ranking& ranking) { rankings_.push_back(ranking); }
   /// Prints to err at once unless --quiet, and goes to the manifest.
   void warn_of(const std::string& text);
 
@@ -36,6 +38,7 @@ class ResultSink {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   OutputChoice choice_;
   std::vector<ResultRow> rows_;
+  std::vector<Ranking> rankings_;
   std::vector<std::string> warnings_;
 };
 

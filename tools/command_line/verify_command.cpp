@@ -53,19 +53,33 @@ Verdict judge(const Scenario& scenario, const Case& scenario_case, std::optional
                          {scenario.path, 0, 0, ""},
                          "simulate sizes that its rows hold, or widen \"from\" and \"to\" of \"verify\""});
   }
-  const std::optional<Ratio> allowed = threshold ? threshold : verification.max_error;
-  if (!allowed) { return Verdict::passed; }
-  const double worst = std::abs(*error(*counted.worst));
-  const bool passed = worst <= to_double(*allowed);
-  sink.print(fmt::format("# {}: worst |error| from {}{}: {:.2f} % at {}, {:.4g} % allowed\n",
-                         passed ? "passed" : "FAILED", to_string(verification.from),
-                         verification.to == Bytes::max() ? " on" : " to " + to_string(verification.to), worst * 100,
-                         to_string(counted.worst->run.size), to_double(*allowed) * 100));
-  return passed ? Verdict::passed : Verdict::failed;
+  const std::string sizes = fmt::format("from {}{}", to_string(verification.from),
+                                        verification.to == Bytes::max() ? " on" : " to " + to_string(verification.to));
+  const auto holds = [&](std::optional<Ratio> allowed, double found, const char* which, const std::string& where) {
+    if (!allowed) { return true; }
+    const bool passed = found <= to_double(*allowed);
+    sink.print(fmt::format("# {}: {} |error| {}: {:.2f} %{}, {:.4g} % allowed\n", passed ? "passed" : "FAILED", which,
+                           sizes, found * 100, where, to_double(*allowed) * 100));
+    return passed;
+  };
+  const bool worst = holds(threshold ? threshold : verification.max_error, std::abs(*error(*counted.worst)), "worst",
+                           " at " + to_string(counted.worst->run.size));
+  const bool median = holds(verification.max_median_error, counted.median, "median", "");
+  return worst && median ? Verdict::passed : Verdict::failed;
+}
+
+/// A profile says nothing of a machine that it was not made on; the comparison is shown all the same.
+void warn_of_another_machine(const Case& scenario_case, ResultSink& sink) {
+  const std::string& calibrated = scenario_case.profile.machine;
+  const Measurement& measurement = scenario_case.verification->measurement;
+  if (calibrated.empty() || measurement.machine.empty() || calibrated == measurement.machine) { return; }
+  sink.warn_of(fmt::format("{}: profile {} is of another machine ({}) than was measured in {} ({})", scenario_case.name,
+                           scenario_case.profile.name, calibrated, measurement.id, measurement.machine));
 }
 
 Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
                     const Streams& streams, ResultSink& sink) {
+  warn_of_another_machine(scenario_case, sink);
   sink.print(description_lines(table_header(scenario, scenario_case)) + error_header_lines());
   std::vector<ResultRow> rows;
   const bool complete = simulate_case(scenario, scenario_case, invocation, nullptr, streams, [&](const ResultRow& row) {
@@ -74,7 +88,11 @@ Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const I
     rows.push_back(row);
   });
   sink.print(band_lines(error_bands(rows)));
-  if (scenario_case.each_algorithm) { sink.print(algorithm_error_lines(rows) + ranking_lines(rankings(rows))); }
+  if (scenario_case.each_algorithm) {
+    const std::vector<Ranking> orders = rankings(rows);
+    sink.print(algorithm_error_lines(rows) + ranking_lines(orders));
+    for (const Ranking& each : orders) { sink.add(each); }
+  }
   if (!complete) {
     sink.print(interruption_line());
     return Verdict::interrupted;
@@ -130,7 +148,8 @@ Command verify_command() {
               "Runs the cases whose \"verify\" names a measurement and prints error = simulated / measured - 1 for\n"
               "each size and by band; with \"algorithm\": \"each\" also by algorithm, and whether their predicted "
               "order is the\n"
-              "measured one. Exit code 5 where an error exceeds \"max_error\" between \"from\" and \"to\".\n",
+              "measured one. Exit code 5 where an error exceeds \"max_error\", or their median \"max_median_error\", "
+              "between \"from\" and \"to\".\n",
           .example = "athanor verify scenarios/quickstart.json --max-error 5%",
           .least_arguments = 1,
           .most_arguments = SIZE_MAX,

@@ -1,6 +1,8 @@
 #include "tools/report/error_summary.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -23,15 +25,19 @@ std::string range_of(const ErrorBand& band) {
 
 ErrorBand error_band(const std::vector<ResultRow>& rows, Bytes from, Bytes below) {
   ErrorBand band{.from = from, .below = below, .worst = {}};
-  double sum = 0;
+  std::vector<double> errors;
   for (const ResultRow& row : rows) {
     const auto relative = error(row);
     if (!relative || row.run.size < from || row.run.size >= below) { continue; }
-    ++band.points;
-    sum += std::abs(*relative);
+    errors.push_back(std::abs(*relative));
     if (!band.worst || std::abs(*relative) > std::abs(*error(*band.worst))) { band.worst = row; }
   }
-  if (band.points > 0) { band.mean = sum / static_cast<double>(band.points); }
+  if (errors.empty()) { return band; }
+  band.points = errors.size();
+  band.mean = std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
+  const auto middle = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2);
+  std::nth_element(errors.begin(), middle, errors.end());
+  band.median = *middle;
   return band;
 }
 

@@ -14,6 +14,7 @@ struct ErrorBand {
   Bytes below = Bytes::max();
   std::size_t points = 0;  ///< that have a measurement
   double mean = 0;         ///< of |error|; 0 without points
+  double median = 0;       ///< of |error|, the greater of the two in the middle; 0 without points
   std::optional<ResultRow> worst;
 };
 

@@ -87,12 +87,26 @@ std::string field(const Json& value) {
   return quoted + "\"";
 }
 
+/// "key": [...], with an element a line, and the comma behind it.
+std::string list_text(const char* key, const std::vector<Json>& elements) {
+  std::string text = fmt::format("\"{}\": [", key);
+  for (const Json& each : elements) { text += (&each == elements.data() ? "\n  " : ",\n  ") + each.dump(); }
+  return text + "\n],\n";
+}
+
+std::string end_text(const Manifest& manifest) { return "\"manifest\": " + to_json(manifest).dump(2) + "}\n"; }
+
+Json to_json(const Ranking& ranking) {
+  return {{"case", ranking.case_name},        {"bytes", ranking.size.count()},
+          {"algorithms", ranking.algorithms}, {"correlation", ranking.correlation},
+          {"predicted", ranking.predicted},   {"measured", ranking.measured},
+          {"regret", ranking.regret}};
+}
+
 }  // namespace
 
 std::string json_document(const std::vector<Json>& results, const Manifest& manifest) {
-  std::string text = "{\"results\": [";
-  for (const Json& result : results) { text += (&result == results.data() ? "\n  " : ",\n  ") + result.dump(); }
-  return text + "\n],\n\"manifest\": " + to_json(manifest).dump(2) + "}\n";
+  return "{" + list_text("results", results) + end_text(manifest);
 }
 
 std::string csv_document(const Json& columns, const std::vector<Json>& results) {
@@ -109,8 +123,12 @@ std::string csv_document(const Json& columns, const std::vector<Json>& results) 
   return text + "\n";
 }
 
-std::string results_json(const std::vector<ResultRow>& rows, const Manifest& manifest) {
-  return json_document(all_to_json(rows), manifest);
+std::string results_json(const std::vector<ResultRow>& rows, const std::vector<Ranking>& rankings,
+                         const Manifest& manifest) {
+  if (rankings.empty()) { return json_document(all_to_json(rows), manifest); }
+  std::vector<Json> orders;
+  for (const Ranking& each : rankings) { orders.push_back(to_json(each)); }
+  return "{" + list_text("results", all_to_json(rows)) + list_text("rankings", orders) + end_text(manifest);
 }
 
 std::string results_csv(const std::vector<ResultRow>& rows) {

@@ -7,6 +7,7 @@
 
 #include "sim/error.hpp"
 #include "tools/report/manifest.hpp"
+#include "tools/report/ranking.hpp"
 #include "tools/report/result.hpp"
 
 namespace athanor {
@@ -17,8 +18,11 @@ std::string json_document(const std::vector<nlohmann::ordered_json>& results, co
 /// result lacks is empty.
 std::string csv_document(const nlohmann::ordered_json& columns, const std::vector<nlohmann::ordered_json>& results);
 
-/// As json_document. Keys are stable; those about a measurement are absent where nothing was measured.
-std::string results_json(const std::vector<ResultRow>& rows, const Manifest& manifest);
+/// As json_document. Keys are stable; those about a measurement are absent where nothing was measured. Where there are
+/// rankings, they stand between results and manifest: "rankings": [{"case", "bytes", "algorithms", "correlation",
+/// "predicted", "measured", "regret"}].
+std::string results_json(const std::vector<ResultRow>& rows, const std::vector<Ranking>& rankings,
+                         const Manifest& manifest);
 
 /// The same results as csv_document; what was not measured is empty.
 std::string results_csv(const std::vector<ResultRow>& rows);

@@ -49,7 +49,8 @@ Ranking ranking_of(Bytes size, const std::vector<const ResultRow*>& rows) {
   const auto predicted = std::min_element(simulated.begin(), simulated.end()) - simulated.begin();
   const auto best = std::min_element(measured.begin(), measured.end()) - measured.begin();
   const auto at = [](const auto& list, std::ptrdiff_t i) { return list[static_cast<std::size_t>(i)]; };
-  return {size,
+  return {rows.front()->case_name,
+          size,
           rows.size(),
           correlation_of(simulated, measured),
           at(rows, predicted)->run.algorithm,

@@ -10,6 +10,7 @@ namespace athanor {
 
 /// Whether algorithms are predicted in the order in which they were measured, at one size.
 struct Ranking {
+  std::string case_name;
   Bytes size;
   std::size_t algorithms = 0;  ///< simulated and measured
   double correlation = 0;      ///< Spearman's, of the ranks by time; ties share the mean of their ranks

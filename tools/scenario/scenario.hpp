@@ -18,8 +18,9 @@ namespace athanor {
 /// What a case is held against.
 struct Verification {
   Measurement measurement;
-  std::optional<Ratio> max_error;  ///< of |simulated / measured - 1|
-  Bytes from;                      ///< sizes in which max_error counts
+  std::optional<Ratio> max_error;         ///< of |simulated / measured - 1|, at any size
+  std::optional<Ratio> max_median_error;  ///< of the same, over all sizes and algorithms
+  Bytes from;                             ///< sizes that count
   Bytes to = Bytes::max();
 };
 

@@ -58,8 +58,10 @@ void read(ObjectReader& reader, const std::string& directory, const Library& lib
   });
   reader.optional("max_error", read.max_error, "`athanor verify` fails above this |simulated / measured - 1|",
                   {{0, 1}, {100, 1}});
-  reader.optional("from", read.from, "Smallest size at which max_error counts");
-  reader.optional("to", read.to, "Largest size at which max_error counts");
+  reader.optional("max_median_error", read.max_median_error, "The same for its median over sizes and algorithms",
+                  {{0, 1}, {100, 1}});
+  reader.optional("from", read.from, "Smallest size that counts for both");
+  reader.optional("to", read.to, "Largest size that counts for both");
   if (found) { verification = std::move(read); }
 }
 
