@@ -69,8 +69,6 @@ def parser():
     measure = commands.add_parser("measure", help="measures anew what scenarios/testbed/ is held against")
     measure.add_argument("files", metavar="FILE", nargs="*", help="only these of scenarios/measurements/testbed_*.json")
     measure.add_argument("--athanor", metavar="PATH")
-    table = commands.add_parser("table", help="renews the table of errors in docs/validation.md")
-    table.add_argument("--athanor", metavar="PATH")
     return result
 
 
@@ -244,13 +242,7 @@ def measure(options):
     return OK
 
 
-def table(options):
-    """`tools/testbed table`."""
-    _say("table renewed" if validation.write_table(ROOT, find_athanor(options.athanor)) else "table is up to date")
-    return OK
-
-
-COMMANDS = {"measure": measure, "table": table, "run": run, "mpi": mpi, "up": up, "down": down, "status": status, "check": check}
+COMMANDS = {"measure": measure, "run": run, "mpi": mpi, "up": up, "down": down, "status": status, "check": check}
 
 
 def _interrupt(number, _):
