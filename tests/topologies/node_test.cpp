@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "sim/check.hpp"
@@ -84,6 +86,82 @@ TEST_CASE("a GPU without a NIC beside it takes one of its own socket") {
   for (std::uint32_t gpu = 0; gpu < 8; ++gpu) { CHECK(node.nearest_nic(gpu) == gpu / 4); }
 }
 
+namespace {
+
+/// Under each socket a switch over two switches, each with two GPUs and a NIC: groups within groups.
+NodeSpec nested_node(std::uint32_t sockets) {
+  NodeSpec spec = nvswitch_node(4 * sockets, 2 * sockets);
+  spec.scale_up = std::monostate{};
+  spec.sockets = sockets;
+  spec.pcie.clear();
+  for (std::uint32_t s = 0; s < sockets; ++s) {
+    PcieGroupSpec socket{.socket = s};
+    for (const std::uint32_t g : {2 * s, 2 * s + 1}) {
+      socket.groups.push_back({.gpus = {2 * g, 2 * g + 1}, .nics = {g}});
+    }
+    spec.pcie.push_back(socket);
+  }
+  return spec;
+}
+
+/// How many devices of a kind a way passes.
+std::uint32_t passed(const Cluster& cluster, const std::vector<LinkId>& path, VertexKind kind) {
+  return static_cast<std::uint32_t>(std::count_if(path.begin(), path.end(), [&](LinkId link) {
+    return cluster.fabric->vertex(cluster.fabric->target(link)).kind == kind;
+  }));
+}
+
+}  // namespace
+
+TEST_CASE("in a tree of PCIe switches GPUs meet at the lowest switch above both, or cross between sockets") {
+  for (const std::uint32_t sockets : {1U, 2U, 4U}) {
+    CAPTURE(sockets);
+    const Cluster cluster = single_node(nested_node(sockets));
+    CHECK(broken_routes(cluster) == "");
+    CHECK(count(*cluster.fabric, VertexKind::pcie_switch) == 3 * sockets);
+    CHECK(count(*cluster.fabric, LinkKind::pcie) == 2 * (4 + 2 + 2 + 1) * sockets);
+    for (std::uint32_t a = 0; a < 4 * sockets; ++a) {
+      for (std::uint32_t b = 0; b < 4 * sockets; ++b) {
+        if (a == b) { continue; }
+        const auto path = route(cluster, VertexId{a}, VertexId{b});
+        const bool one_switch = a / 2 == b / 2;
+        const bool one_socket = a / 4 == b / 4;
+        CHECK(path.size() == (one_switch ? 2 : one_socket ? 4 : 7));
+        CHECK(passed(cluster, path, VertexKind::pcie_switch) == (one_switch ? 1 : one_socket ? 3 : 4));
+        CHECK(passed(cluster, path, VertexKind::cpu) == (one_socket ? 0 : 2));
+      }
+    }
+  }
+}
+
+TEST_CASE("in a tree of PCIe switches two GPUs share the NIC below their switch, and data leaves without the socket") {
+  const NodeTemplate node(nested_node(2));
+  for (std::uint32_t gpu = 0; gpu < 8; ++gpu) { CHECK(node.nearest_nic(gpu) == gpu / 2); }
+  const Cluster cluster = star(nodes(2, nested_node(2)), cable());
+  for (std::uint32_t gpu = 0; gpu < 8; ++gpu) {
+    const auto path = route(cluster, cluster.endpoints[gpu], cluster.endpoints[8 + (gpu + 3) % 8]);
+    CHECK(path.size() == 6);
+    CHECK(passed(cluster, path, VertexKind::cpu) == 0);
+  }
+}
+
+TEST_CASE("a group without a switch of its own hangs on what is around it") {
+  NodeSpec spec = nested_node(1);
+  spec.pcie[0].groups[1].has_switch = false;
+  const Cluster cluster = single_node(spec);
+  CHECK(count(*cluster.fabric, VertexKind::pcie_switch) == 2);
+  CHECK(route(cluster, VertexId{2}, VertexId{3}).size() == 2);
+  CHECK(route(cluster, VertexId{0}, VertexId{2}).size() == 3);
+}
+
+TEST_CASE("half of a node with nested switches is one of its sockets, with all that hangs there") {
+  const Cluster cluster = single_node(nested_node(2));
+  const std::vector<Cut> halves = half_cuts(cluster);
+  REQUIRE(halves.size() == 1);
+  CHECK(halves[0].inside == 4);
+  CHECK(halves[0].out == bus(22).rate);
+}
+
 TEST_CASE("every fault of a node is found, and a faulty one is not built") {
   const auto fault_of = [](auto&& change) {
     NodeSpec spec = cube_mesh_node();
@@ -100,6 +178,8 @@ TEST_CASE("every fault of a node is found, and a faulty one is not built") {
   CHECK(has(fault_of([](NodeSpec& s) { s.pcie[0].gpus = {0}; }), "GPU 1 stands in 0"));
   CHECK(has(fault_of([](NodeSpec& s) { s.pcie[0].gpus = {0, 1, 2}; }), "GPU 2 stands in 2"));
   CHECK(has(fault_of([](NodeSpec& s) { s.pcie[0].nics = {9}; }), "NIC 9"));
+  CHECK(has(fault_of([](NodeSpec& s) { s.pcie[0].groups = {{.gpus = {2}}}; }), "GPU 2 stands in 2"));
+  CHECK(has(fault_of([](NodeSpec& s) { s.pcie[0].groups.resize(2000); }), "PCIe switches in one node"));
   CHECK(has(fault_of([](NodeSpec& s) { s.pcie_link.usable = Bandwidth::zero(); }), "PCIe has no bandwidth"));
   CHECK(has(fault_of([](NodeSpec& s) { s.nic_rate = Bandwidth::zero(); }), "NIC has no bandwidth"));
   CHECK(has(fault_of([](NodeSpec& s) { s.pcie_link.latency = Time{-1}; }), "negative latency"));

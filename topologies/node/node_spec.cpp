@@ -45,8 +45,8 @@ void check_scale_up(const NodeSpec& spec, Faults& found) {
 void check_placed_once(const NodeSpec& spec, std::string_view what, std::uint32_t count,
                        std::vector<std::uint32_t> PcieGroupSpec::*members, Faults& found) {
   std::vector<std::uint32_t> places(count, 0);
-  for (const PcieGroupSpec& group : spec.pcie) {
-    for (const std::uint32_t member : group.*members) {
+  for (const PlacedGroup& placed : placed_groups(spec)) {
+    for (const std::uint32_t member : placed.group->*members) {
       if (member < count) {
         ++places[member];
       } else {
@@ -60,7 +60,27 @@ void check_placed_once(const NodeSpec& spec, std::string_view what, std::uint32_
   }
 }
 
+void place(const PcieGroupSpec& group, std::uint32_t socket, std::optional<std::uint32_t> within,
+           std::vector<PlacedGroup>& placed) {
+  const auto self = static_cast<std::uint32_t>(placed.size());
+  placed.push_back({&group, socket, within});
+  for (const PcieGroupSpec& inner : group.groups) { place(inner, socket, self, placed); }
+}
+
+void check_switches(const NodeSpec& spec, Faults& found) {
+  std::uint32_t switches = 0;
+  for (const PlacedGroup& placed : placed_groups(spec)) { switches += placed.group->has_switch ? 1 : 0; }
+  if (switches <= kMaxDevicesPerNode) { return; }
+  found.push_back(fmt::format("{} PCIe switches in one node: at most {} are possible", switches, kMaxDevicesPerNode));
+}
+
 }  // namespace
+
+std::vector<PlacedGroup> placed_groups(const NodeSpec& spec) {
+  std::vector<PlacedGroup> placed;
+  for (const PcieGroupSpec& group : spec.pcie) { place(group, group.socket, std::nullopt, placed); }
+  return placed;
+}
 
 std::vector<std::string> faults(const NodeSpec& spec) {
   Faults found;
@@ -69,6 +89,7 @@ std::vector<std::string> faults(const NodeSpec& spec) {
     if (count <= kMaxDevicesPerNode) { continue; }
     found.push_back(fmt::format("{} {} in one node: at most {} are possible", count, what, kMaxDevicesPerNode));
   }
+  check_switches(spec, found);
   if (!found.empty()) { return found; }
   if (spec.sockets == 0) { found.emplace_back("a node needs at least one CPU socket"); }
   for (const PcieGroupSpec& group : spec.pcie) {

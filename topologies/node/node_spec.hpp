@@ -37,12 +37,14 @@ struct NvlinkMeshSpec {
   Unjoined unjoined = Unjoined::neighbour;
 };
 
-/// Devices that hang together on one CPU socket: under one PCIe switch, or on the socket's own ports.
+/// Devices that hang together: under one PCIe switch, or, without it, on the ports of what is above: the CPU socket, or
+/// the switch of the group that this one is in.
 struct PcieGroupSpec {
-  std::uint32_t socket = 0;
+  std::uint32_t socket = 0;  ///< of an outermost group; those within hang where it does
   bool has_switch = true;
-  std::vector<std::uint32_t> gpus;
-  std::vector<std::uint32_t> nics;
+  std::vector<std::uint32_t> gpus = {};
+  std::vector<std::uint32_t> nics = {};
+  std::vector<PcieGroupSpec> groups = {};  ///< below its switch
 };
 
 /// Of a kind. Paths inside a node are a table over all pairs of its devices.
@@ -58,12 +60,21 @@ struct NodeSpec {
   std::optional<LinkSpec> socket_link;  ///< UPI, QPI, xGMI: between every two sockets; absent: they are not joined
   LinkSpec pcie_link;                   ///< device to switch or socket, and switch to socket
   std::optional<LinkSpec> c2c_link;  ///< GPU to its socket instead of PCIe (Grace superchips); in groups without switch
-  std::vector<PcieGroupSpec> pcie;   ///< every GPU and every NIC is in exactly one
+  std::vector<PcieGroupSpec> pcie;   ///< trees; every GPU and every NIC is in exactly one group
 
   Bandwidth nic_rate;          ///< line rate of a NIC's network port
   Ratio nic_efficiency{1, 1};  ///< payload / line rate on the network: what headers leave
   Time nic_forwarding;         ///< added to every link that leaves a NIC
 };
+
+/// A group of a node and where it hangs.
+struct PlacedGroup {
+  const PcieGroupSpec* group = nullptr;
+  std::uint32_t socket = 0;
+  std::optional<std::uint32_t> within;  ///< the group around it, by its place in the list
+};
+/// All groups of the node's trees, each before those within it. Borrows the specification.
+std::vector<PlacedGroup> placed_groups(const NodeSpec& spec);
 
 /// What is wrong with a specification, one sentence each; empty: nothing.
 std::vector<std::string> faults(const NodeSpec& spec);

@@ -39,8 +39,9 @@ void NodeTemplate::add_devices() {
   add(VertexKind::gpu, spec_.gpus);
   add(VertexKind::nvswitch, std::holds_alternative<NvSwitchSpec>(spec_.scale_up) ? 1 : 0);
   first_socket_ = add(VertexKind::cpu, spec_.sockets);
+  const std::vector<PlacedGroup> groups = placed_groups(spec_);
   const auto switches =
-      std::count_if(spec_.pcie.begin(), spec_.pcie.end(), [](const PcieGroupSpec& group) { return group.has_switch; });
+      std::count_if(groups.begin(), groups.end(), [](const PlacedGroup& placed) { return placed.group->has_switch; });
   first_switch_ = add(VertexKind::pcie_switch, static_cast<std::uint32_t>(switches));
   first_nic_ = add(VertexKind::nic, spec_.nics);
 }
@@ -73,15 +74,19 @@ void NodeTemplate::add_nvlinks() {
 
 void NodeTemplate::add_pcie() {
   std::uint32_t next_switch = first_switch_;
-  for (const PcieGroupSpec& group : spec_.pcie) {
-    const std::uint32_t socket = first_socket_ + group.socket;
-    const std::uint32_t root = group.has_switch ? next_switch++ : socket;
-    const bool on_c2c = !group.has_switch && spec_.c2c_link.has_value();
+  std::vector<std::uint32_t> roots;
+  for (const PlacedGroup& placed : placed_groups(spec_)) {
+    const PcieGroupSpec& group = *placed.group;
+    const std::uint32_t socket = first_socket_ + placed.socket;
+    const std::uint32_t above = placed.within ? roots[*placed.within] : socket;
+    const std::uint32_t root = group.has_switch ? next_switch++ : above;
+    const bool on_c2c = root == socket && spec_.c2c_link.has_value();
+    roots.push_back(root);
     for (const std::uint32_t gpu : group.gpus) {
       connect(gpu, root, on_c2c ? *spec_.c2c_link : spec_.pcie_link, on_c2c ? LinkKind::c2c : LinkKind::pcie);
     }
     for (const std::uint32_t nic : group.nics) { connect(first_nic_ + nic, root, spec_.pcie_link, LinkKind::pcie); }
-    if (root != socket) { connect(root, socket, spec_.pcie_link, LinkKind::pcie); }
+    if (root != above) { connect(root, above, spec_.pcie_link, LinkKind::pcie); }
   }
 }
 

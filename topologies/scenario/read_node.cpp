@@ -53,11 +53,23 @@ void read_scale_up(ObjectReader& reader, ScaleUpText& scale_up) {
                  {"nvlink_mesh", "NVLink cables between GPUs", mesh}});
 }
 
-void read_group(ObjectReader& reader, PcieGroupSpec& group) {
-  reader.required("socket", group.socket, "The CPU socket that the group is on, from 0", {0, kMaxDevicesPerNode});
+/// Groups within groups within groups: no machine has more. A schema has to end somewhere.
+constexpr int kMostLevels = 4;
+
+/// `level`: of switches, the outermost is 1.
+void read_group(ObjectReader& reader, int level, PcieGroupSpec& group) {
+  if (level == 1) {
+    reader.required("socket", group.socket, "The CPU socket that the group is on, from 0", {0, kMaxDevicesPerNode});
+  }
   reader.optional("switch", group.has_switch, "Whether a PCIe switch stands between");
   reader.optional("gpus", group.gpus, "GPUs of the group, from 0", {0, kMaxDevicesPerNode});
   reader.optional("nics", group.nics, "NICs of the group, from 0", {0, kMaxDevicesPerNode});
+  if (level == kMostLevels) { return; }
+  reader.optional_objects("groups", "Groups below the switch of this one", [&](ObjectReader& fields) {
+    PcieGroupSpec inner;
+    read_group(fields, level + 1, inner);
+    group.groups.push_back(std::move(inner));
+  });
 }
 
 }  // namespace
@@ -92,7 +104,7 @@ void read_node(ObjectReader& reader, NodeText& node) {
                 [](ValueReader& value, std::vector<PcieGroupSpec>& groups) {
                   value.list([&](ValueReader& element) {
                     PcieGroupSpec group;
-                    element.object([&](ObjectReader& fields) { read_group(fields, group); });
+                    element.object([&](ObjectReader& fields) { read_group(fields, 1, group); });
                     groups.push_back(std::move(group));
                   });
                 });
