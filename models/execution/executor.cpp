@@ -320,8 +320,9 @@ void Executor::inputs_complete(std::uint32_t lane) {
   Time tail;
   for (std::uint32_t i = 0; i < state.sends.count; ++i) {
     const std::uint32_t connection = plan_.lanes[lane].first_out + state.sends.first + i;
-    const NetworkPlan::Connection& network = plan_.network.connections[connection];
-    const Bytes grain = std::min(network.grain, wire_bytes(connection, state.bytes));
+    const NetworkPlan::Connection& network = plan_.one_of(connection);
+    const Bytes part{ceil_div(wire_bytes(connection, state.bytes).count(), plan_.queue_pairs)};
+    const Bytes grain = std::min(network.grain, part);
     if (network.cap != Bandwidth::max()) { tail = std::max(tail, transfer_time(grain, network.cap)); }
   }
   state.release_time = simulator_.now() + tail;
@@ -337,7 +338,7 @@ void Executor::release_sends(std::uint32_t lane) {
     ConnectionState& message = connections_[connection];
     message.withheld = false;
     message.late = message.moved;
-    message.not_before = simulator_.now() + plan_.network.connections[connection].latency;
+    message.not_before = simulator_.now() + plan_.latency(connection);
     if (std::exchange(message.early, false)) { arrive_late(connection); }
   }
   part_ended(lane);

@@ -113,12 +113,15 @@ class Refinement {
   void colour_connections() {
     for (std::size_t i = 0; i < connections_.size(); ++i) {
       const Plan::Connection& connection = plan_.connections[i];
-      const NetworkPlan::Connection& network = plan_.network.connections[i];
       Colour colour = mix(lanes_[connection.source_lane], i - plan_.lanes[connection.source_lane].first_out);
       colour = mix(mix(colour, lanes_[connection.target_lane]), connection.target_port);
-      colour = mix(mix(colour, connection.cost), static_cast<Colour>(network.latency.count()));
-      for (std::uint32_t use = 0; use < network.uses; ++use) {
-        colour = mix(colour, links_[plan_.network.uses[network.first_use + use].link]);
+      colour = mix(colour, connection.cost);
+      for (std::size_t pair = 0; pair < plan_.queue_pairs; ++pair) {
+        const NetworkPlan::Connection& network = plan_.network.connections[i * plan_.queue_pairs + pair];
+        colour = mix(colour, static_cast<Colour>(network.latency.count()));
+        for (std::uint32_t use = 0; use < network.uses; ++use) {
+          colour = mix(colour, links_[plan_.network.uses[network.first_use + use].link]);
+        }
       }
       connections_[i] = mix(colour, connections_[i]);
     }
@@ -126,10 +129,12 @@ class Refinement {
 
   void colour_links() {
     std::fill(sums_.begin(), sums_.end(), 0);
-    for (std::size_t i = 0; i < connections_.size(); ++i) {
+    for (std::size_t i = 0; i < plan_.network.connections.size(); ++i) {
       const NetworkPlan::Connection& network = plan_.network.connections[i];
+      const Colour colour = connections_[i / plan_.queue_pairs];
+      const Colour pair = (i % plan_.queue_pairs) << 32U;
       for (std::uint32_t use = 0; use < network.uses; ++use) {
-        sums_[plan_.network.uses[network.first_use + use].link] += mix(connections_[i], use);
+        sums_[plan_.network.uses[network.first_use + use].link] += mix(colour, pair | use);
       }
     }
     for (std::size_t link = 0; link < links_.size(); ++link) { links_[link] = mix(links_[link], sums_[link]); }
@@ -191,6 +196,7 @@ class Folding {
     folded_.agent_costs = whole_.agent_costs;
     folded_.connection_costs = whole_.connection_costs;
     folded_.first_lane = whole_.first_lane;
+    folded_.queue_pairs = whole_.queue_pairs;
     for (const std::uint32_t lane : whole_.lane_of) { folded_.lane_of.push_back(lanes_.of[lane]); }
     for (std::size_t i = 0; i < links_.member.size(); ++i) {
       folded_.links.push_back(whole_.links[links_.member[i]]);
@@ -228,7 +234,9 @@ class Folding {
       folded_.in_connections[target.first_in + connection.target_port] =
           static_cast<std::uint32_t>(folded_.connections.size());
       folded_.connections.push_back(connection);
-      add_uses(whole_.network.connections[old], lanes_.members[lane]);
+      for (std::size_t pair = 0; pair < whole_.queue_pairs; ++pair) {
+        add_uses(whole_.network.connections[std::size_t{old} * whole_.queue_pairs + pair], lanes_.members[lane]);
+      }
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/check.hpp"
+#include "sim/random.hpp"
 
 namespace athanor {
 
@@ -59,43 +60,88 @@ void add_lanes(Plan& plan, const Schedule& schedule, const CostModel& costs) {
   plan.connections.reserve(outs);
 }
 
-std::uint64_t flow_key(const Plan::Lane& lane, std::uint32_t port, std::uint64_t seed) {
-  return (seed << 32U) ^ (std::uint64_t{lane.lane.value} << 8U) ^ port;
+/// Of equal flows the first has the number that it has alone.
+std::uint64_t flow_key(const Plan::Lane& lane, std::uint32_t port, std::uint64_t seed, std::uint32_t pair) {
+  const std::uint64_t key = (seed << 32U) ^ (std::uint64_t{lane.lane.value} << 8U) ^ port;
+  return pair == 0 ? key : join_hash(key, pair);
 }
 
+/// Lays out the connections of one schedule, one after the other.
+class Connecting {
+ public:
+  Connecting(Plan& plan, const Schedule& schedule, const Cluster& cluster, const Placement& placement,
+             const CostModel& costs)
+      : plan_(plan),
+        schedule_(schedule),
+        cluster_(cluster),
+        placement_(placement),
+        costs_(costs),
+        numbers_(*cluster.fabric, plan) {}
+
+  void add(std::uint32_t index, PortId port) {
+    const Plan::Lane& lane = plan_.lanes[index];
+    const Endpoint to = schedule_.target(lane.agent, lane.lane, port);
+    const auto connection = static_cast<std::uint32_t>(plan_.connections.size());
+    const std::uint32_t target = plan_.lane_of[plan_.first_lane[to.agent.value] + to.lane.value];
+    ConnectionCost cost;
+    for (std::uint32_t pair = 0; pair < plan_.queue_pairs; ++pair) {
+      path_.clear();
+      cluster_.router->route({placement_.vertices[lane.agent.value],
+                              placement_.vertices[to.agent.value],
+                              flow_key(lane, port.value, placement_.seed, pair),
+                              {}},
+                             path_);
+      if (pair == 0) { cost = costs_.connection(lane.agent, to.agent, path_); }
+      add_pair(cost);
+    }
+    plan_.connections.push_back({index, target, to.port.value, intern(plan_.connection_costs, cost)});
+    plan_.in_connections[plan_.lanes[target].first_in + to.port.value] = connection;
+  }
+
+ private:
+  /// A share of what the whole connection may take, and of its first grain, on the present path.
+  void add_pair(const ConnectionCost& cost) {
+    Time latency = cost.latency;
+    const auto first_use = static_cast<std::uint32_t>(plan_.network.uses.size());
+    for (const LinkId link : path_) {
+      latency += cluster_.fabric->link(link).latency;
+      plan_.network.uses.push_back({numbers_.number(link), 1});
+    }
+    const bool capped = cost.cap != Bandwidth::max();
+    const Bandwidth cap = capped ? std::max(cost.cap / plan_.queue_pairs, Bandwidth{1}) : cost.cap;
+    const Bytes grain{ceil_div(cost.grain.count(), plan_.queue_pairs)};
+    plan_.network.connections.push_back({latency, cap, grain, first_use, static_cast<std::uint32_t>(path_.size())});
+  }
+
+  Plan& plan_;
+  const Schedule& schedule_;
+  const Cluster& cluster_;
+  const Placement& placement_;
+  const CostModel& costs_;
+  LinkNumbers numbers_;
+  std::vector<LinkId> path_;
+};
+
 }  // namespace
+
+Time Plan::latency(std::uint32_t connection) const {
+  Time longest;
+  for (std::size_t pair = 0; pair < queue_pairs; ++pair) {
+    longest = std::max(longest, network.connections[std::size_t{connection} * queue_pairs + pair].latency);
+  }
+  return longest;
+}
 
 Plan lay_out(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs) {
   require(placement.vertices.size() == schedule.roster().agents, "{} places for {} agents", placement.vertices.size(),
           schedule.roster().agents);
+  require(placement.queue_pairs > 0, "connections of no queue pair");
   Plan plan;
+  plan.queue_pairs = placement.queue_pairs;
   add_lanes(plan, schedule, costs);
-  LinkNumbers numbers(*cluster.fabric, plan);
-  std::vector<LinkId> path;
+  Connecting connecting(plan, schedule, cluster, placement, costs);
   for (std::uint32_t index = 0; index < plan.lanes.size(); ++index) {
-    const Plan::Lane& lane = plan.lanes[index];
-    for (PortId port{0}; port.value < lane.out_ports; ++port.value) {
-      const Endpoint to = schedule.target(lane.agent, lane.lane, port);
-      path.clear();
-      cluster.router->route({placement.vertices[lane.agent.value],
-                             placement.vertices[to.agent.value],
-                             flow_key(lane, port.value, placement.seed),
-                             {}},
-                            path);
-      const ConnectionCost cost = costs.connection(lane.agent, to.agent, path);
-      Time latency = cost.latency;
-      const auto first_use = static_cast<std::uint32_t>(plan.network.uses.size());
-      for (const LinkId link : path) {
-        latency += cluster.fabric->link(link).latency;
-        plan.network.uses.push_back({numbers.number(link), 1});
-      }
-      const auto connection = static_cast<std::uint32_t>(plan.connections.size());
-      const std::uint32_t target = plan.lane_of[plan.first_lane[to.agent.value] + to.lane.value];
-      plan.network.connections.push_back(
-          {latency, cost.cap, cost.grain, first_use, static_cast<std::uint32_t>(path.size())});
-      plan.connections.push_back({index, target, to.port.value, intern(plan.connection_costs, cost)});
-      plan.in_connections[plan.lanes[target].first_in + to.port.value] = connection;
-    }
+    for (PortId port{0}; port.value < plan.lanes[index].out_ports; ++port.value) { connecting.add(index, port); }
   }
   return plan;
 }

@@ -14,6 +14,7 @@ namespace athanor {
 struct Placement {
   std::vector<VertexId> vertices;  ///< by agent: ranks, then engines
   std::uint64_t seed = 0;          ///< of the routing's choices among equal paths
+  std::uint32_t queue_pairs = 1;   ///< of a connection: flows that are hashed each on its own
 };
 
 /// A schedule laid out on a cluster: which lanes run, which connections join them, which links those cross. Either
@@ -45,7 +46,15 @@ struct Plan {
   std::vector<std::uint32_t> lane_of;       ///< by agent and lane: the index into `lanes` that stands for it
   std::vector<LinkId> links;                ///< by link of `network`: the link, or one member of its class
   std::vector<std::uint32_t> link_members;  ///< by link of `network`: how many it stands for
+  std::uint32_t queue_pairs = 1;  ///< of connection c are [c * queue_pairs, (c + 1) * queue_pairs) of `network`
   NetworkPlan network;
+
+  /// Of the connection's slowest queue pair.
+  Time latency(std::uint32_t connection) const;
+  /// Of each of its queue pairs.
+  const NetworkPlan::Connection& one_of(std::uint32_t connection) const {
+    return network.connections[std::size_t{connection} * queue_pairs];
+  }
 };
 
 /// The whole schedule, every agent on its own. Requires vertices for all agents, distinct or not.

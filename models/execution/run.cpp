@@ -176,6 +176,8 @@ class Candidate {
     placement.vertices.assign(endpoints.begin(), endpoints.begin() + devices);
     placement.vertices.resize(roster.agents, shared_nvswitch(request_.cluster, roster.ranks).value_or(VertexId{}));
     placement.seed = request_.seed;
+    const bool alone = request_.options.level == NetworkLevel::ideal || request_.profile.threads.has_value();
+    placement.queue_pairs = alone ? 1 : request_.options.queue_pairs;
     return placement;
   }
 

@@ -9,6 +9,7 @@
 #include "models/execution/timeline_recorder.hpp"
 #include "models/network/flow_network.hpp"
 #include "models/network/ideal_network.hpp"
+#include "models/network/queue_pairs.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -89,7 +90,12 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   if (options.classes) { plan = fold(plan, schedule); }
   Simulator simulator;
   Executor executor(simulator, plan, schedule, costs.element_size(), costs.slots());
-  const std::unique_ptr<Network> network = make_network(options.level, simulator, plan.network, executor);
+  QueuePairs pairs(executor, plan.connections.size(), plan.queue_pairs);
+  const bool paired = plan.queue_pairs > 1;
+  MoveListener& listener = paired ? static_cast<MoveListener&>(pairs) : executor;
+  const std::unique_ptr<Network> beneath = make_network(options.level, simulator, plan.network, listener);
+  pairs.over(*beneath);
+  Network* const network = paired ? &pairs : beneath.get();
   executor.connect(*network);
   std::optional<Repetition> repetition;
   if (options.repeat_loops && options.timeline == nullptr) { repetition.emplace(simulator, executor, *network, plan); }

@@ -22,11 +22,12 @@ std::string_view name(NetworkLevel level);
 
 struct SimulationOptions {
   NetworkLevel level = NetworkLevel::flow;
-  PacketSettings packet;         ///< at packet level
-  bool classes = true;           ///< simulate one of each class of equal agents (exact)
-  bool repeat_loops = true;      ///< multiply loops that repeat (exact)
-  Timeline* timeline = nullptr;  ///< draws what is simulated, every loop of it; nullptr: nothing
-  Time timeline_offset;          ///< of the drawing: what happens before the schedule starts
+  PacketSettings packet;          ///< at packet level
+  std::uint32_t queue_pairs = 1;  ///< of every connection, each with a way of its own; means nothing at level ideal
+  bool classes = true;            ///< simulate one of each class of equal agents (exact)
+  bool repeat_loops = true;       ///< multiply loops that repeat (exact)
+  Timeline* timeline = nullptr;   ///< draws what is simulated, every loop of it; nullptr: nothing
+  Time timeline_offset;           ///< of the drawing: what happens before the schedule starts
 };
 
 /// What one link carried. `members`: how many links did the same.

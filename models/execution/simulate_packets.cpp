@@ -4,6 +4,7 @@
 #include "models/execution/packet_layout.hpp"
 #include "models/execution/timeline_recorder.hpp"
 #include "models/network/packet/packet_network.hpp"
+#include "models/network/queue_pairs.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -32,8 +33,10 @@ Simulated simulate_packets(const Plan& plan, const Fabric& fabric, const Schedul
   const PacketPlan packets = packet_plan(plan, fabric, options.packet);
   Simulator simulator;
   Executor executor(simulator, plan, schedule, costs.element_size(), costs.slots());
-  PacketNetwork network(simulator, packets, options.packet.transport, seed, executor);
-  executor.connect(network);
+  QueuePairs pairs(executor, plan.connections.size(), plan.queue_pairs);
+  PacketNetwork network(simulator, packets, options.packet.transport, seed, pairs);
+  pairs.over(network);
+  executor.connect(pairs);
   std::optional<TimelineRecorder> recorder;
   if (options.timeline != nullptr) {
     executor.record(recorder.emplace(*options.timeline, plan, schedule, options.timeline_offset));
