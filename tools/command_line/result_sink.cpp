@@ -23,7 +23,10 @@ void ResultSink::finish(const std::vector<Scenario>& scenarios, bool interrupted
                     .interrupted = interrupted};
   for (const Scenario& scenario : scenarios) {
     manifest.scenarios.push_back({scenario.path, scenario.hash});
-    for (const Case& each : scenario.cases) { manifest.seeds.push_back(each.seed); }
+    for (const Case& each : scenario.cases) {
+      if (each.seeds.empty()) { manifest.seeds.push_back(each.seed); }
+      manifest.seeds.insert(manifest.seeds.end(), each.seeds.begin(), each.seeds.end());
+    }
   }
   manifest.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   choice_.write("json", [&] { return results_json(rows_, rankings_, manifest); });

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include <boost/program_options/value_semantic.hpp>
@@ -27,11 +28,12 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
   if (!invocation.has("trace")) { return nullptr; }
   std::size_t runs = 0;
   for (const Scenario& scenario : scenarios) {
-    for (const Case& each : scenario.cases) { runs += each.sizes.size(); }
+    for (const Case& each : scenario.cases) { runs += each.sizes.size() * std::max<std::size_t>(each.seeds.size(), 1); }
   }
   if (runs != 1) {
     throw UsageError(fmt::format(
-        "--trace records one case at one size, and this is {} of them; choose with --case NAME and --sizes 1MiB",
+        "--trace records one case at one size and one seed, and this is {} of them; choose with --case NAME, "
+        "--sizes 1MiB and --set /seeds=1",
         runs));
   }
   check_writable(invocation.text("trace"));

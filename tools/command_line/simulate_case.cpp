@@ -73,6 +73,21 @@ ResultRow simulate_request(const Scenario& scenario, const Case& scenario_case, 
   return row;
 }
 
+/// A row for each request of a case at one size; of several seeds the median, with the spread. A case that repeats has
+/// the same requests for every seed.
+void simulate_size(const Scenario& scenario, const std::vector<Case>& repetitions, Bytes size,
+                   const SimulationOptions& options, const std::function<void(const ResultRow&)>& see) {
+  std::vector<std::vector<RunRequest>> requests;
+  for (const Case& repetition : repetitions) { requests.push_back(requests_of(repetition, size, options)); }
+  for (std::size_t i = 0; i < requests.front().size(); ++i) {
+    std::vector<ResultRow> rows;
+    for (std::size_t r = 0; r < repetitions.size(); ++r) {
+      rows.push_back(simulate_request(scenario, repetitions[r], requests[r][i], size));
+    }
+    see(repetitions.front().seeds.empty() ? rows.front() : summarised(std::move(rows)));
+  }
+}
+
 std::string effort(const Case& scenario_case, const ResultRow& row) {
   const Simulated& simulated = row.run.simulated;
   return fmt::format("athanor: {}: {} of {} lanes, {} primitives, {} loops multiplied, {} events\n",
@@ -97,21 +112,22 @@ bool simulate_case(const Scenario& scenario, const Case& scenario_case, const In
                    Timeline* timeline, const Streams& streams, const std::function<void(const ResultRow&)>& see) {
   const SimulationOptions options{.level = scenario_case.level,
                                   .packet = scenario_case.packet,
+                                  .queue_pairs = scenario_case.queue_pairs,
                                   .classes = !invocation.has("no-classes"),
                                   .repeat_loops = !invocation.has("no-repeat"),
                                   .timeline = timeline,
                                   .timeline_offset = {}};
+  const std::vector<Case> repetitions = scenario_case.repetitions();
   Progress progress(streams, !invocation.quiet);
   for (std::size_t i = 0; i < scenario_case.sizes.size(); ++i) {
     if (streams.interrupted()) { return false; }
     const Bytes size = scenario_case.sizes[i];
     progress.show(fmt::format("[{}/{}] {}", i + 1, scenario_case.sizes.size(), label(scenario_case, size)));
-    for (const RunRequest& request : requests_of(scenario_case, size, options)) {
-      const ResultRow row = simulate_request(scenario, scenario_case, request, size);
+    simulate_size(scenario, repetitions, size, options, [&](const ResultRow& row) {
       progress.clear();
       see(row);
       if (invocation.verbose) { streams.err(effort(scenario_case, row)); }
-    }
+    });
   }
   return true;
 }
@@ -123,7 +139,8 @@ TableHeader table_header(const Scenario& scenario, const Case& scenario_case) {
                      .profile = profile.name + (profile.description.empty() ? "" : ": ") + profile.description,
                      .network = std::string(name(scenario_case.level)),
                      .measurement = "",
-                     .seed = scenario_case.seed};
+                     .seed = scenario_case.seed,
+                     .seeds = scenario_case.seeds};
   if (scenario_case.verification) {
     const Measurement& measurement = scenario_case.verification->measurement;
     if (!profile.machine.empty() && !measurement.machine.empty() && profile.machine != measurement.machine) {

@@ -1,5 +1,7 @@
 #include "tools/report/machine_readable.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -37,6 +39,13 @@ Json to_json(const ResultRow& row) {
   if (const auto relative = error(row)) {
     json["measured_time_us"] = *row.measured_us;
     json["error"] = *relative;
+  }
+  if (row.spread) {
+    json["seeds"] = row.spread->seeds;
+    json["time_us_p5"] = microseconds(row.spread->p5);
+    json["time_us_p95"] = microseconds(row.spread->p95);
+    json["busbw_gbps_p5"] = bus_bandwidth(row, row.spread->p95);
+    json["busbw_gbps_p95"] = bus_bandwidth(row, row.spread->p5);
   }
   return json;
 }
@@ -134,6 +143,9 @@ std::string results_json(const std::vector<ResultRow>& rows, const std::vector<R
 std::string results_csv(const std::vector<ResultRow>& rows) {
   ResultRow sample;
   sample.measured_us = 1;
+  const bool spread =
+      std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return row.spread.has_value(); });
+  if (spread) { sample.spread.emplace(); }
   return csv_document(to_json(sample), all_to_json(rows));
 }
 

@@ -18,7 +18,8 @@ std::string json_document(const std::vector<nlohmann::ordered_json>& results, co
 /// result lacks is empty.
 std::string csv_document(const nlohmann::ordered_json& columns, const std::vector<nlohmann::ordered_json>& results);
 
-/// As json_document. Keys are stable; those about a measurement are absent where nothing was measured. Where there are
+/// As json_document. Keys are stable; those about a measurement are absent where nothing was measured, and those about
+/// several seeds (seeds, time_us_p5, time_us_p95, busbw_gbps_p5, busbw_gbps_p95) where there is one. Where there are
 /// rankings, they stand between results and manifest: "rankings": [{"case", "bytes", "algorithms", "correlation",
 /// "predicted", "measured", "regret"}].
 std::string results_json(const std::vector<ResultRow>& rows, const std::vector<Ranking>& rankings,

@@ -1,5 +1,9 @@
 #include "tools/report/result.hpp"
 
+#include <algorithm>
+
+#include "sim/check.hpp"
+
 namespace athanor {
 
 namespace {
@@ -28,8 +32,24 @@ double algorithm_bandwidth(const ResultRow& row) {
   return row.run.time == Time::zero() ? 0 : algorithm_bandwidth(row.run.size, row.run.time);
 }
 
-double bus_bandwidth(const ResultRow& row) {
-  return row.run.time == Time::zero() ? 0 : bus_bandwidth(row.collective, row.run.size, row.run.time);
+double bus_bandwidth(const ResultRow& row) { return bus_bandwidth(row, row.run.time); }
+
+double bus_bandwidth(const ResultRow& row, Time time) {
+  return time == Time::zero() ? 0 : bus_bandwidth(row.collective, row.run.size, time);
+}
+
+ResultRow summarised(std::vector<ResultRow> repetitions) {
+  require(!repetitions.empty(), "a row of no repetition");
+  std::stable_sort(repetitions.begin(), repetitions.end(),
+                   [](const ResultRow& a, const ResultRow& b) { return a.run.time < b.run.time; });
+  const auto count = static_cast<std::int64_t>(repetitions.size());
+  const auto percentile = [&](std::int64_t p) -> ResultRow& {
+    return repetitions[static_cast<std::size_t>(ceil_div(p * count, 100) - 1)];
+  };
+  const Spread spread{static_cast<std::uint32_t>(count), percentile(5).run.time, percentile(95).run.time};
+  ResultRow row = percentile(50);
+  row.spread = spread;
+  return row;
 }
 
 std::int64_t count_per_argument(const Collective& collective) {

@@ -10,6 +10,13 @@
 
 namespace athanor {
 
+/// What repetitions with several seeds took, beside the median.
+struct Spread {
+  std::uint32_t seeds = 0;
+  Time p5;
+  Time p95;
+};
+
 /// One line of a result table: one collective of one size, as its fastest candidate ran it.
 struct ResultRow {
   std::string scenario;   ///< the file, as it was named
@@ -19,11 +26,19 @@ struct ResultRow {
   std::string network;  ///< "ideal", "flow"
   RunResult run;
   std::optional<double> measured_us;
+  std::optional<Spread> spread = {};  ///< of several seeds; `run` is then the one of the median
 };
+
+/// The repetitions of one row as one: the run whose time is the median, with the spread of all times. Percentile p is
+/// the least time that at least p of all hundred do not exceed (nearest rank), so each is a time that occurred.
+/// Requires at least one.
+ResultRow summarised(std::vector<ResultRow> repetitions);
 
 /// nccl-tests' columns, in GB/s; 0 for a time of zero.
 double algorithm_bandwidth(const ResultRow& row);
 double bus_bandwidth(const ResultRow& row);
+/// As it was in a run of the same payload that took `time`.
+double bus_bandwidth(const ResultRow& row, Time time);
 
 /// Elements per call argument, as nccl-tests prints them: the part of one peer for all-gather, reduce-scatter and
 /// all-to-all (rounded up), else all of them.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tools/report/version.hpp"
 
@@ -18,14 +19,38 @@ std::string line(const char* label, const std::string& value) {
   return value.empty() ? "" : fmt::format("# {:<12} {}\n", label, value);
 }
 
-std::string column_names(bool measured) {
+std::string seeds_line(const TableHeader& header) {
+  const std::vector<std::uint64_t>& seeds = header.seeds;
+  if (seeds.empty()) { return fmt::format("{}, seed {}", header.network, header.seed); }
+  const bool counted = seeds.back() - seeds.front() + 1 == seeds.size() && std::is_sorted(seeds.begin(), seeds.end());
+  const std::string which =
+      counted ? fmt::format("{} to {}", seeds.front(), seeds.back()) : fmt::format("{}", fmt::join(seeds, ", "));
+  return fmt::format("{}, {} seeds: {}; time, algbw and busbw are those of the median", header.network, seeds.size(),
+                     which);
+}
+
+std::string spread_names(bool units) {
+  return units ? fmt::format("{:>9} {:>9} {:>7} {:>7}  ", "(us)", "(us)", "(GB/s)", "(GB/s)")
+               : fmt::format("{:>9} {:>9} {:>7} {:>7}  ", "time p5", "time p95", "bus p5", "bus p95");
+}
+
+std::string spread(const ResultRow& row) {
+  if (!row.spread) { return ""; }
+  return fmt::format("{} {} {} {}  ", fitted(microseconds(row.spread->p5), kTimeWidth),
+                     fitted(microseconds(row.spread->p95), kTimeWidth),
+                     fitted(bus_bandwidth(row, row.spread->p95), kBandwidthWidth),
+                     fitted(bus_bandwidth(row, row.spread->p5), kBandwidthWidth));
+}
+
+std::string column_names(bool measured, bool seeds) {
   const std::string comparison[3] = {measured ? fmt::format("{:>9} {:>8}  ", "measured", "error") : "",
                                      measured ? fmt::format("{:>9} {:>8}  ", "(us)", "(%)") : ""};
-  std::string names = fmt::format(
-      "#{:>11} {:>12} {:>9} {:>6} {:>5} {:>9} {:>7} {:>7}  {:>9} {}{:<20} {:<8} {:>2}  {}\n", "size", "count", "type",
-      "redop", "root", "time", "algbw", "busbw", "bound", comparison[0], "algorithm", "protocol", "ch", "limited by");
-  names += fmt::format("#{:>11} {:>12} {:>9} {:>6} {:>5} {:>9} {:>7} {:>7}  {:>9} {}\n", "(B)", "(elements)", "", "",
-                       "", "(us)", "(GB/s)", "(GB/s)", "(us)", comparison[1]);
+  std::string names =
+      fmt::format("#{:>11} {:>12} {:>9} {:>6} {:>5} {:>9} {:>7} {:>7}  {}{:>9} {}{:<20} {:<8} {:>2}  {}\n", "size",
+                  "count", "type", "redop", "root", "time", "algbw", "busbw", seeds ? spread_names(false) : "", "bound",
+                  comparison[0], "algorithm", "protocol", "ch", "limited by");
+  names += fmt::format("#{:>11} {:>12} {:>9} {:>6} {:>5} {:>9} {:>7} {:>7}  {}{:>9} {}\n", "(B)", "(elements)", "", "",
+                       "", "(us)", "(GB/s)", "(GB/s)", seeds ? spread_names(true) : "", "(us)", comparison[1]);
   while (names.size() > 1 && names[names.size() - 2] == ' ') { names.erase(names.size() - 2, 1); }
   return names;
 }
@@ -52,23 +77,23 @@ std::string description_lines(const TableHeader& header) {
   std::string lines = line("case", header.title);
   lines += line("cluster", header.cluster);
   lines += line("profile", header.profile);
-  lines += line("network", fmt::format("{}, seed {}", header.network, header.seed));
+  lines += line("network", seeds_line(header));
   lines += line("measurement", header.measurement);
   return lines + "#\n";
 }
 
 std::string header_lines(const TableHeader& header) {
-  return description_lines(header) + column_names(!header.measurement.empty());
+  return description_lines(header) + column_names(!header.measurement.empty(), !header.seeds.empty());
 }
 
 std::string row_line(const ResultRow& row, bool measured) {
-  return fmt::format("{:>12} {:>12} {:>9} {:>6} {:>5} {} {} {}  {} {}{:<20} {:<8} {:>2}  {}{}\n", row.run.size.count(),
-                     count_per_argument(row.collective), nccl_name(row.type),
-                     reduces(row.collective.kind) ? "sum" : "none", printed_root(row.collective),
-                     fitted(microseconds(row.run.time), kTimeWidth), fitted(algorithm_bandwidth(row), kBandwidthWidth),
-                     fitted(bus_bandwidth(row), kBandwidthWidth), fitted(microseconds(row.run.bound.time), kTimeWidth),
-                     measured ? comparison(row) : " ", row.run.algorithm, row.run.protocol, row.run.channels,
-                     row.run.limited_by, row.run.extrapolated ? " *" : "");
+  return fmt::format(
+      "{:>12} {:>12} {:>9} {:>6} {:>5} {} {} {}  {}{} {}{:<20} {:<8} {:>2}  {}{}\n", row.run.size.count(),
+      count_per_argument(row.collective), nccl_name(row.type), reduces(row.collective.kind) ? "sum" : "none",
+      printed_root(row.collective), fitted(microseconds(row.run.time), kTimeWidth),
+      fitted(algorithm_bandwidth(row), kBandwidthWidth), fitted(bus_bandwidth(row), kBandwidthWidth), spread(row),
+      fitted(microseconds(row.run.bound.time), kTimeWidth), measured ? comparison(row) : " ", row.run.algorithm,
+      row.run.protocol, row.run.channels, row.run.limited_by, row.run.extrapolated ? " *" : "");
 }
 
 std::string footer_lines(const std::vector<ResultRow>& rows, bool interrupted) {

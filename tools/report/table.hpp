@@ -15,6 +15,7 @@ struct TableHeader {
   std::string network;
   std::string measurement;  ///< "" where nothing is compared
   std::uint64_t seed = 0;
+  std::vector<std::uint64_t> seeds = {};  ///< of repetitions; empty: `seed` alone
 };
 
 /// A number in `width` characters, as nccl-tests prints it: two decimals if they fit, else one, none, or an exponent.
@@ -23,8 +24,9 @@ std::string fitted(double value, std::size_t width);
 /// "# athanor 0.1.0 (commit)": what stands above the first table.
 std::string version_line();
 
-/// nccl-tests' columns (size count type redop root time algbw busbw), then algorithm, protocol, channels, the
-/// hardware's bound, the measurement where there is one, and what limited it. Lines of a table: header_lines
+/// nccl-tests' columns (size count type redop root time algbw busbw), then the 5th and 95th percentile of time and
+/// busbw where there are several seeds, the hardware's bound, the measurement where there is one, algorithm, protocol,
+/// channels, and what limited it. Lines of a table: header_lines
 /// (description_lines and the names of the columns), then
 /// one row_line per row as it becomes known, then footer_lines.
 std::string description_lines(const TableHeader& header);
