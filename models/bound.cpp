@@ -101,10 +101,15 @@ Bound lower_bound(const Cluster& cluster, const Collective& collective, Bytes si
   Bound bound{Time::zero(), "latency"};
   if (ranks == 1) { return bound; }
   const bool whole = ranks == static_cast<std::int64_t>(cluster.endpoints.size());
-  for (const Cut& cut : natural_cuts(cluster)) {
-    if (cut.inside == 1) {
-      raise(bound, transfer_time(sent_by_rank(collective, size, in_network), std::max(cut.out, cut.in)), "endpoints");
-    }
+  const std::vector<Cut> cuts = natural_cuts(cluster);
+  Bandwidth widest;  // endpoint: no rank is faster, so that it bounds the average rank
+  for (const Cut& cut : cuts) {
+    if (cut.inside == 1) { widest = std::max({widest, cut.out, cut.in}); }
+  }
+  if (widest > Bandwidth::zero()) {
+    raise(bound, transfer_time(sent_by_rank(collective, size, in_network), widest), "endpoints");
+  }
+  for (const Cut& cut : cuts) {
     if (!whole || cut.inside == 0 || cut.inside >= ranks) { continue; }  // of a part it is unknown who is inside
     const Crossing bytes = crossing(collective.kind, size, cut.inside, ranks);
     if (bytes.out > Bytes::zero()) { raise(bound, transfer_time(bytes.out, cut.out), cut.name); }

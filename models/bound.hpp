@@ -16,7 +16,8 @@ struct Bound {
 
 /// Bound of a collective over the first `ranks` endpoints of a cluster. Largest of
 ///  - what the ranks together must send (without reduction in the network: Chan, Heimlich, Purkayastha, van de Geijn,
-///    "Collective communication: theory, practice, and experience", 2007) over what their links inject,
+///    "Collective communication: theory, practice, and experience", 2007) over what the links of the
+///    fastest inject,
 ///  - for every natural cut, what must cross it at least (its inside reduced to one vector first) over its line rate,
 ///  - one latency of the longest route from the root (rank 0 where there is none): all ranks depend on it.
 /// `in_network`: switches may reduce and multicast, which halves what ranks must send.

@@ -11,11 +11,6 @@
 
 namespace athanor {
 
-struct VertexRange {
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;
-};
-
 /// A part of the fabric that belongs together: what natural_cuts cuts off.
 struct Division {
   std::string name;                 ///< "node 3", "leaf 0", "half"
@@ -33,14 +28,14 @@ struct TierSummary {
 
 /// A fabric that jobs run on: its routing, and the devices that ranks are placed on.
 struct Cluster {
-  std::string description;  ///< one line for people: "16 x DGX-H100 on a rail-optimized fat tree"
-  std::unique_ptr<Fabric> fabric;
-  std::unique_ptr<Router> router;
-  std::vector<VertexId> endpoints;  ///< GPUs (or hosts of a fabric without nodes), in rank order: node by node
-  std::uint32_t endpoints_per_node = 1;
-  std::uint32_t nics_per_node = 0;     ///< rails; 0: endpoints are on the fabric themselves
-  std::uint32_t processors = 0;        ///< that ranks share as threads of one process; 0: every rank is a device
-  bool alike_from_every_node = false;  ///< generated: what is true of the routes of one node holds for all
+  std::string description;         ///< one line for people: "16 x DGX-H100 on a rail-optimized fat tree"
+  std::shared_ptr<Fabric> fabric;  ///< shared by clusters that differ in the seed of their routing only
+  std::shared_ptr<const Router> router;
+  std::vector<VertexId> endpoints;       ///< GPUs (or hosts of a fabric without nodes), in rank order: node by node
+  std::uint32_t endpoints_per_node = 1;  ///< 0: nodes differ in it
+  std::uint32_t nics_per_node = 0;       ///< rails; 0: endpoints are on the fabric themselves, or nodes differ
+  std::uint32_t processors = 0;          ///< that ranks share as threads of one process; 0: every rank is a device
+  bool alike_from_every_node = false;    ///< generated: what is true of the routes of one node holds for all
 
   /// Sides of a torus whose positions are the endpoints, in rank order with the last varying fastest; zeros behind
   /// them, and all zero where the cluster is none or has more sides.
@@ -50,6 +45,9 @@ struct Cluster {
   std::vector<TierSummary> tiers;     ///< from the endpoints upwards
   std::vector<std::string> warnings;  ///< what a user may not have meant: "the last leaf has 3 of 32 hosts"
 };
+
+/// The same cluster as if it had been made with another seed of routing.
+Cluster with_seed(const Cluster& cluster, std::uint64_t seed);
 
 /// A set of endpoints and what its boundary carries: traffic between inside and outside cannot exceed it.
 struct Cut {

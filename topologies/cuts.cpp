@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -23,8 +24,35 @@ class Marks {
   std::vector<bool> inside_;
 };
 
-/// Only links of marked vertices are looked at; every link has its twin, which shows what enters.
-Cut cut_around(const Cluster& cluster, const Marks& inside, const Division& division) {
+/// The links that lead to each vertex. Only of clusters whose links may differ by direction: in others every link has
+/// a twin of the same rate, so that what leaves shows what enters.
+class LinksIn {
+ public:
+  explicit LinksIn(const Cluster& cluster) {
+    if (cluster.alike_from_every_node) { return; }
+    const Fabric& fabric = *cluster.fabric;
+    first_.assign(fabric.vertices() + 1, 0);
+    for (std::uint32_t l = 0; l < fabric.links(); ++l) { ++first_[fabric.target(LinkId{l}).value + 1]; }
+    for (std::size_t v = 1; v < first_.size(); ++v) { first_[v] += first_[v - 1]; }
+    links_.resize(fabric.links());
+    std::vector<std::uint32_t> next(first_);
+    for (std::uint32_t l = 0; l < fabric.links(); ++l) { links_[next[fabric.target(LinkId{l}).value]++] = LinkId{l}; }
+  }
+
+  bool twins() const { return first_.empty(); }
+  std::span<const LinkId> of(std::uint32_t v) const {
+    return {links_.data() + first_[v], links_.data() + first_[v + 1]};
+  }
+
+ private:
+  std::vector<std::uint32_t> first_;  // by vertex, one more at the end; empty: twins
+  std::vector<LinkId> links_;
+};
+
+Bandwidth carried(const Link& link) { return link.down ? Bandwidth::zero() : link.rate; }
+
+/// Only links of marked vertices are looked at.
+Cut cut_around(const Cluster& cluster, const Marks& inside, const LinksIn& links_in, const Division& division) {
   const Fabric& fabric = *cluster.fabric;
   Cut cut;
   cut.name = division.name;
@@ -33,12 +61,16 @@ Cut cut_around(const Cluster& cluster, const Marks& inside, const Division& divi
       const auto [first, count] = fabric.out(VertexId{v});
       for (std::uint32_t l = first; l < first + count; ++l) {
         if (inside[fabric.target(LinkId{l})]) { continue; }
-        cut.out += fabric.link(LinkId{l}).rate;
+        cut.out += carried(fabric.link(LinkId{l}));
         cut.links_out.emplace_back(l);
+      }
+      if (links_in.twins()) { continue; }
+      for (const LinkId link : links_in.of(v)) {
+        if (!inside[fabric.source(link)]) { cut.in += carried(fabric.link(link)); }
       }
     }
   }
-  cut.in = cut.out;
+  if (links_in.twins()) { cut.in = cut.out; }
   for (const VertexId endpoint : cluster.endpoints) { cut.inside += inside[endpoint] ? 1 : 0; }
   return cut;
 }
@@ -49,10 +81,11 @@ bool says_something(const Cut& cut, const Cluster& cluster) {
 
 bool same_shape(const Cut& a, const Cut& b) { return a.inside == b.inside && a.out == b.out && a.in == b.in; }
 
-/// Endpoints are alike from node to node, so those of one node show all shapes; a list has no nodes.
+/// Where endpoints are alike from node to node, those of one node show all shapes, and of hosts some thousands do.
 std::vector<Division> single_endpoints(const Cluster& cluster) {
-  const std::size_t looked_at = cluster.endpoints_per_node > 1 ? cluster.endpoints_per_node
-                                                               : std::min<std::size_t>(cluster.endpoints.size(), 4096);
+  const std::size_t of_one_node = cluster.endpoints_per_node > 1 ? cluster.endpoints_per_node : 4096;
+  const std::size_t all = cluster.endpoints.size();
+  const std::size_t looked_at = cluster.alike_from_every_node ? std::min(of_one_node, all) : all;
   std::vector<Division> found;
   for (std::size_t e = 0; e < looked_at; ++e) {
     found.push_back({cluster.fabric->name(cluster.endpoints[e]), {{cluster.endpoints[e].value, 1}}, false});
@@ -65,10 +98,11 @@ std::vector<Division> single_endpoints(const Cluster& cluster) {
 std::vector<Cut> half_cuts(const Cluster& cluster) {
   std::vector<Cut> cuts;
   Marks inside(*cluster.fabric);
+  const LinksIn links_in(cluster);
   for (const Division& division : cluster.divisions) {
     if (!division.half) { continue; }
     inside.set(division.inside, true);
-    cuts.push_back(cut_around(cluster, inside, division));
+    cuts.push_back(cut_around(cluster, inside, links_in, division));
     inside.set(division.inside, false);
   }
   return cuts;
@@ -79,9 +113,10 @@ std::vector<Cut> natural_cuts(const Cluster& cluster) {
   divisions.insert(divisions.end(), cluster.divisions.begin(), cluster.divisions.end());
   std::vector<Cut> cuts;
   Marks inside(*cluster.fabric);
+  const LinksIn links_in(cluster);
   for (const Division& division : divisions) {
     inside.set(division.inside, true);
-    Cut cut = cut_around(cluster, inside, division);
+    Cut cut = cut_around(cluster, inside, links_in, division);
     inside.set(division.inside, false);
     const bool known = std::any_of(cuts.begin(), cuts.end(), [&](const Cut& other) { return same_shape(cut, other); });
     if (!known && says_something(cut, cluster)) { cuts.push_back(std::move(cut)); }

@@ -68,8 +68,10 @@ std::string to_text(const ClusterDescription& description) {
   const auto line = [&text](std::string_view what, const std::string& value) {
     text += fmt::format("  {:<26}{}\n", what, value);
   };
-  line("endpoints", fmt::format("{} ({} per node, {} NICs per node)", description.endpoints,
-                                description.endpoints_per_node, description.nics_per_node));
+  line("endpoints", description.endpoints_per_node > 0
+                        ? fmt::format("{} ({} per node, {} NICs per node)", description.endpoints,
+                                      description.endpoints_per_node, description.nics_per_node)
+                        : fmt::format("{} (nodes differ)", description.endpoints));
   for (std::uint32_t kind = 0; kind < kVertexKinds; ++kind) {
     if (description.vertices.at(kind) == 0) { continue; }
     line(fmt::format("{} vertices", name(static_cast<VertexKind>(kind))),

@@ -51,25 +51,29 @@ void add_devices(const Fabric& fabric, std::string& text) {
   }
 }
 
-/// Both directions of a cable are one edge; where they differ in rate, two arrows.
+/// Both directions of a cable are one edge; where they differ in rate, two arrows. What is down is dotted and red.
 void add_cables(const Fabric& fabric, std::string& text) {
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::uint32_t> unmatched;
+  using Drawn = std::tuple<std::uint32_t, std::uint32_t, std::int64_t, bool>;
+  std::map<Drawn, std::uint32_t> unmatched;
+  const auto style = [](bool down) { return down ? ", style=dotted, color=red" : ""; };
   for (std::uint32_t l = 0; l < fabric.links(); ++l) {
     const std::uint32_t from = fabric.source(LinkId{l}).value;
     const std::uint32_t to = fabric.target(LinkId{l}).value;
     const std::int64_t rate = fabric.link(LinkId{l}).rate.count();
-    const auto twin = unmatched.find({to, from, rate});
+    const bool down = fabric.link(LinkId{l}).down;
+    const auto twin = unmatched.find({to, from, rate, down});
     if (twin == unmatched.end() || twin->second == 0) {
-      ++unmatched[{from, to, rate}];
+      ++unmatched[{from, to, rate, down}];
       continue;
     }
     --twin->second;
-    text += fmt::format("  v{} -> v{} [dir=none, label={}];\n", to, from, quoted(to_string(Bandwidth{rate})));
+    text += fmt::format("  v{} -> v{} [dir=none, label={}{}];\n", to, from, quoted(to_string(Bandwidth{rate})),
+                        style(down));
   }
   for (const auto& [link, count] : unmatched) {
-    const auto& [from, to, rate] = link;
+    const auto& [from, to, rate, down] = link;
     for (std::uint32_t i = 0; i < count; ++i) {
-      text += fmt::format("  v{} -> v{} [label={}];\n", from, to, quoted(to_string(Bandwidth{rate})));
+      text += fmt::format("  v{} -> v{} [label={}{}];\n", from, to, quoted(to_string(Bandwidth{rate})), style(down));
     }
   }
 }

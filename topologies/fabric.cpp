@@ -26,8 +26,7 @@ std::string_view name(LinkKind kind) {
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
-Fabric::Fabric(std::unique_ptr<const FabricGraph> graph, std::vector<std::uint32_t> sources,
-               std::vector<std::string> names)
+Fabric::Fabric(std::unique_ptr<FabricGraph> graph, std::vector<std::uint32_t> sources, std::vector<std::string> names)
     : graph_(std::move(graph)), sources_(std::move(sources)), custom_names_(std::move(names)) {}
 
 Fabric::Fabric(Fabric&&) noexcept = default;
@@ -41,6 +40,15 @@ std::uint32_t Fabric::links() const { return static_cast<std::uint32_t>(sources_
 const Vertex& Fabric::vertex(VertexId v) const { return (*graph_)[v.value]; }
 
 const Link& Fabric::link(LinkId l) const { return (*graph_)[Edge(sources_[l.value], l.value)]; }
+
+void Fabric::change(LinkId l, const Link& link) {
+  require(Bandwidth::zero() < link.usable && link.usable <= link.rate && link.latency >= Time::zero(),
+          "{} of {} B/s, usable {} B/s, latency {} ps", name(l), link.rate.count(), link.usable.count(),
+          link.latency.count());
+  Link& held = (*graph_)[Edge(sources_[l.value], l.value)];
+  links_down_ = links_down_ - (held.down ? 1 : 0) + (link.down ? 1 : 0);
+  held = link;
+}
 
 VertexId Fabric::target(LinkId l) const {
   return VertexId{boost::target(Edge(sources_[l.value], l.value), static_cast<const FabricGraph::Base&>(*graph_))};

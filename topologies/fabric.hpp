@@ -36,6 +36,12 @@ constexpr std::uint32_t kLinkKinds = 5;
 std::string_view name(VertexKind kind);
 std::string_view name(LinkKind kind);
 
+/// Consecutive vertices of a fabric.
+struct VertexRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
 constexpr std::uint32_t kNoNode = 0xffffffff;
 
 /// A device. `index` counts devices of its kind within its node, or in the fabric where `node` is kNoNode.
@@ -52,13 +58,14 @@ struct Link {
   Bandwidth usable;  ///< payload rate after framing and protocol, at most `rate`; what simulations count with
   Time latency;      ///< propagation, and the forwarding of the device at its source
   LinkKind kind = LinkKind::network;
+  bool down = false;  ///< is there, with its port, but carries nothing: routers go round it
 };
 
 /// The Boost.Graph container, kept out of this header: include "topologies/fabric_graph.hpp" to use its algorithms.
 struct FabricGraph;
 
-/// What is connected to what: an immutable directed graph. Link ids are edge indices, ordered by source vertex, and
-/// within one source in the order in which the links were added: the k-th of them is the vertex's port k.
+/// What is connected to what: a directed graph that never changes. Link ids are edge indices, ordered by source vertex,
+/// and within one source in the order in which the links were added: the k-th of them is the vertex's port k.
 class Fabric {
  public:
   Fabric(Fabric&&) noexcept;
@@ -71,6 +78,11 @@ class Fabric {
   std::uint32_t links() const;
   const Vertex& vertex(VertexId v) const;
   const Link& link(LinkId l) const;
+  /// Replaces the figures of a link. Requires those of FabricBuilder::add_link, and that no route was asked for yet:
+  /// routers remember what is down.
+  void change(LinkId l, const Link& link);
+  /// Links that are down; a cable that is down both ways counts twice.
+  std::uint32_t links_down() const { return links_down_; }
   VertexId source(LinkId l) const { return VertexId{sources_[l.value]}; }
   VertexId target(LinkId l) const;
   /// The links that leave v are [first, first + count).
@@ -86,11 +98,12 @@ class Fabric {
 
  private:
   friend class FabricBuilder;
-  Fabric(std::unique_ptr<const FabricGraph> graph, std::vector<std::uint32_t> sources, std::vector<std::string> names);
+  Fabric(std::unique_ptr<FabricGraph> graph, std::vector<std::uint32_t> sources, std::vector<std::string> names);
 
-  std::unique_ptr<const FabricGraph> graph_;
+  std::unique_ptr<FabricGraph> graph_;
   std::vector<std::uint32_t> sources_;     // by link
   std::vector<std::string> custom_names_;  // by vertex, only for explicit lists
+  std::uint32_t links_down_ = 0;
 };
 
 }  // namespace athanor

@@ -28,6 +28,7 @@ nlohmann::ordered_json links_of(const Fabric& fabric) {
                      {"rate_bytes_per_s", link.rate.count()},
                      {"usable_bytes_per_s", link.usable.count()},
                      {"latency_ps", link.latency.count()}});
+    if (link.down) { links.back()["down"] = true; }
   }
   return links;
 }

@@ -8,6 +8,7 @@
 
 #include "topologies/cluster.hpp"
 #include "topologies/generators/clos_shape.hpp"
+#include "topologies/generators/kary_tree.hpp"
 #include "topologies/generators/torus.hpp"
 #include "topologies/network_structure.hpp"
 #include "topologies/node/node_spec.hpp"
@@ -20,11 +21,12 @@ Population nodes(std::uint32_t count, const NodeSpec& spec);
 /// Count devices that are on the network themselves: hosts, or GPUs that are positions of a torus.
 Population hosts(std::uint32_t count, VertexKind kind = VertexKind::host);
 
-/// How to route; without a routing the fabric's own default. Throws ScenarioError("routing") naming those that the
-/// fabric can do when the one asked for is not among them.
+/// How to route; what is absent as the fabric does by itself. Throws ScenarioError("routing") naming those that the
+/// fabric can do when the one asked for is not among them, and where pxn is asked for without NICs and NVLink.
 struct RoutingRequest {
   std::optional<Routing> routing;
   std::uint64_t seed = 0;
+  std::optional<bool> pxn = {};  ///< see RoutingChoice
 };
 
 /// The generators. All throw ScenarioError: "does-not-fit" when sizes do not go together, "too-large" before anything
@@ -35,6 +37,14 @@ Cluster star(const Population& population, const CableSpec& cable, std::optional
 Cluster fat_tree(const Population& population, const ClosSpec& spec, const RoutingRequest& routing = {});
 /// NIC r of every node of a group is on leaf r of that group. `spec.hosts_per_leaf`: nodes in a group.
 Cluster rail_optimized(const Population& population, const ClosSpec& spec, const RoutingRequest& routing = {});
+/// A network for each rail, of one switch where that takes all nodes; NICs of different rails are not joined.
+/// `spec.hosts_per_leaf`: nodes whose NICs r share a leaf; the other counts are those of one rail.
+Cluster rail_only(const Population& population, const ClosSpec& spec, const RoutingRequest& routing = {});
+/// So many equal networks side by side, each attachment with a port to every one. `by_rail`: NIC r of a group of
+/// `spec.hosts_per_leaf` nodes is on leaf r of that group in every plane. Counts are those of one plane.
+Cluster dual_plane(const Population& population, const ClosSpec& spec, std::uint32_t planes, bool by_rail,
+                   const RoutingRequest& routing = {});
+Cluster k_ary_n_tree(const Population& population, const KaryTreeSpec& spec, const RoutingRequest& routing = {});
 Cluster torus(const Population& population, const TorusSpec& spec, const RoutingRequest& routing = {});
 
 /// A fabric written out: vertices with unique names, links by the numbers of their ends, both directions each.

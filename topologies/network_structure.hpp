@@ -23,10 +23,14 @@ struct CableSpec {
 Link from_switch(const CableSpec& cable);
 Link from_device(const CableSpec& cable, Time forwarding);
 
+/// The cable of one attachment: no faster than a port of its NIC where the population is a mixture.
+CableSpec host_cable(const CableSpec& cable, const Population& population, std::uint32_t attachment);
+
 /// How a way is chosen where several are equally short.
 struct RoutingChoice {
   Routing routing = Routing::ecmp;
   std::uint64_t seed = 0;
+  bool pxn = false;  ///< data leaves the node by the NIC of the destination's rail, over NVLink and the GPU beside it
 };
 
 /// The part of a fabric that joins attachments, computed from coordinates: a fat tree, a torus.
@@ -45,6 +49,9 @@ class NetworkStructure {
   /// Appends the links from one attachment to another, different one.
   virtual void route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_t from, std::uint32_t to,
                      std::uint64_t flow, std::vector<LinkId>& path) const = 0;
+
+  /// Whether NIC r of a node reaches only NICs r of the others.
+  virtual bool rails_apart() const { return false; }
 
   /// The groups of members that the structure suggests to cut off, halves last.
   virtual std::vector<Division> divisions() const = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,8 @@ class Router {
   /// Appends the links from `from` to `to`, in order; nothing when they are the same vertex.
   /// Throws SimulationError("no-route", ...), naming both, when there is no path.
   virtual void route(const RouteRequest& request, std::vector<LinkId>& path) const = 0;
+  /// The same router, whose hashes begin with another seed; borrows the same fabric.
+  virtual std::unique_ptr<Router> with_seed(std::uint64_t seed) const = 0;
 };
 
 }  // namespace athanor

@@ -73,9 +73,10 @@ class PacketLayout {
     const std::vector<LinkId> forth = between(fabric_.source(link), fabric_.target(link));
     const std::vector<LinkId> back = between(fabric_.target(link), fabric_.source(link));
     const auto place = static_cast<std::size_t>(std::find(forth.begin(), forth.end(), link) - forth.begin());
-    if (place < back.size()) { return back[place]; }
+    if (place < back.size() && !fabric_.link(back[place]).down) { return back[place]; }
     throw SimulationError(
-        "one-way", fmt::format("{} has no link back, which acknowledgements need at packet level", fabric_.name(link)));
+        "one-way",
+        fmt::format("{} has no link back that is up, which acknowledgements need at packet level", fabric_.name(link)));
   }
 
   /// `l` may be one that this appends, so the list grows while it is gone through.

@@ -5,6 +5,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/execution/run.hpp"
 #include "topologies/generators.hpp"
+#include "topologies/overrides.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -20,6 +21,17 @@ Cluster tree(std::uint32_t count, std::uint32_t per_leaf, std::uint32_t spines) 
   spec.hosts_per_leaf = per_leaf;
   spec.spines = spines;
   return fat_tree(hosts(count), spec);
+}
+
+/// One host has a tenth of the rate, outwards only, and another has four times as much.
+Cluster uneven_tree() {
+  Cluster cluster = tree(16, 4, 4);
+  LinkOverride slow{.from = "host5", .to = "leaf1", .both_ways = false, .rate = 1_GBps};
+  LinkOverride faster{.from = "host9", .to = "leaf2", .rate = 40_GBps};
+  Problems problems;
+  apply_overrides(cluster, {slow, faster}, problems);
+  REQUIRE(problems.empty());
+  return cluster;
 }
 
 }  // namespace
@@ -55,7 +67,7 @@ TEST_CASE("on an oversubscribed tree a leaf limits all-to-all, and small payload
 }
 
 TEST_CASE("no algorithm beats the bound, whatever the fabric") {
-  const Cluster clusters[] = {star(hosts(9), cable(10_GBps)), tree(9, 3, 1), tree(16, 4, 4)};
+  const Cluster clusters[] = {star(hosts(9), cable(10_GBps)), tree(9, 3, 1), tree(16, 4, 4), uneven_tree()};
   const Profile profile;
   for (const Algorithm& algorithm : catalog()) {
     if (algorithm.engine != Engine::none) { continue; }

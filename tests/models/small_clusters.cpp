@@ -33,6 +33,10 @@ class TreeRouter : public Router {
     path.push_back(link_between(fabric_, target_leaf, request.to));
   }
 
+  std::unique_ptr<Router> with_seed(std::uint64_t) const override {
+    return std::make_unique<TreeRouter>(fabric_, hosts_per_leaf_, leaves_);
+  }
+
  private:
   VertexId leaf(VertexId host) const { return VertexId{hosts_per_leaf_ * leaves_ + host.value / hosts_per_leaf_}; }
   const Fabric& fabric_;

@@ -3,65 +3,12 @@
 
 #include "sim/json/object_reader.hpp"
 #include "tests/topologies/route_laws.hpp"
+#include "tests/topologies/scenario_rig.hpp"
 #include "topologies/description.hpp"
-#include "topologies/scenario/make_cluster.hpp"
-#include "topologies/scenario/read_text.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
 using namespace athanor::test;
-
-namespace {
-
-const Presets& presets() {
-  static const Presets loaded = load_presets("scenarios/presets");
-  return loaded;
-}
-
-struct Outcome {
-  std::optional<Cluster> cluster;
-  Problems problems;
-};
-
-Outcome cluster_of(const std::string& text) {
-  Outcome outcome;
-  const Document document = Document::parse(text, "test.json");
-  ClusterText cluster;
-  RoutingRequest routing;
-  Place routing_place;
-  read_document(document, outcome.problems, [&](ObjectReader& root) {
-    root.required_object("cluster", "", [&](ObjectReader& reader) { read_cluster(reader, cluster); });
-    root.optional("routing", routing.routing, "", routing_names());
-    routing_place = root.place("routing");
-  });
-  if (outcome.problems.empty()) {
-    outcome.cluster = make_cluster(cluster, presets(), routing, routing_place, outcome.problems);
-  }
-  return outcome;
-}
-
-Cluster good(const std::string& text) {
-  Outcome outcome = cluster_of(text);
-  for (const Problem& problem : outcome.problems.list()) { FAIL_CHECK(describe(problem)); }
-  REQUIRE(outcome.cluster);
-  return std::move(*outcome.cluster);
-}
-
-/// The problems, each as "code@line: message; hint".
-std::string bad(const std::string& text) {
-  const Outcome outcome = cluster_of(text);
-  CHECK_FALSE(outcome.cluster.has_value());
-  std::string all;
-  for (const Problem& problem : outcome.problems.list()) {
-    all +=
-        problem.code + "@" + std::to_string(problem.place.line) + ": " + problem.message + "; " + problem.hint + "\n";
-  }
-  return all;
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-}  // namespace
 
 TEST_CASE("every figure of every preset has a source or is marked as unverified") {
   const auto check = [](const auto& all, const std::vector<std::string>& figures) {
@@ -166,6 +113,32 @@ TEST_CASE("a node may be written in full, with links of its own") {
   CHECK(route(cluster, VertexId{0}, VertexId{1}).size() == 1);
   CHECK(route(cluster, VertexId{0}, VertexId{3}).size() == 4);
   CHECK(cluster.fabric->link(route(cluster, VertexId{0}, VertexId{3})[0]).usable == 12_GBps);
+}
+
+TEST_CASE("PCIe switches may stand below PCIe switches") {
+  const Cluster cluster = good(R"({"cluster": {"node": {"gpus": 4, "nics": 2, "nic": "CX7-NDR", "sockets": 2,
+    "pcie_link": "pcie5x16", "socket_link": "upi-skylake", "pcie": [
+      {"socket": 1, "groups": [{"gpus": [0, 1], "nics": [0]}, {"gpus": [2, 3], "groups": [{"nics": [1]}]}]}]}}})");
+  CHECK(count(*cluster.fabric, VertexKind::pcie_switch) == 4);
+  CHECK(route(cluster, VertexId{0}, VertexId{2}).size() == 4);
+  CHECK(has(bad(R"({"cluster": {"node": {"gpus": 1, "pcie_link": "pcie5x16", "pcie": [
+    {"socket": 0, "groups": [{"socket": 1, "gpus": [0]}]}]}}})"),
+            "socket"));
+}
+
+TEST_CASE("racks of 72 GPUs on NVSwitches are nodes of a fabric") {
+  const Cluster cluster = good(R"({"cluster": {"node": "GB200-NVL72", "nodes": 4, "fabric": {"kind": "rail_only",
+    "switch": "QM9700"}}})");
+  CHECK(cluster.endpoints.size() == 288);
+  CHECK(count(*cluster.fabric, VertexKind::leaf) == 72);
+  // 72 GPUs of 18 NVLinks of 50 GB/s, both directions: the 130 TB/s of the rack.
+  Bandwidth nvlink;
+  for (std::uint32_t l = 0; l < cluster.fabric->links(); ++l) {
+    if (cluster.fabric->link(LinkId{l}).kind == LinkKind::nvlink) { nvlink += cluster.fabric->link(LinkId{l}).rate; }
+  }
+  CHECK(nvlink == 129'600_GBps * 4);
+  const auto path = route(cluster, cluster.endpoints[0], cluster.endpoints[72 + 5]);
+  CHECK(cluster.fabric->name(cluster.fabric->target(path[1])) == "node0/gpu5");
 }
 
 TEST_CASE("the fabric may imply the number of nodes") {

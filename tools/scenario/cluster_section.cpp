@@ -44,11 +44,12 @@ void append(const char* kind, const std::map<std::string, Preset>& presets, std:
 
 std::shared_ptr<const Cluster> ClusterWorkshop::build(const Order& order, Problems& problems) {
   const std::string routing(order.routing ? name(*order.routing) : "");
-  std::shared_ptr<const Cluster>& cluster = built_[fmt::format("{} {} {}", order.seed, routing, order.json)];
+  const std::string_view pxn = !order.pxn ? "" : *order.pxn ? "pxn" : "no pxn";
+  std::shared_ptr<const Cluster>& cluster = built_[fmt::format("{} {} {} {}", order.seed, routing, pxn, order.json)];
   if (cluster) { return cluster; }
   if (!presets_) { presets_ = std::make_shared<const Presets>(load_presets(library_.folder(Shelf::presets))); }
   std::optional<Cluster> made =
-      make_cluster(order.text, *presets_, {order.routing, order.seed}, order.routing_place, problems);
+      make_cluster(order.text, *presets_, {order.routing, order.seed, order.pxn}, order.routing_place, problems);
   if (made) { cluster = std::make_shared<const Cluster>(std::move(*made)); }
   return cluster;
 }

@@ -25,6 +25,7 @@ class ClusterWorkshop {
     std::string json;  ///< of the "cluster" that was read: equal ones are the same cluster
     ClusterText text;
     std::optional<Routing> routing;
+    std::optional<bool> pxn;
     Place routing_place;
     std::uint64_t seed = 1;
   };

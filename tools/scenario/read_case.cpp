@@ -20,6 +20,8 @@ struct NetworkSection {
   NetworkLevel level = NetworkLevel::flow;
   PacketSettings packet;
   std::optional<Routing> routing;
+  std::optional<bool> pxn;
+  std::uint32_t queue_pairs = 1;
   Place routing_place;
 };
 
@@ -29,8 +31,15 @@ void read(ObjectReader& reader, NetworkSection& section) {
                   {{"ideal", NetworkLevel::ideal}, {"flow", NetworkLevel::flow}, {"packet", NetworkLevel::packet}});
   reader.optional("routing", section.routing,
                   "How one of several equally short paths is chosen; absent: as the fabric does", routing_names());
+  reader.optional(
+      "pxn", section.pxn,
+      "Whether data leaves a node by the NIC of the rail on which it arrives, over NVLink and the GPU beside "
+      "that NIC; absent: only on rail_only");
+  reader.optional("queue_pairs", section.queue_pairs,
+                  "Of a connection: flows that are hashed each on its own and carry equal shares of every message",
+                  {1, 128});
   read(reader, section.packet);  // means nothing at the other levels, so that they can be compared by one word
-  section.routing_place = reader.place("routing");
+  section.routing_place = reader.place(reader.has("routing") ? "routing" : "pxn");
 }
 
 void check_ranks(ObjectReader& reader, const CollectiveSection& section, const Case& scenario_case) {
@@ -85,6 +94,7 @@ void take(const CollectiveSection& section, const ScenarioChanges& changes, Case
 void build_cluster(const NetworkSection& network, ClusterWorkshop::Order order, ReadingContext& context,
                    Case& scenario_case) {
   order.routing = network.routing;
+  order.pxn = network.pxn;
   order.routing_place = network.routing_place;
   order.seed = scenario_case.seed;
   scenario_case.cluster = context.workshop.build(order, context.problems);
@@ -123,7 +133,31 @@ void check_algorithms(const CollectiveSection& section, ReadingContext& context,
   }
 }
 
+/// A number counts on from `seed`; a list names them.
+void read_seeds(ValueReader& value, std::uint64_t first, std::vector<std::uint64_t>& seeds) {
+  constexpr std::uint32_t kMostSeeds = 10'000;
+  const auto number = [&](ValueReader& given) {
+    std::uint32_t count = 1;
+    given.read(count, Range<std::uint32_t>{1, kMostSeeds});
+    seeds.clear();
+    for (std::uint32_t i = 0; i < count; ++i) { seeds.push_back(first + i); }
+  };
+  const auto list = [&](ValueReader& given) { given.read(seeds); };
+  value.one_of({{ValueReader::Form::Type::number, number}, {ValueReader::Form::Type::list, list}});
+}
+
 }  // namespace
+
+std::vector<Case> Case::repetitions() const {
+  if (seeds.empty()) { return {*this}; }
+  std::vector<Case> cases;
+  for (const std::uint64_t each : seeds) {
+    cases.push_back(*this);
+    cases.back().seed = each;
+    cases.back().cluster = std::make_shared<const Cluster>(with_seed(*cluster, each));
+  }
+  return cases;
+}
 
 Collective Case::collective(Bytes size) const {
   return {.kind = kind, .ranks = ranks, .count = Elements{size / size_of(type)}, .root = root, .sizes = exchange};
@@ -146,10 +180,13 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   reader.optional("name", scenario_case.name, "As results name it");
   reader.optional("seed", scenario_case.seed, "Of routing's choices among equal paths");
   if (context.changes.seed) { scenario_case.seed = *context.changes.seed; }
+  reader.optional_value("seeds", "Repetitions with other seeds, counted on from `seed`, or a list of seeds",
+                        [&](ValueReader& value) { read_seeds(value, scenario_case.seed, scenario_case.seeds); });
   NetworkSection network;
   reader.optional_object("network", "How data travels", [&](ObjectReader& inner) { read(inner, network); });
   scenario_case.level = network.level;
   scenario_case.packet = network.packet;
+  scenario_case.queue_pairs = network.queue_pairs;
   ClusterWorkshop::Order order;
   reader.required_value("cluster", "Nodes and what joins them", [&](ValueReader& value) {
     value.object([&](ObjectReader& inner) { read_cluster(inner, order.text); });

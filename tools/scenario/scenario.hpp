@@ -30,6 +30,7 @@ struct Case {
   std::shared_ptr<const Cluster> cluster;  ///< shared by cases whose "cluster", routing and seed are the same
   NetworkLevel level = NetworkLevel::flow;
   PacketSettings packet;  ///< at packet level
+  std::uint32_t queue_pairs = 1;
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;
   std::uint32_t root = 0;
@@ -43,7 +44,10 @@ struct Case {
   Profile profile;
   std::optional<Verification> verification;
   std::uint64_t seed = 1;
+  std::vector<std::uint64_t> seeds;  ///< of repetitions, whose spread is reported; empty: one run, with `seed`
 
+  /// The same case with one of its seeds after the other; itself where it has none.
+  std::vector<Case> repetitions() const;
   /// What is asked of the collective for a payload of `size`.
   Collective collective(Bytes size) const;
   /// What is to be run. Borrows from the case.

@@ -9,16 +9,17 @@
 
 namespace athanor {
 
-Clos::Clos(const Population& population, const ClosShape& shape, const ClosSpec& cables)
+Clos::Clos(const Population& population, const ClosShape& shape, const ClosSpec& cables, ClosPlane plane)
     : population_(population),
       shape_(shape),
       host_cable_(cables.host_cable),
       up_cable_(cables.up_cable),
-      core_cable_(cables.core_cable) {
-  require(shape.attachments == population.attachments(), "a network for {} attachments under {}", shape.attachments,
-          population.attachments());
-  require(shape.rails == 0 || shape.rails == population.attachments_each(), "{} rails for nodes with {} NICs",
-          shape.rails, population.attachments_each());
+      core_cable_(cables.core_cable),
+      plane_(plane) {
+  const std::uint32_t attachments = one_rail() ? population.members : population.attachments();
+  require(shape.attachments == attachments, "a network for {} attachments under {}", shape.attachments, attachments);
+  require(shape.rails == 0 || shape.rails == attachments_each(), "{} rails for nodes with {} NICs", shape.rails,
+          attachments_each());
 }
 
 std::uint64_t Clos::vertices() const {
@@ -31,10 +32,10 @@ std::uint64_t Clos::links() const {
 }
 
 void Clos::add_vertices(FabricBuilder& builder) {
-  const auto add = [&builder](VertexKind kind, std::uint32_t count) {
+  const auto add = [&](VertexKind kind, std::uint32_t count) {
     VertexId first;
     for (std::uint32_t i = 0; i < count; ++i) {
-      const VertexId added = builder.add({kind, kNoNode, i});
+      const VertexId added = builder.add({kind, kNoNode, plane_.number * count + i});
       if (i == 0) { first = added; }
     }
     return first.value;
@@ -58,10 +59,10 @@ void Clos::add_links(FabricBuilder& builder) const {
     }
   }
   // Attachments of one leaf come in ascending order, with rails too: nodes of a group are in ascending order.
-  const Link up = from_device(host_cable_, population_.forwarding());
   for (std::uint32_t a = 0; a < shape_.attachments; ++a) {
-    builder.connect(population_.attachment(a), leaf(shape_.slot(a) / shape_.hosts_per_leaf), up,
-                    from_switch(host_cable_));
+    const CableSpec cable = host_cable(host_cable_, population_, attachment(a));
+    builder.connect(population_.attachment(attachment(a)), leaf(shape_.slot(a) / shape_.hosts_per_leaf),
+                    from_device(cable, population_.forwarding(attachment(a))), from_switch(cable));
   }
 }
 
@@ -92,7 +93,8 @@ void Clos::route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_
   const auto take = [&](VertexId v, std::uint32_t port) { path.push_back(LinkId{fabric.out(v).first + port}); };
   const std::uint32_t source = shape_.slot(from) / shape_.hosts_per_leaf;
   const std::uint32_t target = shape_.slot(to) / shape_.hosts_per_leaf;
-  take(population_.attachment(from), population_.network_port(from));
+  const std::uint32_t port = plane_.serves == ClosPlane::Serves::one_port ? plane_.number : 0;
+  take(population_.attachment(attachment(from)), population_.network_port(attachment(from)) + port);
   if (source != target) {
     const Ways way = ways(choice, from, to, flow);
     const std::uint32_t source_pod = source / shape_.leaves_per_pod;
@@ -110,17 +112,18 @@ void Clos::route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_
 }
 
 VertexRange Clos::members_below(std::uint32_t first, std::uint32_t count) const {
-  const std::uint32_t each = population_.attachments_each();
-  // In members per leaf (rails: per leaf of a group); in attachments otherwise.
-  const auto below = [&](std::uint64_t leaf) {
-    const std::uint64_t slots = (shape_.rails == 0 ? leaf : leaf / shape_.rails) * shape_.hosts_per_leaf;
-    const std::uint64_t members = shape_.rails == 0 ? slots / each : slots;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(members, population_.members));
-  };
-  const bool straddled = shape_.rails == 0 && std::uint64_t{first} * shape_.hosts_per_leaf % each != 0;
-  const std::uint32_t begin = below(first) + (straddled ? 1 : 0);
-  const std::uint32_t end = first + count == shape_.leaves ? population_.members : below(std::uint64_t{first} + count);
-  return {begin * population_.vertices_each(), (std::max(begin, end) - begin) * population_.vertices_each()};
+  // By rail, leaves of one group hold the same members; else attachments fill leaf after leaf.
+  const std::uint32_t begin_slot = (shape_.rails == 0 ? first : first / shape_.rails) * shape_.hosts_per_leaf;
+  const std::uint64_t leaves = std::uint64_t{first} + count;
+  const std::uint64_t slots = (shape_.rails == 0 ? leaves : leaves / shape_.rails) * shape_.hosts_per_leaf;
+  const auto end_slot = static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, shape_.attachments));
+  const bool all = first + count == shape_.leaves;
+  if (shape_.rails > 0 || one_rail()) {
+    return population_.range(std::min(begin_slot, population_.members),
+                             all ? population_.members : std::min(end_slot, population_.members));
+  }
+  return population_.range(population_.members_begun(begin_slot),
+                           all ? population_.members : population_.members_within(end_slot));
 }
 
 Division Clos::below(std::string name, std::uint32_t first_leaf, std::uint32_t leaves, VertexRange spines) const {
@@ -146,7 +149,7 @@ void Clos::add_halves(std::vector<Division>& found) const {
     half = below(shape_.rails > 0 ? "half of the groups" : "half of the leaves", 0, groups / 2 * step, {});
   } else if (population_.members > 1) {
     half.name = population_.node ? "half of the nodes" : "half of the hosts";
-    half.inside = {{0, population_.members / 2 * population_.vertices_each()}};
+    half.inside = {population_.range(0, population_.members / 2)};
   } else {
     return;
   }
@@ -195,8 +198,8 @@ std::vector<std::string> Clos::warnings() const {
     found.push_back(
         fmt::format("the last pod has {} of {} leaves", shape_.leaves_in(shape_.pods - 1), shape_.leaves_per_pod));
   }
-  const std::uint32_t each = population_.attachments_each();
-  const bool fits = shape_.hosts_per_leaf % each == 0 || each % shape_.hosts_per_leaf == 0;
+  const std::uint32_t each = attachments_each();
+  const bool fits = population_.mixed() || shape_.hosts_per_leaf % each == 0 || each % shape_.hosts_per_leaf == 0;
   if (shape_.rails == 0 && shape_.leaves > 1 && !fits) {
     found.push_back(
         fmt::format("{} links down of a leaf do not divide into nodes of {} NICs: some nodes straddle leaves",

@@ -5,12 +5,23 @@
 
 namespace athanor {
 
+/// Which attachments a Clos network serves, where it is one of several side by side.
+struct ClosPlane {
+  enum class Serves : std::uint8_t {
+    all,       ///< every attachment, by the only port that it has
+    one_port,  ///< every attachment, by its port number `number`
+    one_rail   ///< NIC number `number` of every node: attachment a is that of node a
+  };
+  Serves serves = Serves::all;
+  std::uint32_t number = 0;  ///< of the plane; switches are counted on from plane to plane
+};
+
 /// A star, a fat tree of two or three tiers or a rail-optimized one. Ports of its switches, which routes are computed
 /// from: up-links first (up-link p of a leaf goes to spine p mod spines of its pod, up-link q of a spine to core
 /// q mod cores_per_group of its group), then the links down in the order of what they lead to.
 class Clos : public NetworkStructure {
  public:
-  Clos(const Population& population, const ClosShape& shape, const ClosSpec& cables);
+  Clos(const Population& population, const ClosShape& shape, const ClosSpec& cables, ClosPlane plane = {});
 
   std::uint64_t vertices() const override;
   std::uint64_t links() const override;
@@ -31,6 +42,12 @@ class Clos : public NetworkStructure {
   }
 
  private:
+  bool one_rail() const { return plane_.serves == ClosPlane::Serves::one_rail; }
+  /// Of the population, by the number within this network.
+  std::uint32_t attachment(std::uint32_t a) const {
+    return one_rail() ? a * population_.attachments_each() + plane_.number : a;
+  }
+  std::uint32_t attachments_each() const { return one_rail() ? 1 : population_.attachments_each(); }
   /// Which of the equal ways a route takes: ports up, and which of parallel cables down.
   struct Ways {
     std::uint32_t leaf_up = 0;
@@ -50,6 +67,7 @@ class Clos : public NetworkStructure {
   CableSpec host_cable_;
   CableSpec up_cable_;
   CableSpec core_cable_;
+  ClosPlane plane_;
   std::uint32_t first_leaf_ = 0;
   std::uint32_t first_spine_ = 0;
   std::uint32_t first_core_ = 0;

@@ -34,6 +34,9 @@ void check_reachable(const Fabric& fabric, const ShortestPathRouter& router, con
 }
 
 void check_routing(const RoutingRequest& routing) {
+  if (routing.pxn.value_or(false)) {
+    refuse("routing", "a graph written out knows no nodes that pxn could route in", "leave out \"pxn\"");
+  }
   if (!routing.routing || *routing.routing == Routing::ecmp) { return; }
   refuse("routing", fmt::format("a graph written out cannot be routed by {}", name(*routing.routing)), "use ecmp");
 }
@@ -54,9 +57,9 @@ Cluster explicit_graph(const ExplicitGraph& graph, const RoutingRequest& routing
   if (cluster.endpoints.empty()) {
     refuse("no-endpoint", "the graph has no vertex of kind gpu or host", "say which vertices take ranks");
   }
-  auto router = std::make_unique<ShortestPathRouter>(*cluster.fabric, routing.seed);
-  check_reachable(*cluster.fabric, *router, cluster.endpoints);
-  cluster.router = std::move(router);
+  // By a router of its own: the cluster's must not remember what overrides may still take down.
+  check_reachable(*cluster.fabric, ShortestPathRouter(*cluster.fabric, routing.seed), cluster.endpoints);
+  cluster.router = std::make_unique<ShortestPathRouter>(*cluster.fabric, routing.seed);
   Division half{"first half of the endpoints", {}, true};
   for (std::size_t e = 0; e < cluster.endpoints.size() / 2; ++e) {
     half.inside.push_back({cluster.endpoints[e].value, 1});

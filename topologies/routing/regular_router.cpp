@@ -1,10 +1,30 @@
 #include "topologies/routing/regular_router.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/error.hpp"
+#include "sim/random.hpp"
 
 namespace athanor {
+
+namespace {
+
+/// How often a flow is hashed again before a search of the whole graph decides. With a share s of all ways left, one of
+/// (1 - s)^64 flows comes to that.
+constexpr std::uint64_t kTries = 64;
+
+/// Those whose nearest a NIC is, by NIC.
+std::vector<std::vector<std::uint32_t>> gpus_of_nics(const NodeTemplate& node) {
+  std::vector<std::vector<std::uint32_t>> gpus(node.nics());
+  for (std::uint32_t gpu = 0; gpu < node.gpus() && node.nics() > 0; ++gpu) {
+    gpus[node.nearest_nic(gpu)].push_back(gpu);
+  }
+  return gpus;
+}
+
+}  // namespace
 
 RegularRouter::RegularRouter(const Fabric& fabric, const Population& population,
                              std::shared_ptr<const NetworkStructure> network, const RoutingChoice& choice)
@@ -12,51 +32,207 @@ RegularRouter::RegularRouter(const Fabric& fabric, const Population& population,
       population_(population),
       network_(std::move(network)),
       choice_(choice),
-      general_(fabric, choice.seed) {}
+      general_(fabric, choice.seed) {
+  if (!population.node) { return; }
+  if (!population.mixed()) { gpus_of_nic_.push_back(gpus_of_nics(*population.node)); }
+  for (const NodeKind& kind : population.kinds) { gpus_of_nic_.push_back(gpus_of_nics(*kind.node)); }
+}
 
-void RegularRouter::route_inside(const RouteRequest& request, VertexId from, VertexId to,
-                                 std::vector<LinkId>& path) const {
-  const NodeTemplate& node = *population_.node;
-  const std::uint32_t first = from.value / node.vertices() * node.vertices();
+std::unique_ptr<Router> RegularRouter::with_seed(std::uint64_t seed) const {
+  RoutingChoice choice = choice_;
+  choice.seed = seed;
+  return std::make_unique<RegularRouter>(fabric_, population_, network_, choice);
+}
+
+bool RegularRouter::whole(const std::vector<LinkId>& path, std::size_t begin) const {
+  if (fabric_.links_down() == 0) { return true; }
+  return std::none_of(path.begin() + static_cast<std::ptrdiff_t>(begin), path.end(),
+                      [&](LinkId link) { return fabric_.link(link).down; });
+}
+
+bool RegularRouter::go_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const {
+  const Population::Home home = population_.home(from);
+  const NodeTemplate& node = *home.node;
+  const std::uint32_t first = home.first_vertex;
   const std::uint32_t target = to.value - first;
+  const std::size_t begin = path.size();
   for (std::uint32_t at = from.value - first; at != target;) {
     const std::uint16_t port = node.next_port(at, target);
-    if (port == NodeTemplate::kNoPort) { throw_no_route(fabric_, request.from, request.to); }
+    if (port == NodeTemplate::kNoPort) { return false; }
     path.push_back(LinkId{fabric_.out(VertexId{first + at}).first + port});
     at = node.neighbour(at, port);
   }
+  if (whole(path, begin)) { return true; }
+  path.resize(begin);
+  return go_round_inside(from, to, path);
 }
 
-std::uint32_t RegularRouter::attachment_of(const RouteRequest& request, VertexId end) const {
-  if (!population_.node) { return end.value; }
-  const NodeTemplate& node = *population_.node;
-  const std::uint32_t local = end.value % node.vertices();
-  const std::uint32_t first = end.value / node.vertices() * node.nics();
-  if (node.is_nic(local)) { return first + local - node.nic_vertex(0); }
-  if (!request.rail) { return first + node.nearest_nic(local); }
-  if (*request.rail < node.nics()) { return first + *request.rail; }
+/// What is left of the node may be joined only by way of the network: that is another matter.
+bool RegularRouter::go_round_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const {
+  if (!general_.reaches(from, to)) { return false; }
+  const std::size_t begin = path.size();
+  general_.route({from, to, 0, {}}, path);
+  return std::none_of(path.begin() + static_cast<std::ptrdiff_t>(begin), path.end(),
+                      [&](LinkId link) { return fabric_.link(link).kind == LinkKind::network; });
+}
+
+bool RegularRouter::is_nic(VertexId end) const {
+  const Population::Home home = population_.home(end);
+  return home.node != nullptr && home.node->is_nic(end.value - home.first_vertex);
+}
+
+VertexId RegularRouter::nic_beside(VertexId end, std::uint32_t rail) const {
+  const Population::Home home = population_.home(end);
+  return VertexId{home.first_vertex + home.node->nic_vertex(rail)};
+}
+
+std::uint32_t RegularRouter::wanted_rail(const RouteRequest& request, VertexId end) const {
+  const Population::Home home = population_.home(end);
+  const NodeTemplate& node = *home.node;
+  const std::uint32_t local = end.value - home.first_vertex;
+  if (node.is_nic(local)) { return local - node.nic_vertex(0); }
+  if (!request.rail) { return node.nearest_nic(local); }
+  if (*request.rail < node.nics()) { return *request.rail; }
   throw SimulationError("no-route",
                         fmt::format("no route from {} to {} on rail {}: a node has {} NICs", fabric_.name(request.from),
                                     fabric_.name(request.to), *request.rail, node.nics()));
 }
 
+RegularRouter::Rails RegularRouter::rails(const RouteRequest& request) const {
+  Rails found{wanted_rail(request, request.from), wanted_rail(request, request.to)};
+  if (choice_.pxn || network_->rails_apart()) {
+    if (!is_nic(request.from)) {
+      found.source = found.target % population_.home(request.from).node->nics();
+    } else if (network_->rails_apart() && !is_nic(request.to)) {
+      found.target = found.source;
+    }
+  }
+  return fabric_.links_down() == 0 || request.rail ? found : working_rails(request, found);
+}
+
+/// Whether some cable of the NIC carries data both ways.
+bool RegularRouter::works(VertexId end, std::uint32_t rail) const {
+  const VertexId nic = nic_beside(end, rail);
+  const auto up_between = [&](VertexId from, VertexId to) {
+    const auto [first, count] = fabric_.out(from);
+    for (std::uint32_t l = first; l < first + count; ++l) {
+      if (fabric_.target(LinkId{l}) == to && !fabric_.link(LinkId{l}).down) { return true; }
+    }
+    return false;
+  };
+  const auto [first, count] = fabric_.out(nic);
+  for (std::uint32_t l = first; l < first + count; ++l) {
+    const Link& link = fabric_.link(LinkId{l});
+    if (link.kind != LinkKind::network || link.down) { continue; }
+    if (up_between(fabric_.target(LinkId{l}), nic)) { return true; }
+  }
+  return false;
+}
+
+RegularRouter::Rails RegularRouter::working_rails(const RouteRequest& request, Rails wanted) const {
+  const auto nics = [&](VertexId end) { return population_.home(end).node->nics(); };
+  const auto next_working = [&](VertexId end, std::uint32_t rail) {
+    for (std::uint32_t turn = 0; turn < nics(end) && !is_nic(end); ++turn) {
+      if (works(end, (rail + turn) % nics(end))) { return (rail + turn) % nics(end); }
+    }
+    return rail;
+  };
+  if (!network_->rails_apart()) {
+    const std::uint32_t target = next_working(request.to, wanted.target);
+    const bool coupled = choice_.pxn && !is_nic(request.from);
+    return {next_working(request.from, coupled ? target % nics(request.from) : wanted.source), target};
+  }
+  if (is_nic(request.from) || is_nic(request.to)) { return wanted; }
+  for (std::uint32_t turn = 0; turn < nics(request.to); ++turn) {
+    const std::uint32_t rail = (wanted.target + turn) % nics(request.to);
+    if (works(request.from, rail) && works(request.to, rail)) { return {rail, rail}; }
+  }
+  return wanted;
+}
+
+/// The GPU beside the NIC that would take the data of a GPU that is not.
+std::optional<VertexId> RegularRouter::relay(VertexId from, VertexId nic) const {
+  const Population::Home home = population_.home(from);
+  const NodeTemplate& node = *home.node;
+  const std::uint32_t local = from.value - home.first_vertex;
+  const std::uint32_t rail = nic.value - home.first_vertex - node.nic_vertex(0);
+  const std::vector<std::uint32_t>& beside = gpus_of_nic_[home.kind][rail];
+  if (!choice_.pxn || local >= node.gpus() || beside.empty() || node.nearest_nic(local) == rail) { return {}; }
+  return VertexId{from.value - local + beside[local % beside.size()]};
+}
+
+bool RegularRouter::leave(VertexId from, VertexId nic, std::vector<LinkId>& path) const {
+  const std::size_t begin = path.size();
+  if (const std::optional<VertexId> gpu = relay(from, nic)) {
+    const bool there = go_inside(from, *gpu, path) &&
+                       std::all_of(path.begin() + static_cast<std::ptrdiff_t>(begin), path.end(),
+                                   [&](LinkId link) { return fabric_.link(link).kind == LinkKind::nvlink; });
+    if (there && go_inside(*gpu, nic, path)) { return true; }
+    path.resize(begin);
+  }
+  return go_inside(from, nic, path);
+}
+
+void RegularRouter::take_parallel_cables(std::vector<LinkId>& path, std::size_t begin) const {
+  for (std::size_t i = begin; i < path.size(); ++i) {
+    if (!fabric_.link(path[i]).down) { continue; }
+    const auto [first, count] = fabric_.out(fabric_.source(path[i]));
+    for (std::uint32_t l = first; l < first + count; ++l) {
+      if (fabric_.target(LinkId{l}) != fabric_.target(path[i]) || fabric_.link(LinkId{l}).down) { continue; }
+      path[i] = LinkId{l};
+      break;
+    }
+  }
+}
+
+bool RegularRouter::cross(std::uint32_t source, std::uint32_t target, std::uint64_t flow,
+                          std::vector<LinkId>& path) const {
+  const std::size_t begin = path.size();
+  network_->route(fabric_, choice_, source, target, flow, path);
+  if (whole(path, begin)) { return true; }
+  const bool hashed = choice_.routing != Routing::d_mod_k && choice_.routing != Routing::dimension_order;
+  for (std::uint64_t attempt = 1; hashed && attempt <= kTries; ++attempt) {
+    path.resize(begin);
+    network_->route(fabric_, choice_, source, target, join_hash(flow, attempt), path);
+    if (whole(path, begin)) { return true; }
+  }
+  take_parallel_cables(path, begin);
+  return whole(path, begin);
+}
+
+bool RegularRouter::go_between(const RouteRequest& request, std::vector<LinkId>& path) const {
+  if (!network_) { return false; }
+  if (!population_.node) { return cross(request.from.value, request.to.value, request.flow, path); }
+  const Rails by = rails(request);
+  if (network_->rails_apart() && by.source != by.target) { return false; }
+  const auto attachment = [&](VertexId end, std::uint32_t rail) {
+    return population_.home(end).first_attachment + rail;
+  };
+  return leave(request.from, nic_beside(request.from, by.source), path) &&
+         cross(attachment(request.from, by.source), attachment(request.to, by.target), request.flow, path) &&
+         go_inside(nic_beside(request.to, by.target), request.to, path);
+}
+
+void RegularRouter::throw_lost(const RouteRequest& request) const {
+  throw SimulationError("no-route",
+                        fmt::format("no route from {} to {}: links on its way are down, and {} has no other",
+                                    fabric_.name(request.from), fabric_.name(request.to), name(choice_.routing)));
+}
+
 void RegularRouter::route(const RouteRequest& request, std::vector<LinkId>& path) const {
-  const std::uint32_t each = population_.vertices_each();
   if (request.from == request.to) { return; }
   if (request.from.value >= population_.vertices() || request.to.value >= population_.vertices()) {
     general_.route(request, path);
     return;
   }
-  if (population_.node && request.from.value / each == request.to.value / each) {
-    route_inside(request, request.from, request.to, path);
-    return;
-  }
-  if (!network_ || population_.attachments_each() == 0) { throw_no_route(fabric_, request.from, request.to); }
-  const std::uint32_t source = attachment_of(request, request.from);
-  const std::uint32_t target = attachment_of(request, request.to);
-  if (population_.node) { route_inside(request, request.from, population_.attachment(source), path); }
-  network_->route(fabric_, choice_, source, target, request.flow, path);
-  if (population_.node) { route_inside(request, population_.attachment(target), request.to, path); }
+  const std::size_t begin = path.size();
+  const bool together = population_.home(request.from).first_vertex == population_.home(request.to).first_vertex;
+  if (together ? go_inside(request.from, request.to, path) : go_between(request, path)) { return; }
+  path.resize(begin);
+  if (fabric_.links_down() == 0) { throw_no_route(fabric_, request.from, request.to); }
+  const bool any_way = choice_.routing == Routing::ecmp && !request.rail;
+  if (!any_way && network_) { throw_lost(request); }
+  general_.route(request, path);
 }
 
 }  // namespace athanor

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "topologies/network_structure.hpp"
 #include "topologies/population.hpp"
@@ -12,22 +13,55 @@ namespace athanor {
 /// Routes of a fabric made by a generator, computed from coordinates: inside a node from the table of its template,
 /// between nodes through the nearest NIC (or the requested rail) at both ends and the network's structure between.
 /// A request that begins or ends at a switch of the network takes a shortest path of the whole graph.
+///
+/// With `RoutingChoice::pxn`, or where rails are apart, data leaves by the NIC of the rail on which it arrives; with
+/// pxn it first goes over NVLink, where there is one, to a GPU that has this NIC as its nearest (as NCCL's PXN).
+///
+/// Where links are down:
+///  - inside a node a shortest path of what is left of the node is taken;
+///  - a NIC whose cable is down is replaced by the next one of its node, where there is one;
+///  - of parallel cables another one is taken, and a flow that is hashed is hashed again until its way is whole; all
+///    others keep their ways;
+///  - where that finds nothing, ECMP takes a shortest path of the whole graph; other routings have lost the way and
+///    throw SimulationError("no-route") with the link.
 class RegularRouter : public Router {
  public:
   /// Borrows the fabric. `network` is null for a single node.
   RegularRouter(const Fabric& fabric, const Population& population, std::shared_ptr<const NetworkStructure> network,
                 const RoutingChoice& choice);
   void route(const RouteRequest& request, std::vector<LinkId>& path) const override;
+  std::unique_ptr<Router> with_seed(std::uint64_t seed) const override;
 
  private:
-  void route_inside(const RouteRequest& request, VertexId from, VertexId to, std::vector<LinkId>& path) const;
-  std::uint32_t attachment_of(const RouteRequest& request, VertexId end) const;
+  /// The NICs, counted within their nodes, by which a route leaves and arrives.
+  struct Rails {
+    std::uint32_t source = 0;
+    std::uint32_t target = 0;
+  };
+
+  bool go_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const;
+  bool go_round_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const;
+  bool leave(VertexId from, VertexId nic, std::vector<LinkId>& path) const;
+  bool cross(std::uint32_t source, std::uint32_t target, std::uint64_t flow, std::vector<LinkId>& path) const;
+  bool go_between(const RouteRequest& request, std::vector<LinkId>& path) const;
+  bool whole(const std::vector<LinkId>& path, std::size_t begin) const;
+  void take_parallel_cables(std::vector<LinkId>& path, std::size_t begin) const;
+
+  std::uint32_t wanted_rail(const RouteRequest& request, VertexId end) const;
+  Rails rails(const RouteRequest& request) const;
+  Rails working_rails(const RouteRequest& request, Rails wanted) const;
+  bool works(VertexId end, std::uint32_t rail) const;
+  bool is_nic(VertexId end) const;
+  VertexId nic_beside(VertexId end, std::uint32_t rail) const;
+  std::optional<VertexId> relay(VertexId from, VertexId nic) const;
+  [[noreturn]] void throw_lost(const RouteRequest& request) const;
 
   const Fabric& fabric_;
   Population population_;
   std::shared_ptr<const NetworkStructure> network_;
   RoutingChoice choice_;
   ShortestPathRouter general_;
+  std::vector<std::vector<std::vector<std::uint32_t>>> gpus_of_nic_;  ///< whose nearest it is; by kind of node
 };
 
 }  // namespace athanor

@@ -18,6 +18,8 @@ namespace {
 /// How a route came to a device: what decides whether it may go on, and where.
 enum class Arrival : std::uint8_t { start, nvlink, network, other };
 constexpr std::uint32_t kArrivals = 4;
+/// Distances that are remembered: half a GiB of them.
+constexpr std::size_t kMostKept = std::size_t{1} << 28U;
 constexpr std::uint16_t kFar = std::numeric_limits<std::uint16_t>::max();
 
 Arrival arrival_by(LinkKind kind) {
@@ -43,15 +45,20 @@ std::uint32_t state(VertexId v, Arrival arrival) { return v.value * kArrivals + 
 using StateGraph = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, boost::no_property,
                                                       boost::no_property, std::uint32_t, std::uint32_t>;
 
-/// Every step that a route may make, from where it leads to back to where it came from.
-StateGraph backward_steps(const Fabric& fabric) {
+/// Every step that a route may make, from where it came from to where it leads; or back.
+StateGraph steps_of(const Fabric& fabric, bool backward) {
+  require(fabric.vertices() < std::numeric_limits<std::uint32_t>::max() / kArrivals, "a graph of {} vertices",
+          fabric.vertices());
   std::vector<std::pair<std::uint32_t, std::uint32_t>> steps;
   for (std::uint32_t l = 0; l < fabric.links(); ++l) {
+    if (fabric.link(LinkId{l}).down) { continue; }
     const VertexId from = fabric.source(LinkId{l});
     const LinkKind kind = fabric.link(LinkId{l}).kind;
     const std::uint32_t to = state(fabric.target(LinkId{l}), arrival_by(kind));
     for (const Arrival arrival : {Arrival::start, Arrival::nvlink, Arrival::network, Arrival::other}) {
-      if (may_go_on(fabric.vertex(from).kind, arrival, kind)) { steps.emplace_back(to, state(from, arrival)); }
+      if (!may_go_on(fabric.vertex(from).kind, arrival, kind)) { continue; }
+      const std::uint32_t before = state(from, arrival);
+      steps.emplace_back(backward ? to : before, backward ? before : to);
     }
   }
   return {boost::edges_are_unsorted_multi_pass, steps.begin(), steps.end(), fabric.vertices() * kArrivals};
@@ -71,16 +78,12 @@ void throw_no_route(const Fabric& fabric, VertexId from, VertexId to) {
 ShortestPathRouter::ShortestPathRouter(const Fabric& fabric, std::uint64_t seed) : fabric_(fabric), seed_(seed) {}
 ShortestPathRouter::~ShortestPathRouter() = default;
 
-const ShortestPathRouter::Distances& ShortestPathRouter::distances_to(VertexId to) const {
+ShortestPathRouter::Distances ShortestPathRouter::distances_to(VertexId to) const {
   const std::lock_guard lock(mutex_);
-  if (!search_) {
-    require(fabric_.vertices() < std::numeric_limits<std::uint32_t>::max() / kArrivals, "a graph of {} vertices",
-            fabric_.vertices());
-    search_ = std::make_unique<const Search>(Search{backward_steps(fabric_)});
-  }
+  if (!search_) { search_ = std::make_unique<const Search>(Search{steps_of(fabric_, true)}); }
   const auto found = distances_.find(to.value);
   if (found != distances_.end()) { return found->second; }
-  Distances distance(std::size_t{fabric_.vertices()} * kArrivals, kFar);
+  std::vector<std::uint16_t> distance(std::size_t{fabric_.vertices()} * kArrivals, kFar);
   std::vector<boost::default_color_type> colours(distance.size(), boost::white_color);
   const auto recorder = boost::make_bfs_visitor(boost::record_distances(distance.data(), boost::on_tree_edge()));
   // However it arrives, it is there: the searches from all arrivals are one search from several roots.
@@ -91,16 +94,31 @@ const ShortestPathRouter::Distances& ShortestPathRouter::distances_to(VertexId t
     distance[roots.back()] = 0;
   }
   boost::breadth_first_visit(search_->backward, roots.begin(), roots.end(), queue, recorder, colours.data());
-  return distances_.emplace(to.value, std::move(distance)).first->second;
+  if ((distances_.size() + 1) * distance.size() > kMostKept) { distances_.clear(); }
+  const auto kept = std::make_shared<const std::vector<std::uint16_t>>(std::move(distance));
+  return distances_.emplace(to.value, kept).first->second;
 }
 
 bool ShortestPathRouter::reaches(VertexId from, VertexId to) const {
-  return from == to || distances_to(to)[state(from, Arrival::start)] != kFar;
+  return from == to || (*distances_to(to))[state(from, Arrival::start)] != kFar;
+}
+
+std::vector<bool> ShortestPathRouter::reached_from(VertexId from) const {
+  const StateGraph forward = steps_of(fabric_, false);
+  std::vector<boost::default_color_type> colours(std::size_t{fabric_.vertices()} * kArrivals, boost::white_color);
+  boost::queue<std::uint32_t> queue;
+  boost::breadth_first_visit(forward, state(from, Arrival::start), queue, boost::default_bfs_visitor(), colours.data());
+  std::vector<bool> reached(fabric_.vertices(), false);
+  for (std::size_t s = 0; s < colours.size(); ++s) {
+    if (colours[s] != boost::white_color) { reached[s / kArrivals] = true; }
+  }
+  return reached;
 }
 
 void ShortestPathRouter::route(const RouteRequest& request, std::vector<LinkId>& path) const {
   if (request.from == request.to) { return; }
-  const Distances& distance = distances_to(request.to);
+  const Distances distances = distances_to(request.to);
+  const std::vector<std::uint16_t>& distance = *distances;
   if (distance[state(request.from, Arrival::start)] == kFar) { throw_no_route(fabric_, request.from, request.to); }
   std::uint64_t hash = join_hash(join_hash(join_hash(seed_, request.from.value), request.to.value), request.flow);
   std::vector<LinkId> equal;
@@ -112,7 +130,7 @@ void ShortestPathRouter::route(const RouteRequest& request, std::vector<LinkId>&
     const auto [first, count] = fabric_.out(at);
     for (std::uint32_t l = first; l < first + count; ++l) {
       const LinkKind kind = fabric_.link(LinkId{l}).kind;
-      if (!may_go_on(fabric_.vertex(at).kind, arrival, kind)) { continue; }
+      if (fabric_.link(LinkId{l}).down || !may_go_on(fabric_.vertex(at).kind, arrival, kind)) { continue; }
       if (distance[state(fabric_.target(LinkId{l}), arrival_by(kind))] + 1 == left) { equal.push_back(LinkId{l}); }
     }
     require(!equal.empty(), "no way on from {}", fabric_.name(at));

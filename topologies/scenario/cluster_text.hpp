@@ -11,6 +11,7 @@
 #include "sim/units.hpp"
 #include "topologies/fabric.hpp"
 #include "topologies/node/node_spec.hpp"
+#include "topologies/overrides.hpp"
 #include "topologies/router.hpp"
 
 /// The "cluster" part of a scenario as it is written: names not yet looked up, absent things absent. Places say where
@@ -61,7 +62,7 @@ struct NetworkLinkText {
 };
 
 struct FabricText {
-  enum class Kind : std::uint8_t { star, fat_tree, rail_optimized, torus };
+  enum class Kind : std::uint8_t { star, fat_tree, rail_optimized, rail_only, dual_plane, k_ary_n_tree, torus };
   Kind kind = Kind::star;
   std::optional<std::string> switch_name;
   std::optional<NetworkLinkText> link;
@@ -70,6 +71,10 @@ struct FabricText {
   Time cable_latency = Time{50'000};  ///< with a switch preset: 10 m of fibre at 5 ns/m
   std::optional<std::uint32_t> tiers, radix, hosts_per_leaf, nodes_per_group, leaves, spines, leaves_per_pod, cores;
   std::vector<Ratio> oversubscription;  ///< of leaves, then of spines
+  std::uint32_t planes = 2;
+  std::optional<bool> by_rail;  ///< of planes; absent: where there are nodes
+  std::uint32_t arity = 0;
+  std::uint32_t levels = 0;
   std::vector<std::uint32_t> dimensions;
   VertexKind positions = VertexKind::host;  ///< of a torus without nodes
   Place place;
@@ -103,12 +108,21 @@ struct SharedMemoryText {
   Place place;
 };
 
+/// So many nodes of one kind among others.
+struct NodeCountText {
+  NodeText node;
+  std::uint32_t count = 1;
+  Place place;
+};
+
 struct ClusterText {
   std::optional<NodeText> node;
+  std::vector<NodeCountText> mixture;  ///< in place of `node` and `nodes`
   std::optional<std::uint32_t> nodes;
   std::optional<FabricText> fabric;
   std::optional<GraphText> graph;
   std::optional<SharedMemoryText> shared_memory;
+  std::vector<LinkOverride> overrides;
   Place place;
   Place nodes_place;
 };

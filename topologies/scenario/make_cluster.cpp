@@ -22,36 +22,121 @@ class ClusterMaker {
   std::optional<Cluster> make(const RoutingRequest& routing) {
     const std::size_t before = problems_.size();
     if (text_.node) { node_ = make_node(*text_.node, presets_, problems_); }
+    for (const NodeCountText& kind : text_.mixture) {
+      if (auto made = make_node(kind.node, presets_, problems_)) { mixture_.push_back(std::move(*made)); }
+    }
+    if (!mixture_.empty()) { node_ = fastest_of_mixture(); }
     if (fabric_.switch_name) {
       switch_ = find_preset(presets_.switches, "switch", *fabric_.switch_name, fabric_.switch_place, problems_);
     }
     const std::uint32_t members = member_count();
+    check_group();
+    check_mixture();
     if (problems_.size() > before) { return std::nullopt; }
-    const Population population = node_ ? nodes(members, *node_) : hosts(members, fabric_.positions);
+    const Population population = population_of(members);
     switch (fabric_.kind) {
       case Kind::star: return star(population, host_cable(), radix(), routing);
       case Kind::fat_tree: return fat_tree(population, clos(), routing);
       case Kind::rail_optimized: return rail_optimized(population, clos(), routing);
+      case Kind::rail_only: return make_rail_only(population, routing);
+      case Kind::dual_plane: return dual_plane(population, clos(), fabric_.planes, by_rail(), routing);
+      case Kind::k_ary_n_tree: return make_k_ary_n_tree(population, routing);
       case Kind::torus: return torus(population, {fabric_.dimensions, cable(fabric_.link), nic_cable()}, routing);
     }
     return std::nullopt;
   }
 
  private:
+  /// What the network's own cables are chosen for; single nodes then limit theirs.
+  NodeSpec fastest_of_mixture() const {
+    return *std::max_element(mixture_.begin(), mixture_.end(),
+                             [](const NodeSpec& a, const NodeSpec& b) { return a.nic_rate < b.nic_rate; });
+  }
+
+  Population population_of(std::uint32_t members) const {
+    if (mixture_.empty()) { return node_ ? nodes(members, *node_) : hosts(members, fabric_.positions); }
+    std::vector<NodeKind> kinds;
+    for (std::size_t k = 0; k < mixture_.size(); ++k) {
+      const NodeSpec& spec = mixture_[k];
+      if (spec.nics == 0) {
+        throw ScenarioError(
+            Problem{"does-not-fit", "nodes without a NIC cannot be on a network", {}, "give them NICs"});
+      }
+      NodeKind kind;
+      kind.members = text_.mixture[k].count;
+      kind.node = std::make_shared<const NodeTemplate>(spec);
+      kind.port_rate = port_rate(spec);
+      kind.port_usable = scaled_down(kind.port_rate, fabric_.link ? fabric_.link->efficiency : spec.nic_efficiency);
+      kinds.push_back(std::move(kind));
+    }
+    return mixture(std::move(kinds));
+  }
+
+  /// Of one network port of a NIC: planes share its rate.
+  Bandwidth port_rate(const NodeSpec& node) const {
+    return fabric_.kind == Kind::dual_plane ? node.nic_rate / fabric_.planes : node.nic_rate;
+  }
+
+  void check_mixture() {
+    const bool of_one_kind = fabric_.kind == Kind::torus;
+    if (text_.mixture.empty() || !of_one_kind) { return; }
+    problems_.add({"does-not-fit", "a torus has nodes of one kind at its positions", text_.nodes_place,
+                   "write one \"node\", or take a fat_tree"});
+  }
+
+  bool by_rail() const {
+    return fabric_.kind == Kind::rail_optimized || fabric_.kind == Kind::rail_only ||
+           (fabric_.kind == Kind::dual_plane && fabric_.by_rail.value_or(node_.has_value()));
+  }
+
+  /// Of planes only one of two words for what is on a leaf means something.
+  void check_group() {
+    if (fabric_.kind != Kind::dual_plane) { return; }
+    const bool wrong = by_rail() ? fabric_.hosts_per_leaf.has_value() : fabric_.nodes_per_group.has_value();
+    if (!wrong) { return; }
+    problems_.add({"conflict",
+                   by_rail() ? "planes by rail have \"nodes_per_group\", not \"hosts_per_leaf\""
+                             : "planes that are not by rail have \"hosts_per_leaf\", not \"nodes_per_group\"",
+                   fabric_.place, by_rail() ? R"(or say "by_rail": false)" : R"(or say "by_rail": true)"});
+  }
+
+  Cluster make_rail_only(const Population& population, const RoutingRequest& routing) const {
+    if (node_) { return rail_only(population, clos(), routing); }
+    throw ScenarioError(Problem{"does-not-fit", "hosts without an inside have no rails", {}, "name a \"node\""});
+  }
+
+  Cluster make_k_ary_n_tree(const Population& population, const RoutingRequest& routing) const {
+    const std::uint32_t ports = fabric_.arity * (fabric_.levels > 1 ? 2 : 1);
+    if (radix() && *radix() < ports) {
+      throw ScenarioError(Problem{"does-not-fit",
+                                  fmt::format("a switch of a {}-ary {}-tree needs {} ports, but the switches have {}",
+                                              fabric_.arity, fabric_.levels, ports, *radix()),
+                                  {},
+                                  "use a lesser arity, or larger switches"});
+    }
+    const KaryTreeSpec spec{fabric_.arity, fabric_.levels, host_cable(), cable(fabric_.link)};
+    return k_ary_n_tree(population, spec, routing);
+  }
+
   /// As said, or as the fabric implies.
   std::uint32_t member_count() {
     if (text_.nodes) { return *text_.nodes; }
     Wide implied = 0;
+    for (const NodeCountText& kind : text_.mixture) { implied += kind.count; }
+    if (implied > 0) { return static_cast<std::uint32_t>(std::min<Wide>(implied, kNoNode)); }
     if (fabric_.kind == Kind::torus) {
       implied = 1;
       for (const std::uint32_t size : fabric_.dimensions) { implied = std::min<Wide>(implied * size, kNoNode); }
-    } else if (fabric_.kind == Kind::fat_tree && fabric_.leaves && fabric_.hosts_per_leaf) {
+    } else if (fabric_.kind == Kind::k_ary_n_tree) {
+      implied = Wide{kary_tree_hosts(fabric_.arity, fabric_.levels)} / std::max(node_ ? node_->nics : 1, 1U);
+    } else if (!by_rail() && fabric_.leaves && fabric_.hosts_per_leaf) {
       implied = Wide{*fabric_.leaves} * *fabric_.hosts_per_leaf / std::max(node_ ? node_->nics : 1, 1U);
-    } else if (fabric_.kind == Kind::rail_optimized && fabric_.leaves && fabric_.nodes_per_group && node_) {
-      implied = Wide{*fabric_.leaves} / std::max(node_->nics, 1U) * *fabric_.nodes_per_group;
+    } else if (by_rail() && fabric_.leaves && fabric_.nodes_per_group && node_) {
+      const std::uint32_t rails = fabric_.kind == Kind::rail_only ? 1 : node_->nics;
+      implied = Wide{*fabric_.leaves} / std::max(rails, 1U) * *fabric_.nodes_per_group;
     }
     if (implied > 0) { return static_cast<std::uint32_t>(std::min<Wide>(implied, kNoNode)); }
-    if (!text_.node || node_) {
+    if ((!text_.node && text_.mixture.empty()) || node_) {
       problems_.add({"missing-key", "a cluster on a fabric needs \"nodes\"", text_.place, R"(write "nodes": 16)"});
     }
     return 0;
@@ -70,12 +155,14 @@ class ClusterMaker {
     return {switch_->rate, scaled_down(switch_->rate, share), fabric_.cable_latency, switch_->latency};
   }
 
-  /// No faster than the NIC.
+  /// No faster than the NIC, which planes share by its ports.
   CableSpec host_cable() const {
     CableSpec result = cable(std::nullopt);
-    if (!node_ || node_->nic_rate >= result.rate) { return result; }
+    if (!node_) { return result; }
+    const Bandwidth port = port_rate(*node_);
+    if (port >= result.rate) { return result; }
     const Ratio share = fabric_.link ? fabric_.link->efficiency : node_->nic_efficiency;
-    result.rate = node_->nic_rate;
+    result.rate = port;
     result.usable = scaled_down(result.rate, share);
     return result;
   }
@@ -90,7 +177,7 @@ class ClusterMaker {
     ClosSpec spec;
     spec.tiers = fabric_.tiers;
     spec.radix = radix();
-    spec.hosts_per_leaf = fabric_.kind == Kind::rail_optimized ? fabric_.nodes_per_group : fabric_.hosts_per_leaf;
+    spec.hosts_per_leaf = by_rail() ? fabric_.nodes_per_group : fabric_.hosts_per_leaf;
     spec.leaves = fabric_.leaves;
     spec.spines = fabric_.spines;
     spec.leaves_per_pod = fabric_.leaves_per_pod;
@@ -108,6 +195,7 @@ class ClusterMaker {
   const Presets& presets_;
   Problems& problems_;
   std::optional<NodeSpec> node_;
+  std::vector<NodeSpec> mixture_;
   const SwitchPreset* switch_ = nullptr;
 };
 
@@ -132,6 +220,12 @@ void check_reachable(const NodeSpec& spec, const Place& place, Problems& problem
   }
 }
 
+void check_node(const NodeText& text, const Presets& presets, Problems& problems) {
+  Problems seen_later;
+  const std::optional<NodeSpec> node = make_node(text, presets, seen_later);
+  if (node) { check_reachable(*node, text.place, problems); }
+}
+
 std::optional<Cluster> make_single(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
                                    Problems& problems) {
   const std::optional<NodeSpec> node = make_node(*text.node, presets, problems);
@@ -143,6 +237,9 @@ std::optional<Cluster> make_single(const ClusterText& text, const Presets& prese
   if (routing.routing == Routing::dimension_order) {
     throw ScenarioError(
         Problem{"routing", "a single node cannot be routed by dimension_order", {}, "leave out the routing"});
+  }
+  if (routing.pxn.value_or(false)) {
+    throw ScenarioError(Problem{"routing", "pxn chooses NICs, which one node alone does not use", {}, "leave it out"});
   }
   if (!node) { return std::nullopt; }
   return single_node(*node);
@@ -190,7 +287,7 @@ std::optional<Cluster> make_graph(const GraphText& text, const RoutingRequest& r
 
 Place place_of(const Problem& problem, const ClusterText& text, const Place& routing) {
   if (problem.code == "routing") { return routing; }
-  if (problem.code == "too-large" && text.nodes) { return text.nodes_place; }
+  if (problem.code == "too-large" && (text.nodes || !text.mixture.empty())) { return text.nodes_place; }
   if (text.graph) { return text.graph->place; }
   return text.fabric ? text.fabric->place : text.place;
 }
@@ -208,14 +305,12 @@ std::optional<Cluster> make(const ClusterText& text, const Presets& presets, con
 std::optional<Cluster> make_cluster(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
                                     const Place& routing_place, Problems& problems) {
   const std::size_t before = problems.size();
-  if (text.node) {
-    Problems seen_later;
-    const std::optional<NodeSpec> node = make_node(*text.node, presets, seen_later);
-    if (node) { check_reachable(*node, text.node->place, problems); }
-  }
+  if (text.node) { check_node(*text.node, presets, problems); }
+  for (const NodeCountText& kind : text.mixture) { check_node(kind.node, presets, problems); }
   std::optional<Cluster> cluster;
   try {
     cluster = make(text, presets, routing, problems);
+    if (cluster && problems.size() == before) { apply_overrides(*cluster, text.overrides, problems); }
   } catch (const ScenarioError& error) {
     for (Problem problem : error.problems()) {
       problem.place = place_of(problem, text, routing_place);

@@ -76,6 +76,28 @@ void read_rail_optimized(ObjectReader& reader, FabricText& fabric) {
   reader.optional("nodes_per_group", fabric.nodes_per_group, "Nodes whose NICs r share a leaf", {1, kMostPorts});
 }
 
+void read_rail_only(ObjectReader& reader, FabricText& fabric) {
+  read_rail_optimized(reader, fabric);
+  fabric.kind = FabricText::Kind::rail_only;
+}
+
+void read_dual_plane(ObjectReader& reader, FabricText& fabric) {
+  read_clos(reader, fabric);
+  fabric.kind = FabricText::Kind::dual_plane;
+  reader.optional("planes", fabric.planes, "Networks side by side, and ports of a NIC", {1, 64});
+  reader.optional("by_rail", fabric.by_rail, "Whether planes are rail-optimized; default: where there are nodes");
+  reader.optional("hosts_per_leaf", fabric.hosts_per_leaf, "Hosts or NICs on one leaf, not by rail", {1, kMostPorts});
+  reader.optional("nodes_per_group", fabric.nodes_per_group, "Nodes whose NICs r share a leaf, by rail",
+                  {1, kMostPorts});
+}
+
+void read_k_ary_n_tree(ObjectReader& reader, FabricText& fabric) {
+  fabric.kind = FabricText::Kind::k_ary_n_tree;
+  read_ports(reader, fabric);
+  reader.required("arity", fabric.arity, "k: links down of every switch, and up", {2, kMostPorts});
+  reader.required("levels", fabric.levels, "n: of switches; k^n hosts or NICs find place", {1, 31});
+}
+
 void read_star(ObjectReader& reader, FabricText& fabric) {
   fabric.kind = FabricText::Kind::star;
   read_ports(reader, fabric);
@@ -103,6 +125,9 @@ void read_fabric(ObjectReader& reader, FabricText& fabric) {
       {{"star", "One switch", with(read_star)},
        {"fat_tree", "Leaves, spines and, with three tiers, cores", with(read_fat_tree)},
        {"rail_optimized", "A fat tree with a leaf for each rail of a group of nodes", with(read_rail_optimized)},
+       {"rail_only", "A network for each rail, joined only inside nodes", with(read_rail_only)},
+       {"dual_plane", "Fat trees side by side; every NIC has a port to each", with(read_dual_plane)},
+       {"k_ary_n_tree", "n levels of k^(n-1) switches under k^n hosts", with(read_k_ary_n_tree)},
        {"torus", "A grid that closes on itself in every dimension", with(read_torus)}});
   if (!reader.describing()) { fabric.place = reader.place(); }
 }
@@ -166,6 +191,24 @@ void read_node_forms(ValueReader& reader, NodeText& node) {
   reader.one_of({{Form::Type::string, by_name}, {Form::Type::object, in_full}});
 }
 
+void read_nodes(ValueReader& reader, ClusterText& cluster) {
+  const Range<std::uint32_t> range{1, 4'000'000'000};
+  const auto uniform = [&](ValueReader& value) { value.read(cluster.nodes, range); };
+  const auto mixed = [&](ValueReader& value) {
+    value.list([&](ValueReader& element) {
+      NodeCountText kind;
+      element.object([&](ObjectReader& fields) {
+        fields.required_value("node", "A node preset, one with changes, or a node in full",
+                              [&](ValueReader& node) { read_node_forms(node, kind.node); });
+        fields.optional("count", kind.count, "How many of them", range);
+        if (!fields.describing()) { kind.place = fields.place(); }
+      });
+      if (!element.describing()) { cluster.mixture.push_back(std::move(kind)); }
+    });
+  };
+  reader.one_of({{Form::Type::number, uniform}, {Form::Type::list, mixed}});
+}
+
 void read_shared_memory(ObjectReader& reader, SharedMemoryText& shared) {
   reader.required("ranks", shared.ranks, "Threads that take part", {1, 4096});
   reader.required("processors", shared.processors, "That they share", {1, 4096});
@@ -173,15 +216,22 @@ void read_shared_memory(ObjectReader& reader, SharedMemoryText& shared) {
 }
 
 void check_together(ObjectReader& reader, const ClusterText& cluster) {
-  const bool regular = cluster.node || cluster.nodes || cluster.fabric;
+  const bool regular = cluster.node || cluster.nodes || !cluster.mixture.empty() || cluster.fabric;
   if (cluster.shared_memory) {
-    if (regular || cluster.graph) {
+    if (regular || cluster.graph || !cluster.overrides.empty()) {
       reader.problem("shared_memory", "conflict", "\"shared_memory\" stands alone: its ranks share one machine");
     }
     return;
   }
   if (cluster.graph && regular) {
     reader.problem("graph", "conflict", "\"graph\" stands alone: it replaces \"node\", \"nodes\" and \"fabric\"");
+  }
+  if (cluster.node && !cluster.mixture.empty()) {
+    reader.problem("node", "conflict", "\"nodes\" is a list of kinds of nodes: each says its own \"node\"");
+  }
+  if (!cluster.mixture.empty() && !cluster.fabric) {
+    reader.problem("nodes", "missing-key", "nodes of several kinds need a \"fabric\" that joins them",
+                   R"(write "fabric": {"kind": "star", "switch": "QM9700"})");
   }
   if (!cluster.graph && !cluster.node && !cluster.fabric && reader.ok()) {
     reader.problem("", "missing-key", "a cluster needs a \"node\", a \"fabric\" or a \"graph\"",
@@ -198,7 +248,9 @@ void read_cluster(ObjectReader& reader, ClusterText& cluster) {
                           read_node_forms(value, node);
                           if (!value.describing()) { cluster.node = std::move(node); }
                         });
-  reader.optional("nodes", cluster.nodes, "How many nodes, or hosts where there is no node", {1, 4'000'000'000});
+  reader.optional_value(
+      "nodes", "How many nodes, or hosts where there is no node; or a list of kinds of nodes, each with its count",
+      [&](ValueReader& value) { read_nodes(value, cluster); });
   reader.optional_object("fabric", "What joins the nodes; absent: one node alone", [&](ObjectReader& fields) {
     FabricText fabric;
     read_fabric(fields, fabric);
@@ -216,6 +268,11 @@ void read_cluster(ObjectReader& reader, ClusterText& cluster) {
                            read_shared_memory(fields, shared);
                            if (!fields.describing()) { cluster.shared_memory = shared; }
                          });
+  reader.optional_objects("overrides", "Links that are slower, farther or down", [&](ObjectReader& fields) {
+    LinkOverride read;
+    read_override(fields, read);
+    cluster.overrides.push_back(std::move(read));
+  });
   if (reader.describing()) { return; }
   cluster.place = reader.place();
   cluster.nodes_place = reader.place("nodes");

@@ -9,6 +9,8 @@ namespace athanor {
 /// for the JSON Schema alike.
 void read_cluster(ObjectReader& reader, ClusterText& cluster);
 void read_node(ObjectReader& reader, NodeText& node);
+/// One entry of "overrides".
+void read_override(ObjectReader& reader, LinkOverride& given);
 /// A link by the name of its preset, or by its figures.
 void read_link(ValueReader& reader, LinkText& link);
 void read_link_figures(ObjectReader& reader, LinkText& link);
