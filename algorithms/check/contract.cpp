@@ -127,4 +127,12 @@ std::optional<Elements> Contract::in_place(std::uint32_t rank) const {
   return std::nullopt;
 }
 
+Memory user_memory(const Collective& collective, std::uint32_t rank) {
+  const Contract contract(collective);
+  Memory memory{contract.input(rank), contract.output(rank), Elements::zero(), std::nullopt};
+  const auto offset = contract.in_place(rank);
+  if (collective.in_place && offset) { memory.in_place = offset->count(); }
+  return memory;
+}
+
 }  // namespace athanor

@@ -54,4 +54,7 @@ class Contract {
   Collective collective_;
 };
 
+/// The user's buffers of one rank, which every algorithm of the collective has alike: no scratch.
+Memory user_memory(const Collective& collective, std::uint32_t rank);
+
 }  // namespace athanor

@@ -37,7 +37,7 @@ boost::program_options::options_description measure_options() {
   const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
   add("collective", text("NAME"), "what is done; absent: all_reduce");
   add("algorithm", text("NAMES"),
-      "ring,butterfly; all: those that fit; mpi_library: MPI's own; absent: the first of the collective");
+      "ring,butterfly; all: those that fit; mpi_library, nccl: theirs; absent: the first of the collective");
   add("backend", text("NAMES"),
       "what carries it out: threads, mpi (under mpirun) or cuda; several take turns; absent: threads");
   add("ranks", text("NUMBERS"), "how many take part, as in 2,4; absent: one per processor");

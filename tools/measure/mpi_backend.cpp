@@ -31,21 +31,13 @@ std::chrono::nanoseconds meeting_limit(const Trial& trial) {
   return 2 * std::min<std::chrono::nanoseconds>(trial.time_limit, std::chrono::hours{100}) + std::chrono::seconds{30};
 }
 
-Memory memory_of(const Collective& collective, std::uint32_t rank) {
-  const Contract contract(collective);
-  Memory memory{contract.input(rank), contract.output(rank), Elements::zero(), std::nullopt};
-  const auto offset = contract.in_place(rank);
-  if (collective.in_place && offset) { memory.in_place = offset->count(); }
-  return memory;
-}
-
 /// One process's part of a trial: its buffers, and one iteration as a function that returns how long it took.
 class OwnPart {
  public:
   OwnPart(const Communicator& world, const Trial& trial)
       : world_(world),
         trial_(trial),
-        memory_(memory_of(trial.collective, world.rank()), trial.type),
+        memory_(user_memory(trial.collective, world.rank()), trial.type),
         expectation_(trial.collective, trial.type, trial.reduction) {
     if (trial.schedule != nullptr) {
       execution_.emplace(world, *trial.schedule,
