@@ -71,16 +71,27 @@ class Overriding {
     const auto links = std::count(changed_.begin(), changed_.end(), true);
     cluster_.description += fmt::format(", {} {} overridden", links, links == 1 ? "link" : "links");
     if (fabric_.links_down() == 0) { return; }
-    std::vector<std::string> down;
-    for (std::uint32_t l = 0; l < fabric_.links(); ++l) {
-      if (fabric_.link(LinkId{l}).down) { down.push_back(fabric_.name(LinkId{l})); }
-    }
-    cluster_.warnings.push_back(fmt::format("{} {} down, counted in one direction: {}", down.size(),
-                                            down.size() == 1 ? "link" : "links", listed(down)));
+    cluster_.warnings.push_back(fmt::format("{} {} down, counted in one direction: {}", fabric_.links_down(),
+                                            fabric_.links_down() == 1 ? "link" : "links", listed(down())));
     if (check_connected(place)) { check_routes(place); }
   }
 
  private:
+  /// What is down, parallel links as one.
+  std::vector<std::string> down() const {
+    std::map<std::string, std::uint32_t> parallel;
+    std::vector<std::string> found;
+    for (std::uint32_t l = 0; l < fabric_.links(); ++l) {
+      if (!fabric_.link(LinkId{l}).down) { continue; }
+      const std::string name = fabric_.name(LinkId{l});
+      if (parallel[name]++ == 0) { found.push_back(name); }
+    }
+    for (std::string& name : found) {
+      if (parallel[name] > 1) { name += fmt::format(" ({} in parallel)", parallel[name]); }
+    }
+    return found;
+  }
+
   std::vector<bool> devices(const std::string& pattern) const {
     std::vector<bool> found(names_.size());
     for (std::size_t v = 0; v < names_.size(); ++v) { found[v] = matches(pattern, names_[v]); }

@@ -241,3 +241,47 @@ TEST_CASE("routing that a fabric cannot do is refused with what it can") {
     FAIL("was built");
   } catch (const ScenarioError& error) { CHECK(error.problems().front().hint == "use d_mod_k or ecmp"); }
 }
+
+TEST_CASE("pods may be counted, or leaves in each: both mean a third tier") {
+  ClosSpec spec = clos_of_radix(64);
+  spec.leaves = 12;
+  spec.hosts_per_leaf = 8;
+  spec.spines = 4;
+  spec.radix.reset();
+  for (const std::uint32_t pods : {1U, 2U, 3U, 4U, 6U, 12U}) {
+    CAPTURE(pods);
+    ClosSpec counted = spec;
+    counted.pods = pods;
+    ClosSpec sized = spec;
+    sized.leaves_per_pod = 12 / pods;
+    for (const ClosSpec& each : {counted, sized}) {
+      const ClosShape shape = clos_shape(96, 0, each);
+      CHECK(shape.tiers == 3);
+      CHECK(shape.pods == pods);
+      CHECK(shape.leaves_per_pod == 12 / pods);
+      CHECK(shape.all_spines() == 4 * pods);
+    }
+    const Cluster cluster = fat_tree(hosts(96), counted);
+    CHECK(broken_routes(cluster, 24) == "");
+    const std::string end = pods > 1 ? " of 3 tiers and " + std::to_string(pods) + " pods" : " of 3 tiers";
+    CHECK(cluster.description == "96 x host on a fat tree" + end);
+  }
+}
+
+TEST_CASE("pods that cannot be are refused, and so are pods and cores of two tiers") {
+  ClosSpec spec = clos_of_radix(64);
+  spec.leaves = 10;
+  spec.hosts_per_leaf = 8;
+  spec.pods = 4;
+  const auto message = [&] {
+    try {
+      clos_shape(80, 0, spec);
+    } catch (const ScenarioError& error) { return std::string(error.what()); }
+    return std::string();
+  };
+  CHECK(message() == "");  // three pods of three leaves and one of one
+  spec.pods = 6;
+  CHECK(message().find("10 leaves at 2 in a pod fill 5 pods, not 6; use 5 pods") != std::string::npos);
+  spec.tiers = 2;
+  CHECK(message().find("neither pods nor cores") != std::string::npos);
+}

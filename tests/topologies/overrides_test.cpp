@@ -223,4 +223,6 @@ TEST_CASE("a description tells of overrides, of what is down, and measures what 
   REQUIRE(found.warnings.size() == 1);
   CHECK(found.warnings[0] == "2 links down, counted in one direction: leaf0 -> spine1, spine1 -> leaf0");
   CHECK(has(to_dot(cluster), "style=dotted"));
+  const Cluster parallel = good(tree(R"({"from": "leaf0", "to": "spine1", "down": true})"));
+  CHECK(parallel.warnings.at(0) == "2 links down, counted in one direction: leaf0 -> spine1 (2 in parallel)");
 }

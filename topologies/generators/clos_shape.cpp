@@ -33,10 +33,14 @@ class Fitting {
 
   ClosShape find() {
     fit_leaves();
-    const bool one_leaf = shape_.leaves == 1 && !spec_.tiers && !spec_.spines;
+    const bool pods = spec_.pods || spec_.leaves_per_pod || spec_.cores;
+    if (pods && spec_.tiers == 2U) {
+      refuse("a fat tree of two tiers has neither pods nor cores", "leave them out, or use three tiers");
+    }
+    const bool one_leaf = shape_.leaves == 1 && !spec_.tiers && !spec_.spines && !pods;
     if (one_leaf) { return single_leaf(); }
     shape_.spines = spec_.spines ? checked_spines() : 0;
-    if (spec_.tiers != 3U && fit_two_tiers()) { return shape_; }
+    if (spec_.tiers != 3U && !pods && fit_two_tiers()) { return shape_; }
     if (spec_.tiers == 2U) { refuse_two_tiers(); }
     fit_three_tiers();
     return shape_;
@@ -118,6 +122,7 @@ class Fitting {
     const std::uint64_t ports = std::uint64_t{shape_.leaves_per_pod} * cables + shape_.spine_uplinks;
     if (!fits(ports)) { refuse_ports("a spine", ports); }
     shape_.pods = divided_up(shape_.leaves, shape_.leaves_per_pod);
+    if (spec_.pods && shape_.pods != *spec_.pods) { refuse_pods(); }
     shape_.tiers = 3;
     fit_cores();
   }
@@ -127,8 +132,13 @@ class Fitting {
       shape_.leaves_per_pod = *spec_.leaves_per_pod;
       return;
     }
+    if (spec_.pods) {
+      const std::uint32_t whole = std::max(shape_.rails, 1U);
+      shape_.leaves_per_pod = divided_up(divided_up(shape_.leaves, *spec_.pods), whole) * whole;
+      return;
+    }
     if (!spec_.radix) {
-      refuse("a third tier needs to know the size of a pod", "give \"radix\" or \"leaves_per_pod\"");
+      refuse("a third tier needs to know the size of a pod", "give \"radix\", \"pods\" or \"leaves_per_pod\"");
     }
     const std::uint32_t cables = shape_.cables_to_spine();
     std::uint32_t leaves = *spec_.radix / cables;
@@ -193,6 +203,12 @@ class Fitting {
   [[noreturn]] void refuse_ports(std::string_view device, std::uint64_t ports) const {
     refuse(fmt::format("{} needs {} ports, but the switches have {}", device, ports, spec_.radix.value_or(0)),
            fmt::format("use a radix of {} or more, fewer ports down, or more oversubscription", ports));
+  }
+
+  [[noreturn]] void refuse_pods() const {
+    refuse(fmt::format("{} leaves at {} in a pod fill {} pods, not {}", shape_.leaves, shape_.leaves_per_pod,
+                       shape_.pods, *spec_.pods),
+           fmt::format("use {} pods, or other leaves per pod", shape_.pods));
   }
 
   [[noreturn]] void refuse_two_tiers() const {

@@ -12,11 +12,12 @@ namespace athanor {
 
 /// What the user says about a fat tree; what is absent follows from the rest (see shape_of).
 struct ClosSpec {
-  std::optional<std::uint32_t> tiers;           ///< 2 or 3; absent: as few as fit
+  std::optional<std::uint32_t> tiers;           ///< 2 or 3; absent: 3 where pods or cores are said, else as few as fit
   std::optional<std::uint32_t> radix;           ///< ports of every switch; absent: as many as needed
   std::optional<std::uint32_t> hosts_per_leaf;  ///< rail-optimized: nodes per group
   std::optional<std::uint32_t> leaves;          ///< all of them
   std::optional<std::uint32_t> spines;          ///< two tiers: all of them; three: of one pod
+  std::optional<std::uint32_t> pods;            ///< three tiers
   std::optional<std::uint32_t> leaves_per_pod;  ///< three tiers
   std::optional<std::uint32_t> cores;           ///< three tiers: all of them
   std::optional<Ratio> leaf_oversubscription;   ///< bandwidth down / up of a leaf; default 1

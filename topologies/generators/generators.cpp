@@ -181,7 +181,9 @@ Cluster assemble(const Population& population, std::shared_ptr<NetworkStructure>
 
 Cluster clos(const Population& population, const ClosShape& shape, const ClosSpec& spec, const RoutingRequest& routing,
              std::string_view kind) {
-  const std::string size = shape.tiers == 1 ? std::string(kind) : fmt::format("{} of {} tiers", kind, shape.tiers);
+  std::string size(kind);
+  if (shape.tiers > 1) { size += fmt::format(" of {} tiers", shape.tiers); }
+  if (shape.pods > 1) { size += fmt::format(" and {} pods", shape.pods); }
   return assemble(population, std::make_shared<Clos>(population, shape, spec), routing, size);
 }
 

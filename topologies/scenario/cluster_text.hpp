@@ -69,7 +69,8 @@ struct FabricText {
   std::optional<NetworkLinkText> uplink;
   std::optional<NetworkLinkText> core_link;
   Time cable_latency = Time{50'000};  ///< with a switch preset: 10 m of fibre at 5 ns/m
-  std::optional<std::uint32_t> tiers, radix, hosts_per_leaf, nodes_per_group, leaves, spines, leaves_per_pod, cores;
+  std::optional<std::uint32_t> tiers, radix, hosts_per_leaf, nodes_per_group, leaves, spines, pods, leaves_per_pod,
+      cores;
   std::vector<Ratio> oversubscription;  ///< of leaves, then of spines
   std::uint32_t planes = 2;
   std::optional<bool> by_rail;  ///< of planes; absent: where there are nodes

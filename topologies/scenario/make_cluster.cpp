@@ -180,6 +180,7 @@ class ClusterMaker {
     spec.hosts_per_leaf = by_rail() ? fabric_.nodes_per_group : fabric_.hosts_per_leaf;
     spec.leaves = fabric_.leaves;
     spec.spines = fabric_.spines;
+    spec.pods = fabric_.pods;
     spec.leaves_per_pod = fabric_.leaves_per_pod;
     spec.cores = fabric_.cores;
     if (!fabric_.oversubscription.empty()) { spec.leaf_oversubscription = fabric_.oversubscription[0]; }

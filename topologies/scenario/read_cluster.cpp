@@ -58,6 +58,7 @@ void read_clos(ObjectReader& reader, FabricText& fabric) {
   reader.optional("radix", fabric.radix, "Ports of a switch; default: of the preset, else any", {1, kMostPorts});
   reader.optional("leaves", fabric.leaves, "Leaf switches", {1, 1U << 24U});
   reader.optional("spines", fabric.spines, "Spine switches; of one pod with three tiers", {1, kMostPorts});
+  reader.optional("pods", fabric.pods, "With three tiers", {1, 1U << 24U});
   reader.optional("leaves_per_pod", fabric.leaves_per_pod, "With three tiers", {1, kMostPorts});
   reader.optional("cores", fabric.cores, "Core switches, with three tiers", {1, 1U << 24U});
   reader.optional_value("oversubscription", "Bandwidth down / up of leaves, or of [leaves, spines]",
