@@ -33,6 +33,15 @@ ClusterDescription::Diameter diameter(const Cluster& cluster) {
 
 std::string ratio_text(Ratio ratio) { return ratio.numerator == 0 ? "top" : fmt::format("{:.4g}:1", to_double(ratio)); }
 
+/// Nodes of several kinds may differ in either.
+std::string per_node(const ClusterDescription& description) {
+  if (description.endpoints_per_node == 0) { return "nodes differ"; }
+  const bool differ =
+      description.nics_per_node == 0 && description.vertices.at(static_cast<std::size_t>(VertexKind::nic)) > 0;
+  const std::string nics = differ ? "NICs differ" : fmt::format("{} NICs per node", description.nics_per_node);
+  return fmt::format("{} per node, {}", description.endpoints_per_node, nics);
+}
+
 }  // namespace
 
 ClusterDescription describe(const Cluster& cluster) {
@@ -68,10 +77,7 @@ std::string to_text(const ClusterDescription& description) {
   const auto line = [&text](std::string_view what, const std::string& value) {
     text += fmt::format("  {:<26}{}\n", what, value);
   };
-  line("endpoints", description.endpoints_per_node > 0
-                        ? fmt::format("{} ({} per node, {} NICs per node)", description.endpoints,
-                                      description.endpoints_per_node, description.nics_per_node)
-                        : fmt::format("{} (nodes differ)", description.endpoints));
+  line("endpoints", fmt::format("{} ({})", description.endpoints, per_node(description)));
   for (std::uint32_t kind = 0; kind < kVertexKinds; ++kind) {
     if (description.vertices.at(kind) == 0) { continue; }
     line(fmt::format("{} vertices", name(static_cast<VertexKind>(kind))),

@@ -13,14 +13,27 @@ namespace athanor {
 
 namespace {
 
-/// Where an engine that all ranks of one node share sits: the NVSwitch next to rank 0, if the ranks are in one node.
+bool joined(const Fabric& fabric, VertexId from, VertexId to) {
+  const Fabric::OutLinks out = fabric.out(from);
+  for (LinkId link{out.first}; link.value < out.first + out.count; ++link.value) {
+    if (fabric.target(link) == to && !fabric.link(link).down) { return true; }
+  }
+  return false;
+}
+
+/// Where an engine that all ranks of one node share sits: the NVSwitch next to rank 0, if the ranks are in one node and
+/// no NVLink of theirs is down.
 std::optional<VertexId> shared_nvswitch(const Cluster& cluster, std::uint32_t ranks) {
   const Fabric& fabric = *cluster.fabric;
   if (ranks > cluster.endpoints_per_node || cluster.endpoints.empty()) { return {}; }
   const Fabric::OutLinks out = fabric.out(cluster.endpoints.front());
   for (LinkId link{out.first}; link.value < out.first + out.count; ++link.value) {
     const VertexId neighbour = fabric.target(link);
-    if (fabric.vertex(neighbour).kind == VertexKind::nvswitch) { return neighbour; }
+    if (fabric.vertex(neighbour).kind != VertexKind::nvswitch) { continue; }
+    const bool all = std::all_of(cluster.endpoints.begin(), cluster.endpoints.begin() + ranks, [&](VertexId rank) {
+      return joined(fabric, rank, neighbour) && joined(fabric, neighbour, rank);
+    });
+    if (all) { return neighbour; }
   }
   return {};
 }

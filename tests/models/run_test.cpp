@@ -5,6 +5,7 @@
 #include "algorithms/catalog.hpp"
 #include "sim/error.hpp"
 #include "topologies/generators.hpp"
+#include "topologies/overrides.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -30,6 +31,30 @@ RunResult run(const Cluster& cluster, const Profile& profile, const std::vector<
 const Algorithm* all_reduce(std::string_view name) { return &find(CollectiveKind::all_reduce, name); }
 
 }  // namespace
+
+TEST_CASE("an engine in the NVSwitch needs an NVLink of every rank, up both ways") {
+  for (const std::string end : {"", "node0/gpu4", "node0/nvswitch0"}) {
+    NodeSpec spec;
+    spec.name = "ten GPUs";
+    spec.gpus = 10;
+    spec.scale_up = NvSwitchSpec{{100_GBps, 100_GBps, 100_ns}};
+    spec.pcie_link = {10_GBps, 10_GBps, 100_ns};
+    spec.pcie = {{0, false, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {}}};
+    Cluster cluster = single_node(spec);
+    const bool from_gpu = end == "node0/gpu4";
+    const LinkOverride down{
+        .from = end, .to = from_gpu ? "node0/nvswitch0" : "node0/gpu4", .both_ways = false, .down = true};
+    Problems problems;
+    if (!end.empty()) { apply_overrides(cluster, {down}, problems); }
+    REQUIRE(problems.empty());
+    CAPTURE(end);
+    const RunResult result = run(cluster, {}, {all_reduce("nvls"), all_reduce("ring")}, Elements{10'000'000});
+    CHECK(result.algorithm == (end.empty() ? "nvls" : "ring"));
+    const bool refused =
+        result.notes == std::vector<std::string>{"does not fit: nvls: it needs all ranks on one NVSwitch"};
+    CHECK(refused == !end.empty());
+  }
+}
 
 TEST_CASE("the fastest algorithm is reported: few steps for small payloads, few bytes for large ones") {
   const Cluster cluster = ten_hosts();

@@ -120,7 +120,10 @@ TEST_CASE("a description names the kinds, and looks at all of them") {
   for (const Cut& cut : natural_cuts(cluster)) { names.push_back(cut.name); }
   CHECK(std::count(names.begin(), names.end(), "node 0") == 1);
   CHECK(std::count(names.begin(), names.end(), "node 4") == 1);
+  const Cluster two = star(mixture({kind(1, nvswitch_node(8, 8)), kind(2, cube_mesh_node())}), cable());
+  CHECK(has(to_text(describe(two)), "24 (8 per node, NICs differ)"));
   const Cluster three = star(three_kinds(), cable());
+  CHECK(three.description == "3 x test node, 2 x test node and 1 x test node on a star");
   CHECK(three.endpoints_per_node == 0);
   CHECK(has(to_text(describe(three)), "(nodes differ)"));
 }

@@ -113,7 +113,8 @@ std::string described(const Population& population) {
   for (const NodeKind& kind : kinds_of(population)) {
     parts.push_back(fmt::format("{} x {}", kind.members, kind.node->spec().name));
   }
-  return fmt::format("{}", fmt::join(parts, " and "));
+  if (parts.size() == 1) { return parts.front(); }
+  return fmt::format("{} and {}", fmt::join(parts.begin(), parts.end() - 1, ", "), parts.back());
 }
 
 /// What every node has of something; 0 where they differ.
