@@ -26,6 +26,12 @@ struct TierSummary {
       1, 1};  ///< line rate towards endpoints / line rate upwards, of a fully used switch; 0 / 1 at the top
 };
 
+/// What a direct network was generated as; for drawing it.
+struct FabricShape {
+  std::string kind;                  ///< as in scenarios: "torus"; "": no direct network
+  std::vector<std::uint32_t> sizes;  ///< what it is made of, largest part first: positions in each dimension, groups
+};
+
 /// A fabric that jobs run on: its routing, and the devices that ranks are placed on.
 struct Cluster {
   std::string description;         ///< one line for people: "16 x DGX-H100 on a rail-optimized fat tree"
@@ -37,8 +43,10 @@ struct Cluster {
   std::uint32_t processors = 0;          ///< that ranks share as threads of one process; 0: every rank is a device
   bool alike_from_every_node = false;    ///< generated: what is true of the routes of one node holds for all
 
-  /// Sides of a torus whose positions are the endpoints, in rank order with the last varying fastest; zeros behind
-  /// them, and all zero where the cluster is none or has more sides.
+  FabricShape shape;
+
+  /// Sides of a torus or mesh whose positions are the endpoints, in rank order with the last varying fastest; zeros
+  /// behind them, and all zero where the cluster is none or has more sides.
   std::array<std::uint32_t, 6> torus{};
 
   std::vector<Division> divisions;    ///< one of each distinct shape, from a node up to halves

@@ -25,7 +25,7 @@ enum class VertexKind : std::uint8_t {
   leaf,
   spine,
   core,
-  router,  ///< of a torus position that is a node with NICs
+  router,  ///< of a direct network: a switch, or the part of a node that its NICs are on
   custom
 };
 enum class LinkKind : std::uint8_t { nvlink, c2c, pcie, socket, network };

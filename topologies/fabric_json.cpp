@@ -65,14 +65,20 @@ nlohmann::ordered_json routes_of(const Cluster& cluster) {
 
 }  // namespace
 
-nlohmann::ordered_json fabric_to_json(const Cluster& cluster) {
+nlohmann::ordered_json graph_to_json(const Cluster& cluster) {
   nlohmann::ordered_json endpoints = nlohmann::ordered_json::array();
   for (const VertexId v : cluster.endpoints) { endpoints.push_back(v.value); }
   return {{"description", cluster.description},
           {"vertices", vertices_of(*cluster.fabric)},
           {"links", links_of(*cluster.fabric)},
           {"endpoints", std::move(endpoints)},
-          {"routes", routes_of(cluster)}};
+          {"shape", {{"kind", cluster.shape.kind}, {"sizes", cluster.shape.sizes}}}};
+}
+
+nlohmann::ordered_json fabric_to_json(const Cluster& cluster) {
+  nlohmann::ordered_json json = graph_to_json(cluster);
+  json["routes"] = routes_of(cluster);
+  return json;
 }
 
 }  // namespace athanor

@@ -8,8 +8,8 @@
 
 #include "topologies/cluster.hpp"
 #include "topologies/generators/clos_shape.hpp"
+#include "topologies/generators/direct/direct_generators.hpp"
 #include "topologies/generators/kary_tree.hpp"
-#include "topologies/generators/torus.hpp"
 #include "topologies/network_structure.hpp"
 #include "topologies/node/node_spec.hpp"
 #include "topologies/population.hpp"
@@ -21,16 +21,9 @@ Population nodes(std::uint32_t count, const NodeSpec& spec);
 /// Count devices that are on the network themselves: hosts, or GPUs that are positions of a torus.
 Population hosts(std::uint32_t count, VertexKind kind = VertexKind::host);
 
-/// How to route; what is absent as the fabric does by itself. Throws ScenarioError("routing") naming those that the
-/// fabric can do when the one asked for is not among them, and where pxn is asked for without NICs and NVLink.
-struct RoutingRequest {
-  std::optional<Routing> routing;
-  std::uint64_t seed = 0;
-  std::optional<bool> pxn = {};  ///< see RoutingChoice
-};
-
-/// The generators. All throw ScenarioError: "does-not-fit" when sizes do not go together, "too-large" before anything
-/// is built when the fabric would need more than kMostBytes of memory.
+/// The generators; those of direct networks are in direct/direct_generators.hpp. All throw ScenarioError:
+/// "does-not-fit" when sizes do not go together, "too-large" before anything is built when the fabric would need more
+/// than kMostBytes of memory.
 Cluster single_node(const NodeSpec& spec);
 Cluster star(const Population& population, const CableSpec& cable, std::optional<std::uint32_t> radix = {},
              const RoutingRequest& routing = {});
@@ -45,7 +38,6 @@ Cluster rail_only(const Population& population, const ClosSpec& spec, const Rout
 Cluster dual_plane(const Population& population, const ClosSpec& spec, std::uint32_t planes, bool by_rail,
                    const RoutingRequest& routing = {});
 Cluster k_ary_n_tree(const Population& population, const KaryTreeSpec& spec, const RoutingRequest& routing = {});
-Cluster torus(const Population& population, const TorusSpec& spec, const RoutingRequest& routing = {});
 
 /// A fabric written out: vertices with unique names, links by the numbers of their ends, both directions each.
 struct ExplicitGraph {

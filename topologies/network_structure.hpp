@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,14 @@ struct RoutingChoice {
   bool pxn = false;  ///< data leaves the node by the NIC of the destination's rail, over NVLink and the GPU beside it
 };
 
+/// How to route; what is absent as the fabric does by itself. Generators throw ScenarioError("routing") naming those
+/// that the fabric can do when the one asked for is not among them, and where pxn is asked for without NICs and NVLink.
+struct RoutingRequest {
+  std::optional<Routing> routing;
+  std::uint64_t seed = 0;
+  std::optional<bool> pxn = {};  ///< see RoutingChoice
+};
+
 /// The part of a fabric that joins attachments, computed from coordinates: a fat tree, a torus.
 class NetworkStructure {
  public:
@@ -57,6 +66,8 @@ class NetworkStructure {
   virtual std::vector<Division> divisions() const = 0;
   virtual std::vector<TierSummary> tiers() const = 0;
   virtual std::vector<std::string> warnings() const = 0;
+  /// Whether what is true of the routes of one member holds for all.
+  virtual bool alike_from_every_node() const { return true; }
 };
 
 }  // namespace athanor

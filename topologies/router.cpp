@@ -7,6 +7,8 @@ std::string_view name(Routing routing) {
     case Routing::ecmp: return "ecmp";
     case Routing::d_mod_k: return "d_mod_k";
     case Routing::dimension_order: return "dimension_order";
+    case Routing::minimal: return "minimal";
+    case Routing::valiant: return "valiant";
   }
   return "";
 }

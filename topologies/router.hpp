@@ -12,9 +12,11 @@ namespace athanor {
 
 /// How one of several equally short paths is chosen. Inside nodes and down a fat tree there is nothing to choose.
 enum class Routing : std::uint8_t {
-  ecmp,            ///< by a seeded hash of the flow: equal-cost multi-path
-  d_mod_k,         ///< up a fat tree by the destination's number modulo the number of up-links
-  dimension_order  ///< in a torus one dimension after the other, the shorter way round, ties towards +
+  ecmp,             ///< by a seeded hash of the flow: equal-cost multi-path
+  d_mod_k,          ///< up a fat tree by the destination's number modulo the number of up-links
+  dimension_order,  ///< in a torus or HyperX one dimension after the other; round a torus the shorter way, ties to +
+  minimal,          ///< in a dragonfly or Slim Fly the shortest way that its design knows, of several one by hash
+  valiant           ///< by way of a group or switch that a hash of the flow draws, to spread any traffic evenly
 };
 
 std::string_view name(Routing routing);

@@ -29,7 +29,8 @@ def without_comments(text):
 
 
 def scenarios():
-    return [path for path in tree.files(".json") if path.parts[0] == "scenarios" and len(path.parts) == 2]
+    return [path for path in tree.files(".json") if path.parts[0] == "scenarios"
+            and (len(path.parts) == 2 or path.parts[1] == "topologies")]
 
 
 def errors(schema, document):

@@ -1,6 +1,9 @@
+#include <set>
+
 #include <doctest/doctest.h>
 
 #include "tests/tools/command_line_fixture.hpp"
+#include "tools/scenario/cluster_section.hpp"
 
 using namespace athanor;
 
@@ -16,6 +19,30 @@ TEST_CASE("list shows every topic as text and as JSON") {
   CHECK(athanor_run({"list", "topologies"}).says("rail_optimized"));
   CHECK(athanor_run({"list", "profiles"}).says("ideal"));
   CHECK(athanor_run({"list", "presets"}).says("DGX-H100"));
+}
+
+TEST_CASE("list topologies knows every kind of fabric that scenarios do, with its keys and closed forms") {
+  const nlohmann::json listed = athanor_run({"list", "topologies", "--json"}).json()["results"];
+  std::set<std::string> names;
+  for (const nlohmann::json& topology : listed) {
+    CAPTURE(topology["name"]);
+    names.insert(topology["name"]);
+    CHECK(topology["default_routing"] == topology["routings"][0]);
+    CHECK(topology["keys"].size() > 1);
+    CHECK_FALSE(topology["bisection"].get<std::string>().empty());
+  }
+  for (const FabricKind& kind : fabric_kinds()) { CHECK(names.count(kind.name) == 1); }
+  CHECK(names.size() == fabric_kinds().size());
+  const Ran verbose = athanor_run({"list", "topologies", "--verbose"});
+  CHECK(verbose.says("keys       dimensions, link, positions, twists"));
+  CHECK(verbose.says("SC'09"));
+}
+
+TEST_CASE("plot topology says what is missing and what is too much") {
+  CHECK(athanor_run({"plot", "topology"}).says("plot: which cluster?"));
+  CHECK(athanor_run({"plot", "topology", "DGX-H10"}).says("did you mean 'DGX-H100'?"));
+  CHECK(athanor_run({"plot", "topology", "DGX-H100", "-o", "dgx.gif"}).says("should end in .svg, .png or .pdf"));
+  CHECK(athanor_run({"plot", "schedule", "DGX-H100"}).says("'DGX-H100' is one argument too many"));
 }
 
 TEST_CASE("list algorithms fits 100 columns, and knows each one's steps and bytes for any ranks and size") {

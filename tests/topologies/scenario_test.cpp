@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/json/object_reader.hpp"
 #include "tests/topologies/route_laws.hpp"
 #include "tests/topologies/scenario_rig.hpp"
 #include "topologies/description.hpp"

@@ -1,15 +1,10 @@
-#include <algorithm>
-#include <filesystem>
-
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/error.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/named_clusters.hpp"
 #include "tools/command_line/output_file.hpp"
-#include "tools/command_line/simulate_case.hpp"
-#include "tools/scenario/cluster_section.hpp"
 #include "topologies/description.hpp"
 
 namespace athanor {
@@ -29,73 +24,27 @@ boost::program_options::options_description describe_options() {
   return described;
 }
 
-/// A cluster and what to call it.
-struct Subject {
-  std::string name;
-  std::shared_ptr<const Cluster> cluster;
-};
-
-/// Files win over presets; what is neither is most likely a slip in a preset's name.
-bool is_preset_name(const std::string& argument) {
-  return !std::filesystem::exists(argument) && argument.find('/') == std::string::npos && !argument.ends_with(".json");
-}
-
-Subject preset_subject(const std::string& name, const Invocation& invocation) {
-  auto cluster = preset_cluster(name, invocation.library);
-  if (cluster) { return {name, std::move(cluster)}; }
-  std::vector<std::string> names;
-  for (const PresetSummary& preset : preset_summaries(invocation.library)) {
-    if (preset.kind == "node") { names.push_back(preset.name); }
+void write_fabric(const Invocation& invocation, const std::vector<NamedCluster>& clusters) {
+  if (invocation.has("dot")) {
+    write_text_file(invocation.text("dot"), to_dot(*the_only(clusters, "--dot writes").cluster));
   }
-  const std::string near = nearest(name, names);
-  throw UsageError(
-      fmt::format("describe: '{}' is neither a file nor a node preset; {}", name,
-                  near.empty() ? "`athanor list presets` names them" : fmt::format("did you mean '{}'?", near)));
-}
-
-std::vector<Subject> subjects_of(const Invocation& invocation) {
-  const std::string& argument = invocation.arguments[0];
-  if (is_preset_name(argument)) { return {preset_subject(argument, invocation)}; }
-  std::vector<Subject> subjects;
-  for (const Scenario& scenario : read_scenarios(invocation)) {
-    for (const Case& each : scenario.cases) {
-      const std::string name = each.name.empty() ? scenario.path : each.name;
-      const auto same = [&](const Subject& subject) { return subject.cluster == each.cluster; };
-      const auto known = std::find_if(subjects.begin(), subjects.end(), same);
-      if (known == subjects.end()) {
-        subjects.push_back({name, each.cluster});
-      } else {
-        known->name += ", " + name;
-      }
-    }
-  }
-  return subjects;
-}
-
-const Cluster& the_only(const std::vector<Subject>& subjects, std::string_view option) {
-  if (subjects.size() == 1) { return *subjects[0].cluster; }
-  throw UsageError(
-      fmt::format("--{} writes one cluster, and these are {}; choose with --case", option, subjects.size()));
-}
-
-void write_fabric(const Invocation& invocation, const std::vector<Subject>& subjects) {
-  if (invocation.has("dot")) { write_text_file(invocation.text("dot"), to_dot(the_only(subjects, "dot"))); }
   if (invocation.has("fabric")) {
-    write_text_file(invocation.text("fabric"), fabric_to_json(the_only(subjects, "fabric")).dump(1) + "\n");
+    write_text_file(invocation.text("fabric"),
+                    fabric_to_json(*the_only(clusters, "--fabric writes").cluster).dump(1) + "\n");
   }
 }
 
 ExitCode describe_clusters(const Invocation& invocation, const Streams& streams) {
-  const std::vector<Subject> subjects = subjects_of(invocation);
-  write_fabric(invocation, subjects);
+  const std::vector<NamedCluster> clusters = named_clusters_of(invocation, invocation.arguments[0]);
+  write_fabric(invocation, clusters);
   nlohmann::json results = nlohmann::json::array();
-  for (const Subject& subject : subjects) {
-    const ClusterDescription description = describe(*subject.cluster);
+  for (const NamedCluster& cluster : clusters) {
+    const ClusterDescription description = describe(*cluster.cluster);
     if (invocation.has("json")) {
       results.push_back(to_json(description));
-      results.back()["name"] = subject.name;
+      results.back()["name"] = cluster.name;
     } else {
-      streams.out(fmt::format("{}{}\n{}", &subject == subjects.data() ? "" : "\n", subject.name, to_text(description)));
+      streams.out(fmt::format("{}{}\n{}", &cluster == clusters.data() ? "" : "\n", cluster.name, to_text(description)));
     }
   }
   if (invocation.has("json")) { write_json(invocation, streams, nlohmann::json{{"results", results}}.dump(2)); }

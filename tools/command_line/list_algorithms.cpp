@@ -12,6 +12,7 @@
 #include "sim/format.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
+#include "tools/command_line/wrapped_text.hpp"
 
 namespace athanor {
 
@@ -19,7 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kWidth = 100;
 constexpr Bytes kElement{4};
 constexpr std::uint32_t kRanks = 8;
 constexpr Bytes kSize{1 << 20};
@@ -99,26 +99,6 @@ std::string short_size(std::int64_t bytes) {
   std::size_t unit = 0;
   for (; value >= 1023.95 && unit + 1 < std::size(units); ++unit) { value /= 1024; }
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.4g} {}", value, units[unit]);
-}
-
-/// The words of a text in lines, each but the first behind `indent` blanks, none wider than kWidth where words allow.
-std::string wrapped(std::string_view text, std::size_t indent) {
-  std::string result;
-  std::size_t column = indent;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    if (column > indent && column + 1 + word.size() > kWidth) {
-      result += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      result += ' ';
-      ++column;
-    }
-    result += word;
-    column += word.size();
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-  }
-  return result;
 }
 
 std::string row(const Json& algorithm, bool verbose) {

@@ -7,6 +7,7 @@
 #include "sim/error.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/list_algorithms.hpp"
+#include "tools/command_line/list_topologies.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/scenario/cluster_section.hpp"
 #include "tools/scenario/measurement.hpp"
@@ -18,12 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Rows = std::vector<Json>;  // objects of equal keys, whose values are strings or numbers
-
-Rows topologies(const Library& /*library*/) {
-  Rows rows;
-  for (const FabricKind& kind : fabric_kinds()) { rows.push_back({{"name", kind.name}, {"summary", kind.meaning}}); }
-  return rows;
-}
 
 Rows presets(const Library& library) {
   Rows rows;
@@ -65,11 +60,10 @@ struct Topic {
   const char* name;
   Rows (*rows)(const Library&);
 };
-constexpr Topic kTopics[] = {
-    {"topologies", &topologies}, {"presets", &presets}, {"profiles", &profiles}, {"measurements", &measurements}};
+constexpr Topic kTopics[] = {{"presets", &presets}, {"profiles", &profiles}, {"measurements", &measurements}};
 
 const Topic& find_topic(const std::string& word) {
-  std::vector<std::string> names{"algorithms"};
+  std::vector<std::string> names{"algorithms", "topologies"};
   for (const Topic& topic : kTopics) {
     if (topic.name == word) { return topic; }
     names.emplace_back(topic.name);
@@ -105,14 +99,23 @@ std::string table(const Rows& rows) {
   return text;
 }
 
-ExitCode list(const Invocation& invocation, const Streams& streams) {
-  if (invocation.arguments[0] == "algorithms") { return list_algorithms(invocation, streams); }
-  const Rows rows = find_topic(invocation.arguments[0]).rows(invocation.library);
+void check_options(const Invocation& invocation) {
   for (const char* option : {"collective", "ranks", "size"}) {
     if (invocation.has(option)) {
       throw UsageError(fmt::format("list: --{} goes with algorithms, not with {}", option, invocation.arguments[0]));
     }
   }
+}
+
+ExitCode list(const Invocation& invocation, const Streams& streams) {
+  const std::string& topic = invocation.arguments[0];
+  if (topic == "algorithms") { return list_algorithms(invocation, streams); }
+  if (topic == "topologies") {
+    check_options(invocation);
+    return list_topologies(invocation, streams);
+  }
+  const Rows rows = find_topic(topic).rows(invocation.library);
+  check_options(invocation);
   if (invocation.has("json")) {
     write_json(invocation, streams, Json{{"results", rows}}.dump(2));
   } else {
@@ -129,7 +132,8 @@ Command list_command() {
           .arguments = "algorithms|topologies|presets|profiles|measurements",
           .explanation =
               "The names that scenarios may use. Algorithms come with their steps and bytes, and with\n"
-              "--verbose with how they go, their closed form and its source.\n",
+              "--verbose with how they go, their closed form and its source. So do topologies, with their\n"
+              "keys, sizes, diameter and bisection.\n",
           .example = "athanor list algorithms --collective all_reduce --ranks 16 --size 64MiB",
           .least_arguments = 1,
           .most_arguments = 1,

@@ -4,7 +4,9 @@
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/drawing.hpp"
 #include "tools/command_line/plot_schedule.hpp"
+#include "tools/command_line/plot_topology.hpp"
 #include "tools/command_line/python.hpp"
 
 namespace athanor {
@@ -16,13 +18,19 @@ boost::program_options::options_description plot_options() {
   options.add_options()("out", boost::program_options::value<std::string>()->default_value("plots")->value_name("DIR"),
                         "where the plots go; made where it does not exist");
   options.add_options()("output,o", boost::program_options::value<std::string>()->value_name("FILE"),
-                        "of a schedule: the picture, .svg, .png or .pdf");
+                        "of a schedule or topology: the picture, .svg, .png or .pdf");
+  options.add_options()("case", boost::program_options::value<std::vector<std::string>>()->value_name("NAME"),
+                        "of a topology: the case of the scenario");
   options.add(schedule_options());
   return options;
 }
 
 ExitCode plot(const Invocation& invocation, const Streams& streams) {
   const std::string& result = invocation.arguments[0];
+  if (result == "topology") { return plot_topology(invocation, streams); }
+  if (invocation.arguments.size() > 1) {
+    throw UsageError(fmt::format("plot: '{}' is one argument too many", invocation.arguments[1]));
+  }
   if (result == "schedule") { return plot_schedule(invocation, streams); }
   read_text_file(result);
   const std::string python = python_with("matplotlib");
@@ -39,18 +47,20 @@ ExitCode plot(const Invocation& invocation, const Streams& streams) {
 Command plot_command() {
   return {
       .name = "plot",
-      .summary = "draws results over size, or the messages of an algorithm",
-      .arguments = "RESULT.json | schedule",
+      .summary = "draws results over size, the messages of an algorithm, or a cluster",
+      .arguments = "RESULT.json | schedule | topology SCENARIO",
       .explanation =
           "Draws what `athanor run --json=RESULT.json` wrote, as SVG and PNG, and prints the files' names. Or draws "
           "who\n"
           "sends what to whom in each round of one algorithm:\n"
           "  athanor plot schedule --collective all_reduce --algorithm ring --ranks 8 -o ring.svg\n"
+          "Or draws the cluster of a scenario (or a node preset), with its switches and cables:\n"
+          "  athanor plot topology scenarios/quickstart.json --case 'one DGX H100' -o dgx.svg\n"
           "With --json the messages are written, and drawn only where -o names a picture. Drawing needs a Python with\n"
           "matplotlib: ATHANOR_PYTHON, or the first that has it of python3 and /usr/bin/python3.\n",
       .example = "athanor plot result.json --out plots",
       .least_arguments = 1,
-      .most_arguments = 1,
+      .most_arguments = 2,
       .options = &plot_options,
       .execute = &plot};
 }

@@ -1,18 +1,13 @@
 #include "tools/command_line/plot_schedule.hpp"
 
-#include <filesystem>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "sim/error.hpp"
+#include "tools/command_line/drawing.hpp"
 #include "tools/command_line/output_file.hpp"
-#include "tools/command_line/python.hpp"
 
 namespace athanor {
-
-namespace files = std::filesystem;
 
 namespace {
 
@@ -72,51 +67,6 @@ void check_size(const ScheduleRequest& request, const Schedule& schedule) {
                   elements, steps, kMostElements, kMostPrimitives));
 }
 
-/// A file of this process alone, gone at the end.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(std::string_view text)
-      : path_((files::temp_directory_path() / fmt::format("athanor-schedule-{}.json", ::getpid())).string()) {
-    write_text_file(path_, text);
-  }
-  ~TemporaryFile() {
-    std::error_code ignored;
-    files::remove(path_, ignored);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-/// The picture's file. Its ending says what kind of picture.
-std::string picture_path(const Invocation& invocation, const ScheduleRequest& request) {
-  if (!invocation.has("output")) {
-    return (files::path(invocation.text("out")) / fmt::format("{}-{}-{}.svg", name(request.collective.kind),
-                                                              request.algorithm->name, request.collective.ranks))
-        .string();
-  }
-  const std::string path = invocation.text("output");
-  const std::string ending = files::path(path).extension().string();
-  if (ending != ".svg" && ending != ".png" && ending != ".pdf") {
-    throw UsageError(fmt::format("plot: '{}' should end in .svg, .png or .pdf", path));
-  }
-  check_writable(path);
-  return path;
-}
-
-void draw(const Invocation& invocation, const Streams& streams, const Json& schedule, const std::string& picture) {
-  const std::string python = python_with("matplotlib");
-  const TemporaryFile data(schedule.dump());
-  const Finished finished =
-      run_process({python, plotting_script(invocation.library, "plot_schedule.py"), data.path(), "--output", picture});
-  streams.out(finished.out);
-  streams.err(finished.err);
-  if (finished.status != 0) { throw FileError(fmt::format("plot: {} could not be drawn", picture)); }
-}
-
 }  // namespace
 
 nlohmann::ordered_json schedule_json(const ScheduleRequest& request) {
@@ -139,24 +89,15 @@ nlohmann::ordered_json schedule_json(const ScheduleRequest& request) {
           {"messages", std::move(messages)}};
 }
 
-std::string plotting_script(const Library& library, const std::string& name) {
-  const files::path root = files::absolute(library.directory()).lexically_normal();
-  const files::path parent = root.has_filename() ? root.parent_path() : root.parent_path().parent_path();
-  const files::path script = parent / "tools/plot" / name;
-  if (!files::exists(script)) {
-    throw FileError(fmt::format("the plotting script is missing: there is no {}; --data DIR says where scenarios/ is",
-                                script.string()));
-  }
-  return script.string();
-}
-
 ExitCode plot_schedule(const Invocation& invocation, const Streams& streams) {
   const ScheduleRequest request = schedule_request(invocation);
   const bool drawn = !invocation.has("json") || invocation.has("output");
   if (drawn) { check_drawable(request); }
-  const std::string picture = drawn ? picture_path(invocation, request) : "";
+  const std::string picture_name =
+      fmt::format("{}-{}-{}", name(request.collective.kind), request.algorithm->name, request.collective.ranks);
+  const std::string picture = drawn ? picture_path(invocation, picture_name) : "";
   const Json schedule = schedule_json(request);
-  if (drawn) { draw(invocation, streams, schedule, picture); }
+  if (drawn) { draw(invocation, streams, "plot_schedule.py", schedule, picture); }
   if (invocation.has("json")) { write_json(invocation, streams, Json{{"results", Json::array({schedule})}}.dump()); }
   return ExitCode::ok;
 }

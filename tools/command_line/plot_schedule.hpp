@@ -15,8 +15,4 @@ nlohmann::ordered_json schedule_json(const ScheduleRequest& request);
 /// `athanor plot schedule`: draws it, or writes its JSON, as the options say.
 ExitCode plot_schedule(const Invocation& invocation, const Streams& streams);
 
-/// Where a script of tools/plot lies: beside the scenarios, in the source tree and where it is installed. Throws
-/// FileError when it does not.
-std::string plotting_script(const Library& library, const std::string& name);
-
 }  // namespace athanor

@@ -11,7 +11,6 @@ line, 4 for a file that cannot be read, drawn or written.
 import argparse
 import collections
 import pathlib
-import re
 import sys
 import textwrap
 
@@ -28,6 +27,7 @@ from matplotlib.collections import LineCollection  # noqa: E402
 
 import axes  # noqa: E402
 import figures  # noqa: E402
+import pictures  # noqa: E402
 import schedule as schedules  # noqa: E402
 
 HEAD = 0.16  # of a round: arrow heads end this far before the next round begins
@@ -152,22 +152,6 @@ def figure_of(schedule):
     return figure
 
 
-def smaller(svg):
-    """The same picture without what drawing programs do not need: tenths of a point are fine enough."""
-    svg = re.sub(r' clip-path="[^"]*"| transform="rotate\(-0 [^"]*\)"', "", svg)
-    svg = re.sub(r"(\d\.\d)\d+", r"\1", svg)
-    svg = re.sub(r' ?\n"', '"', svg)
-    return re.sub(r"\n\s*(?=[LzCMQ] ?)", " ", re.sub(r"\n +", "\n", svg))
-
-
-def save(figure, path):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
-    pyplot.close(figure)
-    if path.suffix == ".svg":
-        path.write_text(smaller(path.read_text(encoding="utf-8")), encoding="utf-8")
-
-
 def arguments():
     parser = argparse.ArgumentParser(description="Draws the messages of a schedule.")
     parser.add_argument("schedule", type=pathlib.Path, help="the JSON of `athanor plot schedule`")
@@ -179,9 +163,8 @@ def main():
     options = arguments()
     try:
         axes.style()
-        # Text stays text, in a font that readers have: a tenth of the size.
-        pyplot.rcParams.update({"svg.fonttype": "none", "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"]})
-        save(figure_of(schedules.load(options.schedule)), options.output)
+        pictures.text_stays_text()
+        pictures.save(figure_of(schedules.load(options.schedule)), options.output)
         print(options.output)
     except (schedules.ScheduleError, OSError) as error:
         print(f"plot_schedule.py: {error}", file=sys.stderr)

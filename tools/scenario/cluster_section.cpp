@@ -85,7 +85,10 @@ std::vector<FabricKind> fabric_kinds() {
   for (const nlohmann::json& kind : schema["properties"]["fabric"]["anyOf"]) {
     const nlohmann::json& name = kind["properties"]["kind"];
     const std::string meaning = name["description"].get<std::string>();
-    kinds.push_back({name["const"].get<std::string>(), meaning.substr(meaning.find(": ") + 2)});
+    kinds.push_back({name["const"].get<std::string>(), meaning.substr(meaning.find(": ") + 2), {}});
+    for (const auto& [key, described] : kind["properties"].items()) {
+      if (key != "kind") { kinds.back().keys.push_back(key); }
+    }
   }
   return kinds;
 }

@@ -67,7 +67,8 @@ void Clos::add_links(FabricBuilder& builder) const {
 }
 
 Clos::Ways Clos::ways(const RoutingChoice& choice, std::uint32_t from, std::uint32_t to, std::uint64_t flow) const {
-  require(choice.routing != Routing::dimension_order, "dimension order on a fat tree");
+  require(choice.routing == Routing::d_mod_k || choice.routing == Routing::ecmp, "a fat tree routed by {}",
+          name(choice.routing));
   if (choice.routing == Routing::d_mod_k) {
     const std::uint32_t number = shape_.slot(to);
     const std::uint32_t leaf_up = number % shape_.leaf_uplinks;

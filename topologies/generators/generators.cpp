@@ -7,6 +7,7 @@
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "topologies/generators/assemble.hpp"
 #include "topologies/generators/clos.hpp"
 #include "topologies/generators/planes.hpp"
 #include "topologies/routing/regular_router.hpp"
@@ -40,21 +41,6 @@ void check_size(const Population& population, Wide more_vertices, Wide more_link
                   static_cast<std::uint64_t>(bytes >> 30U), kMostBytes >> 30U),
       {},
       "describe a smaller cluster"});
-}
-
-/// The attachments, before anything that counts them in 32 bits.
-void check_population(const Population& population) {
-  Wide attachments = 0;
-  bool connected = true;
-  for (const NodeKind& kind : kinds_of(population)) {
-    attachments += Wide{kind.members} * (kind.node ? kind.node->nics() : 1);
-    connected = connected && (!kind.node || kind.node->nics() > 0);
-  }
-  check_size(population, 1, 2 * attachments);
-  require(population.members > 0, "a fabric without members");
-  if (connected) { return; }
-  throw ScenarioError(Problem{
-      "does-not-fit", "nodes without a NIC cannot be on a network", {}, "give the node NICs, or leave out the fabric"});
 }
 
 /// Rails need as many NICs in every node.
@@ -149,37 +135,6 @@ Division half_node(const NodeTemplate& node) {
   return half;
 }
 
-Cluster assemble(const Population& population, std::shared_ptr<NetworkStructure> network, const RoutingRequest& request,
-                 std::string_view kind) {
-  const RoutingChoice choice = choose(request, population, *network);
-  check_size(population, network->vertices(), network->links());
-  std::uint64_t node_links = 0;
-  for (const NodeKind& of_node : kinds_of(population)) {
-    node_links += of_node.node ? std::uint64_t{of_node.members} * of_node.node->links() : 0;
-  }
-  FabricBuilder builder;
-  builder.reserve(population.vertices() + network->vertices(), node_links + network->links());
-  add_vertices(population, builder);
-  network->add_vertices(builder);
-  add_links(population, builder);
-  network->add_links(builder);
-
-  Cluster cluster;
-  cluster.fabric = std::make_unique<Fabric>(builder.build());
-  cluster.alike_from_every_node = !population.mixed();
-  cluster.tiers = network->tiers();
-  cluster.warnings = network->warnings();
-  add_nodes(population, cluster.divisions);
-  for (Division& division : network->divisions()) { cluster.divisions.push_back(std::move(division)); }
-  cluster.endpoints.reserve(population.endpoints());
-  for (std::uint32_t e = 0; e < population.endpoints(); ++e) { cluster.endpoints.push_back(population.endpoint(e)); }
-  cluster.endpoints_per_node = population.node ? in_each(population, &NodeTemplate::gpus) : 1;
-  cluster.nics_per_node = population.node ? in_each(population, &NodeTemplate::nics) : 0;
-  cluster.description = fmt::format("{} on a {}", described(population), kind);
-  cluster.router = std::make_unique<RegularRouter>(*cluster.fabric, population, std::move(network), choice);
-  return cluster;
-}
-
 Cluster clos(const Population& population, const ClosShape& shape, const ClosSpec& spec, const RoutingRequest& routing,
              std::string_view kind) {
   std::string size(kind);
@@ -198,6 +153,51 @@ ClosShape plane_shape(std::uint32_t attachments, std::uint32_t rails, const Clos
 }
 
 }  // namespace
+
+void check_population(const Population& population) {
+  Wide attachments = 0;
+  bool connected = true;
+  for (const NodeKind& kind : kinds_of(population)) {
+    attachments += Wide{kind.members} * (kind.node ? kind.node->nics() : 1);
+    connected = connected && (!kind.node || kind.node->nics() > 0);
+  }
+  check_size(population, 1, 2 * attachments);
+  require(population.members > 0, "a fabric without members");
+  if (connected) { return; }
+  throw ScenarioError(Problem{
+      "does-not-fit", "nodes without a NIC cannot be on a network", {}, "give the node NICs, or leave out the fabric"});
+}
+
+Cluster assemble(const Population& population, std::shared_ptr<NetworkStructure> network, const RoutingRequest& request,
+                 std::string_view kind) {
+  const RoutingChoice choice = choose(request, population, *network);
+  check_size(population, network->vertices(), network->links());
+  std::uint64_t node_links = 0;
+  for (const NodeKind& of_node : kinds_of(population)) {
+    node_links += of_node.node ? std::uint64_t{of_node.members} * of_node.node->links() : 0;
+  }
+  FabricBuilder builder;
+  builder.reserve(population.vertices() + network->vertices(), node_links + network->links());
+  add_vertices(population, builder);
+  network->add_vertices(builder);
+  add_links(population, builder);
+  network->add_links(builder);
+
+  Cluster cluster;
+  cluster.fabric = std::make_unique<Fabric>(builder.build());
+  cluster.alike_from_every_node = network->alike_from_every_node() && !population.mixed();
+  cluster.tiers = network->tiers();
+  cluster.warnings = network->warnings();
+  add_nodes(population, cluster.divisions);
+  for (Division& division : network->divisions()) { cluster.divisions.push_back(std::move(division)); }
+  cluster.endpoints.reserve(population.endpoints());
+  for (std::uint32_t e = 0; e < population.endpoints(); ++e) { cluster.endpoints.push_back(population.endpoint(e)); }
+  cluster.endpoints_per_node = population.node ? in_each(population, &NodeTemplate::gpus) : 1;
+  cluster.nics_per_node = population.node ? in_each(population, &NodeTemplate::nics) : 0;
+  cluster.description = fmt::format("{} on a {}", described(population), kind);
+  cluster.router = std::make_unique<RegularRouter>(*cluster.fabric, population, std::move(network), choice);
+  return cluster;
+}
 
 Wide bytes_needed(Wide vertices, Wide links) {
   // A link while building: its ends and properties, its place in the order; and its properties, target and source in
@@ -283,17 +283,6 @@ Cluster k_ary_n_tree(const Population& population, const KaryTreeSpec& spec, con
   }
   return assemble(population, std::make_shared<KaryTree>(population, spec), routing,
                   fmt::format("{}-ary {}-tree", spec.arity, spec.levels));
-}
-
-Cluster torus(const Population& population, const TorusSpec& spec, const RoutingRequest& routing) {
-  check_population(population);
-  check_torus(population.members, spec.dimensions);
-  Cluster cluster = assemble(population, std::make_shared<Torus>(population, spec), routing,
-                             fmt::format("torus of {}", fmt::join(spec.dimensions, " x ")));
-  if (population.endpoints_each() == 1 && spec.dimensions.size() <= cluster.torus.size()) {
-    std::copy(spec.dimensions.begin(), spec.dimensions.end(), cluster.torus.begin());
-  }
-  return cluster;
 }
 
 }  // namespace athanor

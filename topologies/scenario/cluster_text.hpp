@@ -10,6 +10,7 @@
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 #include "topologies/fabric.hpp"
+#include "topologies/generators/direct/global_cables.hpp"
 #include "topologies/node/node_spec.hpp"
 #include "topologies/overrides.hpp"
 #include "topologies/router.hpp"
@@ -61,8 +62,25 @@ struct NetworkLinkText {
   Ratio efficiency{1, 1};
 };
 
+/// What only direct networks have.
+struct DirectText {
+  enum class Kind : std::uint8_t { mesh, torus, full_mesh, hyperx, dragonfly, dragonfly_plus, slim_fly };
+  Kind kind = Kind::torus;
+  VertexKind positions = VertexKind::host;  ///< where there are no nodes
+  std::vector<std::uint32_t> dimensions;
+  std::vector<bool> wrap;
+  bool tpu_v4_twists = false;
+  std::vector<std::vector<std::uint32_t>> twists;
+  std::vector<std::uint32_t> cables;  ///< in parallel, of each dimension or of all
+  std::optional<std::uint32_t> hosts_per_switch, switches, groups, switches_per_group, spines_per_group;
+  std::optional<std::uint32_t> global_cables;  ///< of one switch
+  Arrangement arrangement = Arrangement::palm_tree;
+  std::uint32_t q = 0;
+  std::optional<NetworkLinkText> global_link;
+};
+
 struct FabricText {
-  enum class Kind : std::uint8_t { star, fat_tree, rail_optimized, rail_only, dual_plane, k_ary_n_tree, torus };
+  enum class Kind : std::uint8_t { star, fat_tree, rail_optimized, rail_only, dual_plane, k_ary_n_tree, direct };
   Kind kind = Kind::star;
   std::optional<std::string> switch_name;
   std::optional<NetworkLinkText> link;
@@ -76,8 +94,7 @@ struct FabricText {
   std::optional<bool> by_rail;  ///< of planes; absent: where there are nodes
   std::uint32_t arity = 0;
   std::uint32_t levels = 0;
-  std::vector<std::uint32_t> dimensions;
-  VertexKind positions = VertexKind::host;  ///< of a torus without nodes
+  DirectText direct;
   Place place;
   Place switch_place;
   Place link_place;

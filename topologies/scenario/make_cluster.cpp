@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "topologies/node/node_template.hpp"
+#include "topologies/scenario/make_direct.hpp"
 
 namespace athanor {
 
@@ -41,7 +42,7 @@ class ClusterMaker {
       case Kind::rail_only: return make_rail_only(population, routing);
       case Kind::dual_plane: return dual_plane(population, clos(), fabric_.planes, by_rail(), routing);
       case Kind::k_ary_n_tree: return make_k_ary_n_tree(population, routing);
-      case Kind::torus: return torus(population, {fabric_.dimensions, cable(fabric_.link), nic_cable()}, routing);
+      case Kind::direct: return make_direct(fabric_.direct, population, direct_cables(), routing);
     }
     return std::nullopt;
   }
@@ -54,7 +55,7 @@ class ClusterMaker {
   }
 
   Population population_of(std::uint32_t members) const {
-    if (mixture_.empty()) { return node_ ? nodes(members, *node_) : hosts(members, fabric_.positions); }
+    if (mixture_.empty()) { return node_ ? nodes(members, *node_) : hosts(members, fabric_.direct.positions); }
     std::vector<NodeKind> kinds;
     for (std::size_t k = 0; k < mixture_.size(); ++k) {
       const NodeSpec& spec = mixture_[k];
@@ -78,9 +79,9 @@ class ClusterMaker {
   }
 
   void check_mixture() {
-    const bool of_one_kind = fabric_.kind == Kind::torus;
+    const bool of_one_kind = fabric_.kind == Kind::direct && members_are_routers(fabric_.direct);
     if (text_.mixture.empty() || !of_one_kind) { return; }
-    problems_.add({"does-not-fit", "a torus has nodes of one kind at its positions", text_.nodes_place,
+    problems_.add({"does-not-fit", "a network whose positions are nodes has nodes of one kind", text_.nodes_place,
                    "write one \"node\", or take a fat_tree"});
   }
 
@@ -124,9 +125,8 @@ class ClusterMaker {
     Wide implied = 0;
     for (const NodeCountText& kind : text_.mixture) { implied += kind.count; }
     if (implied > 0) { return static_cast<std::uint32_t>(std::min<Wide>(implied, kNoNode)); }
-    if (fabric_.kind == Kind::torus) {
-      implied = 1;
-      for (const std::uint32_t size : fabric_.dimensions) { implied = std::min<Wide>(implied * size, kNoNode); }
+    if (fabric_.kind == Kind::direct) {
+      implied = implied_members(fabric_.direct, node_ ? node_->nics : 1);
     } else if (fabric_.kind == Kind::k_ary_n_tree) {
       implied = Wide{kary_tree_hosts(fabric_.arity, fabric_.levels)} / std::max(node_ ? node_->nics : 1, 1U);
     } else if (!by_rail() && fabric_.leaves && fabric_.hosts_per_leaf) {
@@ -167,10 +167,20 @@ class ClusterMaker {
     return result;
   }
 
-  /// From a NIC to the router of its torus position.
+  /// From a NIC to the router of its position.
   CableSpec nic_cable() const {
     if (!node_) { return {}; }
     return {node_->nic_rate, scaled_down(node_->nic_rate, node_->nic_efficiency), Time::zero(), Time::zero()};
+  }
+
+  DirectCables direct_cables() const {
+    DirectCables cables;
+    cables.radix = radix();
+    cables.local = cable(fabric_.link);
+    cables.global = cable(fabric_.direct.global_link);
+    cables.host = host_cable();
+    cables.nic = nic_cable();
+    return cables;
   }
 
   ClosSpec clos() const {
@@ -235,9 +245,12 @@ std::optional<Cluster> make_single(const ClusterText& text, const Presets& prese
                   text.nodes_place, R"(write "fabric": {"kind": "star", "switch": "QM9700"})"});
     return std::nullopt;
   }
-  if (routing.routing == Routing::dimension_order) {
-    throw ScenarioError(
-        Problem{"routing", "a single node cannot be routed by dimension_order", {}, "leave out the routing"});
+  const bool of_networks = routing.routing && *routing.routing != Routing::ecmp && *routing.routing != Routing::d_mod_k;
+  if (of_networks) {
+    throw ScenarioError(Problem{"routing",
+                                fmt::format("a single node cannot be routed by {}", name(*routing.routing)),
+                                {},
+                                "leave out the routing"});
   }
   if (routing.pxn.value_or(false)) {
     throw ScenarioError(Problem{"routing", "pxn chooses NICs, which one node alone does not use", {}, "leave it out"});

@@ -7,37 +7,6 @@ namespace {
 using Form = ValueReader::Form;
 constexpr std::uint32_t kMostPorts = 65'536;
 
-void read_network_link(ObjectReader& reader, NetworkLinkText& link) {
-  reader.required("rate", link.rate, "Line rate, one direction");
-  reader.required("latency", link.latency, "Of one link, the forwarding of the switch included");
-  reader.optional("efficiency", link.efficiency, "Payload rate / line rate");
-  if (link.efficiency.numerator == 0) {
-    reader.problem("efficiency", "out-of-range", "an efficiency of 0 leaves no bandwidth");
-  }
-}
-
-void read_network_link(ObjectReader& reader, std::string_view key, std::string_view meaning,
-                       std::optional<NetworkLinkText>& link) {
-  reader.optional_object(key, meaning, [&](ObjectReader& fields) {
-    NetworkLinkText read;
-    read_network_link(fields, read);
-    if (!fields.describing()) { link = read; }
-  });
-}
-
-void read_ports(ObjectReader& reader, FabricText& fabric) {
-  reader.optional("switch", fabric.switch_name, "A switch preset: port rate, latency and radix");
-  read_network_link(reader, "link", "Every link of the network, where no switch is named", fabric.link);
-  reader.optional("cable_latency", fabric.cable_latency, "Propagation of a cable, beside a switch's own latency");
-  if (reader.describing()) { return; }
-  fabric.switch_place = reader.place("switch");
-  fabric.link_place = reader.place("link");
-  if (fabric.switch_name.has_value() == fabric.link.has_value() && reader.ok()) {
-    reader.problem("", "missing-key", "a network needs either \"switch\" or \"link\"",
-                   R"(write "switch": "QM9700", or "link": {"rate": "400Gb/s", "latency": "500ns"})");
-  }
-}
-
 void read_oversubscription(ValueReader& reader, std::vector<Ratio>& ratios) {
   const Range<Ratio> range{{1, 1000}, {1000, 1}};
   const auto one = [&](ValueReader& value) {
@@ -105,18 +74,6 @@ void read_star(ObjectReader& reader, FabricText& fabric) {
   reader.optional("radix", fabric.radix, "Ports of the switch; default: of the preset, else any", {1, 1U << 24U});
 }
 
-void read_torus(ObjectReader& reader, FabricText& fabric) {
-  fabric.kind = FabricText::Kind::torus;
-  reader.required("dimensions", fabric.dimensions, "Positions in each dimension", {1, 1U << 24U});
-  reader.required_object("link", "From a position to its neighbour", [&](ObjectReader& fields) {
-    NetworkLinkText link;
-    read_network_link(fields, link);
-    if (!fields.describing()) { fabric.link = link; }
-  });
-  reader.optional("positions", fabric.positions, "What stands at a position where there are no nodes",
-                  {{"host", VertexKind::host}, {"gpu", VertexKind::gpu}});
-}
-
 void read_fabric(ObjectReader& reader, FabricText& fabric) {
   const auto with = [&](void (*read)(ObjectReader&, FabricText&)) {
     return [&fabric, read](ObjectReader& fields) { read(fields, fabric); };
@@ -129,7 +86,13 @@ void read_fabric(ObjectReader& reader, FabricText& fabric) {
        {"rail_only", "A network for each rail, joined only inside nodes", with(read_rail_only)},
        {"dual_plane", "Fat trees side by side; every NIC has a port to each", with(read_dual_plane)},
        {"k_ary_n_tree", "n levels of k^(n-1) switches under k^n hosts", with(read_k_ary_n_tree)},
-       {"torus", "A grid that closes on itself in every dimension", with(read_torus)}});
+       {"torus", "A grid that closes on itself in every dimension, twisted or not", with(read_torus)},
+       {"mesh", "A grid with ends", with(read_mesh)},
+       {"full_mesh", "Nodes or switches that are joined every two", with(read_full_mesh)},
+       {"hyperx", "Switches in a box, each joined to all along every dimension", with(read_hyperx)},
+       {"dragonfly", "Groups of routers, joined every two within a group and group by group", with(read_dragonfly)},
+       {"dragonfly_plus", "Groups of leaves and spines, joined by cables between spines", with(read_dragonfly_plus)},
+       {"slim_fly", "Routers at most two hops apart, joined by algebra", with(read_slim_fly)}});
   if (!reader.describing()) { fabric.place = reader.place(); }
 }
 
@@ -242,6 +205,37 @@ void check_together(ObjectReader& reader, const ClusterText& cluster) {
 
 }  // namespace
 
+void read_network_link(ObjectReader& reader, NetworkLinkText& link) {
+  reader.required("rate", link.rate, "Line rate, one direction");
+  reader.required("latency", link.latency, "Of one link, the forwarding of the switch included");
+  reader.optional("efficiency", link.efficiency, "Payload rate / line rate");
+  if (link.efficiency.numerator == 0) {
+    reader.problem("efficiency", "out-of-range", "an efficiency of 0 leaves no bandwidth");
+  }
+}
+
+void read_network_link(ObjectReader& reader, std::string_view key, std::string_view meaning,
+                       std::optional<NetworkLinkText>& link) {
+  reader.optional_object(key, meaning, [&](ObjectReader& fields) {
+    NetworkLinkText read;
+    read_network_link(fields, read);
+    if (!fields.describing()) { link = read; }
+  });
+}
+
+void read_ports(ObjectReader& reader, FabricText& fabric) {
+  reader.optional("switch", fabric.switch_name, "A switch preset: port rate, latency and radix");
+  read_network_link(reader, "link", "Every link of the network, where no switch is named", fabric.link);
+  reader.optional("cable_latency", fabric.cable_latency, "Propagation of a cable, beside a switch's own latency");
+  if (reader.describing()) { return; }
+  fabric.switch_place = reader.place("switch");
+  fabric.link_place = reader.place("link");
+  if (fabric.switch_name.has_value() == fabric.link.has_value() && reader.ok()) {
+    reader.problem("", "missing-key", "a network needs either \"switch\" or \"link\"",
+                   R"(write "switch": "QM9700", or "link": {"rate": "400Gb/s", "latency": "500ns"})");
+  }
+}
+
 void read_cluster(ObjectReader& reader, ClusterText& cluster) {
   reader.optional_value("node", "A node preset, one with changes, or a node in full; absent: hosts on the fabric",
                         [&](ValueReader& value) {
@@ -281,7 +275,11 @@ void read_cluster(ObjectReader& reader, ClusterText& cluster) {
 }
 
 Names<Routing> routing_names() {
-  return {{"ecmp", Routing::ecmp}, {"d_mod_k", Routing::d_mod_k}, {"dimension_order", Routing::dimension_order}};
+  return {{"ecmp", Routing::ecmp},
+          {"d_mod_k", Routing::d_mod_k},
+          {"dimension_order", Routing::dimension_order},
+          {"minimal", Routing::minimal},
+          {"valiant", Routing::valiant}};
 }
 
 }  // namespace athanor

@@ -14,6 +14,20 @@ void read_override(ObjectReader& reader, LinkOverride& given);
 /// A link by the name of its preset, or by its figures.
 void read_link(ValueReader& reader, LinkText& link);
 void read_link_figures(ObjectReader& reader, LinkText& link);
+/// "link": {"rate": ..., "latency": ...} of the network, required or not; and what names the cables and switches of
+/// one.
+void read_network_link(ObjectReader& reader, NetworkLinkText& link);
+void read_network_link(ObjectReader& reader, std::string_view key, std::string_view meaning,
+                       std::optional<NetworkLinkText>& link);
+void read_ports(ObjectReader& reader, FabricText& fabric);
+/// The kinds of direct networks.
+void read_mesh(ObjectReader& reader, FabricText& fabric);
+void read_torus(ObjectReader& reader, FabricText& fabric);
+void read_full_mesh(ObjectReader& reader, FabricText& fabric);
+void read_hyperx(ObjectReader& reader, FabricText& fabric);
+void read_dragonfly(ObjectReader& reader, FabricText& fabric);
+void read_dragonfly_plus(ObjectReader& reader, FabricText& fabric);
+void read_slim_fly(ObjectReader& reader, FabricText& fabric);
 /// The names of "network": {"routing": ...}.
 Names<Routing> routing_names();
 

@@ -1,0 +1,118 @@
+"""Fabrics of every kind are drawn, devices stand apart, and what is no fabric is refused."""
+
+import itertools
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PLOT = ROOT / "tools/plot/plot_topology.py"
+sys.path.insert(0, str(ROOT / "tools/plot"))
+import topology  # noqa: E402
+
+
+def fabric(names, cables, endpoints, kind="", sizes=()):
+    links = [{"from": one, "to": other} for pair in cables for one, other in (pair, pair[::-1])]
+    return {"description": f"a {kind or 'graph'}", "endpoints": list(endpoints), "links": links,
+            "vertices": [{"name": name, "kind": name.split("/")[-1].rstrip("0123456789")} for name in names],
+            "shape": {"kind": kind, "sizes": list(sizes)}}
+
+
+def with_hosts(routers, cables, kind, sizes):
+    """A host on each router; hosts come first, as generated fabrics have them."""
+    names = [f"host{n}" for n in range(routers)] + [f"router{n}" for n in range(routers)]
+    joined = [(routers + one, routers + other) for one, other in cables]
+    return fabric(names, joined + [(n, routers + n) for n in range(routers)], range(routers), kind, sizes)
+
+
+def box(kind, sizes):
+    """Neighbours are joined, without ends that meet."""
+    places = list(itertools.product(*map(range, sizes)))
+    cables = [(i, j) for i, j in itertools.combinations(range(len(places)), 2)
+              if sum(abs(a - b) for a, b in zip(places[i], places[j])) == 1]
+    return fabric([f"host{n}" for n in range(len(places))], cables, range(len(places)), kind, sizes)
+
+
+SAMPLES = {
+    "tree": fabric(["host0", "host1", "leaf0", "leaf1", "spine0"], [(0, 2), (1, 3), (2, 4), (3, 4)], [0, 1]),
+    "nodes": fabric(["node0/gpu0", "node0/nic0", "node1/gpu0", "node1/nic0", "leaf0"], [(0, 1), (2, 3), (1, 4), (3, 4)],
+                    [0, 2]),
+    "inside": fabric(["node0/gpu0", "node0/gpu1", "node0/nvswitch0"], [(0, 2), (1, 2)], [0, 1]),
+    "line": box("mesh", [5]), "mesh": box("mesh", [3, 4]), "torus": box("torus", [2, 3, 4]), "4D": box("torus", [2] * 4),
+    "5D": box("mesh", [2] * 5),
+    "full": fabric(["host0", "host1", "host2"], [(0, 1), (0, 2), (1, 2)], range(3), "full_mesh", [3]),
+    "hyperx": with_hosts(6, [(0, 1), (0, 2), (1, 2), (0, 3)], "hyperx", [2, 3]),
+    "dragonfly": with_hosts(6, [(0, 1), (2, 3), (4, 5), (0, 2), (3, 4), (1, 5)], "dragonfly", [3, 2]),
+    "slim": with_hosts(18, [(0, 1), (0, 9)], "slim_fly", [3]),
+}
+
+
+def draw(content, ending, raw=False):
+    """(exit status, stderr, the picture's bytes) of drawing `content`."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, picture = pathlib.Path(folder) / "fabric.json", pathlib.Path(folder) / ("picture" + ending)
+        source.write_text(content if raw else json.dumps(content), encoding="utf-8")
+        done = subprocess.run([sys.executable, PLOT, source, "--output", picture], capture_output=True, text=True,
+                              check=False)
+        return done.returncode, done.stderr, picture.read_bytes() if picture.exists() else b""
+
+
+def drawing_of(document):
+    drawing = topology.Drawing(document)
+    topology.place_devices(drawing)
+    return drawing
+
+
+class Places(unittest.TestCase):
+    def test_every_device_has_a_place_and_no_two_stand_on_each_other(self):
+        for name, document in SAMPLES.items():
+            with self.subTest(name):
+                drawing = drawing_of(document)
+                self.assertEqual(set(drawing.places), set(drawing.devices))
+                for one, other in itertools.combinations(drawing.places.values(), 2):
+                    self.assertGreater(math.dist(one, other), 0.1)
+
+    def test_nodes_are_one_device_each_and_alone_show_their_inside(self):
+        self.assertEqual(drawing_of(SAMPLES["nodes"]).devices, ["node0", "node1", "leaf0"])
+        self.assertEqual(len(drawing_of(SAMPLES["inside"]).devices), 3)
+
+    def test_layers_are_as_far_up_as_switches_are_from_hosts(self):
+        heights = {device: place[1] for device, place in drawing_of(SAMPLES["tree"]).places.items()}
+        self.assertLess(heights["host0"], heights["leaf0"])
+        self.assertLess(heights["leaf1"], heights["spine0"])
+        self.assertEqual(heights["leaf0"], heights["leaf1"])
+
+    def test_parallel_cables_are_counted(self):
+        self.assertEqual(drawing_of(fabric(["a", "b"], [(0, 1), (0, 1)], [0, 1])).cables, {("a", "b"): 2})
+
+
+class Pictures(unittest.TestCase):
+    def test_the_picture_says_what_it_counts(self):
+        self.assertIn(b"6 hosts, 6 switches, 6 cables between switches.", draw(SAMPLES["dragonfly"], ".svg")[2])
+        self.assertIn(b"12 hosts, 17 cables.", draw(SAMPLES["mesh"], ".svg")[2])
+
+    def test_each_ending_gives_its_kind_of_file_and_the_same_each_time(self):
+        for kind, ending, begin in (("tree", ".png", b"\x89PNG"), ("slim", ".pdf", b"%PDF"), ("hyperx", ".svg", b"<?xml")):
+            status, stderr, picture = draw(SAMPLES[kind], ending)
+            self.assertEqual((status, stderr), (0, ""))
+            self.assertTrue(picture.startswith(begin), ending)
+        self.assertEqual(picture, draw(SAMPLES["hyperx"], ".svg")[2])
+
+
+class BadFiles(unittest.TestCase):
+    def test_what_is_no_fabric_is_refused_in_one_line(self):
+        many = fabric([f"host{n}" for n in range(1600)], [], range(1600))
+        for content, raw, problem in (("{", True, "not JSON"), ({}, False, "it has no description"),
+                                      (many, False, "1600 devices are more than")):
+            status, stderr, picture = draw(content, ".svg", raw)
+            self.assertEqual((status, picture), (4, b""))
+            self.assertIn(problem, stderr)
+            self.assertEqual(stderr.count("\n"), 1, stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

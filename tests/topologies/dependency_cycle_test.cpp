@@ -1,0 +1,85 @@
+#include "topologies/routing/dependency_cycle.hpp"
+
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "tests/topologies/direct/direct_laws.hpp"
+
+using namespace athanor;
+using namespace athanor::test;
+
+namespace {
+
+/// Whether routes can wait for each other in a circle; where they can, that the links named are one, of links that
+/// routes take one after the other.
+bool prone(const Cluster& cluster) {
+  const DependencyCycle cycle = dependency_cycle(cluster);
+  CHECK_FALSE(cycle.sampled);
+  std::set<std::pair<LinkId, LinkId>> taken;
+  for (const VertexId from : cluster.endpoints) {
+    for (const VertexId to : cluster.endpoints) {
+      for (std::uint64_t flow = 0; flow < 4; ++flow) {
+        const auto path = route(cluster, from, to, flow);
+        for (std::size_t i = 1; i < path.size(); ++i) { taken.insert({path[i - 1], path[i]}); }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < cycle.links.size(); ++i) {
+    CHECK(taken.count({cycle.links[i], cycle.links[(i + 1) % cycle.links.size()]}) == 1);
+  }
+  CHECK(deadlock_warning(*cluster.fabric, cycle).empty() == cycle.links.empty());
+  return !cycle.links.empty();
+}
+
+Cluster grid_of(const std::vector<std::uint32_t>& sizes, bool wraps) {
+  std::uint32_t n = 1;
+  for (const std::uint32_t size : sizes) { n *= size; }
+  return mesh(hosts(n), {sizes, cable(), cable(), std::vector<bool>(sizes.size(), wraps)});
+}
+
+}  // namespace
+
+TEST_CASE("trees, meshes and dimension order in a HyperX need one virtual channel") {
+  CHECK_FALSE(prone(star(hosts(5), cable())));
+  for (const std::uint32_t tiers : {2U, 3U}) {
+    for (const Routing routing : {Routing::d_mod_k, Routing::ecmp}) {
+      ClosSpec spec = clos_of_radix(4);
+      spec.tiers = tiers;
+      CHECK_FALSE(prone(fat_tree(hosts(tiers == 2 ? 8 : 16), spec, {routing, 1})));
+    }
+  }
+  CHECK_FALSE(prone(grid_of({5}, false)));
+  CHECK_FALSE(prone(grid_of({3, 4}, false)));
+  CHECK_FALSE(prone(grid_of({3, 3, 3}, false)));
+  CHECK_FALSE(prone(hyperx(hosts(24), {{3, 4}, {}}, switches(2))));
+  CHECK_FALSE(prone(dragonfly_plus(hosts(20), {5, 2, 2, 2, Arrangement::palm_tree}, switches(2))));
+}
+
+TEST_CASE("rings of four and more, dragonflies, Slim Flies and detours can wait for each other in a circle") {
+  CHECK_FALSE(prone(grid_of({3}, true)));  // no route takes two links of a ring of three
+  CHECK(prone(grid_of({4}, true)));
+  CHECK(prone(grid_of({5}, true)));
+  CHECK(prone(grid_of({4, 4}, true)));
+  CHECK(prone(torus(hosts(32), {{2, 4, 4}, cable(), cable(), tpu_v4_twists({2, 4, 4})})));
+  CHECK(prone(dragonfly(hosts(36), {9, 4, 2, Arrangement::palm_tree}, switches(1))));
+  CHECK(prone(dragonfly(hosts(36), {9, 4, 2, Arrangement::consecutive}, switches(1))));
+  CHECK(prone(slim_fly(hosts(50), 5, switches(1))));
+  CHECK(prone(hyperx(hosts(12), {{3, 4}, {}}, switches(1), {Routing::valiant, 1})));
+  CHECK(prone(dragonfly_plus(hosts(10), {5, 2, 2, 2, Arrangement::palm_tree}, switches(1), {Routing::valiant, 1})));
+}
+
+TEST_CASE("the warning names the links of the circle, and a part of the routes is said to be one") {
+  const Cluster ring = grid_of({4}, true);
+  CHECK(deadlock_warning(*ring.fabric, dependency_cycle(ring)) ==
+        "deadlock-prone under PFC on one virtual channel: routes wait for each other in a circle, host0 -> host1 waits "
+        "for host1 -> host2 waits for host2 -> host3 waits for host3 -> host0 waits for the first");
+  const Cluster eight = grid_of({16}, true);
+  CHECK(deadlock_warning(*eight.fabric, dependency_cycle(eight)).find("waits for 10 more") != std::string::npos);
+  CHECK(dependency_cycle(grid_of({8, 8}, false), 1, 1000).sampled);
+}
+
+TEST_CASE("links inside a node are no channels of the network") {
+  const Cluster cluster = single_node(cube_mesh_node());
+  CHECK(dependency_cycle(cluster).links.empty());
+}

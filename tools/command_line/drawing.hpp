@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "tools/command_line/command.hpp"
+
+namespace athanor {
+
+/// Where a script of tools/plot lies: beside the scenarios, in the source tree and where it is installed. Throws
+/// FileError when it does not.
+std::string plotting_script(const Library& library, const std::string& name);
+
+/// The picture's file: what --output names, or DIR/NAME.svg with DIR of --out. Its ending says what kind of picture:
+/// throws UsageError where it is none of .svg, .png and .pdf, FileError where the file cannot be written.
+std::string picture_path(const Invocation& invocation, const std::string& name);
+
+/// Draws `data` with a script of tools/plot, whose words go to out and err. Throws FileError where that fails.
+void draw(const Invocation& invocation, const Streams& streams, const std::string& script,
+          const nlohmann::ordered_json& data, const std::string& picture);
+
+}  // namespace athanor

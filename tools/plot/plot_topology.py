@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Draws a fabric, as `athanor describe --fabric` writes it.
+
+    plot_topology.py FABRIC.json --output PICTURE.svg|.png|.pdf
+
+A square for each switch, a circle for each host or node, a line for each cable. Prints the picture's path. Exit
+status: 0, 2 for a wrong command line, 4 for a file that cannot be read, drawn or written.
+"""
+
+import argparse
+import collections
+import pathlib
+import sys
+import textwrap
+
+import interpreter
+
+interpreter.require_module("matplotlib")
+
+import matplotlib  # noqa: E402  (only now is it known to be there)
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.collections import LineCollection  # noqa: E402
+from matplotlib.lines import Line2D  # noqa: E402
+from matplotlib.patches import FancyArrowPatch  # noqa: E402
+
+import axes  # noqa: E402
+import pictures  # noqa: E402
+import topology  # noqa: E402
+
+TO_HOST = "#AAAAAA"
+GLOBAL = axes.PALETTE[1]
+BOXES = ("torus", "mesh", "full_mesh", "hyperx")
+MOST_LABELS = 130
+
+
+class Cable:
+    """One line of the picture."""
+
+    def __init__(self, ends, colour, count, bend=0.0, faint=False):
+        self.ends, self.colour, self.count, self.bend, self.faint = ends, colour, count, bend, faint
+
+    def width(self):
+        return min(0.9 + 0.8 * (self.count - 1), 3.5)
+
+
+def group_of(drawing, number):
+    """Of a switch of a dragonfly or dragonfly+."""
+    if drawing.kind == "dragonfly":
+        return number // drawing.sizes[1]
+    groups, leaves, spines = drawing.sizes
+    return number // leaves if number < groups * leaves else (number - groups * leaves) // spines
+
+
+def box_cable(drawing, ends, numbers, count):
+    along, near = topology.dimension_of(drawing, *ends, numbers)
+    colour = axes.PALETTE[along % len(axes.PALETTE)]
+    if near or len([size for size in drawing.sizes if size > 1]) == 1 and drawing.kind != "mesh":
+        return Cable(ends, colour, count)
+    return Cable(ends, colour, count, bend=0.28, faint=drawing.kind == "torus")
+
+
+def switch_cable(drawing, ends, numbers, count):
+    """The look of a cable between switches (or positions)."""
+    if drawing.kind in BOXES:
+        return box_cable(drawing, ends, numbers, count)
+    one, other = (numbers[device] for device in ends)
+    if drawing.kind.startswith("dragonfly"):
+        crosses = group_of(drawing, one) != group_of(drawing, other)
+        return Cable(ends, GLOBAL if crosses else axes.PALETTE[0], count)
+    if drawing.kind == "slim_fly":
+        q = drawing.sizes[0]
+        if one // (q * q) != other // (q * q):
+            return Cable(ends, axes.PALETTE[one // q % q % len(axes.PALETTE)], count, faint=True)
+        return Cable(ends, "#333333", count, bend=0.0 if abs(one - other) == 1 else 0.35)
+    return Cable(ends, axes.PALETTE[0], count)
+
+
+def cables_of(drawing):
+    endpoints = set(drawing.endpoints)
+    numbers = {device: number for number, device in enumerate(drawing.switches or drawing.devices)}
+    found = []
+    for ends, count in drawing.cables.items():
+        between = all(end in numbers for end in ends)
+        layered = not drawing.kind and any(end in endpoints for end in ends)
+        found.append(switch_cable(drawing, ends, numbers, count) if between and not layered
+                     else Cable(ends, TO_HOST, count))
+    return found
+
+
+def draw_cables(panel, drawing, cables):
+    straight = [cable for cable in cables if not cable.bend]
+    for faint in (True, False):
+        chosen = [cable for cable in straight if cable.faint == faint]
+        panel.add_collection(LineCollection([[drawing.places[end] for end in cable.ends] for cable in chosen],
+                                            colors=[cable.colour for cable in chosen], zorder=1,
+                                            linewidths=[cable.width() for cable in chosen],
+                                            alpha=0.45 if faint else 0.9))
+    for cable in cables:
+        if cable.bend:
+            panel.add_patch(FancyArrowPatch(*(drawing.places[end] for end in cable.ends), arrowstyle="-",
+                                            connectionstyle=f"arc3,rad={cable.bend}", color=cable.colour,
+                                            linewidth=cable.width(), alpha=0.55 if cable.faint else 0.9, zorder=1))
+
+
+def draw_devices(panel, drawing):
+    switches, endpoints = drawing.switches, drawing.endpoints
+    forward = not switches  # endpoints that pass traffic on are as large as switches
+    for devices, marker, size, face in ((switches, "s", 150, "white"), (endpoints, "o", 150 if forward else 34, "white")):
+        if devices:
+            edge = "#222222" if devices is switches or forward else "#777777"
+            panel.scatter(*zip(*(drawing.places[device] for device in devices)), s=size, marker=marker, facecolors=face,
+                          edgecolors=edge, linewidths=1.0, zorder=3)
+    labelled = switches if switches else endpoints
+    if len(labelled) > MOST_LABELS:
+        return
+    for number, device in enumerate(labelled):
+        x, y = drawing.places[device]
+        panel.text(x, y, label(drawing, device, number), fontsize=6.5, ha="center", va="center_baseline", zorder=4)
+
+
+def label(drawing, device, number):
+    """The device's own number; the inside of a node has names."""
+    digits = "".join(character for character in device if character.isdigit())
+    if "/" in device or not digits:
+        return device.split("/")[-1]
+    return digits if drawing.switches or not drawing.kind else str(number)
+
+
+def counted(number, thing):
+    many = f"{thing}es" if thing.endswith("ch") else f"{thing}s"
+    return f"{number:,} {thing if number == 1 else many}"
+
+
+def explanation(drawing):
+    hosts = collections.Counter("node" if device.startswith("node") else drawing.kinds[device]
+                                for device in drawing.endpoints)
+    words = [counted(count, kind) for kind, count in hosts.items()]
+    numbers = set(drawing.switches or drawing.devices)
+    inner = sum(count for ends, count in drawing.cables.items() if all(end in numbers for end in ends))
+    if drawing.switches:
+        words.append(counted(len(drawing.switches), "switch"))
+    words.append(counted(inner, "cable") + (" between switches" if drawing.switches else ""))
+    text = ", ".join(words) + "."
+    if any(count > 1 for count in drawing.cables.values()):
+        text += " Thick lines: several cables side by side."
+    return text
+
+
+def legend(panel, drawing):
+    lines = []
+    if drawing.kind in BOXES and len(drawing.sizes) > 1:
+        lines = [(axes.PALETTE[d % len(axes.PALETTE)], f"dimension {d}") for d in range(len(drawing.sizes))]
+    elif drawing.kind.startswith("dragonfly"):
+        lines = [(axes.PALETTE[0], "within a group"), (GLOBAL, "between groups")]
+    elif drawing.kind == "slim_fly":
+        lines = [("#333333", "within a column"), (axes.PALETTE[0], "between the halves, by column")]
+    if lines:
+        panel.legend([Line2D([], [], color=colour, linewidth=1.6) for colour, _ in lines], [text for _, text in lines],
+                     loc="upper center", bbox_to_anchor=(0.5, -0.01), ncol=len(lines), frameon=False, fontsize=8.5)
+
+
+def write_title(figure, description, explained):
+    width, height = figure.get_size_inches()
+    title = textwrap.wrap(description[:1].upper() + description[1:], int(9.5 * width))
+    figure.text(0.1 / width, 1 - 0.08 / height, "\n".join(title), ha="left", va="top", fontsize=12, fontweight="bold")
+    figure.text(0.1 / width, 1 - (0.14 + 0.22 * len(title)) / height,
+                "\n".join(textwrap.wrap(explained, int(15 * width))), ha="left", va="top", fontsize=8.5, color="#444444")
+
+
+def figure_of(document, drawing):
+    xs, ys = zip(*drawing.places.values())
+    span_x, span_y = max(max(xs) - min(xs), 1.0), max(max(ys) - min(ys), 0.6)
+    scale = min(0.82, 11 / span_x, 9 / span_y)
+    width, height = max(5.2, span_x * scale + 1.2), span_y * scale + 2.1
+    figure, panel = pyplot.subplots(figsize=(width, height))
+    figure.subplots_adjust(left=0.02, right=0.98, top=1 - 0.85 / height, bottom=0.45 / height)
+    draw_cables(panel, drawing, cables_of(drawing))
+    draw_devices(panel, drawing)
+    legend(panel, drawing)
+    margin = 0.5
+    panel.set_xlim(min(xs) - margin, max(xs) + margin)
+    panel.set_ylim(min(ys) - margin, max(ys) + margin)
+    panel.set_aspect("equal")
+    panel.axis("off")
+    write_title(figure, document["description"], explanation(drawing))
+    return figure
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Draws a fabric.")
+    parser.add_argument("fabric", type=pathlib.Path, help="the JSON of `athanor describe --fabric`")
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="the picture: .svg, .png or .pdf")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    try:
+        axes.style()
+        pictures.text_stays_text()
+        pictures.save(figure_of(*topology.load(options.fabric)), options.output)
+        print(options.output)
+    except (topology.TopologyError, OSError) as error:
+        print(f"plot_topology.py: {error}", file=sys.stderr)
+        return 4
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

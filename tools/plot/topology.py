@@ -1,0 +1,204 @@
+"""A fabric, read for drawing: what is drawn of it, and where each thing stands."""
+
+import collections
+import json
+import math
+
+MOST_DRAWN = 1500  # devices; more are a grey mass
+
+
+class TopologyError(Exception):
+    """The file is no fabric, or none that can be drawn; the message says why."""
+
+
+class Drawing:
+    """Devices (nodes as one thing each) with their places, and the cables between them."""
+
+    def __init__(self, document):
+        names = [vertex["name"] for vertex in document["vertices"]]
+        nodes = {name.split("/")[0] for name in names}
+        # The inside of a node is drawn where there is nothing else.
+        self.drawn_as = names if len(nodes) == 1 else [name.split("/")[0] for name in names]
+        self.devices = list(dict.fromkeys(self.drawn_as))
+        ends = {self.drawn_as[vertex] for vertex in document["endpoints"]}
+        self.endpoints = [device for device in self.devices if device in ends]
+        self.switches = [device for device in self.devices if device not in ends]
+        self.kinds = {self.drawn_as[number]: vertex["kind"] for number, vertex in enumerate(document["vertices"])}
+        self.cables = cables_of(document, self.drawn_as)
+        self.neighbours = collections.defaultdict(list)
+        for one, other in self.cables:
+            self.neighbours[one].append(other)
+            self.neighbours[other].append(one)
+        shape = document.get("shape") or {}
+        self.kind, self.sizes = shape.get("kind", ""), shape.get("sizes", [])
+        self.places, self.labels = {}, {}
+        self.links_of_dimension = {}
+
+
+def cables_of(document, drawn_as):
+    """(one device, another) -> how many cables join them; within a device none."""
+    links = collections.Counter()
+    for link in document["links"]:
+        ends = drawn_as[link["from"]], drawn_as[link["to"]]
+        if ends[0] != ends[1]:
+            links[ends] += 1
+    order = {device: number for number, device in enumerate(dict.fromkeys(drawn_as))}
+    return {ends: count for ends, count in links.items() if order[ends[0]] < order[ends[1]]}
+
+
+def load(path):
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TopologyError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise TopologyError(f"{path}: not JSON: {error}") from error
+    missing = [key for key in ("description", "vertices", "links", "endpoints") if key not in document]
+    if missing:
+        raise TopologyError(f"{path}: no fabric: it has no {', '.join(missing)}")
+    drawing = Drawing(document)
+    if len(drawing.devices) > MOST_DRAWN:
+        raise TopologyError(f"{len(drawing.devices)} devices are more than the {MOST_DRAWN} that can be told apart in a "
+                            "picture; draw a smaller cluster of the same kind")
+    place_devices(drawing)
+    return document, drawing
+
+
+def on_circle(number, count, radius=1.0, middle=(0.0, 0.0), turn=0.0):
+    angle = turn + math.pi / 2 - 2 * math.pi * number / max(count, 1)
+    return middle[0] + radius * math.cos(angle), middle[1] + radius * math.sin(angle)
+
+
+def coordinates(number, sizes):
+    """The last dimension varies fastest."""
+    found = []
+    for size in reversed(sizes):
+        found.append(number % size)
+        number //= size
+    return list(reversed(found))
+
+
+def box_place(at, sizes):
+    """The last two dimensions as a sheet, the one before as depth, further ones as copies side by side."""
+    at, sizes = [0] * (2 - len(at)) + at, [1] * (2 - len(sizes)) + sizes
+    x, y = float(at[-1]), -float(at[-2])
+    if len(at) > 2:
+        shift = 0.38 if sizes[-3] <= 3 else 1.1 / sizes[-3]
+        x, y = x + shift * at[-3], y + 0.75 * shift * at[-3]
+    for depth in range(len(at) - 4, -1, -1):
+        if (len(at) - 4 - depth) % 2 == 0:
+            x += at[depth] * (sizes[-1] + 0.9)
+        else:
+            y -= at[depth] * (sizes[-2] + 0.9)
+    return x, y
+
+
+def place_box(drawing, devices):
+    if len([size for size in drawing.sizes if size > 1]) <= 1 and drawing.kind != "mesh":
+        radius = max(1.0, len(devices) / 6)
+        drawing.places.update({device: on_circle(number, len(devices), radius)
+                               for number, device in enumerate(devices)})
+        return
+    for number, device in enumerate(devices):
+        drawing.places[device] = box_place(coordinates(number, drawing.sizes), drawing.sizes)
+
+
+def place_dragonfly(drawing, switches):
+    groups, routers = drawing.sizes
+    inner = 0.16 * max(routers, 3)
+    outer = max(inner * 1.25, (inner + 0.3) * groups * 0.42)
+    for number, switch in enumerate(switches):
+        group, router = divmod(number, routers)
+        middle = on_circle(group, groups, outer if groups > 1 else 0)
+        turn = -2 * math.pi * group / groups
+        drawing.places[switch] = on_circle(router, routers, inner if routers > 1 else 0, middle, turn)
+
+
+def place_dragonfly_plus(drawing, switches):
+    groups, leaves, spines = drawing.sizes
+    outer = max(1.2, 0.24 * groups * max(leaves, spines))
+    for number, switch in enumerate(switches):
+        is_leaf = number < groups * leaves
+        group, place = divmod(number if is_leaf else number - groups * leaves, leaves if is_leaf else spines)
+        width = leaves if is_leaf else spines
+        angle = math.pi / 2 - 2 * math.pi * (group + (place + 0.5 - width / 2) / (1.35 * max(leaves, spines))) / groups
+        radius = outer if is_leaf else outer - 0.85
+        drawing.places[switch] = radius * math.cos(angle), radius * math.sin(angle)
+
+
+def place_slim_fly(drawing, switches):
+    """The two halves as sheets beside each other, a column of the field as a column."""
+    q = drawing.sizes[0]
+    for number, switch in enumerate(switches):
+        half, column, row = coordinates(number, [2, q, q])
+        drawing.places[switch] = half * (q + 1.2) + column, -row * 0.9
+
+
+def middle_of(places):
+    xs, ys = zip(*places)
+    return sum(xs) / len(xs), sum(ys) / len(ys)
+
+
+def place_hosts(drawing, outwards):
+    """Each beside the switch that it is on: away from the middle, of its group in a dragonfly, or below."""
+    endpoints = set(drawing.endpoints)
+    together = drawing.sizes[1] if drawing.kind == "dragonfly" and drawing.sizes[1] > 1 else len(drawing.switches)
+    for number, switch in enumerate(drawing.switches):
+        own = [device for device in drawing.neighbours[switch] if device in endpoints]
+        first = number - number % together
+        middle = middle_of([drawing.places[other] for other in drawing.switches[first:first + together]])
+        x, y = drawing.places[switch]
+        away = math.atan2(y - middle[1], x - middle[0]) if outwards and (x, y) != middle else -math.pi / 2
+        for number, host in enumerate(own):
+            if host in drawing.places:
+                continue
+            angle = away + (number + 0.5 - len(own) / 2) * min(0.75, 2.2 / max(len(own), 1))
+            drawing.places[host] = x + 0.36 * math.cos(angle), y + 0.36 * math.sin(angle)
+
+
+def layers(drawing):
+    """Devices by the number of cables to the nearest endpoint; what is joined to none comes last."""
+    distance = {device: 0 for device in drawing.endpoints}
+    waiting = collections.deque(drawing.endpoints)
+    while waiting:
+        device = waiting.popleft()
+        for other in drawing.neighbours[device]:
+            if other not in distance:
+                distance[other] = distance[device] + 1
+                waiting.append(other)
+    found = collections.defaultdict(list)
+    for device in drawing.devices:
+        found[distance.get(device, max(distance.values(), default=0) + 1)].append(device)
+    return found
+
+
+def place_layers(drawing):
+    found = layers(drawing)
+    widest = max(len(devices) for devices in found.values())
+    width = max(widest * 0.42, 3.0)
+    for height, devices in found.items():
+        for number, device in enumerate(devices):
+            drawing.places[device] = (number + 0.5) / len(devices) * width, height * max(1.3, 0.16 * width)
+
+
+def place_devices(drawing):
+    box = ("torus", "mesh", "full_mesh", "hyperx")
+    own = {"dragonfly": place_dragonfly, "dragonfly_plus": place_dragonfly_plus, "slim_fly": place_slim_fly}
+    if drawing.kind in box:
+        place_box(drawing, drawing.switches or drawing.devices)
+    elif drawing.kind in own:
+        own[drawing.kind](drawing, drawing.switches)
+    else:
+        place_layers(drawing)
+        return
+    if drawing.switches:
+        flat = drawing.kind == "hyperx" and len([size for size in drawing.sizes if size > 1]) > 1
+        place_hosts(drawing, outwards=drawing.kind != "slim_fly" and not flat)
+
+
+def dimension_of(drawing, one, other, devices):
+    """Of a box: the dimension that a cable goes along, and whether it joins positions that stand side by side."""
+    numbers = [coordinates(devices[device], drawing.sizes) for device in (one, other)]
+    steps = [abs(a - b) for a, b in zip(*numbers)]
+    differing = [d for d, step in enumerate(steps) if step]
+    return differing[0] if differing else 0, sum(steps) == 1

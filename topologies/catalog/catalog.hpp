@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topologies/router.hpp"
+
+namespace athanor {
+
+/// What is known of a kind of fabric, for lists and documentation. Formulas are plain text over `symbols`; the tests of
+/// each generator hold the generated graph against them.
+struct Topology {
+  std::string name;         ///< as in "fabric": {"kind": ...}
+  std::string title;        ///< "Fat tree"
+  std::string explanation;  ///< what it is, and who builds it
+  std::string symbols;      ///< what the letters in the formulas stand for
+  std::string endpoints;    ///< hosts or NICs that it takes
+  std::string switches;
+  std::string cables;     ///< between switches, or positions; those to hosts and NICs are not counted
+  std::string diameter;   ///< most links between two endpoints
+  std::string bisection;  ///< cables between the halves that it is measured on
+  std::string source;
+  std::vector<Routing> routings;  ///< the default first
+};
+
+/// Every kind of fabric that a scenario may ask for, switched networks first.
+const std::vector<Topology>& topologies();
+
+/// The parts of it. For topologies() alone.
+std::vector<Topology> switched_topologies();
+std::vector<Topology> direct_topologies();
+
+}  // namespace athanor

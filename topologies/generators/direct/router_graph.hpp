@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/random.hpp"
+#include "topologies/cluster.hpp"
+#include "topologies/router.hpp"
+
+namespace athanor {
+
+/// Numbers that depend on a flow alone: equal flows draw alike.
+class FlowDraws {
+ public:
+  explicit FlowDraws(std::uint64_t hash) : hash_(hash) {}
+
+  /// Evenly in [0, count). Requires count > 0.
+  std::uint32_t below(std::uint32_t count) {
+    hash_ = join_hash(hash_, 1);
+    return static_cast<std::uint32_t>(scale_hash(hash_, count));
+  }
+
+ private:
+  std::uint64_t hash_;
+};
+
+/// The links of a route from router to router, as it is found. Appends to `path`.
+class Trail {
+ public:
+  /// `first_router`: the vertex of router 0; the others follow it.
+  Trail(const Fabric& fabric, VertexId first_router, std::vector<LinkId>& path)
+      : fabric_(fabric), first_router_(first_router.value), path_(path) {}
+
+  void take(std::uint32_t router, std::uint32_t port) {
+    path_.push_back(LinkId{fabric_.out(VertexId{first_router_ + router}).first + port});
+  }
+
+ private:
+  const Fabric& fabric_;
+  std::uint32_t first_router_;
+  std::vector<LinkId>& path_;
+};
+
+/// Routers that belong together.
+struct RouterSet {
+  std::string name;
+  std::vector<VertexRange> routers;  ///< by number, not vertices
+  bool half = false;                 ///< splits the network in two
+};
+
+/// How the routers of a direct network are joined with each other, and the ways between them, all computed from
+/// coordinates. Routers are numbered from 0; the ports of one, from 0, lead to other routers. Immutable.
+class RouterGraph {
+ public:
+  virtual ~RouterGraph() = default;
+
+  virtual std::uint32_t routers() const = 0;
+  /// Attachments are on the first so many routers, on each of them equally many.
+  virtual std::uint32_t hosting() const { return routers(); }
+  /// What a router that is a switch of its own is called.
+  virtual VertexKind kind(std::uint32_t /*router*/) const { return VertexKind::router; }
+
+  virtual std::uint32_t ports(std::uint32_t router) const = 0;
+  /// Requires port < ports(router). Every cable has a port at both ends.
+  virtual std::uint32_t neighbour(std::uint32_t router, std::uint32_t port) const = 0;
+  /// Whether the cable leads to another group, where a network has groups.
+  virtual bool is_global(std::uint32_t /*router*/, std::uint32_t /*port*/) const { return false; }
+
+  /// What of Routing makes sense here, the default first.
+  virtual std::vector<Routing> routings() const = 0;
+  /// Takes the ports of a way from one router to another, different one. `routing` is one of routings(). The way may
+  /// come to a router twice; whoever asks cuts such loops out.
+  virtual void walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to, Trail& trail) const = 0;
+
+  /// The sets that the structure suggests to cut off, halves last.
+  virtual std::vector<RouterSet> sets() const = 0;
+  /// Whether the routes from one router look like those from any other.
+  virtual bool alike() const = 0;
+};
+
+/// Cuts out of a path, from link number `begin` on, what leads back to where it has been.
+void cut_loops(const Fabric& fabric, std::size_t begin, std::vector<LinkId>& path);
+
+}  // namespace athanor
