@@ -97,3 +97,12 @@ TEST_CASE("more queue pairs make what depends on the seed depend on it less") {
   CHECK(many < one);
   CHECK(worst_many < worst_one);
 }
+
+TEST_CASE("a seed on the command line begins the count, and takes the place of a list") {
+  const Folder folder;
+  const std::string counted = folder.write("counted.json", scenario("\"seeds\": 3,"));
+  CHECK(athanor_run({"run", counted, "--seed", "7"}).says("3 seeds: 7 to 9"));
+  const std::string listed = folder.write("listed.json", scenario("\"seeds\": [1, 4],"));
+  CHECK(athanor_run({"run", listed}).says("2 seeds: 1, 4"));
+  CHECK(athanor_run({"run", listed, "--seed", "7"}).says("flow, seed 7\n"));
+}

@@ -133,8 +133,8 @@ void check_algorithms(const CollectiveSection& section, ReadingContext& context,
   }
 }
 
-/// A number counts on from `seed`; a list names them.
-void read_seeds(ValueReader& value, std::uint64_t first, std::vector<std::uint64_t>& seeds) {
+/// A number counts on from `seed`; a list names them, unless the command line names another one.
+void read_seeds(ValueReader& value, std::uint64_t first, bool asked, std::vector<std::uint64_t>& seeds) {
   constexpr std::uint32_t kMostSeeds = 10'000;
   const auto number = [&](ValueReader& given) {
     std::uint32_t count = 1;
@@ -142,7 +142,10 @@ void read_seeds(ValueReader& value, std::uint64_t first, std::vector<std::uint64
     seeds.clear();
     for (std::uint32_t i = 0; i < count; ++i) { seeds.push_back(first + i); }
   };
-  const auto list = [&](ValueReader& given) { given.read(seeds); };
+  const auto list = [&](ValueReader& given) {
+    given.read(seeds);
+    if (asked) { seeds.clear(); }
+  };
   value.one_of({{ValueReader::Form::Type::number, number}, {ValueReader::Form::Type::list, list}});
 }
 
@@ -181,7 +184,10 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   reader.optional("seed", scenario_case.seed, "Of routing's choices among equal paths");
   if (context.changes.seed) { scenario_case.seed = *context.changes.seed; }
   reader.optional_value("seeds", "Repetitions with other seeds, counted on from `seed`, or a list of seeds",
-                        [&](ValueReader& value) { read_seeds(value, scenario_case.seed, scenario_case.seeds); });
+                        [&](ValueReader& value) {
+                          const bool asked = context.changes.seed.has_value();
+                          read_seeds(value, scenario_case.seed, asked, scenario_case.seeds);
+                        });
   NetworkSection network;
   reader.optional_object("network", "How data travels", [&](ObjectReader& inner) { read(inner, network); });
   scenario_case.level = network.level;

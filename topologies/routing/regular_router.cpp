@@ -152,12 +152,13 @@ RegularRouter::Rails RegularRouter::working_rails(const RouteRequest& request, R
 
 /// The GPU beside the NIC that would take the data of a GPU that is not.
 std::optional<VertexId> RegularRouter::relay(VertexId from, VertexId nic) const {
+  if (!choice_.pxn) { return {}; }
   const Population::Home home = population_.home(from);
   const NodeTemplate& node = *home.node;
   const std::uint32_t local = from.value - home.first_vertex;
   const std::uint32_t rail = nic.value - home.first_vertex - node.nic_vertex(0);
   const std::vector<std::uint32_t>& beside = gpus_of_nic_[home.kind][rail];
-  if (!choice_.pxn || local >= node.gpus() || beside.empty() || node.nearest_nic(local) == rail) { return {}; }
+  if (local >= node.gpus() || beside.empty() || node.nearest_nic(local) == rail) { return {}; }
   return VertexId{from.value - local + beside[local % beside.size()]};
 }
 
