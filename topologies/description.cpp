@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"
+#include "topologies/routing/dependency_cycle.hpp"
 
 namespace athanor {
 
@@ -69,6 +70,8 @@ ClusterDescription describe(const Cluster& cluster) {
   }
   found.tiers = cluster.tiers;
   found.warnings = cluster.warnings;
+  const std::string deadlock = deadlock_warning(fabric, dependency_cycle(cluster));
+  if (!deadlock.empty()) { found.warnings.push_back(deadlock); }
   return found;
 }
 

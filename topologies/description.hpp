@@ -36,7 +36,8 @@ struct ClusterDescription {
   std::optional<Bisection> bisection;  ///< none: one endpoint
   Bandwidth injection;                 ///< line rate of all links that leave one endpoint, the least
   std::vector<TierSummary> tiers;
-  std::vector<std::string> warnings;
+  std::vector<std::string>
+      warnings;  ///< those of the cluster, and whether its routes may wait for each other in a circle
 };
 
 ClusterDescription describe(const Cluster& cluster);

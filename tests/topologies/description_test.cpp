@@ -56,6 +56,13 @@ TEST_CASE(
   CHECK(describe(torus(hosts(5), {{5}, cable(), cable()})).bisection->bandwidth == 50_GBps * 2);
 }
 
+TEST_CASE("a description warns of routes that may wait for each other in a circle") {
+  const ClusterDescription ring = describe(torus(hosts(4), {{4}, cable(), cable()}));
+  REQUIRE(ring.warnings.size() == 1);
+  CHECK(ring.warnings[0].find("deadlock-prone under PFC") == 0);
+  CHECK(describe(mesh(hosts(4), {{4}, cable(), cable()})).warnings.empty());
+}
+
 TEST_CASE("the diameter of a torus is the sum of half its dimensions, of GPUs in nodes two PCIe trees more") {
   CHECK(describe(torus(hosts(60), {{3, 4, 5}, cable(), cable()})).diameter.links == 1 + 2 + 2);
   const Cluster of_nodes = torus(nodes(16, nvswitch_node(4, 4)), {{4, 4}, cable(100), cable()});

@@ -170,14 +170,22 @@ def write_title(figure, description, explained):
                 "\n".join(textwrap.wrap(explained, int(15 * width))), ha="left", va="top", fontsize=8.5, color="#444444")
 
 
+def highest_point(drawing, cable):
+    """Of a bent cable, where it is farthest from the straight line between its ends."""
+    (x0, y0), (x1, y1) = (drawing.places[end] for end in cable.ends)
+    return (x0 + x1) / 2 + cable.bend * (y1 - y0) / 2, (y0 + y1) / 2 - cable.bend * (x1 - x0) / 2
+
+
 def figure_of(document, drawing):
-    xs, ys = zip(*drawing.places.values())
+    cables = cables_of(drawing)
+    drawn = list(drawing.places.values()) + [highest_point(drawing, cable) for cable in cables if cable.bend]
+    xs, ys = zip(*drawn)
     span_x, span_y = max(max(xs) - min(xs), 1.0), max(max(ys) - min(ys), 0.6)
     scale = min(0.82, 11 / span_x, 9 / span_y)
     width, height = max(5.2, span_x * scale + 1.2), span_y * scale + 2.1
     figure, panel = pyplot.subplots(figsize=(width, height))
     figure.subplots_adjust(left=0.02, right=0.98, top=1 - 0.85 / height, bottom=0.45 / height)
-    draw_cables(panel, drawing, cables_of(drawing))
+    draw_cables(panel, drawing, cables)
     draw_devices(panel, drawing)
     legend(panel, drawing)
     margin = 0.5

@@ -20,7 +20,7 @@ struct DependencyCycle {
 /// Looks at the routes between all endpoints, of as many flows each as are asked for, and says one circle, the same
 /// each time. O(endpoints^2 x flows); of more than `most_routes` routes only some are looked at. Requires flows > 0.
 DependencyCycle dependency_cycle(const Cluster& cluster, std::uint32_t flows = 4,
-                                 std::uint64_t most_routes = 4'000'000);
+                                 std::uint64_t most_routes = 1'000'000);
 
 /// "deadlock-prone under PFC on one virtual channel: a -> b waits for b -> c waits for ..."; "" where there is no
 /// circle.
