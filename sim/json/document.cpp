@@ -11,6 +11,7 @@
 #include "sim/file.hpp"
 #include "sim/json/locator.hpp"
 #include "sim/json/syntax.hpp"
+#include "sim/json/text.hpp"
 
 namespace athanor {
 
@@ -119,7 +120,7 @@ json& slot(json& root, const std::string& pointer) {
 }
 
 json value_of(std::string_view text) {
-  json value = json::parse(text, nullptr, false);
+  json value = json_or_discarded(text);
   return value.is_discarded() ? json(text) : value;
 }
 

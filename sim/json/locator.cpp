@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
+#include "sim/json/text.hpp"
 
 namespace athanor {
 
@@ -87,7 +88,7 @@ class Locator {
     const std::size_t parent = pointer_.size();
     const std::size_t key = at_;
     if (keyed) {
-      pointer_ += "/" + pointer_token(nlohmann::json::parse(string()).get<std::string>());
+      pointer_ += "/" + pointer_token(json_or_discarded(string()).get<std::string>());
       skip_space();
       ++at_;  // the colon
       skip_space();

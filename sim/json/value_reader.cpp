@@ -9,6 +9,7 @@
 #include "sim/format.hpp"
 #include "sim/json/describe.hpp"
 #include "sim/json/object_reader.hpp"
+#include "sim/json/text.hpp"
 #include "sim/parse.hpp"
 
 namespace athanor {
@@ -85,7 +86,7 @@ void read_quantity(ValueReader& reader, T& target, const Range<T>& range, Parsed
     reader.problem("wrong-type", fmt::format("found {}, expected a string with a unit", found(value)), expected.hint);
     return;
   }
-  const Parsed<T> parsed = parse(value.is_string() ? value.get<std::string>() : value.dump());
+  const Parsed<T> parsed = parse(value.is_string() ? value.get<std::string>() : text_of(value));
   if (parsed.value) {
     store(reader, *parsed.value, target, range);
   } else {
@@ -149,7 +150,7 @@ void ValueReader::read_exact(Ratio& target, const Range<Ratio>& range) {
   if (!expect(json_->is_number(), "a number")) { return; }
   // fmt prints the shortest digits that give the same double: those that were written, up to 15 of them.
   const Parsed<Ratio> parsed =
-      parse_ratio(json_->is_number_float() ? fmt::format("{}", json_->get<double>()) : json_->dump());
+      parse_ratio(json_->is_number_float() ? fmt::format("{}", json_->get<double>()) : text_of(*json_));
   if (parsed.value) {
     store(*this, *parsed.value, target, range);
   } else {

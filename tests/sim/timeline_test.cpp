@@ -8,6 +8,7 @@
 
 #include "sim/error.hpp"
 #include "sim/file.hpp"
+#include "tests/json_text.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -24,7 +25,7 @@ struct ScratchFile {
   ~ScratchFile() { std::filesystem::remove(path); }
 };
 
-json events_of(const std::string& path) { return json::parse(read_text_file(path)).at("traceEvents"); }
+json events_of(const std::string& path) { return json_in_file(path).at("traceEvents"); }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/error.hpp"
+#include "sim/json/text.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 #include "tools/calibrate/fit.hpp"
 #include "tools/calibrate/profile_file.hpp"
@@ -100,7 +101,7 @@ TEST_CASE("a profile can be fitted again from what it holds") {
   for (TimedProbe& each : timed) { each.simulated = each.measured; }
   CalibrationNote note{"here", "a machine", "2026-01-01", "1", {2}, two_processors()};
   const Folder folder;
-  const std::string path = folder.write("profile.json", thread_profile(known_costs(), note, timed).dump(2));
+  const std::string path = folder.write("profile.json", text_of(thread_profile(known_costs(), note, timed), 2));
   CalibrationNote again;
   const std::vector<TimedProbe> read = probes_of(path, again);
   REQUIRE(read.size() == timed.size());

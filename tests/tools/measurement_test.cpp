@@ -1,6 +1,7 @@
 #include "tools/scenario/measurement.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/tools/command_line_fixture.hpp"
 
@@ -87,7 +88,7 @@ TEST_CASE("a measurement that is written reads back as it was") {
 }
 
 TEST_CASE("what all rows have in common stands once, and what differs stands in the rows") {
-  const auto json = nlohmann::json::parse(measurement_json(several()));
+  const auto json = json_from(measurement_json(several()));
   CHECK(json["collective"] == "all_reduce");
   CHECK(json["ranks"] == 2);
   CHECK_FALSE(json.contains("algorithm"));

@@ -94,8 +94,7 @@ TEST_CASE("plot schedule --json lists every message with what it carries") {
           .json()["results"][0];
   CHECK(ring["rounds"] == 6);
   CHECK(ring["messages"].size() == 24);
-  CHECK(ring["messages"][0] ==
-        nlohmann::json::parse(R"({"round": 1, "from": 0, "to": 1, "part": 0, "elements": 1, "adds": true,
+  CHECK(ring["messages"][0] == json_from(R"({"round": 1, "from": 0, "to": 1, "part": 0, "elements": 1, "adds": true,
                                   "carries": [{"origin": 0, "first": 3, "count": 1, "terms": 1}]})"));
   const nlohmann::json nvls =
       athanor_run({"plot", "schedule", "--collective", "all_reduce", "--algorithm", "nvls", "--ranks", "2", "--json"})
@@ -140,7 +139,7 @@ TEST_CASE("describe sums up scenarios and presets, and draws them") {
   CHECK(read_text_file(dot).find("graph") != std::string::npos);
   const std::string fabric = folder.path("fabric.json");
   CHECK(athanor_run({"describe", file, "--fabric", fabric}).code == 0);
-  CHECK(nlohmann::json::parse(read_text_file(fabric))["endpoints"].size() == 4);
+  CHECK(json_in_file(fabric)["endpoints"].size() == 4);
   const nlohmann::json json = athanor_run({"describe", file, "--json"}).json()["results"][0];
   CHECK(json["name"] == "small");
   CHECK(json["endpoints"] == 4);

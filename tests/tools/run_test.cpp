@@ -128,7 +128,7 @@ TEST_CASE("CSV holds what JSON holds, and files leave the table on stdout") {
   CHECK(ran.code == 0);
   CHECK(ran.out.starts_with("# athanor"));
   CHECK(lines_of(read_text_file(folder.path("r.csv"))) == lines);
-  CHECK(nlohmann::json::parse(read_text_file(folder.path("r.json")))["results"].size() == 3);
+  CHECK(json_in_file(folder.path("r.json"))["results"].size() == 3);
 }
 
 TEST_CASE("--set, --sizes, --seed and --case change the run, cases included") {
@@ -173,7 +173,7 @@ TEST_CASE("a trace of one case at one size is a complete Chrome trace") {
   const std::string trace = folder.path("trace.json");
   const Ran ran = athanor_run({"run", folder.write("s.json", kSmall), "--sizes", "1KiB", "--trace", trace});
   CHECK(ran.code == 0);
-  CHECK(nlohmann::json::parse(read_text_file(trace))["traceEvents"].is_array());
+  CHECK(json_in_file(trace)["traceEvents"].is_array());
 }
 
 TEST_CASE("where packets are paused, routes that may wait for each other in a circle are warned of") {

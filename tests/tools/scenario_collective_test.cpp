@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "sim/file.hpp"
+#include "sim/json/text.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 
 using namespace athanor;
@@ -44,7 +46,7 @@ nlohmann::json problem_of(const Folder& folder, const std::string& scenario) {
 }
 
 bool says(const nlohmann::json& problem, const std::string& text) {
-  return problem.dump().find(text) != std::string::npos;
+  return text_of(problem).find(text) != std::string::npos;
 }
 
 std::string imported_ring(const Folder& folder) {
@@ -105,7 +107,7 @@ TEST_CASE("an algorithm that does not fit is refused at its place, with those th
   const auto refused = [&](const std::string& keys, const std::string& reason, const std::string& alternatives) {
     const nlohmann::json problem =
         problem_of(folder, on_star(R"({"kind": "all_reduce", "sizes": "1KiB", )" + keys + "}"));
-    CAPTURE(problem.dump());
+    CAPTURE(problem);
     CHECK(problem["code"] == "algorithm-does-not-fit");
     CHECK(problem["pointer"] == "/collective/algorithm");
     CHECK(says(problem, reason));
@@ -181,7 +183,7 @@ TEST_CASE("a table of sizes that does not fit is refused with what is wrong") {
   const Folder folder;
   const auto refused = [&](const std::string& keys, const std::string& code, const std::string& text) {
     const nlohmann::json problem = problem_of(folder, on_star("{" + keys + "}"));
-    CAPTURE(problem.dump());
+    CAPTURE(problem);
     CHECK(problem["code"] == code);
     CHECK(says(problem, text));
   };

@@ -56,7 +56,7 @@ TEST_CASE("every bad input is named with its code, pointer and what to write ins
   const Folder folder;
   for (const BadInput& input : inputs) {
     const nlohmann::json problems = problems_of(folder, small_with(input.text, input.other));
-    CAPTURE(problems.dump(1));
+    CAPTURE(problems);
     bool found = false;
     for (const nlohmann::json& problem : problems) {
       const std::string words = problem["message"].get<std::string>() + problem["hint"].get<std::string>();

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/json_text.hpp"
 #include "tests/topologies/route_laws.hpp"
 
 using namespace athanor;

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/json_text.hpp"
 #include "tests/topologies/route_laws.hpp"
 #include "tests/topologies/scenario_rig.hpp"
 #include "topologies/description.hpp"

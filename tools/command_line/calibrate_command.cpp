@@ -12,6 +12,7 @@
 
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "sim/json/text.hpp"
 #include "tools/calibrate/profile_file.hpp"
 #include "tools/calibrate/timing.hpp"
 #include "tools/command_line/command.hpp"
@@ -149,7 +150,7 @@ ExitCode calibrate(const Invocation& invocation, const Streams& streams) {
   note.fit.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
   const ThreadCosts costs = fit_thread_costs(probes, note.fit);
   progress.clear();
-  const std::string profile = thread_profile(costs, note, probes).dump(2) + "\n";
+  const std::string profile = text_of(thread_profile(costs, note, probes), 2) + "\n";
   write_text_file(invocation.text("output"), profile);
   if (invocation.has("json")) {
     write_json(invocation, streams, profile);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/named_clusters.hpp"
 #include "tools/command_line/output_file.hpp"
@@ -30,7 +31,7 @@ void write_fabric(const Invocation& invocation, const std::vector<NamedCluster>&
   }
   if (invocation.has("fabric")) {
     write_text_file(invocation.text("fabric"),
-                    fabric_to_json(*the_only(clusters, "--fabric writes").cluster).dump(1) + "\n");
+                    text_of(fabric_to_json(*the_only(clusters, "--fabric writes").cluster), 1) + "\n");
   }
 }
 
@@ -47,7 +48,7 @@ ExitCode describe_clusters(const Invocation& invocation, const Streams& streams)
       streams.out(fmt::format("{}{}\n{}", &cluster == clusters.data() ? "" : "\n", cluster.name, to_text(description)));
     }
   }
-  if (invocation.has("json")) { write_json(invocation, streams, nlohmann::json{{"results", results}}.dump(2)); }
+  if (invocation.has("json")) { write_json(invocation, streams, text_of(nlohmann::json{{"results", results}}, 2)); }
   return ExitCode::ok;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sim/error.hpp"
+#include "sim/json/text.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/python.hpp"
 
@@ -62,7 +63,7 @@ std::string picture_path(const Invocation& invocation, const std::string& name) 
 void draw(const Invocation& invocation, const Streams& streams, const std::string& script,
           const nlohmann::ordered_json& data, const std::string& picture) {
   const std::string python = python_with("matplotlib");
-  const TemporaryFile file(data.dump());
+  const TemporaryFile file(text_of(data));
   const Finished finished =
       run_process({python, plotting_script(invocation.library, script), file.path(), "--output", picture});
   streams.out(finished.out);

@@ -10,6 +10,7 @@
 #include "algorithms/exchange/msccl_export.hpp"
 #include "algorithms/reduction.hpp"
 #include "sim/error.hpp"
+#include "sim/json/text.hpp"
 #include "sim/parse.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/option_values.hpp"
@@ -233,9 +234,11 @@ ExitCode export_schedule(const Invocation& invocation, const Streams& streams) {
   output.finish();
   std::string line = fmt::format("athanor: {} {} over {} ranks:", name(request.collective.kind),
                                  request.algorithm->name, request.collective.ranks);
-  for (const auto& [key, value] : summary.items()) { line += fmt::format(" {} {}", key, value.dump()); }
+  for (const auto& [key, value] : summary.items()) { line += fmt::format(" {} {}", key, text_of(value)); }
   notes.err(line + "\n");
-  if (invocation.has("json")) { write_json(invocation, streams, Json{{"results", Json::array({summary})}}.dump(2)); }
+  if (invocation.has("json")) {
+    write_json(invocation, streams, text_of(Json{{"results", Json::array({summary})}}, 2));
+  }
   return ExitCode::ok;
 }
 

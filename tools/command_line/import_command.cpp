@@ -11,6 +11,7 @@
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 #include "sim/format.hpp"
+#include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
@@ -146,7 +147,7 @@ ExitCode import(const Invocation& invocation, const Streams& streams) {
     if (!invocation.has("json")) { streams.out(summary(algorithm)); }
   }
   if (invocation.has("json")) {
-    write_json(invocation, streams, nlohmann::ordered_json{{"results", algorithms}}.dump(2));
+    write_json(invocation, streams, text_of(nlohmann::ordered_json{{"results", algorithms}}, 2));
   }
   return ExitCode::ok;
 }

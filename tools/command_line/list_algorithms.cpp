@@ -10,6 +10,7 @@
 #include "algorithms/catalog.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "sim/json/text.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/wrapped_text.hpp"
@@ -157,7 +158,7 @@ ExitCode list_algorithms(const Invocation& invocation, const Streams& streams) {
     if (!asked.only || *asked.only == algorithm.kind) { rows.push_back(algorithm_json(algorithm, asked)); }
   }
   if (invocation.has("json")) {
-    write_json(invocation, streams, Json{{"results", rows}}.dump(2));
+    write_json(invocation, streams, text_of(Json{{"results", rows}}, 2));
   } else {
     streams.out(table(rows, asked, invocation.verbose));
   }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
+#include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/list_algorithms.hpp"
 #include "tools/command_line/list_topologies.hpp"
@@ -74,7 +75,7 @@ const Topic& find_topic(const std::string& word) {
       near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near)));
 }
 
-std::string cell(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string cell(const Json& value) { return value.is_string() ? value.get<std::string>() : text_of(value); }
 
 /// Columns as wide as their widest cell, the last as it is.
 std::string table(const Rows& rows) {
@@ -117,7 +118,7 @@ ExitCode list(const Invocation& invocation, const Streams& streams) {
   const Rows rows = find_topic(topic).rows(invocation.library);
   check_options(invocation);
   if (invocation.has("json")) {
-    write_json(invocation, streams, Json{{"results", rows}}.dump(2));
+    write_json(invocation, streams, text_of(Json{{"results", rows}}, 2));
   } else {
     streams.out(table(rows));
   }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
+#include "sim/json/text.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/wrapped_text.hpp"
 #include "tools/scenario/cluster_section.hpp"
@@ -79,7 +80,7 @@ ExitCode list_topologies(const Invocation& invocation, const Streams& streams) {
   std::vector<Json> rows;
   for (const Topology& topology : topologies()) { rows.push_back(topology_json(topology, kind_of(topology, kinds))); }
   if (invocation.has("json")) {
-    write_json(invocation, streams, Json{{"results", rows}}.dump(2));
+    write_json(invocation, streams, text_of(Json{{"results", rows}}, 2));
   } else {
     streams.out(table(rows, invocation.verbose));
   }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
+#include "sim/json/text.hpp"
 #include "tools/command_line/drawing.hpp"
 #include "tools/command_line/output_file.hpp"
 
@@ -98,7 +99,7 @@ ExitCode plot_schedule(const Invocation& invocation, const Streams& streams) {
   const std::string picture = drawn ? picture_path(invocation, picture_name) : "";
   const Json schedule = schedule_json(request);
   if (drawn) { draw(invocation, streams, "plot_schedule.py", schedule, picture); }
-  if (invocation.has("json")) { write_json(invocation, streams, Json{{"results", Json::array({schedule})}}.dump()); }
+  if (invocation.has("json")) { write_json(invocation, streams, text_of(Json{{"results", Json::array({schedule})}})); }
   return ExitCode::ok;
 }
 

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
+#include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/scenario/measurement.hpp"
@@ -16,9 +17,9 @@ boost::program_options::options_description no_options() { return {}; }
 ExitCode schema(const Invocation& invocation, const Streams& streams) {
   const std::string of = invocation.arguments.empty() ? "scenario" : invocation.arguments[0];
   if (of == "scenario") {
-    write_json(invocation, streams, scenario_schema(invocation.library).dump(2));
+    write_json(invocation, streams, text_of(scenario_schema(invocation.library), 2));
   } else if (of == "measurement") {
-    write_json(invocation, streams, measurement_schema().dump(2));
+    write_json(invocation, streams, text_of(measurement_schema(), 2));
   } else {
     const std::string near = nearest(of, {"scenario", "measurement"});
     throw UsageError(

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/simulate_case.hpp"
@@ -43,7 +44,9 @@ ExitCode validate(const Invocation& invocation, const Streams& streams) {
       for (const std::string& warning : each.cluster->warnings) { warn(streams, warning); }
     }
   }
-  if (invocation.has("json")) { write_json(invocation, streams, nlohmann::ordered_json{{"results", results}}.dump(2)); }
+  if (invocation.has("json")) {
+    write_json(invocation, streams, text_of(nlohmann::ordered_json{{"results", results}}, 2));
+  }
   return ExitCode::ok;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/json/text.hpp"
 #include "tools/import/nccl_text.hpp"
 
 namespace athanor {
@@ -144,7 +145,7 @@ class NcclJson {
     measurement_.hardware_facts = {{"gpu", hints_.hardware.empty() ? devices_.model : hints_.hardware},
                                    {"nodes", nodes},
                                    {"gpus_per_node", std::max<std::int64_t>(1, ranks() / nodes)}};
-    measurement_.software_facts = {{"nccl", version.is_string() ? version.get<std::string>() : version.dump()},
+    measurement_.software_facts = {{"nccl", version.is_string() ? version.get<std::string>() : text_of(version)},
                                    {"proto", setting(root, "NCCL_PROTO")}};
     measurement_.date = text_at(root, "start_time");
     const std::string algorithm = setting(root, "NCCL_ALGO");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
+#include "sim/json/text.hpp"
 #include "tools/report/version.hpp"
 
 namespace athanor {
@@ -83,7 +84,7 @@ Json to_json(const Problem& problem) {
 
 /// One field of a CSV line; quoted where it holds a comma, a quote or a line end.
 std::string field(const Json& value) {
-  if (!value.is_string() && !value.is_array()) { return value.dump(); }
+  if (!value.is_string() && !value.is_array()) { return text_of(value); }
   std::string text;
   if (value.is_string()) {
     text = value.get<std::string>();
@@ -99,11 +100,11 @@ std::string field(const Json& value) {
 /// "key": [...], with an element a line, and the comma behind it.
 std::string list_text(const char* key, const std::vector<Json>& elements) {
   std::string text = fmt::format("\"{}\": [", key);
-  for (const Json& each : elements) { text += (&each == elements.data() ? "\n  " : ",\n  ") + each.dump(); }
+  for (const Json& each : elements) { text += (&each == elements.data() ? "\n  " : ",\n  ") + text_of(each); }
   return text + "\n],\n";
 }
 
-std::string end_text(const Manifest& manifest) { return "\"manifest\": " + to_json(manifest).dump(2) + "}\n"; }
+std::string end_text(const Manifest& manifest) { return "\"manifest\": " + text_of(to_json(manifest), 2) + "}\n"; }
 
 Json to_json(const Ranking& ranking) {
   return {{"case", ranking.case_name},        {"bytes", ranking.size.count()},
@@ -153,7 +154,7 @@ std::string problems_json(const std::vector<Problem>& problems) {
   require(!problems.empty(), "an error without a problem");
   Json all = Json::array();
   for (const Problem& problem : problems) { all.push_back(to_json(problem)); }
-  return Json{{"error", all.front()}, {"errors", all}}.dump(2) + "\n";
+  return text_of(Json{{"error", all.front()}, {"errors", all}}, 2) + "\n";
 }
 
 }  // namespace athanor

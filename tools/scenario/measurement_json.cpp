@@ -7,6 +7,7 @@
 #include "models/execution/run.hpp"
 #include "sim/check.hpp"
 #include "sim/format.hpp"
+#include "sim/json/text.hpp"
 #include "tools/scenario/measurement.hpp"
 
 namespace athanor {
@@ -101,10 +102,10 @@ std::string measurement_json(const Measurement& measurement) {
   say_once(rows, "ranks", "ranks", file);
   say_once(rows, "type", "dtype", file);
   say_once(rows, "in_place", "in_place", file);
-  std::string text = file.dump(1);
+  std::string text = text_of(file, 1);
   text.erase(text.size() - 2);  // the closing brace and its line end
   text += ",\n \"rows\": [";
-  for (const Json& row : rows) { text += (&row == rows.data() ? "\n  " : ",\n  ") + row.dump(); }
+  for (const Json& row : rows) { text += (&row == rows.data() ? "\n  " : ",\n  ") + text_of(row); }
   return text + "\n ]\n}\n";
 }
 

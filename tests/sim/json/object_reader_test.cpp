@@ -5,7 +5,9 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/json/text.hpp"
 #include "sim/parse.hpp"
+#include "tests/json_text.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -237,7 +239,7 @@ TEST_CASE("the schema's keys are the keys that are accepted") {
     for (const auto& item : kind["properties"].items()) { everything[item.key()] = nullptr; }
     everything["kind"] = name;
     std::vector<std::string> refused;
-    for (const Problem& problem : read(everything.dump()).problems) {
+    for (const Problem& problem : read(text_of(everything)).problems) {
       if (problem.code == "unknown-key") { refused.push_back(problem.place.pointer); }
     }
     CHECK(refused == std::vector<std::string>{"/surplus"});
@@ -245,7 +247,7 @@ TEST_CASE("the schema's keys are the keys that are accepted") {
       json without = everything;
       without.erase(key.get<std::string>());
       if (key == "kind") { continue; }
-      const std::vector<Problem> problems = read(without.dump()).problems;
+      const std::vector<Problem> problems = read(text_of(without)).problems;
       CHECK(std::any_of(problems.begin(), problems.end(), [](const Problem& p) { return p.code == "missing-key"; }));
     }
   }

@@ -69,7 +69,7 @@ TEST_CASE("every collective is measured by every algorithm that fits, and nothin
     const auto results = ran.json()["results"];
     REQUIRE(results.size() > 0);
     for (const auto& row : results) {
-      CAPTURE(row.dump());
+      CAPTURE(row);
       CHECK(row["collective"] == name(kind));
       CHECK(row["ranks"] == 3);
       CHECK(row["wrong"] == 0);
@@ -214,7 +214,7 @@ TEST_CASE("Ctrl-C ends with 130, with what was measured so far in every form") {
                            1);
   CHECK(ran.code == 130);
   CHECK(ran.says("# interrupted"));
-  const auto results = nlohmann::json::parse(read_text_file(folder.path("r.json")));
+  const auto results = json_in_file(folder.path("r.json"));
   CHECK(results["results"].size() == 1);
   CHECK(results["manifest"]["interrupted"] == true);
   Problems problems;
@@ -246,7 +246,7 @@ TEST_CASE("the measurement file holds rows, settings and the machine, and a host
   REQUIRE(row != nullptr);
   CHECK_FALSE(row->in_place);
   CHECK(*row->min_us <= *row->time_us);
-  const auto has_host = [&] { return nlohmann::json::parse(read_text_file(path))["hardware"].contains("host"); };
+  const auto has_host = [&] { return json_in_file(path)["hardware"].contains("host"); };
   CHECK_FALSE(has_host());
   REQUIRE(measured({"--ranks", "2", "--sizes", "8B", "--host-name", "-o", path}).code == 0);
   CHECK(has_host());
