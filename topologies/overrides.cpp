@@ -70,6 +70,7 @@ class Overriding {
     cluster_.alike_from_every_node = false;
     const auto links = std::count(changed_.begin(), changed_.end(), true);
     cluster_.description += fmt::format(", {} {} overridden", links, links == 1 ? "link" : "links");
+    divide();
     if (fabric_.links_down() == 0) { return; }
     cluster_.warnings.push_back(fmt::format("{} {} down, counted in one direction: {}", fabric_.links_down(),
                                             fabric_.links_down() == 1 ? "link" : "links", listed(down())));
@@ -155,6 +156,24 @@ class Overriding {
     }
     fabric_.change(id, link);
     changed_[id.value] = true;
+  }
+
+  /// The nodes that changed links belong to are worth a cut of their own: others no longer show what theirs carries.
+  void divide() {
+    constexpr std::size_t kMostNodes = 64;
+    std::map<std::uint32_t, Division> divisions;
+    for (std::uint32_t l = 0; l < fabric_.links() && divisions.size() < kMostNodes; ++l) {
+      if (!changed_[l]) { continue; }
+      for (const VertexId end : {fabric_.source(LinkId{l}), fabric_.target(LinkId{l})}) {
+        const std::uint32_t node = fabric_.vertex(end).node;
+        if (node != kNoNode) { divisions[node].name = fmt::format("node {}", node); }
+      }
+    }
+    for (std::uint32_t v = 0; v < fabric_.vertices() && !divisions.empty(); ++v) {
+      const auto found = divisions.find(fabric_.vertex(VertexId{v}).node);
+      if (found != divisions.end()) { found->second.inside.push_back({v, 1}); }
+    }
+    for (auto& [node, division] : divisions) { cluster_.divisions.push_back(std::move(division)); }
   }
 
   /// Whether every endpoint reaches the first one and is reached by it. Else the smaller side is told by name.

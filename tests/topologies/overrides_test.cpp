@@ -183,6 +183,29 @@ TEST_CASE("a NIC whose cable is down is replaced by the next, and a GPU without 
   CHECK(route(nvlink, nvlink.endpoints[0], nvlink.endpoints[2]).size() == 2);
 }
 
+TEST_CASE("minimal and valiant ways go round too, by a further router where the direct cable of a group is down") {
+  for (const std::string routing : {"minimal", "valiant"}) {
+    CAPTURE(routing);
+    const Cluster cluster = good(R"({"cluster": {"fabric": {"kind": "dragonfly", "groups": 3, "routers_per_group": 4,
+      "hosts_per_router": 2, "global_cables": 2, "link": {"rate": "1GB/s", "latency": "1us"}},
+      "overrides": [{"between": ["router0", "router1"], "down": true}]}, "routing": ")" +
+                                 routing + "\"}");
+    CHECK(broken_on_what_is_up(cluster) == "");
+    if (routing == "minimal") { CHECK(route(cluster, VertexId{0}, VertexId{2}).size() == 4); }
+  }
+}
+
+TEST_CASE("a node whose links are changed has a cut of its own") {
+  const Cluster cluster = good(R"({"cluster": {"node": "DGX-H100", "nodes": 4, "fabric": {"kind": "star",
+    "switch": "QM9700"}, "overrides": [{"between": ["node2/nic5", "leaf0"], "rate": "100Gb/s"}]}})");
+  Bandwidth least = Bandwidth::max();
+  for (const Cut& cut : natural_cuts(cluster)) {
+    if (cut.name == "node 2") { least = cut.out; }
+    if (cut.name == "node 0") { CHECK(cut.out == 3200_Gbps); }
+  }
+  CHECK(least == 2900_Gbps);
+}
+
 TEST_CASE("a graph written out is routed round what is down") {
   const std::string ring = R"({"cluster": {"graph": {
     "vertices": [{"name": "a", "kind": "host"}, {"name": "b", "kind": "host"}, {"name": "x"}, {"name": "y"}],

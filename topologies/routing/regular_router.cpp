@@ -15,6 +15,18 @@ namespace {
 /// (1 - s)^64 flows comes to that.
 constexpr std::uint64_t kTries = 64;
 
+/// Whether there is nothing to choose by hash, so that a way that is lost is lost for good.
+bool fixed(Routing routing) {
+  switch (routing) {
+    case Routing::d_mod_k:
+    case Routing::dimension_order: return true;
+    case Routing::ecmp:
+    case Routing::minimal:
+    case Routing::valiant: return false;
+  }
+  return true;
+}
+
 /// Those whose nearest a NIC is, by NIC.
 std::vector<std::vector<std::uint32_t>> gpus_of_nics(const NodeTemplate& node) {
   std::vector<std::vector<std::uint32_t>> gpus(node.nics());
@@ -191,7 +203,7 @@ bool RegularRouter::cross(std::uint32_t source, std::uint32_t target, std::uint6
   const std::size_t begin = path.size();
   network_->route(fabric_, choice_, source, target, flow, path);
   if (whole(path, begin)) { return true; }
-  const bool hashed = choice_.routing != Routing::d_mod_k && choice_.routing != Routing::dimension_order;
+  const bool hashed = !fixed(choice_.routing);
   for (std::uint64_t attempt = 1; hashed && attempt <= kTries; ++attempt) {
     path.resize(begin);
     network_->route(fabric_, choice_, source, target, join_hash(flow, attempt), path);
@@ -231,7 +243,7 @@ void RegularRouter::route(const RouteRequest& request, std::vector<LinkId>& path
   if (together ? go_inside(request.from, request.to, path) : go_between(request, path)) { return; }
   path.resize(begin);
   if (fabric_.links_down() == 0) { throw_no_route(fabric_, request.from, request.to); }
-  const bool any_way = choice_.routing == Routing::ecmp && !request.rail;
+  const bool any_way = !fixed(choice_.routing) && !request.rail;
   if (!any_way && network_) { throw_lost(request); }
   general_.route(request, path);
 }

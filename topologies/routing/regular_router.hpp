@@ -22,8 +22,8 @@ namespace athanor {
 ///  - a NIC whose cable is down is replaced by the next one of its node, where there is one;
 ///  - of parallel cables another one is taken, and a flow that is hashed is hashed again until its way is whole; all
 ///    others keep their ways;
-///  - where that finds nothing, ECMP takes a shortest path of the whole graph; other routings have lost the way and
-///    throw SimulationError("no-route") with the link.
+///  - where that finds nothing, a shortest path of the whole graph is taken; d-mod-k and dimension order, which have no
+///    choice, have lost the way and throw SimulationError("no-route").
 class RegularRouter : public Router {
  public:
   /// Borrows the fabric. `network` is null for a single node.
