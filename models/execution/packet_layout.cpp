@@ -106,28 +106,63 @@ class PacketLayout {
   }
 
   void add_flows() {
-    for (const NetworkPlan::Connection& connection : plan_.network.connections) {
-      PacketPlan::Flow flow;
-      flow.hops = flow.hops_back = connection.uses;
-      flow.first_hop = static_cast<std::uint32_t>(packets_.hops.size());
-      flow.first_hop_back = flow.first_hop + flow.hops;
-      flow.cap = connection.cap;
-      flow.grain = connection.grain;
-      flow.software = connection.latency;
-      for (std::uint32_t u = 0; u < connection.uses; ++u) {
-        const std::uint32_t link = plan_.network.uses[connection.first_use + u].link;
-        packets_.hops.push_back(link);
-        flow.software -= packets_.links[link].latency;
-      }
-      for (std::uint32_t u = 0; u < connection.uses; ++u) {
-        packets_.hops.push_back(packets_.links[packets_.hops[flow.first_hop_back - 1 - u]].reverse);
-      }
-      if (flow.hops > 0) {
-        packets_.devices[packets_.links[packets_.hops[flow.first_hop]].source].host = true;
-        packets_.devices[packets_.links[packets_.hops[flow.first_hop_back]].source].host = true;
-      }
-      packets_.flows.push_back(flow);
+    for (const NetworkPlan::Connection& connection : plan_.network.connections) { add_flow(connection); }
+    if (!settings_.transport.spray) { return; }
+    if (plan_.queue_pairs == 1) {
+      throw SimulationError("spray",
+                            "\"spray\" takes the paths of a connection's queue pairs, and there is one: write "
+                            "\"queue_pairs\": 16 under \"network\"");
     }
+    join_paths();
+  }
+
+  /// All queue pairs of a connection take the paths of all of them. Those paths are as long as each other and leave by
+  /// one port, or are left alone.
+  void join_paths() {
+    for (std::size_t first = 0; first < packets_.flows.size(); first += plan_.queue_pairs) {
+      const PacketPlan::Flow model = packets_.flows[first];
+      const auto begin = static_cast<std::uint32_t>(packets_.hops.size());
+      std::uint32_t paths = 0;
+      for (std::size_t f = first; f < first + plan_.queue_pairs; ++f) {
+        const PacketPlan::Flow& flow = packets_.flows[f];
+        if (flow.hops == 0 || flow.hops != model.hops || flow.software != model.software ||
+            packets_.hops[flow.first_hop] != packets_.hops[model.first_hop]) {
+          continue;
+        }
+        ++paths;
+        for (std::uint32_t hop = 0; hop < flow.hops; ++hop) {
+          packets_.hops.push_back(packets_.hops[flow.first_hop + hop]);
+        }
+      }
+      if (paths < plan_.queue_pairs) { continue; }
+      for (std::size_t f = first; f < first + plan_.queue_pairs; ++f) {
+        packets_.flows[f].first_hop = begin;
+        packets_.flows[f].paths = paths;
+      }
+    }
+  }
+
+  void add_flow(const NetworkPlan::Connection& connection) {
+    PacketPlan::Flow flow;
+    flow.hops = flow.hops_back = connection.uses;
+    flow.first_hop = static_cast<std::uint32_t>(packets_.hops.size());
+    flow.first_hop_back = flow.first_hop + flow.hops;
+    flow.cap = connection.cap;
+    flow.grain = connection.grain;
+    flow.software = connection.latency;
+    for (std::uint32_t u = 0; u < connection.uses; ++u) {
+      const std::uint32_t link = plan_.network.uses[connection.first_use + u].link;
+      packets_.hops.push_back(link);
+      flow.software -= packets_.links[link].latency;
+    }
+    for (std::uint32_t u = 0; u < connection.uses; ++u) {
+      packets_.hops.push_back(packets_.links[packets_.hops[flow.first_hop_back - 1 - u]].reverse);
+    }
+    if (flow.hops > 0) {
+      packets_.devices[packets_.links[packets_.hops[flow.first_hop]].source].host = true;
+      packets_.devices[packets_.links[packets_.hops[flow.first_hop_back]].source].host = true;
+    }
+    packets_.flows.push_back(flow);
   }
 
   const Plan& plan_;

@@ -3,27 +3,26 @@
 #include <algorithm>
 
 #include "models/network/packet/dcqcn.hpp"
+#include "models/network/packet/window_controls.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "sim/random.hpp"
 
 namespace athanor {
 
-namespace {
-
-/// A window that nobody closes.
-class NoControl final : public CongestionControl {
- public:
-  Time paced(std::uint32_t, std::uint32_t, Time start) override { return start; }
-  void congestion_notice(std::uint32_t, Time) override {}
-};
-
-}  // namespace
-
 std::unique_ptr<CongestionControl> make_congestion_control(const TransportSpec& spec,
                                                            const std::vector<Bandwidth>& line_rates) {
+  constexpr std::int64_t kInitialPackets = 10;  // RFC 6928
+  const std::int64_t packets = spec.initial_window / spec.payload;
+  const auto window = static_cast<double>(spec.initial_window == Bytes::zero() ? kInitialPackets : packets);
+  const std::size_t flows = line_rates.size();
   switch (spec.control) {
-    case TransportSpec::Control::none: return std::make_unique<NoControl>();
+    case TransportSpec::Control::none: return std::make_unique<CongestionControl>();
     case TransportSpec::Control::dcqcn: return std::make_unique<Dcqcn>(spec.dcqcn, line_rates);
+    case TransportSpec::Control::newreno: return std::make_unique<NewReno>(window, flows);
+    case TransportSpec::Control::cubic: return std::make_unique<Cubic>(window, flows);
+    case TransportSpec::Control::dctcp: return std::make_unique<Dctcp>(window, flows);
+    case TransportSpec::Control::swift: return std::make_unique<Swift>(spec.swift, window, flows);
   }
   return nullptr;
 }
@@ -40,12 +39,15 @@ Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, HostClock& clock)
   for (std::uint32_t flow = 0; flow < senders_.size(); ++flow) {
     const bool local = links_.plan().flows[flow].hops == 0;
     rates.push_back(local ? Bandwidth::max() : links_.link(first_link(flow)).rate);
-    if (spec.window == Bytes::max()) { continue; }
-    senders_[flow].window =
-        static_cast<std::uint32_t>(std::clamp<std::int64_t>(spec.window / spec.payload, 1, UINT32_MAX));
+  }
+  if (spec.window != Bytes::max()) {
+    most_window_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(spec.window / spec.payload, 1, UINT32_MAX));
   }
   control_ = make_congestion_control(spec, rates);
+  for (std::uint32_t flow = 0; flow < senders_.size(); ++flow) { set_window(flow); }
 }
+
+void Hosts::set_window(std::uint32_t flow) { senders_[flow].window = std::min(most_window_, control_->window(flow)); }
 
 void Hosts::send(std::uint32_t flow, Bytes size) {
   Sender& sender = senders_[flow];
@@ -128,30 +130,51 @@ bool Hosts::pick(Outlet& outlet, Time now, std::uint32_t& flow) {
   return false;
 }
 
-/// Of packet `next`.
-std::uint32_t Hosts::payload(Sender& sender) const {
-  while (sender.messages.at(sender.sending_message).end <= sender.next) { ++sender.sending_message; }
-  const Sender::Message& message = sender.messages.at(sender.sending_message);
-  return sender.next + 1 == message.end ? message.last_payload : static_cast<std::uint32_t>(spec_.payload.count());
+/// What to send: first what has to be repeated. False where nothing of that is missing any more, and nothing is new.
+bool Hosts::next_number(Sender& sender, std::uint32_t& number) const {
+  while (!sender.repeats.empty()) {
+    number = sender.repeats.front();
+    sender.repeats.pop();
+    if (!sender.there.has(number)) { return true; }
+  }
+  number = sender.next;
+  return sender.next != sender.end;
+}
+
+std::uint32_t Hosts::payload(const Sender& sender, std::uint32_t number) const {
+  std::uint32_t place = number >= sender.next ? sender.sending_message : 0;
+  while (sender.messages.at(place).end <= number) { ++place; }
+  const Sender::Message& message = sender.messages.at(place);
+  return number + 1 == message.end ? message.last_payload : static_cast<std::uint32_t>(spec_.payload.count());
+}
+
+/// Into PacketPlan::hops: where the path begins that a packet takes. Sent again it takes another.
+std::uint32_t Hosts::path_of(std::uint32_t flow, std::uint32_t number) const {
+  const PacketPlan::Flow& plan = links_.plan().flows[flow];
+  if (plan.paths == 1) { return plan.first_hop; }
+  const std::uint64_t hash = join_hash(join_hash(flow, number), counters_.repeated);
+  return plan.first_hop + static_cast<std::uint32_t>(hash % plan.paths) * plan.hops;
 }
 
 void Hosts::send_packet(std::uint32_t flow, std::uint32_t link) {
   Sender& sender = senders_[flow];
+  std::uint32_t number = 0;
+  if (!next_number(sender, number)) { return; }
   Port& port = links_.port(link);
   const Time now = clock_.now();
   Packet packet;
   packet.flow = flow;
-  packet.number = sender.next;
+  packet.number = number;
   packet.sent = now;
-  packet.bytes = payload(sender) + static_cast<std::uint32_t>(spec_.header.count());
-  packet.hop = links_.plan().flows[flow].first_hop + 1;
+  packet.bytes = payload(sender, number) + static_cast<std::uint32_t>(spec_.header.count());
+  packet.hop = path_of(flow, number) + 1;
   packet.service = spec_.data_service;
   const Time end = now + port.duration(packet.bytes);
   port.hold(end);
   links_.launch(link, packet, end);
   ++counters_.data;
   sender.next_send = std::max(control_->paced(flow, packet.bytes, now), capped(flow, packet.bytes, now));
-  note_sent(flow, sender, end);
+  note_sent(flow, sender, number, end);
   arm(flow, sender);
   if (may_send(sender)) { line_up(flow, link, end); }
 }
@@ -162,9 +185,16 @@ Time Hosts::capped(std::uint32_t flow, std::uint32_t bytes, Time start) const {
   return cap == Bandwidth::max() ? start : start + transfer_time(Bytes{bytes} - spec_.header, cap);
 }
 
-/// Counts packet `next`, which has been sent and whose last bit leaves at `end`.
-void Hosts::note_sent(std::uint32_t flow, Sender& sender, Time end) {
-  if (sender.next++ < sender.fresh) {
+/// Counts a packet, which has been sent and whose last bit leaves at `end`.
+void Hosts::note_sent(std::uint32_t flow, Sender& sender, std::uint32_t number, Time end) {
+  ++sender.outstanding;
+  if (number == sender.next) {
+    ++sender.next;
+    while (sender.next != sender.end && sender.messages.at(sender.sending_message).end <= sender.next) {
+      ++sender.sending_message;
+    }
+  }
+  if (number < sender.fresh) {
     ++counters_.repeated;
     return;
   }
@@ -186,37 +216,36 @@ void Hosts::arm(std::uint32_t flow, Sender& sender) {
 void Hosts::timeout(std::uint32_t flow) {
   Sender& sender = senders_[flow];
   sender.timer_pending = false;
-  if (sender.acknowledged == sender.next) { return; }
+  if (sender.acknowledged == sender.fresh) { return; }
   if (sender.deadline > clock_.now()) {
     sender.timer_pending = true;
     return clock_.timeout_at(flow, sender.deadline);
   }
   ++counters_.timeouts;
-  go_back(flow, sender.acknowledged);
+  control_->timed_out(flow, progress(sender, sender.acknowledged));
+  set_window(flow);
+  if (!selective()) { return go_back(flow, sender.acknowledged); }
+  while (!sender.repeats.empty()) { sender.repeats.pop(); }
+  for (std::uint32_t number = sender.acknowledged; number < sender.next; ++number) {
+    if (!sender.there.has(number)) { sender.repeats.push(number); }
+  }
+  sender.outstanding = 0;
+  arm(flow, sender);
+  queue_up(flow);
+}
+
+CongestionControl::Progress Hosts::progress(const Sender& sender, std::uint32_t packet) const {
+  return {packet, sender.fresh, sender.outstanding, clock_.now()};
 }
 
 void Hosts::go_back(std::uint32_t flow, std::uint32_t to) {
   Sender& sender = senders_[flow];
   if (to >= sender.next) { return; }
   sender.next = to;
+  sender.outstanding = to - sender.acknowledged;
   sender.sending_message = 0;
   arm(flow, sender);
   queue_up(flow);
-}
-
-void Hosts::arrive(std::uint32_t link) {
-  Ring<Flight>& flights = links_.flights(link);
-  while (!flights.empty() && flights.front().when <= clock_.now()) {
-    const Packet packet = flights.front().packet;
-    flights.pop();
-    if (!links_.at_end(packet)) {
-      pass_on(packet);
-    } else if (packet.kind == PacketKind::data) {
-      receive_data(packet.flow, packet);
-    } else {
-      receive_reply(packet.flow, packet);
-    }
-  }
 }
 
 /// For somebody else. A host has room for all of them.
@@ -233,91 +262,6 @@ void Hosts::enqueue(std::uint32_t link, const Packet& packet) {
     serve(link);
   } else {
     want_service(link, clock_.now());
-  }
-}
-
-void Hosts::receive_data(std::uint32_t flow, const Packet& packet) {
-  Receiver& receiver = receivers_[flow];
-  const Time now = clock_.now();
-  if (packet.marked && spec_.control == TransportSpec::Control::dcqcn && now >= receiver.next_notice) {
-    receiver.next_notice = now + spec_.dcqcn.notice_interval;
-    ++counters_.notices;
-    reply(packet, PacketKind::congestion_notice, 0);
-  }
-  if (packet.number == receiver.expected && !packet.trimmed) {
-    take_in(flow, receiver, packet);
-  } else if (packet.number < receiver.expected) {
-    reply(packet, PacketKind::acknowledgement, receiver.expected);  // its acknowledgement was lost
-  } else if (!receiver.missing_told) {
-    receiver.missing_told = true;
-    reply(packet, PacketKind::negative, receiver.expected);
-  }
-}
-
-/// The packet that was to come.
-void Hosts::take_in(std::uint32_t flow, Receiver& receiver, const Packet& packet) {
-  Sender& sender = senders_[flow];
-  const PacketPlan::Flow& plan = links_.plan().flows[flow];
-  const Sender::Message message = sender.messages.at(sender.delivered_messages);
-  const Time there = clock_.now() + plan.software;
-  ++receiver.expected;
-  receiver.missing_told = false;
-  receiver.arrived += packet.bytes - spec_.header.count();
-  if (!receiver.grain_told && plan.grain > Bytes::zero() &&
-      receiver.arrived >= std::min(plan.grain.count(), message.bytes)) {
-    receiver.grain_told = true;
-    clock_.grain_arrived_at(flow, there);
-  }
-  const bool last = receiver.expected == message.end;
-  if (last) {
-    receiver.arrived = 0;
-    receiver.grain_told = false;
-    ++sender.delivered_messages;
-    clock_.delivered_at(flow, there);
-  }
-  if (++receiver.unacknowledged >= spec_.acknowledge_every || last) {
-    receiver.unacknowledged = 0;
-    reply(packet, PacketKind::acknowledgement, receiver.expected);
-  }
-}
-
-void Hosts::reply(const Packet& to, PacketKind kind, std::uint32_t number) {
-  Packet packet;
-  packet.flow = to.flow;
-  packet.kind = kind;
-  packet.number = number;
-  packet.sent = to.sent;
-  packet.marked = to.marked;
-  packet.bytes = static_cast<std::uint32_t>(spec_.reply.count());
-  packet.service = spec_.reply_service;
-  packet.hop = links_.plan().flows[to.flow].first_hop_back;
-  const std::uint32_t link = links_.next_hop(packet);
-  ++packet.hop;
-  ++counters_.replies;
-  enqueue(link, packet);
-}
-
-void Hosts::receive_reply(std::uint32_t flow, const Packet& packet) {
-  if (packet.kind == PacketKind::congestion_notice) { return control_->congestion_notice(flow, clock_.now()); }
-  Sender& sender = senders_[flow];
-  if (packet.number > sender.acknowledged) {
-    require(packet.number <= sender.fresh, "flow {}: packet {} acknowledged, {} sent", flow, packet.number,
-            sender.fresh);
-    sender.acknowledged = packet.number;
-    sender.deadline = clock_.now() + spec_.timeout;
-    forget_acknowledged(sender);
-  }
-  if (packet.kind == PacketKind::negative) { go_back(flow, packet.number); }
-  sender.next = std::max(sender.next, sender.acknowledged);
-  queue_up(flow);
-}
-
-void Hosts::forget_acknowledged(Sender& sender) {
-  while (!sender.messages.empty() && sender.messages.front().end <= sender.acknowledged) {
-    sender.messages.pop();
-    --sender.delivered_messages;
-    --sender.injected_messages;
-    sender.sending_message -= sender.sending_message > 0 ? 1 : 0;
   }
 }
 

@@ -27,8 +27,8 @@ class HostClock {
 };
 
 /// The hosts of a packet network: they cut messages into packets, send them as window, pacing and the port allow, in
-/// turn where several flows could send, acknowledge what arrives in order, and send again from what is missing
-/// (go-back-N, as RoCE and InfiniBand reliable connections do).
+/// turn where several flows could send, acknowledge what arrives, and send again from what is missing on (go-back-N, as
+/// RoCE and InfiniBand reliable connections do) or only that (selective).
 class Hosts {
  public:
   Hosts(PacketLinks& links, const TransportSpec& spec, HostClock& clock);
@@ -45,6 +45,9 @@ class Hosts {
 
  private:
   struct Receiver {
+    Marks there;                ///< selective: packets that have arrived
+    std::uint32_t highest = 0;  ///< selective: packets before this one have arrived or were told to be missing
+    bool marked = false;        ///< a packet since the last acknowledgement
     std::uint32_t expected = 0;
     std::uint32_t unacknowledged = 0;  ///< packets that arrived since the last acknowledgement
     Time next_notice;                  ///< no congestion notice earlier
@@ -65,24 +68,33 @@ class Hosts {
   };
 
   std::uint32_t first_link(std::uint32_t flow) const { return links_.plan().hops[links_.plan().flows[flow].first_hop]; }
+  bool selective() const { return spec_.recovery == TransportSpec::Recovery::selective; }
   bool may_send(const Sender& sender) const {
-    return sender.next != sender.end && sender.next - sender.acknowledged < sender.window;
+    return (sender.next != sender.end || !sender.repeats.empty()) && sender.outstanding < sender.window;
   }
   void queue_up(std::uint32_t flow);
   void line_up(std::uint32_t flow, std::uint32_t link, Time now);
   void want_service(std::uint32_t link, Time when);
   bool pick(Outlet& outlet, Time now, std::uint32_t& flow);
   void send_packet(std::uint32_t flow, std::uint32_t link);
-  std::uint32_t payload(Sender& sender) const;
-  void note_sent(std::uint32_t flow, Sender& sender, Time end);
+  bool next_number(Sender& sender, std::uint32_t& number) const;
+  std::uint32_t payload(const Sender& sender, std::uint32_t number) const;
+  std::uint32_t path_of(std::uint32_t flow, std::uint32_t number) const;
+  void note_sent(std::uint32_t flow, Sender& sender, std::uint32_t number, Time end);
   void arm(std::uint32_t flow, Sender& sender);
   void pass_on(Packet packet);
   void enqueue(std::uint32_t link, const Packet& packet);
   Time capped(std::uint32_t flow, std::uint32_t bytes, Time start) const;
   void receive_data(std::uint32_t flow, const Packet& packet);
-  void take_in(std::uint32_t flow, Receiver& receiver, const Packet& packet);
-  void reply(const Packet& to, PacketKind kind, std::uint32_t number);
+  void receive_in_order(std::uint32_t flow, Receiver& receiver, const Packet& packet);
+  void receive_in_any_order(std::uint32_t flow, Receiver& receiver, const Packet& packet);
+  bool take_in(std::uint32_t flow, Receiver& receiver);
+  void reply(const Packet& to, PacketKind kind, std::uint32_t number, bool marked);
   void receive_reply(std::uint32_t flow, const Packet& packet);
+  std::uint32_t note_acknowledged(Sender& sender, const Packet& packet);
+  void missing(std::uint32_t flow, const Packet& packet);
+  CongestionControl::Progress progress(const Sender& sender, std::uint32_t packet) const;
+  void set_window(std::uint32_t flow);
   void forget_acknowledged(Sender& sender);
   void go_back(std::uint32_t flow, std::uint32_t to);
 
@@ -90,9 +102,10 @@ class Hosts {
   TransportSpec spec_;
   HostClock& clock_;
   std::unique_ptr<CongestionControl> control_;
-  std::vector<Sender> senders_;      ///< by flow
-  std::vector<Receiver> receivers_;  ///< by flow
-  std::vector<Outlet> outlets_;      ///< by link
+  std::uint32_t most_window_ = UINT32_MAX;  ///< packets
+  std::vector<Sender> senders_;             ///< by flow
+  std::vector<Receiver> receivers_;         ///< by flow
+  std::vector<Outlet> outlets_;             ///< by link
   HostCounters counters_;
 };
 

@@ -73,8 +73,9 @@ class PacketLinks {
   /// Has it arrived where it was going?
   bool at_end(const Packet& packet) const {
     const PacketPlan::Flow& flow = plan_.flows[packet.flow];
-    const bool forth = packet.kind == PacketKind::data;
-    return packet.hop == (forth ? flow.first_hop + flow.hops : flow.first_hop_back + flow.hops_back);
+    if (packet.kind != PacketKind::data) { return packet.hop == flow.first_hop_back + flow.hops_back; }
+    if (flow.paths == 1) { return packet.hop == flow.first_hop + flow.hops; }
+    return (packet.hop - flow.first_hop) % flow.hops == 0;  // it has taken the first hop of its path already
   }
   /// Brings the port of that link near, to be used soon.
   void approach(const Packet& packet) const { __builtin_prefetch(&ports_[plan_.hops[packet.hop]]); }

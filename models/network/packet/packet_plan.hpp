@@ -57,6 +57,7 @@ struct PacketPlan {
     std::uint32_t hops = 0;
     std::uint32_t first_hop_back = 0;
     std::uint32_t hops_back = 0;
+    std::uint32_t paths = 1;           ///< forth; `hops` of each, one after the other
     Bandwidth cap = Bandwidth::max();  ///< of payload, that the sender keeps to
     Time software;                     ///< added after the last packet of a message has arrived
     Bytes grain;                       ///< as in NetworkPlan

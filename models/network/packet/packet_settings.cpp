@@ -6,6 +6,8 @@ using namespace literals;
 
 namespace {
 
+using Recovery = TransportSpec::Recovery;
+
 /// Enough to keep 400 Gb/s busy over 1 us of delay and back, as deep buffers per port and priority are configured.
 SwitchSpec lossless() {
   SwitchSpec spec;
@@ -47,15 +49,57 @@ void read_switch(ObjectReader& reader, SwitchSpec& spec) {
   }
 }
 
+void read_swift(ObjectReader& reader, SwiftSpec& spec) {
+  reader.optional("target", spec.target, "Round trip that a flow with a large window aims at", {1_ns, 1_s});
+  reader.optional("scaling", spec.scaling, "Most that small windows add to it", {Time::zero(), 1_s});
+  reader.optional("increase", spec.increase, "Packets per round trip", {{1, 1000}, {1000, 1}});
+  reader.optional("decrease", spec.decrease, "Of the window, by the share of the delay above the target",
+                  {{0, 1}, {1, 1}});
+  reader.optional("most_decrease", spec.most_decrease, "Of the window, at once", {{0, 1}, {1, 1}});
+}
+
+void check_together(ObjectReader& reader, const TransportSpec& spec) {
+  const auto conflict = [&](const char* key, const char* message, const char* hint) {
+    reader.problem(key, "conflict", message, hint);
+  };
+  if (spec.recovery == Recovery::selective && spec.acknowledge_every > 1) {
+    conflict("acknowledge_every", "selective recovery acknowledges every packet", "leave it out, or use go_back_n");
+  }
+  if (spec.spray && spec.recovery != Recovery::selective) {
+    conflict("spray", "packets that take many paths come in any order, which go_back_n takes for losses",
+             R"(write "recovery": "selective")");
+  }
+  if (spec.window / spec.payload < spec.acknowledge_every && spec.window != Bytes::max()) {
+    conflict("acknowledge_every",
+             "the window is full before a packet is acknowledged: every window would wait for the timeout",
+             "acknowledge more often, or enlarge \"window\"");
+  }
+  if (spec.initial_window > Bytes::zero() && spec.initial_window < spec.payload) {
+    conflict("initial_window", "less than a packet", "give at least \"payload\"");
+  }
+}
+
 void read_transport(ObjectReader& reader, TransportSpec& spec) {
+  using Control = TransportSpec::Control;
   reader.optional("control", spec.control, "What a sender does about congestion",
-                  {{"none", TransportSpec::Control::none}, {"dcqcn", TransportSpec::Control::dcqcn}});
+                  {{"none", Control::none},
+                   {"dcqcn", Control::dcqcn},
+                   {"newreno", Control::newreno},
+                   {"cubic", Control::cubic},
+                   {"dctcp", Control::dctcp},
+                   {"swift", Control::swift}});
+  reader.optional("recovery", spec.recovery, "What happens about packets that are missing",
+                  {{"go_back_n", Recovery::go_back_n}, {"selective", Recovery::selective}});
+  reader.optional("spray", spec.spray, "Does each packet take another of the paths of its queue pairs?");
+  reader.optional("initial_window", spec.initial_window, "Of newreno, cubic, dctcp and swift; default: ten packets");
+  reader.optional_object("swift", "Parameters of swift", [&](ObjectReader& fields) { read_swift(fields, spec.swift); });
   reader.optional("payload", spec.payload, "Most of one packet: the MTU without headers", {64_B, 64_KiB});
   reader.optional("header", spec.header, "Of a data packet, on the wire", {Bytes::zero(), 1_KiB});
   reader.optional("reply", spec.reply, "An acknowledgement, on the wire", {1_B, 1_KiB});
   reader.optional("window", spec.window, "Most payload that is sent and not acknowledged", kAnyBuffer);
   reader.optional("acknowledge_every", spec.acknowledge_every, "Data packets per acknowledgement", {1, 1024});
   reader.optional("timeout", spec.timeout, "Without progress for so long a sender goes back", {1_us, 10_s});
+  if (!reader.describing()) { check_together(reader, spec); }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "models/network/packet/marks.hpp"
 #include "models/network/packet/packet.hpp"
 #include "models/network/packet/ring.hpp"
 #include "sim/ratio.hpp"
@@ -23,11 +24,30 @@ struct DcqcnSpec {
   Bandwidth least_rate{5'000'000};
 };
 
+/// Swift as in Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM
+/// 2020, with the parameters of its section 3.
+struct SwiftSpec {
+  Time target{25'000'000};    ///< round trip, of a flow with a large window
+  Time scaling{100'000'000};  ///< most that small windows add to it
+  Ratio increase{1, 1};       ///< packets per round trip
+  Ratio decrease{4, 5};       ///< beta
+  Ratio most_decrease{1, 2};  ///< of the window, at once
+};
+
 /// How hosts cut messages into packets and what they do about loss and congestion.
 struct TransportSpec {
   enum class Control : std::uint8_t {
-    none,   ///< the window only
-    dcqcn,  ///< rates that congestion notices cut
+    none,     ///< the window only
+    dcqcn,    ///< rates that congestion notices cut
+    newreno,  ///< windows that losses halve
+    cubic,    ///< windows that losses cut, and that grow with the cube of time
+    dctcp,    ///< windows that marks cut
+    swift,    ///< windows that delay cuts
+  };
+  /// What happens about packets that are missing.
+  enum class Recovery : std::uint8_t {
+    go_back_n,  ///< receivers take packets in order only; senders go back to the one that is missing
+    selective,  ///< receivers take them in any order and acknowledge each; senders repeat what is missing
   };
   Bytes payload{4096};                  ///< most of one packet
   Bytes header{64};                     ///< of a data packet, on the wire
@@ -37,8 +57,12 @@ struct TransportSpec {
   Time timeout{1'000'000'000};          ///< without progress: everything not acknowledged is sent again
   std::uint8_t data_service = 1;
   std::uint8_t reply_service = 0;
+  Recovery recovery = Recovery::go_back_n;
+  bool spray = false;                    ///< each packet goes by another path, so that order tells nothing of loss
+  Bytes initial_window = Bytes::zero();  ///< of controls that have windows; zero: ten packets, as TCP's
   Control control = Control::none;
   DcqcnSpec dcqcn;
+  SwiftSpec swift;
 };
 
 /// The sending end of a flow: what is known of its progress. Packets are numbered from 0 over all its messages.
@@ -57,6 +81,9 @@ struct Sender {
   std::uint32_t fresh = 0;               ///< never sent
   std::uint32_t acknowledged = 0;
   std::uint32_t window = UINT32_MAX;  ///< packets
+  std::uint32_t outstanding = 0;      ///< packets that were sent and neither acknowledged nor given up
+  Ring<std::uint32_t> repeats;        ///< selective: packets to be sent again
+  Marks there;                        ///< selective: packets that were acknowledged
   Time next_send;                     ///< by pacing
   Time deadline;                      ///< of the timeout
   bool timer_pending = false;
@@ -66,10 +93,31 @@ struct Sender {
 /// What a flow does about congestion. One object for all flows of a network.
 class CongestionControl {
  public:
+  struct Acknowledgement {
+    std::uint32_t packets = 0;        ///< that it acknowledges for the first time; at least one
+    std::uint32_t first_missing = 0;  ///< all packets before this one are there
+    std::uint32_t sent = 0;           ///< packets of the flow that have been sent so far
+    bool marked = false;              ///< one of them met a queue that marks
+    Time round_trip;                  ///< of the packet that it answers
+    Time now;
+  };
+  /// Where a flow stands when a packet turns out to be lost.
+  struct Progress {
+    std::uint32_t packet = 0;       ///< the one that is lost
+    std::uint32_t sent = 0;         ///< packets of the flow that have been sent so far
+    std::uint32_t outstanding = 0;  ///< of those, under way
+    Time now;
+  };
+
   virtual ~CongestionControl() = default;
+  /// Packets that may be outstanding.
+  virtual std::uint32_t window(std::uint32_t) const { return UINT32_MAX; }
   /// A data packet of so many bytes on the wire leaves at `start`. Returns when the next one may.
-  virtual Time paced(std::uint32_t flow, std::uint32_t bytes, Time start) = 0;
-  virtual void congestion_notice(std::uint32_t flow, Time now) = 0;
+  virtual Time paced(std::uint32_t, std::uint32_t, Time start) { return start; }
+  virtual void congestion_notice(std::uint32_t, Time) {}
+  virtual void acknowledged(std::uint32_t, const Acknowledgement&) {}
+  virtual void lost(std::uint32_t, const Progress&) {}
+  virtual void timed_out(std::uint32_t, const Progress&) {}
 };
 
 /// `line_rates`: of the first link of each flow.

@@ -36,6 +36,7 @@ class PacketFabric {
                           static_cast<std::uint32_t>(path.size()),
                           0,
                           static_cast<std::uint32_t>(path.size()),
+                          1,
                           Bandwidth::max(),
                           software,
                           grain};

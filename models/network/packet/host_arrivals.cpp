@@ -1,0 +1,164 @@
+#include <algorithm>
+
+#include "models/network/packet/hosts.hpp"
+#include "sim/check.hpp"
+
+namespace athanor {
+
+void Hosts::arrive(std::uint32_t link) {
+  Ring<Flight>& flights = links_.flights(link);
+  while (!flights.empty() && flights.front().when <= clock_.now()) {
+    const Packet packet = flights.front().packet;
+    flights.pop();
+    if (!links_.at_end(packet)) {
+      pass_on(packet);
+    } else if (packet.kind == PacketKind::data) {
+      receive_data(packet.flow, packet);
+    } else {
+      receive_reply(packet.flow, packet);
+    }
+  }
+}
+
+void Hosts::receive_data(std::uint32_t flow, const Packet& packet) {
+  Receiver& receiver = receivers_[flow];
+  const Time now = clock_.now();
+  if (packet.marked && spec_.control == TransportSpec::Control::dcqcn && now >= receiver.next_notice) {
+    receiver.next_notice = now + spec_.dcqcn.notice_interval;
+    ++counters_.notices;
+    reply(packet, PacketKind::congestion_notice, 0, true);
+  }
+  if (selective()) {
+    receive_in_any_order(flow, receiver, packet);
+  } else {
+    receive_in_order(flow, receiver, packet);
+  }
+}
+
+void Hosts::receive_in_order(std::uint32_t flow, Receiver& receiver, const Packet& packet) {
+  receiver.marked = receiver.marked || packet.marked;
+  if (packet.number == receiver.expected && !packet.trimmed) {
+    receiver.missing_told = false;
+    const bool last = take_in(flow, receiver);
+    if (++receiver.unacknowledged < spec_.acknowledge_every && !last) { return; }
+    receiver.unacknowledged = 0;
+    reply(packet, PacketKind::acknowledgement, receiver.expected, receiver.marked);
+    receiver.marked = false;
+  } else if (packet.number < receiver.expected) {
+    reply(packet, PacketKind::acknowledgement, receiver.expected, packet.marked);  // its acknowledgement was lost
+  } else if (!receiver.missing_told) {
+    receiver.missing_told = true;
+    reply(packet, PacketKind::negative, receiver.expected, packet.marked);
+  }
+}
+
+/// What is missing between packets that kept their order on one path is lost; on many paths nothing can be said.
+void Hosts::receive_in_any_order(std::uint32_t flow, Receiver& receiver, const Packet& packet) {
+  if (!spec_.spray) {
+    for (; receiver.highest < packet.number; ++receiver.highest) {
+      if (!receiver.there.has(receiver.highest)) { reply(packet, PacketKind::negative, receiver.highest, false); }
+    }
+  }
+  receiver.highest = std::max(receiver.highest, packet.number + 1);
+  if (packet.trimmed) { return reply(packet, PacketKind::negative, packet.number, packet.marked); }
+  reply(packet, PacketKind::acknowledgement, packet.number, packet.marked);
+  receiver.there.add(packet.number);
+  while (receiver.expected < receiver.there.first()) { take_in(flow, receiver); }
+}
+
+/// The packet that was to come. True where its message is then there.
+bool Hosts::take_in(std::uint32_t flow, Receiver& receiver) {
+  Sender& sender = senders_[flow];
+  const PacketPlan::Flow& plan = links_.plan().flows[flow];
+  const Sender::Message message = sender.messages.at(sender.delivered_messages);
+  const Time there = clock_.now() + plan.software;
+  ++receiver.expected;
+  const bool last = receiver.expected == message.end;
+  receiver.arrived += last ? message.last_payload : spec_.payload.count();
+  if (!receiver.grain_told && plan.grain > Bytes::zero() &&
+      receiver.arrived >= std::min(plan.grain.count(), message.bytes)) {
+    receiver.grain_told = true;
+    clock_.grain_arrived_at(flow, there);
+  }
+  if (last) {
+    receiver.arrived = 0;
+    receiver.grain_told = false;
+    ++sender.delivered_messages;
+    clock_.delivered_at(flow, there);
+  }
+  return last;
+}
+
+void Hosts::reply(const Packet& to, PacketKind kind, std::uint32_t number, bool marked) {
+  Packet packet;
+  packet.flow = to.flow;
+  packet.kind = kind;
+  packet.number = number;
+  packet.sent = to.sent;
+  packet.marked = marked;
+  packet.bytes = static_cast<std::uint32_t>(spec_.reply.count());
+  packet.service = spec_.reply_service;
+  packet.hop = links_.plan().flows[to.flow].first_hop_back;
+  const std::uint32_t link = links_.next_hop(packet);
+  ++packet.hop;
+  ++counters_.replies;
+  enqueue(link, packet);
+}
+
+void Hosts::receive_reply(std::uint32_t flow, const Packet& packet) {
+  if (packet.kind == PacketKind::congestion_notice) { return control_->congestion_notice(flow, clock_.now()); }
+  Sender& sender = senders_[flow];
+  const std::uint32_t fresh = note_acknowledged(sender, packet);
+  if (fresh > 0) {
+    sender.deadline = clock_.now() + spec_.timeout;
+    control_->acknowledged(
+        flow, {fresh, sender.acknowledged, sender.fresh, packet.marked, clock_.now() - packet.sent, clock_.now()});
+  }
+  if (packet.kind == PacketKind::negative) { missing(flow, packet); }
+  set_window(flow);
+  queue_up(flow);
+}
+
+/// How many packets are known to be there for the first time.
+std::uint32_t Hosts::note_acknowledged(Sender& sender, const Packet& packet) {
+  const std::uint32_t before = sender.acknowledged;
+  if (selective()) {
+    if (packet.kind == PacketKind::negative || !sender.there.add(packet.number)) { return 0; }
+    require(packet.number < sender.fresh, "flow {}: packet {} acknowledged, {} sent", packet.flow, packet.number,
+            sender.fresh);
+    sender.acknowledged = sender.there.first();
+    sender.outstanding -= sender.outstanding > 0 ? 1 : 0;  // what was given up by a timeout may arrive all the same
+    forget_acknowledged(sender);
+    return 1;
+  }
+  if (packet.number <= before) { return 0; }
+  require(packet.number <= sender.fresh, "flow {}: packet {} acknowledged, {} sent", packet.flow, packet.number,
+          sender.fresh);
+  sender.acknowledged = packet.number;
+  sender.next = std::max(sender.next, sender.acknowledged);
+  sender.outstanding = sender.next - sender.acknowledged;
+  forget_acknowledged(sender);
+  return packet.number - before;
+}
+
+/// A packet that the receiver misses.
+void Hosts::missing(std::uint32_t flow, const Packet& packet) {
+  Sender& sender = senders_[flow];
+  control_->lost(flow, progress(sender, packet.number));
+  if (!selective()) { return go_back(flow, packet.number); }
+  if (sender.there.has(packet.number)) { return; }
+  sender.repeats.push(packet.number);
+  sender.outstanding -= sender.outstanding > 0 ? 1 : 0;
+  arm(flow, sender);
+}
+
+void Hosts::forget_acknowledged(Sender& sender) {
+  while (!sender.messages.empty() && sender.messages.front().end <= sender.acknowledged) {
+    sender.messages.pop();
+    --sender.delivered_messages;
+    --sender.injected_messages;
+    sender.sending_message -= sender.sending_message > 0 ? 1 : 0;
+  }
+}
+
+}  // namespace athanor

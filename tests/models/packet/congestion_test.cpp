@@ -1,0 +1,194 @@
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "models/network/packet/window_controls.hpp"
+#include "tests/models/packet/packet_rig.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+using namespace athanor::test;
+
+namespace {
+
+using Control = TransportSpec::Control;
+using Recovery = TransportSpec::Recovery;
+
+/// 4096 bytes of payload and 64 of header on 10 GB/s: 416 ns a packet; 64 bytes of acknowledgement: 6.4 ns.
+constexpr Bandwidth kRate = 10_GBps;
+constexpr Time kPacket = 416_ns;
+constexpr Time kReply = 6'400_ps;
+
+TransportSpec transport(Control control, Recovery recovery = Recovery::selective) {
+  TransportSpec spec;
+  spec.control = control;
+  spec.recovery = recovery;
+  return spec;
+}
+
+/// One acknowledgement of one packet after another, a round trip of a second for each window.
+struct Driver {
+  explicit Driver(CongestionControl& driven) : control(driven) {}
+
+  void round(std::uint32_t packets, bool marked = false, Time round_trip = Time{1'000'000'000'000}) {
+    const std::uint32_t sent = there + packets + packets;
+    for (std::uint32_t p = 0; p < packets; ++p) {
+      now += Time{round_trip.count() / packets};
+      control.acknowledged(0, {1, ++there, sent, marked, round_trip, now});
+    }
+  }
+
+  CongestionControl& control;
+  std::uint32_t there = 0;
+  Time now;
+};
+
+}  // namespace
+
+TEST_CASE("slow start doubles a window with each round trip: to the picosecond while the line is not full") {
+  PacketFabric fabric;
+  const Time latency = 100_us;
+  fabric.flow({fabric.cable(fabric.host(), fabric.host(), kRate, latency)});
+  for (const Control control : {Control::newreno, Control::cubic, Control::dctcp}) {
+    PacketRig rig(fabric.plan, transport(control));
+    rig.move_at(Time::zero(), 0, 4_KiB * 70);  // 10, 20 and 40 packets
+    rig.simulator.run();
+    const Time round = kPacket + latency + kReply + latency;
+    CHECK(rig.of(0).delivered == std::vector{round * 2 + kPacket * 40 + latency});
+  }
+}
+
+TEST_CASE("NewReno grows by a packet a round trip and halves once for all losses of a window") {
+  NewReno control(100, 1);
+  Driver driver(control);
+  control.lost(0, {50, 100, 100, 0_s});
+  CHECK(control.window(0) == 50);
+  control.lost(0, {60, 100, 80, 0_s});  // of the same window
+  CHECK(control.window(0) == 50);
+  for (int round = 0; round < 10; ++round) { driver.round(control.window(0)); }
+  CHECK(control.window(0) >= 59);
+  CHECK(control.window(0) <= 60);
+  control.timed_out(0, {700, 800, 60, 0_s});
+  CHECK(control.window(0) == 1);
+  driver.round(1);
+  CHECK(control.window(0) == 2);  // slow start again
+}
+
+TEST_CASE("CUBIC is back at the window of the loss after the cube root of its cut over C") {
+  Cubic control(1000, 1);
+  control.lost(0, {0, 1000, 1000, 0_s});
+  CHECK(control.window(0) == 700);
+  Driver driver(control);
+  const double back = std::cbrt(1000 * 0.3 / 0.4);  // 9.1 s
+  const Time round_trip = 100_ms;
+  std::uint32_t at_half = 0;
+  while (seconds(driver.now) < back) {
+    driver.round(control.window(0), false, round_trip);
+    if (seconds(driver.now) < back / 2) { at_half = control.window(0); }
+  }
+  // W(t) = 0.4 (t - K)^3 + 1000: at K / 2 an eighth of the cut is left.
+  CHECK(at_half == doctest::Approx(1000 - 300.0 / 8).epsilon(0.01));
+  CHECK(control.window(0) == doctest::Approx(1000).epsilon(0.01));
+}
+
+TEST_CASE("DCTCP cuts by half the share of marked packets, which it averages over 16 round trips") {
+  Dctcp control(100, 1);
+  Driver driver(control);
+  driver.round(100, true);
+  const std::uint32_t after_one = control.window(0);
+  CHECK(after_one < 101);
+  for (int round = 0; round < 100; ++round) { driver.round(control.window(0), true); }
+  CHECK(control.window(0) == 2);  // all marked: alpha is 1, and half is left each time
+}
+
+TEST_CASE("selective recovery repeats what was lost and nothing else") {
+  SwitchSpec shallow;
+  shallow.queue = 40_KiB;
+  const PacketFabric fabric = incast(4, shallow, kRate, 1_us);
+  for (const Recovery recovery : {Recovery::selective, Recovery::go_back_n}) {
+    TransportSpec spec = transport(Control::newreno, recovery);
+    spec.timeout = 1_ms;
+    PacketRig rig(fabric.plan, spec);
+    for (std::uint32_t flow = 0; flow < 4; ++flow) { rig.move_at(Time::zero(), flow, 4_MiB); }
+    rig.simulator.run();
+    const std::uint64_t dropped = rig.network.switch_counters().dropped;
+    const std::uint64_t repeated = rig.network.host_counters().repeated;
+    CHECK(dropped > 0);
+    if (recovery == Recovery::selective) {
+      CHECK(repeated == dropped);
+    } else {
+      CHECK(repeated > dropped);
+    }
+    for (std::uint32_t flow = 0; flow < 4; ++flow) { CHECK(rig.of(flow).delivered.size() == 1); }
+  }
+}
+
+TEST_CASE("DCTCP keeps the queue at its marks, drops nothing, and shares fairly") {
+  SwitchSpec spec;
+  spec.marking = {100_KiB, 100_KiB, {1, 1}};
+  const PacketFabric fabric = incast(2, spec, kRate, 5_us);
+  PacketRig rig(fabric.plan, transport(Control::dctcp));
+  for (std::uint32_t flow = 0; flow < 2; ++flow) { rig.move_at(Time::zero(), flow, 40_MiB); }
+  rig.simulator.run();
+  CHECK(rig.network.switch_counters().dropped == 0);
+  CHECK(rig.network.switch_counters().longest_queue < 400 * 1024);
+  const double ideal = seconds(kPacket * 2 * 10240);
+  CHECK(seconds(rig.last_delivery()) < ideal * 1.03);
+  const Time first = std::min(rig.of(0).delivered[0], rig.of(1).delivered[0]);
+  CHECK(seconds(first) > seconds(rig.last_delivery()) * 0.85);
+}
+
+TEST_CASE("Swift holds the round trip of an incast near its target without a loss") {
+  SwitchSpec spec;
+  spec.queue = 4_MiB;
+  const PacketFabric fabric = incast(8, spec, kRate, 2_us);
+  TransportSpec swift = transport(Control::swift);
+  swift.swift.target = 30_us;
+  swift.swift.scaling = 0_us;
+  PacketRig rig(fabric.plan, swift);
+  for (std::uint32_t flow = 0; flow < 8; ++flow) { rig.move_at(Time::zero(), flow, 8_MiB); }
+  rig.simulator.run();
+  CHECK(rig.network.switch_counters().dropped == 0);
+  // 30 us at 10 GB/s are 300 kB in flight; eight initial windows of ten packets are 333 kB.
+  CHECK(rig.network.switch_counters().longest_queue < 700'000);
+  CHECK(seconds(rig.last_delivery()) < seconds(kPacket * 8 * 2048) * 1.05);
+}
+
+TEST_CASE("sprayed packets use all paths evenly, and one flow fills what its hash would have left idle") {
+  SwitchSpec spec;
+  PacketFabric fabric;
+  const std::uint32_t leaf_a = fabric.switch_of(spec);
+  const std::uint32_t leaf_b = fabric.switch_of(spec);
+  const std::uint32_t up = fabric.cable(fabric.host(), leaf_a, kRate, 500_ns);
+  const std::uint32_t down = fabric.cable(leaf_b, fabric.host(), kRate, 500_ns);
+  std::vector<std::uint32_t> paths;  // four spines at half of the host's rate
+  for (int spine = 0; spine < 4; ++spine) {
+    const std::uint32_t middle = fabric.switch_of(spec);
+    paths.push_back(fabric.cable(leaf_a, middle, 5_GBps, 500_ns));
+    paths.push_back(fabric.cable(middle, leaf_b, 5_GBps, 500_ns));
+  }
+  fabric.flow({up, paths[0], paths[1], down});
+  PacketPlan sprayed = fabric.plan;
+  sprayed.flows[0].first_hop = static_cast<std::uint32_t>(sprayed.hops.size());
+  sprayed.flows[0].paths = 4;
+  for (int spine = 0; spine < 4; ++spine) {
+    sprayed.hops.insert(sprayed.hops.end(), {up, paths[2 * spine], paths[2 * spine + 1], down});
+  }
+  TransportSpec spec_one = transport(Control::none);
+  PacketRig one(fabric.plan, spec_one);
+  TransportSpec spec_all = spec_one;
+  spec_all.spray = true;
+  PacketRig all(sprayed, spec_all);
+  for (PacketRig* rig : {&one, &all}) {
+    rig->move_at(Time::zero(), 0, 40_MiB);
+    rig->simulator.run();
+  }
+  const double line = seconds(kPacket * 10240);
+  CHECK(seconds(one.last_delivery()) > 1.99 * line);  // one path of half the rate
+  CHECK(seconds(all.last_delivery()) < 1.01 * line);
+  CHECK(all.network.host_counters().repeated == 0);  // order tells nothing
+  for (int spine = 0; spine < 4; ++spine) {
+    const double share = static_cast<double>(all.network.carried(paths[2 * spine]).count()) / (10240.0 * 4160);
+    CHECK(share == doctest::Approx(0.25).epsilon(0.05));
+  }
+}
