@@ -28,8 +28,7 @@ VertexId FabricBuilder::add(const Vertex& vertex) {
 
 VertexId FabricBuilder::add_named(VertexKind kind, std::string name) {
   require(names_.size() == vertices_.size(), "a named vertex among those without a name");
-  const auto index = std::count_if(vertices_.begin(), vertices_.end(), [&](const Vertex& v) { return v.kind == kind; });
-  vertices_.push_back({kind, kNoNode, static_cast<std::uint32_t>(index)});
+  vertices_.push_back({kind, kNoNode, named_[static_cast<std::size_t>(kind)]++});
   names_.push_back(std::move(name));
   return VertexId{static_cast<std::uint32_t>(vertices_.size() - 1)};
 }
@@ -75,6 +74,7 @@ Fabric FabricBuilder::build() {
   for (std::size_t l = 0; l < order.size(); ++l) { sources[l] = links_[order[l]].from; }
   std::vector<Vertex>().swap(vertices_);
   std::vector<Pending>().swap(links_);
+  named_ = {};
   return Fabric(std::move(graph), std::move(sources), std::exchange(names_, {}));
 }
 

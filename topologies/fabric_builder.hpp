@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ class FabricBuilder {
   std::vector<Vertex> vertices_;
   std::vector<Pending> links_;
   std::vector<std::string> names_;
+  std::array<std::uint32_t, kVertexKinds> named_{};  ///< so many of each kind
 };
 
 }  // namespace athanor

@@ -22,9 +22,21 @@ std::vector<VertexId> of_kind(const Fabric& fabric, VertexKind kind) {
   return found;
 }
 
+/// Whether every device passes on whatever comes to it: then what reaches one endpoint reaches all, since cables lead
+/// both ways.
+bool all_pass(const Fabric& fabric) {
+  for (std::uint32_t v = 0; v < fabric.vertices(); ++v) {
+    const VertexKind kind = fabric.vertex(VertexId{v}).kind;
+    if (kind == VertexKind::gpu || kind == VertexKind::nic) { return false; }
+  }
+  return true;
+}
+
 /// All pairs: a device that does not pass traffic on may reach two islands that do not reach each other.
 void check_reachable(const Fabric& fabric, const ShortestPathRouter& router, const std::vector<VertexId>& endpoints) {
-  for (const VertexId to : endpoints) {
+  const std::size_t looked_at = all_pass(fabric) ? 1 : endpoints.size();
+  for (std::size_t t = 0; t < looked_at; ++t) {
+    const VertexId to = endpoints[t];
     for (const VertexId from : endpoints) {
       if (router.reaches(from, to)) { continue; }
       refuse("unreachable", fmt::format("{} cannot reach {}", fabric.name(from), fabric.name(to)),

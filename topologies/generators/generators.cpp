@@ -115,6 +115,10 @@ std::uint32_t in_each(const Population& population, std::uint32_t (NodeTemplate:
 Division half_node(const NodeTemplate& node) {
   const NodeSpec& spec = node.spec();
   Division half{"half of the node", {}, true};
+  if (spec.graph) {
+    for (const std::uint32_t v : first_half(*spec.graph)) { half.inside.push_back({v, 1}); }
+    return half;
+  }
   const std::uint32_t first_socket = spec.gpus + (std::holds_alternative<NvSwitchSpec>(spec.scale_up) ? 1 : 0);
   const std::uint32_t sockets = spec.sockets / 2;
   std::uint32_t pcie_switch = first_socket + spec.sockets;

@@ -74,6 +74,11 @@ void check_switches(const NodeSpec& spec, Faults& found) {
   found.push_back(fmt::format("{} PCIe switches in one node: at most {} are possible", switches, kMaxDevicesPerNode));
 }
 
+void check_port(const NodeSpec& spec, Faults& found) {
+  if (spec.nics == 0) { return; }
+  check_link({spec.nic_rate, scaled_down(spec.nic_rate, spec.nic_efficiency), spec.nic_forwarding}, "a NIC", found);
+}
+
 }  // namespace
 
 std::vector<PlacedGroup> placed_groups(const NodeSpec& spec) {
@@ -84,6 +89,11 @@ std::vector<PlacedGroup> placed_groups(const NodeSpec& spec) {
 
 std::vector<std::string> faults(const NodeSpec& spec) {
   Faults found;
+  if (spec.graph) {
+    found = faults(*spec.graph);
+    check_port(spec, found);
+    return found;
+  }
   if (spec.gpus == 0) { found.emplace_back("a node needs at least one GPU"); }
   for (const auto& [count, what] : {std::pair(spec.gpus, "GPUs"), {spec.nics, "NICs"}, {spec.sockets, "sockets"}}) {
     if (count <= kMaxDevicesPerNode) { continue; }
@@ -103,9 +113,7 @@ std::vector<std::string> faults(const NodeSpec& spec) {
   check_link(spec.pcie_link, "PCIe", found);
   if (spec.socket_link) { check_link(*spec.socket_link, "the link between sockets", found); }
   if (spec.c2c_link) { check_link(*spec.c2c_link, "the link from GPU to CPU", found); }
-  if (spec.nics > 0) {
-    check_link({spec.nic_rate, scaled_down(spec.nic_rate, spec.nic_efficiency), spec.nic_forwarding}, "a NIC", found);
-  }
+  check_port(spec, found);
   return found;
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
+#include "topologies/node/node_graph.hpp"
 
 namespace athanor {
 
@@ -61,6 +62,8 @@ struct NodeSpec {
   LinkSpec pcie_link;                   ///< device to switch or socket, and switch to socket
   std::optional<LinkSpec> c2c_link;  ///< GPU to its socket instead of PCIe (Grace superchips); in groups without switch
   std::vector<PcieGroupSpec> pcie;   ///< trees; every GPU and every NIC is in exactly one group
+  /// The inside written out, in place of all from scale_up to pcie; gpus, nics and sockets count what is in it.
+  std::optional<NodeGraph> graph;
 
   Bandwidth nic_rate;          ///< line rate of a NIC's network port
   Ratio nic_efficiency{1, 1};  ///< payload / line rate on the network: what headers leave

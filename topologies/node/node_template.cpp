@@ -1,6 +1,7 @@
 #include "topologies/node/node_template.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -21,10 +22,14 @@ constexpr std::uint32_t kFar = std::numeric_limits<std::uint32_t>::max();
 NodeTemplate::NodeTemplate(const NodeSpec& spec) : spec_(spec) {
   const std::vector<std::string> wrong = faults(spec);
   require(wrong.empty(), "node {}: {}", spec.name, fmt::join(wrong, "; "));
-  add_devices();
-  add_nvlinks();
-  add_pcie();
-  add_sockets();
+  if (spec_.graph) {
+    add_graph(*spec_.graph);
+  } else {
+    add_devices();
+    add_nvlinks();
+    add_pcie();
+    add_sockets();
+  }
   sort_links();
   find_paths();
   choose_nics();
@@ -44,6 +49,18 @@ void NodeTemplate::add_devices() {
       std::count_if(groups.begin(), groups.end(), [](const PlacedGroup& placed) { return placed.group->has_switch; });
   first_switch_ = add(VertexKind::pcie_switch, static_cast<std::uint32_t>(switches));
   first_nic_ = add(VertexKind::nic, spec_.nics);
+}
+
+void NodeTemplate::add_graph(const NodeGraph& graph) {
+  std::array<std::uint32_t, kVertexKinds> seen{};
+  for (const VertexKind kind : graph.devices) {
+    vertices_.push_back({kind, kNoNode, seen[static_cast<std::size_t>(kind)]++});
+  }
+  first_nic_ = vertices() - spec_.nics;
+  for (const NodeGraph::Cable& cable : graph.cables) {
+    const Link& link = cable.link;
+    connect(cable.a, cable.b, {link.rate, link.usable, link.latency}, link.kind);
+  }
 }
 
 Time NodeTemplate::forwarding(std::uint32_t local) const {
@@ -148,21 +165,40 @@ void NodeTemplate::find_paths_to(std::uint32_t to) {
   }
 }
 
+Bandwidth NodeTemplate::nvlink_rate(std::uint32_t from, std::uint32_t to) const {
+  Bandwidth rate = Bandwidth::zero();
+  for (std::uint32_t l = first_link_[from]; l < first_link_[from + 1]; ++l) {
+    const bool joins = links_[l].to == to && links_[l].link.kind == LinkKind::nvlink;
+    if (joins) { rate = std::max(rate, links_[l].link.usable); }
+  }
+  return rate;
+}
+
+bool NodeTemplate::begins_with_nvlink(std::uint32_t from, std::uint32_t to) const {
+  const std::uint16_t port = next_port(from, to);
+  return port != kNoPort && links_[first_link_[from] + port].link.kind == LinkKind::nvlink;
+}
+
 void NodeTemplate::forward_through_neighbours() {
   const auto* mesh = std::get_if<NvlinkMeshSpec>(&spec_.scale_up);
-  if (mesh == nullptr || mesh->unjoined == Unjoined::pcie) { return; }
-  const auto& counts = mesh->counts;
+  const bool forwards = spec_.graph || (mesh != nullptr && mesh->unjoined == Unjoined::neighbour);
+  if (!forwards) { return; }
   for (std::uint32_t from = 0; from < spec_.gpus; ++from) {
     for (std::uint32_t to = 0; to < spec_.gpus; ++to) {
-      if (from == to || counts[from][to] > 0) { continue; }
-      std::uint32_t narrowest = 0;
-      for (std::uint32_t l = first_link_[from]; l < first_link_[from + 1]; ++l) {
-        const std::uint32_t via = links_[l].to;
-        if (via >= spec_.gpus || std::min(counts[from][via], counts[via][to]) <= narrowest) { continue; }
-        narrowest = std::min(counts[from][via], counts[via][to]);
-        next_[from * vertices() + to] = static_cast<std::uint16_t>(l - first_link_[from]);
-      }
+      if (from != to && !begins_with_nvlink(from, to)) { forward_through_neighbour(from, to); }
     }
+  }
+}
+
+void NodeTemplate::forward_through_neighbour(std::uint32_t from, std::uint32_t to) {
+  Bandwidth widest = Bandwidth::zero();
+  for (std::uint32_t l = first_link_[from]; l < first_link_[from + 1]; ++l) {
+    const std::uint32_t via = links_[l].to;
+    if (via >= spec_.gpus || links_[l].link.kind != LinkKind::nvlink) { continue; }
+    const Bandwidth width = std::min(links_[l].link.usable, nvlink_rate(via, to));
+    if (width <= widest) { continue; }
+    widest = width;
+    next_[from * vertices() + to] = static_cast<std::uint16_t>(l - first_link_[from]);
   }
 }
 

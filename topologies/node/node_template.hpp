@@ -10,7 +10,8 @@
 namespace athanor {
 
 /// The vertices, links and shortest paths of one node; all nodes of a cluster are copies of it.
-/// Vertices are numbered within the node: GPUs first, then NVSwitch, sockets, PCIe switches, NICs.
+/// Vertices are numbered within the node: GPUs first, then NVSwitch, sockets, PCIe switches, NICs; those of a node that
+/// is written out in the order of its list.
 ///
 /// Paths are shortest in links. NICs are never passed through; a GPU only between two NVLinks of a mesh, and at most
 /// one. Among equals NVLink is taken before PCIe, then the greater rate of the narrowest link, then the lower port.
@@ -49,6 +50,7 @@ class NodeTemplate {
     Link link;
   };
   void add_devices();
+  void add_graph(const NodeGraph& graph);
   void add_nvlinks();
   void add_pcie();
   void add_sockets();
@@ -57,6 +59,10 @@ class NodeTemplate {
   void find_paths();
   void find_paths_to(std::uint32_t to);
   void forward_through_neighbours();
+  void forward_through_neighbour(std::uint32_t from, std::uint32_t to);
+  /// Of the widest NVLink from one GPU to another; 0 where there is none.
+  Bandwidth nvlink_rate(std::uint32_t from, std::uint32_t to) const;
+  bool begins_with_nvlink(std::uint32_t from, std::uint32_t to) const;
   void choose_nics();
   std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
   Time forwarding(std::uint32_t local) const;

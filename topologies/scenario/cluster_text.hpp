@@ -14,6 +14,7 @@
 #include "topologies/node/node_spec.hpp"
 #include "topologies/overrides.hpp"
 #include "topologies/router.hpp"
+#include "topologies/scenario/graph_text.hpp"
 
 /// The "cluster" part of a scenario as it is written: names not yet looked up, absent things absent. Places say where
 /// to report what turns out wrong later.
@@ -40,6 +41,9 @@ struct ScaleUpText {
 /// A node, or changes to one: what is absent comes from `preset`.
 struct NodeText {
   std::optional<std::string> preset;
+  std::optional<std::string> name;
+  std::optional<GraphText> graph;       ///< stands for all that is inside
+  std::optional<NetworkLinkText> port;  ///< of every NIC of the graph, where no preset is named
   std::optional<std::string> gpu;
   std::optional<std::uint32_t> gpus;
   std::optional<ScaleUpText> scale_up;
@@ -53,13 +57,6 @@ struct NodeText {
   Place place;
   Place gpu_place;
   Place nic_place;
-};
-
-/// {"rate": "400Gb/s", "latency": "500ns", "efficiency": 0.97} of the network.
-struct NetworkLinkText {
-  Bandwidth rate;
-  Time latency;
-  Ratio efficiency{1, 1};
 };
 
 /// What only direct networks have.
@@ -98,25 +95,6 @@ struct FabricText {
   Place place;
   Place switch_place;
   Place link_place;
-};
-
-struct GraphText {
-  struct Vertex {
-    std::string name;
-    VertexKind kind = VertexKind::custom;
-    Place place;
-  };
-  struct Link {
-    std::vector<std::string> between;
-    Bandwidth rate;
-    std::optional<Bandwidth> usable;
-    Time latency;
-    LinkKind kind = LinkKind::network;
-    Place place;
-  };
-  std::vector<Vertex> vertices;
-  std::vector<Link> links;
-  Place place;
 };
 
 /// One machine whose ranks are threads.

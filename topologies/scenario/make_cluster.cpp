@@ -1,7 +1,6 @@
 #include "topologies/scenario/make_cluster.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -259,44 +258,10 @@ std::optional<Cluster> make_single(const ClusterText& text, const Presets& prese
   return single_node(*node);
 }
 
-std::optional<std::uint32_t> vertex_of(const std::map<std::string, std::uint32_t>& numbers, const std::string& name,
-                                       const Place& place, Problems& problems) {
-  const auto found = numbers.find(name);
-  if (found != numbers.end()) { return found->second; }
-  std::vector<std::string> names;
-  for (const auto& [known, number] : numbers) { names.push_back(known); }
-  const std::string close = nearest(name, names);
-  problems.add({"unknown-vertex", fmt::format("a link names \"{}\", which is no vertex", name), place,
-                close.empty() ? "add it to \"vertices\"" : fmt::format("did you mean \"{}\"?", close)});
-  return std::nullopt;
-}
-
-void add_link(const GraphText::Link& link, const std::map<std::string, std::uint32_t>& numbers, ExplicitGraph& graph,
-              Problems& problems) {
-  if (link.between.size() != 2 || link.between[0] == link.between[1]) {
-    problems.add({"link-ends", "a link is between two different vertices", link.place, R"("between": ["a", "b"])"});
-    return;
-  }
-  const auto a = vertex_of(numbers, link.between[0], link.place, problems);
-  const auto b = vertex_of(numbers, link.between[1], link.place, problems);
-  if (!a || !b) { return; }
-  graph.cables.push_back({*a, *b, {link.rate, link.usable.value_or(link.rate), link.latency, link.kind}});
-}
-
 std::optional<Cluster> make_graph(const GraphText& text, const RoutingRequest& routing, Problems& problems) {
-  const std::size_t before = problems.size();
-  ExplicitGraph graph;
-  std::map<std::string, std::uint32_t> numbers;
-  for (const GraphText::Vertex& vertex : text.vertices) {
-    if (!numbers.emplace(vertex.name, static_cast<std::uint32_t>(graph.devices.size())).second) {
-      problems.add({"duplicate-name", fmt::format("two vertices are called \"{}\"", vertex.name), vertex.place,
-                    "give each a name of its own"});
-    }
-    graph.devices.push_back({vertex.name, vertex.kind});
-  }
-  for (const GraphText::Link& link : text.links) { add_link(link, numbers, graph, problems); }
-  if (problems.size() > before) { return std::nullopt; }
-  return explicit_graph(graph, routing);
+  const std::optional<ExplicitGraph> graph = make_explicit_graph(text, problems);
+  if (!graph) { return std::nullopt; }
+  return explicit_graph(*graph, routing);
 }
 
 Place place_of(const Problem& problem, const ClusterText& text, const Place& routing) {

@@ -37,7 +37,11 @@ class NodeMaker {
       : text_(text), presets_(presets), problems_(problems) {}
 
   NodeSpec make() {
-    spec_.name = text_.preset.value_or("node");
+    spec_.name = text_.name.value_or(text_.preset.value_or("node"));
+    if (text_.graph) {
+      add_graph();
+      return spec_;
+    }
     spec_.gpus = text_.gpus.value_or(0);
     spec_.sockets = text_.sockets.value_or(1);
     add_gpu();
@@ -94,9 +98,28 @@ class NodeMaker {
     }
   }
 
+  void add_graph() {
+    spec_.graph = make_node_graph(*text_.graph, problems_);
+    if (!spec_.graph) { return; }
+    spec_.gpus = spec_.graph->count(VertexKind::gpu);
+    spec_.nics = spec_.graph->count(VertexKind::nic);
+    spec_.sockets = spec_.graph->count(VertexKind::cpu);
+    if (spec_.nics == 0) { return; }
+    if (!text_.port) {
+      add_nic_figures();
+      return;
+    }
+    spec_.nic_rate = text_.port->rate;
+    spec_.nic_efficiency = text_.port->efficiency;
+    spec_.nic_forwarding = text_.port->latency;
+  }
+
   void add_nics() {
     spec_.nics = text_.nics.value_or(0);
-    if (spec_.nics == 0) { return; }
+    if (spec_.nics > 0) { add_nic_figures(); }
+  }
+
+  void add_nic_figures() {
     if (!text_.nic) {
       problem("missing-key", "a node with NICs needs \"nic\"", text_.place, R"(write "nic": "CX7-NDR")");
       return;

@@ -91,6 +91,7 @@ void read_link(ValueReader& reader, LinkText& link) {
 }
 
 void read_node(ObjectReader& reader, NodeText& node) {
+  read_node_graph(reader, node);
   reader.optional("gpu", node.gpu, "A GPU preset");
   reader.optional("gpus", node.gpus, "GPUs in the node", {1, kMaxDevicesPerNode});
   optional_part(reader, "scale_up", "The GPUs' own network", node.scale_up, [](ValueReader& value, ScaleUpText& part) {

@@ -11,6 +11,8 @@ void read_cluster(ObjectReader& reader, ClusterText& cluster);
 void read_node(ObjectReader& reader, NodeText& node);
 /// One entry of "overrides".
 void read_override(ObjectReader& reader, LinkOverride& given);
+/// "name", "graph" and "port": the inside of a node written out.
+void read_node_graph(ObjectReader& reader, NodeText& node);
 /// A link by the name of its preset, or by its figures.
 void read_link(ValueReader& reader, LinkText& link);
 void read_link_figures(ObjectReader& reader, LinkText& link);
@@ -28,6 +30,8 @@ void read_hyperx(ObjectReader& reader, FabricText& fabric);
 void read_dragonfly(ObjectReader& reader, FabricText& fabric);
 void read_dragonfly_plus(ObjectReader& reader, FabricText& fabric);
 void read_slim_fly(ObjectReader& reader, FabricText& fabric);
+/// "vertices" and "links".
+void read_graph(ObjectReader& reader, GraphText& graph);
 /// The names of "network": {"routing": ...}.
 Names<Routing> routing_names();
 
