@@ -7,12 +7,14 @@
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/exchange/goal_export.hpp"
+#include "algorithms/exchange/htsim_export.hpp"
 #include "algorithms/exchange/msccl_export.hpp"
 #include "algorithms/reduction.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
 #include "sim/parse.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/export_fabric.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/scenario/algorithm_choice.hpp"
@@ -33,7 +35,9 @@ boost::program_options::options_description export_options() {
   options::options_description result("options");
   auto add = result.add_options();
   const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
-  add("format", text("FORMAT"), "msccl (XML for MSCCL and RCCL) or goal (LogGOPSim, ATLAHS)");
+  add("format", text("FORMAT"),
+      "schedule: msccl (XML for MSCCL and RCCL), goal (LogGOPSim, ATLAHS) or htsim (.cm); fabric: graphml, simgrid, "
+      "htsim (.topo), dot or json");
   add("ranks", text("N"), "how many take part");
   add("size", text("SIZE"), "the payload, as in 1MiB; msccl without it: the least that is cut into equal chunks");
   add("type", text("TYPE"), "of the elements; absent: float32");
@@ -47,6 +51,9 @@ boost::program_options::options_description export_options() {
   add("rings", text("N"), "of multi_ring: directed rings at most; absent: 8");
   add("exchange", text("FILE"), "of all_to_all_v: a CSV or JSON table of bytes, a row per sender");
   add("reduce-rate", text("RATE"), "goal: bytes that a rank adds up per second, as in 10GB/s; absent: in no time");
+  add("case", options::value<std::vector<std::string>>()->value_name("NAME"), "fabric: only this case; repeatable");
+  add("set", options::value<std::vector<std::string>>()->value_name("/POINTER=VALUE"),
+      "fabric: changes the scenario first; repeatable");
   add("output,o", text("FILE"), "absent: stdout");
   return result;
 }
@@ -60,14 +67,15 @@ Elements elements(const Invocation& invocation, const char* option, DataType typ
   return Elements{size / size_of(type)};
 }
 
-enum class Format { msccl, goal };
+enum class Format { msccl, goal, htsim };
 
 Format format_of(const Invocation& invocation) {
   const std::string name = invocation.has("format") ? invocation.text("format") : "";
   if (name == "msccl") { return Format::msccl; }
   if (name == "goal") { return Format::goal; }
-  throw UsageError(name.empty() ? "export: --format msccl or --format goal is missing"
-                                : fmt::format("export: there is no format '{}'; choose msccl or goal", name));
+  if (name == "htsim") { return Format::htsim; }
+  throw UsageError(name.empty() ? "export: --format msccl, goal or htsim is missing"
+                                : fmt::format("export: there is no format '{}'; choose msccl, goal or htsim", name));
 }
 
 /// What is exported: checked as far as the command line goes.
@@ -116,14 +124,16 @@ void choose_payload(const Invocation& invocation, Request& request) {
   } else if (request.format == Format::msccl && !fixed) {
     collective.count = request.algorithm->granule(collective, request.layout);
   } else if (!fixed) {
-    throw UsageError("export: --size SIZE is missing; GOAL holds bytes");
+    throw UsageError("export: --size SIZE is missing; GOAL and htsim hold bytes");
   }
 }
 
 Request request_of(const Invocation& invocation) {
-  if (invocation.arguments[0] != "schedule") {
-    throw UsageError(
-        fmt::format("export: '{}' cannot be exported; as in `athanor export schedule ...`", invocation.arguments[0]));
+  if (invocation.arguments.size() != 3) {
+    throw UsageError("export: a schedule is COLLECTIVE ALGORITHM, as in `athanor export schedule all_reduce ring ...`");
+  }
+  for (const char* option : {"case", "set"}) {
+    if (invocation.has(option)) { throw UsageError(fmt::format("export: --{} goes with fabric", option)); }
   }
   Request request;
   request.format = format_of(invocation);
@@ -218,6 +228,27 @@ Json export_as_goal(const Request& request, const Schedule& schedule, Output& ou
           {"operations", summary.operations}};
 }
 
+Json export_as_htsim(const Request& request, const Schedule& schedule, Output& output, const Streams& streams) {
+  const HtsimSummary summary =
+      export_htsim(schedule, request.goal.element_bytes, [&](std::string_view text) { output.write(text); });
+  if (summary.empty > 0) {
+    warn(streams, fmt::format("{} empty messages are written as 1 byte each, since htsim has none", summary.empty));
+  }
+  return {{"messages", summary.flows},
+          {"bytes", summary.bytes},
+          {"empty_messages", summary.empty},
+          {"triggers", summary.triggers}};
+}
+
+Json export_as(const Request& request, const Schedule& schedule, Output& output, const Streams& streams) {
+  switch (request.format) {
+    case Format::msccl: return export_as_msccl(request, schedule, output, streams);
+    case Format::goal: return export_as_goal(request, schedule, output, streams);
+    case Format::htsim: return export_as_htsim(request, schedule, output, streams);
+  }
+  return {};
+}
+
 ExitCode export_schedule(const Invocation& invocation, const Streams& streams) {
   const Request request = request_of(invocation);
   const std::string path = invocation.has("output") ? invocation.text("output") : "";
@@ -228,9 +259,7 @@ ExitCode export_schedule(const Invocation& invocation, const Streams& streams) {
   const Streams quiet{.out = streams.out, .err = [](std::string_view) {}};
   const Streams& notes = invocation.quiet ? quiet : streams;
   const auto schedule = request.algorithm->make(request.collective, request.layout);
-  const bool msccl = request.format == Format::msccl;
-  Json summary =
-      msccl ? export_as_msccl(request, *schedule, output, notes) : export_as_goal(request, *schedule, output, notes);
+  Json summary = export_as(request, *schedule, output, notes);
   output.finish();
   std::string line = fmt::format("athanor: {} {} over {} ranks:", name(request.collective.kind),
                                  request.algorithm->name, request.collective.ranks);
@@ -242,21 +271,31 @@ ExitCode export_schedule(const Invocation& invocation, const Streams& streams) {
   return ExitCode::ok;
 }
 
+ExitCode export_anything(const Invocation& invocation, const Streams& streams) {
+  const std::string& what = invocation.arguments[0];
+  if (what == "schedule") { return export_schedule(invocation, streams); }
+  if (what == "fabric") { return export_fabric(invocation, streams); }
+  throw UsageError(
+      fmt::format("export: '{}' cannot be exported; as in `athanor export schedule ...` or `fabric`", what));
+}
+
 }  // namespace
 
 Command export_command() {
   return {
       .name = "export",
-      .summary = "writes an algorithm as MSCCL XML or GOAL, for other tools to run",
-      .arguments = "schedule COLLECTIVE ALGORITHM|FILE.xml",
+      .summary = "writes an algorithm or a fabric for other tools to run",
+      .arguments = "schedule COLLECTIVE ALGORITHM|FILE.xml, or fabric SCENARIO|PRESET",
       .explanation =
           "MSCCL: a lane becomes a thread block, or several where it has more peers; engines, send/receive and parts\n"
-          "of unequal size are refused. GOAL: every message has its own tag; engines are refused.\n",
+          "of unequal size are refused. GOAL: every message has its own tag; engines are refused. htsim: a flow for "
+          "each\n"
+          "message, started by triggers. Fabrics: GraphML, a platform of SimGrid, a .topo of htsim, Graphviz, JSON.\n",
       .example = "athanor export schedule all_reduce ring --format goal --ranks 8 --size 1MiB -o ring.goal",
-      .least_arguments = 3,
+      .least_arguments = 2,
       .most_arguments = 3,
       .options = &export_options,
-      .execute = &export_schedule};
+      .execute = &export_anything};
 }
 
 }  // namespace athanor
