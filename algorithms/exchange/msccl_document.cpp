@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
+#include "sim/lines.hpp"
+
 namespace athanor {
 
 namespace {
@@ -26,25 +28,6 @@ constexpr std::array<std::pair<std::string_view, CollectiveKind>, 7> kCollective
      {"broadcast", CollectiveKind::broadcast},
      {"reduce", CollectiveKind::reduce},
      {"alltoall", CollectiveKind::all_to_all}}};
-
-/// Lines of a text by offset.
-class Lines {
- public:
-  explicit Lines(std::string_view text) : starts_{0} {
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if (text[i] == '\n') { starts_.push_back(i + 1); }
-    }
-  }
-
-  Place place(const std::string& file, std::ptrdiff_t offset) const {
-    const auto at = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, offset));
-    const auto after = std::upper_bound(starts_.begin(), starts_.end(), at);
-    return {file, static_cast<int>(after - starts_.begin()), static_cast<int>(at - *(after - 1)) + 1, ""};
-  }
-
- private:
-  std::vector<std::size_t> starts_;
-};
 
 class Reader {
  public:

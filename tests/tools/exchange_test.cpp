@@ -113,14 +113,14 @@ TEST_CASE("a request that cannot be exported leaves no file behind") {
       {exporting("ring", {"--format", "xml"}), 2, "no format 'xml'"},
       {exporting("torus_2d", {"--format", "msccl", "--dimensions", "4"}), 3, "these fit: ring"},
       {exporting("ring", {"--format", "goal", "--exchange", "x.csv"}), 4, "x.csv"},
-      {exporting("ring", {}), 2, "--format msccl or --format goal"},
+      {exporting("ring", {}), 2, "--format msccl, goal or htsim is missing"},
       {exporting("ring", {"--format", "goal"}), 2, "--size SIZE is missing"},
       {exporting("ring", {"--format", "goal", "--size", "5B"}), 2, "no whole number of float32"},
       {exporting("ring", {"--format", "goal", "--size", "5"}), 2, "--size '5'"},
       {exporting("ring", {"--format", "goal", "--size", "8B", "--type", "flaot"}), 2, "no type 'flaot'"},
       {exporting("ring", {"--format", "msccl", "--channels", "0"}), 2, "--channels '0'"},
       {{"export", "schedule", "all_redcue", "ring", "--ranks", "4", "--format", "msccl"}, 2, "no collective"},
-      {{"export", "fabric", "all_reduce", "ring", "--ranks", "4", "--format", "msccl"}, 2, "'fabric'"},
+      {{"export", "algorithm", "all_reduce", "ring", "--ranks", "4", "--format", "msccl"}, 2, "'algorithm'"},
       {{"export", "schedule", "all_reduce", "ring", "--format", "msccl"}, 2, "--ranks N is missing"}};
   for (auto [words, code, says] : refused) {
     words.insert(words.end(), {"-o", file});

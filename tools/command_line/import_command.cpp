@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <variant>
 
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "sim/format.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/import_fabric.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/import/import_measurement.hpp"
@@ -27,13 +29,15 @@ boost::program_options::options_description import_options() {
   auto add = result.add_options();
   const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
   add("format", text("FORMAT"),
-      "msccl, nccl-tests, nccl-tests-json, rccl-tests or osu; absent: by what the file holds");
-  add("output,o", text("FILE"), "of a measurement; absent: stdout");
+      "msccl, nccl-tests, nccl-tests-json, rccl-tests, osu, nccl-topology, nvidia-smi, ibnetdiscover, slurm, "
+      "slurm-yaml or htsim; absent: by what the file holds");
+  add("output,o", text("FILE"), "of a measurement or a scenario; absent: stdout");
   add("collective", text("NAME"), "of a measurement, where the text does not name it");
   add("ranks", text("N"), "that took part, where the text does not say it: always for OSU's collectives");
-  add("nodes", text("N"), "that took part, where the text does not list them");
+  add("nodes", text("N"), "that took part, where the text does not list them; of a machine: how many there are");
   add("hardware", text("TEXT"), "what was measured on, such as 'A100 SXM4 (DGX A100)'; absent: as the text says");
   add("source", text("TEXT"), "who measured, where it is published");
+  add_fabric_options(result);
   return result;
 }
 
@@ -82,19 +86,30 @@ ImportHints hints_of(const Invocation& invocation) {
   return hints;
 }
 
-ImportFormat format_of(const Invocation& invocation, const std::string& path, const std::string& text) {
-  if (invocation.has("format")) {
-    const std::string word = invocation.text("format");
-    if (const auto format = import_format(word)) { return *format; }
-    throw UsageError(
-        fmt::format("import: there is no format '{}'; choose from {}", word, fmt::join(import_format_names(), ", ")));
-  }
+std::vector<std::string> format_names() {
+  std::vector<std::string> names = import_format_names();
+  for (std::string& name : fabric_format_names()) { names.push_back(std::move(name)); }
+  return names;
+}
+
+using AnyFormat = std::variant<ImportFormat, FabricFormat>;
+
+AnyFormat named_format(const std::string& word) {
+  if (const auto format = import_format(word)) { return *format; }
+  if (const auto format = fabric_format(word)) { return *format; }
+  throw UsageError(
+      fmt::format("import: there is no format '{}'; choose from {}", word, fmt::join(format_names(), ", ")));
+}
+
+AnyFormat format_of(const Invocation& invocation, const std::string& path, const std::string& text) {
+  if (invocation.has("format")) { return named_format(invocation.text("format")); }
   if (const auto format = recognised(text)) { return *format; }
+  if (const auto format = recognised_fabric(text)) { return *format; }
   if (path.ends_with(".xml")) { return ImportFormat::msccl; }
   throw ScenarioError({"unknown-format",
-                       "this is neither an algorithm nor the output of a benchmark",
+                       "this is neither an algorithm, a fabric nor the output of a benchmark",
                        {path, 1, 1, ""},
-                       fmt::format("--format names one of {}", fmt::join(import_format_names(), ", "))});
+                       fmt::format("--format names one of {}", fmt::join(format_names(), ", "))});
 }
 
 std::string summary(const Measurement& measurement) {
@@ -137,9 +152,13 @@ ExitCode import(const Invocation& invocation, const Streams& streams) {
   nlohmann::ordered_json algorithms = nlohmann::ordered_json::array();
   for (const std::string& path : invocation.arguments) {
     std::string text = read_text_file(path);
-    const ImportFormat format = format_of(invocation, path, text);
-    if (format != ImportFormat::msccl) {
-      import_table(invocation, streams, path, std::move(text), format);
+    const AnyFormat format = format_of(invocation, path, text);
+    if (const auto* fabric = std::get_if<FabricFormat>(&format)) {
+      import_fabric_file(invocation, streams, path, text, *fabric);
+      return ExitCode::ok;
+    }
+    if (format != AnyFormat(ImportFormat::msccl)) {
+      import_table(invocation, streams, path, std::move(text), std::get<ImportFormat>(format));
       return ExitCode::ok;
     }
     const ImportedAlgorithm algorithm = import_msccl(text, path);
@@ -157,9 +176,11 @@ ExitCode import(const Invocation& invocation, const Streams& streams) {
 Command import_command() {
   return {
       .name = "import",
-      .summary = "reads measurements of other programs, and proves MSCCL algorithms",
+      .summary = "reads fabrics and measurements of other programs, and proves MSCCL algorithms",
       .arguments = "FILE...",
       .explanation =
+          "Descriptions of machines and fabrics become a scenario that can be run: NCCL_TOPO_DUMP_FILE,\n"
+          "`nvidia-smi topo -m`, ibnetdiscover, Slurm's topology.conf and topology.yaml, htsim's .topo.\n"
           "The output of nccl-tests, rccl-tests and the OSU micro-benchmarks becomes a measurement file, for verify\n"
           "and calibrate. The XML of msccl-tools, MSCCL and RCCL is executed symbolically: what deadlocks, races or\n"
           "computes something else ends with exit code 3 and names rank, lane (thread block), step and line.\n",

@@ -159,7 +159,8 @@ TEST_CASE("import refuses what it cannot tell or do, with what to write instead"
   const std::string text = folder.write("notes.txt", "nothing of the kind\n");
   const Ran unknown = athanor_run({"import", text});
   CHECK(unknown.code == 3);
-  CHECK(unknown.says("neither an algorithm nor the output of a benchmark; --format names one of msccl, nccl-tests"));
+  CHECK(unknown.says(
+      "neither an algorithm, a fabric nor the output of a benchmark; --format names one of msccl, nccl-tests"));
   CHECK(athanor_run({"import", text, "--format", "nccl"}).code == 2);
   const std::string log = folder.write("a.log", "# OSU MPI Allreduce Latency Test v5.8\n# Size  Avg Latency(us)\n");
   const Ran empty = athanor_run({"import", log, "--ranks", "2"});

@@ -1,0 +1,124 @@
+#include "tools/import/fabric/draft.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/format.hpp"
+#include "tools/import/imported_rows.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Numbers of the devices that the first one reaches.
+std::vector<bool> reached_from_first(const FabricDraft& draft) {
+  std::vector<std::vector<std::uint32_t>> neighbours(draft.devices().size());
+  for (const FabricDraft::Cable& cable : draft.cables()) {
+    neighbours[cable.a].push_back(cable.b);
+    neighbours[cable.b].push_back(cable.a);
+  }
+  std::vector<bool> reached(draft.devices().size(), false);
+  std::vector<std::uint32_t> waiting{0};
+  reached[0] = true;
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    for (const std::uint32_t next : neighbours[waiting[i]]) {
+      if (reached[next]) { continue; }
+      reached[next] = true;
+      waiting.push_back(next);
+    }
+  }
+  return reached;
+}
+
+void append(const Json& json, std::size_t depth, std::string& text) {
+  const std::string indent(depth * 2, ' ');
+  const bool listed = json.is_array() && !json.empty() && json.front().is_structured();
+  if ((!json.is_object() && !listed) || json.empty()) {
+    text += json.dump();
+    return;
+  }
+  text += json.is_object() ? "{\n" : "[\n";
+  std::size_t left = json.size();
+  for (const auto& [key, value] : json.items()) {
+    text += indent + "  ";
+    if (json.is_object()) {
+      text += Json(key).dump() + ": ";
+      append(value, depth + 1, text);
+    } else {
+      text += value.dump();
+    }
+    text += --left > 0 ? ",\n" : "\n";
+  }
+  text += indent + (json.is_object() ? "}" : "]");
+}
+
+}  // namespace
+
+std::uint32_t FabricDraft::add(std::string name, VertexKind kind, int line) {
+  const auto number = static_cast<std::uint32_t>(devices_.size());
+  const auto [known, is_new] = numbers_.emplace(name, number);
+  if (!is_new) {
+    problem(line, "duplicate-device",
+            fmt::format("{} comes a second time; it is on line {} already", name, devices_[known->second].line),
+            "take one of them out");
+    return known->second;
+  }
+  devices_.push_back({std::move(name), kind, line});
+  return number;
+}
+
+std::optional<std::uint32_t> FabricDraft::find(const std::string& name) const {
+  const auto found = numbers_.find(name);
+  return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void FabricDraft::problem(int line, std::string code, std::string message, std::string hint) {
+  ++told_;
+  if (told_ > ImportedRows::kMostProblems + 1) { return; }
+  if (told_ == ImportedRows::kMostProblems + 1) {
+    problems_.add({"more-problems", "there are more problems from here on", {file_, line, 1, ""}, ""});
+    return;
+  }
+  problems_.add({std::move(code), std::move(message), {file_, line, 1, ""}, std::move(hint)});
+}
+
+void FabricDraft::check_connected(const std::string& hint) {
+  if (devices_.empty()) { return; }
+  const std::vector<bool> reached = reached_from_first(*this);
+  const auto lost = std::find(reached.begin(), reached.end(), false);
+  if (lost == reached.end()) { return; }
+  const Device& device = devices_[static_cast<std::size_t>(lost - reached.begin())];
+  problem(device.line, "not-connected",
+          fmt::format("nothing joins {} to {}: {} of {} devices are on another island", devices_[0].name, device.name,
+                      std::count(reached.begin(), reached.end(), false), devices_.size()),
+          hint);
+}
+
+Json graph_json(const FabricDraft& draft) {
+  Json vertices = Json::array();
+  for (const FabricDraft::Device& device : draft.devices()) {
+    vertices.push_back({{"name", device.name}, {"kind", name(device.kind)}});
+  }
+  Json links = Json::array();
+  for (const FabricDraft::Cable& cable : draft.cables()) {
+    Json link{{"between", {draft.devices()[cable.a].name, draft.devices()[cable.b].name}},
+              {"rate", to_string(cable.link.rate)}};
+    if (cable.link.usable != cable.link.rate) { link["usable"] = to_string(cable.link.usable); }
+    link["latency"] = to_string(cable.link.latency);
+    if (cable.link.kind != LinkKind::network) { link["kind"] = name(cable.link.kind); }
+    links.push_back(std::move(link));
+  }
+  return {{"vertices", std::move(vertices)}, {"links", std::move(links)}};
+}
+
+std::string readable_json(const Json& json) {
+  std::string text;
+  append(json, 0, text);
+  return text + "\n";
+}
+
+}  // namespace athanor

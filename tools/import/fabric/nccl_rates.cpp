@@ -1,0 +1,95 @@
+#include "tools/import/fabric/nccl_rates.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace athanor {
+
+namespace {
+
+constexpr Time kNvlinkLatency{25'000};
+constexpr Time kPcieLatency{150'000};
+constexpr Time kSocketLatency{100'000};
+constexpr std::int64_t kMegabyte = 1'000'000;
+
+Link link(std::int64_t line_megabytes, std::int64_t usable_megabytes, Time latency, LinkKind kind) {
+  return {Bandwidth{line_megabytes * kMegabyte}, Bandwidth{usable_megabytes * kMegabyte}, latency, kind};
+}
+
+struct NvlinkRate {
+  int from;  ///< compute capability
+  std::int64_t line, usable;
+};
+constexpr std::array<NvlinkRate, 7> kNvlinks{{{100, 50'000, 40'100},
+                                              {90, 25'000, 20'600},
+                                              {87, 25'000, 20'000},
+                                              {86, 14'062, 12'000},
+                                              {80, 25'000, 20'000},
+                                              {70, 25'000, 20'000},
+                                              {60, 20'000, 18'000}}};
+
+struct PcieRate {
+  std::string_view speed;
+  std::int64_t line;    ///< kilobytes per second of a lane
+  std::int64_t usable;  ///< NCCL's: x100 Mbit/s of a lane, / 80 in GB/s
+};
+constexpr std::array<PcieRate, 6> kPcie{{{"2.5", 250'000, 187'500},
+                                         {"5", 500'000, 375'000},
+                                         {"8", 984'375, 750'000},
+                                         {"16", 1'968'750, 1'500'000},
+                                         {"32", 3'937'500, 3'000'000},
+                                         {"64", 7'562'500, 6'000'000}}};
+constexpr std::size_t kPcie3 = 2;
+
+const PcieRate* pcie_rate(std::string_view speed) {
+  const std::string_view number = speed.substr(0, speed.find(' '));
+  if (speed.find("GT/s") == std::string_view::npos) { return nullptr; }
+  const auto same = [&](const PcieRate& rate) {
+    return number == rate.speed || (number.ends_with(".0") && number.substr(0, number.size() - 2) == rate.speed);
+  };
+  const auto* const found = std::find_if(kPcie.begin(), kPcie.end(), same);
+  return found == kPcie.end() ? nullptr : found;
+}
+
+std::optional<Link> intel_socket(int family, int model) {
+  if (family != 6) { return std::nullopt; }
+  if (model >= 0xCF) { return link(160'000, 40'000, kSocketLatency, LinkKind::socket); }
+  if (model >= 0x8F) { return link(128'000, 22'000, kSocketLatency, LinkKind::socket); }
+  if (model >= 0x55) { return link(62'400, 10'000, kSocketLatency, LinkKind::socket); }
+  return link(38'400, 6'000, kSocketLatency, LinkKind::socket);
+}
+
+}  // namespace
+
+std::optional<Link> nccl_nvlink(int compute_capability) {
+  for (const NvlinkRate& rate : kNvlinks) {
+    if (compute_capability >= rate.from) { return link(rate.line, rate.usable, kNvlinkLatency, LinkKind::nvlink); }
+  }
+  return std::nullopt;
+}
+
+bool nccl_knows_pcie_speed(std::string_view speed) { return pcie_rate(speed) != nullptr; }
+
+Link nccl_pcie(std::string_view speed, std::int64_t width) {
+  const PcieRate* known = pcie_rate(speed);
+  const PcieRate& rate = known == nullptr ? kPcie[kPcie3] : *known;
+  const std::int64_t lanes = width == 0 ? 16 : width;
+  constexpr std::int64_t kKilobyte = 1'000;
+  return {Bandwidth{rate.line * kKilobyte * lanes}, Bandwidth{rate.usable * kKilobyte * lanes}, kPcieLatency,
+          LinkKind::pcie};
+}
+
+std::optional<Link> nccl_socket(const NcclCpu& cpu) {
+  if (cpu.arch == "ppc64") { return link(32'000, 32'000, kSocketLatency, LinkKind::socket); }
+  if (cpu.arch == "arm64") { return link(6'000, 6'000, kSocketLatency, LinkKind::socket); }
+  if (cpu.arch != "x86_64") { return std::nullopt; }
+  if (cpu.vendor == "AuthenticAMD") { return link(128'000, 16'000, kSocketLatency, LinkKind::socket); }
+  if (cpu.vendor == "GenuineIntel") { return intel_socket(cpu.family, cpu.model); }
+  return std::nullopt;
+}
+
+Link nccl_local() { return link(5'000'000, 5'000'000, kPcieLatency, LinkKind::pcie); }
+
+Link nccl_c2c(std::int64_t megabytes) { return link(megabytes, megabytes, kNvlinkLatency, LinkKind::c2c); }
+
+}  // namespace athanor
