@@ -4,6 +4,7 @@
 
 #include "sim/error.hpp"
 #include "tests/topologies/route_laws.hpp"
+#include "topologies/description.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -111,5 +112,22 @@ TEST_CASE("requests that begin or end at a switch of a generated fabric take a s
     const auto down = route(cluster, VertexId{v}, cluster.endpoints[7]);
     CHECK(broken(fabric, cluster.endpoints[0], VertexId{v}, up) == "");
     CHECK(broken(fabric, VertexId{v}, cluster.endpoints[7], down) == "");
+  }
+}
+
+TEST_CASE(
+    "the bisection of a graph written out is the least that parts the first half of its endpoints from the others") {
+  // Two racks of `hosts` on leaves; `up` is the rate of a leaf's link to the spine.
+  for (const std::int64_t up : {10, 50, 120, 200, 1000}) {
+    CAPTURE(up);
+    ExplicitGraph graph;
+    for (int h = 0; h < 6; ++h) { graph.devices.push_back({"h" + std::to_string(h), VertexKind::host}); }
+    graph.devices.insert(graph.devices.end(),
+                         {{"l0", VertexKind::leaf}, {"l1", VertexKind::leaf}, {"s", VertexKind::spine}});
+    for (std::uint32_t h = 0; h < 6; ++h) { graph.cables.push_back({h, 6 + h / 3, kNetwork}); }
+    const Bandwidth rate = Bandwidth{1'000'000'000} * up;
+    graph.cables.push_back({6, 8, {rate, rate, 100_ns, LinkKind::network}});
+    graph.cables.push_back({7, 8, {rate, rate, 100_ns, LinkKind::network}});
+    CHECK(describe(explicit_graph(graph)).bisection->bandwidth == std::min(rate, 50_GBps * 3));
   }
 }

@@ -4,6 +4,7 @@
 
 #include "sim/error.hpp"
 #include "topologies/generators.hpp"
+#include "topologies/half_cut.hpp"
 #include "topologies/routing/shortest_path_router.hpp"
 
 namespace athanor {
@@ -53,6 +54,17 @@ void check_routing(const RoutingRequest& routing) {
   refuse("routing", fmt::format("a graph written out cannot be routed by {}", name(*routing.routing)), "use ecmp");
 }
 
+/// With all that is nearer to the first half of the endpoints, by the least cut: what parts them from the others.
+Division first_half(const Cluster& cluster) {
+  const auto middle = cluster.endpoints.begin() + static_cast<std::ptrdiff_t>(cluster.endpoints.size() / 2);
+  Division half{"first half of the endpoints", {}, true};
+  const std::vector<VertexId> near(cluster.endpoints.begin(), middle);
+  for (const VertexId v : near_side(*cluster.fabric, near, {middle, cluster.endpoints.end()})) {
+    half.inside.push_back({v.value, 1});
+  }
+  return half;
+}
+
 }  // namespace
 
 Cluster explicit_graph(const ExplicitGraph& graph, const RoutingRequest& routing) {
@@ -72,11 +84,7 @@ Cluster explicit_graph(const ExplicitGraph& graph, const RoutingRequest& routing
   // By a router of its own: the cluster's must not remember what overrides may still take down.
   check_reachable(*cluster.fabric, ShortestPathRouter(*cluster.fabric, routing.seed), cluster.endpoints);
   cluster.router = std::make_unique<ShortestPathRouter>(*cluster.fabric, routing.seed);
-  Division half{"first half of the endpoints", {}, true};
-  for (std::size_t e = 0; e < cluster.endpoints.size() / 2; ++e) {
-    half.inside.push_back({cluster.endpoints[e].value, 1});
-  }
-  if (!half.inside.empty()) { cluster.divisions.push_back(std::move(half)); }
+  if (cluster.endpoints.size() > 1) { cluster.divisions.push_back(first_half(cluster)); }
   cluster.description = fmt::format("a graph of {} devices", graph.devices.size());
   return cluster;
 }

@@ -59,7 +59,7 @@ void check_rails(const Population& population) {
 bool can_relay(const Population& population) {
   const std::vector<NodeKind> kinds = kinds_of(population);
   return std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) {
-    return kind.node && kind.node->nics() > 0 && !std::holds_alternative<std::monostate>(kind.node->spec().scale_up);
+    return kind.node && kind.node->nics() > 0 && has_nvlink(kind.node->spec());
   });
 }
 

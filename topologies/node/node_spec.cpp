@@ -1,5 +1,7 @@
 #include "topologies/node/node_spec.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace athanor {
@@ -85,6 +87,13 @@ std::vector<PlacedGroup> placed_groups(const NodeSpec& spec) {
   std::vector<PlacedGroup> placed;
   for (const PcieGroupSpec& group : spec.pcie) { place(group, group.socket, std::nullopt, placed); }
   return placed;
+}
+
+bool has_nvlink(const NodeSpec& spec) {
+  if (!spec.graph) { return !std::holds_alternative<std::monostate>(spec.scale_up); }
+  const auto& cables = spec.graph->cables;
+  return std::any_of(cables.begin(), cables.end(),
+                     [](const NodeGraph::Cable& cable) { return cable.link.kind == LinkKind::nvlink; });
 }
 
 std::vector<std::string> faults(const NodeSpec& spec) {

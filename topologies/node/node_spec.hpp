@@ -79,6 +79,9 @@ struct PlacedGroup {
 /// All groups of the node's trees, each before those within it. Borrows the specification.
 std::vector<PlacedGroup> placed_groups(const NodeSpec& spec);
 
+/// Whether GPUs are on NVLink.
+bool has_nvlink(const NodeSpec& spec);
+
 /// What is wrong with a specification, one sentence each; empty: nothing.
 std::vector<std::string> faults(const NodeSpec& spec);
 
