@@ -34,11 +34,14 @@ std::vector<bool> reached_from_first(const FabricDraft& draft) {
   return reached;
 }
 
+/// Other programs' names need not be UTF-8.
+std::string in_one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 void append(const Json& json, std::size_t depth, std::string& text) {
   const std::string indent(depth * 2, ' ');
   const bool listed = json.is_array() && !json.empty() && json.front().is_structured();
   if ((!json.is_object() && !listed) || json.empty()) {
-    text += json.dump();
+    text += in_one_line(json);
     return;
   }
   text += json.is_object() ? "{\n" : "[\n";
@@ -46,10 +49,10 @@ void append(const Json& json, std::size_t depth, std::string& text) {
   for (const auto& [key, value] : json.items()) {
     text += indent + "  ";
     if (json.is_object()) {
-      text += Json(key).dump() + ": ";
+      text += in_one_line(key) + ": ";
       append(value, depth + 1, text);
     } else {
-      text += value.dump();
+      text += in_one_line(value);
     }
     text += --left > 0 ? ",\n" : "\n";
   }

@@ -123,6 +123,13 @@ TEST_CASE("two ports of one adapter are two hosts, and equal descriptions are to
   CHECK(cluster.fabric->name(cluster.endpoints[2]) == "n HCA H-2");
 }
 
+TEST_CASE("names that are not UTF-8 are written so that they can be read") {
+  const Import import = import_text(replaced(fat_tree(4, 4), "MF0;leaf0:MQM8700/U1\" enhanced", "l\xff\" enhanced"),
+                                    FabricFormat::ibnetdiscover);
+  REQUIRE(import.problems == "");
+  CHECK(built(import.fabric.cluster).endpoints.size() == 4);
+}
+
 TEST_CASE("broken output of ibnetdiscover is named with its line") {
   const std::string good = fat_tree(4, 4);
   CHECK(problems_of("").find("in.txt:1:1: the file is empty") == 0);
