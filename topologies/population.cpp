@@ -55,20 +55,16 @@ VertexId Population::endpoint(std::uint32_t e) const {
   return VertexId{of.first_vertex + own / of.node->gpus() * of.node->vertices() + own % of.node->gpus()};
 }
 
-VertexId Population::attachment(std::uint32_t a) const {
-  if (!node) { return VertexId{a}; }
-  if (!mixed()) { return VertexId{a / node->nics() * node->vertices() + node->nic_vertex(a % node->nics())}; }
+VertexId Population::mixed_attachment(std::uint32_t a) const {
   const NodeKind& of = kind_at(kinds, a, &NodeKind::first_attachment);
   const std::uint32_t own = a - of.first_attachment;
   const std::uint32_t nics = of.node->nics();
   return VertexId{of.first_vertex + own / nics * of.node->vertices() + of.node->nic_vertex(own % nics)};
 }
 
-std::uint32_t Population::network_port(std::uint32_t a) const {
-  if (!node) { return 0; }
-  const NodeTemplate& of = mixed() ? *kind_at(kinds, a, &NodeKind::first_attachment).node : *node;
-  const std::uint32_t own = mixed() ? a - kind_at(kinds, a, &NodeKind::first_attachment).first_attachment : a;
-  return of.ports(of.nic_vertex(own % of.nics()));
+std::uint32_t Population::mixed_network_port(std::uint32_t a) const {
+  const NodeKind& of = kind_at(kinds, a, &NodeKind::first_attachment);
+  return of.node->ports(of.node->nic_vertex((a - of.first_attachment) % of.node->nics()));
 }
 
 Time Population::forwarding(std::uint32_t a) const {
@@ -76,12 +72,7 @@ Time Population::forwarding(std::uint32_t a) const {
   return (mixed() ? *kind_at(kinds, a, &NodeKind::first_attachment).node : *node).spec().nic_forwarding;
 }
 
-Population::Home Population::home(VertexId v) const {
-  if (!node) { return {nullptr, v.value, v.value, 0}; }
-  if (!mixed()) {
-    const std::uint32_t member = v.value / node->vertices();
-    return {node.get(), member * node->vertices(), member * node->nics(), 0};
-  }
+Population::Home Population::mixed_home(VertexId v) const {
   const NodeKind& of = kind_at(kinds, v.value, &NodeKind::first_vertex);
   const std::uint32_t own = (v.value - of.first_vertex) / of.node->vertices();
   return {of.node.get(), of.first_vertex + own * of.node->vertices(), of.first_attachment + own * of.node->nics(),

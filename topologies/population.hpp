@@ -42,9 +42,15 @@ struct Population {
   std::uint32_t endpoints() const;
 
   VertexId endpoint(std::uint32_t e) const;
-  VertexId attachment(std::uint32_t a) const;
+  VertexId attachment(std::uint32_t a) const {
+    if (mixed()) { return mixed_attachment(a); }
+    return node ? VertexId{a / node->nics() * node->vertices() + node->nic_vertex(a % node->nics())} : VertexId{a};
+  }
   /// The attachment's port to the network, where it has a single one.
-  std::uint32_t network_port(std::uint32_t a) const;
+  std::uint32_t network_port(std::uint32_t a) const {
+    if (mixed()) { return mixed_network_port(a); }
+    return node ? node->ports(node->nic_vertex(a % node->nics())) : 0;
+  }
   /// What forwarding in the attachment adds to the latency of the link towards the network.
   Time forwarding(std::uint32_t a = 0) const;
 
@@ -55,12 +61,22 @@ struct Population {
     std::uint32_t first_attachment = 0;
     std::uint32_t kind = 0;
   };
-  Home home(VertexId v) const;
+  Home home(VertexId v) const {
+    if (mixed()) { return mixed_home(v); }
+    if (!node) { return {nullptr, v.value, v.value, 0}; }
+    const std::uint32_t member = v.value / node->vertices();
+    return {node.get(), member * node->vertices(), member * node->nics(), 0};
+  }
   /// Vertices of the members [first, last).
   VertexRange range(std::uint32_t first, std::uint32_t last) const;
   /// Members all of whose attachments are below a number, and members that have some below it.
   std::uint32_t members_within(std::uint32_t attachments) const;
   std::uint32_t members_begun(std::uint32_t attachments) const;
+
+  /// The same of a mixture, which takes a little longer.
+  VertexId mixed_attachment(std::uint32_t a) const;
+  std::uint32_t mixed_network_port(std::uint32_t a) const;
+  Home mixed_home(VertexId v) const;
 };
 
 /// Nodes of several kinds in this order; of one kind a uniform population. Requires at least one, members of each, and

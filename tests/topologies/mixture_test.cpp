@@ -94,6 +94,23 @@ TEST_CASE("nodes of several kinds reach each other on every kind of tree") {
   }
 }
 
+TEST_CASE("nodes of several kinds hang on the switches of direct networks, where nodes are no positions") {
+  for (const std::string fabric :
+       {R"({"kind": "dragonfly", "groups": 3, "routers_per_group": 4, "hosts_per_router": 8, "global_cables": 2,
+            "link": {"rate": "400Gb/s", "latency": "1us"}})",
+        R"({"kind": "hyperx", "dimensions": [3, 2], "link": {"rate": "400Gb/s", "latency": "1us"}})"}) {
+    CAPTURE(fabric);
+    const Cluster cluster = good(mixed(fabric));
+    CHECK(cluster.endpoints.size() == 48);
+    for (std::uint32_t from = 0; from < 48; from += 7) {
+      for (std::uint32_t to = 0; to < 48; ++to) {
+        const auto path = route(cluster, cluster.endpoints[from], cluster.endpoints[to]);
+        CHECK(broken(*cluster.fabric, cluster.endpoints[from], cluster.endpoints[to], path) == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("every kind keeps the rate of its NICs and the inside of its nodes") {
   const Cluster cluster = good(mixed(R"({"kind": "star", "switch": "QM9700"})"));
   const auto network = [&](std::uint32_t from, std::uint32_t to) {
