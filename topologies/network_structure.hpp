@@ -27,11 +27,16 @@ Link from_device(const CableSpec& cable, Time forwarding);
 /// The cable of one attachment: no faster than a port of its NIC where the population is a mixture.
 CableSpec host_cable(const CableSpec& cable, const Population& population, std::uint32_t attachment);
 
+/// Of ugal: so many shortest ways, and so many in all, are chosen among.
+constexpr std::uint32_t kShortestWays = 2;
+constexpr std::uint32_t kAdaptiveWays = 6;
+
 /// How a way is chosen where several are equally short.
 struct RoutingChoice {
   Routing routing = Routing::ecmp;
   std::uint64_t seed = 0;
   bool pxn = false;  ///< data leaves the node by the NIC of the destination's rail, over NVLink and the GPU beside it
+  std::uint32_t way = 0;  ///< of ugal: which of kAdaptiveWays
 };
 
 /// How to route; what is absent as the fabric does by itself. Generators throw ScenarioError("routing") naming those

@@ -9,6 +9,7 @@ std::string_view name(Routing routing) {
     case Routing::dimension_order: return "dimension_order";
     case Routing::minimal: return "minimal";
     case Routing::valiant: return "valiant";
+    case Routing::ugal: return "ugal";
   }
   return "";
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/execution/adaptive_routes.hpp"
 #include "sim/check.hpp"
 #include "sim/random.hpp"
 
@@ -76,7 +77,8 @@ class Connecting {
         cluster_(cluster),
         placement_(placement),
         costs_(costs),
-        numbers_(*cluster.fabric, plan) {}
+        numbers_(*cluster.fabric, plan),
+        routes_(*cluster.router, *cluster.fabric) {}
 
   void add(std::uint32_t index, PortId port) {
     const Plan::Lane& lane = plan_.lanes[index];
@@ -86,11 +88,11 @@ class Connecting {
     ConnectionCost cost;
     for (std::uint32_t pair = 0; pair < plan_.queue_pairs; ++pair) {
       path_.clear();
-      cluster_.router->route({placement_.vertices[lane.agent.value],
-                              placement_.vertices[to.agent.value],
-                              flow_key(lane, port.value, placement_.seed, pair),
-                              {}},
-                             path_);
+      routes_.open({placement_.vertices[lane.agent.value],
+                    placement_.vertices[to.agent.value],
+                    flow_key(lane, port.value, placement_.seed, pair),
+                    {}},
+                   path_);
       if (pair == 0) { cost = costs_.connection(lane.agent, to.agent, path_); }
       add_pair(cost);
     }
@@ -119,6 +121,7 @@ class Connecting {
   const Placement& placement_;
   const CostModel& costs_;
   LinkNumbers numbers_;
+  AdaptiveRoutes routes_;
   std::vector<LinkId> path_;
 };
 

@@ -56,7 +56,7 @@ std::vector<Topology> boxes() {
        .diameter = "1, or 3",
        .bisection = "K floor(n/2) ceil(n/2)",
        .source = "Dally, Towles (above), chapter 1",
-       .routings = {Routing::dimension_order, Routing::valiant}},
+       .routings = {Routing::dimension_order, Routing::valiant, Routing::ugal}},
       {.name = "hyperx",
        .title = "HyperX",
        .explanation = "Switches at the positions of a box, each joined to all others along every dimension: few hops "
@@ -70,7 +70,7 @@ std::vector<Topology> boxes() {
        .bisection = "min K_i N / S_i floor(S_i / 2) ceil(S_i / 2)",
        .source = "Ahn, Binkert, Davis, McLaren, Schreiber, \"HyperX: topology, routing, and packaging of efficient "
                  "large-scale networks\", SC'09",
-       .routings = {Routing::dimension_order, Routing::valiant}},
+       .routings = {Routing::dimension_order, Routing::valiant, Routing::ugal}},
   };
 }
 
@@ -90,7 +90,7 @@ std::vector<Topology> groups() {
        .source = "Kim, Dally, Scott, Abts, \"Technology-driven, highly-scalable dragonfly topology\", ISCA'08; "
                  "arrangements: Hastings et al., \"Comparing global link arrangements for dragonfly networks\", "
                  "CLUSTER 2015",
-       .routings = {Routing::minimal, Routing::valiant}},
+       .routings = {Routing::minimal, Routing::valiant, Routing::ugal}},
       {.name = "dragonfly_plus",
        .title = "Dragonfly+",
        .explanation = "A dragonfly whose groups are two-tier trees: every leaf of a group on every spine of it, cables "
@@ -105,7 +105,7 @@ std::vector<Topology> groups() {
        .bisection = "K floor(g/2) ceil(g/2), between halves of the groups",
        .source = "Shpiner, Haramaty, Eliad, Zdornov, Gafni, Zahavi, \"Dragonfly+: low cost topology for scaling "
                  "datacenters\", HiPINEB 2017",
-       .routings = {Routing::minimal, Routing::valiant}},
+       .routings = {Routing::minimal, Routing::valiant, Routing::ugal}},
       {.name = "slim_fly",
        .title = "Slim Fly",
        .explanation = "Routers at most two hops apart, nearly as many as a network of that diameter can have at all: "
@@ -119,7 +119,7 @@ std::vector<Topology> groups() {
        .bisection = "at most q (q^2 + q mod 2) / 2, between halves of the columns",
        .source = "Besta, Hoefler, \"Slim Fly: a cost effective low-diameter network topology\", SC'14; Hafner, "
                  "\"Geometric realisation of the graphs of McKay-Miller-Siran\", J. Combin. Theory B, 2004",
-       .routings = {Routing::minimal, Routing::valiant}},
+       .routings = {Routing::minimal, Routing::valiant, Routing::ugal}},
   };
 }
 

@@ -85,14 +85,16 @@ std::vector<LinkId> first_circle(const std::vector<Dependency>& dependencies, st
 DependencyCycle dependency_cycle(const Cluster& cluster, std::uint32_t flows, std::uint64_t most_routes) {
   require(flows > 0, "dependencies of no flow");
   const std::uint64_t n = cluster.endpoints.size();
-  const std::uint64_t step = std::max<std::uint64_t>(1, (n * n * flows + most_routes - 1) / most_routes);
+  const std::uint64_t ways = cluster.router->ways();
+  const std::uint64_t step = std::max<std::uint64_t>(1, (n * n * flows * ways + most_routes - 1) / most_routes);
   Dependencies dependencies(*cluster.fabric);
   std::vector<LinkId> path;
   for (std::uint64_t from = 0; from < n; ++from) {
     for (std::uint64_t to = from % step; to < n; to += step) {
-      for (std::uint64_t flow = 0; flow < flows; ++flow) {
+      for (std::uint64_t number = 0; number < flows * ways; ++number) {
+        const auto way = static_cast<std::uint32_t>(number % ways);
         path.clear();
-        cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], flow, {}}, path);
+        cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], number / ways, {}, way}, path);
         dependencies.add(path);
       }
     }

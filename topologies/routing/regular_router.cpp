@@ -22,7 +22,8 @@ bool fixed(Routing routing) {
     case Routing::dimension_order: return true;
     case Routing::ecmp:
     case Routing::minimal:
-    case Routing::valiant: return false;
+    case Routing::valiant:
+    case Routing::ugal: return false;
   }
   return true;
 }
@@ -198,15 +199,17 @@ void RegularRouter::take_parallel_cables(std::vector<LinkId>& path, std::size_t 
   }
 }
 
-bool RegularRouter::cross(std::uint32_t source, std::uint32_t target, std::uint64_t flow,
+bool RegularRouter::cross(std::uint32_t source, std::uint32_t target, const RouteRequest& request,
                           std::vector<LinkId>& path) const {
   const std::size_t begin = path.size();
-  network_->route(fabric_, choice_, source, target, flow, path);
+  RoutingChoice choice = choice_;
+  choice.way = request.way;
+  network_->route(fabric_, choice, source, target, request.flow, path);
   if (whole(path, begin)) { return true; }
   const bool hashed = !fixed(choice_.routing);
   for (std::uint64_t attempt = 1; hashed && attempt <= kTries; ++attempt) {
     path.resize(begin);
-    network_->route(fabric_, choice_, source, target, join_hash(flow, attempt), path);
+    network_->route(fabric_, choice, source, target, join_hash(request.flow, attempt), path);
     if (whole(path, begin)) { return true; }
   }
   take_parallel_cables(path, begin);
@@ -215,14 +218,14 @@ bool RegularRouter::cross(std::uint32_t source, std::uint32_t target, std::uint6
 
 bool RegularRouter::go_between(const RouteRequest& request, std::vector<LinkId>& path) const {
   if (!network_) { return false; }
-  if (!population_.node) { return cross(request.from.value, request.to.value, request.flow, path); }
+  if (!population_.node) { return cross(request.from.value, request.to.value, request, path); }
   const Rails by = rails(request);
   if (network_->rails_apart() && by.source != by.target) { return false; }
   const auto attachment = [&](VertexId end, std::uint32_t rail) {
     return population_.home(end).first_attachment + rail;
   };
   return leave(request.from, nic_beside(request.from, by.source), path) &&
-         cross(attachment(request.from, by.source), attachment(request.to, by.target), request.flow, path) &&
+         cross(attachment(request.from, by.source), attachment(request.to, by.target), request, path) &&
          go_inside(nic_beside(request.to, by.target), request.to, path);
 }
 

@@ -30,6 +30,7 @@ class RegularRouter : public Router {
   RegularRouter(const Fabric& fabric, const Population& population, std::shared_ptr<const NetworkStructure> network,
                 const RoutingChoice& choice);
   void route(const RouteRequest& request, std::vector<LinkId>& path) const override;
+  std::uint32_t ways() const override { return choice_.routing == Routing::ugal ? kAdaptiveWays : 1; }
   std::unique_ptr<Router> with_seed(std::uint64_t seed) const override;
 
  private:
@@ -42,7 +43,7 @@ class RegularRouter : public Router {
   bool go_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const;
   bool go_round_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const;
   bool leave(VertexId from, VertexId nic, std::vector<LinkId>& path) const;
-  bool cross(std::uint32_t source, std::uint32_t target, std::uint64_t flow, std::vector<LinkId>& path) const;
+  bool cross(std::uint32_t source, std::uint32_t target, const RouteRequest& request, std::vector<LinkId>& path) const;
   bool go_between(const RouteRequest& request, std::vector<LinkId>& path) const;
   bool whole(const std::vector<LinkId>& path, std::size_t begin) const;
   void take_parallel_cables(std::vector<LinkId>& path, std::size_t begin) const;

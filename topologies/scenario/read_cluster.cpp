@@ -234,11 +234,8 @@ void read_cluster(ObjectReader& reader, ClusterText& cluster) {
 }
 
 Names<Routing> routing_names() {
-  return {{"ecmp", Routing::ecmp},
-          {"d_mod_k", Routing::d_mod_k},
-          {"dimension_order", Routing::dimension_order},
-          {"minimal", Routing::minimal},
-          {"valiant", Routing::valiant}};
+  return {{"ecmp", Routing::ecmp},       {"d_mod_k", Routing::d_mod_k}, {"dimension_order", Routing::dimension_order},
+          {"minimal", Routing::minimal}, {"valiant", Routing::valiant}, {"ugal", Routing::ugal}};
 }
 
 }  // namespace athanor

@@ -214,6 +214,19 @@ TEST_CASE("nodes stand on the routers of a dragonfly with their NICs one after t
   CHECK(bisection(cluster) == 4 * 5);
 }
 
+TEST_CASE("each of the ways that ugal chooses among is connected and comes nowhere twice") {
+  const Cluster cluster = dragonfly(hosts(36), {9, 4, 2, Arrangement::palm_tree}, switches(1), {Routing::ugal, 1});
+  for (std::uint32_t way = 0; way < cluster.router->ways(); ++way) {
+    for (const VertexId from : cluster.endpoints) {
+      for (const VertexId to : cluster.endpoints) {
+        std::vector<LinkId> path;
+        cluster.router->route({from, to, 0, {}, way}, path);
+        CHECK(broken(*cluster.fabric, from, to, path) == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("more groups than can be joined are refused with how many can") {
   const std::string groups = refused([] { dragonfly(hosts(8), {10, 4, 2, Arrangement::palm_tree}, switches(2)); });
   CHECK(groups.find("10 groups of 4 routers with 2 global cables each: a group reaches only 8 others; use at most 9 "

@@ -101,11 +101,24 @@ void DirectNetwork::route(const Fabric& fabric, const RoutingChoice& choice, std
   if (source != target) {
     const std::size_t begin = path.size();
     Trail trail(fabric, vertex(0), path);
-    graph_->walk(choice.routing, FlowDraws(join_hash(join_hash(join_hash(choice.seed, from), to), flow)), source,
-                 target, trail);
-    if (choice.routing == Routing::valiant) { cut_loops(fabric, begin, path); }
+    std::uint64_t hash = join_hash(join_hash(join_hash(choice.seed, from), to), flow);
+    if (choice.way > 0) { hash = join_hash(hash, choice.way); }
+    const Routing taken = way_taken(choice);
+    graph_->walk(taken, FlowDraws(hash), source, target, trail);
+    if (taken == Routing::valiant) { cut_loops(fabric, begin, path); }
   }
   if (own_vertices()) { take(vertex(target), graph_->ports(target) + to % hosts_each()); }
+}
+
+Routing DirectNetwork::way_taken(const RoutingChoice& choice) const {
+  if (choice.routing != Routing::ugal) { return choice.routing; }
+  return choice.way < kShortestWays ? graph_->routings().front() : Routing::valiant;
+}
+
+std::vector<Routing> DirectNetwork::routings() const {
+  std::vector<Routing> possible = graph_->routings();
+  if (std::count(possible.begin(), possible.end(), Routing::valiant) > 0) { possible.push_back(Routing::ugal); }
+  return possible;
 }
 
 VertexRange DirectNetwork::members_on(VertexRange routers) const {

@@ -40,7 +40,8 @@ class DirectNetwork : public NetworkStructure {
   std::uint64_t links() const override;
   void add_vertices(FabricBuilder& builder) override;
   void add_links(FabricBuilder& builder) const override;
-  std::vector<Routing> routings() const override { return graph_->routings(); }
+  /// Those of the graph, and ugal where it knows detours.
+  std::vector<Routing> routings() const override;
   void route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_t from, std::uint32_t to,
              std::uint64_t flow, std::vector<LinkId>& path) const override;
   std::vector<Division> divisions() const override;
@@ -53,6 +54,7 @@ class DirectNetwork : public NetworkStructure {
   bool own_vertices() const { return !members_are_routers() || population_.node; }
   std::uint32_t hosts_each() const { return spec_.hosts_per_router.value_or(population_.attachments_each()); }
   VertexId vertex(std::uint32_t router) const { return VertexId{first_router_ + router}; }
+  Routing way_taken(const RoutingChoice& choice) const;
   /// Members that have all their attachments on the routers [first, first + count).
   VertexRange members_on(VertexRange routers) const;
   Division division(const RouterSet& set) const;
