@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "sim/json/text.hpp"
 #include "tests/tools/command_line_fixture.hpp"
@@ -143,4 +144,29 @@ TEST_CASE("profiles of threads and clusters of anything else do not go together,
   CHECK(shared.code == 3);
   CAPTURE(shared.err);
   CHECK(shared.says("athanor calibrate"));
+}
+
+TEST_CASE("what is done in place is held against what was measured in place") {
+  const Folder folder;
+  const auto row = [](bool in_place, double time) {
+    return fmt::format(R"({{"bytes": 1024, "time_us": {}, "in_place": {}}})", time, in_place);
+  };
+  folder.write("m.json", R"({"id": "m", "source": "a test", "collective": "all_reduce", "software": {"algo": "ring"},
+    "hardware": {"machine": "here", "ranks": 4}, "rows": [)" +
+                             row(false, kExact) + "," + row(true, 2 * kExact) + "]}");
+  const auto error_where = [&](const std::string& in_place) {
+    const std::string text = small_with("\"name\"", R"("verify": {"measurement": "m.json"}, "name")");
+    std::string changed = text;
+    const std::string key = R"("kind": "all_reduce")";
+    changed.replace(changed.find(key), key.size(), key + R"(, "in_place": )" + in_place);
+    const nlohmann::json results = athanor_run({"verify", folder.write("s.json", changed), "--json"}).json();
+    return results["results"][0]["error"].get<double>();
+  };
+  CHECK(error_where("false") == doctest::Approx(0));
+  CHECK(error_where("true") == doctest::Approx(-0.5));
+  const Ran never = athanor_run({"run", folder.write("s.json", R"({
+    "cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},
+    "collective": {"kind": "all_to_all", "in_place": true, "sizes": ["1KiB"]}})")});
+  CHECK(never.code == 3);
+  CHECK(never.says("all_to_all is not done in place (at /collective/in_place)"));
 }

@@ -67,7 +67,7 @@ ResultRow simulate_request(const Scenario& scenario, const Case& scenario_case, 
   if (scenario_case.verification) {
     const Measurement& measurement = scenario_case.verification->measurement;
     const Measurement::Row* measured =
-        measurement.find(scenario_case.kind, size, scenario_case.ranks, row.run.algorithm);
+        measurement.find(scenario_case.kind, size, scenario_case.ranks, row.run.algorithm, scenario_case.in_place);
     if (measured != nullptr) { row.measured_us = measured->time_us; }
   }
   return row;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "algorithms/check/contract.hpp"
 #include "sim/format.hpp"
 #include "tools/scenario/sizes.hpp"
 
@@ -101,6 +102,7 @@ void read(ObjectReader& reader, const CollectiveContext& context, CollectiveSect
   reader.optional_value("type", "Of the elements", [&](ValueReader& value) { read_type(value, section.type); });
   reader.optional("root", section.root,
                   "The root of broadcast, reduce, gather and scatter; the sender of send_receive");
+  reader.optional("in_place", section.in_place, "Are a rank's input and output one buffer, the one within the other?");
   reader.optional("ranks", section.ranks, "How many take part, from endpoint 0 on; absent: every GPU or host", {1});
   read_overrides(reader, section.overrides);
   if (reader.describing()) { return; }
@@ -109,6 +111,9 @@ void read(ObjectReader& reader, const CollectiveContext& context, CollectiveSect
     check_payload(reader, section);
   }
   check_sizes(reader, section);
+  if (section.in_place && kind && !Contract({.kind = *kind, .ranks = 2, .count = Elements{2}}).in_place(0)) {
+    reader.problem("in_place", "conflict", fmt::format("{} is not done in place", name(*kind)), "leave it out");
+  }
 }
 
 }  // namespace athanor

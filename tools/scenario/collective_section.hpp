@@ -20,6 +20,7 @@ struct CollectiveSection {
   std::optional<ExchangeText> exchange;  ///< of all-to-all-v
   DataType type = DataType::float32;
   std::uint32_t root = 0;
+  bool in_place = false;
   std::optional<std::uint32_t> ranks;  ///< none: every endpoint
   Overrides overrides;
 };

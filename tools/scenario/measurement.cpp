@@ -210,15 +210,15 @@ bool same_name(std::string_view a, std::string_view b) {
 }  // namespace
 
 const Measurement::Row* Measurement::find(CollectiveKind of_kind, Bytes size, std::uint32_t of_ranks,
-                                          std::string_view algorithm_name) const {
+                                          std::string_view algorithm_name, bool in_place) const {
   std::vector<const Row*> rows_of_it;
   for (const Row& row : rows) {
     if (row.collective == of_kind && row.bytes == size && row.ranks == of_ranks && row.time_us) {
       rows_of_it.push_back(&row);
     }
   }
-  std::stable_sort(rows_of_it.begin(), rows_of_it.end(),
-                   [](const Row* a, const Row* b) { return a->in_place < b->in_place; });
+  std::stable_partition(rows_of_it.begin(), rows_of_it.end(),
+                        [&](const Row* row) { return row->in_place == in_place; });
   const auto named = [&](const Row* row) { return same_name(row->algorithm, algorithm_name); };
   const bool several = std::any_of(rows_of_it.begin(), rows_of_it.end(),
                                    [&](const Row* row) { return row->algorithm != rows_of_it.front()->algorithm; });

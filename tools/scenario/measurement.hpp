@@ -74,9 +74,10 @@ struct Measurement {
   std::vector<Row> rows;
 
   /// What to compare a simulated collective with: the first row of that collective, size and number of ranks that has
-  /// a time and, where such rows are of several algorithms, of the one named (in any case). Rows out of place go
-  /// before rows in place. Sizes between rows are not interpolated.
-  const Row* find(CollectiveKind of_kind, Bytes size, std::uint32_t of_ranks, std::string_view algorithm_name) const;
+  /// a time and, where such rows are of several algorithms, of the one named (in any case). Rows that were measured as
+  /// `in_place` says go before others. Sizes between rows are not interpolated.
+  const Row* find(CollectiveKind of_kind, Bytes size, std::uint32_t of_ranks, std::string_view algorithm_name,
+                  bool in_place = false) const;
   /// Whether some row is of that collective.
   bool covers(CollectiveKind of_kind) const;
   /// Whether some row is of that collective and so many ranks.

@@ -83,6 +83,7 @@ void check_protocol(ObjectReader& reader, const Case& scenario_case) {
 void take(const CollectiveSection& section, const ScenarioChanges& changes, Case& scenario_case) {
   scenario_case.kind = section.kind;
   scenario_case.root = section.root;
+  scenario_case.in_place = section.in_place;
   scenario_case.type = section.type;
   scenario_case.sizes = changes.sizes.value_or(section.sizes);
   scenario_case.algorithms = section.choice.algorithms;
@@ -163,7 +164,12 @@ std::vector<Case> Case::repetitions() const {
 }
 
 Collective Case::collective(Bytes size) const {
-  return {.kind = kind, .ranks = ranks, .count = Elements{size / size_of(type)}, .root = root, .sizes = exchange};
+  return {.kind = kind,
+          .ranks = ranks,
+          .count = Elements{size / size_of(type)},
+          .root = root,
+          .in_place = in_place,
+          .sizes = exchange};
 }
 
 RunRequest Case::request(Bytes size, const SimulationOptions& options) const {

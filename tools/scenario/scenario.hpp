@@ -34,6 +34,7 @@ struct Case {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;
   std::uint32_t root = 0;
+  bool in_place = false;
   DataType type = DataType::float32;
   std::vector<Bytes> sizes;
   std::vector<const Algorithm*> algorithms;               ///< candidates; the fastest at each size counts
