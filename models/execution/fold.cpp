@@ -129,12 +129,12 @@ class Refinement {
 
   void colour_links() {
     std::fill(sums_.begin(), sums_.end(), 0);
-    for (std::size_t i = 0; i < plan_.network.connections.size(); ++i) {
-      const NetworkPlan::Connection& network = plan_.network.connections[i];
-      const Colour colour = connections_[i / plan_.queue_pairs];
-      const Colour pair = (i % plan_.queue_pairs) << 32U;
-      for (std::uint32_t use = 0; use < network.uses; ++use) {
-        sums_[plan_.network.uses[network.first_use + use].link] += mix(colour, pair | use);
+    const NetworkPlan::Connection* network = plan_.network.connections.data();
+    for (const Colour colour : connections_) {
+      for (Colour pair = 0; pair < plan_.queue_pairs; ++pair, ++network) {
+        for (std::uint32_t use = 0; use < network->uses; ++use) {
+          sums_[plan_.network.uses[network->first_use + use].link] += mix(colour, pair << 32U | use);
+        }
       }
     }
     for (std::size_t link = 0; link < links_.size(); ++link) { links_[link] = mix(links_[link], sums_[link]); }
