@@ -52,14 +52,16 @@ void Hosts::receive_in_order(std::uint32_t flow, Receiver& receiver, const Packe
   }
 }
 
-/// What is missing between packets that kept their order on one path is lost; on many paths nothing can be said.
+/// What is missing between packets that kept their order on one path is lost; on many paths nothing can be said. What
+/// was trimmed overtakes what was not, and tells of itself alone.
 void Hosts::receive_in_any_order(std::uint32_t flow, Receiver& receiver, const Packet& packet) {
-  if (!spec_.spray) {
+  if (!spec_.spray && !packet.trimmed) {
     for (; receiver.highest < packet.number; ++receiver.highest) {
       if (!receiver.there.has(receiver.highest)) { reply(packet, PacketKind::negative, receiver.highest, false); }
     }
   }
   receiver.highest = std::max(receiver.highest, packet.number + 1);
+  if (pulled()) { ask_for_more(flow, packet); }
   if (packet.trimmed) { return reply(packet, PacketKind::negative, packet.number, packet.marked); }
   reply(packet, PacketKind::acknowledgement, packet.number, packet.marked);
   receiver.there.add(packet.number);
@@ -108,6 +110,10 @@ void Hosts::reply(const Packet& to, PacketKind kind, std::uint32_t number, bool 
 void Hosts::receive_reply(std::uint32_t flow, const Packet& packet) {
   if (packet.kind == PacketKind::congestion_notice) { return control_->congestion_notice(flow, clock_.now()); }
   Sender& sender = senders_[flow];
+  if (packet.kind == PacketKind::pull) {
+    ++sender.credit;
+    return queue_up(flow);
+  }
   const std::uint32_t fresh = note_acknowledged(sender, packet);
   if (fresh > 0) {
     sender.deadline = clock_.now() + spec_.timeout;
@@ -159,6 +165,47 @@ void Hosts::forget_acknowledged(Sender& sender) {
     --sender.injected_messages;
     sender.sending_message -= sender.sending_message > 0 ? 1 : 0;
   }
+}
+
+/// What a sender may send unasked: a first window whenever it had nothing to send.
+void Hosts::grant_first_window(std::uint32_t flow) {
+  Sender& sender = senders_[flow];
+  Receiver& receiver = receivers_[flow];
+  const std::uint32_t most = std::min(initial_packets(spec_), receiver.needed - receiver.granted);
+  const bool idle = sender.messages.size() == 1 || sender.messages.at(sender.messages.size() - 2).end == sender.next;
+  if (!idle || most <= sender.credit) { return; }
+  receiver.granted += most - sender.credit;
+  sender.credit = most;
+}
+
+/// Each packet that arrives, whole or trimmed, makes room for another on the way, of any flow that has one to send.
+void Hosts::ask_for_more(std::uint32_t flow, const Packet& packet) {
+  Receiver& receiver = receivers_[flow];
+  if (packet.trimmed) { ++receiver.needed; }
+  if (receiver.granted >= receiver.needed) { return; }
+  ++receiver.granted;
+  const std::uint32_t link = last_link(flow);
+  Inlet& inlet = inlets_[link];
+  inlet.flows.push(flow);
+  if (inlet.due) { return; }
+  inlet.due = true;
+  clock_.pull_at(link, std::max(clock_.now(), inlet.next));
+}
+
+/// Asks so often that what comes fills the link and no queue.
+void Hosts::pull(std::uint32_t link) {
+  Inlet& inlet = inlets_[link];
+  const std::uint32_t flow = inlet.flows.front();
+  inlet.flows.pop();
+  inlet.due = !inlet.flows.empty();
+  inlet.next =
+      clock_.now() + links_.port(link).duration(static_cast<std::uint32_t>((spec_.payload + spec_.header).count()));
+  if (inlet.due) { clock_.pull_at(link, inlet.next); }
+  ++counters_.pulls;
+  Packet asked;
+  asked.flow = flow;
+  asked.sent = clock_.now();
+  reply(asked, PacketKind::pull, 0, false);
 }
 
 }  // namespace athanor

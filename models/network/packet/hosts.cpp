@@ -10,13 +10,18 @@
 
 namespace athanor {
 
+std::uint32_t initial_packets(const TransportSpec& spec) {
+  constexpr std::uint32_t kUsual = 10;  // RFC 6928
+  if (spec.initial_window == Bytes::zero()) { return kUsual; }
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(spec.initial_window / spec.payload, 1, UINT32_MAX));
+}
+
 std::unique_ptr<CongestionControl> make_congestion_control(const TransportSpec& spec,
                                                            const std::vector<Bandwidth>& line_rates) {
-  constexpr std::int64_t kInitialPackets = 10;  // RFC 6928
-  const std::int64_t packets = spec.initial_window / spec.payload;
-  const auto window = static_cast<double>(spec.initial_window == Bytes::zero() ? kInitialPackets : packets);
+  const double window = initial_packets(spec);
   const std::size_t flows = line_rates.size();
   switch (spec.control) {
+    case TransportSpec::Control::pull:
     case TransportSpec::Control::none: return std::make_unique<CongestionControl>();
     case TransportSpec::Control::dcqcn: return std::make_unique<Dcqcn>(spec.dcqcn, line_rates);
     case TransportSpec::Control::newreno: return std::make_unique<NewReno>(window, flows);
@@ -33,6 +38,7 @@ Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, HostClock& clock)
       clock_(clock),
       senders_(links.plan().flows.size()),
       receivers_(links.plan().flows.size()),
+      inlets_(pulled() ? links.plan().links.size() : 0),
       outlets_(links.plan().links.size()) {
   std::vector<Bandwidth> rates;
   rates.reserve(senders_.size());
@@ -59,6 +65,10 @@ void Hosts::send(std::uint32_t flow, Bytes size) {
   const std::int64_t last = size.count() - (packets - 1) * spec_.payload.count();
   sender.end += static_cast<std::uint32_t>(packets);
   sender.messages.push({sender.end, static_cast<std::uint32_t>(last), size.count()});
+  if (pulled()) {
+    receivers_[flow].needed += static_cast<std::uint32_t>(packets);
+    grant_first_window(flow);
+  }
   queue_up(flow);
 }
 
@@ -188,6 +198,7 @@ Time Hosts::capped(std::uint32_t flow, std::uint32_t bytes, Time start) const {
 /// Counts a packet, which has been sent and whose last bit leaves at `end`.
 void Hosts::note_sent(std::uint32_t flow, Sender& sender, std::uint32_t number, Time end) {
   ++sender.outstanding;
+  sender.credit -= pulled() ? 1 : 0;
   if (number == sender.next) {
     ++sender.next;
     while (sender.next != sender.end && sender.messages.at(sender.sending_message).end <= sender.next) {
@@ -230,6 +241,7 @@ void Hosts::timeout(std::uint32_t flow) {
     if (!sender.there.has(number)) { sender.repeats.push(number); }
   }
   sender.outstanding = 0;
+  if (pulled()) { sender.credit = std::max(sender.credit, std::min(sender.repeats.size(), initial_packets(spec_))); }
   arm(flow, sender);
   queue_up(flow);
 }

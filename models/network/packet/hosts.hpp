@@ -20,6 +20,8 @@ class HostClock {
   /// Hosts::serve(link) shall be called at `when`, or earlier.
   virtual void serve_at(std::uint32_t link, Time when) = 0;
   virtual void timeout_at(std::uint32_t flow, Time when) = 0;
+  /// Hosts::pull(link) shall be called at `when`.
+  virtual void pull_at(std::uint32_t link, Time when) = 0;
   /// The listener shall hear injected() or delivered() of the flow at `when`.
   virtual void injected_at(std::uint32_t flow, Time when) = 0;
   virtual void delivered_at(std::uint32_t flow, Time when) = 0;
@@ -40,6 +42,8 @@ class Hosts {
   /// The port of a link may be free, or something may be ready to be sent.
   void serve(std::uint32_t link);
   void timeout(std::uint32_t flow);
+  /// The receiver at the end of a link may ask for the next packet.
+  void pull(std::uint32_t link);
 
   const HostCounters& counters() const { return counters_; }
 
@@ -48,6 +52,8 @@ class Hosts {
     Marks there;                ///< selective: packets that have arrived
     std::uint32_t highest = 0;  ///< selective: packets before this one have arrived or were told to be missing
     bool marked = false;        ///< a packet since the last acknowledgement
+    std::uint32_t granted = 0;  ///< pull: packets that the sender may send in all, the first window included
+    std::uint32_t needed = 0;   ///< pull: packets that it has to send in all, those that came trimmed twice
     std::uint32_t expected = 0;
     std::uint32_t unacknowledged = 0;  ///< packets that arrived since the last acknowledgement
     Time next_notice;                  ///< no congestion notice earlier
@@ -60,6 +66,12 @@ class Hosts {
     std::uint32_t flow;
     bool operator>(const Paced& other) const { return when != other.when ? when > other.when : flow > other.flow; }
   };
+  /// Who is to be asked for packets that come by a link, in turn.
+  struct Inlet {
+    Ring<std::uint32_t> flows;
+    Time next;  ///< the earliest that the next may be asked
+    bool due = false;
+  };
   /// Who sends by a port.
   struct Outlet {
     Ring<std::uint32_t> ready;  ///< flows, in turn
@@ -68,9 +80,15 @@ class Hosts {
   };
 
   std::uint32_t first_link(std::uint32_t flow) const { return links_.plan().hops[links_.plan().flows[flow].first_hop]; }
+  bool pulled() const { return spec_.control == TransportSpec::Control::pull; }
+  std::uint32_t last_link(std::uint32_t flow) const {
+    const PacketPlan::Flow& plan = links_.plan().flows[flow];
+    return links_.plan().hops[plan.first_hop + plan.hops - 1];
+  }
   bool selective() const { return spec_.recovery == TransportSpec::Recovery::selective; }
   bool may_send(const Sender& sender) const {
-    return (sender.next != sender.end || !sender.repeats.empty()) && sender.outstanding < sender.window;
+    return (sender.next != sender.end || !sender.repeats.empty()) && sender.outstanding < sender.window &&
+           (!pulled() || sender.credit > 0);
   }
   void queue_up(std::uint32_t flow);
   void line_up(std::uint32_t flow, std::uint32_t link, Time now);
@@ -93,6 +111,8 @@ class Hosts {
   void receive_reply(std::uint32_t flow, const Packet& packet);
   std::uint32_t note_acknowledged(Sender& sender, const Packet& packet);
   void missing(std::uint32_t flow, const Packet& packet);
+  void grant_first_window(std::uint32_t flow);
+  void ask_for_more(std::uint32_t flow, const Packet& packet);
   CongestionControl::Progress progress(const Sender& sender, std::uint32_t packet) const;
   void set_window(std::uint32_t flow);
   void forget_acknowledged(Sender& sender);
@@ -105,6 +125,7 @@ class Hosts {
   std::uint32_t most_window_ = UINT32_MAX;  ///< packets
   std::vector<Sender> senders_;             ///< by flow
   std::vector<Receiver> receivers_;         ///< by flow
+  std::vector<Inlet> inlets_;               ///< by link; pull only
   std::vector<Outlet> outlets_;             ///< by link
   HostCounters counters_;
 };

@@ -11,6 +11,7 @@ enum class PacketKind : std::uint8_t {
   acknowledgement,    ///< everything before `number` has arrived in order
   negative,           ///< packet `number` is missing: go back to it
   congestion_notice,  ///< the sender shall slow down (RoCE's CNP)
+  pull,               ///< the sender may send one packet more
 };
 
 /// One packet on its way. Held by value in links and queues, so that a hop touches no other memory.

@@ -20,6 +20,7 @@ struct HostCounters {
   std::uint64_t repeated = 0;  ///< of those, sent before
   std::uint64_t replies = 0;   ///< acknowledgements and notices
   std::uint64_t notices = 0;   ///< congestion notices
+  std::uint64_t pulls = 0;     ///< packets that receivers asked for
   std::uint64_t timeouts = 0;
 };
 

@@ -104,6 +104,7 @@ void PacketNetwork::on_event(std::uint64_t what) {
     }
     case Kind::service: return hosts_.serve(index);
     case Kind::timeout: return hosts_.timeout(index);
+    case Kind::pull: return hosts_.pull(index);
     case Kind::injected: return listener_.injected(index);
     case Kind::delivered: return listener_.delivered(index);
     case Kind::grain: return listener_.grain_arrived(index);

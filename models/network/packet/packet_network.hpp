@@ -31,13 +31,14 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
   const HostCounters& host_counters() const { return hosts_.counters(); }
 
  private:
-  enum class Kind : std::uint8_t { window, arrival, service, timeout, injected, delivered, grain };
+  enum class Kind : std::uint8_t { window, arrival, service, timeout, pull, injected, delivered, grain };
 
   void expect_arrival(std::uint32_t link, Time when) override;
   void expect_pause(std::uint32_t link, Time when) override;
   Time now() const override { return simulator_.now(); }
   void serve_at(std::uint32_t link, Time when) override { at(when, Kind::service, link); }
   void timeout_at(std::uint32_t flow, Time when) override { at(when, Kind::timeout, flow); }
+  void pull_at(std::uint32_t link, Time when) override { at(when, Kind::pull, link); }
   void injected_at(std::uint32_t flow, Time when) override { at(when, Kind::injected, flow); }
   void delivered_at(std::uint32_t flow, Time when) override { at(when, Kind::delivered, flow); }
   void grain_arrived_at(std::uint32_t flow, Time when) override { at(when, Kind::grain, flow); }

@@ -65,6 +65,10 @@ void check_together(ObjectReader& reader, const TransportSpec& spec) {
   if (spec.recovery == Recovery::selective && spec.acknowledge_every > 1) {
     conflict("acknowledge_every", "selective recovery acknowledges every packet", "leave it out, or use go_back_n");
   }
+  if (spec.control == TransportSpec::Control::pull && spec.recovery != Recovery::selective) {
+    conflict("control", "receivers that ask for single packets need selective recovery",
+             R"(write "recovery": "selective")");
+  }
   if (spec.spray && spec.recovery != Recovery::selective) {
     conflict("spray", "packets that take many paths come in any order, which go_back_n takes for losses",
              R"(write "recovery": "selective")");
@@ -87,7 +91,8 @@ void read_transport(ObjectReader& reader, TransportSpec& spec) {
                    {"newreno", Control::newreno},
                    {"cubic", Control::cubic},
                    {"dctcp", Control::dctcp},
-                   {"swift", Control::swift}});
+                   {"swift", Control::swift},
+                   {"pull", Control::pull}});
   reader.optional("recovery", spec.recovery, "What happens about packets that are missing",
                   {{"go_back_n", Recovery::go_back_n}, {"selective", Recovery::selective}});
   reader.optional("spray", spec.spray, "Does each packet take another of the paths of its queue pairs?");

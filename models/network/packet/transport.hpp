@@ -43,6 +43,7 @@ struct TransportSpec {
     cubic,    ///< windows that losses cut, and that grow with the cube of time
     dctcp,    ///< windows that marks cut
     swift,    ///< windows that delay cuts
+    pull,     ///< receivers ask for each packet beyond the first window, at the rate of their link
   };
   /// What happens about packets that are missing.
   enum class Recovery : std::uint8_t {
@@ -81,6 +82,7 @@ struct Sender {
   std::uint32_t fresh = 0;               ///< never sent
   std::uint32_t acknowledged = 0;
   std::uint32_t window = UINT32_MAX;  ///< packets
+  std::uint32_t credit = 0;           ///< pull: packets that may be sent
   std::uint32_t outstanding = 0;      ///< packets that were sent and neither acknowledged nor given up
   Ring<std::uint32_t> repeats;        ///< selective: packets to be sent again
   Marks there;                        ///< selective: packets that were acknowledged
@@ -119,6 +121,9 @@ class CongestionControl {
   virtual void lost(std::uint32_t, const Progress&) {}
   virtual void timed_out(std::uint32_t, const Progress&) {}
 };
+
+/// The first window of those that have one, in packets.
+std::uint32_t initial_packets(const TransportSpec& spec);
 
 /// `line_rates`: of the first link of each flow.
 std::unique_ptr<CongestionControl> make_congestion_control(const TransportSpec& spec,

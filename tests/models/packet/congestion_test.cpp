@@ -192,3 +192,38 @@ TEST_CASE("sprayed packets use all paths evenly, and one flow fills what its has
     CHECK(share == doctest::Approx(0.25).epsilon(0.05));
   }
 }
+
+TEST_CASE("receivers that ask fill their link in an incast: trimmed packets come once more, and nothing is dropped") {
+  SwitchSpec spec;
+  spec.queue = 40_KiB;
+  spec.trims = true;
+  const PacketFabric fabric = incast(16, spec, kRate, 1_us);
+  PacketRig rig(fabric.plan, transport(Control::pull));
+  for (std::uint32_t flow = 0; flow < 16; ++flow) { rig.move_at(Time::zero(), flow, 1_MiB); }
+  rig.simulator.run();
+  const SwitchCounters& switches = rig.network.switch_counters();
+  const HostCounters& hosts = rig.network.host_counters();
+  CHECK(switches.dropped == 0);
+  CHECK(switches.trimmed > 16);  // the first windows, 160 packets, meet a queue of ten
+  CHECK(hosts.repeated == switches.trimmed);
+  CHECK(hosts.timeouts == 0);
+  CHECK(hosts.pulls == 16 * 256 + switches.trimmed - 16 * 10);  // all but the first windows were asked for
+  const double ideal = seconds(kPacket * 16 * 256);
+  CHECK(seconds(rig.last_delivery()) < ideal * 1.03);
+  Time first = Time::max();
+  for (std::uint32_t flow = 0; flow < 16; ++flow) { first = std::min(first, rig.of(flow).delivered[0]); }
+  CHECK(seconds(first) > 0.8 * ideal);  // all are served in turn
+}
+
+TEST_CASE("receivers that ask: messages that follow each other begin without being asked for") {
+  PacketFabric fabric;
+  fabric.flow({fabric.cable(fabric.host(), fabric.host(), kRate, 100_us)});
+  PacketRig rig(fabric.plan, transport(Control::pull));
+  rig.move_at(Time::zero(), 0, 4_KiB * 5);
+  rig.move_at(50_us, 0, 4_KiB * 5);  // before the first has arrived
+  rig.move_at(1_ms, 0, 4_KiB * 5);   // long after
+  rig.simulator.run();
+  const Time alone = kPacket * 5 + 100_us;
+  CHECK(rig.of(0).delivered == std::vector{alone, alone + 50_us, alone + 1_ms});
+  CHECK(rig.network.host_counters().timeouts == 0);
+}

@@ -29,5 +29,7 @@ TEST_CASE("parts of a transport that do not go together are refused where they s
             .starts_with("/transport/acknowledge_every: the window is full before a packet is acknowledged"));
   CHECK(fault(R"({"window": "16KiB", "acknowledge_every": 4})").empty());
   CHECK(fault(R"({"control": "cubic", "initial_window": "1KiB"})") == "/transport/initial_window: less than a packet");
+  CHECK(fault(R"({"control": "pull"})") ==
+        "/transport/control: receivers that ask for single packets need selective recovery");
   CHECK(fault(R"({"control": "cubik"})").find("cubik") != std::string::npos);
 }
