@@ -70,7 +70,7 @@ class FatTree {
     const auto hops = static_cast<std::uint32_t>(path.size());
     plan_.hops.insert(plan_.hops.end(), path.begin(), path.end());
     for (auto link = path.rbegin(); link != path.rend(); ++link) { plan_.hops.push_back(*link ^ 1U); }
-    plan_.flows.push_back({first, hops, first + hops, hops, Bandwidth::max(), {}, {}});
+    plan_.flows.push_back({first, hops, first + hops, hops, 1, Bandwidth::max(), {}, {}});
   }
 
   std::uint32_t half_;

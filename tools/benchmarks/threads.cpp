@@ -23,7 +23,8 @@ void ring_on_threads(benchmark::State& state, std::uint32_t ranks, bool in_place
     std::fill(buffers.input.begin(), buffers.input.end(), std::byte{0});
     std::fill(buffers.output.begin(), buffers.output.end(), std::byte{0});
   }
-  PreparedExecution execution(*schedule, {.buffers = memory.buffers(), .messages_may_refer = may_refer});
+  PreparedExecution execution(
+      *schedule, {.buffers = memory.buffers(), .workers = {}, .slots = {}, .messages_may_refer = may_refer});
   double least = 1e30;
   for (auto iteration : state) {
     static_cast<void>(iteration);
