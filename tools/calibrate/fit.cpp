@@ -138,7 +138,7 @@ ThreadCosts fit_thread_costs(std::vector<TimedProbe>& probes, const FitSettings&
   const Parameters steps = step_parameters();
   Parameters all = joined(bytes, steps);
   settings.progress("rates of caches and memory");
-  Search(chosen([](const Probe& probe) { return probe.name.starts_with("copy"); }), bytes, costs)
+  Search(chosen([](const Probe& probe) { return probe.schedule->roster().ranks == 1; }), bytes, costs)
       .run(2, settings.evaluations);
   settings.progress("steps on one processor");
   Search(chosen([](const Probe& probe) { return probe.workers == 1; }), all, costs).run(1.5, settings.evaluations);

@@ -63,7 +63,7 @@ constexpr double kCubicLeft = 0.7;
 void Cubic::begin(Epoch& epoch, double window, Time now) const {
   epoch.begun = true;
   epoch.begin = now;
-  epoch.start = epoch.friendly = window;
+  epoch.friendly = window;
   epoch.most = std::max(epoch.most, window);
   epoch.inflection = std::cbrt((epoch.most - window) / kCubic);
 }

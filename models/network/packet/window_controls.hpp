@@ -52,7 +52,6 @@ class Cubic final : public WindowControl {
     bool begun = false;
     Time begin;
     double most = 0;        ///< W_max
-    double start = 0;       ///< window at the begin
     double friendly = 0;    ///< W_est, that of Reno
     double inflection = 0;  ///< K, in seconds
   };
