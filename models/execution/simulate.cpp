@@ -1,15 +1,11 @@
 #include "models/execution/simulate.hpp"
 
 #include <algorithm>
-#include <memory>
 
 #include "models/execution/executor.hpp"
+#include "models/execution/plan_network.hpp"
 #include "models/execution/repetition.hpp"
-#include "models/execution/simulate_packets.hpp"
 #include "models/execution/timeline_recorder.hpp"
-#include "models/network/flow_network.hpp"
-#include "models/network/ideal_network.hpp"
-#include "models/network/queue_pairs.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -24,28 +20,6 @@ std::string_view name(NetworkLevel level) {
 }
 
 namespace {
-
-std::unique_ptr<Network> make_network(NetworkLevel level, Simulator& simulator, const NetworkPlan& plan,
-                                      MoveListener& listener) {
-  switch (level) {
-    case NetworkLevel::ideal: return std::make_unique<IdealNetwork>(simulator, plan, listener);
-    case NetworkLevel::flow: return std::make_unique<FlowNetwork>(simulator, plan, listener);
-    case NetworkLevel::packet: break;  // needs the fabric: see simulate_packets
-  }
-  return nullptr;
-}
-
-std::vector<LinkLoad> link_loads(const Plan& plan, const Network& network, NetworkLevel level, Time time) {
-  std::vector<LinkLoad> loads;
-  for (std::uint32_t link = 0; link < plan.links.size(); ++link) {
-    const Bytes carried = network.carried(link);
-    require(level != NetworkLevel::flow || transfer_time(carried, plan.network.links[link].rate) <= time,
-            "link {} carried {} bytes in {} ps, more than its rate allows", plan.links[link].value, carried.count(),
-            time.count());
-    loads.push_back({plan.links[link], plan.link_members[link], carried});
-  }
-  return loads;
-}
 
 /// Ranks are threads of one machine. What is timed is a repetition: caches hold what the same schedule left there.
 Simulated simulate_on_processors(const Plan& plan, const Schedule& schedule, std::uint32_t processors,
@@ -84,21 +58,16 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
     const std::uint32_t workers = std::min(cluster.processors, schedule.roster().ranks);
     return simulate_on_processors(plan, schedule, workers, costs, options);
   }
-  if (options.level == NetworkLevel::packet) {
-    return simulate_packets(plan, *cluster.fabric, schedule, costs, placement.seed, options);
-  }
-  if (options.classes) { plan = fold(plan, schedule); }
+  const bool packets = options.level == NetworkLevel::packet;  // queues tell equal agents apart, and loops
+  if (options.classes && !packets) { plan = fold(plan, schedule); }
   Simulator simulator;
   Executor executor(simulator, plan, schedule, costs.element_size(), costs.slots());
-  QueuePairs pairs(executor, plan.connections.size(), plan.queue_pairs);
-  const bool paired = plan.queue_pairs > 1;
-  MoveListener& listener = paired ? static_cast<MoveListener&>(pairs) : executor;
-  const std::unique_ptr<Network> beneath = make_network(options.level, simulator, plan.network, listener);
-  pairs.over(*beneath);
-  Network* const network = paired ? &pairs : beneath.get();
-  executor.connect(*network);
+  PlanNetwork network(simulator, plan, *cluster.fabric, options, placement.seed, executor);
+  executor.connect(network.network());
   std::optional<Repetition> repetition;
-  if (options.repeat_loops && options.timeline == nullptr) { repetition.emplace(simulator, executor, *network, plan); }
+  if (options.repeat_loops && !packets && options.timeline == nullptr) {
+    repetition.emplace(simulator, executor, network.network(), plan);
+  }
   std::optional<TimelineRecorder> recorder;
   if (options.timeline != nullptr) {
     executor.record(recorder.emplace(*options.timeline, plan, schedule, options.timeline_offset));
@@ -109,12 +78,14 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
 
   Simulated result;
   result.time = executor.finish_time();
-  result.loads = link_loads(plan, *network, options.level, result.time);
+  result.loads = network.loads(packets ? simulator.now() : result.time);
+  result.ports = network.ports(packets ? simulator.now() : result.time);
   result.lanes = static_cast<std::uint32_t>(plan.lanes.size());
   result.all_lanes = all_lanes;
   result.primitives = executor.primitives();
   result.skipped_loops = repetition ? repetition->skipped_loops() : 0;
   result.events = simulator.events();
+  result.packets = network.packets();
   return result;
 }
 

@@ -26,6 +26,7 @@ struct SimulationOptions {
   std::uint32_t queue_pairs = 1;  ///< of every connection, each with a way of its own; means nothing at level ideal
   bool classes = true;            ///< simulate one of each class of equal agents (exact)
   bool repeat_loops = true;       ///< multiply loops that repeat (exact)
+  bool count_ports = false;       ///< Simulated::ports; at packet level it costs a few per cent of time
   Timeline* timeline = nullptr;   ///< draws what is simulated, every loop of it; nullptr: nothing
   Time timeline_offset;           ///< of the drawing: what happens before the schedule starts
 };
@@ -35,6 +36,18 @@ struct LinkLoad {
   LinkId link;
   std::uint32_t members = 1;
   Bytes carried;
+};
+
+/// What the port at the source of one link did.
+struct PortLoad {
+  VertexId from;
+  VertexId to;
+  LinkKind kind = LinkKind::network;
+  std::uint32_t members = 1;      ///< links that did the same
+  Bandwidth rate;                 ///< what `carried` is held against
+  Bytes carried;                  ///< payload; at packet level what data packets took on the wire
+  PortCounters counters;          ///< at packet level
+  std::uint64_t pauses_sent = 0;  ///< how often it told the port at the other end of its cable to stop
 };
 
 /// What became of packets, over all devices.
@@ -53,10 +66,11 @@ struct Simulated {
   std::uint64_t skipped_loops = 0;  ///< multiplied instead of simulated
   std::uint64_t events = 0;
   std::optional<PacketCounters> packets;  ///< at packet level
+  std::vector<PortLoad> ports;            ///< where SimulationOptions::count_ports
 };
 
-/// Runs a schedule on a cluster. At NetworkLevel::flow no link may have carried more than its rate (checked).
-/// Throws SimulationError: "deadlock", "no-route", "time-overflow".
+/// Runs a schedule on a cluster. But at NetworkLevel::ideal no link may have carried more than its rate (checked).
+/// Throws SimulationError: "deadlock", "no-route", "time-overflow"; at packet level also as packet_plan() does.
 Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
                    const SimulationOptions& options);
 

@@ -207,6 +207,7 @@ void Hosts::note_sent(std::uint32_t flow, Sender& sender, std::uint32_t number, 
   }
   if (number < sender.fresh) {
     ++counters_.repeated;
+    if (PortCounters* const counted = links_.counters(first_link(flow))) { ++counted->repeated; }
     return;
   }
   sender.fresh = sender.next;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/network/packet/packet_counters.hpp"
 #include "models/network/packet/packet_plan.hpp"
 #include "models/network/packet/port.hpp"
 #include "models/network/packet/ring.hpp"
@@ -35,6 +36,12 @@ class PacketLinks {
     carried_.resize(plan.links.size());
   }
 
+  /// From now on what happens at each port is counted.
+  void count_ports() { counters_.resize(plan_.links.size()); }
+  /// Those of the port at the source of the link; nullptr where nothing is counted.
+  PortCounters* counters(std::uint32_t link) { return counters_.empty() ? nullptr : &counters_[link]; }
+  const PortCounters* counters(std::uint32_t link) const { return counters_.empty() ? nullptr : &counters_[link]; }
+
   const PacketPlan& plan() const { return plan_; }
   const PacketPlan::Link& link(std::uint32_t link) const { return plan_.links[link]; }
   Port& port(std::uint32_t link) { return ports_[link]; }
@@ -47,7 +54,11 @@ class PacketLinks {
     const Time when = left + plan_.links[link].latency;
     const bool first = flights_[link].empty();
     flights_[link].push({when, packet});
-    if (packet.kind == PacketKind::data) { carried_[link] += packet.bytes; }
+    if (packet.kind == PacketKind::data) {
+      carried_[link] += packet.bytes;
+    } else if (PortCounters* const counted = counters(link)) {
+      counted->replies += packet.bytes;
+    }
     if (first) { listener_.expect_arrival(link, when); }
   }
 
@@ -65,6 +76,7 @@ class PacketLinks {
     port.hold(left);
     const Time when = left + plan_.links[back].latency;
     ports_[link].pause({when, service, stop});
+    if (PortCounters* const counted = counters(link)) { counted->told(service, stop, when); }
     listener_.expect_pause(link, when);
   }
 
@@ -90,6 +102,7 @@ class PacketLinks {
   std::vector<Port> ports_;
   std::vector<Ring<Flight>> flights_;
   std::vector<std::int64_t> carried_;
+  std::vector<PortCounters> counters_;  ///< by link; empty: not counted
 };
 
 }  // namespace athanor

@@ -111,6 +111,14 @@ void PacketNetwork::on_event(std::uint64_t what) {
   }
 }
 
+PortCounters PacketNetwork::port_counters(std::uint32_t link, Time now) const {
+  const PortCounters* const counted = links_.counters(link);
+  require(counted != nullptr, "the ports were not counted");
+  PortCounters port = *counted;
+  if (port.stopped != 0) { port.paused += std::max(now - port.paused_since, Time::zero()); }
+  return port;
+}
+
 void PacketNetwork::snapshot(std::vector<std::int64_t>&) const {
   require(false, "loops are not repeated at packet level");
 }

@@ -27,6 +27,11 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
 
   void on_event(std::uint64_t what) override;
 
+  /// From now on what happens at each port is counted.
+  void count_ports() { links_.count_ports(); }
+  /// Of the port at the source of a link, with a pause that has not ended counted up to `now`. Requires count_ports().
+  PortCounters port_counters(std::uint32_t link, Time now) const;
+
   const SwitchCounters& switch_counters() const { return switches_.counters(); }
   const HostCounters& host_counters() const { return hosts_.counters(); }
 

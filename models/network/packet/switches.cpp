@@ -80,8 +80,11 @@ void Switches::arrive(std::uint32_t number, const Arrival& arrival, bool last, T
   Port& port = links_.port(out);
   const std::int64_t queue = port.bytes() + leaving_[out].bytes;
   counters_.longest_queue = std::max(counters_.longest_queue, queue);
+  PortCounters* const counted = links_.counters(out);
+  if (counted != nullptr) { counted->arrived(queue); }
   if (!admit(spec, device, out, packet)) {
     ++counters_.dropped;
+    if (counted != nullptr) { ++counted->dropped; }
     return;
   }
   mark(spec, number, queue, packet);
@@ -117,6 +120,7 @@ bool Switches::admit(const SwitchSpec& spec, Device& device, std::uint32_t out, 
   packet.trimmed = true;
   packet.service = 0;
   ++counters_.trimmed;
+  if (PortCounters* const counted = links_.counters(out)) { ++counted->trimmed; }
   return true;
 }
 
@@ -132,6 +136,7 @@ void Switches::mark(const SwitchSpec& spec, std::uint32_t number, std::int64_t q
   }
   packet.marked = true;
   ++counters_.marked;
+  if (PortCounters* const counted = links_.counters(links_.next_hop(packet))) { ++counted->marked; }
 }
 
 void Switches::hold(std::uint32_t number, const Packet& packet, Time now) {

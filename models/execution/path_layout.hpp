@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/execution/adaptive_routes.hpp"
+#include "models/execution/plan.hpp"
+
+namespace athanor {
+
+/// Lays connections into the network of a plan, one after the other: each queue pair of a connection has a path of its
+/// own, and fabric links get numbers in the order in which paths first cross them.
+class PathLayout {
+ public:
+  /// Borrows both; the plan's `queue_pairs` is set, and its network is empty.
+  PathLayout(Plan& plan, const Cluster& cluster);
+
+  /// Appends a connection to the plan's network. `flow` tells flows between the same two apart; queue pair 0 has the
+  /// number that a connection of one pair has. `price` is told the links of queue pair 0 and returns what the whole
+  /// connection costs, which is returned. Throws SimulationError("no-route").
+  template <class Price>
+  ConnectionCost add(VertexId from, VertexId to, std::uint64_t flow, const Price& price) {
+    ConnectionCost cost;
+    for (std::uint32_t pair = 0; pair < plan_.queue_pairs; ++pair) {
+      open(from, to, flow, pair);
+      if (pair == 0) { cost = price(std::span<const LinkId>(path_)); }
+      add_pair(cost);
+    }
+    return cost;
+  }
+
+ private:
+  void open(VertexId from, VertexId to, std::uint64_t flow, std::uint32_t pair);
+  void add_pair(const ConnectionCost& cost);
+  std::uint32_t number(LinkId link);
+
+  Plan& plan_;
+  const Fabric& fabric_;
+  AdaptiveRoutes routes_;
+  std::vector<LinkId> path_;
+  std::vector<std::uint32_t> numbers_;  ///< in the plan, by fabric link
+};
+
+}  // namespace athanor

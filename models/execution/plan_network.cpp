@@ -1,0 +1,85 @@
+#include "models/execution/plan_network.hpp"
+
+#include "models/execution/packet_layout.hpp"
+#include "models/network/flow_network.hpp"
+#include "models/network/ideal_network.hpp"
+#include "models/network/packet/packet_network.hpp"
+#include "sim/check.hpp"
+
+namespace athanor {
+
+PlanNetwork::PlanNetwork(Simulator& simulator, const Plan& plan, const Fabric& fabric, const SimulationOptions& options,
+                         std::uint64_t seed, MoveListener& listener)
+    : plan_(plan),
+      fabric_(fabric),
+      options_(options),
+      pairs_(listener, plan.network.connections.size() / plan.queue_pairs, plan.queue_pairs) {
+  MoveListener& above = is_paired() ? static_cast<MoveListener&>(pairs_) : listener;
+  switch (options.level) {
+    case NetworkLevel::ideal: beneath_ = std::make_unique<IdealNetwork>(simulator, plan.network, above); break;
+    case NetworkLevel::flow: beneath_ = std::make_unique<FlowNetwork>(simulator, plan.network, above); break;
+    case NetworkLevel::packet:
+      packet_plan_ = packet_plan(plan, fabric, options.packet);
+      auto packets = std::make_unique<PacketNetwork>(simulator, *packet_plan_, options.packet.transport, seed, above);
+      if (options.count_ports) { packets->count_ports(); }
+      packets_ = packets.get();
+      beneath_ = std::move(packets);
+      break;
+  }
+  pairs_.over(*beneath_);
+}
+
+PlanNetwork::~PlanNetwork() = default;
+
+Network& PlanNetwork::network() { return is_paired() ? pairs_ : *beneath_; }
+
+Bandwidth PlanNetwork::wire_rate(std::uint32_t link) const {
+  return packet_plan_ ? packet_plan_->links[link].rate : plan_.network.links[link].rate;
+}
+
+std::vector<LinkLoad> PlanNetwork::loads(Time time) const {
+  const TransportSpec& transport = options_.packet.transport;
+  const Ratio payload{transport.payload.count(), (transport.payload + transport.header).count()};
+  std::vector<LinkLoad> loads;
+  for (std::uint32_t link = 0; link < plan_.links.size(); ++link) {
+    const Bytes carried = beneath_->carried(link);
+    require(options_.level == NetworkLevel::ideal || transfer_time(carried, wire_rate(link)) <= time,
+            "link {} carried {} bytes in {} ps, more than its rate allows", plan_.links[link].value, carried.count(),
+            time.count());
+    loads.push_back({plan_.links[link], plan_.link_members[link], packets_ ? scaled_down(carried, payload) : carried});
+  }
+  return loads;
+}
+
+std::optional<PacketCounters> PlanNetwork::packets() const {
+  if (packets_ == nullptr) { return std::nullopt; }
+  return PacketCounters{packets_->switch_counters(), packets_->host_counters()};
+}
+
+std::vector<PortLoad> PlanNetwork::ports(Time time) const {
+  std::vector<PortLoad> ports;
+  if (!options_.count_ports) { return ports; }
+  const std::size_t links = packet_plan_ ? packet_plan_->links.size() : plan_.links.size();
+  for (std::uint32_t link = 0; link < links; ++link) {
+    // What is behind the links of the plan are the ways back of some of them.
+    const bool back = link >= plan_.links.size();
+    const LinkId id = plan_.links[back ? packet_plan_->links[link].reverse : link];
+    PortLoad port{fabric_.source(id),
+                  fabric_.target(id),
+                  fabric_.link(id).kind,
+                  back ? 1 : plan_.link_members[link],
+                  wire_rate(link),
+                  beneath_->carried(link),
+                  {},
+                  {}};
+    if (back) { std::swap(port.from, port.to); }
+    if (packets_ != nullptr) {
+      port.counters = packets_->port_counters(link, time);
+      port.pauses_sent = packets_->port_counters(packet_plan_->links[link].reverse, time).pauses;
+    }
+    ports.push_back(port);
+  }
+  return ports;
+}
+
+}  // namespace athanor
