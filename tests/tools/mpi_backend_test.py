@@ -5,7 +5,9 @@
 
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "algorithms/execution/mpi"))
@@ -54,6 +56,25 @@ class Backend(unittest.TestCase):
         rows = [line.split(",") for line in output.splitlines() if line.startswith("measured,") or ",ring," in line
                 or ",mpi_library," in line]
         self.assertEqual(len(rows), 3, output)
+
+
+    def test_an_imported_algorithm_is_measured_under_the_name_of_its_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "exported.xml"
+            subprocess.run([ATHANOR, "export", "schedule", "all_reduce", "butterfly", "--format", "msccl", "--ranks",
+                            "2", "-o", str(file)], check=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+            status, output, _ = mpirun.run(MPIRUN, 2, [ATHANOR, "measure", "--backend", "mpi", "--algorithm", str(file),
+                                                       "--sizes", "4KiB", "--iterations", "4", "--csv"])
+        self.assertEqual(status, 0, output)
+        rows = re.findall(r"^all_reduce,(\w+),1,2,4096,.*,mpi,.*,0$", output, re.MULTILINE)
+        self.assertEqual(rows, ["all_reduce_butterfly_2"] * len(rows), output)
+        self.assertGreater(len(rows), 0, output)
+
+    def test_a_file_that_is_missing_ends_all_processes_with_the_code_for_files(self):
+        status, output, _ = mpirun.run(MPIRUN, 2, [ATHANOR, "measure", "--backend", "mpi", "--algorithm", "none.xml"])
+        self.assertEqual(status, 4, output)
+        self.assertEqual(output.count("none.xml"), 1, output)
 
 
 @unittest.skipIf(MPIRUN is None, "needs the paths of mpirun, mpi_backend_program and athanor")

@@ -18,6 +18,7 @@
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/progress.hpp"
 #include "tools/measure/backend_set.hpp"
+#include "tools/measure/imports.hpp"
 #include "tools/measure/machine.hpp"
 #include "tools/measure/report.hpp"
 #include "tools/report/machine_readable.hpp"
@@ -35,9 +36,10 @@ boost::program_options::options_description measure_options() {
   options::options_description result("options");
   auto add = result.add_options();
   const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
-  add("collective", text("NAME"), "what is done; absent: all_reduce");
+  add("collective", text("NAME"), "what is done; absent: that of --algorithm FILE.xml, or all_reduce");
   add("algorithm", text("NAMES"),
-      "ring,butterfly; all: those that fit; mpi_library, nccl: theirs; absent: the first of the collective");
+      "ring,butterfly; all: those that fit; FILE.xml, msccl:FILE: in MSCCL's XML; mpi_library, nccl: theirs; absent: "
+      "the first of the collective");
   add("backend", text("NAMES"),
       "what carries it out: threads, mpi (under mpirun) or cuda; several take turns; absent: threads");
   add("ranks", text("NUMBERS"), "how many take part, as in 2,4; absent: one per processor");
@@ -92,8 +94,15 @@ std::vector<bool> places_of(const Invocation& invocation) {
   return places;
 }
 
-/// Those of the command line, or what the backends ask for, or one per processor.
-std::vector<std::uint32_t> ranks_of(const Invocation& invocation, const std::vector<Backend*>& backends) {
+/// What is named, or what the first file of --algorithm does.
+CollectiveKind kind_of(const Invocation& invocation, const MeasureRequest::Imports& imports) {
+  if (invocation.has("collective")) { return named_collective("measure", invocation.text("collective")); }
+  return imports.empty() ? CollectiveKind::all_reduce : imports.begin()->second->kind;
+}
+
+/// Those of the command line, or what the backends ask for, or what a file is for, or one per processor.
+std::vector<std::uint32_t> ranks_of(const Invocation& invocation, const std::vector<Backend*>& backends,
+                                    const MeasureRequest::Imports& imports) {
   std::vector<std::uint32_t> ranks;
   if (invocation.has("ranks")) {
     for (const std::string& word : words(invocation, "ranks", "")) {
@@ -104,6 +113,7 @@ std::vector<std::uint32_t> ranks_of(const Invocation& invocation, const std::vec
   for (const Backend* backend : backends) {
     if (backend->ranks()) { return {*backend->ranks()}; }
   }
+  if (!imports.empty()) { return {number_in("measure", "ranks", imports.begin()->second->ranks, 1)}; }
   return {std::max(2U, std::thread::hardware_concurrency())};
 }
 
@@ -119,15 +129,16 @@ MeasureRequest request_of(const Invocation& invocation, const std::vector<Backen
     return number_option("measure", invocation, option, least).value_or(absent);
   };
   MeasureRequest request;
-  request.kind =
-      named_collective("measure", invocation.has("collective") ? invocation.text("collective") : "all_reduce");
+  request.imports =
+      invocation.has("algorithm") ? read_imports(words(invocation, "algorithm", "")) : MeasureRequest::Imports{};
+  request.kind = kind_of(invocation, request.imports);
   request.algorithms = algorithms_of(invocation, request.kind);
-  request.ranks = ranks_of(invocation, backends);
+  request.ranks = ranks_of(invocation, backends, request.imports);
   if (invocation.has("sizes")) {
     request.sizes = sizes_option(invocation, "sizes");
   } else {
     request.sizes =
-        request.kind == CollectiveKind::barrier ? std::vector{Bytes::zero()} : *parse_sizes("8B..16MiB").value;
+        request.kind == CollectiveKind::barrier ? std::vector{Bytes::zero()} : default_sizes(request.imports);
   }
   request.types = values(invocation, "type", "float32", data_types(), &named_type);
   request.reductions = values(invocation, "reduction", "sum", reductions(), &named_reduction);
@@ -285,7 +296,9 @@ ExitCode silent_end(const std::exception_ptr& error) {
     std::rethrow_exception(error);
   } catch (const ScenarioError&) { return ExitCode::scenario_invalid; } catch (const SimulationError&) {
     return ExitCode::simulation_failed;
-  } catch (const std::exception&) { return ExitCode::usage; }
+  } catch (const FileError&) { return ExitCode::input_output; } catch (const std::exception&) {
+    return ExitCode::usage;
+  }
 }
 
 /// Where one process cannot begin, none does. The one that speaks says why; the others end with the same code.

@@ -8,6 +8,7 @@
 
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "tools/measure/imports.hpp"
 
 namespace athanor {
 
@@ -109,13 +110,25 @@ class Subjects {
     }
   }
 
+  std::optional<Problem> refusal_of(const Algorithm& algorithm, bool in_place) const {
+    if (auto problem = refusal_with_alternatives(algorithm, collective(in_place), layout_)) { return problem; }
+    if (!algorithm.origin) { return std::nullopt; }
+    const auto reason = refuses_place(*algorithm.make(collective(in_place), layout_), collective(in_place));
+    if (!reason) { return std::nullopt; }
+    return Problem{"algorithm-does-not-fit",
+                   fmt::format("{} does not fit {} place: {}", algorithm.name, in_place ? "in" : "out of", *reason),
+                   {},
+                   in_place ? "leave out --in-place" : "leave out --out-of-place"};
+  }
+
   /// One that was asked for by name must fit, in one place at least where none was asked for.
   void add_named(const std::string& name) {
-    const Algorithm& algorithm = find(request_.kind, name);
+    const auto import = request_.imports.find(name);
+    const Algorithm& algorithm = import == request_.imports.end() ? find(request_.kind, name) : *import->second;
     std::optional<Problem> refusal;
     std::size_t fitting = 0;
     for (const bool in_place : places(request_)) {
-      const auto problem = refusal_with_alternatives(algorithm, collective(in_place), layout_);
+      const auto problem = refusal_of(algorithm, in_place);
       if (problem) {
         refusal = refusal ? refusal : problem;
       } else {

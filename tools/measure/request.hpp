@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,8 +18,12 @@ namespace athanor {
 /// What `athanor measure` is asked for. Every combination of types, reductions, ranks and sizes is a point; at each
 /// point all subjects are measured in turns.
 struct MeasureRequest {
+  using Imports = std::map<std::string, std::shared_ptr<const Algorithm>>;
+
   CollectiveKind kind = CollectiveKind::all_reduce;
-  std::vector<std::string> algorithms;  ///< of the catalog, or of a backend's libraries; "all": all that fit
+  /// Of the catalog, of a backend's libraries, or keys of `imports`; "all": all of the catalog that fit.
+  std::vector<std::string> algorithms;
+  Imports imports;  ///< algorithms that were read from files, by the word that names them; outlive what is planned
   std::vector<std::uint32_t> ranks;
   std::vector<Bytes> sizes;
   std::vector<DataType> types;
