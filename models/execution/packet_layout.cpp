@@ -95,13 +95,33 @@ class PacketLayout {
       links_.push_back(back);
     }
     packets_.links.push_back({device(fabric_.source(id)), device(fabric_.target(id)), number_of_[back.value],
-                              wire_rate(link), link.latency});
+                              wire_rate(link), link.latency, framing(link.kind)});
   }
 
+  LinkFraming framing(LinkKind kind) const {
+    LinkFraming framing;
+    switch (kind) {
+      case LinkKind::pcie: framing = settings_.pcie; break;
+      case LinkKind::nvlink: framing = settings_.nvlink; break;
+      case LinkKind::c2c:
+      case LinkKind::socket:
+      case LinkKind::network: return framing;
+    }
+    framing.left_away = static_cast<std::uint16_t>(settings_.transport.header.count());
+    return framing;
+  }
+
+  /// At which the usual packets of its kind bring payload over at the usable rate.
   Bandwidth wire_rate(const Link& link) const {
-    const TransportSpec& transport = settings_.transport;
-    const Bytes whole = transport.payload + transport.header;
-    const Bandwidth wanted = scaled_down(link.usable, {whole.count(), transport.payload.count()});
+    constexpr Bytes kUsual{4096};  // payload for which usable rates of network links are given
+    switch (link.kind) {
+      case LinkKind::pcie: return scaled_down(link.usable, kPcieFraming.expansion());
+      case LinkKind::nvlink: return scaled_down(link.usable, kNvlinkFraming.expansion());
+      case LinkKind::c2c:
+      case LinkKind::socket:
+      case LinkKind::network: break;
+    }
+    const Bandwidth wanted = scaled_down(link.usable, {(kUsual + settings_.transport.header).count(), kUsual.count()});
     return link.kind == LinkKind::network ? std::min(wanted, link.rate) : wanted;
   }
 

@@ -8,9 +8,10 @@ namespace athanor {
 /// The plan of a packet network that moves what an unfolded plan asks for: connection c becomes flow c, link l becomes
 /// link l, and the links back are added behind. Acknowledgements take the way of their data packets backwards.
 ///
-/// A link carries payload at its usable rate, headers of this level on top as far as the line rate allows; so a
-/// message alone takes as long as at flow level, apart from headers that the usable rate does not allow for and from
-/// what packets wait at switches that do not cut through. Vertices where flows begin or end are hosts.
+/// A link brings the payload of usual packets over at its usable rate (4096 bytes on network links, at most at the line
+/// rate; kPcieFraming, kNvlinkFraming); so a message alone takes as long as at flow level, apart from headers that the
+/// usable rate does not allow for and from what packets wait at switches that do not cut through. Vertices where flows
+/// begin or end are hosts.
 ///
 /// Throws SimulationError: "latency-too-small" naming a link of less than PacketPlan::kLeastLatency, "one-way" naming
 /// a link without another one back.

@@ -37,16 +37,22 @@ Bandwidth PlanNetwork::wire_rate(std::uint32_t link) const {
   return packet_plan_ ? packet_plan_->links[link].rate : plan_.network.links[link].rate;
 }
 
-std::vector<LinkLoad> PlanNetwork::loads(Time time) const {
+/// As if all packets, or those of the link itself, were full.
+Bytes PlanNetwork::payload_of(std::uint32_t link, Bytes wire) const {
+  const LinkFraming& framing = packet_plan_->links[link].framing;
+  if (framing.unit > 0) { return scaled_down(wire, {framing.unit, framing.unit + framing.overhead}); }
   const TransportSpec& transport = options_.packet.transport;
-  const Ratio payload{transport.payload.count(), (transport.payload + transport.header).count()};
+  return scaled_down(wire, {transport.payload.count(), (transport.payload + transport.header).count()});
+}
+
+std::vector<LinkLoad> PlanNetwork::loads(Time time) const {
   std::vector<LinkLoad> loads;
   for (std::uint32_t link = 0; link < plan_.links.size(); ++link) {
     const Bytes carried = beneath_->carried(link);
     require(options_.level == NetworkLevel::ideal || transfer_time(carried, wire_rate(link)) <= time,
             "link {} carried {} bytes in {} ps, more than its rate allows", plan_.links[link].value, carried.count(),
             time.count());
-    loads.push_back({plan_.links[link], plan_.link_members[link], packets_ ? scaled_down(carried, payload) : carried});
+    loads.push_back({plan_.links[link], plan_.link_members[link], packets_ ? payload_of(link, carried) : carried});
   }
   return loads;
 }

@@ -37,6 +37,7 @@ class PlanNetwork {
  private:
   bool is_paired() const { return plan_.queue_pairs > 1; }
   Bandwidth wire_rate(std::uint32_t link) const;
+  Bytes payload_of(std::uint32_t link, Bytes wire) const;
 
   const Plan& plan_;
   const Fabric& fabric_;

@@ -31,7 +31,7 @@ class PacketLinks {
  public:
   PacketLinks(const PacketPlan& plan, LinkListener& listener) : plan_(plan), listener_(listener) {
     ports_.reserve(plan.links.size());
-    for (const PacketPlan::Link& link : plan.links) { ports_.emplace_back(link.rate); }
+    for (const PacketPlan::Link& link : plan.links) { ports_.emplace_back(link.rate, link.framing); }
     flights_.resize(plan.links.size());
     carried_.resize(plan.links.size());
   }
@@ -55,9 +55,9 @@ class PacketLinks {
     const bool first = flights_[link].empty();
     flights_[link].push({when, packet});
     if (packet.kind == PacketKind::data) {
-      carried_[link] += packet.bytes;
+      carried_[link] += ports_[link].wire_bytes(packet.bytes);
     } else if (PortCounters* const counted = counters(link)) {
-      counted->replies += packet.bytes;
+      counted->replies += ports_[link].wire_bytes(packet.bytes);
     }
     if (first) { listener_.expect_arrival(link, when); }
   }
@@ -91,7 +91,7 @@ class PacketLinks {
   }
   /// Brings the port of that link near, to be used soon.
   void approach(const Packet& packet) const { __builtin_prefetch(&ports_[plan_.hops[packet.hop]]); }
-  /// By data packets, headers included.
+  /// On the wire, by data packets, all headers included.
   Bytes carried(std::uint32_t link) const { return Bytes{carried_[link]}; }
 
  private:

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/network/packet/link_framing.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 
@@ -48,8 +49,9 @@ struct PacketPlan {
     std::uint32_t source = 0;   ///< device
     std::uint32_t target = 0;   ///< device
     std::uint32_t reverse = 0;  ///< link
-    Bandwidth rate;
-    Time latency;  ///< at least kLeastLatency
+    Bandwidth rate;             ///< of bytes on the wire, those of `framing` included
+    Time latency;               ///< at least kLeastLatency
+    LinkFraming framing = {};
   };
   /// From host to host, and back for what answers. Without hops the two ends are one device.
   struct Flow {

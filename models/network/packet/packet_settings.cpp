@@ -1,5 +1,9 @@
 #include "models/network/packet/packet_settings.hpp"
 
+#include <fmt/format.h>
+
+#include "sim/format.hpp"
+
 namespace athanor {
 
 using namespace literals;
@@ -49,6 +53,21 @@ void read_switch(ObjectReader& reader, SwitchSpec& spec) {
   }
 }
 
+/// `largest`: payload of one packet that the standard allows.
+void read_framing(ObjectReader& reader, Bytes largest, LinkFraming& framing) {
+  Bytes payload{framing.unit};
+  Bytes overhead{framing.overhead};
+  const Bytes granule{framing.granule};
+  reader.optional("payload", payload, "Most of one packet", {granule, largest});
+  reader.optional("overhead", overhead, "Header, framing and check of one packet", {Bytes::zero(), 256_B});
+  if (!reader.describing() && reader.ok() && payload % granule != Bytes::zero()) {
+    reader.problem("payload", "out-of-range", fmt::format("no multiple of {}", to_string(granule)),
+                   fmt::format("payload travels in pieces of {}", to_string(granule)));
+  }
+  framing.unit = static_cast<std::uint16_t>(payload.count());
+  framing.overhead = static_cast<std::uint16_t>(overhead.count());
+}
+
 void read_swift(ObjectReader& reader, SwiftSpec& spec) {
   reader.optional("target", spec.target, "Round trip that a flow with a large window aims at", {1_ns, 1_s});
   reader.optional("scaling", spec.scaling, "Most that small windows add to it", {Time::zero(), 1_s});
@@ -83,8 +102,44 @@ void check_together(ObjectReader& reader, const TransportSpec& spec) {
   }
 }
 
+enum class TransportPreset : std::uint8_t { infiniband_rc, roce_v2, tcp };
+
+/// Headers count everything between the payloads of two packets on the cable: preamble and gap of Ethernet, too.
+TransportSpec transport_of(TransportPreset preset) {
+  const Time local_ack_timeout = 4'096_ns * (1 << 14);  // 14, as rdma_cm and perftest set it
+  TransportSpec spec;
+  switch (preset) {
+    case TransportPreset::infiniband_rc:
+      spec.header = 26_B;  // LRH 8, BTH 12, ICRC 4, VCRC 2
+      spec.reply = 30_B;   // and AETH 4
+      spec.timeout = local_ack_timeout;
+      break;
+    case TransportPreset::roce_v2:
+      spec.control = TransportSpec::Control::dcqcn;
+      spec.header = 82_B;  // preamble and gap 20, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4
+      spec.reply = 86_B;   // and AETH 4
+      spec.timeout = local_ack_timeout;
+      break;
+    case TransportPreset::tcp:
+      spec.control = TransportSpec::Control::cubic;
+      spec.recovery = Recovery::selective;
+      spec.payload = 1'448_B;  // of an MTU of 1500
+      spec.header = 90_B;      // preamble and gap 20, Ethernet 14, IPv4 20, TCP 20 and its timestamps 12, FCS 4
+      spec.reply = 90_B;
+      spec.timeout = 200_ms;  // Linux' least
+      break;
+  }
+  return spec;
+}
+
 void read_transport(ObjectReader& reader, TransportSpec& spec) {
   using Control = TransportSpec::Control;
+  std::optional<TransportPreset> preset;
+  reader.optional("preset", preset, "What the other keys of the transport are by default",
+                  {{"infiniband_rc", TransportPreset::infiniband_rc},
+                   {"roce_v2", TransportPreset::roce_v2},
+                   {"tcp", TransportPreset::tcp}});
+  if (preset) { spec = transport_of(*preset); }
   reader.optional("control", spec.control, "What a sender does about congestion",
                   {{"none", Control::none},
                    {"dcqcn", Control::dcqcn},
@@ -116,6 +171,10 @@ void read(ObjectReader& reader, PacketSettings& settings) {
                          [&](ObjectReader& fields) { read_transport(fields, settings.transport); });
   reader.optional_object("switches", "What the switches of the network do",
                          [&](ObjectReader& fields) { read_switch(fields, settings.fabric); });
+  reader.optional_object("pcie", "Packets of PCIe links (TLPs)",
+                         [&](ObjectReader& fields) { read_framing(fields, 4_KiB, settings.pcie); });
+  reader.optional_object("nvlink", "Packets of NVLinks",
+                         [&](ObjectReader& fields) { read_framing(fields, 256_B, settings.nvlink); });
 }
 
 }  // namespace athanor

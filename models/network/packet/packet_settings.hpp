@@ -1,5 +1,6 @@
 #pragma once
 
+#include "models/network/packet/link_framing.hpp"
 #include "models/network/packet/packet_plan.hpp"
 #include "models/network/packet/transport.hpp"
 #include "sim/json/object_reader.hpp"
@@ -11,6 +12,8 @@ struct PacketSettings {
   PacketSettings();
 
   TransportSpec transport;
+  LinkFraming pcie = kPcieFraming;
+  LinkFraming nvlink = kNvlinkFraming;
   SwitchSpec fabric;  ///< switches of the network
   SwitchSpec node;    ///< what forwards inside nodes: NVSwitches, PCIe switches, sockets, NICs. Never loses anything
 };

@@ -40,7 +40,7 @@ bool Port::depart(Time until, Departure& departure) {
     Service& service = services_[choice.service];
     departure.packet = service.queue.front().packet;
     service.queue.pop();
-    free_ = choice.start + duration_(departure.packet.bytes);
+    free_ = choice.start + serialisation_.time(departure.packet.bytes);
     departure.end = free_;
     service.bytes -= departure.packet.bytes;
     bytes_ -= departure.packet.bytes;

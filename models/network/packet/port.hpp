@@ -4,30 +4,39 @@
 #include <array>
 #include <cstdint>
 
+#include "models/network/packet/link_framing.hpp"
 #include "models/network/packet/packet.hpp"
 #include "models/network/packet/packet_plan.hpp"
 #include "models/network/packet/ring.hpp"
 
 namespace athanor {
 
-/// The time that packets take on a link, exact and without a division where sizes repeat.
-class SerialisationTime {
+/// What packets take on a link, exact and without a division where sizes repeat.
+class Serialisation {
  public:
-  explicit SerialisationTime(Bandwidth rate) : rate_(rate) {}
-  Time operator()(std::uint32_t bytes) {
-    Known& known = known_[bytes > kSmall ? 1 : 0];
-    if (known.bytes != bytes) { known = {bytes, transfer_time(Bytes{bytes}, rate_)}; }
-    return known.time;
-  }
+  Serialisation(Bandwidth rate, const LinkFraming& framing) : rate_(rate), framing_(framing) {}
+  Time time(std::uint32_t bytes) { return known(bytes).time; }
+  std::uint32_t wire_bytes(std::uint32_t bytes) { return known(bytes).wire; }
 
  private:
   static constexpr std::uint32_t kSmall = 128;  ///< acknowledgements and the like
   struct Known {
     std::uint32_t bytes = 0;
+    std::uint32_t wire = 0;
     Time time;
   };
+  const Known& known(std::uint32_t bytes) {
+    Known& known = known_[bytes > kSmall ? 1 : 0];
+    if (known.bytes != bytes) {
+      const std::uint32_t wire = framing_.on_wire(bytes);
+      known = {bytes, wire, transfer_time(Bytes{wire}, rate_)};
+    }
+    return known;
+  }
+
   Bandwidth rate_;
   std::array<Known, 2> known_;
+  LinkFraming framing_;
 };
 
 /// The queues at the source of a link, one for each class of service, and the transmitter that they share. It works
@@ -45,7 +54,7 @@ class Port {
     bool stop = false;
   };
 
-  explicit Port(Bandwidth rate) : duration_(rate) {}
+  Port(Bandwidth rate, const LinkFraming& framing) : serialisation_(rate, framing) {}
 
   /// The packet may start at `ready` or later. Requires that `ready` never falls within a class.
   void enqueue(const Packet& packet, Time ready) {
@@ -68,7 +77,7 @@ class Port {
   }
   /// Sends a packet that was not enqueued. Requires passable(). Returns when its last bit leaves.
   Time pass(const Packet& packet, Time ready) {
-    return free_ = std::max({free_, ready, services_[packet.service].resumed}) + duration_(packet.bytes);
+    return free_ = std::max({free_, ready, services_[packet.service].resumed}) + serialisation_.time(packet.bytes);
   }
 
   /// No packet starts before `when`: something else is sent first.
@@ -86,7 +95,8 @@ class Port {
   /// The earliest time at which depart() could find something, as far as is known; Time::max(): not before somebody
   /// enqueues or pauses end.
   Time next_start() const;
-  Time duration(std::uint32_t bytes) { return duration_(bytes); }
+  Time duration(std::uint32_t bytes) { return serialisation_.time(bytes); }
+  std::uint32_t wire_bytes(std::uint32_t bytes) { return serialisation_.wire_bytes(bytes); }
 
  private:
   struct Waiting {
@@ -111,7 +121,7 @@ class Port {
   std::uint32_t waiting_ = 0;  ///< a bit for each class that has packets
   std::uint32_t stopped_ = 0;  ///< a bit for each class that is stopped
   Ring<Pause> pauses_;         ///< that have not begun to hold, in order of time
-  SerialisationTime duration_;
+  Serialisation serialisation_;
   std::array<Service, kServices> services_;
 };
 

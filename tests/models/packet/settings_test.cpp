@@ -8,13 +8,23 @@ using namespace athanor::literals;
 
 namespace {
 
-/// What is wrong with a transport, or "".
-std::string fault(const std::string& transport) {
-  const Document document = Document::parse(R"({"transport": )" + transport + "}", "here");
+/// The first that is wrong, or "".
+std::string fault_of(const std::string& network, PacketSettings& settings) {
+  const Document document = Document::parse(network, "here");
   Problems problems;
-  PacketSettings settings;
   read_document(document, problems, [&](ObjectReader& reader) { read(reader, settings); });
   return problems.empty() ? "" : problems.list().front().place.pointer + ": " + problems.list().front().message;
+}
+
+std::string fault(const std::string& transport) {
+  PacketSettings settings;
+  return fault_of(R"({"transport": )" + transport + "}", settings);
+}
+
+PacketSettings settings_of(const std::string& network) {
+  PacketSettings settings;
+  CHECK(fault_of(network, settings).empty());
+  return settings;
 }
 
 }  // namespace
@@ -32,4 +42,32 @@ TEST_CASE("parts of a transport that do not go together are refused where they s
   CHECK(fault(R"({"control": "pull"})") ==
         "/transport/control: receivers that ask for single packets need selective recovery");
   CHECK(fault(R"({"control": "cubik"})").find("cubik") != std::string::npos);
+}
+
+TEST_CASE("presets of transports are defaults: what stands beside them wins") {
+  using Control = TransportSpec::Control;
+  using Recovery = TransportSpec::Recovery;
+  const TransportSpec infiniband = settings_of(R"({"transport": {"preset": "infiniband_rc"}})").transport;
+  CHECK(infiniband.payload + infiniband.header == 4122_B);
+  CHECK(infiniband.recovery == Recovery::go_back_n);
+  const TransportSpec roce = settings_of(R"({"transport": {"preset": "roce_v2", "payload": "1KiB"}})").transport;
+  CHECK(roce.control == Control::dcqcn);
+  CHECK(roce.payload + roce.header == 1106_B);
+  const TransportSpec tcp = settings_of(R"({"transport": {"control": "dctcp", "preset": "tcp"}})").transport;
+  CHECK(tcp.control == Control::dctcp);
+  CHECK(tcp.recovery == Recovery::selective);
+  CHECK(tcp.payload + tcp.header == 1538_B);  // an Ethernet frame of 1500 bytes with all that is around it
+  CHECK(fault(R"({"preset": "rocev2"})").find("rocev2") != std::string::npos);
+}
+
+TEST_CASE("packets of PCIe and NVLink are those of the scenario") {
+  const PacketSettings settings =
+      settings_of(R"({"pcie": {"payload": "512B", "overhead": "20B"}, "nvlink": {"payload": "128B"}})");
+  CHECK(settings.pcie.unit == 512);
+  CHECK(settings.pcie.overhead == 20);
+  CHECK(settings.nvlink.unit == 128);
+  CHECK(settings.nvlink.overhead == 16);
+  PacketSettings wrong;
+  CHECK(fault_of(R"({"pcie": {"payload": "130B"}})", wrong) == "/pcie/payload: no multiple of 4 B");
+  CHECK(fault_of(R"({"nvlink": {"payload": "512B"}})", wrong).starts_with("/nvlink/payload"));
 }
