@@ -31,9 +31,12 @@ class PacketLinks {
  public:
   PacketLinks(const PacketPlan& plan, LinkListener& listener) : plan_(plan), listener_(listener) {
     ports_.reserve(plan.links.size());
-    for (const PacketPlan::Link& link : plan.links) { ports_.emplace_back(link.rate, link.framing); }
-    flights_.resize(plan.links.size());
-    carried_.resize(plan.links.size());
+    lanes_.reserve(plan.links.size());
+    for (const PacketPlan::Link& link : plan.links) {
+      const PacketPlan::Device& target = plan.devices[link.target];
+      ports_.emplace_back(link.rate, link.framing);
+      lanes_.push_back({{}, 0, link.latency, !target.host && plan.switches[target.spec].cut_through});
+    }
   }
 
   /// From now on what happens at each port is counted.
@@ -46,27 +49,23 @@ class PacketLinks {
   const PacketPlan::Link& link(std::uint32_t link) const { return plan_.links[link]; }
   Port& port(std::uint32_t link) { return ports_[link]; }
   const Port& port(std::uint32_t link) const { return ports_[link]; }
-  Ring<Flight>& flights(std::uint32_t link) { return flights_[link]; }
+  Ring<Flight>& flights(std::uint32_t link) { return lanes_[link].flights; }
 
   /// A packet whose last bit leaves at `end`. Requires that `end` never falls.
   void launch(std::uint32_t link, const Packet& packet, Time end) {
-    const Time left = cut_through(link) ? end - ports_[link].duration(packet.bytes) : end;
-    const Time when = left + plan_.links[link].latency;
-    const bool first = flights_[link].empty();
-    flights_[link].push({when, packet});
+    Lane& lane = lanes_[link];
+    const Time left = lane.cut_through ? end - ports_[link].duration(packet.bytes) : end;
+    const Time when = left + lane.latency;
+    const bool first = lane.flights.empty();
+    lane.flights.push({when, packet});
     if (packet.kind == PacketKind::data) {
-      carried_[link] += ports_[link].wire_bytes(packet.bytes);
+      lane.carried += ports_[link].wire_bytes(packet.bytes);
     } else if (PortCounters* const counted = counters(link)) {
       counted->replies += ports_[link].wire_bytes(packet.bytes);
     }
     if (first) { listener_.expect_arrival(link, when); }
   }
 
-  /// Does the link lead to a switch that sends packets on while they arrive?
-  bool cut_through(std::uint32_t link) const {
-    const PacketPlan::Device& target = plan_.devices[plan_.links[link].target];
-    return !target.host && plan_.switches[target.spec].cut_through;
-  }
   /// The target of the link tells its source, at `now`, that a class has to stop or may go on. The frame leaves by the
   /// reverse link when that is free.
   void signal(std::uint32_t link, std::uint8_t service, bool stop, Time now) {
@@ -89,19 +88,37 @@ class PacketLinks {
     if (flow.paths == 1) { return packet.hop == flow.first_hop + flow.hops; }
     return (packet.hop - flow.first_hop) % flow.hops == 0;  // it has taken the first hop of its path already
   }
-  /// Brings the port of that link near, to be used soon.
-  void approach(const Packet& packet) const { __builtin_prefetch(&ports_[plan_.hops[packet.hop]]); }
+  /// Memory is far on large fabrics. Bring near what is in flight on a link, in two steps; and what a packet that goes
+  /// on by a link will touch, in two steps.
+  void approach_lane(std::uint32_t link) const { __builtin_prefetch(&lanes_[link]); }
+  void approach_flights(std::uint32_t link) const { lanes_[link].flights.approach_front(); }
+  void approach(std::uint32_t link, std::uint8_t service) const {
+    ports_[link].approach();
+    ports_[link].approach_queue(service);
+    approach_lane(link);
+  }
+  void approach_places(std::uint32_t link, std::uint8_t service) const {
+    ports_[link].approach_place(service);
+    lanes_[link].flights.approach_end();
+  }
   /// On the wire, by data packets, all headers included.
-  Bytes carried(std::uint32_t link) const { return Bytes{carried_[link]}; }
+  Bytes carried(std::uint32_t link) const { return Bytes{lanes_[link].carried}; }
 
  private:
   static constexpr std::uint32_t kPauseFrame = 64;  ///< bytes
 
+  /// What is in flight on a link, and what every launch has to know, in one cache line.
+  struct alignas(64) Lane {
+    Ring<Flight> flights;
+    std::int64_t carried = 0;
+    Time latency;
+    bool cut_through = false;  ///< leads to a switch that sends packets on while they arrive
+  };
+
   const PacketPlan& plan_;
   LinkListener& listener_;
   std::vector<Port> ports_;
-  std::vector<Ring<Flight>> flights_;
-  std::vector<std::int64_t> carried_;
+  std::vector<Lane> lanes_;
   std::vector<PortCounters> counters_;  ///< by link; empty: not counted
 };
 

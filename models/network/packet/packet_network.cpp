@@ -81,7 +81,10 @@ void PacketNetwork::work() {
   devices_.clear();
   wheel_.take(working_, devices_);
   const Time end = window_ * (working_ + 1);
-  for (const std::uint32_t device : devices_) {
+  for (std::size_t k = 0; k < devices_.size(); ++k) {
+    const std::uint32_t device = devices_[k];
+    if (k + 2 < devices_.size()) { switches_.approach(devices_[k + 2]); }
+    if (k + 1 < devices_.size()) { switches_.approach_flights(devices_[k + 1]); }
     const Time next = switches_.work(device, end);
     if (next != Time::max()) { wheel_.ask(device, std::max(window_of(next), working_ + 1), working_); }
   }

@@ -11,32 +11,51 @@
 
 namespace athanor {
 
+/// What a link is made of.
+struct Medium {
+  Bandwidth rate;
+  LinkFraming framing;
+  Time time(std::uint32_t bytes) const { return transfer_time(Bytes{framing.on_wire(bytes)}, rate); }
+};
+
 /// What packets take on a link, exact and without a division where sizes repeat.
 class Serialisation {
  public:
-  Serialisation(Bandwidth rate, const LinkFraming& framing) : rate_(rate), framing_(framing) {}
-  Time time(std::uint32_t bytes) { return known(bytes).time; }
-  std::uint32_t wire_bytes(std::uint32_t bytes) { return known(bytes).wire; }
+  /// Times that do not fit into what is kept, at some kilobits per second, are worked out each time.
+  Time time(std::uint32_t bytes, const Medium& medium) {
+    if (bytes > kSmall) {
+      if (large_ != bytes) { keep_large(bytes, medium); }
+      return large_time_;
+    }
+    if (small_ != bytes) {
+      const Time time = medium.time(bytes);
+      if (time.count() > UINT32_MAX) { return time; }
+      keep_small(bytes, medium);
+    }
+    return Time{small_time_};
+  }
+  std::uint32_t wire_bytes(std::uint32_t bytes, const Medium& medium) {
+    if (bytes > kSmall && bytes == large_) { return large_wire_; }
+    return medium.framing.on_wire(bytes);
+  }
 
  private:
   static constexpr std::uint32_t kSmall = 128;  ///< acknowledgements and the like
-  struct Known {
-    std::uint32_t bytes = 0;
-    std::uint32_t wire = 0;
-    Time time;
-  };
-  const Known& known(std::uint32_t bytes) {
-    Known& known = known_[bytes > kSmall ? 1 : 0];
-    if (known.bytes != bytes) {
-      const std::uint32_t wire = framing_.on_wire(bytes);
-      known = {bytes, wire, transfer_time(Bytes{wire}, rate_)};
-    }
-    return known;
+  void keep_large(std::uint32_t bytes, const Medium& medium) {
+    large_ = bytes;
+    large_wire_ = medium.framing.on_wire(bytes);
+    large_time_ = medium.time(bytes);
+  }
+  void keep_small(std::uint32_t bytes, const Medium& medium) {
+    small_ = static_cast<std::uint8_t>(bytes);
+    small_time_ = static_cast<std::uint32_t>(medium.time(bytes).count());
   }
 
-  Bandwidth rate_;
-  std::array<Known, 2> known_;
-  LinkFraming framing_;
+  Time large_time_;
+  std::uint32_t large_ = 0;
+  std::uint32_t large_wire_ = 0;
+  std::uint32_t small_time_ = 0;
+  std::uint8_t small_ = 0;
 };
 
 /// The queues at the source of a link, one for each class of service, and the transmitter that they share. It works
@@ -54,31 +73,58 @@ class Port {
     bool stop = false;
   };
 
-  Port(Bandwidth rate, const LinkFraming& framing) : serialisation_(rate, framing) {}
+  /// A packet that is being sent. In a switch it holds its buffer to the end.
+  struct Leaving {
+    Time end;
+    std::uint32_t bytes = 0;
+    std::uint32_t ingress = 0;
+    std::uint8_t service = 0;
+  };
+
+  Port(Bandwidth rate, const LinkFraming& framing) : medium_{rate, framing} {}
 
   /// The packet may start at `ready` or later. Requires that `ready` never falls within a class.
   void enqueue(const Packet& packet, Time ready) {
     Service& service = services_[packet.service];
     service.queue.push({packet, ready});
     service.bytes += packet.bytes;
-    waiting_ |= 1U << packet.service;
+    waiting_ = static_cast<std::uint8_t>(waiting_ | 1U << packet.service);
     bytes_ += packet.bytes;
   }
   /// Requires that `when` never falls.
-  void pause(const Pause& pause) { pauses_.push(pause); }
+  void pause(const Pause& pause) {
+    pauses_.push(pause);
+    pausing_ = true;
+  }
 
   /// The next packet that starts to leave before `until`, taken out of its queue; false: there is none, whatever may
   /// still be enqueued with ready >= until.
   bool depart(Time until, Departure& departure);
 
   /// May a packet of class `service` pass without being enqueued, as nothing waits and nothing stops it?
-  bool passable(std::uint8_t service) const {
-    return waiting_ == 0 && pauses_.empty() && (stopped_ >> service & 1U) == 0;
-  }
+  bool passable(std::uint8_t service) const { return waiting_ == 0 && !pausing_ && (stopped_ >> service & 1U) == 0; }
   /// Sends a packet that was not enqueued. Requires passable(). Returns when its last bit leaves.
   Time pass(const Packet& packet, Time ready) {
-    return free_ = std::max({free_, ready, services_[packet.service].resumed}) + serialisation_.time(packet.bytes);
+    return free_ = std::max({free_, ready, services_[packet.service].resumed}) + duration(packet.bytes);
   }
+
+  bool is_sending() const { return leaving_bytes_ > 0; }
+  /// What is_sending() is about, until sent(). For switches only.
+  Leaving leaving() const { return {leaving_end_, leaving_bytes_, leaving_ingress_, leaving_service_}; }
+  std::uint32_t leaving_bytes() const { return leaving_bytes_; }
+  Time leaving_end() const { return leaving_end_; }
+  void sends(const Packet& packet, Time end) {
+    leaving_end_ = end;
+    leaving_bytes_ = packet.bytes;
+    leaving_ingress_ = packet.ingress;
+    leaving_service_ = packet.service;
+  }
+  void sent() { leaving_bytes_ = 0; }
+
+  /// Brings near what every packet touches, or the queue of a class.
+  void approach() const { __builtin_prefetch(this); }
+  void approach_queue(std::uint8_t service) const { __builtin_prefetch(&services_[service]); }
+  void approach_place(std::uint8_t service) const { services_[service].queue.approach_end(); }
 
   /// No packet starts before `when`: something else is sent first.
   void hold(Time when) { free_ = std::max(free_, when); }
@@ -95,8 +141,8 @@ class Port {
   /// The earliest time at which depart() could find something, as far as is known; Time::max(): not before somebody
   /// enqueues or pauses end.
   Time next_start() const;
-  Time duration(std::uint32_t bytes) { return serialisation_.time(bytes); }
-  std::uint32_t wire_bytes(std::uint32_t bytes) { return serialisation_.wire_bytes(bytes); }
+  Time duration(std::uint32_t bytes) { return serialisation_.time(bytes, medium_); }
+  std::uint32_t wire_bytes(std::uint32_t bytes) { return serialisation_.wire_bytes(bytes, medium_); }
 
  private:
   struct Waiting {
@@ -115,14 +161,21 @@ class Port {
   Choice choose() const;
   void apply_pause();
 
-  // What every packet touches comes first, in one cache line.
+  // What every packet touches comes first, up to `medium_`, in one cache line.
   alignas(64) Time free_;
-  std::int64_t bytes_ = 0;
-  std::uint32_t waiting_ = 0;  ///< a bit for each class that has packets
-  std::uint32_t stopped_ = 0;  ///< a bit for each class that is stopped
-  Ring<Pause> pauses_;         ///< that have not begun to hold, in order of time
   Serialisation serialisation_;
+  std::int64_t bytes_ = 0;
+  Time leaving_end_;
+  std::uint32_t leaving_bytes_ = 0;
+  std::uint32_t leaving_ingress_ = 0;
+  std::uint8_t leaving_service_ = 0;
+  std::uint8_t waiting_ = 0;  ///< a bit for each class that has packets
+  std::uint8_t stopped_ = 0;  ///< a bit for each class that is stopped
+  bool pausing_ = false;      ///< `pauses_` is not empty
+  Medium medium_;
+  Ring<Pause> pauses_;  ///< that have not begun to hold, in order of time
   std::array<Service, kServices> services_;
+  static_assert(kServices <= 8);
 };
 
 }  // namespace athanor

@@ -17,6 +17,13 @@ class Ring {
   /// The k-th oldest.
   T& at(std::uint32_t k) { return places_[(first_ + k) & mask_]; }
   const T& at(std::uint32_t k) const { return places_[(first_ + k) & mask_]; }
+  /// Bring near the oldest, or the place of the next one that is pushed.
+  void approach_front() const {
+    if (places_) { __builtin_prefetch(&places_[first_]); }
+  }
+  void approach_end() const {
+    if (places_) { __builtin_prefetch(&places_[(first_ + count_) & mask_]); }
+  }
   void pop() {
     first_ = (first_ + 1) & mask_;
     --count_;

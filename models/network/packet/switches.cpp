@@ -12,10 +12,18 @@ Switches::Switches(PacketLinks& links, std::uint64_t seed)
       seed_(mix64(seed)),
       devices_(links.plan().devices.size()),
       ingress_(links.plan().links.size()),
-      leaving_(links.plan().links.size()),
       is_sending_(links.plan().links.size()) {}
 
 void Switches::expect(std::uint32_t link) { devices_[links_.link(link).target].arriving.push_back(link); }
+
+void Switches::approach(std::uint32_t device) const {
+  for (const std::uint32_t link : devices_[device].arriving) { links_.approach_lane(link); }
+  for (const std::uint32_t link : devices_[device].sending) { links_.port(link).approach(); }
+}
+
+void Switches::approach_flights(std::uint32_t device) const {
+  for (const std::uint32_t link : devices_[device].arriving) { links_.approach_flights(link); }
+}
 
 Time Switches::work(std::uint32_t number, Time end) {
   Device& device = devices_[number];
@@ -30,6 +38,9 @@ Time Switches::work(std::uint32_t number, Time end) {
   }
 }
 
+/// How many arrivals ahead memory is brought near.
+constexpr std::size_t kAhead = 2;
+
 /// One instant: what has been sent gives its buffer back, then packets arrive, then free ports choose what to send.
 void Switches::settle(std::uint32_t number, Time now, std::size_t& next_arrival, Time end) {
   starters_.clear();
@@ -37,10 +48,14 @@ void Switches::settle(std::uint32_t number, Time now, std::size_t& next_arrival,
     const std::uint32_t link = turns_.front().link;
     std::pop_heap(turns_.begin(), turns_.end(), std::greater<>());
     turns_.pop_back();
-    if (leaving_[link].bytes > 0) { release(number, link, now); }
+    if (links_.port(link).is_sending()) { release(number, link, now); }
     starters_.push_back(link);
   }
   while (next_arrival < arrivals_.size() && arrivals_[next_arrival].when == now) {
+    if (next_arrival + kAhead < arrivals_.size()) {
+      const Packet& packet = packets_[arrivals_[next_arrival + kAhead].order];
+      links_.approach_places(links_.next_hop(packet), packet.service);
+    }
     const Arrival& arrival = arrivals_[next_arrival++];
     const bool last = next_arrival == arrivals_.size() || arrivals_[next_arrival].when > now;
     arrive(number, arrival, last, end);
@@ -58,7 +73,8 @@ void Switches::gather(Device& device, Time end) {
     while (!flights.empty() && flights.front().when < end) {
       arrivals_.push_back({flights.front().when, link, static_cast<std::uint32_t>(packets_.size())});
       packets_.push_back(flights.front().packet);
-      links_.approach(packets_.back());
+      links_.approach(links_.next_hop(packets_.back()), packets_.back().service);
+      __builtin_prefetch(&ingress_[link]);
       flights.pop();
     }
     if (!flights.empty()) { device.arriving[kept++] = link; }
@@ -78,7 +94,7 @@ void Switches::arrive(std::uint32_t number, const Arrival& arrival, bool last, T
   packet.ingress = arrival.link;
   const std::uint32_t out = links_.next_hop(packet);
   Port& port = links_.port(out);
-  const std::int64_t queue = port.bytes() + leaving_[out].bytes;
+  const std::int64_t queue = port.bytes() + port.leaving_bytes();
   counters_.longest_queue = std::max(counters_.longest_queue, queue);
   PortCounters* const counted = links_.counters(out);
   if (counted != nullptr) { counted->arrived(queue); }
@@ -96,11 +112,11 @@ void Switches::arrive(std::uint32_t number, const Arrival& arrival, bool last, T
     const Time in = links_.port(arrival.link).duration(packet.bytes);
     ready += std::max(Time::zero(), in - port.duration(packet.bytes));
   }
-  if (last && leaving_[out].bytes == 0 && port.passable(packet.service)) {
+  if (last && !port.is_sending() && port.passable(packet.service)) {
     start(out, packet, port.pass(packet, ready), end);
   } else {
     port.enqueue(packet, ready);
-    if (leaving_[out].bytes == 0) { starters_.push_back(out); }
+    if (!port.is_sending()) { starters_.push_back(out); }
   }
   if (!is_sending_[out]) {
     is_sending_[out] = true;
@@ -156,21 +172,21 @@ void Switches::hold(std::uint32_t number, const Packet& packet, Time now) {
 
 /// What the port was sending has left.
 void Switches::release(std::uint32_t number, std::uint32_t link, Time now) {
-  Leaving& leaving = leaving_[link];
+  const Port::Leaving leaving = links_.port(link).leaving();
   const SwitchSpec& spec = links_.plan().switches[links_.plan().devices[number].spec];
   Ingress& ingress = ingress_[leaving.ingress];
   std::int64_t& held = ingress.held[leaving.service];
   const std::uint32_t bit = 1U << leaving.service;
   devices_[number].held -= leaving.bytes;
   held -= leaving.bytes;
-  leaving.bytes = 0;
+  links_.port(link).sent();
   if ((ingress.stopped & bit) == 0 || held > spec.resume_below.count()) { return; }
   ingress.stopped &= ~bit;
   links_.signal(leaving.ingress, leaving.service, false, now);
 }
 
 void Switches::start_next(std::uint32_t link, Time now, Time end) {
-  if (leaving_[link].bytes > 0) { return; }  // it stood in the list twice
+  if (links_.port(link).is_sending()) { return; }  // it stood in the list twice
   Port::Departure departure;
   if (links_.port(link).depart(now + Time{1}, departure)) {
     start(link, departure.packet, departure.end, end);
@@ -180,14 +196,15 @@ void Switches::start_next(std::uint32_t link, Time now, Time end) {
 }
 
 void Switches::start(std::uint32_t link, const Packet& packet, Time left, Time end) {
-  leaving_[link] = {left, packet.bytes, packet.ingress, packet.service};
+  links_.port(link).sends(packet, left);
   links_.launch(link, packet, left);
   add_turn(link, end);
 }
 
 Time Switches::turn_of(std::uint32_t link) const {
-  if (leaving_[link].bytes > 0) { return leaving_[link].end; }
-  return links_.port(link).idle() ? Time::max() : links_.port(link).next_start();
+  const Port& port = links_.port(link);
+  if (port.is_sending()) { return port.leaving_end(); }
+  return port.idle() ? Time::max() : port.next_start();
 }
 
 void Switches::add_turn(std::uint32_t link, Time end) {
@@ -208,7 +225,7 @@ Time Switches::next_time(Device& device) {
   for (const std::uint32_t link : device.arriving) { next = std::min(next, links_.flights(link).front().when); }
   std::size_t kept = 0;
   for (const std::uint32_t link : device.sending) {
-    if (leaving_[link].bytes == 0 && links_.port(link).idle()) {
+    if (!links_.port(link).is_sending() && links_.port(link).idle()) {
       is_sending_[link] = false;
       continue;
     }

@@ -20,6 +20,9 @@ class Switches {
 
   /// A packet is in flight on a link to this switch, on which none was.
   void expect(std::uint32_t link);
+  /// Bring near what work() will touch first, in two steps.
+  void approach(std::uint32_t device) const;
+  void approach_flights(std::uint32_t device) const;
   /// All that happens at one switch before `end`. Returns when it has to work again: Time::max(): not before
   /// something new arrives.
   Time work(std::uint32_t device, Time end);
@@ -27,16 +30,9 @@ class Switches {
   const SwitchCounters& counters() const { return counters_; }
 
  private:
-  struct Ingress {
+  struct alignas(64) Ingress {
     std::array<std::int64_t, kServices> held{};  ///< bytes that came by the link and have not left
     std::uint32_t stopped = 0;                   ///< a bit for each class that its source was told to stop
-  };
-  /// The packet that is being sent by a port; it holds its buffer to the end.
-  struct Leaving {
-    Time end;
-    std::uint32_t bytes = 0;  ///< 0: none
-    std::uint32_t ingress = 0;
-    std::uint8_t service = 0;
   };
   struct Device {
     std::int64_t held = 0;  ///< bytes in the buffer
@@ -74,7 +70,6 @@ class Switches {
   std::uint64_t seed_;
   std::vector<Device> devices_;
   std::vector<Ingress> ingress_;  ///< by link
-  std::vector<Leaving> leaving_;  ///< by link
   std::vector<bool> is_sending_;  ///< by link: it is in its device's `sending`
   std::vector<Arrival> arrivals_;
   std::vector<Packet> packets_;
