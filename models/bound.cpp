@@ -67,7 +67,7 @@ Bytes sent_by_rank(const Collective& collective, Bytes size, bool in_network) {
 
 Time route_latency(const Cluster& cluster, std::uint32_t from, std::uint32_t to) {
   std::vector<LinkId> path;
-  cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0, {}}, path);
+  cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0}, path);
   Time latency;
   for (const LinkId link : path) { latency += cluster.fabric->link(link).latency; }
   return latency;

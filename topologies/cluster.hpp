@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,14 @@ struct FabricShape {
   std::vector<std::uint32_t> sizes;  ///< what it is made of, largest part first: positions in each dimension, groups
 };
 
+/// One of several networks side by side.
+struct NetworkSummary {
+  std::string name;
+  std::string kind;                 ///< "fat tree of 2 tiers"
+  std::vector<std::uint32_t> nics;  ///< of every node, those that are on it; empty: the hosts themselves
+  bool used = false;                ///< by ranks
+};
+
 /// A fabric that jobs run on: its routing, and the devices that ranks are placed on.
 struct Cluster {
   std::string description;         ///< one line for people: "16 x DGX-H100 on a rail-optimized fat tree"
@@ -43,6 +52,9 @@ struct Cluster {
   std::uint32_t processors = 0;          ///< that ranks share as threads of one process; 0: every rank is a device
   bool alike_from_every_node = false;    ///< generated: what is true of the routes of one node holds for all
 
+  std::vector<NetworkSummary> networks;  ///< where there are several
+  std::optional<std::uint8_t> network;   ///< of them the one whose links ranks use: Link::network
+
   FabricShape shape;
 
   /// Sides of a torus or mesh whose positions are the endpoints, in rank order with the last varying fastest; zeros
@@ -53,6 +65,11 @@ struct Cluster {
   std::vector<TierSummary> tiers;     ///< from the endpoints upwards
   std::vector<std::string> warnings;  ///< what a user may not have meant: "the last leaf has 3 of 32 hosts"
 };
+
+/// Whether ranks of a cluster may use a link, down or not: all but those of networks beside theirs.
+inline bool belongs(const Cluster& cluster, const Link& link) {
+  return !cluster.network || link.kind != LinkKind::network || link.network == *cluster.network;
+}
 
 /// The same cluster as if it had been made with another seed of routing.
 Cluster with_seed(const Cluster& cluster, std::uint64_t seed);

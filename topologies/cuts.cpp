@@ -60,13 +60,15 @@ Cut cut_around(const Cluster& cluster, const Marks& inside, const LinksIn& links
     for (std::uint32_t v = range.first; v < range.first + range.count; ++v) {
       const auto [first, count] = fabric.out(VertexId{v});
       for (std::uint32_t l = first; l < first + count; ++l) {
-        if (inside[fabric.target(LinkId{l})]) { continue; }
+        if (inside[fabric.target(LinkId{l})] || !belongs(cluster, fabric.link(LinkId{l}))) { continue; }
         cut.out += carried(fabric.link(LinkId{l}));
         cut.links_out.emplace_back(l);
       }
       if (links_in.twins()) { continue; }
       for (const LinkId link : links_in.of(v)) {
-        if (!inside[fabric.source(link)]) { cut.in += carried(fabric.link(link)); }
+        if (!inside[fabric.source(link)] && belongs(cluster, fabric.link(link))) {
+          cut.in += carried(fabric.link(link));
+        }
       }
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"
@@ -25,7 +26,7 @@ ClusterDescription::Diameter diameter(const Cluster& cluster) {
   for (std::size_t from = 0; from < sources; ++from) {
     for (std::size_t to = from % step; to < n; to += step) {
       path.clear();
-      cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0, {}}, path);
+      cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0}, path);
       found.links = std::max(found.links, static_cast<std::uint32_t>(path.size()));
     }
   }
@@ -33,6 +34,15 @@ ClusterDescription::Diameter diameter(const Cluster& cluster) {
 }
 
 std::string ratio_text(Ratio ratio) { return ratio.numerator == 0 ? "top" : fmt::format("{:.4g}:1", to_double(ratio)); }
+
+/// "rail-optimized fat tree, NICs 0, 1, 2, 3; ranks use it".
+std::string text_of(const NetworkSummary& network) {
+  std::string text = network.kind;
+  if (!network.nics.empty()) {
+    text += fmt::format(", NIC{} {}", network.nics.size() == 1 ? "" : "s", fmt::join(network.nics, ", "));
+  }
+  return network.used ? text + "; ranks use it" : text;
+}
 
 /// Nodes of several kinds may differ in either.
 std::string per_node(const ClusterDescription& description) {
@@ -69,6 +79,7 @@ ClusterDescription describe(const Cluster& cluster) {
     found.bisection = {cut.name, cut.out, std::min(cut.inside, found.endpoints - cut.inside)};
   }
   found.tiers = cluster.tiers;
+  found.networks = cluster.networks;
   found.warnings = cluster.warnings;
   const std::string deadlock = deadlock_warning(fabric, dependency_cycle(cluster));
   if (!deadlock.empty()) { found.warnings.push_back(deadlock); }
@@ -78,7 +89,7 @@ ClusterDescription describe(const Cluster& cluster) {
 std::string to_text(const ClusterDescription& description) {
   std::string text = fmt::format("{}\n", description.summary);
   const auto line = [&text](std::string_view what, const std::string& value) {
-    text += fmt::format("  {:<26}{}\n", what, value);
+    text += fmt::format("  {:<25} {}\n", what, value);
   };
   line("endpoints", fmt::format("{} ({})", description.endpoints, per_node(description)));
   for (std::uint32_t kind = 0; kind < kVertexKinds; ++kind) {
@@ -90,6 +101,7 @@ std::string to_text(const ClusterDescription& description) {
     if (description.links.at(kind) == 0) { continue; }
     line(fmt::format("{} links", name(static_cast<LinkKind>(kind))), fmt::format("{}", description.links.at(kind)));
   }
+  for (const NetworkSummary& network : description.networks) { line("fabric " + network.name, text_of(network)); }
   line("diameter",
        fmt::format("{}{} links", description.diameter.sampled ? "at least " : "", description.diameter.links));
   line("injection", fmt::format("{} out of one endpoint", to_string(description.injection)));
@@ -136,6 +148,10 @@ nlohmann::json to_json(const ClusterDescription& description) {
                          {"injection_gbps", gigabytes_per_second(description.injection)},
                          {"tiers", tiers},
                          {"warnings", description.warnings}};
+  for (const NetworkSummary& network : description.networks) {
+    json["fabrics"].push_back(
+        {{"name", network.name}, {"kind", network.kind}, {"nics", network.nics}, {"used", network.used}});
+  }
   if (description.bisection) {
     json["bisection"] = {{"name", description.bisection->name},
                          {"gbps", gigabytes_per_second(description.bisection->bandwidth)},

@@ -36,6 +36,7 @@ struct ClusterDescription {
   std::optional<Bisection> bisection;  ///< none: one endpoint
   Bandwidth injection;                 ///< line rate of all links that leave one endpoint, the least
   std::vector<TierSummary> tiers;
+  std::vector<NetworkSummary> networks;  ///< where there are several: what is routed and cut is that of the used one
   std::vector<std::string>
       warnings;  ///< those of the cluster, and whether its routes may wait for each other in a circle
 };
@@ -50,8 +51,10 @@ nlohmann::json to_json(const ClusterDescription& description);
 /// line rate.
 std::string to_dot(const Cluster& cluster);
 
-/// The fabric for other programs: {"description", "vertices": [{"name", "kind"}], "links": [{"from", "to", "kind",
-/// "rate_bytes_per_s", "usable_bytes_per_s", "latency_ps"}, of one that is down also "down": true], "endpoints",
+/// The fabric for other programs: {"description", "fabrics": [{"name", "kind", "nics", "used"}] (none where there is
+/// one without a name), "vertices": [{"name", "kind"}], "links": [{"from", "to", "kind",
+/// "rate_bytes_per_s", "usable_bytes_per_s", "latency_ps"}, of one that is down also "down": true, of several networks
+/// the "network" that it belongs to], "endpoints",
 /// "shape": {"kind", "sizes"} (FabricShape),
 /// "routes": [{"from", "to", "links", "by_flow"}]}. Vertices and links are named by their place in these lists; a link
 /// is one direction. Routes are those of the cluster's router for every ordered pair of endpoints, or null beyond 256

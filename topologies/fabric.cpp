@@ -26,8 +26,12 @@ std::string_view name(LinkKind kind) {
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
-Fabric::Fabric(std::unique_ptr<FabricGraph> graph, std::vector<std::uint32_t> sources, std::vector<std::string> names)
-    : graph_(std::move(graph)), sources_(std::move(sources)), custom_names_(std::move(names)) {}
+Fabric::Fabric(std::unique_ptr<FabricGraph> graph, std::vector<std::uint32_t> sources, std::vector<std::string> names,
+               std::vector<std::string> networks)
+    : graph_(std::move(graph)),
+      sources_(std::move(sources)),
+      custom_names_(std::move(names)),
+      networks_(std::move(networks)) {}
 
 Fabric::Fabric(Fabric&&) noexcept = default;
 Fabric& Fabric::operator=(Fabric&&) noexcept = default;
@@ -65,8 +69,9 @@ std::string Fabric::name(VertexId v) const {
   if (!custom_names_.empty()) { return custom_names_[v.value]; }
   const Vertex& device = vertex(v);
   const std::string_view kind = athanor::name(device.kind);
-  if (device.node == kNoNode) { return fmt::format("{}{}", kind, device.index); }
-  return fmt::format("node{}/{}{}", device.node, kind, device.index);
+  const std::string network = device.network > 0 ? networks_[device.network - 1U] + "/" : "";
+  if (device.node == kNoNode) { return fmt::format("{}{}{}", network, kind, device.index); }
+  return fmt::format("node{}/{}{}{}", device.node, network, kind, device.index);
 }
 
 std::string Fabric::name(LinkId l) const { return fmt::format("{} -> {}", name(source(l)), name(target(l))); }

@@ -44,11 +44,13 @@ struct VertexRange {
 
 constexpr std::uint32_t kNoNode = 0xffffffff;
 
-/// A device. `index` counts devices of its kind within its node, or in the fabric where `node` is kNoNode.
+/// A device. `index` counts devices of its kind within its node, or in its network where `node` is kNoNode.
 struct Vertex {
   VertexKind kind = VertexKind::custom;
   std::uint32_t node = kNoNode;
   std::uint32_t index = 0;
+  std::uint8_t network =
+      0;  ///< of several side by side (front end, back end) the number, from 1; 0: of none, or the one
 };
 
 /// One direction of a cable or bus. The lanes over which one transfer is striped (the x16 of PCIe, the NVLinks of a
@@ -58,8 +60,12 @@ struct Link {
   Bandwidth usable;  ///< payload rate after framing and protocol, at most `rate`; what simulations count with
   Time latency;      ///< propagation, and the forwarding of the device at its source
   LinkKind kind = LinkKind::network;
-  bool down = false;  ///< is there, with its port, but carries nothing: routers go round it
+  bool down = false;         ///< is there, with its port, but carries nothing: routers go round it
+  std::uint8_t network = 0;  ///< that a link of kind network belongs to; as of vertices
 };
+
+/// Networks side by side in one fabric.
+constexpr std::uint32_t kMostNetworks = 255;
 
 /// The Boost.Graph container, kept out of this header: include "topologies/fabric_graph.hpp" to use its algorithms.
 struct FabricGraph;
@@ -90,7 +96,7 @@ class Fabric {
     std::uint32_t first, count;
   };
   OutLinks out(VertexId v) const;
-  /// "node3/gpu5", "leaf12", or the name given in an explicit list.
+  /// "node3/gpu5", "leaf12", "storage/leaf12" of one of several networks, or the name given in an explicit list.
   std::string name(VertexId v) const;
   /// "node3/gpu5 -> node3/nvswitch0".
   std::string name(LinkId l) const;
@@ -98,11 +104,13 @@ class Fabric {
 
  private:
   friend class FabricBuilder;
-  Fabric(std::unique_ptr<FabricGraph> graph, std::vector<std::uint32_t> sources, std::vector<std::string> names);
+  Fabric(std::unique_ptr<FabricGraph> graph, std::vector<std::uint32_t> sources, std::vector<std::string> names,
+         std::vector<std::string> networks);
 
   std::unique_ptr<FabricGraph> graph_;
   std::vector<std::uint32_t> sources_;     // by link
   std::vector<std::string> custom_names_;  // by vertex, only for explicit lists
+  std::vector<std::string> networks_;      // names of those that are numbered, from number 1 on
   std::uint32_t links_down_ = 0;
 };
 

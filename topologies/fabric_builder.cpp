@@ -20,9 +20,22 @@ void FabricBuilder::reserve(std::size_t vertices, std::size_t links) {
   links_.reserve(links);
 }
 
+void FabricBuilder::select_network(const std::string& name) {
+  if (name.empty()) {
+    network_ = 0;
+    return;
+  }
+  const auto found = std::find(networks_.begin(), networks_.end(), name);
+  network_ = static_cast<std::uint8_t>(found - networks_.begin() + 1);
+  if (found != networks_.end()) { return; }
+  require(networks_.size() < kMostNetworks, "more than {} networks", kMostNetworks);
+  networks_.push_back(name);
+}
+
 VertexId FabricBuilder::add(const Vertex& vertex) {
   require(names_.empty(), "a vertex without a name among named ones");
   vertices_.push_back(vertex);
+  vertices_.back().network = network_;
   return VertexId{static_cast<std::uint32_t>(vertices_.size() - 1)};
 }
 
@@ -41,6 +54,7 @@ void FabricBuilder::add_link(VertexId from, VertexId to, const Link& link) {
           "link of {} B/s, usable {} B/s, latency {} ps", link.rate.count(), link.usable.count(), link.latency.count());
   require(links_.size() < kMaxLinks, "more links than ids");
   links_.push_back({from.value, to.value, link});
+  links_.back().link.network = link.kind == LinkKind::network ? network_ : 0;
 }
 
 void FabricBuilder::connect(VertexId a, VertexId b, const Link& link) { connect(a, b, link, link); }
@@ -50,9 +64,12 @@ void FabricBuilder::connect(VertexId a, VertexId b, const Link& forth, const Lin
   add_link(b, a, back);
 }
 
-std::uint32_t FabricBuilder::ports(VertexId v) const {
-  return static_cast<std::uint32_t>(
-      std::count_if(links_.begin(), links_.end(), [&](const Pending& link) { return link.from == v.value; }));
+std::vector<std::uint32_t> FabricBuilder::ports(std::uint32_t vertices) const {
+  std::vector<std::uint32_t> count(vertices, 0);
+  for (const Pending& link : links_) {
+    if (link.from < vertices) { ++count[link.from]; }
+  }
+  return count;
 }
 
 Fabric FabricBuilder::build() {
@@ -75,7 +92,8 @@ Fabric FabricBuilder::build() {
   std::vector<Vertex>().swap(vertices_);
   std::vector<Pending>().swap(links_);
   named_ = {};
-  return Fabric(std::move(graph), std::move(sources), std::exchange(names_, {}));
+  network_ = 0;
+  return Fabric(std::move(graph), std::move(sources), std::exchange(names_, {}), std::exchange(networks_, {}));
 }
 
 }  // namespace athanor

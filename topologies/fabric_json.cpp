@@ -18,7 +18,8 @@ nlohmann::ordered_json vertices_of(const Fabric& fabric) {
   return vertices;
 }
 
-nlohmann::ordered_json links_of(const Fabric& fabric) {
+nlohmann::ordered_json links_of(const Cluster& cluster) {
+  const Fabric& fabric = *cluster.fabric;
   nlohmann::ordered_json links = nlohmann::ordered_json::array();
   for (std::uint32_t l = 0; l < fabric.links(); ++l) {
     const Link& link = fabric.link(LinkId{l});
@@ -29,6 +30,7 @@ nlohmann::ordered_json links_of(const Fabric& fabric) {
                      {"usable_bytes_per_s", link.usable.count()},
                      {"latency_ps", link.latency.count()}});
     if (link.down) { links.back()["down"] = true; }
+    if (link.network > 0) { links.back()["network"] = cluster.networks[link.network - 1U].name; }
   }
   return links;
 }
@@ -38,7 +40,7 @@ constexpr std::uint64_t kFlows = 32;
 
 std::vector<LinkId> route(const Cluster& cluster, VertexId from, VertexId to, std::uint64_t flow) {
   std::vector<LinkId> path;
-  cluster.router->route({from, to, flow, {}}, path);
+  cluster.router->route({from, to, flow}, path);
   return path;
 }
 
@@ -68,9 +70,14 @@ nlohmann::ordered_json routes_of(const Cluster& cluster) {
 nlohmann::ordered_json graph_to_json(const Cluster& cluster) {
   nlohmann::ordered_json endpoints = nlohmann::ordered_json::array();
   for (const VertexId v : cluster.endpoints) { endpoints.push_back(v.value); }
+  nlohmann::ordered_json fabrics = nlohmann::ordered_json::array();
+  for (const NetworkSummary& network : cluster.networks) {
+    fabrics.push_back({{"name", network.name}, {"kind", network.kind}, {"nics", network.nics}, {"used", network.used}});
+  }
   return {{"description", cluster.description},
+          {"fabrics", std::move(fabrics)},
           {"vertices", vertices_of(*cluster.fabric)},
-          {"links", links_of(*cluster.fabric)},
+          {"links", links_of(cluster)},
           {"endpoints", std::move(endpoints)},
           {"shape", {{"kind", cluster.shape.kind}, {"sizes", cluster.shape.sizes}}}};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "topologies/cluster.hpp"
+#include "topologies/generators/assemble.hpp"
 #include "topologies/generators/clos_shape.hpp"
 #include "topologies/generators/direct/direct_generators.hpp"
 #include "topologies/generators/kary_tree.hpp"
@@ -25,6 +26,14 @@ Population hosts(std::uint32_t count, VertexKind kind = VertexKind::host);
 /// "does-not-fit" when sizes do not go together, "too-large" before anything is built when the fabric would need more
 /// than kMostBytes of memory.
 Cluster single_node(const NodeSpec& spec);
+/// Those named _network make the part of a cluster that assemble.hpp joins with others.
+GeneratedNetwork star_network(const Population& population, const CableSpec& cable, std::optional<std::uint32_t> radix);
+GeneratedNetwork fat_tree_network(const Population& population, const ClosSpec& spec);
+GeneratedNetwork rail_optimized_network(const Population& population, const ClosSpec& spec);
+GeneratedNetwork rail_only_network(const Population& population, const ClosSpec& spec);
+GeneratedNetwork dual_plane_network(const Population& population, const ClosSpec& spec, std::uint32_t planes,
+                                    bool by_rail);
+GeneratedNetwork k_ary_n_tree_network(const Population& population, const KaryTreeSpec& spec);
 Cluster star(const Population& population, const CableSpec& cable, std::optional<std::uint32_t> radix = {},
              const RoutingRequest& routing = {});
 Cluster fat_tree(const Population& population, const ClosSpec& spec, const RoutingRequest& routing = {});
@@ -59,10 +68,5 @@ Cluster explicit_graph(const ExplicitGraph& graph, const RoutingRequest& routing
 
 /// One machine whose ranks are threads that share so many processors, and memory. Requires both to be at least one.
 Cluster shared_memory(std::uint32_t ranks, std::uint32_t processors);
-
-constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30U;
-
-/// The memory that a fabric of so many vertices and links needs while it is built.
-Wide bytes_needed(Wide vertices, Wide links);
 
 }  // namespace athanor

@@ -36,7 +36,8 @@ struct RoutingChoice {
   Routing routing = Routing::ecmp;
   std::uint64_t seed = 0;
   bool pxn = false;  ///< data leaves the node by the NIC of the destination's rail, over NVLink and the GPU beside it
-  std::uint32_t way = 0;  ///< of ugal: which of kAdaptiveWays
+  std::uint32_t way = 0;                     ///< of ugal: which of kAdaptiveWays
+  std::optional<std::uint8_t> network = {};  ///< of several side by side the one that is routed on (Link::network)
 };
 
 /// How to route; what is absent as the fabric does by itself. Generators throw ScenarioError("routing") naming those
@@ -45,6 +46,7 @@ struct RoutingRequest {
   std::optional<Routing> routing;
   std::uint64_t seed = 0;
   std::optional<bool> pxn = {};  ///< see RoutingChoice
+  std::string fabric = {};       ///< of several the name of the one that ranks use; "": as make_cluster.hpp says
 };
 
 /// The part of a fabric that joins attachments, computed from coordinates: a fat tree, a torus.
@@ -64,6 +66,8 @@ class NetworkStructure {
   virtual void route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_t from, std::uint32_t to,
                      std::uint64_t flow, std::vector<LinkId>& path) const = 0;
 
+  /// Whether the members are the routers of a direct network: bare devices then forward for each other.
+  virtual bool members_are_routers() const { return false; }
   /// Whether NIC r of a node reaches only NICs r of the others.
   virtual bool rails_apart() const { return false; }
 

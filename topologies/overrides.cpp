@@ -179,7 +179,7 @@ class Overriding {
   /// Whether every endpoint reaches the first one and is reached by it. Else the smaller side is told by name.
   bool check_connected(const Place& place) {
     const std::vector<VertexId>& endpoints = cluster_.endpoints;
-    const ShortestPathRouter router(fabric_, 0);
+    const ShortestPathRouter router(fabric_, 0, cluster_.network);
     const std::vector<bool> reached = router.reached_from(endpoints.front());
     std::vector<std::string> with;
     std::vector<std::string> without;
@@ -206,7 +206,7 @@ class Overriding {
       for (std::size_t to = from % step; to < n; to += step) {
         path.clear();
         try {
-          cluster_.router->route({cluster_.endpoints[from], cluster_.endpoints[to], 0, {}}, path);
+          cluster_.router->route({cluster_.endpoints[from], cluster_.endpoints[to], 0}, path);
         } catch (const SimulationError& error) {
           lost.push_back(
               fmt::format("{} to {}", names_[cluster_.endpoints[from].value], names_[cluster_.endpoints[to].value]));

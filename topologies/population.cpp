@@ -69,7 +69,9 @@ std::uint32_t Population::mixed_network_port(std::uint32_t a) const {
 
 Time Population::forwarding(std::uint32_t a) const {
   if (!node) { return Time::zero(); }
-  return (mixed() ? *kind_at(kinds, a, &NodeKind::first_attachment).node : *node).spec().nic_forwarding;
+  if (!mixed()) { return node->nic(a % node->nics()).forwarding; }
+  const NodeKind& of = kind_at(kinds, a, &NodeKind::first_attachment);
+  return of.node->nic((a - of.first_attachment) % of.node->nics()).forwarding;
 }
 
 Population::Home Population::mixed_home(VertexId v) const {
@@ -98,7 +100,7 @@ std::uint32_t Population::members_begun(std::uint32_t attachments) const {
 
 Population mixture(std::vector<NodeKind> kinds) {
   require(!kinds.empty(), "a mixture of nothing");
-  if (kinds.size() == 1) { return {kinds.front().members, kinds.front().node, VertexKind::gpu, {}}; }
+  if (kinds.size() == 1) { return {kinds.front().members, kinds.front().node, VertexKind::gpu}; }
   check_numbers(kinds);
   NodeKind next;
   for (NodeKind& kind : kinds) {
@@ -112,7 +114,7 @@ Population mixture(std::vector<NodeKind> kinds) {
     next.first_attachment += kind.members * kind.node->nics();
     next.first_endpoint += kind.members * kind.node->gpus();
   }
-  return {next.first_member, kinds.front().node, VertexKind::gpu, std::move(kinds)};
+  return {.members = next.first_member, .node = kinds.front().node, .kind = VertexKind::gpu, .kinds = std::move(kinds)};
 }
 
 void add_vertices(const Population& population, FabricBuilder& builder) {

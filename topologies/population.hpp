@@ -31,6 +31,9 @@ struct Population {
   std::shared_ptr<const NodeTemplate> node;  ///< null: bare devices; of a mixture the first kind
   VertexKind kind = VertexKind::host;        ///< of bare devices
   std::vector<NodeKind> kinds = {};          ///< of a mixture, at least two; else empty
+  /// Of bare devices on several networks: the ports that each has to those before this one. Null: none. Filled in when
+  /// their links are made (assemble.hpp).
+  std::shared_ptr<std::vector<std::uint32_t>> ports_before = {};
 
   bool mixed() const { return !kinds.empty(); }
   /// Of every member. Require that nodes are of one kind; attachments_each, that all kinds have as many NICs.
@@ -46,10 +49,11 @@ struct Population {
     if (mixed()) { return mixed_attachment(a); }
     return node ? VertexId{a / node->nics() * node->vertices() + node->nic_vertex(a % node->nics())} : VertexId{a};
   }
-  /// The attachment's port to the network, where it has a single one.
+  /// The attachment's first port to the network.
   std::uint32_t network_port(std::uint32_t a) const {
     if (mixed()) { return mixed_network_port(a); }
-    return node ? node->ports(node->nic_vertex(a % node->nics())) : 0;
+    if (!node) { return ports_before ? (*ports_before)[a] : 0; }
+    return node->ports(node->nic_vertex(a % node->nics()));
   }
   /// What forwarding in the attachment adds to the latency of the link towards the network.
   Time forwarding(std::uint32_t a = 0) const;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -26,9 +25,8 @@ std::string_view name(Routing routing);
 struct RouteRequest {
   VertexId from;
   VertexId to;
-  std::uint64_t flow = 0;             ///< hashed where routing chooses among equal paths; equal requests go equal ways
-  std::optional<std::uint32_t> rail;  ///< leave and enter nodes by this NIC instead of the nearest one
-  std::uint32_t way = 0;              ///< which of the router's ways(); 0: as short as it knows
+  std::uint64_t flow = 0;  ///< hashed where routing chooses among equal paths; equal requests go equal ways
+  std::uint32_t way = 0;   ///< which of the router's ways(); 0: as short as it knows
 };
 
 /// Chooses paths on one fabric. Pure: the same request always gives the same path. Thread-safe.

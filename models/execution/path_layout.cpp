@@ -21,7 +21,7 @@ PathLayout::PathLayout(Plan& plan, const Cluster& cluster)
 
 void PathLayout::open(VertexId from, VertexId to, std::uint64_t flow, std::uint32_t pair) {
   path_.clear();
-  routes_.open({from, to, pair == 0 ? flow : join_hash(flow, pair), {}}, path_);
+  routes_.open({from, to, pair == 0 ? flow : join_hash(flow, pair)}, path_);
 }
 
 std::uint32_t PathLayout::number(LinkId link) {

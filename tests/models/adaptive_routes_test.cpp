@@ -26,7 +26,7 @@ std::vector<std::vector<LinkId>> to_next_group(const Cluster& cluster) {
   AdaptiveRoutes routes(*cluster.router, *cluster.fabric);
   std::vector<std::vector<LinkId>> paths(cluster.endpoints.size());
   for (std::uint32_t host = 0; host < paths.size(); ++host) {
-    routes.open({cluster.endpoints[host], cluster.endpoints[(host + 8) % paths.size()], 0, {}}, paths[host]);
+    routes.open({cluster.endpoints[host], cluster.endpoints[(host + 8) % paths.size()], 0}, paths[host]);
   }
   return paths;
 }
@@ -55,8 +55,8 @@ TEST_CASE("a flow that is alone goes as under minimal routing, and one way is no
     std::vector<LinkId> shortest;
     const Cluster ugal = balanced_dragonfly(Routing::ugal);
     const Cluster minimal = balanced_dragonfly(Routing::minimal);
-    AdaptiveRoutes(*ugal.router, *ugal.fabric).open({VertexId{3}, VertexId{to}, 7, {}}, path);
-    minimal.router->route({VertexId{3}, VertexId{to}, 7, {}}, shortest);
+    AdaptiveRoutes(*ugal.router, *ugal.fabric).open({VertexId{3}, VertexId{to}, 7}, path);
+    minimal.router->route({VertexId{3}, VertexId{to}, 7}, shortest);
     CHECK(path == shortest);
     CHECK(minimal.router->ways() == 1);
   }
@@ -68,7 +68,7 @@ TEST_CASE("every way of ugal is connected: the first as short as minimal, the ot
   std::set<std::size_t> lengths;
   for (std::uint32_t way = 0; way < cluster.router->ways(); ++way) {
     std::vector<LinkId> path;
-    cluster.router->route({VertexId{0}, VertexId{71}, 0, {}, way}, path);
+    cluster.router->route({VertexId{0}, VertexId{71}, 0, way}, path);
     CHECK(cluster.fabric->source(path.front()) == VertexId{0});
     CHECK(cluster.fabric->target(path.back()) == VertexId{71});
     for (std::size_t i = 1; i < path.size(); ++i) {

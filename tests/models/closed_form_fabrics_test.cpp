@@ -88,7 +88,7 @@ NodeSpec node_of(std::uint32_t gpus, Bandwidth inside, Time hop) {
   spec.nics = gpus;
   spec.scale_up = NvSwitchSpec{{inside, inside, hop}};
   spec.pcie_link = {100_GBps, 100_GBps, 100_ns};
-  spec.nic_rate = kRate;
+  spec.nic.rate = kRate;
   for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) { spec.pcie.push_back({0, true, {gpu}, {gpu}}); }
   return spec;
 }
@@ -104,7 +104,7 @@ Cluster rails(std::uint32_t nodes_count, const NodeSpec& spec) {
 /// Latency of the way from one endpoint to another.
 Time latency_between(const Cluster& cluster, std::uint32_t from, std::uint32_t to) {
   std::vector<LinkId> path;
-  cluster.router->route({.from = cluster.endpoints[from], .to = cluster.endpoints[to], .rail = {}}, path);
+  cluster.router->route({.from = cluster.endpoints[from], .to = cluster.endpoints[to]}, path);
   Time latency;
   for (const LinkId link : path) { latency += cluster.fabric->link(link).latency; }
   return latency;

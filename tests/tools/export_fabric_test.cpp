@@ -36,7 +36,7 @@ std::string routes(const Cluster& cluster) {
   for (const VertexId from : cluster.endpoints) {
     for (const VertexId to : cluster.endpoints) {
       path.clear();
-      cluster.router->route({from, to, 0, {}}, path);
+      cluster.router->route({from, to, 0}, path);
       Time latency = Time::zero();
       Bandwidth width = Bandwidth::max();
       for (const LinkId link : path) {
@@ -102,7 +102,7 @@ TEST_CASE("a platform of SimGrid has the hosts, the links and the routes of the 
       if (cluster.fabric->name(host) == route.attribute("dst").value()) { to = host.value; }
     }
     std::vector<LinkId> path;
-    cluster.router->route({VertexId{from}, VertexId{to}, 0, {}}, path);
+    cluster.router->route({VertexId{from}, VertexId{to}, 0}, path);
     std::vector<LinkId> written;
     for (const pugi::xml_node link : route.children("link_ctn")) {
       written.emplace_back(static_cast<std::uint32_t>(std::stoul(std::string(link.attribute("id").value()).substr(1))));

@@ -161,8 +161,10 @@ TEST_CASE("rail-optimized: NIC r of a node is on leaf r of its group, and routes
   CHECK(count(*cluster.fabric, VertexKind::leaf) == 3 * 8);
   CHECK(broken_routes(cluster) == "");
   for (std::uint32_t rail = 0; rail < 8; ++rail) {
-    const auto path = route(cluster, cluster.endpoints[0], cluster.endpoints[3 * 8], 0, rail);
-    CHECK(broken(*cluster.fabric, cluster.endpoints[0], cluster.endpoints[3 * 8], path) == "");
+    const VertexId from = cluster.endpoints[rail];
+    const VertexId to = cluster.endpoints[3 * 8 + rail];
+    const auto path = route(cluster, from, to);
+    CHECK(broken(*cluster.fabric, from, to, path) == "");
     for (const LinkId link : path) {
       const Vertex& at = cluster.fabric->vertex(cluster.fabric->target(link));
       CHECK(at.kind != VertexKind::spine);

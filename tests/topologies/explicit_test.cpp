@@ -93,7 +93,7 @@ TEST_CASE("a router answers several threads as it answers one") {
     threads.emplace_back([&, t] {
       std::vector<LinkId> path;
       for (std::uint32_t pair = 0; pair < 36 * 36; ++pair) {
-        fresh.route({VertexId{pair / 36}, VertexId{pair % 36}, pair, {}}, path);
+        fresh.route({VertexId{pair / 36}, VertexId{pair % 36}, pair}, path);
       }
       links[t] = path.size();
     });

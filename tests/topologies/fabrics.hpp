@@ -44,8 +44,7 @@ inline NodeSpec nvswitch_node(std::uint32_t gpus, std::uint32_t nics) {
     if (g < nics) { group.nics = {g}; }
     spec.pcie.push_back(group);
   }
-  spec.nic_rate = 50_GBps;
-  spec.nic_forwarding = 300_ns;
+  spec.nic = {50_GBps, {1, 1}, 300_ns};
   return spec;
 }
 
@@ -66,10 +65,9 @@ inline NodeSpec cube_mesh_node() {
   return spec;
 }
 
-inline std::vector<LinkId> route(const Cluster& cluster, VertexId from, VertexId to, std::uint64_t flow = 0,
-                                 std::optional<std::uint32_t> rail = {}) {
+inline std::vector<LinkId> route(const Cluster& cluster, VertexId from, VertexId to, std::uint64_t flow = 0) {
   std::vector<LinkId> path;
-  cluster.router->route({from, to, flow, rail}, path);
+  cluster.router->route({from, to, flow}, path);
   return path;
 }
 

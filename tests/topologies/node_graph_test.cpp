@@ -28,7 +28,7 @@ NodeGraph written_out(const NodeSpec& spec) {
     const std::uint32_t b = fabric.target(LinkId{l}).value;
     Link link = fabric.link(LinkId{l});
     const bool from_nic = fabric.vertex(VertexId{a}).kind == VertexKind::nic;
-    if (from_nic) { link.latency = link.latency - spec.nic_forwarding; }
+    if (from_nic) { link.latency = link.latency - spec.nic.forwarding; }
     if (a < b) { graph.cables.push_back({a, b, link}); }
   }
   return graph;
@@ -41,8 +41,7 @@ NodeSpec graph_node(const NodeSpec& spec) {
   result.gpus = spec.gpus;
   result.nics = spec.nics;
   result.sockets = spec.sockets;
-  result.nic_rate = spec.nic_rate;
-  result.nic_forwarding = spec.nic_forwarding;
+  result.nic = spec.nic;
   return result;
 }
 

@@ -37,7 +37,7 @@ inline std::string broken_routes(const Cluster& cluster, std::size_t most_ends =
       const std::string ends = cluster.fabric->name(from) + " to " + cluster.fabric->name(to) + ": ";
       if (!wrong.empty()) { return ends + wrong; }
       least.clear();
-      shortest.route({from, to, 0, {}}, least);
+      shortest.route({from, to, 0}, least);
       if (path.size() != least.size()) { return ends + "not minimal"; }
     }
   }

@@ -32,10 +32,11 @@ inline Outcome cluster_of(const std::string& text) {
     root.required_object("cluster", "", [&](ObjectReader& reader) { read_cluster(reader, cluster); });
     root.optional("routing", routing.routing, "", routing_names());
     root.optional("pxn", routing.pxn, "");
+    root.optional("fabric", routing.fabric, "");
     routing_place = root.place("routing");
   });
   if (outcome.problems.empty()) {
-    outcome.cluster = make_cluster(cluster, presets(), routing, routing_place, outcome.problems);
+    outcome.cluster = make_cluster(cluster, presets(), routing, {routing_place, {}}, outcome.problems);
   }
   return outcome;
 }

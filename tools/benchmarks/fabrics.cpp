@@ -37,7 +37,7 @@ void route_between_gpus(benchmark::State& state) {
     static_cast<void>(iteration);
     path.clear();
     const VertexId to = cluster.endpoints[(from * 7919 + 13) % endpoints];
-    cluster.router->route({cluster.endpoints[from % endpoints], to, from, {}}, path);
+    cluster.router->route({cluster.endpoints[from % endpoints], to, from}, path);
     benchmark::DoNotOptimize(path.data());
     ++from;
   }

@@ -31,8 +31,7 @@ NodeSpec nvswitch_node() {
   spec.socket_link = bus(22_GBps);
   spec.pcie_link = bus(52_GBps);
   for (std::uint32_t g = 0; g < spec.gpus; ++g) { spec.pcie.push_back({g / 4, true, {g}, {g}}); }
-  spec.nic_rate = 50_GBps;
-  spec.nic_forwarding = 300_ns;
+  spec.nic = {50_GBps, {1, 1}, 300_ns};
   return spec;
 }
 

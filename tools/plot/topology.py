@@ -15,6 +15,7 @@ class Drawing:
     """Devices (nodes as one thing each) with their places, and the cables between them."""
 
     def __init__(self, document):
+        document = used_fabric_of(document)
         names = [vertex["name"] for vertex in document["vertices"]]
         nodes = {name.split("/")[0] for name in names}
         # The inside of a node is drawn where there is nothing else.
@@ -33,6 +34,24 @@ class Drawing:
         self.kind, self.sizes = shape.get("kind", ""), shape.get("sizes", [])
         self.places, self.labels = {}, {}
         self.links_of_dimension = {}
+
+
+def used_fabric_of(document):
+    """Of several fabrics side by side only the one that ranks use, without its name before those of its switches."""
+    used = {fabric["name"]: fabric["used"] for fabric in document.get("fabrics", [])}
+    if not used:
+        return document
+    kept, vertices = {}, []
+    for number, vertex in enumerate(document["vertices"]):
+        parts = vertex["name"].split("/")
+        fabric = next((part for part in parts[:-1] if part in used), None)
+        if fabric is None or used[fabric]:
+            kept[number] = len(vertices)
+            vertices.append({**vertex, "name": "/".join(part for part in parts if part != fabric)})
+    links = [{**link, "from": kept[link["from"]], "to": kept[link["to"]]} for link in document["links"]
+             if used.get(link.get("network"), True)]
+    return {**document, "vertices": vertices, "links": links,
+            "endpoints": [kept[endpoint] for endpoint in document["endpoints"]]}
 
 
 def cables_of(document, drawn_as):

@@ -15,6 +15,7 @@ namespace {
 std::string summary(const NodePreset& preset) {
   const NodeText& node = preset.node;
   std::string text = fmt::format("{} x {}", node.gpus.value_or(0), node.gpu.value_or("?"));
+  for (const NicCountText& model : node.nic_models) { text += fmt::format(", {} x {}", model.count, model.nic); }
   if (node.nics.value_or(0) > 0) { text += fmt::format(", {} x {}", *node.nics, node.nic.value_or("?")); }
   return text;
 }
@@ -45,11 +46,13 @@ void append(const char* kind, const std::map<std::string, Preset>& presets, std:
 std::shared_ptr<const Cluster> ClusterWorkshop::build(const Order& order, Problems& problems) {
   const std::string routing(order.routing ? name(*order.routing) : "");
   const std::string_view pxn = !order.pxn ? "" : *order.pxn ? "pxn" : "no pxn";
-  std::shared_ptr<const Cluster>& cluster = built_[fmt::format("{} {} {} {}", order.seed, routing, pxn, order.json)];
+  std::shared_ptr<const Cluster>& cluster =
+      built_[fmt::format("{} {} {} {} {}", order.seed, routing, pxn, order.fabric, order.json)];
   if (cluster) { return cluster; }
   if (!presets_) { presets_ = std::make_shared<const Presets>(load_presets(library_.folder(Shelf::presets))); }
   std::optional<Cluster> made =
-      make_cluster(order.text, *presets_, {order.routing, order.seed, order.pxn}, order.routing_place, problems);
+      make_cluster(order.text, *presets_, {order.routing, order.seed, order.pxn, order.fabric},
+                   {order.routing_place, order.fabric_place}, problems);
   if (made) { cluster = std::make_shared<const Cluster>(std::move(*made)); }
   return cluster;
 }

@@ -26,7 +26,9 @@ class ClusterWorkshop {
     ClusterText text;
     std::optional<Routing> routing;
     std::optional<bool> pxn;
+    std::string fabric;  ///< of several the one that ranks use; "": chosen
     Place routing_place;
+    Place fabric_place;
     std::uint64_t seed = 1;
   };
   /// Null, with problems, where it cannot be built. Throws FileError and ScenarioError for the presets' own files.

@@ -21,8 +21,10 @@ struct NetworkSection {
   PacketSettings packet;
   std::optional<Routing> routing;
   std::optional<bool> pxn;
+  std::string fabric;
   std::uint32_t queue_pairs = 1;
   Place routing_place;
+  Place fabric_place;
 };
 
 void read(ObjectReader& reader, NetworkSection& section) {
@@ -31,6 +33,10 @@ void read(ObjectReader& reader, NetworkSection& section) {
                   {{"ideal", NetworkLevel::ideal}, {"flow", NetworkLevel::flow}, {"packet", NetworkLevel::packet}});
   reader.optional("routing", section.routing,
                   "How one of several equally short paths is chosen; absent: as the fabric does", routing_names());
+  reader.optional_value("fabric",
+                        "Which of the cluster's \"fabrics\" ranks use; absent: the one with the most bandwidth out of "
+                        "a node",
+                        [&](ValueReader& value) { value.read(section.fabric); });
   reader.optional(
       "pxn", section.pxn,
       "Whether data leaves a node by the NIC of the rail on which it arrives, over NVLink and the GPU beside "
@@ -40,6 +46,7 @@ void read(ObjectReader& reader, NetworkSection& section) {
                   {1, 128});
   read(reader, section.packet);  // means nothing at the other levels, so that they can be compared by one word
   section.routing_place = reader.place(reader.has("routing") ? "routing" : "pxn");
+  section.fabric_place = reader.place("fabric");
 }
 
 void check_ranks(ObjectReader& reader, const CollectiveSection& section, const Case& scenario_case) {
@@ -96,7 +103,9 @@ void build_cluster(const NetworkSection& network, ClusterWorkshop::Order order, 
                    Case& scenario_case) {
   order.routing = network.routing;
   order.pxn = network.pxn;
+  order.fabric = network.fabric;
   order.routing_place = network.routing_place;
+  order.fabric_place = network.fabric_place;
   order.seed = scenario_case.seed;
   scenario_case.cluster = context.workshop.build(order, context.problems);
 }

@@ -40,6 +40,7 @@ class FatTree {
     if (cluster.nics_per_node > 0 || cluster.endpoints_per_node != 1) {
       refuse("its hosts have no inside", "export a cluster without \"node\", of as many hosts as there are NICs");
     }
+    if (!cluster.networks.empty()) { refuse("it is one fabric", "export a cluster with the \"fabric\" alone"); }
     collect();
     check_alike();
     check_order();

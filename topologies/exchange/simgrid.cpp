@@ -30,7 +30,7 @@ void add_routes(const Cluster& cluster, fmt::memory_buffer& text) {
     for (const VertexId to : cluster.endpoints) {
       if (from == to) { continue; }
       path.clear();
-      cluster.router->route({from, to, 0, {}}, path);
+      cluster.router->route({from, to, 0}, path);
       fmt::format_to(std::back_inserter(text), "    <route src=\"{}\" dst=\"{}\" symmetrical=\"NO\">",
                      escaped(fabric.name(from)), escaped(fabric.name(to)));
       for (const LinkId link : path) { fmt::format_to(std::back_inserter(text), "<link_ctn id=\"l{}\"/>", link.value); }

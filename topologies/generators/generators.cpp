@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "topologies/generators/assemble.hpp"
 #include "topologies/generators/clos.hpp"
@@ -15,33 +13,6 @@
 namespace athanor {
 
 namespace {
-
-/// Of a uniform population the only one.
-std::vector<NodeKind> kinds_of(const Population& population) {
-  if (population.mixed()) { return population.kinds; }
-  NodeKind kind;
-  kind.members = population.members;
-  kind.node = population.node;
-  return {kind};
-}
-
-void check_size(const Population& population, Wide more_vertices, Wide more_links) {
-  Wide vertices = more_vertices;
-  Wide links = more_links;
-  for (const NodeKind& kind : kinds_of(population)) {
-    vertices += Wide{kind.members} * (kind.node ? kind.node->vertices() : 1);
-    links += Wide{kind.members} * (kind.node ? kind.node->links() : 0);
-  }
-  const Wide bytes = bytes_needed(vertices, links);
-  if (bytes <= kMostBytes) { return; }
-  throw ScenarioError(Problem{
-      "too-large",
-      fmt::format("a fabric of {} devices and {} links needs {} GiB of memory, and {} GiB is the most that is used",
-                  static_cast<std::uint64_t>(vertices), static_cast<std::uint64_t>(links),
-                  static_cast<std::uint64_t>(bytes >> 30U), kMostBytes >> 30U),
-      {},
-      "describe a smaller cluster"});
-}
 
 /// Rails need as many NICs in every node.
 void check_rails(const Population& population) {
@@ -54,61 +25,6 @@ void check_rails(const Population& population) {
                                 {},
                                 "use a fat_tree, or nodes with equally many"});
   }
-}
-
-bool can_relay(const Population& population) {
-  const std::vector<NodeKind> kinds = kinds_of(population);
-  return std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) {
-    return kind.node && kind.node->nics() > 0 && has_nvlink(kind.node->spec());
-  });
-}
-
-RoutingChoice choose(const RoutingRequest& request, const Population& population, const NetworkStructure& network) {
-  if (request.pxn.value_or(false) && !can_relay(population)) {
-    throw ScenarioError(Problem{"routing",
-                                "pxn sends data over NVLink to the GPU beside the right NIC, and here is no NVLink",
-                                {},
-                                "leave out \"pxn\", or use nodes with NVLink and NICs"});
-  }
-  const bool pxn = request.pxn.value_or(network.rails_apart() && can_relay(population));
-  const std::vector<Routing> possible = network.routings();
-  if (!request.routing) { return {possible.front(), request.seed, pxn}; }
-  std::vector<std::string_view> names;
-  for (const Routing routing : possible) {
-    if (routing == *request.routing) { return {routing, request.seed, pxn}; }
-    names.push_back(name(routing));
-  }
-  throw ScenarioError(Problem{"routing",
-                              fmt::format("this fabric cannot be routed by {}", name(*request.routing)),
-                              {},
-                              fmt::format("use {}", fmt::join(names, " or "))});
-}
-
-/// The first node of every kind.
-void add_nodes(const Population& population, std::vector<Division>& divisions) {
-  if (!population.node) { return; }
-  for (const NodeKind& kind : kinds_of(population)) {
-    const std::string name = population.members > 1 ? fmt::format("node {}", kind.first_member) : "node";
-    divisions.push_back({name, {population.range(kind.first_member, kind.first_member + 1)}, false});
-  }
-}
-
-std::string described(const Population& population) {
-  if (!population.node) { return fmt::format("{} x {}", population.members, name(population.kind)); }
-  std::vector<std::string> parts;
-  for (const NodeKind& kind : kinds_of(population)) {
-    parts.push_back(fmt::format("{} x {}", kind.members, kind.node->spec().name));
-  }
-  if (parts.size() == 1) { return parts.front(); }
-  return fmt::format("{} and {}", fmt::join(parts.begin(), parts.end() - 1, ", "), parts.back());
-}
-
-/// What every node has of something; 0 where they differ.
-std::uint32_t in_each(const Population& population, std::uint32_t (NodeTemplate::*count)() const) {
-  const std::uint32_t first = (*population.node.*count)();
-  const bool equal = std::all_of(population.kinds.begin(), population.kinds.end(),
-                                 [&](const NodeKind& kind) { return (*kind.node.*count)() == first; });
-  return equal ? first : 0;
 }
 
 /// GPUs below the first half of the sockets, with all that hangs there; of one socket: half of the GPUs.
@@ -139,12 +55,12 @@ Division half_node(const NodeTemplate& node) {
   return half;
 }
 
-Cluster clos(const Population& population, const ClosShape& shape, const ClosSpec& spec, const RoutingRequest& routing,
-             std::string_view kind) {
+GeneratedNetwork clos(const Population& population, const ClosShape& shape, const ClosSpec& spec,
+                      std::string_view kind) {
   std::string size(kind);
   if (shape.tiers > 1) { size += fmt::format(" of {} tiers", shape.tiers); }
   if (shape.pods > 1) { size += fmt::format(" and {} pods", shape.pods); }
-  return assemble(population, std::make_shared<Clos>(population, shape, spec), routing, size);
+  return {std::make_shared<Clos>(population, shape, spec), size};
 }
 
 /// One switch where it takes all and nothing else is said.
@@ -157,59 +73,6 @@ ClosShape plane_shape(std::uint32_t attachments, std::uint32_t rails, const Clos
 }
 
 }  // namespace
-
-void check_population(const Population& population) {
-  Wide attachments = 0;
-  bool connected = true;
-  for (const NodeKind& kind : kinds_of(population)) {
-    attachments += Wide{kind.members} * (kind.node ? kind.node->nics() : 1);
-    connected = connected && (!kind.node || kind.node->nics() > 0);
-  }
-  check_size(population, 1, 2 * attachments);
-  require(population.members > 0, "a fabric without members");
-  if (connected) { return; }
-  throw ScenarioError(Problem{
-      "does-not-fit", "nodes without a NIC cannot be on a network", {}, "give the node NICs, or leave out the fabric"});
-}
-
-Cluster assemble(const Population& population, std::shared_ptr<NetworkStructure> network, const RoutingRequest& request,
-                 std::string_view kind) {
-  const RoutingChoice choice = choose(request, population, *network);
-  check_size(population, network->vertices(), network->links());
-  std::uint64_t node_links = 0;
-  for (const NodeKind& of_node : kinds_of(population)) {
-    node_links += of_node.node ? std::uint64_t{of_node.members} * of_node.node->links() : 0;
-  }
-  FabricBuilder builder;
-  builder.reserve(population.vertices() + network->vertices(), node_links + network->links());
-  add_vertices(population, builder);
-  network->add_vertices(builder);
-  add_links(population, builder);
-  network->add_links(builder);
-
-  Cluster cluster;
-  cluster.fabric = std::make_unique<Fabric>(builder.build());
-  cluster.alike_from_every_node = network->alike_from_every_node() && !population.mixed();
-  cluster.tiers = network->tiers();
-  cluster.warnings = network->warnings();
-  add_nodes(population, cluster.divisions);
-  for (Division& division : network->divisions()) { cluster.divisions.push_back(std::move(division)); }
-  cluster.endpoints.reserve(population.endpoints());
-  for (std::uint32_t e = 0; e < population.endpoints(); ++e) { cluster.endpoints.push_back(population.endpoint(e)); }
-  cluster.endpoints_per_node = population.node ? in_each(population, &NodeTemplate::gpus) : 1;
-  cluster.nics_per_node = population.node ? in_each(population, &NodeTemplate::nics) : 0;
-  cluster.description = fmt::format("{} on a {}", described(population), kind);
-  cluster.router = std::make_unique<RegularRouter>(*cluster.fabric, population, std::move(network), choice);
-  return cluster;
-}
-
-Wide bytes_needed(Wide vertices, Wide links) {
-  // A link while building: its ends and properties, its place in the order; and its properties, target and source in
-  // the graph. A vertex likewise.
-  constexpr Wide kLink = 2 * sizeof(Link) + 2 * sizeof(std::uint32_t) + 3 * sizeof(std::uint32_t);
-  constexpr Wide kVertex = 2 * sizeof(Vertex) + 2 * sizeof(std::uint32_t);
-  return vertices * kVertex + links * kLink;
-}
 
 Population nodes(std::uint32_t count, const NodeSpec& spec) {
   return {count, std::make_shared<const NodeTemplate>(spec), VertexKind::gpu};
@@ -234,48 +97,46 @@ Cluster single_node(const NodeSpec& spec) {
   return cluster;
 }
 
-Cluster star(const Population& population, const CableSpec& cable, std::optional<std::uint32_t> radix,
-             const RoutingRequest& routing) {
+GeneratedNetwork star_network(const Population& population, const CableSpec& cable,
+                              std::optional<std::uint32_t> radix) {
   check_population(population);
   ClosSpec spec;
   spec.host_cable = spec.up_cable = spec.core_cable = cable;
-  return clos(population, star_shape(population.attachments(), radix), spec, routing, "star");
+  return clos(population, star_shape(population.attachments(), radix), spec, "star");
 }
 
-Cluster fat_tree(const Population& population, const ClosSpec& spec, const RoutingRequest& routing) {
+GeneratedNetwork fat_tree_network(const Population& population, const ClosSpec& spec) {
   check_population(population);
-  return clos(population, clos_shape(population.attachments(), 0, spec), spec, routing, "fat tree");
+  return clos(population, clos_shape(population.attachments(), 0, spec), spec, "fat tree");
 }
 
-Cluster rail_optimized(const Population& population, const ClosSpec& spec, const RoutingRequest& routing) {
+GeneratedNetwork rail_optimized_network(const Population& population, const ClosSpec& spec) {
   check_population(population);
   check_rails(population);
-  return clos(population, clos_shape(population.attachments(), population.attachments_each(), spec), spec, routing,
+  return clos(population, clos_shape(population.attachments(), population.attachments_each(), spec), spec,
               "rail-optimized fat tree");
 }
 
-Cluster rail_only(const Population& population, const ClosSpec& spec, const RoutingRequest& routing) {
+GeneratedNetwork rail_only_network(const Population& population, const ClosSpec& spec) {
   check_population(population);
   check_rails(population);
   const std::uint32_t rails = population.attachments_each();
   auto network = std::make_shared<Planes>(population, plane_shape(population.members, 0, spec), spec,
                                           ClosPlane::Serves::one_rail, rails);
-  const std::string kind = fmt::format("rail-only network of {} rails", rails);
-  return assemble(population, std::move(network), routing, kind);
+  return {std::move(network), fmt::format("rail-only network of {} rails", rails)};
 }
 
-Cluster dual_plane(const Population& population, const ClosSpec& spec, std::uint32_t planes, bool by_rail,
-                   const RoutingRequest& routing) {
+GeneratedNetwork dual_plane_network(const Population& population, const ClosSpec& spec, std::uint32_t planes,
+                                    bool by_rail) {
   check_population(population);
   if (by_rail) { check_rails(population); }
   const std::uint32_t rails = by_rail ? population.attachments_each() : 0;
   auto network = std::make_shared<Planes>(population, plane_shape(population.attachments(), rails, spec), spec,
                                           ClosPlane::Serves::one_port, planes);
-  const std::string kind = fmt::format("{}fat tree in {} planes", by_rail ? "rail-optimized " : "", planes);
-  return assemble(population, std::move(network), routing, kind);
+  return {std::move(network), fmt::format("{}fat tree in {} planes", by_rail ? "rail-optimized " : "", planes)};
 }
 
-Cluster k_ary_n_tree(const Population& population, const KaryTreeSpec& spec, const RoutingRequest& routing) {
+GeneratedNetwork k_ary_n_tree_network(const Population& population, const KaryTreeSpec& spec) {
   check_population(population);
   const std::uint32_t most = kary_tree_hosts(spec.arity, spec.levels);
   if (population.attachments() > most) {
@@ -285,8 +146,33 @@ Cluster k_ary_n_tree(const Population& population, const KaryTreeSpec& spec, con
                                 {},
                                 "use more levels, or a greater arity"});
   }
-  return assemble(population, std::make_shared<KaryTree>(population, spec), routing,
-                  fmt::format("{}-ary {}-tree", spec.arity, spec.levels));
+  return {std::make_shared<KaryTree>(population, spec), fmt::format("{}-ary {}-tree", spec.arity, spec.levels)};
+}
+
+Cluster star(const Population& population, const CableSpec& cable, std::optional<std::uint32_t> radix,
+             const RoutingRequest& routing) {
+  return assemble(population, star_network(population, cable, radix), routing);
+}
+
+Cluster fat_tree(const Population& population, const ClosSpec& spec, const RoutingRequest& routing) {
+  return assemble(population, fat_tree_network(population, spec), routing);
+}
+
+Cluster rail_optimized(const Population& population, const ClosSpec& spec, const RoutingRequest& routing) {
+  return assemble(population, rail_optimized_network(population, spec), routing);
+}
+
+Cluster rail_only(const Population& population, const ClosSpec& spec, const RoutingRequest& routing) {
+  return assemble(population, rail_only_network(population, spec), routing);
+}
+
+Cluster dual_plane(const Population& population, const ClosSpec& spec, std::uint32_t planes, bool by_rail,
+                   const RoutingRequest& routing) {
+  return assemble(population, dual_plane_network(population, spec, planes, by_rail), routing);
+}
+
+Cluster k_ary_n_tree(const Population& population, const KaryTreeSpec& spec, const RoutingRequest& routing) {
+  return assemble(population, k_ary_n_tree_network(population, spec), routing);
 }
 
 }  // namespace athanor

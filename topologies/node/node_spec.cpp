@@ -77,8 +77,16 @@ void check_switches(const NodeSpec& spec, Faults& found) {
 }
 
 void check_port(const NodeSpec& spec, Faults& found) {
-  if (spec.nics == 0) { return; }
-  check_link({spec.nic_rate, scaled_down(spec.nic_rate, spec.nic_efficiency), spec.nic_forwarding}, "a NIC", found);
+  if (!spec.own_nics.empty() && spec.own_nics.size() != spec.nics) {
+    found.push_back(fmt::format("{} NICs are described, but the node has {}", spec.own_nics.size(), spec.nics));
+    return;
+  }
+  for (std::uint32_t nic = 0; nic < spec.nics; ++nic) {
+    const NicSpec& port = spec.nic_spec(nic);
+    const std::size_t before = found.size();
+    check_link({port.rate, scaled_down(port.rate, port.efficiency), port.forwarding}, "a NIC", found);
+    if (found.size() > before) { return; }
+  }
 }
 
 }  // namespace

@@ -51,6 +51,17 @@ struct PcieGroupSpec {
 /// Of a kind. Paths inside a node are a table over all pairs of its devices.
 constexpr std::uint32_t kMaxDevicesPerNode = 1024;
 
+/// A network port of a NIC.
+struct NicSpec {
+  Bandwidth rate;          ///< line rate
+  Ratio efficiency{1, 1};  ///< payload / line rate on the network: what headers leave
+  Time forwarding;         ///< added to every link that leaves the NIC
+
+  friend bool operator==(const NicSpec& a, const NicSpec& b) {
+    return a.rate == b.rate && a.efficiency == b.efficiency && a.forwarding == b.forwarding;
+  }
+};
+
 /// The inside of a node.
 struct NodeSpec {
   std::string name;
@@ -65,9 +76,10 @@ struct NodeSpec {
   /// The inside written out, in place of all from scale_up to pcie; gpus, nics and sockets count what is in it.
   std::optional<NodeGraph> graph;
 
-  Bandwidth nic_rate;          ///< line rate of a NIC's network port
-  Ratio nic_efficiency{1, 1};  ///< payload / line rate on the network: what headers leave
-  Time nic_forwarding;         ///< added to every link that leaves a NIC
+  NicSpec nic;                    ///< of every NIC, where they are alike
+  std::vector<NicSpec> own_nics;  ///< of each NIC, where they are not; else empty
+
+  const NicSpec& nic_spec(std::uint32_t number) const { return own_nics.empty() ? nic : own_nics[number]; }
 };
 
 /// A group of a node and where it hangs.

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -32,6 +33,26 @@ NodeTemplate::NodeTemplate(const NodeSpec& spec) : spec_(spec) {
   }
   sort_links();
   find_paths();
+  std::vector<std::uint32_t> all(spec_.nics);
+  std::iota(all.begin(), all.end(), 0);
+  take_nics(std::move(all));
+}
+
+NodeTemplate NodeTemplate::with_nics(std::vector<std::uint32_t> nics) const {
+  require(!nics.empty(), "a node without a NIC on the network");
+  NodeTemplate view = *this;
+  view.take_nics(std::move(nics));
+  return view;
+}
+
+void NodeTemplate::take_nics(std::vector<std::uint32_t> nics) {
+  nics_ = std::move(nics);
+  numbers_.assign(spec_.nics, std::nullopt);
+  for (std::uint32_t number = 0; number < nics_.size(); ++number) {
+    require(nics_[number] < spec_.nics && !numbers_[nics_[number]], "NIC {} of {}, or twice", nics_[number],
+            spec_.nics);
+    numbers_[nics_[number]] = number;
+  }
   choose_nics();
 }
 
@@ -64,7 +85,7 @@ void NodeTemplate::add_graph(const NodeGraph& graph) {
 }
 
 Time NodeTemplate::forwarding(std::uint32_t local) const {
-  return vertices_[local].kind == VertexKind::nic ? spec_.nic_forwarding : Time::zero();
+  return vertices_[local].kind == VertexKind::nic ? spec_.nic_spec(local - first_nic_).forwarding : Time::zero();
 }
 
 void NodeTemplate::connect(std::uint32_t a, std::uint32_t b, const LinkSpec& spec, LinkKind kind) {
@@ -213,13 +234,13 @@ std::uint32_t NodeTemplate::distance(std::uint32_t from, std::uint32_t to) const
 }
 
 void NodeTemplate::choose_nics() {
-  if (spec_.nics == 0) { return; }
+  if (nics_.empty()) { return; }
   std::map<std::vector<std::uint32_t>, std::size_t> gpus_before;
-  nearest_nic_.resize(vertices());
+  nearest_nic_.assign(vertices(), 0);
   for (std::uint32_t local = 0; local < vertices(); ++local) {
     std::uint32_t least = kFar;
     std::vector<std::uint32_t> nearest;
-    for (std::uint32_t nic = 0; nic < spec_.nics; ++nic) {
+    for (std::uint32_t nic = 0; nic < nics(); ++nic) {
       const std::uint32_t hops = distance(local, nic_vertex(nic));
       if (hops < least) { nearest.clear(); }
       if (hops <= least) { nearest.push_back(nic); }

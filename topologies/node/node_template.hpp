@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "topologies/fabric.hpp"
@@ -22,13 +23,23 @@ class NodeTemplate {
   /// Requires faults(spec) to be empty.
   explicit NodeTemplate(const NodeSpec& spec);
 
+  /// The same node as one of several networks sees it, which has only these NICs of the node on it: nics(),
+  /// nic_vertex() and nearest_nic() count those from 0 in the order given. Requires at least one, below the node's own
+  /// nics(), each once.
+  NodeTemplate with_nics(std::vector<std::uint32_t> nics) const;
+
   const NodeSpec& spec() const { return spec_; }
   std::uint32_t vertices() const { return static_cast<std::uint32_t>(vertices_.size()); }
   std::uint32_t links() const { return static_cast<std::uint32_t>(links_.size()); }
   std::uint32_t gpus() const { return spec_.gpus; }
-  std::uint32_t nics() const { return spec_.nics; }
-  std::uint32_t nic_vertex(std::uint32_t nic) const { return first_nic_ + nic; }
-  bool is_nic(std::uint32_t local) const { return local >= first_nic_; }
+  std::uint32_t nics() const { return static_cast<std::uint32_t>(nics_.size()); }
+  std::uint32_t nic_vertex(std::uint32_t nic) const { return first_nic_ + nics_[nic]; }
+  /// The number of the NIC that `local` is; nothing where it is none of these.
+  std::optional<std::uint32_t> nic_number(std::uint32_t local) const {
+    return local < first_nic_ ? std::nullopt : numbers_[local - first_nic_];
+  }
+  /// What a NIC is to its network. Requires nics() > 0.
+  const NicSpec& nic(std::uint32_t number = 0) const { return spec_.nic_spec(nics_[number]); }
   /// Ports that a vertex has inside the node; a NIC's network port is the one after them.
   std::uint32_t ports(std::uint32_t local) const { return first_link_[local + 1] - first_link_[local]; }
 
@@ -63,6 +74,7 @@ class NodeTemplate {
   /// Of the widest NVLink from one GPU to another; 0 where there is none.
   Bandwidth nvlink_rate(std::uint32_t from, std::uint32_t to) const;
   bool begins_with_nvlink(std::uint32_t from, std::uint32_t to) const;
+  void take_nics(std::vector<std::uint32_t> nics);
   void choose_nics();
   std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
   Time forwarding(std::uint32_t local) const;
@@ -72,9 +84,11 @@ class NodeTemplate {
   std::uint32_t first_switch_ = 0;
   std::uint32_t first_nic_ = 0;
   std::vector<Vertex> vertices_;
-  std::vector<LocalLink> links_;           // by source
-  std::vector<std::uint32_t> first_link_;  // by vertex, one more at the end
-  std::vector<std::uint16_t> next_;        // [from][to]
+  std::vector<LocalLink> links_;                       // by source
+  std::vector<std::uint32_t> first_link_;              // by vertex, one more at the end
+  std::vector<std::uint16_t> next_;                    // [from][to]
+  std::vector<std::uint32_t> nics_;                    // by number, which of the node's
+  std::vector<std::optional<std::uint32_t>> numbers_;  // the inverse
   std::vector<std::uint32_t> nearest_nic_;
 };
 

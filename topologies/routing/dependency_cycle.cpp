@@ -94,7 +94,7 @@ DependencyCycle dependency_cycle(const Cluster& cluster, std::uint32_t flows, st
       for (std::uint64_t number = 0; number < flows * ways; ++number) {
         const auto way = static_cast<std::uint32_t>(number % ways);
         path.clear();
-        cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], number / ways, {}, way}, path);
+        cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], number / ways, way}, path);
         dependencies.add(path);
       }
     }

@@ -45,7 +45,7 @@ RegularRouter::RegularRouter(const Fabric& fabric, const Population& population,
       population_(population),
       network_(std::move(network)),
       choice_(choice),
-      general_(fabric, choice.seed) {
+      general_(fabric, choice.seed, choice.network) {
   if (!population.node) { return; }
   if (!population.mixed()) { gpus_of_nic_.push_back(gpus_of_nics(*population.node)); }
   for (const NodeKind& kind : population.kinds) { gpus_of_nic_.push_back(gpus_of_nics(*kind.node)); }
@@ -84,14 +84,14 @@ bool RegularRouter::go_inside(VertexId from, VertexId to, std::vector<LinkId>& p
 bool RegularRouter::go_round_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const {
   if (!general_.reaches(from, to)) { return false; }
   const std::size_t begin = path.size();
-  general_.route({from, to, 0, {}}, path);
+  general_.route({from, to, 0}, path);
   return std::none_of(path.begin() + static_cast<std::ptrdiff_t>(begin), path.end(),
                       [&](LinkId link) { return fabric_.link(link).kind == LinkKind::network; });
 }
 
 bool RegularRouter::is_nic(VertexId end) const {
   const Population::Home home = population_.home(end);
-  return home.node != nullptr && home.node->is_nic(end.value - home.first_vertex);
+  return home.node != nullptr && home.node->nic_number(end.value - home.first_vertex).has_value();
 }
 
 VertexId RegularRouter::nic_beside(VertexId end, std::uint32_t rail) const {
@@ -99,20 +99,15 @@ VertexId RegularRouter::nic_beside(VertexId end, std::uint32_t rail) const {
   return VertexId{home.first_vertex + home.node->nic_vertex(rail)};
 }
 
-std::uint32_t RegularRouter::wanted_rail(const RouteRequest& request, VertexId end) const {
+std::uint32_t RegularRouter::wanted_rail(VertexId end) const {
   const Population::Home home = population_.home(end);
   const NodeTemplate& node = *home.node;
   const std::uint32_t local = end.value - home.first_vertex;
-  if (node.is_nic(local)) { return local - node.nic_vertex(0); }
-  if (!request.rail) { return node.nearest_nic(local); }
-  if (*request.rail < node.nics()) { return *request.rail; }
-  throw SimulationError("no-route",
-                        fmt::format("no route from {} to {} on rail {}: a node has {} NICs", fabric_.name(request.from),
-                                    fabric_.name(request.to), *request.rail, node.nics()));
+  return node.nic_number(local).value_or(node.nearest_nic(local));
 }
 
 RegularRouter::Rails RegularRouter::rails(const RouteRequest& request) const {
-  Rails found{wanted_rail(request, request.from), wanted_rail(request, request.to)};
+  Rails found{wanted_rail(request.from), wanted_rail(request.to)};
   if (choice_.pxn || network_->rails_apart()) {
     if (!is_nic(request.from)) {
       found.source = found.target % population_.home(request.from).node->nics();
@@ -120,7 +115,7 @@ RegularRouter::Rails RegularRouter::rails(const RouteRequest& request) const {
       found.target = found.source;
     }
   }
-  return fabric_.links_down() == 0 || request.rail ? found : working_rails(request, found);
+  return fabric_.links_down() == 0 ? found : working_rails(request, found);
 }
 
 /// Whether some cable of the NIC carries data both ways.
@@ -169,7 +164,7 @@ std::optional<VertexId> RegularRouter::relay(VertexId from, VertexId nic) const 
   const Population::Home home = population_.home(from);
   const NodeTemplate& node = *home.node;
   const std::uint32_t local = from.value - home.first_vertex;
-  const std::uint32_t rail = nic.value - home.first_vertex - node.nic_vertex(0);
+  const std::uint32_t rail = *node.nic_number(nic.value - home.first_vertex);
   const std::vector<std::uint32_t>& beside = gpus_of_nic_[home.kind][rail];
   if (local >= node.gpus() || beside.empty() || node.nearest_nic(local) == rail) { return {}; }
   return VertexId{from.value - local + beside[local % beside.size()]};
@@ -246,8 +241,7 @@ void RegularRouter::route(const RouteRequest& request, std::vector<LinkId>& path
   if (together ? go_inside(request.from, request.to, path) : go_between(request, path)) { return; }
   path.resize(begin);
   if (fabric_.links_down() == 0) { throw_no_route(fabric_, request.from, request.to); }
-  const bool any_way = !fixed(choice_.routing) && !request.rail;
-  if (!any_way && network_) { throw_lost(request); }
+  if (fixed(choice_.routing) && network_) { throw_lost(request); }
   general_.route(request, path);
 }
 

@@ -11,7 +11,7 @@
 namespace athanor {
 
 /// Routes of a fabric made by a generator, computed from coordinates: inside a node from the table of its template,
-/// between nodes through the nearest NIC (or the requested rail) at both ends and the network's structure between.
+/// between nodes through the nearest NIC at both ends and the network's structure between.
 /// A request that begins or ends at a switch of the network takes a shortest path of the whole graph.
 ///
 /// With `RoutingChoice::pxn`, or where rails are apart, data leaves by the NIC of the rail on which it arrives; with
@@ -48,7 +48,7 @@ class RegularRouter : public Router {
   bool whole(const std::vector<LinkId>& path, std::size_t begin) const;
   void take_parallel_cables(std::vector<LinkId>& path, std::size_t begin) const;
 
-  std::uint32_t wanted_rail(const RouteRequest& request, VertexId end) const;
+  std::uint32_t wanted_rail(VertexId end) const;
   Rails rails(const RouteRequest& request) const;
   Rails working_rails(const RouteRequest& request, Rails wanted) const;
   bool works(VertexId end, std::uint32_t rail) const;

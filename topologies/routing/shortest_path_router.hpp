@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -12,30 +13,44 @@ namespace athanor {
 /// Shortest paths in links on any fabric; one of several equal ones by a seeded hash of the flow at every device.
 /// A NIC is passed only between the network and its node, a GPU only from NVLink to NVLink.
 /// Links that are down are not there. Distances to a destination are found by a breadth-first search when it is first
-/// asked for, and kept as long as all of them take no more than half a GiB.
+/// asked for, and kept as long as all of them take no more than half a GiB: 2 bytes for each device and destination,
+/// 6 for a GPU or NIC; destinations that hang on one switch share those of the switch.
 class ShortestPathRouter : public Router {
  public:
-  /// Borrows the fabric.
-  ShortestPathRouter(const Fabric& fabric, std::uint64_t seed);
+  /// Borrows the fabric. `network`: of several side by side the only one whose links are taken.
+  ShortestPathRouter(const Fabric& fabric, std::uint64_t seed, std::optional<std::uint8_t> network = {});
   ~ShortestPathRouter() override;
   void route(const RouteRequest& request, std::vector<LinkId>& path) const override;
   std::unique_ptr<Router> with_seed(std::uint64_t seed) const override {
-    return std::make_unique<ShortestPathRouter>(fabric_, seed);
+    return std::make_unique<ShortestPathRouter>(fabric_, seed, network_);
   }
   bool reaches(VertexId from, VertexId to) const;
   /// By vertex: whether it is `from`, or a route leads from there to it. Costs a search of the whole graph each time.
   std::vector<bool> reached_from(VertexId from) const;
 
  private:
-  struct Search;  // the graph of (device, how it was reached), backwards
+  struct Search;
   using Distances = std::shared_ptr<const std::vector<std::uint16_t>>;
-  Distances distances_to(VertexId to) const;
+  /// Distances of all states to `root`, which is the destination or its gate.
+  struct Towards {
+    Distances distances;
+    VertexId root;
+  };
+  Towards towards(VertexId to) const;
+  VertexId gate(VertexId to) const;
+  bool all_links_have_twins() const;
+  bool carries(const Link& link) const {
+    return !link.down && (!network_ || link.kind != LinkKind::network || link.network == *network_);
+  }
+  Search search(bool backward) const;
 
   const Fabric& fabric_;
   std::uint64_t seed_;
+  std::optional<std::uint8_t> network_;
   mutable std::mutex mutex_;
   mutable std::unique_ptr<const Search> search_;
-  mutable std::unordered_map<std::uint32_t, Distances> distances_;  // by destination; never iterated
+  mutable bool twins_ = false;                                      // known with search_
+  mutable std::unordered_map<std::uint32_t, Distances> distances_;  // by root; never iterated
 };
 
 /// "no route from a to b ...": what all routers throw.

@@ -38,6 +38,13 @@ struct ScaleUpText {
   Unjoined unjoined = Unjoined::neighbour;
 };
 
+/// So many NICs of one model among others.
+struct NicCountText {
+  std::string nic;
+  std::uint32_t count = 1;
+  Place place;
+};
+
 /// A node, or changes to one: what is absent comes from `preset`.
 struct NodeText {
   std::optional<std::string> preset;
@@ -54,6 +61,7 @@ struct NodeText {
   std::optional<std::vector<PcieGroupSpec>> pcie;
   std::optional<std::string> nic;
   std::optional<std::uint32_t> nics;
+  std::vector<NicCountText> nic_models;  ///< in place of `nic` and `nics`
   Place place;
   Place gpu_place;
   Place nic_place;
@@ -79,6 +87,8 @@ struct DirectText {
 struct FabricText {
   enum class Kind : std::uint8_t { star, fat_tree, rail_optimized, rail_only, dual_plane, k_ary_n_tree, direct };
   Kind kind = Kind::star;
+  std::string name;                                ///< of one of several; else ""
+  std::optional<std::vector<std::uint32_t>> nics;  ///< of every node, those that are on it; absent: all
   std::optional<std::string> switch_name;
   std::optional<NetworkLinkText> link;
   std::optional<NetworkLinkText> uplink;
@@ -93,6 +103,7 @@ struct FabricText {
   std::uint32_t levels = 0;
   DirectText direct;
   Place place;
+  Place nics_place;
   Place switch_place;
   Place link_place;
 };
@@ -116,11 +127,13 @@ struct ClusterText {
   std::vector<NodeCountText> mixture;  ///< in place of `node` and `nodes`
   std::optional<std::uint32_t> nodes;
   std::optional<FabricText> fabric;
+  std::vector<FabricText> fabrics;  ///< in place of `fabric`, by name
   std::optional<GraphText> graph;
   std::optional<SharedMemoryText> shared_memory;
   std::vector<LinkOverride> overrides;
   Place place;
   Place nodes_place;
+  Place fabrics_place;
 };
 
 }  // namespace athanor

@@ -1,213 +1,18 @@
 #include "topologies/scenario/make_cluster.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "topologies/node/node_template.hpp"
 #include "topologies/scenario/make_direct.hpp"
+#include "topologies/scenario/make_network.hpp"
 
 namespace athanor {
 
 namespace {
-
-using Kind = FabricText::Kind;
-
-/// Makes one Cluster of nodes or hosts on a fabric.
-class ClusterMaker {
- public:
-  ClusterMaker(const ClusterText& text, const Presets& presets, Problems& problems)
-      : text_(text), fabric_(*text.fabric), presets_(presets), problems_(problems) {}
-
-  std::optional<Cluster> make(const RoutingRequest& routing) {
-    const std::size_t before = problems_.size();
-    if (text_.node) { node_ = make_node(*text_.node, presets_, problems_); }
-    for (const NodeCountText& kind : text_.mixture) {
-      if (auto made = make_node(kind.node, presets_, problems_)) { mixture_.push_back(std::move(*made)); }
-    }
-    if (!mixture_.empty()) { node_ = fastest_of_mixture(); }
-    if (fabric_.switch_name) {
-      switch_ = find_preset(presets_.switches, "switch", *fabric_.switch_name, fabric_.switch_place, problems_);
-    }
-    const std::uint32_t members = member_count();
-    check_group();
-    check_mixture();
-    if (problems_.size() > before) { return std::nullopt; }
-    const Population population = population_of(members);
-    switch (fabric_.kind) {
-      case Kind::star: return star(population, host_cable(), radix(), routing);
-      case Kind::fat_tree: return fat_tree(population, clos(), routing);
-      case Kind::rail_optimized: return rail_optimized(population, clos(), routing);
-      case Kind::rail_only: return make_rail_only(population, routing);
-      case Kind::dual_plane: return dual_plane(population, clos(), fabric_.planes, by_rail(), routing);
-      case Kind::k_ary_n_tree: return make_k_ary_n_tree(population, routing);
-      case Kind::direct: return make_direct(fabric_.direct, population, direct_cables(), routing);
-    }
-    return std::nullopt;
-  }
-
- private:
-  /// What the network's own cables are chosen for; single nodes then limit theirs.
-  NodeSpec fastest_of_mixture() const {
-    return *std::max_element(mixture_.begin(), mixture_.end(),
-                             [](const NodeSpec& a, const NodeSpec& b) { return a.nic_rate < b.nic_rate; });
-  }
-
-  Population population_of(std::uint32_t members) const {
-    if (mixture_.empty()) { return node_ ? nodes(members, *node_) : hosts(members, fabric_.direct.positions); }
-    std::vector<NodeKind> kinds;
-    for (std::size_t k = 0; k < mixture_.size(); ++k) {
-      const NodeSpec& spec = mixture_[k];
-      if (spec.nics == 0) {
-        throw ScenarioError(
-            Problem{"does-not-fit", "nodes without a NIC cannot be on a network", {}, "give them NICs"});
-      }
-      NodeKind kind;
-      kind.members = text_.mixture[k].count;
-      kind.node = std::make_shared<const NodeTemplate>(spec);
-      kind.port_rate = port_rate(spec);
-      kind.port_usable = scaled_down(kind.port_rate, fabric_.link ? fabric_.link->efficiency : spec.nic_efficiency);
-      kinds.push_back(std::move(kind));
-    }
-    return mixture(std::move(kinds));
-  }
-
-  /// Of one network port of a NIC: planes share its rate.
-  Bandwidth port_rate(const NodeSpec& node) const {
-    return fabric_.kind == Kind::dual_plane ? node.nic_rate / fabric_.planes : node.nic_rate;
-  }
-
-  void check_mixture() {
-    const bool of_one_kind = fabric_.kind == Kind::direct && members_are_routers(fabric_.direct);
-    if (text_.mixture.empty() || !of_one_kind) { return; }
-    problems_.add({"does-not-fit", "a network whose positions are nodes has nodes of one kind", text_.nodes_place,
-                   "write one \"node\", or take a fat_tree"});
-  }
-
-  bool by_rail() const {
-    return fabric_.kind == Kind::rail_optimized || fabric_.kind == Kind::rail_only ||
-           (fabric_.kind == Kind::dual_plane && fabric_.by_rail.value_or(node_.has_value()));
-  }
-
-  /// Of planes only one of two words for what is on a leaf means something.
-  void check_group() {
-    if (fabric_.kind != Kind::dual_plane) { return; }
-    const bool wrong = by_rail() ? fabric_.hosts_per_leaf.has_value() : fabric_.nodes_per_group.has_value();
-    if (!wrong) { return; }
-    problems_.add({"conflict",
-                   by_rail() ? "planes by rail have \"nodes_per_group\", not \"hosts_per_leaf\""
-                             : "planes that are not by rail have \"hosts_per_leaf\", not \"nodes_per_group\"",
-                   fabric_.place, by_rail() ? R"(or say "by_rail": false)" : R"(or say "by_rail": true)"});
-  }
-
-  Cluster make_rail_only(const Population& population, const RoutingRequest& routing) const {
-    if (node_) { return rail_only(population, clos(), routing); }
-    throw ScenarioError(Problem{"does-not-fit", "hosts without an inside have no rails", {}, "name a \"node\""});
-  }
-
-  Cluster make_k_ary_n_tree(const Population& population, const RoutingRequest& routing) const {
-    const std::uint32_t ports = fabric_.arity * (fabric_.levels > 1 ? 2 : 1);
-    if (radix() && *radix() < ports) {
-      throw ScenarioError(Problem{"does-not-fit",
-                                  fmt::format("a switch of a {}-ary {}-tree needs {} ports, but the switches have {}",
-                                              fabric_.arity, fabric_.levels, ports, *radix()),
-                                  {},
-                                  "use a lesser arity, or larger switches"});
-    }
-    const KaryTreeSpec spec{fabric_.arity, fabric_.levels, host_cable(), cable(fabric_.link)};
-    return k_ary_n_tree(population, spec, routing);
-  }
-
-  /// As said, or as the fabric implies.
-  std::uint32_t member_count() {
-    if (text_.nodes) { return *text_.nodes; }
-    Wide implied = 0;
-    for (const NodeCountText& kind : text_.mixture) { implied += kind.count; }
-    if (implied > 0) { return static_cast<std::uint32_t>(std::min<Wide>(implied, kNoNode)); }
-    if (fabric_.kind == Kind::direct) {
-      implied = implied_members(fabric_.direct, node_ ? node_->nics : 1);
-    } else if (fabric_.kind == Kind::k_ary_n_tree) {
-      implied = Wide{kary_tree_hosts(fabric_.arity, fabric_.levels)} / std::max(node_ ? node_->nics : 1, 1U);
-    } else if (!by_rail() && fabric_.leaves && fabric_.hosts_per_leaf) {
-      implied = Wide{*fabric_.leaves} * *fabric_.hosts_per_leaf / std::max(node_ ? node_->nics : 1, 1U);
-    } else if (by_rail() && fabric_.leaves && fabric_.nodes_per_group && node_) {
-      const std::uint32_t rails = fabric_.kind == Kind::rail_only ? 1 : node_->nics;
-      implied = Wide{*fabric_.leaves} / std::max(rails, 1U) * *fabric_.nodes_per_group;
-    }
-    if (implied > 0) { return static_cast<std::uint32_t>(std::min<Wide>(implied, kNoNode)); }
-    if ((!text_.node && text_.mixture.empty()) || node_) {
-      problems_.add({"missing-key", "a cluster on a fabric needs \"nodes\"", text_.place, R"(write "nodes": 16)"});
-    }
-    return 0;
-  }
-
-  std::optional<std::uint32_t> radix() const {
-    if (fabric_.radix) { return fabric_.radix; }
-    return switch_ != nullptr ? std::optional(switch_->radix) : std::nullopt;
-  }
-
-  /// Between switches: the port rate of the preset, or the figures of `link`, by default those of all links.
-  CableSpec cable(const std::optional<NetworkLinkText>& link) const {
-    if (link) { return {link->rate, scaled_down(link->rate, link->efficiency), link->latency, Time::zero()}; }
-    if (switch_ == nullptr) { return cable(fabric_.link); }
-    const Ratio share = node_ ? node_->nic_efficiency : payload_share(switch_->protocol);
-    return {switch_->rate, scaled_down(switch_->rate, share), fabric_.cable_latency, switch_->latency};
-  }
-
-  /// No faster than the NIC, which planes share by its ports.
-  CableSpec host_cable() const {
-    CableSpec result = cable(std::nullopt);
-    if (!node_) { return result; }
-    const Bandwidth port = port_rate(*node_);
-    if (port >= result.rate) { return result; }
-    const Ratio share = fabric_.link ? fabric_.link->efficiency : node_->nic_efficiency;
-    result.rate = port;
-    result.usable = scaled_down(result.rate, share);
-    return result;
-  }
-
-  /// From a NIC to the router of its position.
-  CableSpec nic_cable() const {
-    if (!node_) { return {}; }
-    return {node_->nic_rate, scaled_down(node_->nic_rate, node_->nic_efficiency), Time::zero(), Time::zero()};
-  }
-
-  DirectCables direct_cables() const {
-    DirectCables cables;
-    cables.radix = radix();
-    cables.local = cable(fabric_.link);
-    cables.global = cable(fabric_.direct.global_link);
-    cables.host = host_cable();
-    cables.nic = nic_cable();
-    return cables;
-  }
-
-  ClosSpec clos() const {
-    ClosSpec spec;
-    spec.tiers = fabric_.tiers;
-    spec.radix = radix();
-    spec.hosts_per_leaf = by_rail() ? fabric_.nodes_per_group : fabric_.hosts_per_leaf;
-    spec.leaves = fabric_.leaves;
-    spec.spines = fabric_.spines;
-    spec.pods = fabric_.pods;
-    spec.leaves_per_pod = fabric_.leaves_per_pod;
-    spec.cores = fabric_.cores;
-    if (!fabric_.oversubscription.empty()) { spec.leaf_oversubscription = fabric_.oversubscription[0]; }
-    if (fabric_.oversubscription.size() > 1) { spec.spine_oversubscription = fabric_.oversubscription[1]; }
-    spec.host_cable = host_cable();
-    spec.up_cable = cable(fabric_.uplink);
-    spec.core_cable = fabric_.core_link ? cable(fabric_.core_link) : spec.up_cable;
-    return spec;
-  }
-
-  const ClusterText& text_;
-  const FabricText& fabric_;
-  const Presets& presets_;
-  Problems& problems_;
-  std::optional<NodeSpec> node_;
-  std::vector<NodeSpec> mixture_;
-  const SwitchPreset* switch_ = nullptr;
-};
 
 /// Every two GPUs of a node must reach each other, and every GPU a NIC where there are any.
 void check_reachable(const NodeSpec& spec, const Place& place, Problems& problems) {
@@ -264,35 +69,204 @@ std::optional<Cluster> make_graph(const GraphText& text, const RoutingRequest& r
   return explicit_graph(*graph, routing);
 }
 
-Place place_of(const Problem& problem, const ClusterText& text, const Place& routing) {
-  if (problem.code == "routing") { return routing; }
+/// Makes the cluster of nodes or hosts on one fabric or several.
+class ClusterMaker {
+ public:
+  ClusterMaker(const ClusterText& text, const Presets& presets, Problems& problems)
+      : text_(text), presets_(presets), problems_(problems) {
+    if (text.fabric) { fabrics_.push_back(&*text.fabric); }
+    for (const FabricText& fabric : text.fabrics) { fabrics_.push_back(&fabric); }
+  }
+
+  std::optional<Cluster> make(const RoutingRequest& routing, const Place& fabric_place) {
+    const std::size_t before = problems_.size();
+    find_members();
+    if (problems_.size() > before) {
+      check_switches();
+      return std::nullopt;
+    }
+    check_positions();
+    check_shared_nics();
+    for (const FabricText* fabric : fabrics_) { make_part(*fabric); }
+    if (problems_.size() > before) { return std::nullopt; }
+    const std::optional<std::size_t> used = used_fabric(routing.fabric, fabric_place);
+    if (!used || !same_members()) { return std::nullopt; }
+    Cluster cluster = assemble(parts_, *used, routing);
+    warn_of_idle_nics(cluster);
+    return cluster;
+  }
+
+ private:
+  void find_members() {
+    const auto add = [&](const NodeText& text) {
+      if (const auto made = make_node(text, presets_, problems_)) {
+        members_.nodes.push_back(std::make_shared<const NodeTemplate>(*made));
+      }
+    };
+    if (text_.node) { add(*text_.node); }
+    for (const NodeCountText& kind : text_.mixture) { add(kind.node); }
+    for (const FabricText* fabric : fabrics_) {
+      if (fabric->direct.positions != VertexKind::host) { members_.positions = fabric->direct.positions; }
+    }
+  }
+
+  /// Told beside what is wrong with the nodes.
+  void check_switches() {
+    for (const FabricText* fabric : fabrics_) {
+      if (!fabric->switch_name) { continue; }
+      find_preset(presets_.switches, "switch", *fabric->switch_name, fabric->switch_place, problems_);
+    }
+  }
+
+  /// What is wrong with one fabric is reported there.
+  void make_part(const FabricText& fabric) {
+    try {
+      std::optional<MadeNetwork> made = make_network(fabric, text_, members_, presets_, problems_);
+      if (!made) { return; }
+      parts_.push_back(std::move(made->part));
+      rates_.push_back(made->rate);
+    } catch (const ScenarioError& error) {
+      if (fabrics_.size() == 1) { throw; }
+      for (Problem problem : error.problems()) {
+        problem.place = fabric.place;
+        problem.message = fmt::format("{}: {}", fabric.name, problem.message);
+        problems_.add(std::move(problem));
+      }
+    }
+  }
+
+  /// Of hosts that are the routers of a network: they are of one only.
+  void check_positions() {
+    const FabricText* first = nullptr;
+    for (const FabricText* fabric : fabrics_) {
+      const bool routers = fabric->kind == FabricText::Kind::direct && members_are_routers(fabric->direct);
+      if (!routers || !members_.nodes.empty()) { continue; }
+      if (first != nullptr) {
+        problems_.add({"conflict", fmt::format("hosts are the positions of both {} and {}", first->name, fabric->name),
+                       fabric->place, "make them positions of one, and join them by switches in the other"});
+      }
+      first = fabric;
+    }
+  }
+
+  void check_shared_nics() {
+    std::map<std::uint32_t, const FabricText*> owners;
+    for (const FabricText* fabric : fabrics_) {
+      if (fabrics_.size() > 1 && !fabric->nics && !members_.nodes.empty()) {
+        problems_.add({"missing-key", fmt::format("which NICs are on {}?", fabric->name), fabric->place,
+                       R"(say so by their numbers, as in "nics": [0, 1, 2, 3])"});
+      }
+      if (!fabric->nics) { continue; }
+      for (const std::uint32_t nic : *fabric->nics) {
+        const auto [owner, first] = owners.emplace(nic, fabric);
+        if (first || owner->second == fabric) { continue; }
+        problems_.add({"conflict", fmt::format("NIC {} is on {} and on {}", nic, owner->second->name, fabric->name),
+                       fabric->nics_place, "a NIC has a port to one of them"});
+      }
+    }
+  }
+
+  /// As asked for; else the one with the most bandwidth out of a node.
+  std::optional<std::size_t> used_fabric(const std::string& wanted, const Place& place) {
+    std::vector<std::string> names;
+    for (const NetworkPart& part : parts_) { names.push_back(part.name); }
+    const auto found = std::find(names.begin(), names.end(), wanted);
+    if (!wanted.empty() && found != names.end()) { return found - names.begin(); }
+    if (!wanted.empty() && parts_.size() == 1 && names[0].empty()) {
+      problems_.add({"no-such-fabric",
+                     fmt::format("there is no fabric \"{}\": the cluster has one without a name", wanted), place,
+                     "leave it out"});
+      return std::nullopt;
+    }
+    if (!wanted.empty()) {
+      const std::string near = nearest(wanted, names);
+      problems_.add({"no-such-fabric", fmt::format("there is no fabric \"{}\"", wanted), place,
+                     near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
+                                  : fmt::format("did you mean \"{}\"?", near)});
+      return std::nullopt;
+    }
+    const auto most = std::max_element(rates_.begin(), rates_.end());
+    if (std::count(rates_.begin(), rates_.end(), *most) == 1) { return most - rates_.begin(); }
+    problems_.add({"missing-key", fmt::format("which of the fabrics {} do ranks use?", fmt::join(names, ", ")),
+                   text_.fabrics_place,
+                   fmt::format(R"(several are equally fast: write "network": {{"fabric": "{}"}})", names[0])});
+    return std::nullopt;
+  }
+
+  bool same_members() {
+    for (const NetworkPart& part : parts_) {
+      if (part.population.members == parts_.front().population.members) { continue; }
+      problems_.add({"missing-key",
+                     fmt::format("{} has room for {} members and {} for {}", parts_.front().name,
+                                 parts_.front().population.members, part.name, part.population.members),
+                     text_.place, R"(say how many there are, as in "nodes": 16)"});
+      return false;
+    }
+    return true;
+  }
+
+  void warn_of_idle_nics(Cluster& cluster) const {
+    if (!fabrics_.front()->nics) { return; }
+    for (const std::shared_ptr<const NodeTemplate>& node : members_.nodes) {
+      std::vector<std::uint32_t> idle;
+      for (std::uint32_t nic = 0; nic < node->nics(); ++nic) {
+        const bool joined = std::any_of(parts_.begin(), parts_.end(), [&](const NetworkPart& part) {
+          return std::count(part.nics.begin(), part.nics.end(), nic) > 0;
+        });
+        if (!joined) { idle.push_back(nic); }
+      }
+      if (idle.empty()) { continue; }
+      cluster.warnings.push_back(fmt::format("of {} NIC {} {} on no fabric", node->spec().name, fmt::join(idle, ", "),
+                                             idle.size() == 1 ? "is" : "are"));
+    }
+  }
+
+  const ClusterText& text_;
+  const Presets& presets_;
+  Problems& problems_;
+  std::vector<const FabricText*> fabrics_;
+  Members members_;
+  std::vector<NetworkPart> parts_;
+  std::vector<Bandwidth> rates_;  // of parts_
+};
+
+Place place_of(const Problem& problem, const ClusterText& text, const RoutingPlaces& places) {
+  if (problem.code == "routing") { return places.routing; }
   if (problem.code == "too-large" && (text.nodes || !text.mixture.empty())) { return text.nodes_place; }
   if (text.graph) { return text.graph->place; }
+  if (!text.fabrics.empty()) { return text.fabrics_place; }
   return text.fabric ? text.fabric->place : text.place;
 }
 
 std::optional<Cluster> make(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
-                            Problems& problems) {
+                            const RoutingPlaces& places, Problems& problems) {
+  const bool networks = text.fabric || !text.fabrics.empty();
+  if (!networks && !routing.fabric.empty()) {
+    problems.add({"no-such-fabric",
+                  fmt::format("there is no fabric \"{}\": the cluster has none by name", routing.fabric), places.fabric,
+                  "leave it out"});
+    return std::nullopt;
+  }
   if (text.shared_memory) { return shared_memory(text.shared_memory->ranks, text.shared_memory->processors); }
   if (text.graph) { return make_graph(*text.graph, routing, problems); }
-  if (!text.fabric) { return make_single(text, presets, routing, problems); }
-  return ClusterMaker(text, presets, problems).make(routing);
+  if (!networks) { return make_single(text, presets, routing, problems); }
+  return ClusterMaker(text, presets, problems).make(routing, places.fabric);
 }
 
 }  // namespace
 
 std::optional<Cluster> make_cluster(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
-                                    const Place& routing_place, Problems& problems) {
+                                    const RoutingPlaces& places, Problems& problems) {
   const std::size_t before = problems.size();
   if (text.node) { check_node(*text.node, presets, problems); }
   for (const NodeCountText& kind : text.mixture) { check_node(kind.node, presets, problems); }
   std::optional<Cluster> cluster;
   try {
-    cluster = make(text, presets, routing, problems);
+    cluster = make(text, presets, routing, places, problems);
     if (cluster && problems.size() == before) { apply_overrides(*cluster, text.overrides, problems); }
   } catch (const ScenarioError& error) {
     for (Problem problem : error.problems()) {
-      problem.place = place_of(problem, text, routing_place);
+      problem.place = place_of(problem, text, places);
       problems.add(std::move(problem));
     }
   }

@@ -9,10 +9,17 @@
 
 namespace athanor {
 
+/// Where to report a routing that the fabric cannot do, and a fabric that is not there.
+struct RoutingPlaces {
+  Place routing;
+  Place fabric;
+};
+
 /// The cluster that a scenario describes. All that is wrong with it is added to `problems`, with its place; nothing
-/// is returned then. `routing_place`: where to report a routing that the fabric cannot do.
+/// is returned then. Of several fabrics ranks use the one that `routing.fabric` names, else the one that has the most
+/// bandwidth out of a node; which of equal ones has to be said.
 std::optional<Cluster> make_cluster(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
-                                    const Place& routing_place, Problems& problems);
+                                    const RoutingPlaces& places, Problems& problems);
 
 /// The inside of a node: a preset with the changes made to it. None, and problems, when something is wrong.
 std::optional<NodeSpec> make_node(const NodeText& text, const Presets& presets, Problems& problems);

@@ -69,8 +69,8 @@ HyperXShape hyperx_shape(const DirectText& text) {
   return shape;
 }
 
-Cluster make_full_mesh(const DirectText& text, const Population& population, DirectSpec spec,
-                       const DirectCables& cables, const RoutingRequest& routing) {
+GeneratedNetwork make_full_mesh(const DirectText& text, const Population& population, DirectSpec spec,
+                                const DirectCables& cables) {
   const std::uint32_t parallel = text.cables.empty() ? 1 : text.cables[0];
   std::uint32_t routers = population.members;
   if (!members_are_routers(text)) {
@@ -81,7 +81,7 @@ Cluster make_full_mesh(const DirectText& text, const Population& population, Dir
     spec.host_cable = cables.nic;
     spec.radix.reset();
   }
-  return full_mesh(population, routers, parallel, spec, routing);
+  return full_mesh_network(population, routers, parallel, spec);
 }
 
 }  // namespace
@@ -110,27 +110,26 @@ Wide implied_members(const DirectText& text, std::uint32_t nics) {
   return 0;
 }
 
-Cluster make_direct(const DirectText& text, const Population& population, const DirectCables& cables,
-                    const RoutingRequest& routing) {
+GeneratedNetwork make_direct(const DirectText& text, const Population& population, const DirectCables& cables) {
   DirectSpec spec{hosts_per_switch(text), cables.radix, cables.host, cables.local, cables.global};
   switch (text.kind) {
-    case Kind::mesh: return mesh(population, {text.dimensions, cables.local, cables.nic, text.wrap}, routing);
+    case Kind::mesh: return mesh_network(population, {text.dimensions, cables.local, cables.nic, text.wrap});
     case Kind::torus: {
       const auto twists = text.tpu_v4_twists ? tpu_v4_twists(text.dimensions) : text.twists;
-      return torus(population, {text.dimensions, cables.local, cables.nic, twists}, routing);
+      return torus_network(population, {text.dimensions, cables.local, cables.nic, twists});
     }
-    case Kind::full_mesh: return make_full_mesh(text, population, spec, cables, routing);
+    case Kind::full_mesh: return make_full_mesh(text, population, spec, cables);
     case Kind::hyperx:
       if (!text.hosts_per_switch) {
         spec.hosts_per_router = ceil_of(population.attachments(), std::max<Wide>(product(text.dimensions), 1));
       }
-      return hyperx(population, hyperx_shape(text), spec, routing);
-    case Kind::dragonfly: return dragonfly(population, dragonfly_shape(text, population), spec, routing);
-    case Kind::dragonfly_plus: return dragonfly_plus(population, dragonfly_plus_shape(text, population), spec, routing);
+      return hyperx_network(population, hyperx_shape(text), spec);
+    case Kind::dragonfly: return dragonfly_network(population, dragonfly_shape(text, population), spec);
+    case Kind::dragonfly_plus: return dragonfly_plus_network(population, dragonfly_plus_shape(text, population), spec);
     case Kind::slim_fly:
       check_slim_fly(text.q);
       spec.hosts_per_router = text.hosts_per_switch.value_or(balanced_hosts_per_router(text.q));
-      return slim_fly(population, text.q, spec, routing);
+      return slim_fly_network(population, text.q, spec);
   }
   return {};
 }

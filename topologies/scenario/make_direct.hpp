@@ -24,7 +24,6 @@ bool members_are_routers(const DirectText& text);
 Wide implied_members(const DirectText& text, std::uint32_t nics);
 
 /// What a text leaves open follows from the population: as few groups or hosts per switch as take it.
-Cluster make_direct(const DirectText& text, const Population& population, const DirectCables& cables,
-                    const RoutingRequest& routing);
+GeneratedNetwork make_direct(const DirectText& text, const Population& population, const DirectCables& cables);
 
 }  // namespace athanor

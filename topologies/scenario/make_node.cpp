@@ -25,6 +25,8 @@ bool complete(NodeText& node, const Presets& presets, Problems& problems) {
   fill(node.pcie_link, base.pcie_link);
   fill(node.c2c_link, base.c2c_link);
   fill(node.pcie, base.pcie);
+  if (!node.nic_models.empty()) { return true; }
+  if (!node.nic && !node.nics) { node.nic_models = base.nic_models; }
   fill(node.nic, base.nic);
   fill(node.nics, base.nics);
   return true;
@@ -109,14 +111,24 @@ class NodeMaker {
       add_nic_figures();
       return;
     }
-    spec_.nic_rate = text_.port->rate;
-    spec_.nic_efficiency = text_.port->efficiency;
-    spec_.nic_forwarding = text_.port->latency;
+    spec_.nic = {text_.port->rate, text_.port->efficiency, text_.port->latency};
   }
 
   void add_nics() {
+    for (const NicCountText& model : text_.nic_models) {
+      const std::optional<NicSpec> nic = nic_figures(model.nic, model.place);
+      if (nic) { spec_.own_nics.resize(spec_.own_nics.size() + model.count, *nic); }
+    }
+    spec_.nics = static_cast<std::uint32_t>(spec_.own_nics.size());
+    if (!text_.nic_models.empty()) { return; }
     spec_.nics = text_.nics.value_or(0);
     if (spec_.nics > 0) { add_nic_figures(); }
+  }
+
+  std::optional<NicSpec> nic_figures(const std::string& name, const Place& place) {
+    const NicPreset* nic = find_preset(presets_.nics, "NIC", name, place, problems_);
+    if (nic == nullptr) { return std::nullopt; }
+    return NicSpec{nic->rate, payload_share(nic->protocol), nic->latency};
   }
 
   void add_nic_figures() {
@@ -124,11 +136,7 @@ class NodeMaker {
       problem("missing-key", "a node with NICs needs \"nic\"", text_.place, R"(write "nic": "CX7-NDR")");
       return;
     }
-    const NicPreset* nic = find_preset(presets_.nics, "NIC", *text_.nic, text_.nic_place, problems_);
-    if (nic == nullptr) { return; }
-    spec_.nic_rate = nic->rate;
-    spec_.nic_efficiency = payload_share(nic->protocol);
-    spec_.nic_forwarding = nic->latency;
+    spec_.nic = nic_figures(*text_.nic, text_.nic_place).value_or(NicSpec{});
   }
 
   std::vector<PcieGroupSpec> all_on_one_socket() const {

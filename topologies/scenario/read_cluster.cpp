@@ -1,3 +1,7 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "topologies/scenario/read_text.hpp"
 
 namespace athanor {
@@ -93,7 +97,39 @@ void read_fabric(ObjectReader& reader, FabricText& fabric) {
        {"dragonfly", "Groups of routers, joined every two within a group and group by group", with(read_dragonfly)},
        {"dragonfly_plus", "Groups of leaves and spines, joined by cables between spines", with(read_dragonfly_plus)},
        {"slim_fly", "Routers at most two hops apart, joined by algebra", with(read_slim_fly)}});
-  if (!reader.describing()) { fabric.place = reader.place(); }
+  std::vector<std::uint32_t> nics;
+  reader.optional("nics", nics, "The NICs of every node that are on it, counted from 0; absent: all",
+                  {0, kMaxDevicesPerNode});
+  if (reader.describing()) { return; }
+  if (reader.has("nics")) { fabric.nics = nics; }
+  fabric.place = reader.place();
+  fabric.nics_place = reader.place("nics");
+}
+
+bool is_fabric_name(const std::string& name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+void read_fabrics(ObjectReader& reader, ClusterText& cluster) {
+  reader.entries("One fabric", [&](const std::string& name, ValueReader& value) {
+    if (!value.describing() && !is_fabric_name(name)) {
+      value.problem("bad-name", fmt::format("\"{}\" is no name of a fabric", name),
+                    "use letters, digits, _ and -: devices are called \"name/leaf0\"");
+      return;
+    }
+    value.object([&](ObjectReader& fields) {
+      FabricText fabric;
+      read_fabric(fields, fabric);
+      fabric.name = name;
+      if (!fields.describing()) { cluster.fabrics.push_back(std::move(fabric)); }
+    });
+  });
+  if (!reader.describing() && reader.ok() && (cluster.fabrics.empty() || cluster.fabrics.size() > kMostNetworks)) {
+    reader.problem("", "out-of-range", fmt::format("one to {} fabrics are possible", kMostNetworks),
+                   R"(write "fabrics": {"back_end": {...}, "storage": {...}})");
+  }
 }
 
 void read_node_forms(ValueReader& reader, NodeText& node) {
@@ -139,7 +175,11 @@ void read_shared_memory(ObjectReader& reader, SharedMemoryText& shared) {
 }
 
 void check_together(ObjectReader& reader, const ClusterText& cluster) {
-  const bool regular = cluster.node || cluster.nodes || !cluster.mixture.empty() || cluster.fabric;
+  const bool networks = cluster.fabric || reader.has("fabrics");
+  const bool regular = cluster.node || cluster.nodes || !cluster.mixture.empty() || networks;
+  if (cluster.fabric && reader.has("fabrics")) {
+    reader.problem("fabric", "conflict", "\"fabrics\" name all of them", "put this one among them, with a name");
+  }
   if (cluster.shared_memory) {
     if (regular || cluster.graph || !cluster.overrides.empty()) {
       reader.problem("shared_memory", "conflict", "\"shared_memory\" stands alone: its ranks share one machine");
@@ -152,11 +192,11 @@ void check_together(ObjectReader& reader, const ClusterText& cluster) {
   if (cluster.node && !cluster.mixture.empty()) {
     reader.problem("node", "conflict", "\"nodes\" is a list of kinds of nodes: each says its own \"node\"");
   }
-  if (!cluster.mixture.empty() && !cluster.fabric) {
+  if (!cluster.mixture.empty() && !networks) {
     reader.problem("nodes", "missing-key", "nodes of several kinds need a \"fabric\" that joins them",
                    R"(write "fabric": {"kind": "star", "switch": "QM9700"})");
   }
-  if (!cluster.graph && !cluster.node && !cluster.fabric && reader.ok()) {
+  if (!cluster.graph && !cluster.node && !networks && reader.ok()) {
     reader.problem("", "missing-key", "a cluster needs a \"node\", a \"fabric\" or a \"graph\"",
                    R"(write "node": "DGX-H100")");
   }
@@ -210,6 +250,8 @@ void read_cluster(ObjectReader& reader, ClusterText& cluster) {
     read_fabric(fields, fabric);
     if (!fields.describing()) { cluster.fabric = std::move(fabric); }
   });
+  reader.optional_object("fabrics", "In place of fabric: several by name, such as front_end, back_end and storage",
+                         [&](ObjectReader& fields) { read_fabrics(fields, cluster); });
   reader.optional_object("graph", "All devices and links, in place of node, nodes and fabric",
                          [&](ObjectReader& fields) {
                            GraphText graph;
@@ -230,6 +272,7 @@ void read_cluster(ObjectReader& reader, ClusterText& cluster) {
   if (reader.describing()) { return; }
   cluster.place = reader.place();
   cluster.nodes_place = reader.place("nodes");
+  cluster.fabrics_place = reader.place("fabrics");
   check_together(reader, cluster);
 }
 

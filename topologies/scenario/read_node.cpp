@@ -72,6 +72,24 @@ void read_group(ObjectReader& reader, int level, PcieGroupSpec& group) {
   });
 }
 
+/// Numbers of NICs count on from model to model.
+void read_nics(ValueReader& reader, NodeText& node) {
+  const Range<std::uint32_t> range{0, kMaxDevicesPerNode};
+  const auto number = [&](ValueReader& value) { value.read(node.nics, range); };
+  const auto models = [&](ValueReader& value) {
+    value.list([&](ValueReader& element) {
+      NicCountText model;
+      element.object([&](ObjectReader& fields) {
+        fields.required("nic", model.nic, "A NIC preset");
+        fields.optional("count", model.count, "How many of them", {1, kMaxDevicesPerNode});
+        if (!fields.describing()) { model.place = fields.place("nic"); }
+      });
+      if (!element.describing()) { node.nic_models.push_back(std::move(model)); }
+    });
+  };
+  reader.one_of({{Form::Type::number, number}, {Form::Type::list, models}});
+}
+
 }  // namespace
 
 void read_link_figures(ObjectReader& reader, LinkText& link) {
@@ -110,8 +128,12 @@ void read_node(ObjectReader& reader, NodeText& node) {
                   });
                 });
   reader.optional("nic", node.nic, "A NIC preset");
-  reader.optional("nics", node.nics, "NICs in the node", {0, kMaxDevicesPerNode});
+  reader.optional_value("nics", "How many are in the node; or a list of models, each with its count",
+                        [&](ValueReader& value) { read_nics(value, node); });
   if (reader.describing()) { return; }
+  if (!node.nic_models.empty() && reader.has("nic")) {
+    reader.problem("nic", "conflict", "the list \"nics\" names the model of every NIC", "leave out \"nic\"");
+  }
   node.place = reader.place();
   node.gpu_place = reader.place("gpu");
   node.nic_place = reader.place("nic");

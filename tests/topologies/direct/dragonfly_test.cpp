@@ -220,7 +220,7 @@ TEST_CASE("each of the ways that ugal chooses among is connected and comes nowhe
     for (const VertexId from : cluster.endpoints) {
       for (const VertexId to : cluster.endpoints) {
         std::vector<LinkId> path;
-        cluster.router->route({from, to, 0, {}, way}, path);
+        cluster.router->route({from, to, 0, way}, path);
         CHECK(broken(*cluster.fabric, from, to, path) == "");
       }
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "topologies/cluster.hpp"
+#include "topologies/generators/assemble.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/generators/direct/dragonfly.hpp"
 #include "topologies/generators/direct/dragonfly_plus.hpp"
@@ -33,6 +34,17 @@ struct MeshSpec {
 
 /// Networks of routers or switches that are joined with each other, by any of which endpoints are reached. All throw
 /// ScenarioError as the generators of generators.hpp do; what fits is said beside each shape and in check_direct.
+/// Those named _network make the part of a cluster that assemble.hpp joins with others.
+GeneratedNetwork torus_network(const Population& population, const TorusSpec& spec);
+GeneratedNetwork mesh_network(const Population& population, const MeshSpec& spec);
+GeneratedNetwork full_mesh_network(const Population& population, std::uint32_t routers, std::uint32_t cables,
+                                   const DirectSpec& spec);
+GeneratedNetwork hyperx_network(const Population& population, const HyperXShape& shape, const DirectSpec& spec);
+GeneratedNetwork dragonfly_network(const Population& population, const DragonflyShape& shape, const DirectSpec& spec);
+GeneratedNetwork dragonfly_plus_network(const Population& population, const DragonflyPlusShape& shape,
+                                        const DirectSpec& spec);
+GeneratedNetwork slim_fly_network(const Population& population, std::uint32_t q, const DirectSpec& spec);
+
 Cluster torus(const Population& population, const TorusSpec& spec, const RoutingRequest& routing = {});
 Cluster mesh(const Population& population, const MeshSpec& spec, const RoutingRequest& routing = {});
 /// Members joined every two by so many cables, or so many switches that each have `spec.hosts_per_router` hosts or

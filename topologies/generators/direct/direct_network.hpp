@@ -49,8 +49,9 @@ class DirectNetwork : public NetworkStructure {
   std::vector<std::string> warnings() const override;
   bool alike_from_every_node() const override;
 
+  bool members_are_routers() const override { return !spec_.hosts_per_router; }
+
  private:
-  bool members_are_routers() const { return !spec_.hosts_per_router; }
   bool own_vertices() const { return !members_are_routers() || population_.node; }
   std::uint32_t hosts_each() const { return spec_.hosts_per_router.value_or(population_.attachments_each()); }
   VertexId vertex(std::uint32_t router) const { return VertexId{first_router_ + router}; }

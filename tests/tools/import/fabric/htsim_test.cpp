@@ -41,7 +41,7 @@ std::string replaced(const std::string& part, const std::string& by) {
 
 Time latency(const Cluster& cluster, std::size_t from, std::size_t to) {
   std::vector<LinkId> path;
-  cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0, {}}, path);
+  cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0}, path);
   Time sum = Time::zero();
   for (const LinkId link : path) { sum += cluster.fabric->link(link).latency; }
   return sum;

@@ -67,7 +67,7 @@ inline FabricHints slurm_links() {
 /// The narrowest link of a route between two endpoints.
 inline Bandwidth width(const Cluster& cluster, std::size_t from, std::size_t to) {
   std::vector<LinkId> path;
-  cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0, {}}, path);
+  cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0}, path);
   Bandwidth least = Bandwidth::max();
   for (const LinkId link : path) { least = std::min(least, cluster.fabric->link(link).usable); }
   return least;
@@ -76,7 +76,7 @@ inline Bandwidth width(const Cluster& cluster, std::size_t from, std::size_t to)
 /// The kinds of the devices that a route passes, its ends included.
 inline std::vector<VertexKind> passes(const Cluster& cluster, std::size_t from, std::size_t to) {
   std::vector<LinkId> path;
-  cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0, {}}, path);
+  cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0}, path);
   std::vector<VertexKind> kinds{cluster.fabric->vertex(cluster.endpoints[from]).kind};
   for (const LinkId link : path) { kinds.push_back(cluster.fabric->vertex(cluster.fabric->target(link)).kind); }
   return kinds;

@@ -1,0 +1,227 @@
+#include "topologies/generators/assemble.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+#include "topologies/routing/regular_router.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Of a uniform population the only one.
+std::vector<NodeKind> kinds_of(const Population& population) {
+  if (population.mixed()) { return population.kinds; }
+  NodeKind kind;
+  kind.members = population.members;
+  kind.node = population.node;
+  return {kind};
+}
+
+void check_size(const Population& population, Wide more_vertices, Wide more_links) {
+  Wide vertices = more_vertices;
+  Wide links = more_links;
+  for (const NodeKind& kind : kinds_of(population)) {
+    vertices += Wide{kind.members} * (kind.node ? kind.node->vertices() : 1);
+    links += Wide{kind.members} * (kind.node ? kind.node->links() : 0);
+  }
+  const Wide bytes = bytes_needed(vertices, links);
+  if (bytes <= kMostBytes) { return; }
+  throw ScenarioError(Problem{
+      "too-large",
+      fmt::format("a fabric of {} devices and {} links needs {} GiB of memory, and {} GiB is the most that is used",
+                  static_cast<std::uint64_t>(vertices), static_cast<std::uint64_t>(links),
+                  static_cast<std::uint64_t>(bytes >> 30U), kMostBytes >> 30U),
+      {},
+      "describe a smaller cluster"});
+}
+
+bool can_relay(const Population& population) {
+  const std::vector<NodeKind> kinds = kinds_of(population);
+  return std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) {
+    return kind.node && kind.node->nics() > 0 && has_nvlink(kind.node->spec());
+  });
+}
+
+RoutingChoice choose(const RoutingRequest& request, const Population& population, const NetworkStructure& network) {
+  if (request.pxn.value_or(false) && !can_relay(population)) {
+    throw ScenarioError(Problem{"routing",
+                                "pxn sends data over NVLink to the GPU beside the right NIC, and here is no NVLink",
+                                {},
+                                "leave out \"pxn\", or use nodes with NVLink and NICs"});
+  }
+  const bool pxn = request.pxn.value_or(network.rails_apart() && can_relay(population));
+  const std::vector<Routing> possible = network.routings();
+  if (!request.routing) { return {possible.front(), request.seed, pxn}; }
+  std::vector<std::string_view> names;
+  for (const Routing routing : possible) {
+    if (routing == *request.routing) { return {routing, request.seed, pxn}; }
+    names.push_back(name(routing));
+  }
+  throw ScenarioError(Problem{"routing",
+                              fmt::format("this fabric cannot be routed by {}", name(*request.routing)),
+                              {},
+                              fmt::format("use {}", fmt::join(names, " or "))});
+}
+
+/// The first node of every kind.
+void add_nodes(const Population& population, std::vector<Division>& divisions) {
+  if (!population.node) { return; }
+  for (const NodeKind& kind : kinds_of(population)) {
+    const std::string name = population.members > 1 ? fmt::format("node {}", kind.first_member) : "node";
+    divisions.push_back({name, {population.range(kind.first_member, kind.first_member + 1)}, false});
+  }
+}
+
+std::string described(const Population& population) {
+  if (!population.node) { return fmt::format("{} x {}", population.members, name(population.kind)); }
+  std::vector<std::string> parts;
+  for (const NodeKind& kind : kinds_of(population)) {
+    parts.push_back(fmt::format("{} x {}", kind.members, kind.node->spec().name));
+  }
+  if (parts.size() == 1) { return parts.front(); }
+  return fmt::format("{} and {}", fmt::join(parts.begin(), parts.end() - 1, ", "), parts.back());
+}
+
+/// What every node has of something; 0 where they differ.
+std::uint32_t in_each(const Population& population, std::uint32_t (NodeTemplate::*count)() const) {
+  const std::uint32_t first = (*population.node.*count)();
+  const bool equal = std::all_of(population.kinds.begin(), population.kinds.end(),
+                                 [&](const NodeKind& kind) { return (*kind.node.*count)() == first; });
+  return equal ? first : 0;
+}
+
+/// The one that nodes are described by: with all their NICs, or with those of their network.
+const Population& first_population(const std::vector<NetworkPart>& parts) { return parts.front().population; }
+
+void check_size(const std::vector<NetworkPart>& parts) {
+  Wide vertices = 0;
+  Wide links = 0;
+  for (const NetworkPart& part : parts) {
+    vertices += part.network.structure->vertices();
+    links += part.network.structure->links();
+  }
+  check_size(first_population(parts), vertices, links);
+}
+
+std::uint64_t node_links(const Population& population) {
+  std::uint64_t links = 0;
+  for (const NodeKind& kind : kinds_of(population)) {
+    links += kind.node ? std::uint64_t{kind.members} * kind.node->links() : 0;
+  }
+  return links;
+}
+
+/// Devices of the nodes and networks, then their links. Networks whose positions are the bare devices themselves count
+/// the ports of those from 0: their links come first.
+Fabric build(const std::vector<NetworkPart>& parts) {
+  const Population& population = first_population(parts);
+  std::uint64_t vertices = population.vertices();
+  std::uint64_t links = node_links(population);
+  for (const NetworkPart& part : parts) {
+    vertices += part.network.structure->vertices();
+    links += part.network.structure->links();
+  }
+  FabricBuilder builder;
+  builder.reserve(vertices, links);
+  add_vertices(population, builder);
+  for (const NetworkPart& part : parts) {
+    builder.select_network(part.name);
+    part.network.structure->add_vertices(builder);
+  }
+  builder.select_network("");
+  add_links(population, builder);
+  std::vector<const NetworkPart*> order;
+  for (const NetworkPart& part : parts) { order.push_back(&part); }
+  std::stable_partition(order.begin(), order.end(),
+                        [](const NetworkPart* part) { return part->network.structure->members_are_routers(); });
+  for (const NetworkPart* part : order) {
+    if (part->population.ports_before) { *part->population.ports_before = builder.ports(population.members); }
+    builder.select_network(part->name);
+    part->network.structure->add_links(builder);
+  }
+  return builder.build();
+}
+
+/// "16 x DGX-H100 on a fat tree", or "... on back_end: a star, front_end: a fat tree; ranks use back_end".
+std::string described(const std::vector<NetworkPart>& parts, const NetworkPart& used) {
+  const std::string members = described(used.population);
+  if (parts.size() == 1) { return fmt::format("{} on a {}", members, used.network.kind); }
+  std::vector<std::string> networks;
+  for (const NetworkPart& part : parts) { networks.push_back(fmt::format("{}: a {}", part.name, part.network.kind)); }
+  return fmt::format("{} on {}; ranks use {}", members, fmt::join(networks, ", "), used.name);
+}
+
+/// Of several networks each with its name; tiers of all are told, halves and groups of the one that is used.
+void add_structure(const std::vector<NetworkPart>& parts, const NetworkPart& used, Cluster& cluster) {
+  for (const NetworkPart& part : parts) {
+    const std::string prefix = parts.size() > 1 ? part.name + " " : "";
+    for (TierSummary& tier : part.network.structure->tiers()) {
+      tier.name = prefix + tier.name;
+      cluster.tiers.push_back(std::move(tier));
+    }
+    for (const std::string& warning : part.network.structure->warnings()) {
+      cluster.warnings.push_back(parts.size() > 1 ? fmt::format("{}: {}", part.name, warning) : warning);
+    }
+    if (parts.size() > 1) { cluster.networks.push_back({part.name, part.network.kind, part.nics, &part == &used}); }
+  }
+  add_nodes(used.population, cluster.divisions);
+  for (Division& division : used.network.structure->divisions()) { cluster.divisions.push_back(std::move(division)); }
+}
+
+}  // namespace
+
+void check_population(const Population& population) {
+  Wide attachments = 0;
+  bool connected = true;
+  for (const NodeKind& kind : kinds_of(population)) {
+    attachments += Wide{kind.members} * (kind.node ? kind.node->nics() : 1);
+    connected = connected && (!kind.node || kind.node->nics() > 0);
+  }
+  check_size(population, 1, 2 * attachments);
+  require(population.members > 0, "a fabric without members");
+  if (connected) { return; }
+  throw ScenarioError(Problem{
+      "does-not-fit", "nodes without a NIC cannot be on a network", {}, "give the node NICs, or leave out the fabric"});
+}
+
+Cluster assemble(const std::vector<NetworkPart>& parts, std::size_t used, const RoutingRequest& request) {
+  const NetworkPart& part = parts.at(used);
+  const Population& population = part.population;
+  NetworkStructure& network = *part.network.structure;
+  RoutingChoice choice = choose(request, population, network);
+  if (parts.size() > 1) { choice.network = static_cast<std::uint8_t>(used + 1); }
+  check_size(parts);
+  Cluster cluster;
+  cluster.fabric = std::make_unique<Fabric>(build(parts));
+  cluster.network = choice.network;
+  cluster.shape = part.network.shape;
+  cluster.torus = part.network.torus;
+  cluster.alike_from_every_node = network.alike_from_every_node() && !population.mixed();
+  add_structure(parts, part, cluster);
+  cluster.endpoints.reserve(population.endpoints());
+  for (std::uint32_t e = 0; e < population.endpoints(); ++e) { cluster.endpoints.push_back(population.endpoint(e)); }
+  cluster.endpoints_per_node = population.node ? in_each(population, &NodeTemplate::gpus) : 1;
+  cluster.nics_per_node = population.node ? in_each(population, &NodeTemplate::nics) : 0;
+  cluster.description = described(parts, part);
+  cluster.router = std::make_unique<RegularRouter>(*cluster.fabric, population, part.network.structure, choice);
+  return cluster;
+}
+
+Cluster assemble(const Population& population, GeneratedNetwork network, const RoutingRequest& request) {
+  return assemble({{"", population, std::move(network), {}}}, 0, request);
+}
+
+Wide bytes_needed(Wide vertices, Wide links) {
+  // A link while building: its ends and properties, its place in the order; and its properties, target and source in
+  // the graph. A vertex likewise.
+  constexpr Wide kLink = 2 * sizeof(Link) + 2 * sizeof(std::uint32_t) + 3 * sizeof(std::uint32_t);
+  constexpr Wide kVertex = 2 * sizeof(Vertex) + 2 * sizeof(std::uint32_t);
+  return vertices * kVertex + links * kLink;
+}
+
+}  // namespace athanor
