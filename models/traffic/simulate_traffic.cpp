@@ -1,0 +1,134 @@
+#include "models/traffic/simulate_traffic.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "models/execution/path_layout.hpp"
+#include "models/execution/plan_network.hpp"
+#include "models/traffic/traffic_driver.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+#include "sim/random.hpp"
+
+namespace athanor {
+
+namespace {
+
+Plan plan_of(const TrafficMatrix& matrix, const Cluster& cluster, std::uint64_t seed, std::uint32_t queue_pairs) {
+  Plan plan;
+  plan.queue_pairs = queue_pairs;
+  PathLayout paths(plan, cluster);
+  for (std::uint32_t c = 0; c < matrix.connections.size(); ++c) {
+    const TrafficMatrix::Connection& connection = matrix.connections[c];
+    require(connection.from < cluster.endpoints.size() && connection.to < cluster.endpoints.size(),
+            "a message from {} to {} among {} endpoints", connection.from, connection.to, cluster.endpoints.size());
+    paths.add(cluster.endpoints[connection.from], cluster.endpoints[connection.to], join_hash(seed, c),
+              [](std::span<const LinkId>) { return ConnectionCost{}; });
+  }
+  return plan;
+}
+
+/// How long messages of a connection take where nothing else moves.
+class TimesAlone {
+ public:
+  explicit TimesAlone(const Plan& plan) : plan_(plan) {}
+
+  /// The link that takes longest for its share of the payload, and the latency of the longest path.
+  Time of(std::uint32_t connection, Bytes size) {
+    pairs_on_.clear();
+    for (std::uint32_t pair = 0; pair < plan_.queue_pairs; ++pair) {
+      const NetworkPlan::Connection& path =
+          plan_.network.connections[std::size_t{connection} * plan_.queue_pairs + pair];
+      for (std::uint32_t u = path.first_use; u < path.first_use + path.uses; ++u) {
+        ++pairs_on_[plan_.network.uses[u].link];
+      }
+    }
+    Time longest;
+    for (const auto& [link, pairs] : pairs_on_) {
+      const Bytes share = scaled_down(size, {pairs, plan_.queue_pairs});
+      longest = std::max(longest, transfer_time(share, plan_.network.links[link].rate));
+    }
+    return longest + plan_.latency(connection);
+  }
+
+ private:
+  const Plan& plan_;
+  std::map<std::uint32_t, std::uint32_t> pairs_on_;  ///< by link
+};
+
+/// Bytes of each connection within the window.
+std::vector<double> bytes_within(const std::vector<MessageTimes>& messages, std::size_t connections,
+                                 const TrafficMatrix::Window& window) {
+  std::vector<double> bytes(connections, 0);
+  std::vector<Time> before(connections);
+  for (const MessageTimes& message : messages) {
+    Time& since = before[message.connection];
+    const Time from = std::max(since, message.start);
+    const Time begin = std::max(from, window.begin);
+    const Time end = std::min(message.end, window.end);
+    if (end > begin) {
+      bytes[message.connection] +=
+          static_cast<double>(message.size.count()) * (seconds(end - begin) / seconds(message.end - from));
+    }
+    since = message.end;
+  }
+  return bytes;
+}
+
+void measure_rates(const TrafficMatrix& matrix, TimesAlone& alone, const Plan& plan, SimulatedTraffic& result) {
+  const TrafficMatrix::Window& window = *matrix.window;
+  const std::size_t connections = matrix.connections.size();
+  for (const double bytes : bytes_within(result.messages, connections, window)) {
+    result.rates.push_back(bytes / seconds(window.end - window.begin));
+  }
+  constexpr Bytes kProbe{1'000'000'000};
+  for (std::uint32_t c = 0; c < connections; ++c) {
+    const Time transfer = alone.of(c, kProbe) - plan.latency(c);
+    result.kept.push_back(result.rates[c] * seconds(transfer) / static_cast<double>(kProbe.count()));
+  }
+}
+
+[[noreturn]] void refuse_undelivered(const TrafficMatrix& matrix, const Cluster& cluster,
+                                     const std::vector<MessageTimes>& messages, std::uint32_t first,
+                                     std::size_t count) {
+  const TrafficMatrix::Connection& connection = matrix.connections[messages[first].connection];
+  throw SimulationError(
+      "undelivered",
+      fmt::format("{} of {} messages were never delivered, such as the one from {} to {} that started at {:.2f} us",
+                  count, messages.size(), cluster.fabric->name(cluster.endpoints[connection.from]),
+                  cluster.fabric->name(cluster.endpoints[connection.to]), microseconds(messages[first].start)));
+}
+
+}  // namespace
+
+SimulatedTraffic simulate_traffic(const TrafficMatrix& matrix, const Cluster& cluster, std::uint64_t seed,
+                                  const SimulationOptions& options) {
+  const Plan plan = plan_of(matrix, cluster, seed, options.queue_pairs);
+  Simulator simulator;
+  TrafficDriver driver(simulator, matrix);
+  PlanNetwork network(simulator, plan, *cluster.fabric, options, seed, driver);
+  driver.start(network.network());
+  simulator.run();
+
+  SimulatedTraffic result;
+  result.messages = driver.take_messages();
+  if (driver.under_way() > 0) {
+    refuse_undelivered(matrix, cluster, result.messages, driver.first_under_way(), driver.under_way());
+  }
+  TimesAlone alone(plan);
+  for (MessageTimes& message : result.messages) {
+    message.alone = alone.of(message.connection, message.size);
+    result.time = std::max(result.time, message.end);
+  }
+  if (matrix.window) { measure_rates(matrix, alone, plan, result); }
+  const Time end = options.level == NetworkLevel::packet ? simulator.now() : result.time;
+  result.loads = network.loads(end);
+  result.ports = network.ports(end);
+  result.packets = network.packets();
+  result.events = simulator.events();
+  return result;
+}
+
+}  // namespace athanor

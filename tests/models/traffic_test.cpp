@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "models/traffic/patterns.hpp"
+#include "models/traffic/traffic_summary.hpp"
+#include "sim/error.hpp"
+#include "tests/models/small_clusters.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+using namespace athanor::testing;
+
+namespace {
+
+constexpr Bandwidth kRate{10'000'000'000};
+const std::vector<NetworkLevel> kLevels = {NetworkLevel::ideal, NetworkLevel::flow, NetworkLevel::packet};
+
+TrafficMatrix matrix_of(const EndpointPairs& pairs, Bytes size) {
+  TrafficMatrix matrix;
+  for (const auto& [from, to] : pairs) {
+    matrix.messages.push_back({static_cast<std::uint32_t>(matrix.connections.size()), size, {}});
+    matrix.connections.push_back({from, to});
+  }
+  return matrix;
+}
+
+SimulationOptions at(NetworkLevel level) {
+  SimulationOptions options;
+  options.level = level;
+  options.packet.transport.header = Bytes::zero();  // payload alone, so that the levels are comparable to the bit
+  return options;
+}
+
+SimulatedTraffic simulated(const TrafficMatrix& matrix, const Cluster& cluster, NetworkLevel level) {
+  return simulate_traffic(matrix, cluster, 1, at(level));
+}
+
+}  // namespace
+
+TEST_CASE("a permutation is a derangement that the seed alone decides, and every derangement occurs") {
+  for (const std::uint32_t endpoints : {2U, 3U, 5U, 64U}) {
+    const EndpointPairs pairs = permutation_pairs(endpoints, 7);
+    std::set<std::uint32_t> receivers;
+    for (const auto& [from, to] : pairs) {
+      CHECK(from != to);
+      receivers.insert(to);
+    }
+    CHECK(receivers.size() == endpoints);
+    CHECK(pairs == permutation_pairs(endpoints, 7));
+  }
+  std::set<EndpointPairs> found;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) { found.insert(permutation_pairs(4, seed)); }
+  CHECK(found.size() == 9);  // of four things
+}
+
+TEST_CASE("regular patterns send from i to where their name says") {
+  CHECK(shift_pairs(4, 3) == EndpointPairs{{0, 3}, {1, 0}, {2, 1}, {3, 2}});
+  CHECK(bit_reversal_pairs(8) == EndpointPairs{{1, 4}, {3, 6}, {4, 1}, {6, 3}});
+  CHECK(transpose_pairs(4) == EndpointPairs{{1, 2}, {2, 1}});
+  CHECK(all_to_all_pairs(3) == EndpointPairs{{0, 1}, {0, 2}, {1, 2}, {1, 0}, {2, 0}, {2, 1}});
+  CHECK(incast_pairs({4, 2}, 1) == EndpointPairs{{4, 1}, {2, 1}});
+  for (const auto& [from, to] : random_pairs(3, 100, 1)) {
+    CHECK(from != to);
+    CHECK(std::max(from, to) < 3);
+  }
+}
+
+TEST_CASE("a message alone takes what is called alone, at every level") {
+  const Cluster cluster = star(4, kRate, 1_us);
+  for (const NetworkLevel level : kLevels) {
+    const SimulatedTraffic traffic = simulated(matrix_of({{2, 3}}, 1_MiB), cluster, level);
+    REQUIRE(traffic.messages.size() == 1);
+    CHECK(traffic.messages[0].alone == transfer_time(1_MiB, kRate) + 2_us);
+    // Packets of 4 KiB are cut through, and 256 of them round their times up.
+    CHECK(traffic.messages[0].end - traffic.messages[0].alone <= 256_ps);
+    CHECK(traffic.messages[0].end >= traffic.messages[0].alone);
+    CHECK(summary_of(traffic).kept == doctest::Approx(1).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("an incast of n takes n times as long but at the ideal level, and keeps 1 / n") {
+  const std::uint32_t senders = 7;
+  const Cluster cluster = star(8, kRate, 1_us);
+  const TrafficMatrix matrix = matrix_of(incast_pairs({1, 2, 3, 4, 5, 6, 7}, 0), 1_MiB);
+  for (const NetworkLevel level : kLevels) {
+    const TrafficSummary summary = summary_of(simulated(matrix, cluster, level));
+    const std::uint32_t times = level == NetworkLevel::ideal ? 1 : senders;
+    CHECK(seconds(summary.time) == doctest::Approx(seconds(transfer_time(1_MiB, kRate) * times + 2_us)).epsilon(0.01));
+    REQUIRE(summary.completion.has_value());
+    CHECK(summary.completion->p99 == summary.completion->longest);
+    CHECK(summary.kept == doctest::Approx(1.0 / times).epsilon(level == NetworkLevel::packet ? 0.05 : 0.02));
+    CHECK(summary.bytes == 7_MiB);
+  }
+}
+
+TEST_CASE("two flows on one link have half each in a window, whenever the second one joins") {
+  const Cluster cluster = star(3, kRate, 1_us);
+  for (const NetworkLevel level : {NetworkLevel::flow, NetworkLevel::packet}) {
+    TrafficMatrix matrix = matrix_of({{1, 0}, {2, 0}}, 100_KiB);
+    matrix.messages[1].start = 300_us;
+    matrix.window = TrafficMatrix::Window{1_ms, 3_ms};
+    const SimulatedTraffic shared = simulated(matrix, cluster, level);
+    CHECK(shared.kept[0] == doctest::Approx(0.5).epsilon(0.01));
+    CHECK(shared.kept[1] == doctest::Approx(0.5).epsilon(0.01));
+    const TrafficSummary summary = summary_of(shared);
+    CHECK(summary.goodput == doctest::Approx(1e10).epsilon(0.01));
+    CHECK(summary.fairness == doctest::Approx(1).epsilon(0.001));
+    CHECK_FALSE(summary.completion.has_value());
+    matrix.window = TrafficMatrix::Window{0_us, 300_us};  // before the second one has begun
+    const SimulatedTraffic alone = simulated(matrix, cluster, level);
+    CHECK(alone.kept[0] == doctest::Approx(1).epsilon(0.01));
+    CHECK(alone.kept[1] == doctest::Approx(0).epsilon(0.01));
+    CHECK(summary_of(alone).fairness == doctest::Approx(0.5).epsilon(0.01));
+  }
+}
+
+TEST_CASE("a round begins when all of the one before it has been delivered") {
+  const Cluster cluster = star(3, kRate, 1_us);
+  const TrafficMatrix once = matrix_of({{1, 0}, {2, 0}}, 1_MiB);
+  for (const NetworkLevel level : kLevels) {
+    const Time one = simulated(once, cluster, level).time;
+    const SimulatedTraffic three = simulated(repeated(once, 3), cluster, level);
+    REQUIRE(three.messages.size() == 6);
+    CHECK(three.time == one * 3);
+    CHECK(three.messages[2].start == one);
+    CHECK(three.messages[5].start == one * 2);
+  }
+}
+
+TEST_CASE("messages that wait for each other are found") {
+  TrafficMatrix matrix = matrix_of({{1, 0}, {2, 0}}, 1_KiB);
+  CHECK(never_fired(matrix) == TrafficMatrix::kNoTrigger);
+  matrix.triggers = {1, 1};
+  matrix.fires = {1, 0};
+  matrix.messages[0] = {0, 1_KiB, {}, 0, 0, 1};  // waits for trigger 0, counts for 1
+  CHECK(never_fired(matrix) == 0);
+  matrix.messages[1] = {1, 1_KiB, {}, TrafficMatrix::kNoTrigger, 1, 1};
+  CHECK(never_fired(matrix) == TrafficMatrix::kNoTrigger);
+  CHECK(simulated(matrix, star(3, kRate, 1_us), NetworkLevel::flow).messages[1].start > Time::zero());
+}
+
+TEST_CASE("queue pairs carry shares of a message, and the time alone counts what they share") {
+  const Cluster cluster = star(2, kRate, 1_us);
+  for (const NetworkLevel level : kLevels) {
+    SimulationOptions options = at(level);
+    options.queue_pairs = 4;
+    const SimulatedTraffic traffic = simulate_traffic(matrix_of({{0, 1}}, 1_MiB), cluster, 1, options);
+    CHECK(traffic.messages[0].alone == transfer_time(1_MiB, kRate) + 2_us);
+    if (level != NetworkLevel::ideal) { CHECK(summary_of(traffic).kept == doctest::Approx(1).epsilon(1e-4)); }
+  }
+}
+
+TEST_CASE("no link is said to be busier than it can be, and its bytes are those of its messages") {
+  const Cluster cluster = star(4, kRate, 1_us);
+  for (const NetworkLevel level : {NetworkLevel::flow, NetworkLevel::packet}) {
+    SimulationOptions options = at(level);
+    options.count_ports = true;
+    const SimulatedTraffic traffic = simulate_traffic(matrix_of(all_to_all_pairs(4), 1_MiB), cluster, 1, options);
+    CHECK(traffic.ports.size() == 8);
+    for (const PortLoad& port : traffic.ports) {
+      CHECK(port.carried == 3_MiB);
+      CHECK(transfer_time(port.carried, port.rate) <= traffic.time);
+    }
+  }
+}
