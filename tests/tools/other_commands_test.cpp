@@ -163,7 +163,9 @@ TEST_CASE("the schema knows every section, and cases need nothing") {
     CHECK(schema["then"]["properties"].contains(key));
     CHECK(schema["definitions"]["case"]["properties"].contains(key));
   }
-  CHECK(schema["else"]["required"] == nlohmann::json({"cluster", "collective"}));
+  CHECK(schema["else"]["required"] == nlohmann::json({"cluster"}));
+  CHECK(schema["else"]["oneOf"][0]["required"][0] == "collective");
+  CHECK(schema["else"]["oneOf"][1]["required"][0] == "traffic");
   CHECK_FALSE(schema["definitions"]["case"].contains("required"));
   CHECK_FALSE(schema["else"]["properties"].contains("cases"));
 }

@@ -2,12 +2,35 @@
 
 #include <algorithm>
 
-#include "tools/report/machine_readable.hpp"
+#include <fmt/format.h>
+
+#include "tools/command_line/output_file.hpp"
+#include "tools/report/port_table.hpp"
 
 namespace athanor {
 
 ResultSink::ResultSink(const Invocation& invocation, const Streams& streams)
-    : invocation_(invocation), streams_(streams), choice_(invocation, streams) {}
+    : invocation_(invocation), streams_(streams), choice_(invocation, streams) {
+  for (const char* option : {"flows", "ports"}) {
+    if (invocation.has(option)) { check_writable(invocation.text(option)); }
+  }
+}
+
+void ResultSink::add(TrafficRow row) {
+  if (invocation_.has("flows")) { flows_ += traffic_flow_lines(row); }
+  const std::string label = fmt::format("{},{},{}", csv_field(row.case_name), row.size.count(), row.pattern);
+  ports_ += port_lines(label, row.simulated.ports, *row.cluster->fabric, row.simulated.time);
+  row.matrix = {};
+  row.simulated.messages = {};
+  row.simulated.ports = {};
+  results_.traffic.push_back(std::move(row));
+}
+
+void ResultSink::add_ports(const ResultRow& row, const Fabric& fabric) {
+  const std::string label =
+      fmt::format("{},{},{}", csv_field(row.case_name), row.run.size.count(), csv_field(row.run.algorithm));
+  ports_ += port_lines(label, row.run.simulated.ports, fabric, row.run.simulated.time);
+}
 
 void ResultSink::warn_of(const std::string& text) {
   if (std::find(warnings_.begin(), warnings_.end(), text) != warnings_.end()) { return; }
@@ -29,8 +52,10 @@ void ResultSink::finish(const std::vector<Scenario>& scenarios, bool interrupted
     }
   }
   manifest.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  choice_.write("json", [&] { return results_json(rows_, rankings_, manifest); });
-  choice_.write("csv", [&] { return results_csv(rows_); });
+  choice_.write("json", [&] { return results_json(results_, manifest); });
+  choice_.write("csv", [&] { return results_csv(results_); });
+  if (invocation_.has("flows")) { write_text_file(invocation_.text("flows"), traffic_flow_names() + flows_); }
+  if (invocation_.has("ports")) { write_text_file(invocation_.text("ports"), port_names() + ports_); }
   if (interrupted) { complain(streams_, "interrupted: the results are incomplete"); }
 }
 

@@ -7,9 +7,8 @@
 
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/output_choice.hpp"
+#include "tools/report/machine_readable.hpp"
 #include "tools/report/manifest.hpp"
-#include "tools/report/ranking.hpp"
-#include "tools/report/result.hpp"
 #include "tools/scenario/scenario.hpp"
 
 namespace athanor {
@@ -24,12 +23,16 @@ class ResultSink {
   bool tables() const { return choice_.tables(); }
   /// Prints where tables go.
   void print(std::string_view text) const { choice_.print(text); }
-  void add(const ResultRow& row) { rows_.push_back(row); }
-  void add(const Ranking& ranking) { rankings_.push_back(ranking); }
+  void add(const ResultRow& row) { results_.rows.push_back(row); }
+  /// Requires a row of a run of its own: what --flows and --ports ask of it is written down at once, and dropped.
+  void add(TrafficRow row);
+  void add(const Ranking& ranking) { results_.rankings.push_back(ranking); }
+  /// What --ports asks of a collective on this fabric.
+  void add_ports(const ResultRow& row, const Fabric& fabric);
   /// Prints to err at once unless --quiet, and goes to the manifest.
   void warn_of(const std::string& text);
 
-  /// Writes JSON and CSV. `interrupted`: results are missing.
+  /// Writes JSON and CSV, flows and ports. `interrupted`: results are missing.
   void finish(const std::vector<Scenario>& scenarios, bool interrupted);
 
  private:
@@ -37,8 +40,9 @@ class ResultSink {
   const Streams& streams_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   OutputChoice choice_;
-  std::vector<ResultRow> rows_;
-  std::vector<Ranking> rankings_;
+  Results results_;
+  std::string flows_;  ///< lines of --flows
+  std::string ports_;  ///< lines of --ports
   std::vector<std::string> warnings_;
 };
 

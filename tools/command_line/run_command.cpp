@@ -21,6 +21,10 @@ boost::program_options::options_description run_options() {
   auto options = simulation_options();
   options.add_options()("trace", boost::program_options::value<std::string>()->value_name("FILE"),
                         "what happened when, as Chrome trace events (opens in Perfetto); of one case and one size");
+  options.add_options()("flows", boost::program_options::value<std::string>()->value_name("FILE"),
+                        "of traffic: every message with its start, end and the time that it takes alone, as CSV");
+  options.add_options()("ports", boost::program_options::value<std::string>()->value_name("FILE"),
+                        "what every port carried, and at packet level its queues, marks, drops and pauses, as CSV");
   return options;
 }
 
@@ -30,6 +34,13 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
   std::size_t runs = 0;
   for (const Scenario& scenario : scenarios) {
     for (const Case& each : scenario.cases) { runs += each.sizes.size() * std::max<std::size_t>(each.seeds.size(), 1); }
+  }
+  for (const Scenario& scenario : scenarios) {
+    for (const Case& each : scenario.cases) {
+      if (each.traffic) {
+        throw UsageError("--trace draws primitives of collectives, and traffic has none; use --flows");
+      }
+    }
   }
   if (runs != 1) {
     throw UsageError(fmt::format(
@@ -53,9 +64,23 @@ std::vector<std::string> warnings_of(const Case& scenario_case) {
   return warnings;
 }
 
+/// run_case() of traffic.
+bool run_traffic_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+                      const Streams& streams, ResultSink& sink) {
+  sink.print(traffic_header_lines(table_header(scenario, scenario_case)));
+  for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }
+  const bool complete = simulate_traffic_case(scenario, scenario_case, invocation, streams, [&](TrafficRow row) {
+    sink.print(traffic_row_line(row) + traffic_detail_lines(row));
+    sink.add(std::move(row));
+  });
+  if (!complete) { sink.print(interruption_line()); }
+  return complete;
+}
+
 /// Prints and collects one case; false: interrupted.
 bool run_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation, Timeline* timeline,
               const Streams& streams, ResultSink& sink) {
+  if (scenario_case.traffic) { return run_traffic_case(scenario, scenario_case, invocation, streams, sink); }
   const TableHeader header = table_header(scenario, scenario_case);
   sink.print(header_lines(header));
   for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }
@@ -64,6 +89,7 @@ bool run_case(const Scenario& scenario, const Case& scenario_case, const Invocat
       simulate_case(scenario, scenario_case, invocation, timeline, streams, [&](const ResultRow& row) {
         sink.print(row_line(row, !header.measurement.empty()));
         sink.add(row);
+        if (invocation.has("ports")) { sink.add_ports(row, *scenario_case.cluster->fabric); }
         rows.push_back(row);
       });
   sink.print(footer_lines(rows, !complete));

@@ -33,8 +33,25 @@ ScenarioChanges changes_of(const Invocation& invocation) {
 }
 
 std::string label(const Case& scenario_case, Bytes size) {
-  return fmt::format("{}{}{} of {}", scenario_case.name, scenario_case.name.empty() ? "" : ", ",
-                     name(scenario_case.kind), to_string(size));
+  const std::string_view what = scenario_case.traffic ? name(scenario_case.traffic->pattern) : name(scenario_case.kind);
+  const std::string payload = size > Bytes::zero() ? fmt::format(" of {}", to_string(size)) : "";
+  return fmt::format("{}{}{}{}", scenario_case.name, scenario_case.name.empty() ? "" : ", ", what, payload);
+}
+
+SimulationOptions options_of(const Case& scenario_case, const Invocation& invocation, Timeline* timeline) {
+  return {.level = scenario_case.level,
+          .packet = scenario_case.packet,
+          .queue_pairs = scenario_case.queue_pairs,
+          .classes = !invocation.has("no-classes"),
+          .repeat_loops = !invocation.has("no-repeat"),
+          .count_ports = invocation.options.count("ports") > 0,
+          .timeline = timeline,
+          .timeline_offset = {}};
+}
+
+/// A SimulationError that says where it happened.
+SimulationError located(const SimulationError& error, const Scenario& scenario, const Case& scenario_case, Bytes size) {
+  return {error.code(), fmt::format("{}: {}: {}", scenario.path, label(scenario_case, size), error.what())};
 }
 
 /// Where every algorithm is reported, those that fit, one by one; else all together, of which the fastest is reported.
@@ -60,10 +77,7 @@ ResultRow simulate_request(const Scenario& scenario, const Case& scenario_case, 
                 .measured_us = {}};
   try {
     row.run = run_collective(request);
-  } catch (const SimulationError& error) {
-    throw SimulationError(error.code(),
-                          fmt::format("{}: {}: {}", scenario.path, label(scenario_case, size), error.what()));
-  }
+  } catch (const SimulationError& error) { throw located(error, scenario, scenario_case, size); }
   if (scenario_case.verification) {
     const Measurement& measurement = scenario_case.verification->measurement;
     const Measurement::Row* measured =
@@ -88,6 +102,26 @@ void simulate_size(const Scenario& scenario, const std::vector<Case>& repetition
   }
 }
 
+TrafficRow simulate_traffic_once(const Scenario& scenario, const Case& scenario_case, Bytes size,
+                                 const SimulationOptions& options) {
+  TrafficRow row{.scenario = scenario.path,
+                 .case_name = scenario.has_cases ? scenario_case.name : "",
+                 .pattern = std::string(name(scenario_case.traffic->pattern)),
+                 .network = std::string(name(scenario_case.level)),
+                 .endpoints = scenario_case.ranks,
+                 .size = size,
+                 .seed = scenario_case.seed,
+                 .cluster = scenario_case.cluster,
+                 .matrix = make_traffic(*scenario_case.traffic, size, scenario_case.seed),
+                 .simulated = {},
+                 .summary = {}};
+  try {
+    row.simulated = simulate_traffic(row.matrix, *row.cluster, row.seed, options);
+  } catch (const SimulationError& error) { throw located(error, scenario, scenario_case, size); }
+  row.summary = summary_of(row.simulated);
+  return row;
+}
+
 std::string effort(const Case& scenario_case, const ResultRow& row) {
   const Simulated& simulated = row.run.simulated;
   return fmt::format("athanor: {}: {} of {} lanes, {} primitives, {} loops multiplied, {} events\n",
@@ -110,13 +144,7 @@ std::vector<Scenario> read_scenarios(const Invocation& invocation) {
 
 bool simulate_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
                    Timeline* timeline, const Streams& streams, const std::function<void(const ResultRow&)>& see) {
-  const SimulationOptions options{.level = scenario_case.level,
-                                  .packet = scenario_case.packet,
-                                  .queue_pairs = scenario_case.queue_pairs,
-                                  .classes = !invocation.has("no-classes"),
-                                  .repeat_loops = !invocation.has("no-repeat"),
-                                  .timeline = timeline,
-                                  .timeline_offset = {}};
+  const SimulationOptions options = options_of(scenario_case, invocation, timeline);
   const std::vector<Case> repetitions = scenario_case.repetitions();
   Progress progress(streams, !invocation.quiet);
   for (std::size_t i = 0; i < scenario_case.sizes.size(); ++i) {
@@ -132,15 +160,42 @@ bool simulate_case(const Scenario& scenario, const Case& scenario_case, const In
   return true;
 }
 
+bool simulate_traffic_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+                           const Streams& streams, const std::function<void(TrafficRow)>& see) {
+  const SimulationOptions options = options_of(scenario_case, invocation, nullptr);
+  Progress progress(streams, !invocation.quiet);
+  for (std::size_t i = 0; i < scenario_case.sizes.size(); ++i) {
+    const Bytes size = scenario_case.sizes[i];
+    std::vector<TrafficRow> rows;
+    for (const Case& repetition : scenario_case.repetitions()) {
+      if (streams.interrupted()) { return false; }
+      progress.show(fmt::format("[{}/{}] {}", i + 1, scenario_case.sizes.size(), label(scenario_case, size)));
+      rows.push_back(simulate_traffic_once(scenario, repetition, size, options));
+    }
+    progress.clear();
+    if (invocation.verbose) {
+      streams.err(fmt::format("athanor: {}: {} messages, {} events\n", label(scenario_case, size),
+                              rows.front().summary.messages, rows.front().simulated.events));
+    }
+    see(scenario_case.seeds.empty() ? std::move(rows.front()) : summarised(std::move(rows)));
+  }
+  return true;
+}
+
 TableHeader table_header(const Scenario& scenario, const Case& scenario_case) {
   const Profile& profile = scenario_case.profile;
   TableHeader header{.title = scenario_case.name.empty() ? scenario.path : scenario_case.name,
-                     .cluster = fmt::format("{}; {} ranks", scenario_case.cluster->description, scenario_case.ranks),
+                     .cluster = fmt::format("{}; {} {}", scenario_case.cluster->description, scenario_case.ranks,
+                                            scenario_case.traffic ? "endpoints" : "ranks"),
                      .profile = profile.name + (profile.description.empty() ? "" : ": ") + profile.description,
                      .network = std::string(name(scenario_case.level)),
                      .measurement = "",
                      .seed = scenario_case.seed,
                      .seeds = scenario_case.seeds};
+  if (scenario_case.traffic) {
+    header.profile = "";
+    header.traffic = name(scenario_case.traffic->pattern);
+  }
   if (scenario_case.verification) {
     const Measurement& measurement = scenario_case.verification->measurement;
     if (!profile.machine.empty() && !measurement.machine.empty() && profile.machine != measurement.machine) {

@@ -7,6 +7,7 @@
 #include "tools/command_line/command.hpp"
 #include "tools/report/result.hpp"
 #include "tools/report/table.hpp"
+#include "tools/report/traffic_row.hpp"
 #include "tools/scenario/scenario.hpp"
 
 namespace athanor {
@@ -16,9 +17,14 @@ namespace athanor {
 std::vector<Scenario> read_scenarios(const Invocation& invocation);
 
 /// Simulates a case at each of its sizes and gives each row to `see` as soon as it is known. Progress goes to err.
-/// Ends early, returning false, when the user interrupts. SimulationErrors name the case and the size.
+/// Requires a case that has a collective. Ends early, returning false, when the user interrupts. SimulationErrors name
+/// the case and the size.
 bool simulate_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
                    Timeline* timeline, const Streams& streams, const std::function<void(const ResultRow&)>& see);
+
+/// The same for a case of traffic; progress, interruption and errors likewise.
+bool simulate_traffic_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+                           const Streams& streams, const std::function<void(TrafficRow)>& see);
 
 TableHeader table_header(const Scenario& scenario, const Case& scenario_case);
 

@@ -21,12 +21,13 @@ boost::program_options::options_description validate_options() {
 nlohmann::ordered_json to_json(const Scenario& scenario) {
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
   for (const Case& each : scenario.cases) {
-    cases.push_back({{"name", each.name},
-                     {"cluster", each.cluster->description},
-                     {"ranks", each.ranks},
-                     {"collective", name(each.kind)},
-                     {"sizes", each.sizes.size()},
-                     {"warnings", each.cluster->warnings}});
+    cases.push_back(
+        {{"name", each.name},
+         {"cluster", each.cluster->description},
+         {"ranks", each.ranks},
+         {each.traffic ? "traffic" : "collective", each.traffic ? name(each.traffic->pattern) : name(each.kind)},
+         {"sizes", each.sizes.size()},
+         {"warnings", each.cluster->warnings}});
   }
   return {{"path", scenario.path}, {"valid", true}, {"cases", cases}};
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/json/value_reader.hpp"
+#include "sim/words.hpp"
 #include "tools/scenario/measurement.hpp"
 
 namespace athanor {
@@ -48,11 +49,6 @@ class ImportedRows {
   std::size_t told_ = 0;
 };
 
-/// The words of a line, without blanks.
-std::vector<std::string_view> words_of_line(std::string_view line);
-/// The whole word as a number; none where it is none.
-std::optional<double> number_of(std::string_view word);
-std::optional<std::int64_t> whole_number_of(std::string_view word);
 /// nccl-tests' or athanor's name of a type.
 std::optional<DataType> imported_type(std::string_view word);
 

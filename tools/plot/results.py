@@ -22,13 +22,14 @@ def load(path):
     rows = document.get("results") if isinstance(document, dict) else None
     if not isinstance(rows, list):
         raise ResultError(f'{path}: expected {{"results": [...]}} as written by `athanor run --json FILE`')
+    rows = [row for row in rows if "traffic" not in row]  # which has no size on an axis and no bus bandwidth
     for number, row in enumerate(rows):
         missing = [key for key in REQUIRED if row.get(key) is None]
         if missing:
             raise ResultError(f"{path}: /results/{number} has no {', '.join(missing)}")
     drawable = [row for row in rows if row["bytes"] > 0 and row["time_us"] > 0]
     if not drawable:
-        raise ResultError(f"{path}: no result has a size and a time above zero, so there is nothing to draw")
+        raise ResultError(f"{path}: no result has a size and a time above zero, so there is nothing to draw (traffic is not drawn)")
     return drawable
 
 

@@ -7,6 +7,7 @@
 
 #include "sim/check.hpp"
 #include "sim/json/text.hpp"
+#include "tools/report/port_table.hpp"
 #include "tools/report/version.hpp"
 
 namespace athanor {
@@ -41,6 +42,7 @@ Json to_json(const ResultRow& row) {
     json["measured_time_us"] = *row.measured_us;
     json["error"] = *relative;
   }
+  if (run.simulated.packets) { json["packets"] = packets_json(*run.simulated.packets); }
   if (row.spread) {
     json["seeds"] = row.spread->seeds;
     json["time_us_p5"] = microseconds(row.spread->p5);
@@ -51,10 +53,22 @@ Json to_json(const ResultRow& row) {
   return json;
 }
 
-std::vector<Json> all_to_json(const std::vector<ResultRow>& rows) {
+std::vector<Json> all_to_json(const Results& results) {
   std::vector<Json> all;
-  for (const ResultRow& row : rows) { all.push_back(to_json(row)); }
+  for (const ResultRow& row : results.rows) { all.push_back(to_json(row)); }
+  for (const TrafficRow& row : results.traffic) { all.push_back(traffic_json(row)); }
   return all;
+}
+
+/// The keys of all results, each where it comes first.
+Json columns_of(const std::vector<Json>& results) {
+  Json columns = Json::object();
+  for (const Json& result : results) {
+    for (const auto& [key, value] : result.items()) {
+      if (!columns.contains(key)) { columns[key] = nullptr; }
+    }
+  }
+  return columns;
 }
 
 Json to_json(const Manifest& manifest) {
@@ -84,17 +98,14 @@ Json to_json(const Problem& problem) {
 
 /// One field of a CSV line; quoted where it holds a comma, a quote or a line end.
 std::string field(const Json& value) {
-  if (!value.is_string() && !value.is_array()) { return text_of(value); }
+  if (!value.is_string() && !value.is_array()) { return csv_field(text_of(value)); }
   std::string text;
   if (value.is_string()) {
     text = value.get<std::string>();
   } else {
     for (const Json& part : value) { text += (text.empty() ? "" : "; ") + part.get<std::string>(); }
   }
-  if (text.find_first_of(",\"\r\n") == std::string::npos) { return text; }
-  std::string quoted = "\"";
-  for (const char c : text) { quoted += c == '"' ? std::string("\"\"") : std::string(1, c); }
-  return quoted + "\"";
+  return csv_field(text);
 }
 
 /// "key": [...], with an element a line, and the comma behind it.
@@ -133,21 +144,24 @@ std::string csv_document(const Json& columns, const std::vector<Json>& results) 
   return text + "\n";
 }
 
-std::string results_json(const std::vector<ResultRow>& rows, const std::vector<Ranking>& rankings,
-                         const Manifest& manifest) {
-  if (rankings.empty()) { return json_document(all_to_json(rows), manifest); }
+std::string results_json(const Results& results, const Manifest& manifest) {
+  const std::vector<Json> rows = all_to_json(results);
+  if (results.rankings.empty()) { return json_document(rows, manifest); }
   std::vector<Json> orders;
-  for (const Ranking& each : rankings) { orders.push_back(to_json(each)); }
-  return "{" + list_text("results", all_to_json(rows)) + list_text("rankings", orders) + end_text(manifest);
+  for (const Ranking& each : results.rankings) { orders.push_back(to_json(each)); }
+  return "{" + list_text("results", rows) + list_text("rankings", orders) + end_text(manifest);
 }
 
-std::string results_csv(const std::vector<ResultRow>& rows) {
-  ResultRow sample;
-  sample.measured_us = 1;
-  const bool spread =
-      std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return row.spread.has_value(); });
-  if (spread) { sample.spread.emplace(); }
-  return csv_document(to_json(sample), all_to_json(rows));
+std::string results_csv(const Results& results) {
+  std::vector<Json> rows = all_to_json(results);
+  Json columns = Json::object();
+  if (!results.rows.empty() || rows.empty()) {
+    ResultRow sample;
+    sample.measured_us = 1;
+    columns = to_json(sample);
+  }
+  columns.update(columns_of(rows));
+  return csv_document(columns, rows);
 }
 
 std::string problems_json(const std::vector<Problem>& problems) {

@@ -9,6 +9,7 @@
 #include "tools/report/manifest.hpp"
 #include "tools/report/ranking.hpp"
 #include "tools/report/result.hpp"
+#include "tools/report/traffic_row.hpp"
 
 namespace athanor {
 
@@ -18,15 +19,21 @@ std::string json_document(const std::vector<nlohmann::ordered_json>& results, co
 /// result lacks is empty.
 std::string csv_document(const nlohmann::ordered_json& columns, const std::vector<nlohmann::ordered_json>& results);
 
-/// As json_document. Keys are stable; those about a measurement are absent where nothing was measured, and those about
-/// several seeds (seeds, time_us_p5, time_us_p95, busbw_gbps_p5, busbw_gbps_p95) where there is one. Where there are
-/// rankings, they stand between results and manifest: "rankings": [{"case", "bytes", "algorithms", "correlation",
-/// "predicted", "measured", "regret"}].
-std::string results_json(const std::vector<ResultRow>& rows, const std::vector<Ranking>& rankings,
-                         const Manifest& manifest);
+/// What a command has found, in the order in which it was found.
+struct Results {
+  std::vector<ResultRow> rows;
+  std::vector<TrafficRow> traffic;
+  std::vector<Ranking> rankings;
+};
 
-/// The same results as csv_document; what was not measured is empty.
-std::string results_csv(const std::vector<ResultRow>& rows);
+/// As json_document: collectives, then traffic. Keys are stable; those about a measurement are absent where nothing was
+/// measured, those about packets at other levels, and those about several seeds (seeds, time_us_p5, time_us_p95,
+/// busbw_gbps_p5, busbw_gbps_p95) where there is one. Where there are rankings, they stand between results and
+/// manifest: "rankings": [{"case", "bytes", "algorithms", "correlation", "predicted", "measured", "regret"}].
+std::string results_json(const Results& results, const Manifest& manifest);
+
+/// The same results as csv_document; what a result lacks is empty.
+std::string results_csv(const Results& results);
 
 /// {"error": the first problem, "errors": all of them}, each {"code", "message", "file", "line", "column", "pointer",
 /// "hint"}. Requires at least one problem.

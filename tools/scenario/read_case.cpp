@@ -143,6 +143,44 @@ void check_algorithms(const CollectiveSection& section, ReadingContext& context,
   }
 }
 
+/// In place of a collective; exactly one of the two is there.
+void read_traffic(ObjectReader& reader, ReadingContext& context, Case& scenario_case) {
+  TrafficText traffic;
+  bool found = false;
+  reader.optional_object("traffic", "What is simulated in place of a collective: messages between endpoints",
+                         [&](ObjectReader& inner) {
+                           read(inner, context.directory, context.problems, traffic);
+                           found = true;
+                         });
+  if (reader.describing()) { return; }
+  if (found == reader.has("collective")) {
+    reader.problem(found ? "traffic" : "", found ? "conflict" : "missing-key",
+                   found ? "a case has a collective or traffic, and here are both"
+                         : "the key 'collective' is missing, or 'traffic' in its place",
+                   found ? R"(take one out; in a case by "collective": null)" : "either says what is simulated");
+  }
+  if (!found || !reader.ok()) { return; }
+  if (context.changes.sizes && traffic.sizes.front() > Bytes::zero()) { traffic.sizes = *context.changes.sizes; }
+  if (scenario_case.cluster) { resolve(traffic, *scenario_case.cluster, context.problems); }
+  scenario_case.sizes = traffic.sizes;
+  scenario_case.ranks = traffic.endpoints.value_or(1);
+  scenario_case.traffic = std::make_shared<const TrafficText>(std::move(traffic));
+}
+
+/// Software costs nothing here, nobody measured it, and threads that share memory send no messages.
+void check_traffic(ObjectReader& reader, const Case& scenario_case) {
+  if (scenario_case.verification) {
+    reader.problem("verify", "conflict", "measurements are of collectives, and this is traffic", "leave it out");
+  }
+  if (reader.has("profile") && scenario_case.profile.name != kIdealProfile) {
+    reader.problem("profile", "conflict", "traffic has no software whose costs a profile could say", "leave it out");
+  }
+  if (scenario_case.cluster->processors > 0) {
+    reader.problem("cluster", "conflict", "threads on shared memory have no network for traffic",
+                   "describe nodes or a fabric");
+  }
+}
+
 /// A number counts on from `seed`; a list names them, unless the command line names another one.
 void read_seeds(ValueReader& value, std::uint64_t first, bool asked, std::vector<std::uint64_t>& seeds) {
   constexpr std::uint32_t kMostSeeds = 10'000;
@@ -219,12 +257,14 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
       [&](ValueReader& value) { read_profile(value, context.library, context.problems, scenario_case.profile); });
   CollectiveSection section;
   const CollectiveContext files{context.directory, context.imports, context.problems};
-  reader.required_object("collective", "What is simulated", [&](ObjectReader& inner) { read(inner, files, section); });
+  reader.optional_object("collective", "What is simulated", [&](ObjectReader& inner) { read(inner, files, section); });
   take(section, context.changes, scenario_case);
+  read_traffic(reader, context, scenario_case);
   reader.optional_object("verify", "A measurement to hold the results against", [&](ObjectReader& inner) {
     read(inner, context.directory, context.library, context.problems, scenario_case.verification);
   });
   if (reader.describing() || !reader.ok()) { return; }
+  if (scenario_case.traffic) { return check_traffic(reader, scenario_case); }
   scenario_case.ranks = section.ranks.value_or(static_cast<std::uint32_t>(scenario_case.cluster->endpoints.size()));
   check_ranks(reader, section, scenario_case);
   check_threads(reader, scenario_case);

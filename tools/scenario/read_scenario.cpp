@@ -111,8 +111,12 @@ void check_asked_sizes(const Scenario& scenario, const ScenarioChanges& changes)
     if (each.exchange) {
       throw UsageError("--sizes: the payload of all_to_all_v is that of its \"exchange\"; leave out --sizes");
     }
+    if (each.traffic && each.traffic->sizes.front() == Bytes::zero()) {
+      throw UsageError("--sizes: the messages of this traffic have sizes of their own; leave out --sizes");
+    }
     for (const Bytes size : each.sizes) {
-      if (size % size_of(each.type) == Bytes::zero()) { continue; }
+      if (each.traffic && size == Bytes::zero()) { throw UsageError("--sizes: a message of 0 B is none"); }
+      if (each.traffic || size % size_of(each.type) == Bytes::zero()) { continue; }
       throw UsageError(fmt::format("--sizes: {} is no whole number of {} elements of {}; choose another size",
                                    to_string(size), name(each.type), to_string(size_of(each.type))));
     }
@@ -169,15 +173,17 @@ nlohmann::json scenario_schema(const Library& library) {
     read_case(reader, context, described);
   });
   for (const char* key : {"$schema", "title"}) { whole.erase(key); }
-  nlohmann::json common = patch_schema(whole);
+  nlohmann::json one_case = patch_schema(whole);
+  nlohmann::json common = one_case;
   common["properties"]["cases"] = {
       {"type", "array"},
       {"minItems", 1},
       {"description", "Several runs in one file: each changes the rest of it as by a JSON merge patch (RFC 7396)"},
       {"items", {{"$ref", "#/definitions/case"}}}};
+  whole["oneOf"] = {{{"required", {"collective"}}}, {{"required", {"traffic"}}}};
   return {{"$schema", "http://json-schema.org/draft-07/schema#"},
           {"title", "Athanor scenario"},
-          {"definitions", {{"case", patch_schema(whole)}}},
+          {"definitions", {{"case", std::move(one_case)}}},
           {"if", {{"required", {"cases"}}}},
           {"then", std::move(common)},
           {"else", std::move(whole)}};

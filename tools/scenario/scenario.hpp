@@ -12,6 +12,7 @@
 #include "sim/error.hpp"
 #include "tools/scenario/library.hpp"
 #include "tools/scenario/measurement.hpp"
+#include "tools/scenario/traffic_section.hpp"
 
 namespace athanor {
 
@@ -24,13 +25,15 @@ struct Verification {
   Bytes to = Bytes::max();
 };
 
-/// One collective on one cluster, over a range of sizes.
+/// One collective, or point-to-point traffic, on one cluster over a range of sizes.
 struct Case {
   std::string name;
   std::shared_ptr<const Cluster> cluster;  ///< shared by cases whose "cluster", routing and seed are the same
   NetworkLevel level = NetworkLevel::flow;
   PacketSettings packet;  ///< at packet level
   std::uint32_t queue_pairs = 1;
+  std::shared_ptr<const TrafficText> traffic;  ///< resolved; null: a collective. What follows up to the profile is of
+                                               ///< collectives, but `ranks` and `sizes`, which are those of messages
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;
   std::uint32_t root = 0;

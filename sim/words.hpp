@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace athanor {
+
+/// The words of a line, without blanks.
+std::vector<std::string_view> words_of_line(std::string_view line);
+/// The whole word as a number; none where it is none.
+std::optional<double> number_of(std::string_view word);
+std::optional<std::int64_t> whole_number_of(std::string_view word);
+
+}  // namespace athanor
