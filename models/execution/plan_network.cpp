@@ -1,5 +1,7 @@
 #include "models/execution/plan_network.hpp"
 
+#include <fmt/format.h>
+
 #include "models/execution/packet_layout.hpp"
 #include "models/network/flow_network.hpp"
 #include "models/network/ideal_network.hpp"
@@ -22,6 +24,10 @@ PlanNetwork::PlanNetwork(Simulator& simulator, const Plan& plan, const Fabric& f
       packet_plan_ = packet_plan(plan, fabric, options.packet);
       auto packets = std::make_unique<PacketNetwork>(simulator, *packet_plan_, options.packet.transport, seed, above);
       if (options.count_ports) { packets->count_ports(); }
+      packets->name_links([this](std::uint32_t link) {
+        const auto [from, to] = ends(link);
+        return fmt::format("{} -> {}", fabric_.name(from), fabric_.name(to));
+      });
       packets_ = packets.get();
       beneath_ = std::move(packets);
       break;
@@ -32,6 +38,13 @@ PlanNetwork::PlanNetwork(Simulator& simulator, const Plan& plan, const Fabric& f
 PlanNetwork::~PlanNetwork() = default;
 
 Network& PlanNetwork::network() { return is_paired() ? pairs_ : *beneath_; }
+
+/// What is behind the links of the plan are the ways back of some of them.
+std::pair<VertexId, VertexId> PlanNetwork::ends(std::uint32_t link) const {
+  const bool back = link >= plan_.links.size();
+  const LinkId id = plan_.links[back ? packet_plan_->links[link].reverse : link];
+  return back ? std::pair(fabric_.target(id), fabric_.source(id)) : std::pair(fabric_.source(id), fabric_.target(id));
+}
 
 Bandwidth PlanNetwork::wire_rate(std::uint32_t link) const {
   return packet_plan_ ? packet_plan_->links[link].rate : plan_.network.links[link].rate;
@@ -67,18 +80,12 @@ std::vector<PortLoad> PlanNetwork::ports(Time time) const {
   if (!options_.count_ports) { return ports; }
   const std::size_t links = packet_plan_ ? packet_plan_->links.size() : plan_.links.size();
   for (std::uint32_t link = 0; link < links; ++link) {
-    // What is behind the links of the plan are the ways back of some of them.
     const bool back = link >= plan_.links.size();
     const LinkId id = plan_.links[back ? packet_plan_->links[link].reverse : link];
-    PortLoad port{fabric_.source(id),
-                  fabric_.target(id),
-                  fabric_.link(id).kind,
-                  back ? 1 : plan_.link_members[link],
-                  wire_rate(link),
-                  beneath_->carried(link),
-                  {},
-                  {}};
-    if (back) { std::swap(port.from, port.to); }
+    const auto [from, to] = ends(link);
+    PortLoad port{
+        from, to, fabric_.link(id).kind, back ? 1 : plan_.link_members[link], wire_rate(link), beneath_->carried(link),
+        {},   {}};
     if (packets_ != nullptr) {
       port.counters = packets_->port_counters(link, time);
       port.pauses_sent = packets_->port_counters(packet_plan_->links[link].reverse, time).pauses;

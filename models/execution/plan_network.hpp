@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "models/execution/simulate.hpp"
@@ -36,6 +37,7 @@ class PlanNetwork {
 
  private:
   bool is_paired() const { return plan_.queue_pairs > 1; }
+  std::pair<VertexId, VertexId> ends(std::uint32_t link) const;
   Bandwidth wire_rate(std::uint32_t link) const;
   Bytes payload_of(std::uint32_t link, Bytes wire) const;
 

@@ -178,13 +178,16 @@ TEST_CASE("a trace of one case at one size is a complete Chrome trace") {
 
 TEST_CASE("where packets are paused, routes that may wait for each other in a circle are warned of") {
   const Folder folder;
-  const auto ring = [&](const std::string& network) {
-    return athanor_run({"run", folder.write("ring.json", R"({"cluster": {"fabric": {"kind": "torus", "dimensions": [4],
+  const auto ring = [&](const std::string& network, const char* command = "run") {
+    return athanor_run(
+        {command, folder.write("ring.json", R"({"cluster": {"fabric": {"kind": "torus", "dimensions": [4],
       "link": {"rate": "10GB/s", "latency": "1us"}}}, "network": )" +
-                                                             network + R"(,
+                                                network + R"(,
       "collective": {"kind": "all_reduce", "sizes": "4KiB", "algorithm": "ring"}})")});
   };
-  CHECK(ring(R"({"level": "packet"})").says("deadlock-prone under PFC on one virtual channel"));
+  CHECK(ring(R"({"level": "packet"})").says("deadlock-prone under PFC or credits on one virtual channel"));
+  CHECK(ring(R"({"level": "packet"})", "validate").says("deadlock-prone under PFC or credits"));
+  CHECK(ring(R"({"level": "packet", "switches": {"flow_control": "credits"}})").says("deadlock-prone"));
   CHECK_FALSE(ring(R"({"level": "packet", "switches": {"flow_control": "none"}})").says("deadlock-prone"));
   CHECK_FALSE(ring(R"({"level": "flow"})").says("deadlock-prone"));
 }

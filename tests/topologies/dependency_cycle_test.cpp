@@ -72,7 +72,8 @@ TEST_CASE("rings of four and more, dragonflies, Slim Flies and detours can wait 
 TEST_CASE("the warning names the links of the circle, and a part of the routes is said to be one") {
   const Cluster ring = grid_of({4}, true);
   CHECK(deadlock_warning(*ring.fabric, dependency_cycle(ring)) ==
-        "deadlock-prone under PFC on one virtual channel: routes wait for each other in a circle, host0 -> host1 waits "
+        "deadlock-prone under PFC or credits on one virtual channel: routes wait for each other in a circle, host0 -> "
+        "host1 waits "
         "for host1 -> host2 waits for host2 -> host3 waits for host3 -> host0 waits for the first");
   const Cluster eight = grid_of({16}, true);
   CHECK(deadlock_warning(*eight.fabric, dependency_cycle(eight)).find("waits for 10 more") != std::string::npos);

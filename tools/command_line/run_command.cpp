@@ -11,7 +11,6 @@
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/result_sink.hpp"
 #include "tools/command_line/simulate_case.hpp"
-#include "topologies/routing/dependency_cycle.hpp"
 
 namespace athanor {
 
@@ -50,18 +49,6 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
   }
   check_writable(invocation.text("trace"));
   return std::make_unique<Timeline>(invocation.text("trace"));
-}
-
-/// What the cluster's makers warn of, and, where packets are paused, whether they may wait for each other in a circle.
-std::vector<std::string> warnings_of(const Case& scenario_case) {
-  std::vector<std::string> warnings = scenario_case.cluster->warnings;
-  const bool paused =
-      scenario_case.level == NetworkLevel::packet && scenario_case.packet.fabric.flow_control == FlowControl::pfc;
-  if (!paused) { return warnings; }
-  const Cluster& cluster = *scenario_case.cluster;
-  const std::string deadlock = deadlock_warning(*cluster.fabric, dependency_cycle(cluster, 2, 200'000));
-  if (!deadlock.empty()) { warnings.push_back(deadlock); }
-  return warnings;
 }
 
 /// run_case() of traffic.

@@ -8,6 +8,7 @@
 #include "sim/json/value_reader.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/progress.hpp"
+#include "topologies/routing/dependency_cycle.hpp"
 
 namespace athanor {
 
@@ -180,6 +181,17 @@ bool simulate_traffic_case(const Scenario& scenario, const Case& scenario_case, 
     see(scenario_case.seeds.empty() ? std::move(rows.front()) : summarised(std::move(rows)));
   }
   return true;
+}
+
+std::vector<std::string> warnings_of(const Case& scenario_case) {
+  std::vector<std::string> warnings = scenario_case.cluster->warnings;
+  const bool stops =
+      scenario_case.level == NetworkLevel::packet && scenario_case.packet.fabric.flow_control != FlowControl::none;
+  if (!stops) { return warnings; }
+  const Cluster& cluster = *scenario_case.cluster;
+  const std::string deadlock = deadlock_warning(*cluster.fabric, dependency_cycle(cluster, 2, 200'000));
+  if (!deadlock.empty()) { warnings.push_back(deadlock); }
+  return warnings;
 }
 
 TableHeader table_header(const Scenario& scenario, const Case& scenario_case) {

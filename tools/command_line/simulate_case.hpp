@@ -26,6 +26,10 @@ bool simulate_case(const Scenario& scenario, const Case& scenario_case, const In
 bool simulate_traffic_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
                            const Streams& streams, const std::function<void(TrafficRow)>& see);
 
+/// What the cluster's makers warn of, and, where full buffers stop who fills them (packets under PFC or credits),
+/// whether routes may wait for each other in a circle.
+std::vector<std::string> warnings_of(const Case& scenario_case);
+
 TableHeader table_header(const Scenario& scenario, const Case& scenario_case);
 
 }  // namespace athanor

@@ -27,7 +27,7 @@ nlohmann::ordered_json to_json(const Scenario& scenario) {
          {"ranks", each.ranks},
          {each.traffic ? "traffic" : "collective", each.traffic ? name(each.traffic->pattern) : name(each.kind)},
          {"sizes", each.sizes.size()},
-         {"warnings", each.cluster->warnings}});
+         {"warnings", warnings_of(each)}});
   }
   return {{"path", scenario.path}, {"valid", true}, {"cases", cases}};
 }
@@ -42,7 +42,7 @@ ExitCode validate(const Invocation& invocation, const Streams& streams) {
                             scenario.cases.size() == 1 ? "case" : "cases"));
     for (const Case& each : scenario.cases) {
       if (invocation.quiet) { continue; }
-      for (const std::string& warning : each.cluster->warnings) { warn(streams, warning); }
+      for (const std::string& warning : warnings_of(each)) { warn(streams, warning); }
     }
   }
   if (invocation.has("json")) {

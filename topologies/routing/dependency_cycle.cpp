@@ -105,7 +105,8 @@ DependencyCycle dependency_cycle(const Cluster& cluster, std::uint32_t flows, st
 std::string deadlock_warning(const Fabric& fabric, const DependencyCycle& cycle) {
   if (cycle.links.empty()) { return ""; }
   constexpr std::size_t kMostNamed = 6;
-  std::string text = "deadlock-prone under PFC on one virtual channel: routes wait for each other in a circle, ";
+  std::string text =
+      "deadlock-prone under PFC or credits on one virtual channel: routes wait for each other in a circle, ";
   for (std::size_t i = 0; i < cycle.links.size() && i < kMostNamed; ++i) {
     text += fmt::format("{} waits for ", fabric.name(cycle.links[i]));
   }

@@ -22,8 +22,8 @@ struct DependencyCycle {
 DependencyCycle dependency_cycle(const Cluster& cluster, std::uint32_t flows = 4,
                                  std::uint64_t most_routes = 1'000'000);
 
-/// "deadlock-prone under PFC on one virtual channel: a -> b waits for b -> c waits for ..."; "" where there is no
-/// circle.
+/// "deadlock-prone under PFC or credits on one virtual channel: a -> b waits for b -> c waits for ..."; "" where there
+/// is no circle.
 std::string deadlock_warning(const Fabric& fabric, const DependencyCycle& cycle);
 
 }  // namespace athanor

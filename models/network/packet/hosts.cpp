@@ -36,6 +36,7 @@ Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, HostClock& clock)
     : links_(links),
       spec_(spec),
       clock_(clock),
+      full_packet_(static_cast<std::uint32_t>((spec.payload + spec.header).count())),
       senders_(links.plan().flows.size()),
       receivers_(links.plan().flows.size()),
       inlets_(pulled() ? links.plan().links.size() : 0),
@@ -110,14 +111,14 @@ void Hosts::serve(std::uint32_t link) {
   std::uint32_t flow = 0;
   if (port.depart(now + Time{1}, departure)) {
     links_.launch(link, departure.packet, departure.end);
-  } else if (!port.stopped(spec_.data_service, now) && pick(outlet, now, flow)) {
+  } else if (!port.stopped(spec_.data_service, full_packet_, now) && pick(outlet, now, flow)) {
     send_packet(flow, link);
   }
   if (!port.idle()) {
     const Time next = port.next_start();
     if (next != Time::max()) { want_service(link, next); }
   }
-  if (port.stopped(spec_.data_service, now)) { return; }  // the end of the pause wakes it
+  if (port.stopped(spec_.data_service, full_packet_, now)) { return; }  // the end of the pause wakes it
   if (!outlet.ready.empty()) {
     want_service(link, now);
   } else if (!outlet.paced.empty()) {
@@ -180,7 +181,7 @@ void Hosts::send_packet(std::uint32_t flow, std::uint32_t link) {
   packet.hop = path_of(flow, number) + 1;
   packet.service = spec_.data_service;
   const Time end = now + port.duration(packet.bytes);
-  port.hold(end);
+  port.occupy(packet.service, packet.bytes, end);
   links_.launch(link, packet, end);
   ++counters_.data;
   sender.next_send = std::max(control_->paced(flow, packet.bytes, now), capped(flow, packet.bytes, now));

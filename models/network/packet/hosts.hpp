@@ -121,6 +121,7 @@ class Hosts {
   PacketLinks& links_;
   TransportSpec spec_;
   HostClock& clock_;
+  std::uint32_t full_packet_;  ///< bytes
   std::unique_ptr<CongestionControl> control_;
   std::uint32_t most_window_ = UINT32_MAX;  ///< packets
   std::vector<Sender> senders_;             ///< by flow

@@ -37,6 +37,9 @@ class PacketLinks {
       ports_.emplace_back(link.rate, link.framing);
       lanes_.push_back({{}, 0, link.latency, !target.host && plan.switches[target.spec].cut_through});
     }
+    for (std::uint32_t link = 0; link < plan.links.size(); ++link) {
+      if (under_credits(link)) { ports_[link].await_credits(credits(link)); }
+    }
   }
 
   /// From now on what happens at each port is counted.
@@ -79,6 +82,29 @@ class PacketLinks {
     listener_.expect_pause(link, when);
   }
 
+  /// Does the link lead to a switch that gives credits?
+  bool under_credits(std::uint32_t link) const {
+    const PacketPlan::Device& target = plan_.devices[plan_.links[link].target];
+    return !target.host && plan_.switches[target.spec].flow_control == FlowControl::credits;
+  }
+  /// Blocks that each class has at the far end. Requires under_credits().
+  std::uint32_t credits(std::uint32_t link) const {
+    const Bytes buffer = plan_.switches[plan_.devices[plan_.links[link].target].spec].lane_buffer;
+    return static_cast<std::uint32_t>(std::min<std::int64_t>(buffer.count() / 64, INT32_MAX));
+  }
+  /// The target of the link tells its source, at `now`, up to which block a class may send. The flow control packet
+  /// leaves by the reverse link when that is free.
+  void grant(std::uint32_t link, std::uint8_t service, std::uint32_t limit, Time now) {
+    const std::uint32_t back = plan_.links[link].reverse;
+    Port& port = ports_[back];
+    const Time left = std::max(now, port.free()) + transfer_time(Bytes{kCreditFrame}, plan_.links[back].rate);
+    port.hold(left);
+    const Time when = left + plan_.links[back].latency;
+    const bool waited_for = plan_.devices[plan_.links[link].source].host || !ports_[link].idle();
+    ports_[link].pause({when, service, false, limit});
+    if (waited_for) { listener_.expect_pause(link, when); }
+  }
+
   /// The link that a packet takes next.
   std::uint32_t next_hop(const Packet& packet) const { return plan_.hops[packet.hop]; }
   /// Has it arrived where it was going?
@@ -106,6 +132,7 @@ class PacketLinks {
 
  private:
   static constexpr std::uint32_t kPauseFrame = 64;  ///< bytes
+  static constexpr std::uint32_t kCreditFrame = 8;  ///< bytes
 
   /// What is in flight on a link, and what every launch has to know, in one cache line.
   struct alignas(64) Lane {

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "models/network/packet/waiting_circle.hpp"
 #include "models/network/plan_check.hpp"
 #include "sim/check.hpp"
+#include "sim/error.hpp"
+#include "sim/format.hpp"
 
 namespace athanor {
 
@@ -30,6 +35,8 @@ PacketNetwork::PacketNetwork(Simulator& simulator, const PacketPlan& plan, const
       self_(simulator.add(*this)),
       window_(std::min(lookahead(plan), most_window)),
       wheel_(plan.devices.size()),
+      search_interval_(transport.timeout),
+      name_([](std::uint32_t link) { return fmt::format("link {}", link); }),
       free_(plan.flows.size()),
       links_(plan, *this),
       switches_(links_, seed),
@@ -106,7 +113,7 @@ void PacketNetwork::on_event(std::uint64_t what) {
       return;
     }
     case Kind::service: return hosts_.serve(index);
-    case Kind::timeout: return hosts_.timeout(index);
+    case Kind::timeout: return time_out(index);
     case Kind::pull: return hosts_.pull(index);
     case Kind::injected: return listener_.injected(index);
     case Kind::delivered: return listener_.delivered(index);
@@ -120,6 +127,28 @@ PortCounters PacketNetwork::port_counters(std::uint32_t link, Time now) const {
   PortCounters port = *counted;
   if (port.stopped != 0) { port.paused += std::max(now - port.paused_since, Time::zero()); }
   return port;
+}
+
+/// Packets that wait for each other for ever are never acknowledged.
+void PacketNetwork::time_out(std::uint32_t flow) {
+  const std::uint64_t before = hosts_.counters().timeouts;
+  hosts_.timeout(flow);
+  if (hosts_.counters().timeouts == before || simulator_.now() < next_search_) { return; }
+  next_search_ = simulator_.now() + search_interval_;
+  refuse_deadlock();
+}
+
+void PacketNetwork::refuse_deadlock() const {
+  constexpr std::size_t kMostNamed = 8;
+  const std::vector<std::uint32_t> circle = waiting_circle(links_);
+  if (circle.empty()) { return; }
+  std::string text = fmt::format("after {} ports wait for each other in a circle, full buffers behind each: ",
+                                 to_string(simulator_.now()));
+  for (std::size_t i = 0; i < circle.size() && i < kMostNamed; ++i) { text += name_(circle[i]) + " waits for "; }
+  text += circle.size() > kMostNamed ? fmt::format("{} more", circle.size() - kMostNamed) : "the first";
+  throw SimulationError("deadlock", text +
+                                        "; choose a routing without such circles, larger buffers, or "
+                                        "\"flow_control\": \"none\"");
 }
 
 void PacketNetwork::snapshot(std::vector<std::int64_t>&) const {

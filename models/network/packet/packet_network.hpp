@@ -1,5 +1,9 @@
 #pragma once
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "models/network/network.hpp"
 #include "models/network/packet/hosts.hpp"
 #include "models/network/packet/packet_links.hpp"
@@ -18,6 +22,11 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
   PacketNetwork(Simulator& simulator, const PacketPlan& plan, const TransportSpec& transport, std::uint64_t seed,
                 MoveListener& listener, Time most_window = Time::max());
 
+  /// How errors name a link; before, by its number.
+  void name_links(std::function<std::string(std::uint32_t)> name) { name_ = std::move(name); }
+
+  /// Events that follow may throw SimulationError("deadlock"), which names links whose ports wait for each other in a
+  /// circle. It is found out when a sender's timeout ends.
   void move(std::uint32_t connection, Bytes size) override;
   /// On the wire: by data packets with their headers, repeated ones too.
   Bytes carried(std::uint32_t link) const override { return links_.carried(link); }
@@ -55,6 +64,8 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
   void move_within_device(std::uint32_t flow, Bytes size);
   void ask(std::uint32_t device, Time when);
   void work();
+  void time_out(std::uint32_t flow);
+  void refuse_deadlock() const;
 
   Simulator& simulator_;
   MoveListener& listener_;
@@ -63,6 +74,9 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
   WindowWheel wheel_;
   std::int64_t alarm_ = INT64_MAX;  ///< the earliest window for which an event is pending
   std::int64_t working_ = -1;       ///< the latest window that was worked off
+  Time search_interval_;            ///< between two searches for a deadlock
+  Time next_search_;
+  std::function<std::string(std::uint32_t)> name_;
   std::vector<std::uint32_t> devices_;
   std::vector<Time> free_;  ///< by flow: when a flow without hops has copied all that it was given
   PacketLinks links_;

@@ -22,8 +22,9 @@ struct MarkingSpec {
 
 /// What keeps a queue from overflowing.
 enum class FlowControl : std::uint8_t {
-  none,  ///< what does not fit is dropped
-  pfc,   ///< IEEE 802.1Qbb: the ingress that holds too much pauses the port that feeds it
+  none,     ///< what does not fit is dropped
+  pfc,      ///< IEEE 802.1Qbb: the ingress that holds too much pauses the port that feeds it
+  credits,  ///< InfiniBand: a port sends no more than has room in the buffer that its class has at the far end
 };
 
 /// What a switch does with packets.
@@ -35,6 +36,7 @@ struct SwitchSpec {
   FlowControl flow_control = FlowControl::none;
   Bytes pause_above = Bytes::max();  ///< of one ingress and class; the room above it is headroom
   Bytes resume_below = Bytes::zero();
+  Bytes lane_buffer = Bytes::max();  ///< credits: of each ingress and class (virtual lane), in whole blocks of 64 bytes
   MarkingSpec marking;
 };
 

@@ -19,6 +19,7 @@ SwitchSpec lossless() {
   spec.flow_control = FlowControl::pfc;
   spec.pause_above = 256_KiB;
   spec.resume_below = 192_KiB;
+  spec.lane_buffer = 128_KiB;
   return spec;
 }
 
@@ -38,15 +39,23 @@ void read_marking(ObjectReader& reader, MarkingSpec& marking) {
 void read_switch(ObjectReader& reader, SwitchSpec& spec) {
   reader.optional("cut_through", spec.cut_through, "Does a packet leave while it still arrives?");
   reader.optional("flow_control", spec.flow_control, "What keeps queues from overflowing",
-                  {{"pfc", FlowControl::pfc}, {"none", FlowControl::none}});
+                  {{"pfc", FlowControl::pfc}, {"credits", FlowControl::credits}, {"none", FlowControl::none}});
   reader.optional("pause_above", spec.pause_above, "pfc: bytes of one ingress and class that make it pause its source",
                   kAnyBuffer);
   reader.optional("resume_below", spec.resume_below, "pfc: bytes at which the source may go on");
+  reader.optional("lane_buffer", spec.lane_buffer,
+                  "credits: buffer of each port and class (virtual lane), given away in blocks of 64 bytes",
+                  {64_B, 64_GiB});
   reader.optional("queue", spec.queue, "none: most in the queue of one port; what exceeds it is dropped", kAnyBuffer);
   reader.optional("buffer", spec.buffer, "Memory shared by all ports of a switch", kAnyBuffer);
   reader.optional("trims", spec.trims, "Cuts the payload off what finds no room instead of dropping it");
   reader.optional_object("marking", "ECN marks; absent: none",
                          [&](ObjectReader& fields) { read_marking(fields, spec.marking); });
+  if (!reader.describing() && spec.flow_control == FlowControl::credits &&
+      (spec.trims || spec.buffer != Bytes::max())) {
+    reader.problem(spec.trims ? "trims" : "buffer", "conflict", "with credits nothing comes that finds no room",
+                   "leave it out; \"lane_buffer\" is what credits are given for");
+  }
   if (!reader.describing() && spec.flow_control == FlowControl::pfc && spec.resume_below > spec.pause_above) {
     reader.problem("resume_below", "out-of-range", "\"resume_below\" is above \"pause_above\"",
                    "a source that was paused goes on when less is held than paused it");
@@ -110,8 +119,9 @@ TransportSpec transport_of(TransportPreset preset) {
   TransportSpec spec;
   switch (preset) {
     case TransportPreset::infiniband_rc:
-      spec.header = 26_B;  // LRH 8, BTH 12, ICRC 4, VCRC 2
-      spec.reply = 30_B;   // and AETH 4
+      spec.header = 26_B;                      // LRH 8, BTH 12, ICRC 4, VCRC 2
+      spec.reply = 30_B;                       // and AETH 4
+      spec.reply_service = spec.data_service;  // a connection has one service level
       spec.timeout = local_ack_timeout;
       break;
     case TransportPreset::roce_v2:
@@ -130,6 +140,13 @@ TransportSpec transport_of(TransportPreset preset) {
       break;
   }
   return spec;
+}
+
+/// Classes are numbered from 0, which is served first.
+void read_class(ObjectReader& reader, std::string_view key, std::string_view meaning, std::uint8_t& service) {
+  std::uint32_t number = service;
+  reader.optional(key, number, meaning, {0, kServices - 1});
+  service = static_cast<std::uint8_t>(number);
 }
 
 void read_transport(ObjectReader& reader, TransportSpec& spec) {
@@ -159,6 +176,8 @@ void read_transport(ObjectReader& reader, TransportSpec& spec) {
   reader.optional("window", spec.window, "Most payload that is sent and not acknowledged", kAnyBuffer);
   reader.optional("acknowledge_every", spec.acknowledge_every, "Data packets per acknowledgement", {1, 1024});
   reader.optional("timeout", spec.timeout, "Without progress for so long a sender goes back", {1_us, 10_s});
+  read_class(reader, "class", "Of data packets: priority, virtual lane; 0 is served first", spec.data_service);
+  read_class(reader, "reply_class", "Of acknowledgements and all else that is no data", spec.reply_service);
   if (!reader.describing()) { check_together(reader, spec); }
 }
 
@@ -171,6 +190,14 @@ void read(ObjectReader& reader, PacketSettings& settings) {
                          [&](ObjectReader& fields) { read_transport(fields, settings.transport); });
   reader.optional_object("switches", "What the switches of the network do",
                          [&](ObjectReader& fields) { read_switch(fields, settings.fabric); });
+  const Bytes packet = settings.transport.payload + settings.transport.header;
+  if (!reader.describing() && reader.ok() && settings.fabric.flow_control == FlowControl::credits &&
+      settings.fabric.lane_buffer.count() / 64 < ceil_div(packet.count(), 64)) {
+    reader.problem("switches", "conflict",
+                   fmt::format("a packet of {} never fits into a \"lane_buffer\" of {}", to_string(packet),
+                               to_string(settings.fabric.lane_buffer)),
+                   "enlarge \"lane_buffer\", or make \"payload\" smaller");
+  }
   reader.optional_object("pcie", "Packets of PCIe links (TLPs)",
                          [&](ObjectReader& fields) { read_framing(fields, 4_KiB, settings.pcie); });
   reader.optional_object("nvlink", "Packets of NVLinks",

@@ -16,10 +16,42 @@ Port::Choice Port::choose() const {
   return best;
 }
 
+void Port::await_credits(std::uint32_t blocks) {
+  credits_ = std::make_unique<PortCredits>();
+  credited_ = true;
+  for (PortCredits::Lane& lane : credits_->lanes) { lane.limit = blocks; }
+}
+
+/// A class stops while its first packet has no room at the far end.
+void Port::check_credit(std::uint32_t service) {
+  const Ring<Waiting>& queue = services_[service].queue;
+  if (queue.empty()) { return; }
+  const std::uint32_t needed = PortCredits::blocks(queue.front().packet.bytes);
+  if (credits_->lanes[service].room() < needed) { stopped_ = static_cast<std::uint8_t>(stopped_ | 1U << service); }
+}
+
+/// A packet has come that may be the first of its class.
+[[gnu::noinline]] void Port::note_enqueued(std::uint32_t service, Time ready) {
+  check_credit(service);
+  apply_pauses(ready);
+}
+
+[[gnu::noinline]] void Port::note_departed(std::uint32_t service, std::uint32_t bytes) {
+  credits_->lanes[service].sent += PortCredits::blocks(bytes);
+  check_credit(service);
+}
+
 void Port::apply_pause() {
   const Pause& pause = pauses_.front();
   const std::uint32_t bit = 1U << pause.service;
-  if (pause.stop) {
+  if (credits_) {
+    credits_->lanes[pause.service].limit = pause.limit;
+    if ((stopped_ & bit) != 0) {
+      stopped_ = static_cast<std::uint8_t>(stopped_ & ~bit);
+      services_[pause.service].resumed = pause.when;
+      check_credit(pause.service);
+    }
+  } else if (pause.stop) {
     stopped_ = static_cast<std::uint8_t>(stopped_ | bit);
   } else {
     stopped_ = static_cast<std::uint8_t>(stopped_ & ~bit);
@@ -46,12 +78,25 @@ bool Port::depart(Time until, Departure& departure) {
     service.bytes -= departure.packet.bytes;
     bytes_ -= departure.packet.bytes;
     if (service.queue.empty()) { waiting_ = static_cast<std::uint8_t>(waiting_ & ~(1U << choice.service)); }
+    if (credited_) { note_departed(choice.service, departure.packet.bytes); }
     return true;
   }
 }
 
-bool Port::stopped(std::uint8_t service, Time now) {
+void Port::apply_pauses(Time now) {
   while (pausing_ && pauses_.front().when <= now) { apply_pause(); }
+}
+
+bool Port::stopped(std::uint8_t service, std::uint32_t bytes, Time now) {
+  apply_pauses(now);
+  if (credits_ && credits_->lanes[service].room() < PortCredits::blocks(bytes)) { return true; }
+  return (stopped_ >> service & 1U) != 0;
+}
+
+bool Port::stands(std::uint8_t service) const {
+  for (std::uint32_t p = 0; p < pauses_.size(); ++p) {
+    if (pauses_.at(p).service == service && !pauses_.at(p).stop) { return false; }
+  }
   return (stopped_ >> service & 1U) != 0;
 }
 

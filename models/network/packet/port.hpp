@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 
 #include "models/network/packet/link_framing.hpp"
 #include "models/network/packet/packet.hpp"
@@ -58,6 +59,19 @@ class Serialisation {
   std::uint8_t small_ = 0;
 };
 
+/// What a port may still send under flow control by credits, by class: an InfiniBand link's absolute accounting, in
+/// blocks of 64 bytes, modulo 2^32 (InfiniBand Architecture Specification 1.2.1, volume 1, section 7.9).
+struct PortCredits {
+  struct Lane {
+    std::uint32_t sent = 0;   ///< FCTBS: since the link came up
+    std::uint32_t limit = 0;  ///< FCCL: up to which it may send
+    std::uint32_t room() const { return limit - sent; }
+  };
+  static constexpr std::uint32_t blocks(std::uint32_t bytes) { return (bytes + 63) / 64; }
+
+  std::array<Lane, kServices> lanes;
+};
+
 /// The queues at the source of a link, one for each class of service, and the transmitter that they share. It works
 /// lazily: what happens until some time is found out when somebody asks for it, from what is known by then.
 class Port {
@@ -66,11 +80,12 @@ class Port {
     Packet packet;
     Time end;  ///< of its last bit
   };
-  /// Class `service` stops or goes on at `when`: a pause frame that the far end of the link sent.
+  /// Class `service` stops or goes on at `when`: a pause frame that the far end of the link sent, or the credits.
   struct Pause {
     Time when;
     std::uint8_t service = 0;
     bool stop = false;
+    std::uint32_t limit = 0;  ///< under credits, and then there is no stop: PortCredits::Lane::limit from now on
   };
 
   /// A packet that is being sent. In a switch it holds its buffer to the end.
@@ -83,6 +98,9 @@ class Port {
 
   Port(Bandwidth rate, const LinkFraming& framing) : medium_{rate, framing} {}
 
+  /// From now on a class sends no more than the credits it is given, so many blocks for a beginning.
+  void await_credits(std::uint32_t blocks);
+
   /// The packet may start at `ready` or later. Requires that `ready` never falls within a class.
   void enqueue(const Packet& packet, Time ready) {
     Service& service = services_[packet.service];
@@ -90,6 +108,7 @@ class Port {
     service.bytes += packet.bytes;
     waiting_ = static_cast<std::uint8_t>(waiting_ | 1U << packet.service);
     bytes_ += packet.bytes;
+    if (credited_) { note_enqueued(packet.service, ready); }
   }
   /// Requires that `when` never falls.
   void pause(const Pause& pause) {
@@ -102,7 +121,9 @@ class Port {
   bool depart(Time until, Departure& departure);
 
   /// May a packet of class `service` pass without being enqueued, as nothing waits and nothing stops it?
-  bool passable(std::uint8_t service) const { return waiting_ == 0 && !pausing_ && (stopped_ >> service & 1U) == 0; }
+  bool passable(std::uint8_t service) const {
+    return waiting_ == 0 && !pausing_ && !credited_ && (stopped_ >> service & 1U) == 0;
+  }
   /// Sends a packet that was not enqueued. Requires passable(). Returns when its last bit leaves.
   Time pass(const Packet& packet, Time ready) {
     return free_ = std::max({free_, ready, services_[packet.service].resumed}) + duration(packet.bytes);
@@ -128,9 +149,23 @@ class Port {
 
   /// No packet starts before `when`: something else is sent first.
   void hold(Time when) { free_ = std::max(free_, when); }
+  /// Something of that class, so many bytes, is sent until `when` without having been enqueued.
+  void occupy(std::uint8_t service, std::uint32_t bytes, Time when) {
+    hold(when);
+    if (credited_) { credits_->lanes[service].sent += PortCredits::blocks(bytes); }
+  }
 
-  /// Has class `service` been told to stop, of what is known at `now`?
-  bool stopped(std::uint8_t service, Time now);
+  /// Has class `service` been told to stop, or has it too few credits for so many bytes, of what is known at `now`?
+  bool stopped(std::uint8_t service, std::uint32_t bytes, Time now);
+
+  /// A packet in the queue of its class.
+  struct Waiting {
+    Packet packet;
+    Time ready;
+  };
+  const Ring<Waiting>& waiting(std::uint8_t service) const { return services_[service].queue; }
+  /// Is class `service` stopped, and nothing under way that tells it to go on?
+  bool stands(std::uint8_t service) const;
 
   bool idle() const { return waiting_ == 0; }
   /// When the transmitter is free of what has started.
@@ -145,10 +180,6 @@ class Port {
   std::uint32_t wire_bytes(std::uint32_t bytes) { return serialisation_.wire_bytes(bytes, medium_); }
 
  private:
-  struct Waiting {
-    Packet packet;
-    Time ready;
-  };
   struct Service {
     Ring<Waiting> queue;
     std::int64_t bytes = 0;
@@ -160,6 +191,10 @@ class Port {
   };
   Choice choose() const;
   void apply_pause();
+  void apply_pauses(Time now);
+  void note_enqueued(std::uint32_t service, Time ready);
+  void note_departed(std::uint32_t service, std::uint32_t bytes);
+  void check_credit(std::uint32_t service);
 
   // What every packet touches comes first, up to `medium_`, in one cache line.
   alignas(64) Time free_;
@@ -172,8 +207,10 @@ class Port {
   std::uint8_t waiting_ = 0;  ///< a bit for each class that has packets
   std::uint8_t stopped_ = 0;  ///< a bit for each class that is stopped
   bool pausing_ = false;      ///< `pauses_` is not empty
+  bool credited_ = false;     ///< `credits_` is there
   Medium medium_;
   Ring<Pause> pauses_;  ///< that have not begun to hold, in order of time
+  std::unique_ptr<PortCredits> credits_;
   std::array<Service, kServices> services_;
   static_assert(kServices <= 8);
 };

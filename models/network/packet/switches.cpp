@@ -12,7 +12,16 @@ Switches::Switches(PacketLinks& links, std::uint64_t seed)
       seed_(mix64(seed)),
       devices_(links.plan().devices.size()),
       ingress_(links.plan().links.size()),
-      is_sending_(links.plan().links.size()) {}
+      is_sending_(links.plan().links.size()) {
+  const auto count = static_cast<std::uint32_t>(links.plan().links.size());
+  for (std::uint32_t link = 0; link < count; ++link) {
+    if (!links.under_credits(link)) { continue; }
+    limits_.resize(std::size_t{count} * kServices);
+    for (std::uint32_t service = 0; service < kServices; ++service) {
+      limits_[std::size_t{link} * kServices + service] = links.credits(link);
+    }
+  }
+}
 
 void Switches::expect(std::uint32_t link) { devices_[links_.link(link).target].arriving.push_back(link); }
 
@@ -180,9 +189,17 @@ void Switches::release(std::uint32_t number, std::uint32_t link, Time now) {
   devices_[number].held -= leaving.bytes;
   held -= leaving.bytes;
   links_.port(link).sent();
+  if (spec.flow_control == FlowControl::credits) { give_credit(leaving, now); }
   if ((ingress.stopped & bit) == 0 || held > spec.resume_below.count()) { return; }
   ingress.stopped &= ~bit;
   links_.signal(leaving.ingress, leaving.service, false, now);
+}
+
+/// For what a packet gives back. Apart, so that it costs nothing where there are no credits.
+[[gnu::noinline]] void Switches::give_credit(const Port::Leaving& leaving, Time now) {
+  std::uint32_t& limit = limits_[std::size_t{leaving.ingress} * kServices + leaving.service];
+  limit += PortCredits::blocks(leaving.bytes);
+  links_.grant(leaving.ingress, leaving.service, limit, now);
 }
 
 void Switches::start_next(std::uint32_t link, Time now, Time end) {

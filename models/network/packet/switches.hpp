@@ -60,6 +60,7 @@ class Switches {
   void mark(const SwitchSpec& spec, std::uint32_t number, std::int64_t queue, Packet& packet);
   void hold(std::uint32_t number, const Packet& packet, Time now);
   void release(std::uint32_t number, std::uint32_t link, Time now);
+  void give_credit(const Port::Leaving& leaving, Time now);
   void start_next(std::uint32_t link, Time now, Time end);
   void start(std::uint32_t link, const Packet& packet, Time left, Time end);
   void add_turn(std::uint32_t link, Time end);
@@ -69,8 +70,9 @@ class Switches {
   PacketLinks& links_;
   std::uint64_t seed_;
   std::vector<Device> devices_;
-  std::vector<Ingress> ingress_;  ///< by link
-  std::vector<bool> is_sending_;  ///< by link: it is in its device's `sending`
+  std::vector<Ingress> ingress_;       ///< by link
+  std::vector<std::uint32_t> limits_;  ///< by link and class: credits given, in blocks; empty where nobody gives any
+  std::vector<bool> is_sending_;       ///< by link: it is in its device's `sending`
   std::vector<Arrival> arrivals_;
   std::vector<Packet> packets_;
   std::vector<Turn> turns_;              ///< a heap, the earliest first

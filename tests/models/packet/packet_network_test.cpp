@@ -146,7 +146,11 @@ TEST_CASE("results do not depend on the length of the windows in which switches 
   SwitchSpec lossy;
   lossy.queue = 50_KiB;
   lossy.cut_through = true;
-  for (const SwitchSpec& spec : {lossless, lossy}) {
+  SwitchSpec credits;
+  credits.flow_control = FlowControl::credits;
+  credits.lane_buffer = 20_KiB;
+  credits.cut_through = true;
+  for (const SwitchSpec& spec : {lossless, lossy, credits}) {
     TransportSpec transport;
     transport.control = TransportSpec::Control::dcqcn;
     transport.timeout = 150_us;

@@ -71,3 +71,16 @@ TEST_CASE("packets of PCIe and NVLink are those of the scenario") {
   CHECK(fault_of(R"({"pcie": {"payload": "130B"}})", wrong) == "/pcie/payload: no multiple of 4 B");
   CHECK(fault_of(R"({"nvlink": {"payload": "512B"}})", wrong).starts_with("/nvlink/payload"));
 }
+
+TEST_CASE("credits: a buffer holds a packet at least, and nothing that has to do with losses stands beside them") {
+  const auto switches = [](const std::string& keys) {
+    PacketSettings settings;
+    return fault_of(R"({"switches": {"flow_control": "credits", )" + keys + "}}", settings);
+  };
+  CHECK(switches(R"("lane_buffer": "8KiB")").empty());
+  CHECK(switches(R"("lane_buffer": "4KiB")") ==
+        "/switches: a packet of 4160 B never fits into a \"lane_buffer\" of 4 KiB");
+  CHECK(switches(R"("trims": true)").starts_with("/switches/trims"));
+  CHECK(switches(R"("buffer": "1MiB")").starts_with("/switches/buffer"));
+  CHECK(fault(R"({"class": 4})").starts_with("/transport/class"));
+}
