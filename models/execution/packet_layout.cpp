@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/execution/shortest_ways.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 
@@ -38,16 +39,17 @@ class PacketLayout {
         fabric_(fabric),
         settings_(settings),
         device_of_(fabric.vertices(), kNone),
-        number_of_(fabric.links(), kNone) {
+        number_of_(fabric.links(), kNone),
+        ways_(fabric) {
     packets_.switches = {settings.fabric, settings.node};
   }
 
-  PacketPlan make() {
+  PacketsLaidOut make() {
     for (std::uint32_t l = 0; l < plan_.links.size(); ++l) { number_of_[plan_.links[l].value] = l; }
     links_ = plan_.links;
     for (std::uint32_t l = 0; l < links_.size(); ++l) { add_link(l); }
     add_flows();
-    return std::move(packets_);
+    return {std::move(packets_), std::move(links_)};
   }
 
  private:
@@ -90,12 +92,8 @@ class PacketLayout {
                       to_string(link.latency), to_string(PacketPlan::kLeastLatency)));
     }
     const LinkId back = reverse(id);
-    if (number_of_[back.value] == kNone) {
-      number_of_[back.value] = static_cast<std::uint32_t>(links_.size());
-      links_.push_back(back);
-    }
-    packets_.links.push_back({device(fabric_.source(id)), device(fabric_.target(id)), number_of_[back.value],
-                              wire_rate(link), link.latency, framing(link.kind)});
+    packets_.links.push_back({device(fabric_.source(id)), device(fabric_.target(id)), number(back), wire_rate(link),
+                              link.latency, framing(link.kind)});
   }
 
   LinkFraming framing(LinkKind kind) const {
@@ -127,38 +125,89 @@ class PacketLayout {
 
   void add_flows() {
     for (const NetworkPlan::Connection& connection : plan_.network.connections) { add_flow(connection); }
-    if (!settings_.transport.spray) { return; }
-    if (plan_.queue_pairs == 1) {
-      throw SimulationError("spray",
-                            "\"spray\" takes the paths of a connection's queue pairs, and there is one: write "
-                            "\"queue_pairs\": 16 under \"network\"");
+    if (!settings_.takes_many_paths()) { return; }
+    for (std::size_t first = 0; first < packets_.flows.size(); first += plan_.queue_pairs) {
+      bool shortest = true;
+      for (std::size_t f = first; f < first + plan_.queue_pairs; ++f) { shortest = spread(f) && shortest; }
+      if (!shortest) { join_paths(first); }
     }
-    join_paths();
   }
 
-  /// All queue pairs of a connection take the paths of all of them. Those paths are as long as each other and leave by
-  /// one port, or are left alone.
-  void join_paths() {
-    for (std::size_t first = 0; first < packets_.flows.size(); first += plan_.queue_pairs) {
-      const PacketPlan::Flow model = packets_.flows[first];
-      const auto begin = static_cast<std::uint32_t>(packets_.hops.size());
-      std::uint32_t paths = 0;
-      for (std::size_t f = first; f < first + plan_.queue_pairs; ++f) {
-        const PacketPlan::Flow& flow = packets_.flows[f];
-        if (flow.hops == 0 || flow.hops != model.hops || flow.software != model.software ||
-            packets_.hops[flow.first_hop] != packets_.hops[model.first_hop]) {
+  /// Lets a flow take all shortest ways between the first and the last switch on its path. False: its own is longer.
+  bool spread(std::size_t f) {
+    const PacketPlan::Flow flow = packets_.flows[f];
+    const auto link = [&](std::uint32_t hop) { return links_[packets_.hops[flow.first_hop + hop]]; };
+    const auto balances = [&](VertexId v) {
+      return ShortestWays::balances(fabric_.vertex(v).kind) && !packets_.devices[device(v)].host;
+    };
+    std::uint32_t begin = 1;
+    while (begin < flow.hops && !balances(fabric_.source(link(begin)))) { ++begin; }
+    std::uint32_t end = flow.hops;
+    while (end > begin && !balances(fabric_.target(link(end - 1)))) { --end; }
+    if (begin >= end) { return true; }
+    const auto& ways = ways_.between(fabric_.source(link(begin)), fabric_.target(link(end - 1)));
+    if (ways.empty() || ways.front().size() != end - begin) { return false; }
+    if (ways.size() > 1) { replace(f, begin, ways); }
+    return true;
+  }
+
+  /// The paths of a flow: as its own up to `begin`, then each of the ways, then as its own again.
+  void replace(std::size_t f, std::uint32_t begin, const std::vector<ShortestWays::Way>& ways) {
+    constexpr std::size_t kMostHops = 100'000'000;
+    PacketPlan::Flow& flow = packets_.flows[f];
+    std::vector<std::uint32_t>& hops = packets_.hops;
+    if (hops.size() + ways.size() * flow.hops > kMostHops) {
+      throw SimulationError("too-many-paths",
+                            "more than 100,000,000 hops on paths that packets may choose: simulate "
+                            "fewer ranks, or give each connection one path");
+    }
+    const auto first = static_cast<std::uint32_t>(hops.size());
+    for (const ShortestWays::Way& way : ways) {
+      for (std::uint32_t hop = 0; hop < flow.hops; ++hop) {
+        const bool free = hop >= begin && hop < begin + way.size();
+        hops.push_back(free ? number(way[hop - begin]) : hops[flow.first_hop + hop]);
+      }
+    }
+    flow.first_hop = first;
+    flow.paths = static_cast<std::uint32_t>(ways.size());
+    while (packets_.links.size() < links_.size()) { add_link(static_cast<std::uint32_t>(packets_.links.size())); }
+  }
+
+  std::uint32_t number(LinkId link) {
+    std::uint32_t& number = number_of_[link.value];
+    if (number == kNone) {
+      number = static_cast<std::uint32_t>(links_.size());
+      links_.push_back(link);
+    }
+    return number;
+  }
+
+  /// The queue pairs of a connection that leave by one port take the paths of each other: where they go longer ways
+  /// than the shortest ones, nothing else is known of where they may go.
+  void join_paths(std::size_t connection) {
+    const auto begin = packets_.flows.begin() + static_cast<std::ptrdiff_t>(connection);
+    const std::vector<PacketPlan::Flow> own(begin, begin + plan_.queue_pairs);
+    if (own.size() == 1 || settings_.fabric.load_balancing != LoadBalancing::none) {
+      const LinkId first = links_[packets_.hops[own[0].first_hop]];
+      throw SimulationError("routing",
+                            fmt::format("packets are to take all shortest ways, but the routing leads from {} longer "
+                                        "ones: choose another \"routing\", or, for \"spray\", \"queue_pairs\": 16",
+                                        fabric_.name(fabric_.source(first))));
+    }
+    for (std::size_t q = 0; q < own.size(); ++q) {
+      PacketPlan::Flow& flow = begin[static_cast<std::ptrdiff_t>(q)];
+      const auto first = static_cast<std::uint32_t>(packets_.hops.size());
+      flow.paths = 0;
+      for (const PacketPlan::Flow& other : own) {
+        if (other.hops != own[q].hops || packets_.hops[other.first_hop] != packets_.hops[own[q].first_hop]) {
           continue;
         }
-        ++paths;
+        ++flow.paths;
         for (std::uint32_t hop = 0; hop < flow.hops; ++hop) {
-          packets_.hops.push_back(packets_.hops[flow.first_hop + hop]);
+          packets_.hops.push_back(packets_.hops[other.first_hop + hop]);
         }
       }
-      if (paths < plan_.queue_pairs) { continue; }
-      for (std::size_t f = first; f < first + plan_.queue_pairs; ++f) {
-        packets_.flows[f].first_hop = begin;
-        packets_.flows[f].paths = paths;
-      }
+      flow.first_hop = first;
     }
   }
 
@@ -191,12 +240,13 @@ class PacketLayout {
   std::vector<std::uint32_t> device_of_;  ///< by vertex
   std::vector<std::uint32_t> number_of_;  ///< by fabric link
   std::vector<LinkId> links_;             ///< by number
+  ShortestWays ways_;
   PacketPlan packets_;
 };
 
 }  // namespace
 
-PacketPlan packet_plan(const Plan& plan, const Fabric& fabric, const PacketSettings& settings) {
+PacketsLaidOut packet_plan(const Plan& plan, const Fabric& fabric, const PacketSettings& settings) {
   return PacketLayout(plan, fabric, settings).make();
 }
 

@@ -5,8 +5,16 @@
 
 namespace athanor {
 
+/// `links`: of the fabric, by link of the packet plan.
+struct PacketsLaidOut {
+  PacketPlan plan;
+  std::vector<LinkId> links;
+};
+
 /// The plan of a packet network that moves what an unfolded plan asks for: connection c becomes flow c, link l becomes
-/// link l, and the links back are added behind. Acknowledgements take the way of their data packets backwards.
+/// link l, and behind are added links back and those of further paths: where packets take many, each queue pair takes
+/// all shortest ways between the first and the last switch on its path. Acknowledgements take the way of their data
+/// packets backwards.
 ///
 /// A link brings the payload of usual packets over at its usable rate (4096 bytes on network links, at most at the line
 /// rate; kPcieFraming, kNvlinkFraming); so a message alone takes as long as at flow level, apart from headers that the
@@ -14,7 +22,8 @@ namespace athanor {
 /// begin or end are hosts.
 ///
 /// Throws SimulationError: "latency-too-small" naming a link of less than PacketPlan::kLeastLatency, "one-way" naming
-/// a link without another one back.
-PacketPlan packet_plan(const Plan& plan, const Fabric& fabric, const PacketSettings& settings);
+/// a link without another one back, "routing" where paths are longer than the shortest ones and packets are to take
+/// many, "too-many-paths".
+PacketsLaidOut packet_plan(const Plan& plan, const Fabric& fabric, const PacketSettings& settings);
 
 }  // namespace athanor

@@ -1,8 +1,5 @@
 #include "models/execution/plan_network.hpp"
 
-#include <fmt/format.h>
-
-#include "models/execution/packet_layout.hpp"
 #include "models/network/flow_network.hpp"
 #include "models/network/ideal_network.hpp"
 #include "models/network/packet/packet_network.hpp"
@@ -21,13 +18,10 @@ PlanNetwork::PlanNetwork(Simulator& simulator, const Plan& plan, const Fabric& f
     case NetworkLevel::ideal: beneath_ = std::make_unique<IdealNetwork>(simulator, plan.network, above); break;
     case NetworkLevel::flow: beneath_ = std::make_unique<FlowNetwork>(simulator, plan.network, above); break;
     case NetworkLevel::packet:
-      packet_plan_ = packet_plan(plan, fabric, options.packet);
-      auto packets = std::make_unique<PacketNetwork>(simulator, *packet_plan_, options.packet.transport, seed, above);
+      layout_ = packet_plan(plan, fabric, options.packet);
+      auto packets = std::make_unique<PacketNetwork>(simulator, layout_->plan, options.packet.transport, seed, above);
       if (options.count_ports) { packets->count_ports(); }
-      packets->name_links([this](std::uint32_t link) {
-        const auto [from, to] = ends(link);
-        return fmt::format("{} -> {}", fabric_.name(from), fabric_.name(to));
-      });
+      packets->name_links([this](std::uint32_t link) { return fabric_.name(layout_->links[link]); });
       packets_ = packets.get();
       beneath_ = std::move(packets);
       break;
@@ -39,20 +33,24 @@ PlanNetwork::~PlanNetwork() = default;
 
 Network& PlanNetwork::network() { return is_paired() ? pairs_ : *beneath_; }
 
-/// What is behind the links of the plan are the ways back of some of them.
-std::pair<VertexId, VertexId> PlanNetwork::ends(std::uint32_t link) const {
-  const bool back = link >= plan_.links.size();
-  const LinkId id = plan_.links[back ? packet_plan_->links[link].reverse : link];
-  return back ? std::pair(fabric_.target(id), fabric_.source(id)) : std::pair(fabric_.source(id), fabric_.target(id));
+/// At packet level those that the plan does not know are behind it: ways back, and further ways to choose.
+std::uint32_t PlanNetwork::links() const {
+  return static_cast<std::uint32_t>(layout_ ? layout_->links.size() : plan_.links.size());
+}
+
+LinkId PlanNetwork::id(std::uint32_t link) const { return layout_ ? layout_->links[link] : plan_.links[link]; }
+
+std::uint32_t PlanNetwork::members(std::uint32_t link) const {
+  return link < plan_.link_members.size() ? plan_.link_members[link] : 1;
 }
 
 Bandwidth PlanNetwork::wire_rate(std::uint32_t link) const {
-  return packet_plan_ ? packet_plan_->links[link].rate : plan_.network.links[link].rate;
+  return layout_ ? layout_->plan.links[link].rate : plan_.network.links[link].rate;
 }
 
 /// As if all packets, or those of the link itself, were full.
 Bytes PlanNetwork::payload_of(std::uint32_t link, Bytes wire) const {
-  const LinkFraming& framing = packet_plan_->links[link].framing;
+  const LinkFraming& framing = layout_->plan.links[link].framing;
   if (framing.unit > 0) { return scaled_down(wire, {framing.unit, framing.unit + framing.overhead}); }
   const TransportSpec& transport = options_.packet.transport;
   return scaled_down(wire, {transport.payload.count(), (transport.payload + transport.header).count()});
@@ -60,12 +58,13 @@ Bytes PlanNetwork::payload_of(std::uint32_t link, Bytes wire) const {
 
 std::vector<LinkLoad> PlanNetwork::loads(Time time) const {
   std::vector<LinkLoad> loads;
-  for (std::uint32_t link = 0; link < plan_.links.size(); ++link) {
+  for (std::uint32_t link = 0; link < links(); ++link) {
     const Bytes carried = beneath_->carried(link);
     require(options_.level == NetworkLevel::ideal || transfer_time(carried, wire_rate(link)) <= time,
-            "link {} carried {} bytes in {} ps, more than its rate allows", plan_.links[link].value, carried.count(),
+            "link {} carried {} bytes in {} ps, more than its rate allows", id(link).value, carried.count(),
             time.count());
-    loads.push_back({plan_.links[link], plan_.link_members[link], packets_ ? payload_of(link, carried) : carried});
+    if (carried == Bytes::zero() && link >= plan_.links.size()) { continue; }
+    loads.push_back({id(link), members(link), packets_ ? payload_of(link, carried) : carried});
   }
   return loads;
 }
@@ -78,17 +77,18 @@ std::optional<PacketCounters> PlanNetwork::packets() const {
 std::vector<PortLoad> PlanNetwork::ports(Time time) const {
   std::vector<PortLoad> ports;
   if (!options_.count_ports) { return ports; }
-  const std::size_t links = packet_plan_ ? packet_plan_->links.size() : plan_.links.size();
-  for (std::uint32_t link = 0; link < links; ++link) {
-    const bool back = link >= plan_.links.size();
-    const LinkId id = plan_.links[back ? packet_plan_->links[link].reverse : link];
-    const auto [from, to] = ends(link);
-    PortLoad port{
-        from, to, fabric_.link(id).kind, back ? 1 : plan_.link_members[link], wire_rate(link), beneath_->carried(link),
-        {},   {}};
+  for (std::uint32_t link = 0; link < links(); ++link) {
+    PortLoad port{fabric_.source(id(link)),
+                  fabric_.target(id(link)),
+                  fabric_.link(id(link)).kind,
+                  members(link),
+                  wire_rate(link),
+                  beneath_->carried(link),
+                  {},
+                  {}};
     if (packets_ != nullptr) {
       port.counters = packets_->port_counters(link, time);
-      port.pauses_sent = packets_->port_counters(packet_plan_->links[link].reverse, time).pauses;
+      port.pauses_sent = packets_->port_counters(layout_->plan.links[link].reverse, time).pauses;
     }
     ports.push_back(port);
   }

@@ -2,11 +2,10 @@
 
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
+#include "models/execution/packet_layout.hpp"
 #include "models/execution/simulate.hpp"
-#include "models/network/packet/packet_plan.hpp"
 #include "models/network/queue_pairs.hpp"
 
 namespace athanor {
@@ -31,13 +30,15 @@ class PlanNetwork {
   std::vector<LinkLoad> loads(Time time) const;
   /// What became of packets; none at the other levels.
   std::optional<PacketCounters> packets() const;
-  /// By link of the plan, then at packet level links that carried nothing but replies; empty unless
+  /// By link of the plan, then at packet level those that replies and further ways take; empty unless
   /// SimulationOptions::count_ports.
   std::vector<PortLoad> ports(Time time) const;
 
  private:
   bool is_paired() const { return plan_.queue_pairs > 1; }
-  std::pair<VertexId, VertexId> ends(std::uint32_t link) const;
+  std::uint32_t links() const;
+  LinkId id(std::uint32_t link) const;
+  std::uint32_t members(std::uint32_t link) const;
   Bandwidth wire_rate(std::uint32_t link) const;
   Bytes payload_of(std::uint32_t link, Bytes wire) const;
 
@@ -45,7 +46,7 @@ class PlanNetwork {
   const Fabric& fabric_;
   SimulationOptions options_;
   QueuePairs pairs_;
-  std::optional<PacketPlan> packet_plan_;
+  std::optional<PacketsLaidOut> layout_;
   std::unique_ptr<Network> beneath_;
   PacketNetwork* packets_ = nullptr;  ///< `beneath_`, at packet level
 };

@@ -55,7 +55,7 @@ void Hosts::receive_in_order(std::uint32_t flow, Receiver& receiver, const Packe
 /// What is missing between packets that kept their order on one path is lost; on many paths nothing can be said. What
 /// was trimmed overtakes what was not, and tells of itself alone.
 void Hosts::receive_in_any_order(std::uint32_t flow, Receiver& receiver, const Packet& packet) {
-  if (!spec_.spray && !packet.trimmed) {
+  if (!spec_.any_order && !packet.trimmed) {
     for (; receiver.highest < packet.number; ++receiver.highest) {
       if (!receiver.there.has(receiver.highest)) { reply(packet, PacketKind::negative, receiver.highest, false); }
     }

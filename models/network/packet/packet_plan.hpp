@@ -27,6 +27,13 @@ enum class FlowControl : std::uint8_t {
   credits,  ///< InfiniBand: a port sends no more than has room in the buffer that its class has at the far end
 };
 
+/// What a switch does with packets that may take many paths.
+enum class LoadBalancing : std::uint8_t {
+  none,      ///< they keep to the path that their host chose
+  adaptive,  ///< each takes the port of the shortest queue, of those on which the rest of a path begins
+  flowlets,  ///< a flow that was silent for long enough takes a path at random (LetFlow, Vanini et al., NSDI 2017)
+};
+
 /// What a switch does with packets.
 struct SwitchSpec {
   Bytes buffer = Bytes::max();  ///< shared by all ports; what finds no room is dropped
@@ -37,6 +44,8 @@ struct SwitchSpec {
   Bytes pause_above = Bytes::max();  ///< of one ingress and class; the room above it is headroom
   Bytes resume_below = Bytes::zero();
   Bytes lane_buffer = Bytes::max();  ///< credits: of each ingress and class (virtual lane), in whole blocks of 64 bytes
+  LoadBalancing load_balancing = LoadBalancing::none;
+  Time flowlet_gap;  ///< flowlets: of silence
   MarkingSpec marking;
 };
 
@@ -61,7 +70,7 @@ struct PacketPlan {
     std::uint32_t hops = 0;
     std::uint32_t first_hop_back = 0;
     std::uint32_t hops_back = 0;
-    std::uint32_t paths = 1;           ///< forth; `hops` of each, one after the other
+    std::uint32_t paths = 1;           ///< forth; `hops` of each, one after the other, those that begin alike together
     Bandwidth cap = Bandwidth::max();  ///< of payload, that the sender keeps to
     Time software;                     ///< added after the last packet of a message has arrived
     Bytes grain;                       ///< as in NetworkPlan

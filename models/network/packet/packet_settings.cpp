@@ -20,6 +20,7 @@ SwitchSpec lossless() {
   spec.pause_above = 256_KiB;
   spec.resume_below = 192_KiB;
   spec.lane_buffer = 128_KiB;
+  spec.flowlet_gap = 50_us;
   return spec;
 }
 
@@ -49,6 +50,11 @@ void read_switch(ObjectReader& reader, SwitchSpec& spec) {
   reader.optional("queue", spec.queue, "none: most in the queue of one port; what exceeds it is dropped", kAnyBuffer);
   reader.optional("buffer", spec.buffer, "Memory shared by all ports of a switch", kAnyBuffer);
   reader.optional("trims", spec.trims, "Cuts the payload off what finds no room instead of dropping it");
+  reader.optional(
+      "load_balancing", spec.load_balancing, "Which of all shortest ways a packet takes",
+      {{"none", LoadBalancing::none}, {"adaptive", LoadBalancing::adaptive}, {"flowlets", LoadBalancing::flowlets}});
+  reader.optional("flowlet_gap", spec.flowlet_gap, "flowlets: silence after which a flow may take another way",
+                  {1_ns, 1_s});
   reader.optional_object("marking", "ECN marks; absent: none",
                          [&](ObjectReader& fields) { read_marking(fields, spec.marking); });
   if (!reader.describing() && spec.flow_control == FlowControl::credits &&
@@ -167,7 +173,7 @@ void read_transport(ObjectReader& reader, TransportSpec& spec) {
                    {"pull", Control::pull}});
   reader.optional("recovery", spec.recovery, "What happens about packets that are missing",
                   {{"go_back_n", Recovery::go_back_n}, {"selective", Recovery::selective}});
-  reader.optional("spray", spec.spray, "Does each packet take another of the paths of its queue pairs?");
+  reader.optional("spray", spec.spray, "Does each packet take another of all shortest paths, as its host draws?");
   reader.optional("initial_window", spec.initial_window, "Of newreno, cubic, dctcp and swift; default: ten packets");
   reader.optional_object("swift", "Parameters of swift", [&](ObjectReader& fields) { read_swift(fields, spec.swift); });
   reader.optional("payload", spec.payload, "Most of one packet: the MTU without headers", {64_B, 64_KiB});
@@ -181,6 +187,28 @@ void read_transport(ObjectReader& reader, TransportSpec& spec) {
   if (!reader.describing()) { check_together(reader, spec); }
 }
 
+/// What switches do that does not go with the transport.
+void check_switches(ObjectReader& reader, const PacketSettings& settings) {
+  const SwitchSpec& switches = settings.fabric;
+  const Bytes packet = settings.transport.payload + settings.transport.header;
+  if (switches.flow_control == FlowControl::credits &&
+      switches.lane_buffer.count() / 64 < ceil_div(packet.count(), 64)) {
+    reader.problem("switches", "conflict",
+                   fmt::format("a packet of {} never fits into a \"lane_buffer\" of {}", to_string(packet),
+                               to_string(switches.lane_buffer)),
+                   "enlarge \"lane_buffer\", or make \"payload\" smaller");
+  }
+  if (switches.load_balancing == LoadBalancing::none) { return; }
+  if (settings.transport.spray) {
+    reader.problem("switches", "conflict", "with \"spray\" hosts choose the path of each packet, and no switch does",
+                   "leave out \"spray\" or \"load_balancing\"");
+  } else if (switches.load_balancing == LoadBalancing::adaptive && settings.transport.recovery != Recovery::selective) {
+    reader.problem("switches", "conflict",
+                   "packets that switches send different ways come in any order, which go_back_n takes for losses",
+                   R"(write "recovery": "selective" in "transport", or "load_balancing": "flowlets")");
+  }
+}
+
 }  // namespace
 
 PacketSettings::PacketSettings() : fabric(lossless()), node(lossless()) {}
@@ -190,18 +218,12 @@ void read(ObjectReader& reader, PacketSettings& settings) {
                          [&](ObjectReader& fields) { read_transport(fields, settings.transport); });
   reader.optional_object("switches", "What the switches of the network do",
                          [&](ObjectReader& fields) { read_switch(fields, settings.fabric); });
-  const Bytes packet = settings.transport.payload + settings.transport.header;
-  if (!reader.describing() && reader.ok() && settings.fabric.flow_control == FlowControl::credits &&
-      settings.fabric.lane_buffer.count() / 64 < ceil_div(packet.count(), 64)) {
-    reader.problem("switches", "conflict",
-                   fmt::format("a packet of {} never fits into a \"lane_buffer\" of {}", to_string(packet),
-                               to_string(settings.fabric.lane_buffer)),
-                   "enlarge \"lane_buffer\", or make \"payload\" smaller");
-  }
   reader.optional_object("pcie", "Packets of PCIe links (TLPs)",
                          [&](ObjectReader& fields) { read_framing(fields, 4_KiB, settings.pcie); });
   reader.optional_object("nvlink", "Packets of NVLinks",
                          [&](ObjectReader& fields) { read_framing(fields, 256_B, settings.nvlink); });
+  if (!reader.describing() && reader.ok()) { check_switches(reader, settings); }
+  settings.transport.any_order = settings.transport.spray || settings.fabric.load_balancing == LoadBalancing::adaptive;
 }
 
 }  // namespace athanor

@@ -11,6 +11,8 @@ namespace athanor {
 struct PacketSettings {
   PacketSettings();
 
+  bool takes_many_paths() const { return transport.spray || fabric.load_balancing != LoadBalancing::none; }
+
   TransportSpec transport;
   LinkFraming pcie = kPcieFraming;
   LinkFraming nvlink = kNvlinkFraming;

@@ -164,6 +164,8 @@ class Port {
     Time ready;
   };
   const Ring<Waiting>& waiting(std::uint8_t service) const { return services_[service].queue; }
+  /// Is class `service` stopped, as far as the port has looked?
+  bool is_stopped(std::uint8_t service) const { return (stopped_ >> service & 1U) != 0; }
   /// Is class `service` stopped, and nothing under way that tells it to go on?
   bool stands(std::uint8_t service) const;
 

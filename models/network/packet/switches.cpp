@@ -13,6 +13,9 @@ Switches::Switches(PacketLinks& links, std::uint64_t seed)
       devices_(links.plan().devices.size()),
       ingress_(links.plan().links.size()),
       is_sending_(links.plan().links.size()) {
+  for (const SwitchSpec& spec : links.plan().switches) {
+    if (spec.load_balancing == LoadBalancing::flowlets) { flowlets_.resize(links.plan().flows.size()); }
+  }
   const auto count = static_cast<std::uint32_t>(links.plan().links.size());
   for (std::uint32_t link = 0; link < count; ++link) {
     if (!links.under_credits(link)) { continue; }
@@ -101,6 +104,7 @@ void Switches::arrive(std::uint32_t number, const Arrival& arrival, bool last, T
   const SwitchSpec& spec = links_.plan().switches[links_.plan().devices[number].spec];
   Packet packet = packets_[arrival.order];
   packet.ingress = arrival.link;
+  if (spec.load_balancing != LoadBalancing::none) { balance(spec, number, arrival.when, packet); }
   const std::uint32_t out = links_.next_hop(packet);
   Port& port = links_.port(out);
   const std::int64_t queue = port.bytes() + port.leaving_bytes();

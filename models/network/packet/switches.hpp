@@ -9,7 +9,8 @@
 
 namespace athanor {
 
-/// The switches of a packet network: shared buffers, queues at the outputs, ECN marks, pauses.
+/// The switches of a packet network: shared buffers, queues at the outputs, ECN marks, pauses and credits, and which of
+/// several paths packets take.
 ///
 /// Nothing travels from device to device in less than the least latency of a link. So within a window of time as long
 /// as that a switch depends on nothing that others do in it: each works off all that arrives in the window at once, in
@@ -40,6 +41,12 @@ class Switches {
     std::vector<std::uint32_t> arriving;  ///< links with packets in flight
     std::vector<std::uint32_t> sending;   ///< links whose ports hold packets
   };
+  /// The path that a flow keeps to as long as it is never silent.
+  struct Flowlet {
+    Time last;  ///< when a packet came
+    std::uint32_t path = 0;
+    bool begun = false;
+  };
   struct Arrival {
     Time when;
     std::uint32_t link;
@@ -57,6 +64,11 @@ class Switches {
   void settle(std::uint32_t number, Time now, std::size_t& next_arrival, Time end);
   void arrive(std::uint32_t number, const Arrival& arrival, bool last, Time end);
   bool admit(const SwitchSpec& spec, Device& device, std::uint32_t out, Packet& packet);
+  void balance(const SwitchSpec& spec, std::uint32_t number, Time now, Packet& packet);
+  std::uint32_t flowlet_path(const SwitchSpec& spec, std::uint32_t number, Time now, std::uint32_t flow);
+  std::uint32_t least_loaded(std::uint32_t number, const Packet& packet, std::uint32_t hop, std::uint32_t first,
+                             std::uint32_t last);
+  std::int64_t load(std::uint32_t link, std::uint8_t service) const;
   void mark(const SwitchSpec& spec, std::uint32_t number, std::int64_t queue, Packet& packet);
   void hold(std::uint32_t number, const Packet& packet, Time now);
   void release(std::uint32_t number, std::uint32_t link, Time now);
@@ -73,6 +85,7 @@ class Switches {
   std::vector<Ingress> ingress_;       ///< by link
   std::vector<std::uint32_t> limits_;  ///< by link and class: credits given, in blocks; empty where nobody gives any
   std::vector<bool> is_sending_;       ///< by link: it is in its device's `sending`
+  std::vector<Flowlet> flowlets_;      ///< by flow; empty where nobody uses them
   std::vector<Arrival> arrivals_;
   std::vector<Packet> packets_;
   std::vector<Turn> turns_;              ///< a heap, the earliest first

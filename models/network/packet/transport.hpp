@@ -59,7 +59,8 @@ struct TransportSpec {
   std::uint8_t data_service = 1;
   std::uint8_t reply_service = 0;
   Recovery recovery = Recovery::go_back_n;
-  bool spray = false;                    ///< each packet goes by another path, so that order tells nothing of loss
+  bool spray = false;                    ///< each packet goes by another of its flow's paths, which its host draws
+  bool any_order = false;                ///< packets overtake each other, so that order tells nothing of loss
   Bytes initial_window = Bytes::zero();  ///< of controls that have windows; zero: ten packets, as TCP's
   Control control = Control::none;
   DcqcnSpec dcqcn;

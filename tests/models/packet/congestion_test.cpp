@@ -177,7 +177,7 @@ TEST_CASE("sprayed packets use all paths evenly, and one flow fills what its has
   TransportSpec spec_one = transport(Control::none);
   PacketRig one(fabric.plan, spec_one);
   TransportSpec spec_all = spec_one;
-  spec_all.spray = true;
+  spec_all.spray = spec_all.any_order = true;
   PacketRig all(sprayed, spec_all);
   for (PacketRig* rig : {&one, &all}) {
     rig->move_at(Time::zero(), 0, 40_MiB);

@@ -84,3 +84,18 @@ TEST_CASE("credits: a buffer holds a packet at least, and nothing that has to do
   CHECK(switches(R"("buffer": "1MiB")").starts_with("/switches/buffer"));
   CHECK(fault(R"({"class": 4})").starts_with("/transport/class"));
 }
+
+TEST_CASE("switches that balance load need a transport that stands the order that comes of it") {
+  const auto faults = [](const std::string& network) {
+    PacketSettings settings;
+    return fault_of(network, settings);
+  };
+  CHECK(faults(R"({"switches": {"load_balancing": "adaptive"}})").starts_with("/switches: packets that switches send"));
+  CHECK(faults(R"({"switches": {"load_balancing": "flowlets", "flowlet_gap": "10us"}})").empty());
+  CHECK(faults(R"({"transport": {"recovery": "selective", "spray": true}, "switches": {"load_balancing": "adaptive"}})")
+            .starts_with("/switches: with \"spray\" hosts choose"));
+  const PacketSettings settings =
+      settings_of(R"({"transport": {"recovery": "selective"}, "switches": {"load_balancing": "adaptive"}})");
+  CHECK(settings.transport.any_order);
+  CHECK_FALSE(settings_of(R"({"switches": {"load_balancing": "flowlets"}})").transport.any_order);
+}
