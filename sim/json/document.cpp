@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "sim/json/locator.hpp"
 #include "sim/json/syntax.hpp"
 #include "sim/json/text.hpp"
+#include "sim/lines.hpp"
 
 namespace athanor {
 
@@ -23,11 +25,15 @@ struct Document::Text {
   std::string file;
   mutable std::once_flag located;
   mutable Locations locations;
+  mutable std::optional<Lines> lines;
 
   Text(std::string text_read, std::string name) : text(std::move(text_read)), file(std::move(name)) {}
 
   Offsets find(std::string pointer) const {
-    std::call_once(located, [&] { locations = locate_values(text); });
+    std::call_once(located, [&] {
+      locations = locate_values(text);
+      lines.emplace(text);
+    });
     for (;;) {
       const auto found = locations.values.find(pointer);
       if (found != locations.values.end()) { return found->second; }
@@ -72,8 +78,9 @@ Place Document::locate(const std::string& pointer, bool key) const {
     break;
   }
   const Offsets offsets = text_->find(source);
-  const LineColumn at = line_column(text_->text, key ? offsets.key : offsets.value);
-  return {text_->file, at.line, at.column, source};
+  Place place = text_->lines->place(text_->file, static_cast<std::ptrdiff_t>(key ? offsets.key : offsets.value));
+  place.pointer = std::move(source);
+  return place;
 }
 
 namespace {

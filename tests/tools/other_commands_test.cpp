@@ -34,7 +34,7 @@ TEST_CASE("list topologies knows every kind of fabric that scenarios do, with it
   for (const FabricKind& kind : fabric_kinds()) { CHECK(names.count(kind.name) == 1); }
   CHECK(names.size() == fabric_kinds().size());
   const Ran verbose = athanor_run({"list", "topologies", "--verbose"});
-  CHECK(verbose.says("keys       dimensions, link, positions, twists"));
+  CHECK(verbose.says("keys       dimensions, link, nics, positions, twists"));
   CHECK(verbose.says("SC'09"));
 }
 

@@ -128,7 +128,7 @@ TEST_CASE("two billion GPUs are refused with the memory that they would need") {
                 "link": {"rate": "50GB/s", "latency": "1us"}}},
     "collective": {"kind": "all_reduce", "sizes": "1KiB"}})")});
   CHECK(ran.code == 3);
-  CHECK(ran.says("1804 GiB of memory"));
+  CHECK(ran.says("1855 GiB of memory"));
 }
 
 TEST_CASE("a measurement file that is none is refused with what is wrong with it") {

@@ -125,11 +125,8 @@ void import_fabric_file(const Invocation& invocation, const Streams& streams, co
   ImportedFabric imported = import_fabric(text, path, format, hints, presets, problems);
   problems.throw_if_any();
   put_on_fabric(invocation, imported.cluster);
-  const bool graph = imported.cluster.contains("graph");
-  const Json scenario{{"name", std::filesystem::path(path).stem().string()},
-                      {"cluster", std::move(imported.cluster)},
-                      {"collective", {{"kind", "all_reduce"}, {"algorithm", "ring"}, {"sizes", "1MiB..1GiB"}}}};
-  const std::string written = readable_json(scenario);
+  const bool graph = !imported.graph.empty();
+  const std::string written = scenario_text(std::filesystem::path(path).stem().string(), imported);
   if (!graph) { check(written, path, presets, problems); }
   problems.throw_if_any();
   if (output.empty()) {

@@ -1,6 +1,7 @@
 #include "tools/import/fabric/draft.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -59,6 +60,42 @@ void append(const Json& json, std::size_t depth, std::string& text) {
   text += indent + (json.is_object() ? "}" : "]");
 }
 
+/// Most names need no escapes.
+void append_quoted(const std::string& name, std::string& text) {
+  const bool plain =
+      std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c < 127 && c != '"' && c != '\\'; });
+  text += plain ? '"' + name + '"' : in_one_line(name);
+}
+
+Json link_figures(const Link& link) {
+  Json json{{"rate", to_string(link.rate)}};
+  if (link.usable != link.rate) { json["usable"] = to_string(link.usable); }
+  json["latency"] = to_string(link.latency);
+  if (link.kind != LinkKind::network) { json["kind"] = name(link.kind); }
+  return json;
+}
+
+/// Without the braces.
+std::string figures_of(const Link& link) {
+  const std::string object = in_one_line(link_figures(link));
+  return object.substr(1, object.size() - 2);
+}
+
+/// About so many, and room for what stands around: growing by doubling would need twice as much.
+std::size_t text_bytes(const FabricDraft& draft, std::size_t depth) {
+  constexpr std::size_t kBesideNames = 100;
+  std::size_t bytes = 1U << 16U;
+  for (const FabricDraft::Device& device : draft.devices()) { bytes += device.name.size() + 40 + 2 * depth; }
+  for (const FabricDraft::Cable& cable : draft.cables()) {
+    bytes += draft.devices()[cable.a].name.size() + draft.devices()[cable.b].name.size() + kBesideNames + 2 * depth;
+  }
+  return bytes;
+}
+
+bool same_figures(const Link& a, const Link& b) {
+  return a.rate == b.rate && a.usable == b.usable && a.latency == b.latency && a.kind == b.kind;
+}
+
 }  // namespace
 
 std::uint32_t FabricDraft::add(std::string name, VertexKind kind, int line) {
@@ -108,14 +145,45 @@ Json graph_json(const FabricDraft& draft) {
   }
   Json links = Json::array();
   for (const FabricDraft::Cable& cable : draft.cables()) {
-    Json link{{"between", {draft.devices()[cable.a].name, draft.devices()[cable.b].name}},
-              {"rate", to_string(cable.link.rate)}};
-    if (cable.link.usable != cable.link.rate) { link["usable"] = to_string(cable.link.usable); }
-    link["latency"] = to_string(cable.link.latency);
-    if (cable.link.kind != LinkKind::network) { link["kind"] = name(cable.link.kind); }
+    Json link{{"between", {draft.devices()[cable.a].name, draft.devices()[cable.b].name}}};
+    link.update(link_figures(cable.link));
     links.push_back(std::move(link));
   }
   return {{"vertices", std::move(vertices)}, {"links", std::move(links)}};
+}
+
+std::string graph_text(const FabricDraft& draft, std::size_t depth) {
+  const std::string indent(depth * 2, ' ');
+  std::string text;
+  text.reserve(text_bytes(draft, depth));
+  text += "{\n" + indent + "  \"vertices\": [";
+  bool first = true;
+  const auto begin_line = [&] {
+    text += first ? "\n" : ",\n";
+    text += indent + "    ";
+    first = false;
+  };
+  for (const FabricDraft::Device& device : draft.devices()) {
+    begin_line();
+    text += "{\"name\":";
+    append_quoted(device.name, text);
+    fmt::format_to(std::back_inserter(text), ",\"kind\":\"{}\"}}", name(device.kind));
+  }
+  text += "\n" + indent + "  ],\n" + indent + "  \"links\": [";
+  first = true;
+  const Link* before = nullptr;
+  std::string figures;  // of the link before: most are alike
+  for (const FabricDraft::Cable& cable : draft.cables()) {
+    begin_line();
+    if (before == nullptr || !same_figures(*before, cable.link)) { figures = figures_of(cable.link); }
+    before = &cable.link;
+    text += "{\"between\":[";
+    append_quoted(draft.devices()[cable.a].name, text);
+    text += ',';
+    append_quoted(draft.devices()[cable.b].name, text);
+    text += "]," + figures + "}";
+  }
+  return text + (first ? "]\n" : "\n" + indent + "  ]\n") + indent + "}";
 }
 
 std::string readable_json(const Json& json) {

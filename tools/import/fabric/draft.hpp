@@ -64,6 +64,9 @@ class FabricDraft {
 
 /// {"vertices": [...], "links": [...]}, as a scenario's "graph" has it.
 nlohmann::ordered_json graph_json(const FabricDraft& draft);
+/// The same as readable_json writes it that deep inside other JSON: for millions of devices, whose JSON in memory would
+/// take ten times what its text does.
+std::string graph_text(const FabricDraft& draft, std::size_t depth);
 
 /// JSON for people and for editors: a key or an element of a list on each line, what is inside such an element beside
 /// it on the same line.

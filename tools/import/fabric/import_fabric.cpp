@@ -79,7 +79,8 @@ class Import {
     const std::string name = hints_.name.empty() ? std::filesystem::path(file_).stem().string() : hints_.name;
     return {{"node", node_json(draft_, name, port)}};
   }
-  Json graph() const { return {{"graph", graph_json(draft_)}}; }
+  /// Of millions of devices: written by graph_text.
+  static Json graph() { return {}; }
   Json fat_tree() {
     const std::optional<HtsimTopology> topology = read_htsim_topology(text_, draft_);
     return topology ? cluster_json(*topology) : Json();
@@ -146,7 +147,22 @@ ImportedFabric import_fabric(const std::string& text, const std::string& file, F
   if (!draft.ok()) { return imported; }
   imported.summary = draft.devices().empty() ? imported.cluster["fabric"].value("kind", "") : summary_of(draft);
   imported.notes = draft.notes();
+  if (imported.cluster.is_null()) { imported.graph = graph_text(draft, 2); }
   return imported;
+}
+
+std::string scenario_text(const std::string& name, ImportedFabric& imported) {
+  const bool graph = !imported.graph.empty();
+  const std::string empty = "\"graph\": {}";
+  const std::string frame =
+      readable_json({{"name", name},
+                     {"cluster", graph ? Json{{"graph", Json::object()}} : std::move(imported.cluster)},
+                     {"collective", {{"kind", "all_reduce"}, {"algorithm", "ring"}, {"sizes", "1MiB..1GiB"}}}});
+  if (!graph) { return frame; }
+  const std::size_t at = frame.find(empty);
+  std::string text = std::move(imported.graph);
+  text.insert(0, frame.substr(0, at + empty.size() - 2));
+  return text.append(frame, at + empty.size());
 }
 
 }  // namespace athanor

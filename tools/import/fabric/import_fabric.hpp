@@ -32,10 +32,14 @@ struct FabricHints {
 };
 
 struct ImportedFabric {
-  nlohmann::ordered_json cluster;  ///< as a scenario's "cluster" has it
+  nlohmann::ordered_json cluster;  ///< as a scenario's "cluster" has it; null where it is a graph
+  std::string graph;               ///< as graph_text writes it for a scenario's "cluster"; else ""
   std::string summary;             ///< "8 GPUs, 2 CPUs, ...": for people
   std::vector<std::string> notes;  ///< what was assumed or left out
 };
+
+/// The scenario that has the cluster, ready to run and to be read. Takes the cluster out.
+std::string scenario_text(const std::string& name, ImportedFabric& imported);
 
 /// The cluster of a text; `file` is what problems name, and not to be used where there are problems. Time and memory
 /// grow linearly with the text.

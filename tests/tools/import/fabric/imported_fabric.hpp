@@ -35,6 +35,9 @@ inline Import import_text(const std::string& text, FabricFormat format, const Fa
   Problems problems;
   try {
     result.fabric = import_fabric(text, "in.txt", format, hints, presets(), problems);
+    if (!result.fabric.graph.empty()) {
+      result.fabric.cluster = {{"graph", nlohmann::ordered_json::parse(result.fabric.graph)}};
+    }
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) { problems.add(problem); }
   }
