@@ -117,8 +117,9 @@ void Hosts::receive_reply(std::uint32_t flow, const Packet& packet) {
   const std::uint32_t fresh = note_acknowledged(sender, packet);
   if (fresh > 0) {
     sender.deadline = clock_.now() + spec_.timeout;
-    control_->acknowledged(
-        flow, {fresh, sender.acknowledged, sender.fresh, packet.marked, clock_.now() - packet.sent, clock_.now()});
+    const std::uint32_t answered = selective() ? packet.number : packet.number - 1;
+    control_->acknowledged(flow, {fresh, sender.acknowledged, sender.fresh, packet.marked, clock_.now() - packet.sent,
+                                  clock_.now(), answered});
   }
   if (packet.kind == PacketKind::negative) { missing(flow, packet); }
   set_window(flow);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/network/packet/dcqcn.hpp"
+#include "models/network/packet/hpcc.hpp"
 #include "models/network/packet/window_controls.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -17,7 +18,8 @@ std::uint32_t initial_packets(const TransportSpec& spec) {
 }
 
 std::unique_ptr<CongestionControl> make_congestion_control(const TransportSpec& spec,
-                                                           const std::vector<Bandwidth>& line_rates) {
+                                                           const std::vector<Bandwidth>& line_rates,
+                                                           PacketLinks& links) {
   const double window = initial_packets(spec);
   const std::size_t flows = line_rates.size();
   switch (spec.control) {
@@ -28,6 +30,7 @@ std::unique_ptr<CongestionControl> make_congestion_control(const TransportSpec& 
     case TransportSpec::Control::cubic: return std::make_unique<Cubic>(window, flows);
     case TransportSpec::Control::dctcp: return std::make_unique<Dctcp>(window, flows);
     case TransportSpec::Control::swift: return std::make_unique<Swift>(spec.swift, window, flows);
+    case TransportSpec::Control::hpcc: return std::make_unique<Hpcc>(spec, links);
   }
   return nullptr;
 }
@@ -50,7 +53,7 @@ Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, HostClock& clock)
   if (spec.window != Bytes::max()) {
     most_window_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(spec.window / spec.payload, 1, UINT32_MAX));
   }
-  control_ = make_congestion_control(spec, rates);
+  control_ = make_congestion_control(spec, rates, links);
   for (std::uint32_t flow = 0; flow < senders_.size(); ++flow) { set_window(flow); }
 }
 

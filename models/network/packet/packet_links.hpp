@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "models/network/packet/packet_counters.hpp"
 #include "models/network/packet/packet_plan.hpp"
 #include "models/network/packet/port.hpp"
 #include "models/network/packet/ring.hpp"
+#include "models/network/packet/telemetry.hpp"
 
 namespace athanor {
 
@@ -47,6 +49,13 @@ class PacketLinks {
   /// Those of the port at the source of the link; nullptr where nothing is counted.
   PortCounters* counters(std::uint32_t link) { return counters_.empty() ? nullptr : &counters_[link]; }
   const PortCounters* counters(std::uint32_t link) const { return counters_.empty() ? nullptr : &counters_[link]; }
+
+  /// From now on switches write telemetry into data packets; `packets`: see Telemetry.
+  void write_telemetry(const std::vector<std::uint32_t>& packets) {
+    telemetry_ = std::make_unique<Telemetry>(plan_, packets);
+  }
+  /// nullptr: none is written.
+  Telemetry* telemetry() const { return telemetry_.get(); }
 
   const PacketPlan& plan() const { return plan_; }
   const PacketPlan::Link& link(std::uint32_t link) const { return plan_.links[link]; }
@@ -147,6 +156,7 @@ class PacketLinks {
   std::vector<Port> ports_;
   std::vector<Lane> lanes_;
   std::vector<PortCounters> counters_;  ///< by link; empty: not counted
+  std::unique_ptr<Telemetry> telemetry_;
 };
 
 }  // namespace athanor

@@ -92,6 +92,15 @@ void read_swift(ObjectReader& reader, SwiftSpec& spec) {
   reader.optional("most_decrease", spec.most_decrease, "Of the window, at once", {{0, 1}, {1, 1}});
 }
 
+void read_hpcc(ObjectReader& reader, HpccSpec& spec) {
+  reader.optional("utilisation", spec.utilisation, "That flows aim at on their busiest link", {{1, 100}, {1, 1}});
+  reader.optional("most_stages", spec.most_stages, "Round trips in a row in which windows only grow", {0, 1000});
+  reader.optional("increase", spec.increase, "Bytes that a window grows by at each change", {Bytes::zero(), 1_MiB});
+  std::optional<Time> round_trip;
+  reader.optional("round_trip", round_trip, "Where nothing waits; default: computed for each flow", {1_ns, 1_s});
+  spec.round_trip = round_trip.value_or(Time::zero());
+}
+
 void check_together(ObjectReader& reader, const TransportSpec& spec) {
   const auto conflict = [&](const char* key, const char* message, const char* hint) {
     reader.problem(key, "conflict", message, hint);
@@ -170,12 +179,14 @@ void read_transport(ObjectReader& reader, TransportSpec& spec) {
                    {"cubic", Control::cubic},
                    {"dctcp", Control::dctcp},
                    {"swift", Control::swift},
+                   {"hpcc", Control::hpcc},
                    {"pull", Control::pull}});
   reader.optional("recovery", spec.recovery, "What happens about packets that are missing",
                   {{"go_back_n", Recovery::go_back_n}, {"selective", Recovery::selective}});
   reader.optional("spray", spec.spray, "Does each packet take another of all shortest paths, as its host draws?");
   reader.optional("initial_window", spec.initial_window, "Of newreno, cubic, dctcp and swift; default: ten packets");
   reader.optional_object("swift", "Parameters of swift", [&](ObjectReader& fields) { read_swift(fields, spec.swift); });
+  reader.optional_object("hpcc", "Parameters of hpcc", [&](ObjectReader& fields) { read_hpcc(fields, spec.hpcc); });
   reader.optional("payload", spec.payload, "Most of one packet: the MTU without headers", {64_B, 64_KiB});
   reader.optional("header", spec.header, "Of a data packet, on the wire", {Bytes::zero(), 1_KiB});
   reader.optional("reply", spec.reply, "An acknowledgement, on the wire", {1_B, 1_KiB});

@@ -218,8 +218,19 @@ void Switches::start_next(std::uint32_t link, Time now, Time end) {
 
 void Switches::start(std::uint32_t link, const Packet& packet, Time left, Time end) {
   links_.port(link).sends(packet, left);
+  if (links_.telemetry() != nullptr) { write_telemetry(link, packet, left); }
   links_.launch(link, packet, left);
   add_turn(link, end);
+}
+
+/// Of the port by which a packet leaves, which it has taken as its last hop.
+[[gnu::noinline]] void Switches::write_telemetry(std::uint32_t link, const Packet& packet, Time left) {
+  Telemetry& telemetry = *links_.telemetry();
+  telemetry.count(link, links_.port(link).wire_bytes(packet.bytes));
+  if (packet.kind != PacketKind::data) { return; }
+  const PacketPlan::Flow& flow = links_.plan().flows[packet.flow];
+  const std::uint32_t hop = (packet.hop - 1 - flow.first_hop) % flow.hops;
+  telemetry.note(packet.flow, packet.number, hop, link, links_.port(link).bytes(), left);
 }
 
 Time Switches::turn_of(std::uint32_t link) const {

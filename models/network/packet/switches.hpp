@@ -72,6 +72,7 @@ class Switches {
   void mark(const SwitchSpec& spec, std::uint32_t number, std::int64_t queue, Packet& packet);
   void hold(std::uint32_t number, const Packet& packet, Time now);
   void release(std::uint32_t number, std::uint32_t link, Time now);
+  void write_telemetry(std::uint32_t link, const Packet& packet, Time left);
   void give_credit(const Port::Leaving& leaving, Time now);
   void start_next(std::uint32_t link, Time now, Time end);
   void start(std::uint32_t link, const Packet& packet, Time left, Time end);

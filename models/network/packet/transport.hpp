@@ -34,6 +34,14 @@ struct SwiftSpec {
   Ratio most_decrease{1, 2};  ///< of the window, at once
 };
 
+/// HPCC as in Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, with the parameters of its section 5.
+struct HpccSpec {
+  Ratio utilisation{95, 100};     ///< eta
+  std::uint32_t most_stages = 5;  ///< maxStage: round trips of additive increase in a row
+  Bytes increase{80};             ///< W_AI, with each change
+  Time round_trip;                ///< T; zero: of each flow what it is where nothing waits
+};
+
 /// How hosts cut messages into packets and what they do about loss and congestion.
 struct TransportSpec {
   enum class Control : std::uint8_t {
@@ -43,6 +51,7 @@ struct TransportSpec {
     cubic,    ///< windows that losses cut, and that grow with the cube of time
     dctcp,    ///< windows that marks cut
     swift,    ///< windows that delay cuts
+    hpcc,     ///< windows that follow what switches write into packets
     pull,     ///< receivers ask for each packet beyond the first window, at the rate of their link
   };
   /// What happens about packets that are missing.
@@ -65,6 +74,7 @@ struct TransportSpec {
   Control control = Control::none;
   DcqcnSpec dcqcn;
   SwiftSpec swift;
+  HpccSpec hpcc;
 };
 
 /// The sending end of a flow: what is known of its progress. Packets are numbered from 0 over all its messages.
@@ -103,6 +113,7 @@ class CongestionControl {
     bool marked = false;              ///< one of them met a queue that marks
     Time round_trip;                  ///< of the packet that it answers
     Time now;
+    std::uint32_t packet = 0;  ///< the one that it answers
   };
   /// Where a flow stands when a packet turns out to be lost.
   struct Progress {
@@ -126,8 +137,11 @@ class CongestionControl {
 /// The first window of those that have one, in packets.
 std::uint32_t initial_packets(const TransportSpec& spec);
 
-/// `line_rates`: of the first link of each flow.
+class PacketLinks;
+
+/// `line_rates`: of the first link of each flow. Borrows the links, whose switches may begin to write telemetry.
 std::unique_ptr<CongestionControl> make_congestion_control(const TransportSpec& spec,
-                                                           const std::vector<Bandwidth>& line_rates);
+                                                           const std::vector<Bandwidth>& line_rates,
+                                                           PacketLinks& links);
 
 }  // namespace athanor

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/network/packet/hpcc.hpp"
 #include "models/network/packet/window_controls.hpp"
 #include "tests/models/packet/packet_rig.hpp"
 
@@ -226,4 +227,46 @@ TEST_CASE("receivers that ask: messages that follow each other begin without bei
   const Time alone = kPacket * 5 + 100_us;
   CHECK(rig.of(0).delivered == std::vector{alone, alone + 50_us, alone + 1_ms});
   CHECK(rig.network.host_counters().timeouts == 0);
+}
+
+TEST_CASE("HPCC: flows share a port at its target utilisation, and who comes later meets no queue") {
+  const Time latency = 2_us;
+  for (const std::uint32_t flows : {1U, 2U, 4U}) {
+    CAPTURE(flows);
+    SwitchSpec spec;
+    const PacketFabric fabric = incast(flows + 1, spec, kRate, latency);
+    PacketRig rig(fabric.plan, transport(Control::hpcc, Recovery::go_back_n));
+    for (std::uint32_t flow = 0; flow < flows; ++flow) { rig.move_at(Time::zero(), flow, 4_KiB * 10'000); }
+    const Time late = kPacket * 9'000 * flows;  // all are still sending
+    rig.move_at(late, flows, 4_KiB);
+    rig.simulator.run();
+    const double line = seconds(kPacket * 10'000 * flows);
+    CHECK(line / seconds(rig.last_delivery()) == doctest::Approx(0.95).epsilon(0.02));
+    // On its way, a packet that had started before it and one that came at the same time.
+    const Time alone = (kPacket + latency) * 2;
+    CHECK(rig.of(flows).delivered.front() - late <= alone + kPacket * 2);
+    for (std::uint32_t flow = 0; flow < flows; ++flow) {
+      CHECK(seconds(rig.of(flow).delivered.front()) > 0.75 * seconds(rig.last_delivery()));  // fair in the end
+    }
+  }
+}
+
+TEST_CASE("HPCC: the least round trip is that of a packet and its acknowledgement alone") {
+  for (const bool cut_through : {false, true}) {
+    SwitchSpec spec;
+    spec.cut_through = cut_through;
+    PacketFabric fabric = incast(1, spec, kRate, 2_us);
+    TransportSpec window = transport(Control::none, Recovery::go_back_n);
+    window.window = 4_KiB;  // one packet a round trip
+    PacketRig rig(fabric.plan, window);
+    rig.move_at(Time::zero(), 0, 4_KiB * 2);
+    rig.simulator.run();
+    struct Nobody : LinkListener {
+      void expect_arrival(std::uint32_t, Time) override {}
+      void expect_pause(std::uint32_t, Time) override {}
+    } nobody;
+    PacketLinks links(fabric.plan, nobody);
+    const Time there = cut_through ? kPacket + 4_us : kPacket * 2 + 4_us;
+    CHECK(rig.of(0).delivered == std::vector{base_round_trip(links, 0, window) + there});
+  }
 }

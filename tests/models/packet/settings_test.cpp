@@ -60,6 +60,19 @@ TEST_CASE("presets of transports are defaults: what stands beside them wins") {
   CHECK(fault(R"({"preset": "rocev2"})").find("rocev2") != std::string::npos);
 }
 
+TEST_CASE("HPCC's parameters are those of its paper where the scenario says nothing else") {
+  const HpccSpec usual = settings_of(R"({"transport": {"control": "hpcc"}})").transport.hpcc;
+  CHECK(usual.utilisation == Ratio{95, 100});
+  CHECK(usual.most_stages == 5);
+  CHECK(usual.round_trip == Time::zero());
+  const HpccSpec other =
+      settings_of(R"({"transport": {"control": "hpcc", "hpcc": {"round_trip": "13us", "increase": "1KiB"}}})")
+          .transport.hpcc;
+  CHECK(other.round_trip == 13_us);
+  CHECK(other.increase == 1_KiB);
+  CHECK(fault(R"({"hpcc": {"utilisation": 2}})").starts_with("/transport/hpcc/utilisation"));
+}
+
 TEST_CASE("packets of PCIe and NVLink are those of the scenario") {
   const PacketSettings settings =
       settings_of(R"({"pcie": {"payload": "512B", "overhead": "20B"}, "nvlink": {"payload": "128B"}})");
