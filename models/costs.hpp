@@ -4,6 +4,7 @@
 #include <span>
 
 #include "algorithms/schedule.hpp"
+#include "models/gpu/gpu_costs.hpp"
 #include "models/shared_memory/thread_costs.hpp"
 #include "sim/units.hpp"
 #include "topologies/fabric.hpp"
@@ -25,6 +26,8 @@ struct ConnectionCost {
   SendEnd end = SendEnd::injected;
   std::int64_t wire_numerator = 1;  ///< bytes on the wire per byte of payload: numerator / denominator >= 1
   std::int64_t wire_denominator = 1;
+  Bytes eager = Bytes::max();  ///< on the wire: messages beyond it begin to move one handshake later
+  Time handshake{};
   bool operator==(const ConnectionCost&) const = default;
 };
 
@@ -47,6 +50,8 @@ class CostModel {
   virtual Bytes element_size() const = 0;
   /// Where agents are threads of one process that share processors: what those cost. Else null.
   virtual const ThreadCosts* threads() const { return nullptr; }
+  /// Where agents share GPUs as thread blocks: what those cost. Else null.
+  virtual const GpuCosts* gpus() const { return nullptr; }
   /// Messages that a connection holds between the start of their sending and the end of their use.
   virtual std::uint32_t slots() const = 0;
 };

@@ -23,6 +23,8 @@ void read_costs(ObjectReader& reader, Protocol& protocol) {
   reader.optional("engine_grain", protocol.engine_grain, "The same for engines, which stream");
   reader.optional("send_end", protocol.send_end, "When a sender may go on",
                   {{"copied", SendEnd::copied}, {"injected", SendEnd::injected}, {"delivered", SendEnd::delivered}});
+  reader.optional("eager", protocol.eager, "Largest message that is sent without asking its receiver; absent: all");
+  reader.optional("handshake", protocol.handshake, "Until a larger one may begin to move");
 }
 
 void read(ObjectReader& reader, Protocol& protocol) {
@@ -76,6 +78,22 @@ void read(ObjectReader& reader, ThreadCosts& costs) {
   reader.optional("remote_latency", costs.remote_latency, "Of the first line that another processor holds");
 }
 
+void read(ObjectReader& reader, GpuCosts& costs) {
+  reader.optional("launch", costs.launch, "Once per run, until the first primitive starts");
+  reader.optional("primitive", costs.primitive, "Of every primitive, beside its bytes");
+  reader.optional("flag", costs.flag, "Until a block sees what another one of its GPU has sent");
+  reader.optional("peer_flag", costs.peer_flag, "The same from another GPU");
+  reader.optional("block_rate", costs.block_rate, "Most that one block reads and writes; absent: no limit");
+  reader.optional("cache_size", costs.cache_size, "Of a GPU's L2");
+  reader.optional("cache_rate", costs.cache_rate, "Of all blocks of a GPU together; absent: no limit");
+  reader.required("memory_rate", costs.memory_rate, "The same, where what they touch does not fit into the cache");
+  reader.optional("peer_block_rate", costs.peer_block_rate,
+                  "Most that one block writes into another GPU on one connection; absent: no limit");
+  reader.optional("peer_rate", costs.peer_rate, "Of all blocks of one GPU into one other; absent: no limit");
+  reader.optional("blocks", costs.blocks, "Resident at once on a GPU; absent: as many as there are", {1, 0xffffffff});
+  reader.optional("slots", costs.slots, "Messages that a connection holds", {1, 4096});
+}
+
 /// What `athanor calibrate` says of its own work; for people.
 void read_calibration(ObjectReader& reader) {
   reader.optional_value("calibration", "How it was found: date, versions, hold-out and its error", [](ValueReader&) {});
@@ -112,6 +130,15 @@ void read(ObjectReader& reader, Profile& profile) {
                            read(threads, costs);
                            if (!threads.describing()) { profile.threads = std::move(costs); }
                          });
+  reader.optional_object("gpus", "Of ranks that are thread blocks of GPUs and share their memory; the same",
+                         [&](ObjectReader& gpus) {
+                           GpuCosts costs;
+                           read(gpus, costs);
+                           if (!gpus.describing()) { profile.gpus = costs; }
+                         });
+  if (profile.threads && profile.gpus) {
+    reader.problem("gpus", "conflict", "a profile is of \"threads\" or of \"gpus\"", "leave one of them out");
+  }
   reader.optional("machine", profile.machine, "On which it was calibrated, as measurements name it");
   read_calibration(reader);
   reader.optional_object("fitted", "The domain in which its figures were fitted",

@@ -7,6 +7,7 @@
 
 #include "algorithms/collective.hpp"
 #include "models/costs.hpp"
+#include "models/gpu/gpu_costs.hpp"
 #include "models/shared_memory/thread_costs.hpp"
 #include "sim/json/object_reader.hpp"
 #include "sim/ratio.hpp"
@@ -35,6 +36,8 @@ struct Protocol {
   Bytes grain;          ///< receivers start on the first grain; 0: on the whole message
   Bytes engine_grain;   ///< the same for engines, which stream
   SendEnd send_end = SendEnd::delivered;
+  Bytes eager = Bytes::max();              ///< larger messages ask their receiver first ...
+  Time handshake;                          ///< ... and begin to move so much later
   std::uint32_t slots = 8;                 ///< at least what the schedule needs
   std::uint32_t channels = 1;              ///< most
   Bytes least_per_channel{1};              ///< payload that makes one more channel worth while
@@ -55,6 +58,7 @@ struct Profile {
   bool overlapped = true;  ///< reducing beside sending
   std::vector<Protocol> protocols{Protocol{}};
   std::optional<ThreadCosts> threads;  ///< of ranks that are threads on shared memory; then nothing above counts
+  std::optional<GpuCosts> gpus;        ///< of ranks that share GPUs; the same
   std::string machine;                 ///< on which it was calibrated, as measurements name machines; "": unknown
 
   /// The domain that it was fitted in; a result outside is extrapolated. Empty lists: everything.
@@ -66,6 +70,8 @@ struct Profile {
     Bytes to = Bytes::max();
   } fitted;
 
+  /// Are ranks parts of one machine that share it, so that every one is simulated?
+  bool shares_machine() const { return threads.has_value() || gpus.has_value(); }
   bool covers(CollectiveKind kind, std::uint32_t ranks, Bytes size) const;
 };
 

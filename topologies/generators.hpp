@@ -68,5 +68,7 @@ Cluster explicit_graph(const ExplicitGraph& graph, const RoutingRequest& routing
 
 /// One machine whose ranks are threads that share so many processors, and memory. Requires both to be at least one.
 Cluster shared_memory(std::uint32_t ranks, std::uint32_t processors);
+/// One machine whose ranks are thread blocks of so many GPUs, and share their memory. Requires both to be at least one.
+Cluster shared_gpus(std::uint32_t ranks, std::uint32_t gpus);
 
 }  // namespace athanor

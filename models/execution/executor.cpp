@@ -36,6 +36,7 @@ void Executor::on_event(std::uint64_t what) {
     case Kind::release_sends: release_sends(index); break;
     case Kind::late_delivery:
     case Kind::handed_over: arrived(index); break;
+    case Kind::block_moves: move_by_block(index); break;
   }
   drain();
 }
@@ -133,6 +134,7 @@ void Executor::begin(std::uint32_t lane) {
   for (std::uint32_t i = 0; i < state.sends.count; ++i) { ++connections_[plan.first_out + state.sends.first + i].held; }
   state.unreleased = state.incomplete > 0;
   state.unended = 1 + (state.unreleased ? 1U : 0U);
+  if (blocks_ != nullptr) { return at(simulator_.now() + blocks_->overhead(), Kind::block_moves, lane); }
   const bool has_port = state.receives.count + state.sends.count > 0;
   const Time overhead = has_port ? cost.overhead : Time::zero();
   const Time work =
@@ -153,6 +155,17 @@ void Executor::begin(std::uint32_t lane) {
   }
 }
 
+void Executor::move_by_block(std::uint32_t lane) {
+  const LaneState& state = lanes_[lane];
+  const Plan::Lane& plan = plan_.lanes[lane];
+  blocks_->move(lane, schedule_.at(plan.agent, plan.lane, state.loop, state.step));
+}
+
+void Executor::block_done(std::uint32_t lane) {
+  send(lane);
+  if (!draining_) { drain(); }
+}
+
 Bytes Executor::wire_bytes(std::uint32_t connection, Bytes payload) const {
   const ConnectionCost& cost = plan_.connection_costs[plan_.connections[connection].cost];
   if (cost.wire_numerator == cost.wire_denominator) { return payload; }
@@ -165,7 +178,7 @@ void Executor::send(std::uint32_t lane) {
   state.phase = Phase::sending;
   for (std::uint32_t connection = first; connection < first + state.sends.count; ++connection) {
     if (plan_.connection_costs[plan_.connections[connection].cost].end != SendEnd::copied) { ++state.unended; }
-    if (processors_ != nullptr) {
+    if (processors_ != nullptr || blocks_ != nullptr) {
       hand_over(connection);
       continue;
     }
@@ -178,8 +191,9 @@ void Executor::send(std::uint32_t lane) {
 
 /// In shared memory a message is there as soon as its receiver can know of it.
 void Executor::hand_over(std::uint32_t connection) {
-  const Time notice =
-      processors_->notice(plan_.connections[connection].source_lane, plan_.connections[connection].target_lane);
+  const std::uint32_t from = plan_.connections[connection].source_lane;
+  const std::uint32_t to = plan_.connections[connection].target_lane;
+  const Time notice = blocks_ != nullptr ? blocks_->notice(from, to) : processors_->notice(from, to);
   if (notice == Time::zero()) { return arrived(connection); }
   at(simulator_.now() + notice, Kind::handed_over, connection);
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/execution/blocks.hpp"
 #include "models/execution/plan.hpp"
 #include "models/execution/processors.hpp"
 #include "models/network/network.hpp"
@@ -44,8 +45,9 @@ class PrimitiveListener {
 /// start on the first grain; what they pass on is then not complete before what they receive is.
 ///
 /// Where lanes share processors, those decide when a primitive that could start does, and price it; its messages are
-/// handed over in memory and do not touch the network.
-class Executor : public Actor, public MoveListener, public LaneRunner {
+/// handed over in memory and do not touch the network. The same holds for lanes that are thread blocks of GPUs, which
+/// say how long a primitive takes and begin it at once.
+class Executor : public Actor, public MoveListener, public LaneRunner, public BlockListener {
  public:
   /// Borrows all of them. `slots`: messages that each connection holds.
   Executor(Simulator& simulator, const Plan& plan, const Schedule& schedule, Bytes element_size, std::uint32_t slots);
@@ -57,6 +59,8 @@ class Executor : public Actor, public MoveListener, public LaneRunner {
     processors_ = &processors;
     processors.serve(*this);
   }
+  /// Lanes are these. Requires the same.
+  void run_on(Blocks& blocks) { blocks_ = &blocks; }
   void listen(ProgressListener& listener) { listener_ = &listener; }
   void record(PrimitiveListener& recorder) { recorder_ = &recorder; }
 
@@ -86,6 +90,7 @@ class Executor : public Actor, public MoveListener, public LaneRunner {
   }
   bool ended(std::uint32_t lane) const override { return lanes_[lane].phase == Phase::ended; }
   void begin_soon(std::uint32_t lane) override;
+  void block_done(std::uint32_t lane) override;
 
   void on_event(std::uint64_t what) override;
   void injected(std::uint32_t connection) override;
@@ -94,7 +99,7 @@ class Executor : public Actor, public MoveListener, public LaneRunner {
 
  private:
   /// What an event of the executor is about.
-  enum class Kind : std::uint32_t { launch, send, work_done, release_sends, late_delivery, handed_over };
+  enum class Kind : std::uint32_t { launch, send, work_done, release_sends, late_delivery, handed_over, block_moves };
   enum class Phase : std::uint8_t { waiting, working, sending, ended };
 
   struct LaneState {
@@ -140,6 +145,7 @@ class Executor : public Actor, public MoveListener, public LaneRunner {
   void drain();
   void begin(std::uint32_t lane);
   void send(std::uint32_t lane);
+  void move_by_block(std::uint32_t lane);
   void hand_over(std::uint32_t connection);
   void part_ended(std::uint32_t lane);
   void end(std::uint32_t lane);
@@ -167,6 +173,7 @@ class Executor : public Actor, public MoveListener, public LaneRunner {
   ActorId id_;
   Network* network_ = nullptr;
   Processors* processors_ = nullptr;
+  Blocks* blocks_ = nullptr;
   ProgressListener* listener_ = nullptr;
   PrimitiveListener* recorder_ = nullptr;
   std::vector<LaneState> lanes_;

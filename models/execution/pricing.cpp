@@ -29,6 +29,10 @@ ConnectionCost ProfilePricing::connection(AgentId from, AgentId to, std::span<co
   cost.grain = engine ? protocol_.engine_grain : protocol_.grain;
   cost.wire_numerator = protocol_.payload.denominator;
   cost.wire_denominator = protocol_.payload.numerator;
+  if (!engine && protocol_.handshake > Time::zero() && protocol_.eager != Bytes::max()) {
+    cost.eager = scaled_up(protocol_.eager, {cost.wire_numerator, cost.wire_denominator});
+    cost.handshake = protocol_.handshake;
+  }
   if (hop.rate != Bandwidth::max()) { cost.cap = scaled_up(hop.rate, {cost.wire_numerator, cost.wire_denominator}); }
   return cost;
 }

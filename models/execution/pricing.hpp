@@ -51,4 +51,26 @@ class ThreadPricing : public CostModel {
   std::uint32_t slots_;
 };
 
+/// Prices a schedule whose agents are thread blocks of GPUs. Borrows the costs. `least_slots`: of the schedule.
+class GpuPricing : public CostModel {
+ public:
+  GpuPricing(const GpuCosts& costs, Bytes element_size, std::uint32_t least_slots)
+      : costs_(costs), element_size_(element_size), slots_(costs.slots > least_slots ? costs.slots : least_slots) {}
+
+  AgentCost agent(AgentId) const override { return {}; }
+  ConnectionCost connection(AgentId, AgentId, std::span<const LinkId>) const override {
+    ConnectionCost cost;
+    cost.end = SendEnd::copied;
+    return cost;
+  }
+  Bytes element_size() const override { return element_size_; }
+  std::uint32_t slots() const override { return slots_; }
+  const GpuCosts* gpus() const override { return &costs_; }
+
+ private:
+  const GpuCosts& costs_;
+  Bytes element_size_;
+  std::uint32_t slots_;
+};
+
 }  // namespace athanor

@@ -62,7 +62,7 @@ class Candidate {
 
   /// Would smaller chunks help, and does nobody say how large they are?
   bool may_choose_chunk() const {
-    return !request_.profile.threads && algorithm_.pipelines && !request_.overrides.chunk &&
+    return !request_.profile.shares_machine() && algorithm_.pipelines && !request_.overrides.chunk &&
            protocol_.chunk == Bytes::max();
   }
   /// The same in chunks of so much. Requires that it does not refuse.
@@ -96,22 +96,21 @@ class Candidate {
  private:
   Simulated simulate_with(Bytes element_size, const SimulationOptions& options) const {
     const auto schedule = algorithm_.make(collective_, layout_);
-    if (request_.profile.threads) {
-      const ThreadPricing costs(*request_.profile.threads, element_size, schedule->least_slots());
+    const std::uint32_t slots = schedule->least_slots();
+    const auto with = [&](const CostModel& costs) {
       return simulate(*schedule, request_.cluster, place(schedule->roster()), costs, options);
-    }
+    };
+    if (const auto& threads = request_.profile.threads) { return with(ThreadPricing(*threads, element_size, slots)); }
+    if (const auto& gpus = request_.profile.gpus) { return with(GpuPricing(*gpus, element_size, slots)); }
     const std::uint32_t devices = algorithm_.engine == Engine::server ? schedule->roster().agents : collective_.ranks;
-    const ProfilePricing costs(*request_.cluster.fabric, request_.profile, protocol_, devices, element_size,
-                               schedule->least_slots());
-    return simulate(*schedule, request_.cluster, place(schedule->roster()), costs, options);
+    return with(ProfilePricing(*request_.cluster.fabric, request_.profile, protocol_, devices, element_size, slots));
   }
 
   /// Profiles know no imported algorithm: it goes the way that rings go.
   bool uses(const Protocol& protocol) const {
     const auto& names = protocol.algorithms;
     if (names.empty()) { return algorithm_.engine != Engine::nvswitch || request_.profile.protocols.size() == 1; }
-    const std::string known = algorithm_.origin ? "ring" : algorithm_.name;
-    return std::find(names.begin(), names.end(), known) != names.end();
+    return std::count(names.begin(), names.end(), algorithm_.origin ? "ring" : algorithm_.name) > 0;
   }
 
   /// Where the profile has the protocol that an imported algorithm was written for, and the user asks for none.
@@ -177,7 +176,7 @@ class Candidate {
         chunk == Bytes::max() ? Elements::max() : Elements{std::max<std::int64_t>(1, chunk / request_.element_size)};
     collective_.count = request_.collective.count;
     if (algorithm_.refuses(without_payload(), layout_)) { return; }
-    if (request_.profile.threads) { return; }  // every agent is simulated, so that pieces need not be equal
+    if (request_.profile.shares_machine()) { return; }  // every agent is simulated, so that pieces need not be equal
     const std::int64_t granule = algorithm_.granule(collective_, layout_).count();
     collective_.count = Elements{ceil_div(collective_.count.count(), granule)} * granule;
   }
@@ -189,7 +188,7 @@ class Candidate {
     placement.vertices.assign(endpoints.begin(), endpoints.begin() + devices);
     placement.vertices.resize(roster.agents, shared_nvswitch(request_.cluster, roster.ranks).value_or(VertexId{}));
     placement.seed = request_.seed;
-    const bool alone = request_.options.level == NetworkLevel::ideal || request_.profile.threads.has_value();
+    const bool alone = request_.options.level == NetworkLevel::ideal || request_.profile.shares_machine();
     placement.queue_pairs = alone ? 1 : request_.options.queue_pairs;
     return placement;
   }
@@ -248,7 +247,10 @@ std::string limit(const RunRequest& request, const RunResult& result, const Cand
   SimulationOptions options = request.options;
   options.timeline = nullptr;
   const bool latency = (launch + candidate.latency(options)) * 2 >= result.time;
-  if (request.profile.threads) { return latency ? "overheads of threads" : "memory"; }
+  if (request.profile.shares_machine() && !latency) { return "memory"; }
+  if (request.profile.shares_machine()) {
+    return request.profile.gpus ? "overheads of blocks" : "overheads of threads";
+  }
   if (link.empty() || latency) { return "latency"; }
   return "transfers, most on " + link;
 }

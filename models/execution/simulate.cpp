@@ -4,6 +4,7 @@
 
 #include "models/execution/executor.hpp"
 #include "models/execution/plan_network.hpp"
+#include "models/execution/rendezvous.hpp"
 #include "models/execution/repetition.hpp"
 #include "models/execution/timeline_recorder.hpp"
 #include "sim/check.hpp"
@@ -47,6 +48,28 @@ Simulated simulate_on_processors(const Plan& plan, const Schedule& schedule, std
   return result;
 }
 
+/// Ranks are thread blocks of GPUs, whose memory they share.
+Simulated simulate_on_gpus(const Plan& plan, const Schedule& schedule, std::uint32_t gpus, const CostModel& costs,
+                           const SimulationOptions& options) {
+  Simulator simulator;
+  Executor executor(simulator, plan, schedule, costs.element_size(), costs.slots());
+  Blocks blocks(simulator, plan, schedule, *costs.gpus(), gpus, costs.element_size(), costs.slots(), executor);
+  executor.run_on(blocks);
+  std::optional<TimelineRecorder> recorder;
+  if (options.timeline != nullptr) {
+    executor.record(recorder.emplace(*options.timeline, plan, schedule, options.timeline_offset));
+  }
+  executor.start(costs.gpus()->launch);
+  simulator.run();
+  executor.require_finished();
+  Simulated result;
+  result.time = executor.finish_time();
+  result.primitives = executor.primitives();
+  result.events = simulator.events();
+  result.lanes = result.all_lanes = static_cast<std::uint32_t>(plan.lanes.size());
+  return result;
+}
+
 }  // namespace
 
 Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
@@ -58,15 +81,20 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
     const std::uint32_t workers = std::min(cluster.processors, schedule.roster().ranks);
     return simulate_on_processors(plan, schedule, workers, costs, options);
   }
+  require((cluster.shared_gpus > 0) == (costs.gpus() != nullptr), "shared GPUs and their costs go together");
+  if (cluster.shared_gpus > 0) { return simulate_on_gpus(plan, schedule, cluster.shared_gpus, costs, options); }
   const bool packets = options.level == NetworkLevel::packet;  // queues tell equal agents apart, and loops
   if (options.classes && !packets) { plan = fold(plan, schedule); }
   Simulator simulator;
   Executor executor(simulator, plan, schedule, costs.element_size(), costs.slots());
   PlanNetwork network(simulator, plan, *cluster.fabric, options, placement.seed, executor);
-  executor.connect(network.network());
+  std::optional<Rendezvous> rendezvous;
+  if (Rendezvous::is_needed(plan)) { rendezvous.emplace(simulator, plan, network.network()); }
+  Network& top = rendezvous ? static_cast<Network&>(*rendezvous) : network.network();
+  executor.connect(top);
   std::optional<Repetition> repetition;
   if (options.repeat_loops && !packets && options.timeline == nullptr) {
-    repetition.emplace(simulator, executor, network.network(), plan);
+    repetition.emplace(simulator, executor, top, plan);
   }
   std::optional<TimelineRecorder> recorder;
   if (options.timeline != nullptr) {

@@ -76,6 +76,19 @@ void check_threads(ObjectReader& reader, const Case& scenario_case) {
               : R"(write "cluster": {"shared_memory": {"ranks": 4, "processors": 2}}, or take another profile)");
 }
 
+/// Ranks that share GPUs are priced by the section "gpus", and nothing else is.
+void check_gpus(ObjectReader& reader, const Case& scenario_case) {
+  const bool gpus = scenario_case.cluster->shared_gpus > 0;
+  if (gpus == scenario_case.profile.gpus.has_value()) { return; }
+  reader.problem(
+      reader.has("profile") ? "profile" : "cluster", "profile-mismatch",
+      gpus ? fmt::format("the ranks share GPUs, but profile '{}' has no \"gpus\"", scenario_case.profile.name)
+           : fmt::format("profile '{}' is of ranks that share GPUs, which this cluster is not",
+                         scenario_case.profile.name),
+      gpus ? "`athanor calibrate --backend cuda --output profile.json` makes one for the GPUs of this machine"
+           : R"(write "cluster": {"shared_gpus": {"ranks": 8, "gpus": 1}}, or take another profile)");
+}
+
 void check_protocol(ObjectReader& reader, const Case& scenario_case) {
   if (!scenario_case.overrides.protocol) { return; }
   std::vector<std::string> names;
@@ -175,8 +188,8 @@ void check_traffic(ObjectReader& reader, const Case& scenario_case) {
   if (reader.has("profile") && scenario_case.profile.name != kIdealProfile) {
     reader.problem("profile", "conflict", "traffic has no software whose costs a profile could say", "leave it out");
   }
-  if (scenario_case.cluster->processors > 0) {
-    reader.problem("cluster", "conflict", "threads on shared memory have no network for traffic",
+  if (scenario_case.cluster->processors > 0 || scenario_case.cluster->shared_gpus > 0) {
+    reader.problem("cluster", "conflict", "ranks that share one machine have no network for traffic",
                    "describe nodes or a fabric");
   }
 }
@@ -268,6 +281,7 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   scenario_case.ranks = section.ranks.value_or(static_cast<std::uint32_t>(scenario_case.cluster->endpoints.size()));
   check_ranks(reader, section, scenario_case);
   check_threads(reader, scenario_case);
+  check_gpus(reader, scenario_case);
   check_protocol(reader, scenario_case);
   check_verification(reader, scenario_case);
   if (!reader.ok()) { return; }

@@ -115,6 +115,12 @@ struct SharedMemoryText {
   Place place;
 };
 
+/// One machine whose ranks are thread blocks of GPUs.
+struct SharedGpusText {
+  std::uint32_t ranks = 0;
+  std::uint32_t gpus = 1;
+};
+
 /// So many nodes of one kind among others.
 struct NodeCountText {
   NodeText node;
@@ -130,6 +136,7 @@ struct ClusterText {
   std::vector<FabricText> fabrics;  ///< in place of `fabric`, by name
   std::optional<GraphText> graph;
   std::optional<SharedMemoryText> shared_memory;
+  std::optional<SharedGpusText> shared_gpus;
   std::vector<LinkOverride> overrides;
   Place place;
   Place nodes_place;

@@ -248,6 +248,7 @@ std::optional<Cluster> make(const ClusterText& text, const Presets& presets, con
     return std::nullopt;
   }
   if (text.shared_memory) { return shared_memory(text.shared_memory->ranks, text.shared_memory->processors); }
+  if (text.shared_gpus) { return shared_gpus(text.shared_gpus->ranks, text.shared_gpus->gpus); }
   if (text.graph) { return make_graph(*text.graph, routing, problems); }
   if (!networks) { return make_single(text, presets, routing, problems); }
   return ClusterMaker(text, presets, problems).make(routing, places.fabric);

@@ -181,8 +181,14 @@ void check_together(ObjectReader& reader, const ClusterText& cluster) {
     reader.problem("fabric", "conflict", "\"fabrics\" name all of them", "put this one among them, with a name");
   }
   if (cluster.shared_memory) {
-    if (regular || cluster.graph || !cluster.overrides.empty()) {
+    if (regular || cluster.graph || cluster.shared_gpus || !cluster.overrides.empty()) {
       reader.problem("shared_memory", "conflict", "\"shared_memory\" stands alone: its ranks share one machine");
+    }
+    return;
+  }
+  if (cluster.shared_gpus) {
+    if (regular || cluster.graph || !cluster.overrides.empty()) {
+      reader.problem("shared_gpus", "conflict", "\"shared_gpus\" stands alone: its ranks share one machine");
     }
     return;
   }
@@ -263,6 +269,13 @@ void read_cluster(ObjectReader& reader, ClusterText& cluster) {
                            SharedMemoryText shared;
                            read_shared_memory(fields, shared);
                            if (!fields.describing()) { cluster.shared_memory = shared; }
+                         });
+  reader.optional_object("shared_gpus", "One machine whose ranks share the memory of its GPUs, in place of all others",
+                         [&](ObjectReader& fields) {
+                           SharedGpusText shared;
+                           fields.required("ranks", shared.ranks, "That take part", {1, 4096});
+                           fields.optional("gpus", shared.gpus, "That they are spread over, in order", {1, 64});
+                           if (!fields.describing()) { cluster.shared_gpus = shared; }
                          });
   reader.optional_objects("overrides", "Links that are slower, farther or down", [&](ObjectReader& fields) {
     LinkOverride read;

@@ -1,0 +1,131 @@
+#include "models/execution/blocks.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "algorithms/execution/cuda/lane_table.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr std::uint32_t kNone = 0xffffffff;
+
+/// Adds a link of this rate and its use to the path of the newest connection; nothing where it does not limit.
+void cross(NetworkPlan& plan, std::uint32_t link) {
+  if (link == kNone) { return; }
+  plan.uses.push_back({link, 1});
+  ++plan.connections.back().uses;
+}
+
+std::uint32_t add_link(NetworkPlan& plan, Bandwidth rate) {
+  if (rate == Bandwidth::max()) { return kNone; }
+  plan.links.push_back({rate});
+  return static_cast<std::uint32_t>(plan.links.size() - 1);
+}
+
+std::uint32_t local_places(const Primitive& primitive) { return primitive.inputs() + (primitive.store ? 1 : 0); }
+
+}  // namespace
+
+Blocks::Blocks(Simulator& simulator, const Plan& plan, const Schedule& schedule, const GpuCosts& costs,
+               std::uint32_t gpus, Bytes element_size, std::uint32_t slots, BlockListener& listener)
+    : plan_(plan), costs_(costs), element_size_(element_size), listener_(listener), unended_(plan.lanes.size()) {
+  const std::uint64_t agents = schedule.roster().agents;
+  for (const Plan::Lane& lane : plan.lanes) {
+    gpu_of_.push_back(static_cast<std::uint32_t>(lane.agent.value * std::uint64_t{gpus} / agents));
+  }
+  require_residency(gpus);
+  lay_out_streams(fit_into_cache(schedule, gpus, slots), gpus);
+  memory_ = std::make_unique<FlowNetwork>(simulator, streams_, *this);
+}
+
+void Blocks::require_residency(std::uint32_t gpus) const {
+  std::vector<std::uint32_t> lanes(gpus);
+  for (const std::uint32_t gpu : gpu_of_) { ++lanes[gpu]; }
+  const std::uint32_t most = *std::max_element(lanes.begin(), lanes.end());
+  if (most <= costs_.blocks) { return; }
+  throw SimulationError("gpu-residency",
+                        fmt::format("{} lanes on one GPU, where {} thread blocks are resident at once; "
+                                    "take fewer ranks or channels, or more GPUs",
+                                    most, costs_.blocks));
+}
+
+/// What the executor keeps on each GPU: buffers of its agents, and slots of what they receive.
+std::vector<bool> Blocks::fit_into_cache(const Schedule& schedule, std::uint32_t gpus, std::uint32_t slots) const {
+  std::vector<Elements> kept(gpus);
+  const std::uint64_t agents = schedule.roster().agents;
+  for (AgentId agent{0}; agent.value < agents; ++agent.value) {
+    const Memory memory = schedule.memory(agent);
+    const Elements own = memory.in_place ? Elements::zero() : memory.input;
+    kept[agent.value * std::uint64_t{gpus} / agents] += own + memory.output + memory.scratch;
+  }
+  const Elements message = schedule.message_limit();
+  for (const Plan::Connection& connection : plan_.connections) { kept[gpu(connection.target_lane)] += message * slots; }
+  std::vector<bool> fit;
+  for (const Elements elements : kept) { fit.push_back(element_size_ * elements.count() <= costs_.cache_size); }
+  return fit;
+}
+
+void Blocks::lay_out_streams(const std::vector<bool>& cached, std::uint32_t gpus) {
+  std::vector<std::uint32_t> caches;
+  std::vector<std::uint32_t> memories;
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+    caches.push_back(add_link(streams_, costs_.cache_rate));
+    memories.push_back(cached[gpu] ? kNone : add_link(streams_, costs_.memory_rate));
+  }
+  std::vector<std::uint32_t> peers;
+  for (std::uint32_t pair = 0; pair < gpus * gpus; ++pair) { peers.push_back(add_link(streams_, costs_.peer_rate)); }
+  const auto add = [&](std::uint32_t lane, Bandwidth cap) {
+    streams_.connections.push_back(
+        {Time::zero(), cap, Bytes::zero(), static_cast<std::uint32_t>(streams_.uses.size()), 0});
+    lane_of_.push_back(lane);
+  };
+  for (std::uint32_t lane = 0; lane < gpu_of_.size(); ++lane) {
+    add(lane, costs_.block_rate);
+    cross(streams_, caches[gpu(lane)]);
+    cross(streams_, memories[gpu(lane)]);
+  }
+  for (const Plan::Connection& connection : plan_.connections) {
+    const std::uint32_t from = gpu(connection.source_lane);
+    const std::uint32_t to = gpu(connection.target_lane);
+    peer_stream_.push_back(kNone);
+    if (from == to) { continue; }
+    peer_stream_.back() = static_cast<std::uint32_t>(streams_.connections.size());
+    add(connection.source_lane, costs_.peer_block_rate);
+    cross(streams_, peers[from * gpus + to]);
+    cross(streams_, caches[to]);
+    cross(streams_, memories[to]);
+  }
+}
+
+void Blocks::move(std::uint32_t lane, const Primitive& primitive) {
+  const Bytes bytes = element_size_ * primitive.count.count();
+  const std::uint32_t first = plan_.lanes[lane].first_out + primitive.sends.first;
+  std::uint32_t here = local_places(primitive);
+  ++unended_[lane];  // held until all have begun
+  for (std::uint32_t port = first; port < first + primitive.sends.count; ++port) {
+    if (peer_stream_[port] == kNone) {
+      ++here;
+    } else {
+      begin(lane, peer_stream_[port], bytes);
+    }
+  }
+  begin(lane, lane, bytes * here);
+  if (--unended_[lane] == 0) { listener_.block_done(lane); }
+}
+
+void Blocks::begin(std::uint32_t lane, std::uint32_t stream, Bytes bytes) {
+  if (bytes == Bytes::zero()) { return; }
+  ++unended_[lane];
+  memory_->move(stream, bytes);
+}
+
+void Blocks::injected(std::uint32_t stream) {
+  const std::uint32_t lane = lane_of_[stream];
+  if (--unended_[lane] == 0) { listener_.block_done(lane); }
+}
+
+}  // namespace athanor
