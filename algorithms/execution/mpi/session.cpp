@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,10 @@ namespace athanor {
 MpiSession::MpiSession() {
   int provided = 0;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  // What concerns several requests at once MPICH tells the handlers of these, whatever communicator they belong to.
+  for (const MPI_Comm communicator : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    check_mpi(MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  }
 }
 
 namespace {
@@ -50,6 +55,8 @@ void MpiSession::abort(std::string_view message) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   fmt::print(stderr, "athanor: error: MPI process {}: {}\n", rank, message);
   std::fflush(stderr);
+  // MPICH's launcher ends all as soon as one aborts, and what it has not read of their output by then is lost.
+  std::this_thread::sleep_for(std::chrono::milliseconds{200});
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);
 }

@@ -12,7 +12,7 @@ import mpirun
 MPIRUN, PROGRAM = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else (None, None)
 
 
-def run(processes, what, seconds=100):
+def run(processes, what, seconds=250):
     return mpirun.run(MPIRUN, processes, [PROGRAM, what], seconds)
 
 
