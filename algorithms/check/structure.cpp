@@ -67,12 +67,17 @@ class PrimitiveCheck {
   }
 
   std::optional<Violation> run() {
-    for (std::uint32_t agent = 0; agent + 1 < wiring_.first_lane.size(); ++agent) {
-      memory_ = schedule_.memory(AgentId{agent});
-      map_ = MemoryMap(memory_);
-      for (std::uint32_t lane = wiring_.first_lane[agent]; lane < wiring_.first_lane[agent + 1]; ++lane) {
-        if (auto violation = check_lane(wiring_.lanes[lane])) { return violation; }
-      }
+    for (AgentId agent{0}; agent.value + 1 < wiring_.first_lane.size(); ++agent.value) {
+      if (auto violation = run(agent)) { return violation; }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Violation> run(AgentId agent) {
+    memory_ = schedule_.memory(agent);
+    map_ = MemoryMap(memory_);
+    for (std::uint32_t lane = wiring_.first_lane[agent.value]; lane < wiring_.first_lane[agent.value + 1]; ++lane) {
+      if (auto violation = check_lane(wiring_.lanes[lane])) { return violation; }
     }
     return std::nullopt;
   }
@@ -252,6 +257,10 @@ std::optional<Violation> check_memory(const Schedule& schedule, const Collective
 
 std::optional<Violation> check_primitives(const Schedule& schedule, const Wiring& wiring) {
   return PrimitiveCheck(schedule, wiring).run();
+}
+
+std::optional<Violation> check_primitives_of(const Schedule& schedule, const Wiring& wiring, AgentId agent) {
+  return PrimitiveCheck(schedule, wiring).run(agent);
 }
 
 }  // namespace athanor

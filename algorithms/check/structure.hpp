@@ -17,6 +17,8 @@ std::optional<Violation> check_memory(const Schedule& schedule, const Collective
 /// And every loop but the last is loop 0 moved by shift(): a wait moves by the steps of the lane that it names, and
 /// is not below zero.
 std::optional<Violation> check_primitives(const Schedule& schedule, const Wiring& wiring);
+/// The same of one agent alone, for who carries out only that one.
+std::optional<Violation> check_primitives_of(const Schedule& schedule, const Wiring& wiring, AgentId agent);
 
 /// Lanes of one program are equal in loops, steps, ports and primitives, up to addresses and peers; waits name lanes at
 /// the same distance. Counts may differ where ranks divide the payload unevenly; `equal_counts` says that they must

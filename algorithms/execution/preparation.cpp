@@ -19,6 +19,15 @@ Wiring checked_wiring(const Schedule& schedule) {
   return wiring;
 }
 
+Wiring checked_wiring(const Schedule& schedule, AgentId first, std::uint32_t step) {
+  Wiring wiring;
+  if (const auto violation = wire(schedule, wiring)) { fail(schedule, *violation); }
+  for (AgentId agent = first; agent.value < schedule.roster().agents; agent.value += step) {
+    if (const auto violation = check_primitives_of(schedule, wiring, agent)) { fail(schedule, *violation); }
+  }
+  return wiring;
+}
+
 void require_fit(const Schedule& schedule, AgentId rank, const RankBuffers& buffers, DataType type) {
   const std::size_t size = element_size(type);
   const auto& [input, output] = buffers;

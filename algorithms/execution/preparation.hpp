@@ -15,6 +15,10 @@ namespace athanor {
 /// primitives are wrong.
 Wiring checked_wiring(const Schedule& schedule);
 
+/// The same for a process that carries out agent `first` and every `step`-th from there on: the wiring of all is
+/// checked, and the primitives of its own agents only.
+Wiring checked_wiring(const Schedule& schedule, AgentId first, std::uint32_t step);
+
 /// Requires buffers of the sizes, and at the distance from each other, that the schedule has for this rank.
 void require_fit(const Schedule& schedule, AgentId rank, const RankBuffers& buffers, DataType type);
 

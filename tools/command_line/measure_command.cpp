@@ -17,6 +17,7 @@
 #include "tools/command_line/output_choice.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/progress.hpp"
+#include "tools/command_line/silent_end.hpp"
 #include "tools/measure/backend_set.hpp"
 #include "tools/measure/imports.hpp"
 #include "tools/measure/machine.hpp"
@@ -224,13 +225,16 @@ class Measuring {
     for (std::size_t i = 0; i < points_.size() && !interrupted_; ++i) {
       const MeasuredPoint& point = points_[i];
       Progress progress(streams_, !invocation_.quiet);
-      const auto rows = measure(request_, point, [&](const Subject& subject) {
+      const auto going_on = [&](const Subject& subject) {
         interrupted_ = backends_.any(interrupted_ || streams_.interrupted());
         progress.show(fmt::format("[{}/{}] {} of {} over {} ranks: {} {} place", i + 1, points_.size(),
                                   name(request_.kind), to_string(point.size), point.ranks, subject.name,
                                   subject.in_place ? "in" : "out of"));
         return !interrupted_;
-      });
+      };
+      const auto rows =
+          measure(request_, point, going_on, [&] { return interrupted_ = interrupted_ || streams_.interrupted(); });
+      interrupted_ = backends_.any(interrupted_ || streams_.interrupted());
       progress.clear();
       choice_.print(measured_lines(rows));
       for (const MeasuredRow& row : rows) { check(row); }
@@ -287,18 +291,6 @@ class Measuring {
 Invocation muted(Invocation invocation) {
   for (const char* option : {"json", "csv", "output"}) { invocation.options.erase(option); }
   return invocation;
-}
-
-/// How a process ends that does not say why: as the one that does.
-ExitCode silent_end(const std::exception_ptr& error) {
-  if (!error) { return ExitCode::input_output; }  // only the process that writes can fail alone
-  try {
-    std::rethrow_exception(error);
-  } catch (const ScenarioError&) { return ExitCode::scenario_invalid; } catch (const SimulationError&) {
-    return ExitCode::simulation_failed;
-  } catch (const FileError&) { return ExitCode::input_output; } catch (const std::exception&) {
-    return ExitCode::usage;
-  }
 }
 
 /// Where one process cannot begin, none does. The one that speaks says why; the others end with the same code.

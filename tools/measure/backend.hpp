@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,11 +27,14 @@ struct Trial {
   std::uint32_t warm_up = 5;           ///< iterations that are not timed
   std::uint32_t iterations = 20;
   std::chrono::nanoseconds time_limit = std::chrono::minutes{1};  ///< of one iteration
+  /// Asked now and then between iterations, but not between those that take a moment: shall the trial end early?
+  std::function<bool()> interrupted = [] { return false; };
 };
 
 /// What came of a trial: equal in every process that takes part.
 struct TrialOutcome {
-  std::vector<std::chrono::nanoseconds> durations;  ///< of each timed iteration, of the slowest rank
+  std::vector<std::chrono::nanoseconds> durations;  ///< of each timed iteration, of the slowest rank; fewer where ...
+  bool interrupted = false;                         ///< ... the trial ended early; then nothing was checked
   std::uint64_t wrong = 0;                          ///< ranks whose output is not what was expected
   std::optional<std::string> first_wrong;           ///< in words: "rank 3, element 17: ..."
 };

@@ -1,6 +1,7 @@
 #include "tools/measure/cuda_backend.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,8 @@ namespace {
 
 /// What no expected value consists of: an output that nobody has written is then found.
 constexpr std::byte kUntouched{0x5A};
+
+constexpr const char* kNoGpu = "there is no GPU here that CUDA can use";
 
 /// What carries a trial out on the GPUs: a schedule's executor, or NCCL.
 class Runner {
@@ -130,12 +133,17 @@ class CudaBackend final : public Backend {
     }
     Buffers buffers(trial, *runner);
     buffers.fill();
-    for (std::uint32_t i = 0; i < trial.warm_up; ++i) { runner->run(); }
     TrialOutcome outcome;
-    for (std::uint32_t i = 0; i < trial.iterations; ++i) {
+    for (std::uint32_t i = 0; i < trial.warm_up && !outcome.interrupted; ++i) {
+      runner->run();
+      outcome.interrupted = trial.interrupted();
+    }
+    for (std::uint32_t i = 0; i < trial.iterations && !outcome.interrupted; ++i) {
+      outcome.interrupted = trial.interrupted();
       outcome.durations.push_back(
           std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(runner->run())));
     }
+    if (outcome.interrupted) { return outcome; }
     buffers.fill();
     runner->run();
     buffers.check(outcome);
@@ -156,9 +164,44 @@ class CudaBackend final : public Backend {
 
 }  // namespace
 
+GpuFacts gpu_facts() {
+  GpuFacts facts;
+  facts.models = cuda_devices();
+  if (facts.models.empty()) { throw SimulationError("cuda", kNoGpu); }
+  if (std::adjacent_find(facts.models.begin(), facts.models.end(), std::not_equal_to<>()) != facts.models.end()) {
+    throw SimulationError("cuda", fmt::format("the GPUs are of several kinds ({}), which one profile cannot describe; "
+                                              "choose those of one kind with CUDA_VISIBLE_DEVICES",
+                                              counted_models(facts.models)));
+  }
+  const CudaLimits limits = cuda_limits(0, CudaRequest{}.threads);
+  facts.resident_blocks = limits.resident_blocks;
+  facts.cache_size = Bytes{limits.cache_bytes};
+  return facts;
+}
+
+std::vector<std::chrono::nanoseconds> time_on_gpus(const Schedule& schedule, std::uint32_t gpus,
+                                                   std::chrono::nanoseconds patience) {
+  constexpr std::size_t kWarmUp = 3;
+  constexpr std::size_t kFewest = 3;
+  constexpr std::size_t kMost = 500;
+  CudaRequest request;
+  request.slots = std::max(request.slots, schedule.least_slots());
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) { request.devices.push_back(static_cast<int>(gpu)); }
+  CudaExecutor executor(schedule, request);
+  std::vector<std::chrono::nanoseconds> times;
+  std::chrono::nanoseconds spent{};
+  for (std::size_t i = 0; i < kWarmUp + kFewest || (spent < patience && i < kMost); ++i) {
+    const auto time =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(executor.run()));
+    if (i >= kWarmUp) { times.push_back(time); }
+    spent += time;
+  }
+  return times;
+}
+
 std::unique_ptr<Backend> make_cuda_backend() {
   const std::vector<std::string> devices = cuda_devices();
-  if (devices.empty()) { throw SimulationError("cuda", "there is no GPU here that CUDA can use"); }
+  if (devices.empty()) { throw SimulationError("cuda", kNoGpu); }
   return std::make_unique<CudaBackend>(devices);
 }
 

@@ -1,7 +1,9 @@
 #include "tools/measure/mpi_backend.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <optional>
 
@@ -155,7 +157,6 @@ class Beside final : public Backend {
   TrialOutcome run(const Trial& trial) override {
     return or_abort([&] {
       TrialOutcome own;
-      own.durations.resize(trial.iterations);
       const auto limit = meeting_limit(trial);
       if (world_.rank() == 0) {
         {
@@ -172,12 +173,16 @@ class Beside final : public Backend {
 
  private:
   TrialOutcome of_process_0(const TrialOutcome& own, std::chrono::nanoseconds limit) const {
-    std::vector<std::int64_t> numbers{static_cast<std::int64_t>(own.wrong)};
-    for (const std::chrono::nanoseconds duration : own.durations) { numbers.push_back(duration.count()); }
-    tell_all(world_, 0, std::as_writable_bytes(std::span(numbers)), limit);
+    std::array<std::int64_t, 3> head{static_cast<std::int64_t>(own.wrong), own.interrupted ? 1 : 0,
+                                     static_cast<std::int64_t>(own.durations.size())};
+    tell_all(world_, 0, std::as_writable_bytes(std::span(head)), limit);
+    std::vector<std::int64_t> durations(static_cast<std::size_t>(head[2]));
+    for (std::size_t i = 0; i < own.durations.size(); ++i) { durations[i] = own.durations[i].count(); }
+    tell_all(world_, 0, std::as_writable_bytes(std::span(durations)), limit);
     TrialOutcome outcome;
-    outcome.wrong = static_cast<std::uint64_t>(numbers[0]);
-    for (std::size_t i = 1; i < numbers.size(); ++i) { outcome.durations.emplace_back(numbers[i]); }
+    outcome.wrong = static_cast<std::uint64_t>(head[0]);
+    outcome.interrupted = head[1] != 0;
+    for (const std::int64_t duration : durations) { outcome.durations.emplace_back(duration); }
     if (outcome.wrong > 0) { outcome.first_wrong = told(world_, 0, own.first_wrong.value_or(""), limit); }
     return outcome;
   }
@@ -220,15 +225,46 @@ class MpiProcesses final : public MpiBackend {
   TrialOutcome run(const Trial& trial) override {
     require(trial.collective.ranks == world_.size(), "{} ranks in {} processes", trial.collective.ranks, world_.size());
     require(!refuses(trial), "a trial that was refused is run");
-    OwnPart own(world_, trial);  // what is wrong with the schedule is found here, by all processes alike
+    const std::unique_ptr<OwnPart> own = own_part(trial);
     return or_abort([&] {
-      own.fill();
-      for (std::uint32_t i = 0; i < trial.warm_up; ++i) { own.iterate(); }
+      own->fill();
+      bool slow = false;
       std::vector<std::int64_t> durations;
-      for (std::uint32_t i = 0; i < trial.iterations; ++i) { durations.push_back(own.iterate().count()); }
-      own.fill();
-      own.iterate();
-      return outcome_of_all(world_, std::move(durations), own.wrong(), meeting_limit(trial));
+      for (std::uint32_t i = 0; i < trial.warm_up + trial.iterations; ++i) {
+        const std::int64_t duration = own->iterate().count();
+        if (i >= trial.warm_up) { durations.push_back(duration); }
+        if (i == 0) { slow = any_of_all(world_, std::chrono::nanoseconds{duration} > kSlow); }
+        if (slow && any_of_all(world_, trial.interrupted())) { return interrupted(std::move(durations), trial); }
+      }
+      own->fill();
+      own->iterate();
+      return outcome_of_all(world_, std::move(durations), own->wrong(), meeting_limit(trial));
+    });
+  }
+
+  std::vector<std::chrono::nanoseconds> time(const Schedule& schedule, std::chrono::nanoseconds patience) override {
+    constexpr std::size_t kWarmUp = 2;
+    constexpr std::size_t kFewest = 3;
+    constexpr std::size_t kMost = 300;
+    const std::uint32_t slots = std::max(8U, schedule.least_slots());
+    constexpr std::chrono::minutes kLimit{1};
+    const UserMemory memory(schedule.memory(AgentId{world_.rank()}), DataType::float32);
+    std::fill(memory.buffers().input.begin(), memory.buffers().input.end(), std::byte{0});
+    std::fill(memory.buffers().output.begin(), memory.buffers().output.end(), std::byte{0});
+    MpiExecution execution(world_, schedule, {.buffers = memory.buffers(), .slots = slots, .time_limit = kLimit});
+    return or_abort([&] {
+      std::vector<std::chrono::nanoseconds> times;
+      std::chrono::nanoseconds spent{};
+      for (std::size_t i = 0; i < kWarmUp + kFewest || (spent < patience && i < kMost); ++i) {
+        meet(world_, kLimit);
+        std::array<std::int64_t, 1> slowest{execution.run().count()};
+        agree_on_largest(world_, slowest, kLimit);
+        spent += std::chrono::nanoseconds{slowest[0]};
+        const bool slow = spent > 20 * patience;
+        if (i >= kWarmUp || (slow && i > 0)) { times.emplace_back(slowest[0]); }
+        if (slow && !times.empty()) { break; }
+      }
+      return times;
     });
   }
 
@@ -237,6 +273,33 @@ class MpiProcesses final : public MpiBackend {
   }
 
  private:
+  /// Iterations from which on the processes ask each other, after each, whether somebody has interrupted.
+  static constexpr std::chrono::milliseconds kSlow{20};
+
+  TrialOutcome interrupted(std::vector<std::int64_t> durations, const Trial& trial) const {
+    TrialOutcome outcome = outcome_of_all(world_, std::move(durations), std::nullopt, meeting_limit(trial));
+    outcome.interrupted = true;
+    return outcome;
+  }
+
+  /// What is wrong with a schedule as a whole all processes find alike, and throw. What one of them finds in the
+  /// primitives of its own rank ends all.
+  std::unique_ptr<OwnPart> own_part(const Trial& trial) const {
+    std::unique_ptr<OwnPart> own;
+    std::exception_ptr error;
+    std::string message;
+    try {
+      own = std::make_unique<OwnPart>(world_, trial);
+    } catch (const std::exception& caught) {
+      error = std::current_exception();
+      message = caught.what();
+    }
+    const bool some_can = any_of_all(world_, own != nullptr);
+    if (error && some_can) { MpiSession::abort(message); }
+    if (error) { std::rethrow_exception(error); }
+    return own;
+  }
+
   std::vector<std::pair<std::string, std::string>> find_facts() const {
     constexpr std::chrono::minutes kLimit{1};
     std::vector<std::int64_t> firsts(world_.size());

@@ -20,6 +20,11 @@ class MpiBackend : public Backend {
   /// machine whatever it was bound to, while the others sleep. So both are measured in one run. Requires that this
   /// outlives its use.
   virtual std::unique_ptr<Backend> beside(std::unique_ptr<Backend> local) = 0;
+
+  /// How long a schedule of float32 takes with 8 slots, or as many as it needs, of zeros and unchecked: of the slowest
+  /// process in each of at least three iterations, after some to warm up, and of as many more as fit into `patience`;
+  /// of one where they take much longer. Equal in all processes.
+  virtual std::vector<std::chrono::nanoseconds> time(const Schedule& schedule, std::chrono::nanoseconds patience) = 0;
 };
 
 /// Initialises MPI, which ends with the backend; once per process. Throws UsageError where Athanor was built without

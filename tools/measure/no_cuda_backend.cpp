@@ -3,8 +3,18 @@
 
 namespace athanor {
 
-std::unique_ptr<Backend> make_cuda_backend() {
+namespace {
+
+[[noreturn]] void refuse() {
   throw UsageError("this athanor was built without CUDA; install nvcc and the CUDA runtime and build it anew");
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cuda_backend() { refuse(); }
+GpuFacts gpu_facts() { refuse(); }
+std::vector<std::chrono::nanoseconds> time_on_gpus(const Schedule&, std::uint32_t, std::chrono::nanoseconds) {
+  refuse();
 }
 
 }  // namespace athanor

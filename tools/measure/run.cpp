@@ -20,7 +20,8 @@ constexpr std::uint32_t kTurns = 4;
 /// A subject with what its turns have given so far.
 class Series {
  public:
-  Series(const MeasureRequest& request, const MeasuredPoint& point, const Subject& subject)
+  Series(const MeasureRequest& request, const MeasuredPoint& point, const Subject& subject,
+         const std::function<bool()>& interrupted)
       : subject_(subject),
         trial_{.collective = collective_of(request, point, subject.in_place),
                .schedule = nullptr,
@@ -30,23 +31,26 @@ class Series {
                .slots = request.slots,
                .warm_up = request.warm_up,
                .iterations = 0,
-               .time_limit = request.time_limit} {
+               .time_limit = request.time_limit,
+               .interrupted = interrupted} {
     if (subject.algorithm == nullptr) { return; }
     schedule_ = subject.algorithm->make(trial_.collective, layout_of(request, point.type));
     trial_.schedule = schedule_.get();
     if (trial_.slots) { trial_.slots = std::max(*trial_.slots, schedule_->least_slots()); }
   }
 
-  void take_turn(std::uint32_t iterations) {
+  /// False where somebody has interrupted.
+  bool take_turn(std::uint32_t iterations) {
     trial_.iterations = iterations;
     const TrialOutcome outcome = subject_.backend->run(trial_);
-    require(outcome.durations.size() == iterations, "{} iterations were asked for and {} timed", iterations,
-            outcome.durations.size());
+    require(outcome.interrupted || outcome.durations.size() == iterations, "{} iterations were asked for and {} timed",
+            iterations, outcome.durations.size());
     for (const std::chrono::nanoseconds duration : outcome.durations) {
       times_us_.push_back(std::chrono::duration<double, std::micro>(duration).count());
     }
     wrong_ += outcome.wrong;
     if (!first_wrong_) { first_wrong_ = outcome.first_wrong; }
+    return !outcome.interrupted;
   }
 
   bool measured() const { return !times_us_.empty(); }
@@ -94,17 +98,18 @@ double median(std::vector<double> values) {
 }
 
 std::vector<MeasuredRow> measure(const MeasureRequest& request, const MeasuredPoint& point,
-                                 const std::function<bool(const Subject&)>& going_on) {
+                                 const std::function<bool(const Subject&)>& going_on,
+                                 const std::function<bool()>& interrupted) {
   std::vector<Series> all;
   all.reserve(point.subjects.size());
-  for (const Subject& subject : point.subjects) { all.emplace_back(request, point, subject); }
+  for (const Subject& subject : point.subjects) { all.emplace_back(request, point, subject, interrupted); }
   const std::uint32_t turns = all.size() == 1 ? 1 : std::min(kTurns, request.iterations);
   bool on = true;
   for (std::uint32_t turn = 0; turn < turns; ++turn) {
     const std::uint32_t iterations = request.iterations * (turn + 1) / turns - request.iterations * turn / turns;
     for (std::size_t i = 0; i < all.size() && on; ++i) {
       on = going_on(point.subjects[i]);
-      if (on) { all[i].take_turn(iterations); }
+      on = on && all[i].take_turn(iterations);
     }
   }
   std::vector<MeasuredRow> rows;

@@ -31,9 +31,11 @@ double median(std::vector<double> values);
 /// gets its next, so that what else happens on the machine meets all alike. One subject alone gets all at once.
 ///
 /// `going_on` is told before each turn what is measured and says whether to go on; if not, subjects that had no turn
-/// are left out. A row per other subject, in their order. Throws what Backend::run throws.
-std::vector<MeasuredRow> measure(const MeasureRequest& request, const MeasuredPoint& point,
-                                 const std::function<bool(const Subject&)>& going_on);
+/// are left out. `interrupted` may end a turn before that: what it has timed counts. A row per other subject, in their
+/// order. Throws what Backend::run throws.
+std::vector<MeasuredRow> measure(
+    const MeasureRequest& request, const MeasuredPoint& point, const std::function<bool(const Subject&)>& going_on,
+    const std::function<bool()>& interrupted = [] { return false; });
 
 /// Refuses points whose payload does not fit the memory that is available. Throws UsageError with the figures.
 void check_memory(const MeasureRequest& request, const std::vector<MeasuredPoint>& points, Bytes available);

@@ -52,9 +52,11 @@ class ThreadsBackend final : public Backend {
                                                   .slots = trial.slots,
                                                   .time_limit = trial.time_limit,
                                                   .pinned = true});
-    if (trial.warm_up > 0) { execution.run(trial.warm_up); }
     TrialOutcome outcome;
-    outcome.durations = execution.run(trial.iterations).durations;
+    run(trial, execution, trial.warm_up, outcome);
+    outcome.durations.clear();
+    run(trial, execution, trial.iterations, outcome);
+    if (outcome.interrupted) { return outcome; }
     fill(expectation, memory.buffers());
     execution.run();
     check(expectation, memory.buffers(), outcome);
@@ -67,6 +69,21 @@ class ThreadsBackend final : public Backend {
   }
 
  private:
+  /// So many iterations, in one go as many as take a moment, unless somebody interrupts.
+  static void run(const Trial& trial, PreparedExecution& execution, std::uint32_t iterations, TrialOutcome& outcome) {
+    constexpr std::chrono::milliseconds kMoment{100};
+    std::uint32_t batch = 1;
+    for (std::uint32_t done = 0; done < iterations && !outcome.interrupted; done += batch) {
+      if (done > 0) {
+        const auto last = std::max(outcome.durations.back(), std::chrono::nanoseconds{1});
+        batch = static_cast<std::uint32_t>(std::clamp<std::int64_t>(kMoment / last, 1, iterations - done));
+      }
+      const std::vector<std::chrono::nanoseconds> durations = execution.run(batch).durations;
+      outcome.durations.insert(outcome.durations.end(), durations.begin(), durations.end());
+      outcome.interrupted = trial.interrupted();
+    }
+  }
+
   std::optional<std::uint32_t> workers_;
 };
 

@@ -24,6 +24,12 @@ std::vector<std::string> cuda_devices() {
   return names;
 }
 
+CudaLimits cuda_limits(int device, std::uint32_t threads) {
+  int bytes = 0;
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device), "cudaDeviceGetAttribute");
+  return {resident_blocks(device, interpreter_kernel(DataType::float32, Reduction::sum), threads), bytes};
+}
+
 namespace {
 
 std::vector<int> chosen_devices(const CudaRequest& request) {

@@ -25,6 +25,13 @@ struct CudaRequest {
 /// "NVIDIA H100 80GB HBM3", one per device; empty without a GPU or a driver.
 std::vector<std::string> cuda_devices();
 
+struct CudaLimits {
+  std::uint32_t resident_blocks = 0;  ///< of the interpreter of float32, at once on one GPU
+  std::int64_t cache_bytes = 0;       ///< of its L2
+};
+/// Of a device, for blocks of so many threads. Throws SimulationError "cuda".
+CudaLimits cuda_limits(int device, std::uint32_t threads);
+
 /// Runs a schedule on the GPUs of this machine: one persistent kernel per GPU interprets the tables of its lanes, with
 /// messages and flags in device memory; peers on other GPUs are written through peer access. Engine agents are run
 /// like ranks, by blocks of the GPU that they fall on: their arithmetic is real, their speed is not that of a switch.

@@ -53,14 +53,18 @@ void GpuShare::take_receiving_end(DeviceConnection& connection) {
   connection.slots = slots_.data() + receiving_taken_++ * slot_bytes_;
 }
 
-void GpuShare::require_residency(const void* kernel, std::uint32_t threads) const {
-  const OnDevice here(device_);
+std::uint32_t resident_blocks(int device, const void* kernel, std::uint32_t threads) {
+  const OnDevice here(device);
   int blocks_each = 0;
   int processors = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_each, kernel, static_cast<int>(threads), 0),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_), "cudaDeviceGetAttribute");
-  const auto most = static_cast<std::size_t>(blocks_each) * static_cast<std::size_t>(processors);
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  return static_cast<std::uint32_t>(blocks_each) * static_cast<std::uint32_t>(processors);
+}
+
+void GpuShare::require_residency(const void* kernel, std::uint32_t threads) const {
+  const std::size_t most = resident_blocks(device_, kernel, threads);
   if (lanes_.size() > most) {
     throw SimulationError("cuda-residency",
                           fmt::format("GPU {} holds {} blocks of {} threads at once, and the schedule has {} lanes on "

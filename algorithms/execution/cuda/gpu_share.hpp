@@ -7,6 +7,9 @@
 
 namespace athanor {
 
+/// Blocks of so many threads that one GPU runs at once. Throws SimulationError "cuda".
+std::uint32_t resident_blocks(int device, const void* kernel, std::uint32_t threads);
+
 /// What one GPU holds of a run: its agents' buffers, the ends of connections that belong to it, and the tables.
 class GpuShare {
  public:

@@ -40,7 +40,8 @@ class MpiExecution::Parts {
   Parts(const Communicator& communicator, const Schedule& schedule, const MpiExecutionRequest& request)
       : communicator_(communicator),
         request_(request),
-        wiring_(checked_wiring(of_as_many_ranks(communicator, schedule))),
+        wiring_(checked_wiring(of_as_many_ranks(communicator, schedule), AgentId{communicator.rank()},
+                               communicator.size())),
         lanes_(communicator, schedule, wiring_,
                {element_kernels(request.type, request.reduction), schedule.roster().ranks}, agent_memory(schedule),
                enough_slots(schedule, request.slots)) {}

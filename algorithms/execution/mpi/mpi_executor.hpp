@@ -25,11 +25,13 @@ struct MpiExecutionRequest {
 /// nothing to do yields its processor.
 ///
 /// All processes make and run the same executions in the same order; each holds only its own rank's buffers. The
-/// schedule is checked for what could touch foreign memory, not proven.
+/// schedule is checked for what could touch foreign memory, not proven: its wiring as a whole, and the primitives of
+/// this process's agents, so that the work does not grow with all ranks' primitives.
 class MpiExecution {
  public:
   /// Requires that communicator, schedule and buffers outlive this. Throws UsageError where the ranks are not the
-  /// processes or the slots are too few, SimulationError where the schedule cannot be carried out.
+  /// processes or the slots are too few, SimulationError where the schedule cannot be carried out: for its wiring in
+  /// all processes alike, for a primitive in the process whose it is.
   MpiExecution(const Communicator& communicator, const Schedule& schedule, const MpiExecutionRequest& request);
   ~MpiExecution();
   MpiExecution(const MpiExecution&) = delete;

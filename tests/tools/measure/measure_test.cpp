@@ -211,7 +211,7 @@ TEST_CASE("Ctrl-C ends with 130, with what was measured so far in every form") {
   const Folder folder;
   const Ran ran = measured({"--ranks", "2", "--sizes", "1KiB..4KiB", "--in-place", "--json=" + folder.path("r.json"),
                             "-o", folder.path("m.json")},
-                           1);
+                           5);  // asked before the first size, after each batch of its iterations, and after it
   CHECK(ran.code == 130);
   CHECK(ran.says("# interrupted"));
   const auto results = json_in_file(folder.path("r.json"));
@@ -220,6 +220,17 @@ TEST_CASE("Ctrl-C ends with 130, with what was measured so far in every form") {
   Problems problems;
   CHECK(read_measurement(folder.path("m.json"), problems).rows.size() == 1);
   CHECK(problems.empty());
+}
+
+TEST_CASE("Ctrl-C within the iterations of a size ends with those that were timed, and within its warm-up with none") {
+  const std::vector<std::string> options{"--ranks", "2", "--sizes", "1KiB..4KiB", "--in-place", "--json"};
+  const Ran timed = measured(options, 2);
+  CHECK(timed.code == 130);
+  REQUIRE(timed.json()["results"].size() == 1);
+  CHECK(timed.json()["results"][0]["iterations"] == 1);
+  const Ran warming = measured(options, 1);
+  CHECK(warming.code == 130);
+  CHECK(warming.json()["results"].empty());
 }
 
 TEST_CASE("the measurement file holds rows, settings and the machine, and a host only where it is asked for") {
