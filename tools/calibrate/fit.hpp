@@ -6,16 +6,9 @@
 #include <vector>
 
 #include "models/shared_memory/thread_costs.hpp"
-#include "tools/calibrate/probes.hpp"
+#include "tools/calibrate/search.hpp"
 
 namespace athanor {
-
-/// A probe and how long it took.
-struct TimedProbe {
-  Probe probe;
-  Time measured;
-  Time simulated;  ///< by the costs found
-};
 
 struct FitSettings {
   std::vector<Bytes> private_caches;  ///< of one processor, from the nearest on; at least one
@@ -32,12 +25,5 @@ struct FitSettings {
 /// Throws SimulationError("not-fitted") where a cost ends at the bound of what is plausible, naming it: the machine was
 /// not quiet, or is not one that the model describes.
 ThreadCosts fit_thread_costs(std::vector<TimedProbe>& probes, const FitSettings& settings);
-
-struct FitError {
-  double median = 0;  ///< of |simulated / measured - 1|
-  double worst = 0;
-  std::size_t points = 0;
-};
-FitError error_of(const std::vector<TimedProbe>& probes, Probe::Purpose purpose);
 
 }  // namespace athanor

@@ -15,7 +15,7 @@
 #include "sim/json/text.hpp"
 #include "tools/calibrate/profile_file.hpp"
 #include "tools/calibrate/timing.hpp"
-#include "tools/command_line/command.hpp"
+#include "tools/command_line/calibrations.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/progress.hpp"
@@ -31,7 +31,10 @@ boost::program_options::options_description calibrate_options() {
   options::options_description result("options");
   auto add = result.add_options();
   const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
-  add("backend", text("NAME"), "what is calibrated: threads; absent: threads");
+  add("backend", text("NAME"), "what is calibrated: threads, mpi (under mpirun) or cuda; absent: threads");
+  add("cluster", text("SCENARIO"),
+      "with mpi: what lies between the processes, one for each endpoint; absent: one fast switch");
+  add("case", options::value<std::vector<std::string>>()->value_name("NAME"), "of that scenario");
   add("ranks", text("NUMBERS"), "of the collectives that are run; absent: 2,4,8");
   add("output,o", text("FILE"), "the profile; required");
   add("quick", "each probe in one turn instead of five: less certain");
@@ -61,11 +64,10 @@ std::vector<std::uint32_t> ranks_of(const Invocation& invocation) {
 }
 
 CalibrationNote note_of_today(const Invocation& invocation) {
-  const std::time_t now = std::time(nullptr);
   CalibrationNote note;
   note.machine = machine_id(this_machine());
-  note.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
-  note.versions = fmt::format("athanor {} ({}), {}", version(), git_revision(), compiler());
+  note.date = calibration_date();
+  note.versions = calibration_versions();
   note.ranks = invocation.has("ranks") ? ranks_of(invocation) : std::vector<std::uint32_t>{2, 4, 8};
   note.fit.private_caches = private_caches();
   // Two workers tell all that the model knows of; more would only meet more noise.
@@ -73,7 +75,7 @@ CalibrationNote note_of_today(const Invocation& invocation) {
   return note;
 }
 
-std::string summary(const ThreadCosts& costs, const FitError& fit, const FitError& held_out) {
+std::string summary(const ThreadCosts& costs, const std::vector<TimedProbe>& probes) {
   std::string text = "# cache       rate       of another processor\n";
   for (const CacheLevel& level : costs.caches) {
     text += fmt::format("# {:<10} {:>5.1f} GB/s  {}\n", to_string(Bytes{level.size.count() / 1024 * 1024}),
@@ -95,13 +97,7 @@ std::string summary(const ThreadCosts& costs, const FitError& fit, const FitErro
   line("wake", costs.wake);
   line("remote_latency", costs.remote_latency);
   line("patience", costs.patience);
-  const auto errors = [&](const char* what, const FitError& error) {
-    text += fmt::format("# {:<8} {:>4} probes, median |error| {:.1f} %, worst {:.1f} %\n", what, error.points,
-                        error.median * 100, error.worst * 100);
-  };
-  errors("fitted", fit);
-  errors("held out", held_out);
-  return text;
+  return text + error_lines(probes);
 }
 
 std::vector<TimedProbe> measured(const CalibrationNote& note, bool quick, Progress& progress) {
@@ -119,11 +115,7 @@ std::vector<TimedProbe> measured(const CalibrationNote& note, bool quick, Progre
   return result;
 }
 
-void check_options(const Invocation& invocation) {
-  if (invocation.has("backend") && invocation.text("backend") != "threads") {
-    throw UsageError(
-        fmt::format("calibrate: --backend '{}' cannot be calibrated; only threads can", invocation.text("backend")));
-  }
+void check_options(const Invocation& invocation, const std::string& backend) {
   if (!invocation.has("output")) {
     throw UsageError("calibrate: --output is missing, as in `athanor calibrate --output profile.json`");
   }
@@ -132,11 +124,33 @@ void check_options(const Invocation& invocation) {
       throw UsageError(fmt::format("calibrate: --{} says what to measure, and --refit measures nothing", option));
     }
   }
-  check_writable(invocation.text("output"));
+  if (backend == "mpi" && invocation.has("ranks")) {
+    throw UsageError("calibrate: --ranks: the backend mpi has one rank per process; start as many with mpirun");
+  }
+  if (backend == "cuda" && invocation.has("ranks")) {
+    throw UsageError("calibrate: --ranks: the backend cuda chooses its own, by what fits on a GPU");
+  }
+  if (backend != "mpi" && invocation.has("cluster")) {
+    throw UsageError("calibrate: --cluster says what lies between MPI processes; it goes with --backend mpi");
+  }
 }
 
 ExitCode calibrate(const Invocation& invocation, const Streams& streams) {
-  check_options(invocation);
+  const std::string backend = invocation.has("backend") ? invocation.text("backend") : "threads";
+  const std::vector<std::string> known{"threads", "mpi", "cuda"};
+  if (std::find(known.begin(), known.end(), backend) == known.end()) {
+    throw UsageError(fmt::format("calibrate: there is no backend '{}' to calibrate; choose from {}", backend,
+                                 fmt::join(known, ", ")));
+  }
+  check_options(invocation, backend);
+  if (backend == "mpi") { return calibrate_over_mpi(invocation, streams); }
+  return backend == "cuda" ? calibrate_on_gpus(invocation, streams) : calibrate_threads(invocation, streams);
+}
+
+}  // namespace
+
+ExitCode calibrate_threads(const Invocation& invocation, const Streams& streams) {
+  check_writable(invocation.text("output"));
   Progress progress(streams, !invocation.quiet);
   CalibrationNote note;
   std::vector<TimedProbe> probes;
@@ -146,21 +160,41 @@ ExitCode calibrate(const Invocation& invocation, const Streams& streams) {
     note = note_of_today(invocation);
     probes = measured(note, invocation.has("quick"), progress);
   }
-  note.name = std::filesystem::path(invocation.text("output")).stem().string();
+  note.name = profile_name(invocation);
   note.fit.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
   const ThreadCosts costs = fit_thread_costs(probes, note.fit);
   progress.clear();
-  const std::string profile = text_of(thread_profile(costs, note, probes), 2) + "\n";
-  write_text_file(invocation.text("output"), profile);
-  if (invocation.has("json")) {
-    write_json(invocation, streams, profile);
-  } else {
-    streams.out(summary(costs, error_of(probes, Probe::Purpose::fit), error_of(probes, Probe::Purpose::hold_out)));
-  }
+  write_profile(invocation, streams, thread_profile(costs, note, probes), summary(costs, probes));
   return ExitCode::ok;
 }
 
-}  // namespace
+std::string calibration_date() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
+
+std::string calibration_versions() { return fmt::format("athanor {} ({}), {}", version(), git_revision(), compiler()); }
+
+std::string profile_name(const Invocation& invocation) {
+  return std::filesystem::path(invocation.text("output")).stem().string();
+}
+
+std::string error_lines(const std::vector<TimedProbe>& probes) {
+  const auto line = [&](const char* what, Probe::Purpose purpose) {
+    const FitError error = error_of(probes, purpose);
+    return fmt::format("# {:<8} {:>4} probes, median |error| {:.1f} %, worst {:.1f} %\n", what, error.points,
+                       error.median * 100, error.worst * 100);
+  };
+  return line("fitted", Probe::Purpose::fit) + line("held out", Probe::Purpose::hold_out);
+}
+
+void write_profile(const Invocation& invocation, const Streams& streams, const nlohmann::ordered_json& profile,
+                   const std::string& summary) {
+  const std::string text = text_of(profile, 2) + "\n";
+  write_text_file(invocation.text("output"), text);
+  if (invocation.has("json")) {
+    write_json(invocation, streams, text);
+  } else {
+    streams.out(summary);
+  }
+}
 
 Command calibrate_command() {
   return {
@@ -168,7 +202,8 @@ Command calibrate_command() {
       .summary = "fits a profile of this machine from micro-measurements",
       .arguments = "",
       .explanation =
-          "Measures copies, exchanges of two ranks and collectives other than all-reduce on threads of this process,\n"
+          "Measures copies, exchanges of two ranks and collectives other than all-reduce, on threads of this\n"
+          "process, on its GPUs, or, under mpirun, with one rank in each MPI process,\n"
           "finds the costs with which the model takes as long, holds it against collectives of sizes that it has not\n"
           "seen, and writes all that as a profile. Nothing else should run on the machine meanwhile. A profile holds\n"
           "every time that was measured, so that anybody can fit it again (--refit).\n",

@@ -58,6 +58,10 @@ def parser():
     run = commands.add_parser("run", parents=[fabric, rest], help="builds the fabric, measures in it with "
                               "`athanor measure --backend mpi` and the options after --, and takes it away")
     run.add_argument("--output", metavar="FILE", help="the measurement file")
+    calibrate = commands.add_parser("calibrate", parents=[fabric, rest], help="builds the fabric, fits a profile of "
+                                    "MPI in it with `athanor calibrate --backend mpi` and the options after --, and "
+                                    "takes it away")
+    calibrate.add_argument("--output", metavar="FILE", required=True, help="the profile")
     commands.add_parser("mpi", parents=[fabric, rest], help="the same with the MPI program after --")
     commands.add_parser("up", parents=[fabric], help="builds the fabric and leaves it")
     commands.add_parser("down", help="takes away the fabric, or what a killed run left of one")
@@ -158,14 +162,29 @@ def run_in(fabric, options, program):
         _take_away()
 
 
+def _output(options):
+    """The options that name the file which is to be written."""
+    if not options.output:
+        return []
+    output = pathlib.Path(options.output).resolve()
+    if not output.parent.is_dir():
+        raise Refusal(f"{output.parent}: no such folder", NO_FILE)
+    return ["--output", str(output)]
+
+
+def calibrate(options):
+    """`tools/testbed calibrate`."""
+    words = [find_athanor(options.athanor), "calibrate", "--backend", "mpi", "--cluster",
+             str(pathlib.Path(options.scenario).resolve())] + options.words + _output(options)
+    words += ["--case", options.case] if options.case else []
+    fabric, _ = load(options)
+    machine.check()
+    return run_in(fabric, options, words)
+
+
 def run(options):
     """`tools/testbed run`."""
-    words = [find_athanor(options.athanor), "measure", "--backend", "mpi"] + options.words
-    if options.output:
-        output = pathlib.Path(options.output).resolve()
-        if not output.parent.is_dir():
-            raise Refusal(f"{output.parent}: no such folder", NO_FILE)
-        words += ["--output", str(output)]
+    words = [find_athanor(options.athanor), "measure", "--backend", "mpi"] + options.words + _output(options)
     fabric, _ = load(options)
     machine.check()
     return run_in(fabric, options, words)
@@ -242,7 +261,8 @@ def measure(options):
     return OK
 
 
-COMMANDS = {"measure": measure, "run": run, "mpi": mpi, "up": up, "down": down, "status": status, "check": check}
+COMMANDS = {"measure": measure, "run": run, "calibrate": calibrate, "mpi": mpi, "up": up, "down": down,
+            "status": status, "check": check}
 
 
 def _interrupt(number, _):
@@ -254,7 +274,7 @@ def main(arguments):
     end = arguments.index("--") if "--" in arguments else len(arguments)
     own, words = arguments[:end], arguments[end + 1:]
     options = parser().parse_args(own)
-    if words and options.command not in ("run", "mpi"):
+    if words and options.command not in ("run", "calibrate", "mpi"):
         parser().error(f"{options.command} runs nothing, and so takes no `--`")
     options.words = words
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
