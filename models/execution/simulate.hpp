@@ -26,7 +26,7 @@ struct SimulationOptions {
   std::uint32_t queue_pairs = 1;  ///< of every connection, each with a way of its own; means nothing at level ideal
   bool classes = true;            ///< simulate one of each class of equal agents (exact)
   bool repeat_loops = true;       ///< multiply loops that repeat (exact)
-  bool count_ports = false;       ///< Simulated::ports; at packet level it costs a few per cent of time
+  bool count_ports = false;       ///< Simulated::ports
   Timeline* timeline = nullptr;   ///< draws what is simulated, every loop of it; nullptr: nothing
   Time timeline_offset;           ///< of the drawing: what happens before the schedule starts
 };
