@@ -36,6 +36,7 @@ Algorithm parameter_server_dedicated_all_reduce();
 Algorithm direct_one_shot_all_reduce();
 Algorithm direct_two_shot_all_reduce();
 Algorithm mesh_2d_all_reduce();
+Algorithm aggregation_tree_all_reduce();
 Algorithm ring_reduce_scatter();
 Algorithm recursive_halving_reduce_scatter();
 Algorithm bruck_reduce_scatter();
@@ -52,9 +53,11 @@ Algorithm ring_broadcast();
 Algorithm binomial_tree_broadcast();
 Algorithm scatter_all_gather_broadcast();
 Algorithm double_binary_tree_broadcast();
+Algorithm aggregation_tree_broadcast();
 Algorithm ring_reduce();
 Algorithm binomial_tree_reduce();
 Algorithm reduce_scatter_gather_reduce();
+Algorithm aggregation_tree_reduce();
 Algorithm pairwise_all_to_all();
 Algorithm direct_all_to_all();
 Algorithm bruck_all_to_all();
@@ -67,6 +70,7 @@ Algorithm linear_scatter();
 Algorithm binomial_tree_scatter();
 Algorithm dissemination_barrier();
 Algorithm tree_barrier();
+Algorithm aggregation_tree_barrier();
 Algorithm direct_send_receive();
 
 std::span<const Algorithm> catalog() {
@@ -93,6 +97,7 @@ std::span<const Algorithm> catalog() {
       direct_one_shot_all_reduce(),
       direct_two_shot_all_reduce(),
       mesh_2d_all_reduce(),
+      aggregation_tree_all_reduce(),
       ring_reduce_scatter(),
       recursive_halving_reduce_scatter(),
       bruck_reduce_scatter(),
@@ -109,9 +114,11 @@ std::span<const Algorithm> catalog() {
       binomial_tree_broadcast(),
       scatter_all_gather_broadcast(),
       double_binary_tree_broadcast(),
+      aggregation_tree_broadcast(),
       ring_reduce(),
       binomial_tree_reduce(),
       reduce_scatter_gather_reduce(),
+      aggregation_tree_reduce(),
       pairwise_all_to_all(),
       direct_all_to_all(),
       bruck_all_to_all(),
@@ -124,6 +131,7 @@ std::span<const Algorithm> catalog() {
       binomial_tree_scatter(),
       dissemination_barrier(),
       tree_barrier(),
+      aggregation_tree_barrier(),
       direct_send_receive(),
   };
   return kAlgorithms;
@@ -150,6 +158,7 @@ std::string_view name(Engine engine) {
     case Engine::none: return "none";
     case Engine::nvswitch: return "nvswitch";
     case Engine::server: return "server";
+    case Engine::switches: return "switches";
   }
   return "";
 }

@@ -19,9 +19,10 @@ enum class Engine : std::uint8_t {
   none,
   nvswitch,  ///< one engine agent that reduces and multicasts for all ranks of one node
   server,    ///< one agent on an endpoint of its own, which is none of the ranks
+  switches,  ///< agents in switches of the network that reduce and multicast, joined to a tree
 };
 
-/// "none", "nvswitch", "server".
+/// "none", "nvswitch", "server", "switches".
 std::string_view name(Engine engine);
 
 /// What an algorithm costs with one channel and the payload in one loop and one slice.

@@ -12,6 +12,8 @@
 
 namespace athanor {
 
+class AggregationTree;
+
 enum class CollectiveKind : std::uint8_t {
   all_reduce,
   reduce_scatter,
@@ -74,6 +76,8 @@ struct Layout {
   std::uint32_t group = 0;           ///< ranks per node, for rotated orders and hierarchies; divides the ranks; 0: all
   Dimensions dimensions{};  ///< for torus and mesh; not given: the sides of the least sum that an algorithm has
   std::uint32_t rings = 0;  ///< for multi_ring: directed rings at most; 0: eight
+  /// For aggregation_tree: the engines in the network; none: as patterns/aggregation.hpp says.
+  std::shared_ptr<const AggregationTree> tree = nullptr;
 };
 
 }  // namespace athanor

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/execution/engine_sites.hpp"
 #include "models/execution/pricing.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -12,31 +13,6 @@
 namespace athanor {
 
 namespace {
-
-bool joined(const Fabric& fabric, VertexId from, VertexId to) {
-  const Fabric::OutLinks out = fabric.out(from);
-  for (LinkId link{out.first}; link.value < out.first + out.count; ++link.value) {
-    if (fabric.target(link) == to && !fabric.link(link).down) { return true; }
-  }
-  return false;
-}
-
-/// Where an engine that all ranks of one node share sits: the NVSwitch next to rank 0, if the ranks are in one node and
-/// no NVLink of theirs is down.
-std::optional<VertexId> shared_nvswitch(const Cluster& cluster, std::uint32_t ranks) {
-  const Fabric& fabric = *cluster.fabric;
-  if (ranks > cluster.endpoints_per_node || cluster.endpoints.empty()) { return {}; }
-  const Fabric::OutLinks out = fabric.out(cluster.endpoints.front());
-  for (LinkId link{out.first}; link.value < out.first + out.count; ++link.value) {
-    const VertexId neighbour = fabric.target(link);
-    if (fabric.vertex(neighbour).kind != VertexKind::nvswitch) { continue; }
-    const bool all = std::all_of(cluster.endpoints.begin(), cluster.endpoints.begin() + ranks, [&](VertexId rank) {
-      return joined(fabric, rank, neighbour) && joined(fabric, neighbour, rank);
-    });
-    if (all) { return neighbour; }
-  }
-  return {};
-}
 
 /// An algorithm with a protocol, laid out for one size.
 class Candidate {
@@ -50,12 +26,8 @@ class Candidate {
     if (algorithm_.origin && !suits(*algorithm_.origin)) {
       return fmt::format("it was written for protocol {}", algorithm_.origin->protocol);
     }
-    if (algorithm_.engine == Engine::nvswitch && !shared_nvswitch(request_.cluster, collective_.ranks)) {
-      return "it needs all ranks on one NVSwitch";
-    }
-    if (algorithm_.engine == Engine::server && request_.cluster.endpoints.size() <= collective_.ranks) {
-      return fmt::format("it needs an endpoint for its server beside the {} ranks", collective_.ranks);
-    }
+    sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, request_.aggregation);
+    if (!sites_.refusal.empty()) { return sites_.refusal; }
     choose_layout();
     return algorithm_.refuses(collective_, layout_);
   }
@@ -129,6 +101,7 @@ class Candidate {
     if (algorithm_.origin) { layout_.channels = algorithm_.origin->channels; }
     layout_.slices = request_.overrides.slices.value_or(protocol_.slices);
     layout_.rings = request_.overrides.rings.value_or(0);
+    layout_.tree = sites_.tree;
     choose_groups();
     choose_dimensions();
     choose_chunk(request_.overrides.chunk.value_or(protocol_.chunk));
@@ -184,9 +157,10 @@ class Candidate {
   Placement place(const Roster& roster) const {
     Placement placement;
     const auto& endpoints = request_.cluster.endpoints;
-    const std::uint32_t devices = algorithm_.engine == Engine::server ? roster.agents : roster.ranks;
-    placement.vertices.assign(endpoints.begin(), endpoints.begin() + devices);
-    placement.vertices.resize(roster.agents, shared_nvswitch(request_.cluster, roster.ranks).value_or(VertexId{}));
+    placement.vertices.assign(endpoints.begin(), endpoints.begin() + roster.ranks);
+    const auto& engines = sites_.vertices;
+    placement.vertices.insert(placement.vertices.end(), engines.begin(), engines.end());
+    placement.vertices.resize(roster.agents);  // one rank alone needs no engine
     placement.seed = request_.seed;
     const bool alone = request_.options.level == NetworkLevel::ideal || request_.profile.shares_machine();
     placement.queue_pairs = alone ? 1 : request_.options.queue_pairs;
@@ -197,6 +171,7 @@ class Candidate {
   const Algorithm& algorithm_;
   const Protocol& protocol_;
   Collective collective_;
+  EngineSites sites_;
   Layout layout_;
 };
 
@@ -259,11 +234,10 @@ Bytes payload(const RunRequest& request) { return request.element_size * request
 
 /// Whether some candidate may reduce elsewhere than at the ranks: the bound then holds for all of them.
 bool may_use_engine(const RunRequest& request) {
-  const std::uint32_t ranks = request.collective.ranks;
-  const bool nvswitch = shared_nvswitch(request.cluster, ranks).has_value();
-  const bool server = request.cluster.endpoints.size() > ranks;
   return std::any_of(request.algorithms.begin(), request.algorithms.end(), [&](const Algorithm* algorithm) {
-    return (algorithm->engine == Engine::nvswitch && nvswitch) || (algorithm->engine == Engine::server && server);
+    const Engine engine = algorithm->engine;
+    return engine != Engine::none &&
+           find_engine_sites(request.cluster, request.collective.ranks, engine, request.aggregation).refusal.empty();
   });
 }
 

@@ -7,6 +7,7 @@
 #include "algorithms/collective.hpp"
 #include "models/bound.hpp"
 #include "models/execution/simulate.hpp"
+#include "models/in_network/aggregation_manager.hpp"
 #include "models/profile.hpp"
 #include "topologies/cluster.hpp"
 
@@ -36,6 +37,8 @@ struct RunRequest {
   Overrides overrides;
   SimulationOptions options;  ///< a timeline draws the fastest candidate only
   std::uint64_t seed = 1;     ///< of routing
+  /// Of the switches of the network; absent: they do not reduce and multicast.
+  std::optional<AggregationLimits> aggregation = std::nullopt;
 };
 
 /// The candidate that took least time; ties go to the algorithm and protocol named first.

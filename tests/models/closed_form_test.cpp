@@ -228,7 +228,8 @@ TEST_CASE("no algorithm is without a law") {
     const bool on_one_port = std::any_of(std::begin(kOnOnePort), std::end(kOnOnePort), [&](const Law& law) {
       return law.kind == algorithm.kind && law.name == algorithm.name;
     });
-    const auto elsewhere = {"nvls", "mesh_2d", "torus", "torus_2d", "torus_3d"};  // in closed_form_fabrics_test.cpp
+    // In closed_form_fabrics_test.cpp and aggregation_test.cpp.
+    const auto elsewhere = {"nvls", "mesh_2d", "torus", "torus_2d", "torus_3d", "aggregation_tree"};
     const bool on_its_fabric = std::find(elsewhere.begin(), elsewhere.end(), algorithm.name) != elsewhere.end();
     CHECK((on_one_port || on_its_fabric));
   }

@@ -23,6 +23,7 @@ struct NetworkSection {
   std::optional<bool> pxn;
   std::string fabric;
   std::uint32_t queue_pairs = 1;
+  std::optional<AggregationLimits> aggregation;
   Place routing_place;
   Place fabric_place;
 };
@@ -44,6 +45,11 @@ void read(ObjectReader& reader, NetworkSection& section) {
   reader.optional("queue_pairs", section.queue_pairs,
                   "Of a connection: flows that are hashed each on its own and carry equal shares of every message",
                   {1, 128});
+  reader.optional_object("aggregation", "That the switches reduce and multicast; absent: they do not",
+                         [&](ObjectReader& inner) {
+                           inner.optional("children", section.aggregation.emplace().children,
+                                          "Most that one switch adds up: ranks and other switches", {2, UINT32_MAX});
+                         });
   read(reader, section.packet);  // means nothing at the other levels, so that they can be compared by one word
   section.routing_place = reader.place(reader.has("routing") ? "routing" : "pxn");
   section.fabric_place = reader.place("fabric");
@@ -240,7 +246,8 @@ RunRequest Case::request(Bytes size, const SimulationOptions& options) const {
           .algorithms = algorithms,
           .overrides = overrides,
           .options = options,
-          .seed = seed};
+          .seed = seed,
+          .aggregation = aggregation};
 }
 
 void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case) {
@@ -259,6 +266,7 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   scenario_case.level = network.level;
   scenario_case.packet = network.packet;
   scenario_case.queue_pairs = network.queue_pairs;
+  scenario_case.aggregation = network.aggregation;
   ClusterWorkshop::Order order;
   reader.required_value("cluster", "Nodes and what joins them", [&](ValueReader& value) {
     value.object([&](ObjectReader& inner) { read_cluster(inner, order.text); });

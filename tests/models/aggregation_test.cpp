@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "algorithms/catalog.hpp"
+#include "models/execution/run.hpp"
+#include "models/in_network/aggregation_manager.hpp"
+#include "sim/error.hpp"
+#include "topologies/generators.hpp"
+#include "topologies/overrides.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+
+namespace {
+
+using enum CollectiveKind;
+
+constexpr Time kHop = 1_us;
+constexpr Bandwidth kRate = 10_GBps;
+
+/// `tiers` of switches of eight ports, full.
+Cluster tree_of(std::uint32_t tiers, std::uint32_t hosts_count) {
+  ClosSpec spec;
+  spec.tiers = tiers;
+  spec.radix = 8;
+  spec.host_cable = spec.up_cable = spec.core_cable = {kRate, kRate, kHop, Time::zero()};
+  if (tiers == 1) { return star(hosts(hosts_count), spec.host_cable); }
+  return fat_tree(hosts(hosts_count), spec, {.routing = Routing::ecmp});
+}
+
+PlacedTree placed(const Cluster& cluster, const AggregationLimits& limits = {}) {
+  return build_aggregation_tree(*cluster.fabric, cluster.endpoints, limits);
+}
+
+std::vector<std::string> names(const Cluster& cluster, const PlacedTree& tree) {
+  std::vector<std::string> names;
+  for (const VertexId vertex : tree.switches) { names.push_back(cluster.fabric->name(vertex)); }
+  return names;
+}
+
+RunResult run(const Cluster& cluster, CollectiveKind kind, std::int64_t elements, Overrides overrides = {}) {
+  const Profile ideal;
+  const auto ranks = static_cast<std::uint32_t>(cluster.endpoints.size());
+  const Collective collective{kind, ranks, Elements{elements}};
+  if (!overrides.chunk) { overrides.chunk = Bytes{4} * std::max<std::int64_t>(elements, 1); }
+  return run_collective({.cluster = cluster,
+                         .profile = ideal,
+                         .collective = collective,
+                         .algorithms = {&find(kind, "aggregation_tree")},
+                         .overrides = overrides,
+                         .options = {},
+                         .aggregation = AggregationLimits{}});
+}
+
+void override_link(Cluster& cluster, const std::string& from, const std::string& to) {
+  Problems problems;
+  apply_overrides(cluster, {{.from = from, .to = to, .both_ways = true, .down = true}}, problems);
+  REQUIRE(problems.empty());
+}
+
+std::string code_of(const Cluster& cluster, const AggregationLimits& limits = {}) {
+  try {
+    placed(cluster, limits);
+  } catch (const SimulationError& error) { return error.code(); }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("an aggregation tree has as many levels as the switches between the ranks that are farthest apart") {
+  CHECK(placed(tree_of(1, 6)).tree->depth() == 1);
+  const Cluster two = tree_of(2, 32);
+  const PlacedTree below_spine = placed(two);
+  CHECK(below_spine.tree->depth() == 2);
+  CHECK(below_spine.tree->nodes() == 8 + 1);
+  CHECK(names(two, below_spine).front() == "spine0");
+  const PlacedTree below_core = placed(tree_of(3, 128));
+  CHECK(below_core.tree->depth() == 3);
+  CHECK(below_core.tree->nodes() == 32 + 8 + 1);
+  const Cluster cluster = tree_of(3, 128);
+  const std::span<const VertexId> one_leaf(cluster.endpoints.data(), 4);
+  CHECK(build_aggregation_tree(*cluster.fabric, one_leaf).tree->nodes() == 1);
+}
+
+TEST_CASE("a tree is built round links that are down, and refused where a switch takes fewer children") {
+  Cluster cluster = tree_of(2, 32);
+  override_link(cluster, "leaf3", "spine0");
+  CHECK(names(cluster, placed(cluster)).front() == "spine1");
+  CHECK(code_of(tree_of(2, 32), {.children = 7}) == "aggregation-radix");
+  CHECK(code_of(tree_of(2, 32), {.children = 8}).empty());
+}
+
+TEST_CASE("where no switch is next to a rank, or none reaches all ranks, nothing aggregates") {
+  NodeSpec spec;
+  spec.name = "two GPUs";
+  spec.gpus = 2;
+  spec.scale_up = NvSwitchSpec{{100_GBps, 100_GBps, 100_ns}};
+  spec.pcie_link = {10_GBps, 10_GBps, 100_ns};
+  spec.pcie = {{0, true, {0, 1}, {}}};
+  CHECK(code_of(single_node(spec)) == "no-switch");
+  spec.nics = 2;
+  spec.nic.rate = kRate;
+  spec.pcie = {{0, true, {0}, {0}}, {0, true, {1}, {1}}};
+  ClosSpec rails;
+  rails.host_cable = rails.up_cable = rails.core_cable = {kRate, kRate, kHop, Time::zero()};
+  CHECK(code_of(rail_only(nodes(3, spec), rails)) == "no-common-root");
+}
+
+// The law: h hops up and h down, each a message of the payload, where one chunk carries all of it; k chunks follow each
+// other. Latency grows with the levels of the tree, not with the ranks.
+TEST_CASE("in a tree of h levels an all-reduce takes 2h + k - 1 messages of a k-th of the payload") {
+  for (std::uint32_t tiers = 1; tiers <= 3; ++tiers) {
+    const Cluster cluster = tree_of(tiers, tiers == 1 ? 8 : tiers == 2 ? 32 : 128);
+    for (const std::int64_t elements : {0, 1000, 1'000'000}) {
+      for (const std::int64_t chunks : {1, 10}) {
+        if (elements == 0 && chunks > 1) { continue; }
+        const Bytes chunk = Bytes{4} * elements / chunks;
+        Overrides overrides;
+        overrides.chunk = std::max(chunk, Bytes{4});
+        const Time message = kHop + transfer_time(chunk, kRate);
+        CAPTURE(tiers);
+        CAPTURE(elements);
+        CAPTURE(chunks);
+        CHECK(run(cluster, all_reduce, elements, overrides).time == message * (2 * tiers + chunks - 1));
+        CHECK(run(cluster, broadcast, elements, overrides).time == message * (2 * tiers + chunks - 1));
+        CHECK(run(cluster, reduce, elements, overrides).time == message * (2 * tiers + chunks - 1));
+      }
+    }
+    CHECK(run(cluster, barrier, 0).time == kHop * (2 * tiers));
+  }
+}
+
+TEST_CASE("every rank sends and receives the payload once, half of what it does in a ring") {
+  const Cluster cluster = tree_of(2, 32);
+  const RunResult result = run(cluster, all_reduce, 1'000'000);
+  for (const LinkLoad& load : result.simulated.loads) { CHECK(load.carried <= Bytes{4'000'000}); }
+  CHECK(result.bound.time <= result.time);
+}
+
+TEST_CASE("switches aggregate only where the scenario says so") {
+  const Cluster cluster = tree_of(2, 32);
+  const Collective collective{all_reduce, 32, Elements{1000}};
+  const Profile ideal;
+  try {
+    run_collective({.cluster = cluster,
+                    .profile = ideal,
+                    .collective = collective,
+                    .algorithms = {&find(all_reduce, "aggregation_tree")},
+                    .overrides = {},
+                    .options = {}});
+    FAIL("ran");
+  } catch (const SimulationError& error) {
+    CHECK(error.code() == "no-candidate");
+    CHECK(std::string(error.what()).find("no switch of the network aggregates") != std::string::npos);
+  }
+}
