@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/simulate.hpp"
@@ -83,4 +84,37 @@ TEST_CASE("a link without latency is refused at packet level, by name") {
   } catch (const SimulationError& error) {
     CHECK(std::string(error.what()).find("host0 -> leaf0 has a latency of 0") != std::string::npos);
   }
+}
+
+TEST_CASE("switches whose full buffers wait for each other in a ring are named; a larger buffer gets the run through") {
+  ExplicitGraph ring;
+  constexpr std::uint32_t kSwitches = 9;
+  const Link link{10_GBps, 10_GBps, 500_ns, LinkKind::network};
+  for (std::uint32_t s = 0; s < kSwitches; ++s) { ring.devices.push_back({fmt::format("s{}", s), VertexKind::leaf}); }
+  for (std::uint32_t h = 0; h < kSwitches; ++h) { ring.devices.push_back({fmt::format("h{}", h), VertexKind::host}); }
+  for (std::uint32_t s = 0; s < kSwitches; ++s) {
+    ring.cables.push_back({s, (s + 1) % kSwitches, link});
+    ring.cables.push_back({s, kSwitches + s, link});
+  }
+  const Cluster cluster = explicit_graph(ring);
+  const UniformCosts costs;
+  const auto schedule = find(CollectiveKind::all_to_all, "direct")
+                            .make({CollectiveKind::all_to_all, kSwitches, Elements{kSwitches * 200'000}}, {});
+  SimulationOptions options;
+  options.level = NetworkLevel::packet;
+  options.packet.fabric.flow_control = FlowControl::credits;
+  options.packet.fabric.lane_buffer = 16_KiB;
+  std::string found;
+  try {
+    simulate(*schedule, cluster, {cluster.endpoints, 1}, costs, options);
+  } catch (const SimulationError& error) {
+    found = error.what();
+    CHECK(error.code() == std::string("deadlock"));
+  }
+  const bool clockwise = found.find("s0 -> s1 waits for s1 -> s2") != std::string::npos;
+  const bool counter_clockwise = found.find("s1 -> s0 waits for s0 -> s8") != std::string::npos ||
+                                 found.find("s0 -> s8 waits for s8 -> s7") != std::string::npos;
+  CHECK((clockwise || counter_clockwise));
+  options.packet.fabric.lane_buffer = 64_MiB;
+  CHECK(simulate(*schedule, cluster, {cluster.endpoints, 1}, costs, options).time > Time::zero());
 }
