@@ -99,6 +99,8 @@ class Refinement {
   const std::vector<Colour>& links() const { return links_; }
 
  private:
+  /// Connections need no count of their own: their colours follow from those of lanes and links, and once neither of
+  /// these has split in a round, the connections do not in the next.
   void refine() {
     std::uint64_t before = 0;
     for (std::uint64_t now = 1; now != before;) {
@@ -106,7 +108,7 @@ class Refinement {
       colour_connections();
       colour_links();
       colour_lanes();
-      now = std::uint64_t{distinct(lanes_)} + distinct(links_) + distinct(connections_);
+      now = std::uint64_t{distinct(lanes_)} + distinct(links_);
     }
   }
 

@@ -90,7 +90,7 @@ std::vector<Topology> several_networks(const std::vector<Routing>& upwards) {
        .diameter = "2n",
        .bisection = "k^n / 2, k even",
        .source = "Petrini, Vanneschi, \"k-ary n-trees: high performance networks for massively parallel "
-                 "architectures\", IPPS 1997",
+                 "architectures\", IPPS 1997; Petrini et al., \"The Quadrics network\", IEEE Micro 2002",
        .routings = upwards},
   };
 }

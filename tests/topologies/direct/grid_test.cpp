@@ -130,6 +130,20 @@ TEST_CASE("a k x k x 2k torus twisted as TPU v4 has a shorter longest way and tw
   }
 }
 
+TEST_CASE("a k x 2k x 2k torus twisted as TPU v4 has ways of 3k / 2 links at most, and twice the narrowest half") {
+  for (const std::uint32_t k : {2U, 3U, 4U}) {
+    CAPTURE(k);
+    const Sizes sizes = {k, 2 * k, 2 * k};
+    const Cluster plain = twisted(sizes, {});
+    const Cluster lattice = twisted(sizes, tpu_v4_twists(sizes));
+    CHECK(longest_route(plain) == k / 2 + 2 * k);
+    CHECK(longest_route(lattice) == 3 * k / 2);
+    if (k > 2) { CHECK(lattice.fabric->links() == plain.fabric->links()); }  // two positions are joined once
+    CHECK(bisection(plain) == 4 * k * k);
+    CHECK(bisection(lattice) == 8 * k * k);
+  }
+}
+
 TEST_CASE("k x k x 2k and k x 2k x 2k, twisted, are as long along every dimension") {
   for (const Sizes& sizes : {Sizes{2, 2, 4}, Sizes{4, 4, 8}, Sizes{2, 4, 4}, Sizes{4, 8, 8}}) {
     const Cluster cluster = twisted(sizes, tpu_v4_twists(sizes));
