@@ -14,7 +14,8 @@ constexpr double kSecondsPerPicosecond = 1e-12;
 /// Starts flows as others arrive. Each flow is a connection of its own.
 class Driver final : public MoveListener {
  public:
-  Driver(Case& run, Simulator& simulator) : run_(run), simulator_(simulator), report_(run.traffic.flows().size()) {}
+  Driver(TrafficCase& run, Simulator& simulator)
+      : run_(run), simulator_(simulator), report_(run.traffic.flows().size()) {}
 
   NetworkPlan plan() const {
     NetworkPlan plan;
@@ -54,7 +55,7 @@ class Driver final : public MoveListener {
     network_->move(flow, Bytes{run_.traffic.flows()[flow].bytes});
   }
 
-  Case& run_;
+  TrafficCase& run_;
   Simulator& simulator_;
   Network* network_ = nullptr;
   Report report_;
@@ -67,7 +68,7 @@ class Driver final : public MoveListener {
 /// The flow level of athanor on the files that the other engines get.
 int main(int argc, char** argv) {
   try {
-    athanor::Case run = athanor::read_case(argc, argv);
+    athanor::TrafficCase run = athanor::read_case(argc, argv);
     athanor::Simulator simulator;
     athanor::Driver driver(run, simulator);
     const athanor::NetworkPlan plan = driver.plan();

@@ -109,7 +109,7 @@ class Topology {
 /// Sends flows as datagrams at the rate of the first link, and starts others as they arrive.
 class Driver {
  public:
-  Driver(Case& run, const Topology& topology)
+  Driver(TrafficCase& run, const Topology& topology)
       : run_(run), topology_(topology), report_(run.traffic.flows().size()), received_(run.traffic.flows().size(), 0) {}
 
   void run() {
@@ -155,7 +155,7 @@ class Driver {
     for (const std::uint32_t next : run_.traffic.arrived(number)) { start(next); }
   }
 
-  Case& run_;
+  TrafficCase& run_;
   const Topology& topology_;
   Report report_;
   std::vector<std::int64_t> received_;
@@ -170,7 +170,7 @@ class Driver {
 int main(int argc, char** argv) {
   try {
     ns3::Time::SetResolution(ns3::Time::PS);
-    athanor::Case run = athanor::read_case(argc, argv);
+    athanor::TrafficCase run = athanor::read_case(argc, argv);
     if (run.traffic.flows().size() > 60'000) { throw std::runtime_error("more flows than UDP has ports"); }
     const athanor::Topology topology(run.network);
     athanor::Driver(run, topology).run();

@@ -17,7 +17,7 @@ s4u::Host* host(const ExportedFabric& network, std::uint32_t endpoint) {
 }
 
 /// One actor that starts flows as others arrive.
-void drive(Case& run) {
+void drive(TrafficCase& run) {
   Report report(run.traffic.flows().size());
   std::vector<s4u::CommPtr> pending;
   std::vector<std::uint32_t> numbers;
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
                                 "network/weight-S:0", "network/TCP-gamma:0", "network/crosstraffic:0"}) {
       simgrid::s4u::Engine::set_config(setting);
     }
-    athanor::Case run = athanor::read_case(argc, argv);
+    athanor::TrafficCase run = athanor::read_case(argc, argv);
     if (argc < 4) { throw std::runtime_error("simgrid_flows FABRIC.json FLOWS.cm PLATFORM.xml"); }
     engine.load_platform(argv[3]);
     simgrid::s4u::Actor::create("traffic", engine.get_all_hosts()[0], [&] { athanor::drive(run); });

@@ -96,7 +96,7 @@ ExportedFabric read_exported_fabric(const std::string& text) {
   return network;
 }
 
-Case read_case(int argc, char** argv) {
+TrafficCase read_case(int argc, char** argv) {
   if (argc < 3) { throw std::runtime_error(fmt::format("{} FABRIC.json FLOWS.cm", argv[0])); }
   return {read_exported_fabric(read_text_file(argv[1])), Traffic(read_text_file(argv[2]))};
 }

@@ -55,12 +55,12 @@ struct ExportedFabric {
 };
 ExportedFabric read_exported_fabric(const std::string& text);
 
-struct Case {
+struct TrafficCase {
   ExportedFabric network;
   Traffic traffic;
 };
 /// Reads the files that a program was given: FABRIC.json FLOWS.cm. Throws std::runtime_error with how it is called.
-Case read_case(int argc, char** argv);
+TrafficCase read_case(int argc, char** argv);
 
 /// Prints {"engine": ..., "flows": N, "mean_us": M, "last_us": L}: how long flows took on average from their start to
 /// their last byte, and when the last one ended.
