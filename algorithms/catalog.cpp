@@ -1,7 +1,6 @@
 #include "algorithms/catalog.hpp"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include <fmt/format.h>
@@ -73,67 +72,81 @@ Algorithm tree_barrier();
 Algorithm aggregation_tree_barrier();
 Algorithm direct_send_receive();
 
+namespace {
+
+using Maker = Algorithm (*)();
+
+constexpr Maker kMakers[] = {
+    ring_all_reduce,
+    double_binary_tree_all_reduce,
+    recursive_doubling_all_reduce,
+    halving_doubling_all_reduce,
+    parameter_server_all_reduce,
+    nvls_all_reduce,
+    bidirectional_ring_all_reduce,
+    multi_ring_all_reduce,
+    torus_2d_all_reduce,
+    torus_3d_all_reduce,
+    torus_all_reduce,
+    hierarchical_all_reduce,
+    rabenseifner_all_reduce,
+    swing_all_reduce,
+    swing_latency_all_reduce,
+    binomial_tree_all_reduce,
+    butterfly_all_reduce,
+    parameter_server_sharded_all_reduce,
+    parameter_server_dedicated_all_reduce,
+    direct_one_shot_all_reduce,
+    direct_two_shot_all_reduce,
+    mesh_2d_all_reduce,
+    aggregation_tree_all_reduce,
+    ring_reduce_scatter,
+    recursive_halving_reduce_scatter,
+    bruck_reduce_scatter,
+    direct_reduce_scatter,
+    pat_reduce_scatter,
+    torus_reduce_scatter,
+    ring_all_gather,
+    recursive_doubling_all_gather,
+    bruck_all_gather,
+    direct_all_gather,
+    pat_all_gather,
+    torus_all_gather,
+    ring_broadcast,
+    binomial_tree_broadcast,
+    scatter_all_gather_broadcast,
+    double_binary_tree_broadcast,
+    aggregation_tree_broadcast,
+    ring_reduce,
+    binomial_tree_reduce,
+    reduce_scatter_gather_reduce,
+    aggregation_tree_reduce,
+    pairwise_all_to_all,
+    direct_all_to_all,
+    bruck_all_to_all,
+    hierarchical_all_to_all,
+    direct_all_to_all_v,
+    pairwise_all_to_all_v,
+    linear_gather,
+    binomial_tree_gather,
+    linear_scatter,
+    binomial_tree_scatter,
+    dissemination_barrier,
+    tree_barrier,
+    aggregation_tree_barrier,
+    direct_send_receive,
+};
+
+std::vector<Algorithm> all() {
+  std::vector<Algorithm> algorithms;
+  for (const Maker maker : kMakers) { algorithms.push_back(maker()); }
+  return algorithms;
+}
+
+}  // namespace
+
 std::span<const Algorithm> catalog() {
-  static const std::array kAlgorithms{
-      ring_all_reduce(),
-      double_binary_tree_all_reduce(),
-      recursive_doubling_all_reduce(),
-      halving_doubling_all_reduce(),
-      parameter_server_all_reduce(),
-      nvls_all_reduce(),
-      bidirectional_ring_all_reduce(),
-      multi_ring_all_reduce(),
-      torus_2d_all_reduce(),
-      torus_3d_all_reduce(),
-      torus_all_reduce(),
-      hierarchical_all_reduce(),
-      rabenseifner_all_reduce(),
-      swing_all_reduce(),
-      swing_latency_all_reduce(),
-      binomial_tree_all_reduce(),
-      butterfly_all_reduce(),
-      parameter_server_sharded_all_reduce(),
-      parameter_server_dedicated_all_reduce(),
-      direct_one_shot_all_reduce(),
-      direct_two_shot_all_reduce(),
-      mesh_2d_all_reduce(),
-      aggregation_tree_all_reduce(),
-      ring_reduce_scatter(),
-      recursive_halving_reduce_scatter(),
-      bruck_reduce_scatter(),
-      direct_reduce_scatter(),
-      pat_reduce_scatter(),
-      torus_reduce_scatter(),
-      ring_all_gather(),
-      recursive_doubling_all_gather(),
-      bruck_all_gather(),
-      direct_all_gather(),
-      pat_all_gather(),
-      torus_all_gather(),
-      ring_broadcast(),
-      binomial_tree_broadcast(),
-      scatter_all_gather_broadcast(),
-      double_binary_tree_broadcast(),
-      aggregation_tree_broadcast(),
-      ring_reduce(),
-      binomial_tree_reduce(),
-      reduce_scatter_gather_reduce(),
-      aggregation_tree_reduce(),
-      pairwise_all_to_all(),
-      direct_all_to_all(),
-      bruck_all_to_all(),
-      hierarchical_all_to_all(),
-      direct_all_to_all_v(),
-      pairwise_all_to_all_v(),
-      linear_gather(),
-      binomial_tree_gather(),
-      linear_scatter(),
-      binomial_tree_scatter(),
-      dissemination_barrier(),
-      tree_barrier(),
-      aggregation_tree_barrier(),
-      direct_send_receive(),
-  };
+  static const std::vector<Algorithm> kAlgorithms = all();
   return kAlgorithms;
 }
 
