@@ -94,7 +94,8 @@ class Local final : public Backend {
   std::optional<std::uint32_t> ranks() const override { return std::nullopt; }
   TrialOutcome run(const Trial& trial) override {
     if (trial.library == "broken") { throw SimulationError("broken", "the local backend has broken down"); }
-    return {{std::chrono::nanoseconds{17}, std::chrono::nanoseconds{18}, std::chrono::nanoseconds{19}}, 2, "element 5"};
+    using std::chrono::nanoseconds;
+    return {.durations = {nanoseconds{17}, nanoseconds{18}, nanoseconds{19}}, .wrong = 2, .first_wrong = "element 5"};
   }
   std::vector<std::pair<std::string, std::string>> facts() const override { return {}; }
 };
