@@ -26,8 +26,8 @@ ProcessLanes::ProcessLanes(const Communicator& communicator, const Schedule& sch
       slots_(slots),
       processes_(communicator.size()),
       mail_(communicator, wiring, roster_, slots, reducer.kernels.size),
-      in_room_(wiring.receivers.size(), slots),
-      out_room_(wiring.receivers.size(), slots),
+      in_room_(wiring.receivers.size(), slots, bytes(schedule.message_limit())),
+      out_room_(wiring.receivers.size(), slots, bytes(schedule.message_limit())),
       local_(wiring.lanes.size()) {
   for (AgentId agent{communicator.rank()}; agent.value < roster_.agents; agent.value += processes_) {
     add_agent(agent);
@@ -165,7 +165,7 @@ void ProcessLanes::give_out(const State& state) {
     return;
   }
   const std::uint32_t first = out(state, 0);
-  std::byte* const slot = out_room_.slot(first, mail_.sent(first), bytes(primitive.count));
+  std::byte* const slot = out_room_.slot(first, mail_.sent(first));
   move_.targets.push_back({slot, 0, 0});
   move_.outgoing = slot;
 }
@@ -212,7 +212,7 @@ void ProcessLanes::post(std::uint32_t connection, bool put_off) {
   for (std::uint64_t k = mail_.posted(connection); k < planned.size() && k - mail_.taken(connection) < slots_; ++k) {
     const Primitive next = primitive(lane, planned[k].index);
     if (post_straight(connection, planned[k], next)) { continue; }
-    std::byte* const slot = in_room_.slot(connection, k, bytes(next.count));
+    std::byte* const slot = in_room_.slot(connection, k);
     const bool wait = (put_off && planned[k].straight_from) || mail_.lent(slot, bytes(next.count));
     if (wait) { return put_off_.push_back(connection); }
     mail_.post(connection, {slot, next.count});

@@ -50,7 +50,8 @@ TEST_CASE("an exported schedule is measured from its file, beside the original, 
 TEST_CASE("collective, ranks, sizes and places are those of the file where nobody says other ones") {
   const Ran reduce = measured({"--algorithm", kFolder + "reduce_scratch_4.xml", "--json"});
   REQUIRE(reduce.code == 0);
-  for (const auto& row : reduce.json()["results"]) {
+  const auto reduced = reduce.json();
+  for (const auto& row : reduced["results"]) {
     CHECK(row["collective"] == "reduce");
     CHECK(row["ranks"] == 4);
     CHECK(row["in_place"] == false);
@@ -58,9 +59,10 @@ TEST_CASE("collective, ranks, sizes and places are those of the file where nobod
   }
   const Ran ring = measured({"--algorithm", "msccl:" + kFolder + "allreduce_ring_4.xml", "--json"});
   REQUIRE(ring.code == 0);
-  CHECK(ring.json()["results"].front()["bytes"] == 4 * 8);
-  CHECK(ring.json()["results"].back()["bytes"] == 16 << 20);
-  for (const auto& row : ring.json()["results"]) { CHECK(row["in_place"] == true); }
+  const auto results = ring.json()["results"];
+  CHECK(results.front()["bytes"] == 4 * 8);
+  CHECK(results.back()["bytes"] == 16 << 20);
+  for (const auto& row : results) { CHECK(row["in_place"] == true); }
 }
 
 TEST_CASE("an imported algorithm that does not fit, is wrong, or shares its name is refused") {
