@@ -1,0 +1,218 @@
+#include "models/execution/refinement.hpp"
+
+#include <map>
+#include <set>
+
+#include "models/execution/partition.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// At which distances from their own lane the primitives of each program wait for others of their agent.
+using WaitDistances = std::map<ProgramId, std::set<std::int64_t>>;
+
+WaitDistances wait_distances(const Plan& plan, const Schedule& schedule) {
+  WaitDistances distances;
+  for (const Plan::Lane& lane : plan.lanes) {
+    const auto [entry, fresh] = distances.try_emplace(schedule.lane(lane.agent, lane.lane).program);
+    const bool alone = plan.lane_of.size() == schedule.roster().agents;  // one lane an agent: nobody to wait for
+    if (!fresh || alone) { continue; }
+    for (const std::uint64_t loop : std::set<std::uint64_t>{0, lane.loops - 1}) {
+      if (loop >= lane.loops) { continue; }
+      for (std::uint32_t step = 0; step < lane.steps; ++step) {
+        const std::optional<Wait> wait = schedule.at(lane.agent, lane.lane, loop, step).wait;
+        if (wait) { entry->second.insert(std::int64_t{wait->lane.value} - std::int64_t{lane.lane.value}); }
+      }
+    }
+  }
+  return distances;
+}
+
+std::vector<Colour> first_colours(const Plan& plan, const Schedule& schedule) {
+  std::vector<Colour> colours;
+  for (const Plan::Lane& lane : plan.lanes) {
+    const ProgramId program = schedule.lane(lane.agent, lane.lane).program;
+    Colour colour = mix(program.value, lane.cost);
+    colour = mix(mix(colour, lane.steps), lane.loops);
+    colours.push_back(mix(mix(colour, lane.in_ports), lane.out_ports));
+  }
+  return colours;
+}
+
+std::vector<Colour> first_colours(const std::vector<NetworkPlan::Link>& links) {
+  std::vector<Colour> colours;
+  for (const NetworkPlan::Link& link : links) { colours.push_back(static_cast<Colour>(link.rate.count())); }
+  return colours;
+}
+
+/// Colour refinement (one-dimensional Weisfeiler-Leman) of lanes, connections and links, until nothing splits. Only
+/// what is next to something that moved to another class is looked at again: classes may split one after the other in
+/// many rounds, of which each concerns few.
+class Refinement {
+ public:
+  Refinement(const Plan& plan, const Schedule& schedule)
+      : plan_(plan),
+        distances_(wait_distances(plan, schedule)),
+        lanes_(first_colours(plan, schedule)),
+        connections_(std::vector<Colour>(plan.connections.size())),
+        links_(first_colours(plan.network.links)),
+        sums_(plan.network.links.size()),
+        open_lanes_(plan.lanes.size()),
+        open_connections_(plan.connections.size()),
+        open_links_(plan.network.links.size()) {
+    for (const Plan::Lane& lane : plan.lanes) {
+      waits_.push_back(&distances_.at(schedule.lane(lane.agent, lane.lane).program));
+    }
+    for (const auto& [program, distances] : distances_) { every_distance_.insert(distances.begin(), distances.end()); }
+    list_users();
+    refine();
+  }
+
+  EqualClasses classes() const { return {lanes_.all(), links_.all()}; }
+
+ private:
+  void refine() {
+    for (std::uint32_t connection = 0; connection < plan_.connections.size(); ++connection) {
+      add_to_links(connection, connections_.of(connection), 1);
+    }
+    open_connections_.add_all();
+    open_links_.add_all();
+    open_lanes_.add_all();
+    while (!open_connections_.empty() || !open_links_.empty() || !open_lanes_.empty()) {
+      split_connections();
+      split_links();
+      split_lanes();
+    }
+  }
+
+  void split_connections() {
+    const std::vector<std::uint32_t> open = open_connections_.take();
+    std::vector<Colour> colours;
+    for (const std::uint32_t connection : open) { colours.push_back(colour_of_connection(connection)); }
+    for (const Partition::Move& move : connections_.split(open, colours)) {
+      add_to_links(move.thing, move.from, static_cast<Colour>(-1));
+      add_to_links(move.thing, connections_.of(move.thing), 1);
+      open_lanes_.add(plan_.connections[move.thing].source_lane);
+      open_lanes_.add(plan_.connections[move.thing].target_lane);
+    }
+  }
+
+  void split_links() {
+    const std::vector<std::uint32_t> open = open_links_.take();
+    std::vector<Colour> colours;
+    for (const std::uint32_t link : open) { colours.push_back(sums_[link]); }
+    for (const Partition::Move& move : links_.split(open, colours)) {
+      for (std::size_t k = first_user_[move.thing]; k < first_user_[move.thing + 1]; ++k) {
+        open_connections_.add(users_[k]);
+      }
+    }
+  }
+
+  void split_lanes() {
+    const std::vector<std::uint32_t> open = open_lanes_.take();
+    std::vector<Colour> colours;
+    for (const std::uint32_t lane : open) { colours.push_back(colour_of_lane(lane)); }
+    for (const Partition::Move& move : lanes_.split(open, colours)) {
+      const Plan::Lane& lane = plan_.lanes[move.thing];
+      for (std::uint32_t port = 0; port < lane.in_ports; ++port) {
+        open_connections_.add(plan_.in_connections[lane.first_in + port]);
+      }
+      for (std::uint32_t port = 0; port < lane.out_ports; ++port) { open_connections_.add(lane.first_out + port); }
+      open_waiting(move.thing);
+    }
+  }
+
+  /// Lanes that wait for this one.
+  void open_waiting(std::uint32_t lane) {
+    for (const std::int64_t distance : every_distance_) {
+      const std::int64_t waiting = std::int64_t{lane} - distance;
+      if (waiting < 0 || waiting >= static_cast<std::int64_t>(waits_.size())) { continue; }
+      if (waits_[static_cast<std::size_t>(waiting)]->contains(distance)) {
+        open_lanes_.add(static_cast<std::size_t>(waiting));
+      }
+    }
+  }
+
+  Colour colour_of_connection(std::uint32_t i) const {
+    const Plan::Connection& connection = plan_.connections[i];
+    Colour colour = mix(lanes_.of(connection.source_lane), i - plan_.lanes[connection.source_lane].first_out);
+    colour = mix(mix(colour, lanes_.of(connection.target_lane)), connection.target_port);
+    colour = mix(colour, connection.cost);
+    each_pair(i, [&](const NetworkPlan::Connection& network, Colour) {
+      colour = mix(colour, static_cast<Colour>(network.latency.count()));
+      for (std::uint32_t use = 0; use < network.uses; ++use) {
+        colour = mix(colour, links_.of(plan_.network.uses[network.first_use + use].link));
+      }
+    });
+    return colour;
+  }
+
+  Colour colour_of_lane(std::uint32_t i) const {
+    const Plan::Lane& lane = plan_.lanes[i];
+    Colour colour = 0;
+    for (std::uint32_t port = 0; port < lane.in_ports; ++port) {
+      colour = mix(colour, connections_.of(plan_.in_connections[lane.first_in + port]));
+    }
+    for (std::uint32_t port = 0; port < lane.out_ports; ++port) {
+      colour = mix(colour, connections_.of(lane.first_out + port));
+    }
+    for (const std::int64_t distance : *waits_[i]) {
+      colour = mix(colour, lanes_.of(static_cast<std::size_t>(std::int64_t{i} + distance)));
+    }
+    return colour;
+  }
+
+  /// What a connection of class `number` adds to the sums of its links, so many times.
+  void add_to_links(std::uint32_t connection, std::uint32_t number, Colour times) {
+    each_pair(connection, [&](const NetworkPlan::Connection& network, Colour pair) {
+      for (std::uint32_t use = 0; use < network.uses; ++use) {
+        const std::uint32_t link = plan_.network.uses[network.first_use + use].link;
+        sums_[link] += times * mix(mix(1, number), pair << 32U | use);
+        open_links_.add(link);
+      }
+    });
+  }
+
+  template <class See>
+  void each_pair(std::uint32_t connection, const See& see) const {
+    const std::size_t first = std::size_t{connection} * plan_.queue_pairs;
+    for (Colour pair = 0; pair < plan_.queue_pairs; ++pair) { see(plan_.network.connections[first + pair], pair); }
+  }
+
+  /// The connections that cross each link.
+  void list_users() {
+    first_user_.assign(plan_.network.links.size() + 1, 0);
+    for (const auto& use : plan_.network.uses) { ++first_user_[use.link + 1]; }
+    for (std::size_t link = 1; link < first_user_.size(); ++link) { first_user_[link] += first_user_[link - 1]; }
+    users_.resize(first_user_.back());
+    std::vector<std::size_t> next(first_user_.begin(), first_user_.end() - 1);
+    for (std::uint32_t connection = 0; connection < plan_.connections.size(); ++connection) {
+      each_pair(connection, [&](const NetworkPlan::Connection& network, Colour) {
+        for (std::uint32_t use = 0; use < network.uses; ++use) {
+          users_[next[plan_.network.uses[network.first_use + use].link]++] = connection;
+        }
+      });
+    }
+  }
+
+  const Plan& plan_;
+  WaitDistances distances_;
+  std::set<std::int64_t> every_distance_;
+  std::vector<const std::set<std::int64_t>*> waits_;
+  Partition lanes_;
+  Partition connections_;
+  Partition links_;
+  std::vector<Colour> sums_;  ///< by link: over the connections that cross it
+  std::vector<std::size_t> first_user_;
+  std::vector<std::uint32_t> users_;  ///< connections, link by link
+  Worklist open_lanes_;
+  Worklist open_connections_;
+  Worklist open_links_;
+};
+
+}  // namespace
+
+EqualClasses equal_classes(const Plan& plan, const Schedule& schedule) { return Refinement(plan, schedule).classes(); }
+
+}  // namespace athanor

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/execution/plan.hpp"
+
+namespace athanor {
+
+/// Things by number: to which class each belongs.
+struct EqualClasses {
+  std::vector<std::uint32_t> lanes;
+  std::vector<std::uint32_t> links;  ///< of the plan's network
+};
+
+/// The coarsest equitable partition of a whole plan (see fold()).
+EqualClasses equal_classes(const Plan& plan, const Schedule& schedule);
+
+}  // namespace athanor
