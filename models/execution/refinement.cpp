@@ -73,17 +73,27 @@ class Refinement {
 
  private:
   void refine() {
+    open_connections_.add_all();
+    connections_.split(open_connections_.take(), colours_of_all_connections());
     for (std::uint32_t connection = 0; connection < plan_.connections.size(); ++connection) {
       add_to_links(connection, connections_.of(connection), 1);
     }
-    open_connections_.add_all();
     open_links_.add_all();
     open_lanes_.add_all();
-    while (!open_connections_.empty() || !open_links_.empty() || !open_lanes_.empty()) {
-      split_connections();
+    do {
       split_links();
       split_lanes();
+      split_connections();
+    } while (!open_links_.empty() || !open_lanes_.empty());
+  }
+
+  std::vector<Colour> colours_of_all_connections() const {
+    std::vector<Colour> colours;
+    colours.reserve(plan_.connections.size());
+    for (std::uint32_t connection = 0; connection < plan_.connections.size(); ++connection) {
+      colours.push_back(colour_of_connection(connection));
     }
+    return colours;
   }
 
   void split_connections() {
