@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/simulator.hpp"
@@ -48,6 +49,10 @@ class Network {
 
   /// Starts to move `size` bytes (0 is legal: latency only) over a connection, now.
   virtual void move(std::uint32_t connection, Bytes size) = 0;
+
+  /// What the receiver has, in order, of the message that is being delivered over a connection; nothing where that is
+  /// not known: at levels other than packets, and over several queue pairs.
+  virtual std::optional<Bytes> arrived(std::uint32_t) const { return std::nullopt; }
 
   /// Bytes that one link of this class has carried so far.
   virtual Bytes carried(std::uint32_t link) const = 0;

@@ -58,7 +58,8 @@ class TimesAlone {
   std::map<std::uint32_t, std::uint32_t> pairs_on_;  ///< by link
 };
 
-/// Bytes of each connection within the window.
+/// Bytes of each connection within the window, where the network does not count them: as if each message arrived evenly
+/// from the end of the one before on.
 std::vector<double> bytes_within(const std::vector<MessageTimes>& messages, std::size_t connections,
                                  const TrafficMatrix::Window& window) {
   std::vector<double> bytes(connections, 0);
@@ -77,12 +78,17 @@ std::vector<double> bytes_within(const std::vector<MessageTimes>& messages, std:
   return bytes;
 }
 
-void measure_rates(const TrafficMatrix& matrix, TimesAlone& alone, const Plan& plan, SimulatedTraffic& result) {
+void measure_rates(const TrafficMatrix& matrix, const std::optional<std::vector<Bytes>>& counted, TimesAlone& alone,
+                   const Plan& plan, SimulatedTraffic& result) {
   const TrafficMatrix::Window& window = *matrix.window;
   const std::size_t connections = matrix.connections.size();
-  for (const double bytes : bytes_within(result.messages, connections, window)) {
-    result.rates.push_back(bytes / seconds(window.end - window.begin));
+  std::vector<double> within;
+  if (counted) {
+    for (const Bytes bytes : *counted) { within.push_back(static_cast<double>(bytes.count())); }
+  } else {
+    within = bytes_within(result.messages, connections, window);
   }
+  for (const double bytes : within) { result.rates.push_back(bytes / seconds(window.end - window.begin)); }
   constexpr Bytes kProbe{1'000'000'000};
   for (std::uint32_t c = 0; c < connections; ++c) {
     const Time transfer = alone.of(c, kProbe) - plan.latency(c);
@@ -105,7 +111,8 @@ void measure_rates(const TrafficMatrix& matrix, TimesAlone& alone, const Plan& p
 
 SimulatedTraffic simulate_traffic(const TrafficMatrix& matrix, const Cluster& cluster, std::uint64_t seed,
                                   const SimulationOptions& options) {
-  const Plan plan = plan_of(matrix, cluster, seed, options.queue_pairs);
+  // Without contention a path more would be a cable more.
+  const Plan plan = plan_of(matrix, cluster, seed, options.level == NetworkLevel::ideal ? 1 : options.queue_pairs);
   Simulator simulator;
   TrafficDriver driver(simulator, matrix);
   PlanNetwork network(simulator, plan, *cluster.fabric, options, seed, driver);
@@ -122,7 +129,7 @@ SimulatedTraffic simulate_traffic(const TrafficMatrix& matrix, const Cluster& cl
     message.alone = alone.of(message.connection, message.size);
     result.time = std::max(result.time, message.end);
   }
-  if (matrix.window) { measure_rates(matrix, alone, plan, result); }
+  if (matrix.window) { measure_rates(matrix, driver.arrived_within(), alone, plan, result); }
   const Time end = options.level == NetworkLevel::packet ? simulator.now() : result.time;
   result.loads = network.loads(end);
   result.ports = network.ports(end);

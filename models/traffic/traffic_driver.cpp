@@ -20,6 +20,11 @@ TrafficDriver::TrafficDriver(Simulator& simulator, const TrafficMatrix& matrix)
 
 void TrafficDriver::start(Network& network) {
   network_ = &network;
+  if (matrix_.window) {
+    delivered_.resize(matrix_.connections.size());
+    simulator_.at(matrix_.window->begin, self_, kWindowBegins);
+    simulator_.at(matrix_.window->end, self_, kWindowEnds);
+  }
   for (std::uint32_t m = 0; m < matrix_.messages.size(); ++m) {
     const TrafficMatrix::Message& message = matrix_.messages[m];
     if (message.trigger == TrafficMatrix::kNoTrigger) {
@@ -37,8 +42,35 @@ std::uint32_t TrafficDriver::first_under_way() const {
   return first;
 }
 
-void TrafficDriver::on_event(std::uint64_t message) {
-  const auto number = static_cast<std::uint32_t>(message);
+std::vector<Bytes> TrafficDriver::arrived() const {
+  std::vector<Bytes> bytes = delivered_;
+  for (std::uint32_t connection = 0; connection < bytes.size(); ++connection) {
+    const std::optional<Bytes> more = network_->arrived(connection);
+    if (!more) { return {}; }
+    bytes[connection] = bytes[connection] + *more;
+  }
+  return bytes;
+}
+
+std::optional<std::vector<Bytes>> TrafficDriver::arrived_within() const {
+  if (before_window_.empty() || by_its_end_.empty()) { return std::nullopt; }
+  std::vector<Bytes> within = by_its_end_;
+  for (std::size_t connection = 0; connection < within.size(); ++connection) {
+    within[connection] = within[connection] - before_window_[connection];
+  }
+  return within;
+}
+
+void TrafficDriver::on_event(std::uint64_t what) {
+  if (what == kWindowBegins) {
+    before_window_ = arrived();
+    return;
+  }
+  if (what == kWindowEnds) {
+    by_its_end_ = arrived();
+    return;
+  }
+  const auto number = static_cast<std::uint32_t>(what);
   hand_over(number);
   if (matrix_.window) { hand_over(number); }
 }
@@ -60,9 +92,11 @@ void TrafficDriver::delivered(std::uint32_t connection) {
   Queue& queue = queues_[connection];
   require(queue.first != kNone, "connection {} delivers what it was not given", connection);
   const std::uint32_t message = origin_[queue.first];
-  messages_[queue.first].end = simulator_.now();
+  const std::uint32_t delivered_message = queue.first;
+  messages_[delivered_message].end = simulator_.now();
   queue.first = next_[queue.first];
   --under_way_;
+  if (matrix_.window) { delivered_[connection] = delivered_[connection] + messages_[delivered_message].size; }
   if (matrix_.window && simulator_.now() < matrix_.window->end) { return hand_over(message); }
   fire(message);
 }

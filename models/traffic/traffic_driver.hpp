@@ -26,7 +26,10 @@ class TrafficDriver final : public Actor, public MoveListener {
   /// In the order in which they were handed over.
   std::vector<MessageTimes> take_messages() { return std::move(messages_); }
 
-  void on_event(std::uint64_t message) override;
+  /// Of a matrix with a window, by connection: what arrived within it; nothing where the network does not tell.
+  std::optional<std::vector<Bytes>> arrived_within() const;
+
+  void on_event(std::uint64_t what) override;
   void injected(std::uint32_t /*connection*/) override {}
   void grain_arrived(std::uint32_t /*connection*/) override {}
   void delivered(std::uint32_t connection) override;
@@ -39,7 +42,11 @@ class TrafficDriver final : public Actor, public MoveListener {
     std::uint32_t last = kNone;
   };
 
+  static constexpr std::uint64_t kWindowBegins = std::uint64_t{1} << 32U;  ///< events beside those of messages
+  static constexpr std::uint64_t kWindowEnds = kWindowBegins + 1;
+
   void hand_over(std::uint32_t message);
+  std::vector<Bytes> arrived() const;
   void fire(std::uint32_t message);
 
   Simulator& simulator_;
@@ -52,6 +59,9 @@ class TrafficDriver final : public Actor, public MoveListener {
   std::vector<Queue> queues_;                           ///< by connection
   std::vector<std::uint32_t> awaited_;                  ///< by trigger: deliveries that are still to come
   std::vector<std::vector<std::uint32_t>> started_by_;  ///< by trigger: messages of the matrix
+  std::vector<Bytes> delivered_;                        ///< by connection; counted for a window only
+  std::vector<Bytes> before_window_;                    ///< by connection; empty: not known
+  std::vector<Bytes> by_its_end_;
   std::size_t under_way_ = 0;
 };
 

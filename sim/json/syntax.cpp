@@ -130,6 +130,20 @@ Problem too_deep_problem(const std::string& text, const std::string& file) {
           "is this file a scenario?"};
 }
 
+/// The library tells the number, between quotes, and not where it stands.
+Problem overflow_problem(const json::out_of_range& error, const std::string& text, const std::string& file) {
+  const std::string_view message = error.what();
+  const std::size_t first = message.find('\'');
+  const std::size_t last = message.rfind('\'');
+  const std::string_view number = first < last ? message.substr(first + 1, last - first - 1) : std::string_view();
+  const std::size_t offset = text.find(number);
+  const LineColumn at = line_column(text, offset == std::string::npos ? 0 : offset);
+  return {"out-of-range",
+          fmt::format("the number {} is larger than any that can be held", number),
+          {file, at.line, at.column, ""},
+          "write a smaller one"};
+}
+
 [[noreturn]] void fail_repeated_keys(const std::string& text, const std::string& file) {
   std::vector<Problem> problems;
   for (const auto& [pointer, offset] : locate_values(text).repeated_keys) {
@@ -151,6 +165,8 @@ json parse_json(const std::string& text, const std::string& file) {
     root = json::parse(text, std::ref(watch), true, true);
   } catch (const json::parse_error& error) {
     throw ScenarioError(syntax_problem(error, text, file));
+  } catch (const json::out_of_range& error) {
+    throw ScenarioError(overflow_problem(error, text, file));
   } catch (const TooDeep&) { throw ScenarioError(too_deep_problem(text, file)); }
   if (watch.repeated) { fail_repeated_keys(text, file); }
   return root;

@@ -178,6 +178,8 @@ TEST_CASE("bad traffic is refused by name") {
   const Folder folder;
   const std::vector<Wrong> wrong = {
       {R"({"pattern": "incast", "sizes": "1MiB", "senders": 8})", "too-many-senders", "at most 7"},
+      {R"({"pattern": "bit_reversal", "sizes": "1MiB", "endpoints": 2})", "wrong-endpoints", "needs four at least"},
+      {R"({"pattern": "transpose", "sizes": "1MiB", "endpoints": 3})", "wrong-endpoints", "needs four at least"},
       {R"({"pattern": "incast", "sizes": "1MiB", "receiver": "hots3"})", "unknown-endpoint", "did you mean 'host3'?"},
       {R"({"pattern": "incast", "sizes": "1MiB", "receiver": 8})", "no-such-endpoint", "from 0 to 7"},
       {R"({"pattern": "incast", "sizes": "1MiB", "senders": [1, 0]})", "to-itself", "endpoint 0"},

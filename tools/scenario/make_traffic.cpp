@@ -61,6 +61,12 @@ void check_endpoints(const TrafficText& traffic, std::uint32_t endpoints, Proble
   while (std::uint64_t{side} * side < endpoints) { ++side; }
   if (endpoints < 2) {
     refuse("", "too-few-endpoints", "one endpoint has nobody to send to", "traffic needs two at least");
+  } else if (traffic.pattern == Pattern::bit_reversal && endpoints < 4) {
+    refuse("pattern", "wrong-endpoints", "the reversal of one bit is that bit: two endpoints have nothing to send",
+           "bit_reversal needs four at least");
+  } else if (traffic.pattern == Pattern::transpose && endpoints < 4) {
+    refuse("pattern", "wrong-endpoints", fmt::format("{} endpoints form no square", endpoints),
+           "transpose needs four at least");
   } else if (traffic.pattern == Pattern::bit_reversal && !std::has_single_bit(endpoints)) {
     refuse("pattern", "wrong-endpoints", fmt::format("bit_reversal needs a power of two, and {} take part", endpoints),
            fmt::format("write \"endpoints\": {}", std::bit_floor(endpoints)));

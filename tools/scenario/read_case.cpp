@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "models/network/packet/packet_plan.hpp"
 #include "sim/format.hpp"
 #include "tools/scenario/collective_section.hpp"
 #include "tools/scenario/profile_section.hpp"
@@ -66,6 +67,24 @@ void check_ranks(ObjectReader& reader, const CollectiveSection& section, const C
     reader.problem("collective", "no-such-root",
                    fmt::format("the root is rank {}, but ranks go from 0 to {}", section.root, scenario_case.ranks - 1),
                    "");
+  }
+}
+
+/// Switches are worked off in windows as long as the least latency of a link.
+void check_latencies(ObjectReader& reader, const Case& scenario_case) {
+  if (scenario_case.level != NetworkLevel::packet) { return; }
+  const Fabric& fabric = *scenario_case.cluster->fabric;
+  for (std::uint32_t vertex = 0; vertex < fabric.vertices(); ++vertex) {
+    const Fabric::OutLinks out = fabric.out(VertexId{vertex});
+    for (LinkId link{out.first}; link.value < out.first + out.count; ++link.value) {
+      if (fabric.link(link).latency >= PacketPlan::kLeastLatency) { continue; }
+      return reader.problem(
+          "cluster", "out-of-range",
+          fmt::format("the link from {} to {} has a latency of {}, and at packet level 1 ns is the least",
+                      fabric.name(VertexId{vertex}), fabric.name(fabric.target(link)),
+                      to_string(fabric.link(link).latency)),
+          "give it a \"latency\": a metre of cable has 5 ns");
+    }
   }
 }
 
@@ -285,6 +304,7 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
     read(inner, context.directory, context.library, context.problems, scenario_case.verification);
   });
   if (reader.describing() || !reader.ok()) { return; }
+  check_latencies(reader, scenario_case);
   if (scenario_case.traffic) { return check_traffic(reader, scenario_case); }
   scenario_case.ranks = section.ranks.value_or(static_cast<std::uint32_t>(scenario_case.cluster->endpoints.size()));
   check_ranks(reader, section, scenario_case);

@@ -179,6 +179,17 @@ void Hosts::grant_first_window(std::uint32_t flow) {
   sender.credit = most;
 }
 
+/// After a timeout: a window of what was lost goes unasked, and the receiver asks for as many packets more.
+void Hosts::grant_repeats(std::uint32_t flow) {
+  Sender& sender = senders_[flow];
+  Receiver& receiver = receivers_[flow];
+  const std::uint32_t window = std::min(sender.repeats.size(), initial_packets(spec_));
+  const std::uint32_t granted = window > sender.credit ? window - sender.credit : 0;
+  receiver.needed += sender.repeats.size();
+  receiver.granted += granted;
+  sender.credit += granted;
+}
+
 /// Each packet that arrives, whole or trimmed, makes room for another on the way, of any flow that has one to send.
 void Hosts::ask_for_more(std::uint32_t flow, const Packet& packet) {
   Receiver& receiver = receivers_[flow];

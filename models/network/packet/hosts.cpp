@@ -246,7 +246,7 @@ void Hosts::timeout(std::uint32_t flow) {
     if (!sender.there.has(number)) { sender.repeats.push(number); }
   }
   sender.outstanding = 0;
-  if (pulled()) { sender.credit = std::max(sender.credit, std::min(sender.repeats.size(), initial_packets(spec_))); }
+  if (pulled()) { grant_repeats(flow); }
   arm(flow, sender);
   queue_up(flow);
 }

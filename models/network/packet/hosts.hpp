@@ -46,6 +46,8 @@ class Hosts {
   void pull(std::uint32_t link);
 
   const HostCounters& counters() const { return counters_; }
+  /// As Network::arrived.
+  Bytes arrived(std::uint32_t flow) const { return Bytes{receivers_[flow].arrived}; }
 
  private:
   struct Receiver {
@@ -112,6 +114,7 @@ class Hosts {
   std::uint32_t note_acknowledged(Sender& sender, const Packet& packet);
   void missing(std::uint32_t flow, const Packet& packet);
   void grant_first_window(std::uint32_t flow);
+  void grant_repeats(std::uint32_t flow);
   void ask_for_more(std::uint32_t flow, const Packet& packet);
   CongestionControl::Progress progress(const Sender& sender, std::uint32_t packet) const;
   void set_window(std::uint32_t flow);

@@ -209,6 +209,22 @@ void check_switches(ObjectReader& reader, const PacketSettings& settings) {
                                to_string(switches.lane_buffer)),
                    "enlarge \"lane_buffer\", or make \"payload\" smaller");
   }
+  const auto check_room = [&](const char* key, Bytes room) {
+    if (packet <= room) { return; }
+    reader.problem(
+        "switches", "conflict",
+        fmt::format("a packet of {} never fits into a \"{}\" of {}", to_string(packet), key, to_string(room)),
+        fmt::format("enlarge \"{}\", or make \"payload\" smaller", key));
+  };
+  const auto control = settings.transport.control;
+  const bool by_marks = control == TransportSpec::Control::dcqcn || control == TransportSpec::Control::dctcp;
+  if (by_marks && switches.marking.from == Bytes::max()) {
+    reader.problem("transport", "conflict",
+                   "its control slows down for packets that switches have marked, and no switch marks any",
+                   R"(add "marking": {"from": "5kB", "to": "200kB", "most": 0.01} to "switches")");
+  }
+  if (switches.flow_control == FlowControl::none) { check_room("queue", switches.queue); }
+  if (switches.flow_control != FlowControl::credits) { check_room("buffer", switches.buffer); }
   if (switches.load_balancing == LoadBalancing::none) { return; }
   if (settings.transport.spray) {
     reader.problem("switches", "conflict", "with \"spray\" hosts choose the path of each packet, and no switch does",

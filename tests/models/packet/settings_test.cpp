@@ -30,7 +30,7 @@ PacketSettings settings_of(const std::string& network) {
 }  // namespace
 
 TEST_CASE("parts of a transport that do not go together are refused where they stand") {
-  CHECK(fault(R"({"control": "dctcp", "recovery": "selective", "initial_window": "40KiB"})").empty());
+  CHECK(fault(R"({"control": "newreno", "recovery": "selective", "initial_window": "40KiB"})").empty());
   CHECK(fault(R"({"recovery": "selective", "acknowledge_every": 2})") ==
         "/transport/acknowledge_every: selective recovery acknowledges every packet");
   CHECK(fault(R"({"spray": true})").starts_with("/transport/spray: packets that take many paths come in any order"));
@@ -50,10 +50,16 @@ TEST_CASE("presets of transports are defaults: what stands beside them wins") {
   const TransportSpec infiniband = settings_of(R"({"transport": {"preset": "infiniband_rc"}})").transport;
   CHECK(infiniband.payload + infiniband.header == 4122_B);
   CHECK(infiniband.recovery == Recovery::go_back_n);
-  const TransportSpec roce = settings_of(R"({"transport": {"preset": "roce_v2", "payload": "1KiB"}})").transport;
+  const TransportSpec roce =
+      settings_of(
+          R"({"transport": {"preset": "roce_v2", "payload": "1KiB"}, "switches": {"marking": {"from": "5kB", "to": "9kB"}}})")
+          .transport;
   CHECK(roce.control == Control::dcqcn);
   CHECK(roce.payload + roce.header == 1106_B);
-  const TransportSpec tcp = settings_of(R"({"transport": {"control": "dctcp", "preset": "tcp"}})").transport;
+  const TransportSpec tcp =
+      settings_of(
+          R"({"transport": {"control": "dctcp", "preset": "tcp"}, "switches": {"marking": {"from": "5kB", "to": "9kB"}}})")
+          .transport;
   CHECK(tcp.control == Control::dctcp);
   CHECK(tcp.recovery == Recovery::selective);
   CHECK(tcp.payload + tcp.header == 1538_B);  // an Ethernet frame of 1500 bytes with all that is around it
@@ -96,6 +102,20 @@ TEST_CASE("credits: a buffer holds a packet at least, and nothing that has to do
   CHECK(switches(R"("trims": true)").starts_with("/switches/trims"));
   CHECK(switches(R"("buffer": "1MiB")").starts_with("/switches/buffer"));
   CHECK(fault(R"({"class": 4})").starts_with("/transport/class"));
+}
+
+TEST_CASE("no buffer is smaller than a packet, and who slows down by marks needs switches that mark") {
+  const auto faults = [](const std::string& network) {
+    PacketSettings settings;
+    return fault_of(network, settings);
+  };
+  CHECK(faults(R"({"switches": {"flow_control": "none", "queue": "4KiB"}})") ==
+        "/switches: a packet of 4160 B never fits into a \"queue\" of 4 KiB");
+  CHECK(faults(R"({"switches": {"buffer": "4KiB"}})") ==
+        "/switches: a packet of 4160 B never fits into a \"buffer\" of 4 KiB");
+  CHECK(faults(R"({"switches": {"flow_control": "none", "queue": "4160B"}})").empty());
+  CHECK(fault(R"({"preset": "roce_v2"})").starts_with("/transport: its control slows down for packets"));
+  CHECK(fault(R"({"control": "dctcp", "recovery": "selective"})").starts_with("/transport: its control slows down"));
 }
 
 TEST_CASE("switches that balance load need a transport that stands the order that comes of it") {

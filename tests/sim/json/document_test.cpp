@@ -163,6 +163,20 @@ TEST_CASE("values of a case are found where the case was written, all others whe
   CHECK(patched.place("/n/0").file == "--set");
 }
 
+TEST_CASE("a number that nothing can hold is refused with its place") {
+  for (const std::string number : {"1e400", "-1e999"}) {
+    try {
+      Document::parse("{\n  \"nodes\": " + number + "\n}", "s.json");
+      FAIL("read");
+    } catch (const ScenarioError& error) {
+      const Problem& problem = error.problems().at(0);
+      CHECK(problem.code == "out-of-range");
+      CHECK(problem.message.find(number) != std::string::npos);
+      CHECK(problem.place.line == 2);
+    }
+  }
+}
+
 TEST_CASE("nesting is refused at the bracket that is too deep, however deep the file goes") {
   const auto lists = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   const std::string before = "{ // [[[{\n /* [ */ \"a[\\\"[\": ";
