@@ -57,7 +57,9 @@ void Hosts::receive_in_order(std::uint32_t flow, Receiver& receiver, const Packe
 void Hosts::receive_in_any_order(std::uint32_t flow, Receiver& receiver, const Packet& packet) {
   if (!spec_.any_order && !packet.trimmed) {
     for (; receiver.highest < packet.number; ++receiver.highest) {
-      if (!receiver.there.has(receiver.highest)) { reply(packet, PacketKind::negative, receiver.highest, false); }
+      if (receiver.there.has(receiver.highest)) { continue; }
+      ++receiver.needed;
+      reply(packet, PacketKind::negative, receiver.highest, false);
     }
   }
   receiver.highest = std::max(receiver.highest, packet.number + 1);

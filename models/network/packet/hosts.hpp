@@ -55,7 +55,7 @@ class Hosts {
     std::uint32_t highest = 0;  ///< selective: packets before this one have arrived or were told to be missing
     bool marked = false;        ///< a packet since the last acknowledgement
     std::uint32_t granted = 0;  ///< pull: packets that the sender may send in all, the first window included
-    std::uint32_t needed = 0;   ///< pull: packets that it has to send in all, those that came trimmed twice
+    std::uint32_t needed = 0;   ///< pull: packets that it has to send in all, those that were lost or trimmed twice
     std::uint32_t expected = 0;
     std::uint32_t unacknowledged = 0;  ///< packets that arrived since the last acknowledgement
     Time next_notice;                  ///< no congestion notice earlier
