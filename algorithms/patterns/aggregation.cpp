@@ -155,20 +155,22 @@ std::shared_ptr<const AggregationTree> aggregation_tree(std::uint32_t ranks, con
   return std::make_shared<const AggregationTree>(AggregationTree::regular(ranks, kChildren));
 }
 
-std::unique_ptr<const Schedule> make_aggregation(const Collective& collective, const Layout& layout) {
+namespace {
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
   return std::make_unique<Aggregation>(collective, layout);
 }
 
-std::optional<std::string> refuses_aggregation(const Collective& collective, const Layout& layout) {
+std::optional<std::string> refuses(const Collective& collective, const Layout& layout) {
   if (!layout.tree || layout.tree->ranks() == collective.ranks) { return {}; }
   return fmt::format("the aggregation tree has {} ranks, and the collective {}", layout.tree->ranks(),
                      collective.ranks);
 }
 
-Elements aggregation_granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
+Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
 
 /// Every rank sends its vector once. Engines add.
-Cost aggregation_cost(const Collective& collective, const Layout& layout) {
+Cost cost(const Collective& collective, const Layout& layout) {
   const auto tree = aggregation_tree(collective.ranks, layout);
   const std::uint32_t deepest = tree->depth();
   std::uint32_t others = 0;
@@ -181,6 +183,28 @@ Cost aggregation_cost(const Collective& collective, const Layout& layout) {
     case CollectiveKind::reduce: return {deepest + root, collective.count, Elements::zero()};
     default: return {2 * deepest, collective.count, Elements::zero()};
   }
+}
+
+}  // namespace
+
+Algorithm aggregation_algorithm(CollectiveKind kind) {
+  return {
+      .name = "aggregation_tree",
+      .kind = kind,
+      .summary = "",
+      .engine = Engine::switches,
+      .formula = "",
+      .source =
+          "Graham et al., Scalable Hierarchical Aggregation Protocol (SHArP): A Hardware Architecture for Efficient "
+          "Data Reduction, COMHPC 2016",
+      .explanation = "",
+      .ranks = "any number of ranks",
+      .fabrics = "switches that aggregate",
+      .make_for_many = make,
+      .granule_for_many = granule,
+      .cost_in_shape = cost,
+      .refuses_many = refuses,
+  };
 }
 
 }  // namespace athanor

@@ -75,10 +75,8 @@ class Aggregation final : public Schedule {
 /// The tree of a layout, or, where it has none, one of eight children a node.
 std::shared_ptr<const AggregationTree> aggregation_tree(std::uint32_t ranks, const Layout& layout);
 
-/// The parts of Algorithm that all of them share.
-std::unique_ptr<const Schedule> make_aggregation(const Collective& collective, const Layout& layout);
-std::optional<std::string> refuses_aggregation(const Collective& collective, const Layout& layout);
-Elements aggregation_granule(const Collective& collective, const Layout& layout);
-Cost aggregation_cost(const Collective& collective, const Layout& layout);
+/// What the algorithms of all these kinds share; the kind, its words and whether it pipelines are for the caller to
+/// add.
+Algorithm aggregation_algorithm(CollectiveKind kind);
 
 }  // namespace athanor

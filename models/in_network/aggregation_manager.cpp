@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -52,14 +53,12 @@ class SwitchGraph {
   /// The switch that is next to an endpoint, through as few devices of its node as there are.
   std::optional<VertexId> next_to(VertexId endpoint) const {
     std::vector<VertexId> queue{endpoint};
-    std::vector<bool> seen(fabric_.vertices());
-    seen[endpoint.value] = true;
+    std::set<std::uint32_t> seen{endpoint.value};  // of a node, not of the whole fabric
     std::optional<VertexId> found;
     for (std::size_t k = 0; k < queue.size() && !found; ++k) {
       each_neighbour(queue[k], [&](VertexId next) {
         if (is_switch(next)) { found = next; }
-        if (!seen[next.value]) { queue.push_back(next); }
-        seen[next.value] = true;
+        if (seen.insert(next.value).second) { queue.push_back(next); }
         return found.has_value();
       });
     }
