@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "algorithms/exchange_sizes.hpp"
 #include "algorithms/schedule.hpp"
@@ -76,8 +77,13 @@ struct Layout {
   std::uint32_t group = 0;           ///< ranks per node, for rotated orders and hierarchies; divides the ranks; 0: all
   Dimensions dimensions{};  ///< for torus and mesh; not given: the sides of the least sum that an algorithm has
   std::uint32_t rings = 0;  ///< for multi_ring: directed rings at most; 0: eight
-  /// For aggregation_tree: the engines in the network; none: as patterns/aggregation.hpp says.
-  std::shared_ptr<const AggregationTree> tree = nullptr;
+  /// Of algorithms whose engines are switches: who adds up what in the network. aggregation_tree: over all ranks;
+  /// channel c takes tree c % trees.size(). Those with heads in every node: tree h over head h of each node, in order.
+  /// None: as patterns/aggregation.hpp says.
+  std::vector<std::shared_ptr<const AggregationTree>> trees = {};
+  /// Of the same: chunks of a channel that a rank has sent and whose result it has not got, at most; it holds the next
+  /// one back until then (engines have memory for so many). 0: as many as slots allow.
+  std::uint32_t outstanding = 0;
 };
 
 }  // namespace athanor

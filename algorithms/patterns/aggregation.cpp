@@ -151,7 +151,7 @@ Primitive Aggregation::at(AgentId agent, LaneId lane, std::uint64_t loop, std::u
 
 std::shared_ptr<const AggregationTree> aggregation_tree(std::uint32_t ranks, const Layout& layout) {
   constexpr std::uint32_t kChildren = 8;
-  if (layout.tree) { return layout.tree; }
+  if (!layout.trees.empty()) { return layout.trees.front(); }
   return std::make_shared<const AggregationTree>(AggregationTree::regular(ranks, kChildren));
 }
 
@@ -162,9 +162,11 @@ std::unique_ptr<const Schedule> make(const Collective& collective, const Layout&
 }
 
 std::optional<std::string> refuses(const Collective& collective, const Layout& layout) {
-  if (!layout.tree || layout.tree->ranks() == collective.ranks) { return {}; }
-  return fmt::format("the aggregation tree has {} ranks, and the collective {}", layout.tree->ranks(),
-                     collective.ranks);
+  for (const auto& tree : layout.trees) {
+    if (tree->ranks() == collective.ranks) { continue; }
+    return fmt::format("an aggregation tree has {} ranks, and the collective {}", tree->ranks(), collective.ranks);
+  }
+  return {};
 }
 
 Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }

@@ -39,8 +39,7 @@ EngineSites on_endpoint(const Cluster& cluster, std::uint32_t ranks) {
   return {{}, nullptr, fmt::format("it needs an endpoint for its server beside the {} ranks", ranks)};
 }
 
-EngineSites on_switches(const Cluster& cluster, std::uint32_t ranks,
-                        const std::optional<AggregationLimits>& aggregation) {
+EngineSites on_switches(const Cluster& cluster, std::uint32_t ranks, const std::optional<EngineLimits>& aggregation) {
   if (!aggregation) {
     return {{}, nullptr, "no switch of the network aggregates (see \"aggregation\" of \"network\")"};
   }
@@ -54,7 +53,7 @@ EngineSites on_switches(const Cluster& cluster, std::uint32_t ranks,
 }  // namespace
 
 EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine,
-                              const std::optional<AggregationLimits>& aggregation) {
+                              const std::optional<EngineLimits>& aggregation) {
   switch (engine) {
     case Engine::none: return {};
     case Engine::nvswitch: return on_nvswitch(cluster, ranks);

@@ -22,6 +22,6 @@ struct EngineSites {
 /// For ranks on the first endpoints of a cluster. `aggregation`: what the network's switches aggregate; absent:
 /// nothing. NVSwitches have to be next to all ranks, by NVLinks that work.
 EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine,
-                              const std::optional<AggregationLimits>& aggregation);
+                              const std::optional<EngineLimits>& aggregation);
 
 }  // namespace athanor

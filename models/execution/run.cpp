@@ -101,7 +101,7 @@ class Candidate {
     if (algorithm_.origin) { layout_.channels = algorithm_.origin->channels; }
     layout_.slices = request_.overrides.slices.value_or(protocol_.slices);
     layout_.rings = request_.overrides.rings.value_or(0);
-    layout_.tree = sites_.tree;
+    if (sites_.tree) { layout_.trees = {sites_.tree}; }
     choose_groups();
     choose_dimensions();
     choose_chunk(request_.overrides.chunk.value_or(protocol_.chunk));

@@ -38,7 +38,7 @@ struct RunRequest {
   SimulationOptions options;  ///< a timeline draws the fastest candidate only
   std::uint64_t seed = 1;     ///< of routing
   /// Of the switches of the network; absent: they do not reduce and multicast.
-  std::optional<AggregationLimits> aggregation = std::nullopt;
+  std::optional<EngineLimits> aggregation = std::nullopt;
 };
 
 /// The candidate that took least time; ties go to the algorithm and protocol named first.

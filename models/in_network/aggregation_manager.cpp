@@ -197,7 +197,7 @@ class Growing {
 }  // namespace
 
 PlacedTree build_aggregation_tree(const Fabric& fabric, std::span<const VertexId> endpoints,
-                                  const AggregationLimits& limits) {
+                                  const EngineLimits& limits) {
   const SwitchGraph graph(fabric);
   const std::vector<VertexId> of_ranks = switches_of(graph, fabric, endpoints);
   std::vector<VertexId> lowest = of_ranks;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithms/aggregation_tree.hpp"
+#include "models/in_network/engine_limits.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {
@@ -15,11 +16,6 @@ struct PlacedTree {
   std::vector<VertexId> switches;  ///< by node
 };
 
-/// What the switches of a fabric can do.
-struct AggregationLimits {
-  std::uint32_t children = UINT32_MAX;  ///< most of one node
-};
-
 /// The tree that an aggregation manager builds for a job, whose rank r is on `endpoints[r]`: each rank hangs on the
 /// switch next to it; the top is the switch with the least distance to the farthest of these, of several the one that
 /// is nearest to all together, and of those the first; every other is joined to it by a shortest path. Switches on the
@@ -28,6 +24,6 @@ struct AggregationLimits {
 /// Throws SimulationError: "no-switch" where an endpoint is next to none, "no-common-root" where no switch reaches all,
 /// "aggregation-radix" where more would hang on a switch than it takes.
 PlacedTree build_aggregation_tree(const Fabric& fabric, std::span<const VertexId> endpoints,
-                                  const AggregationLimits& limits = {});
+                                  const EngineLimits& limits = {});
 
 }  // namespace athanor

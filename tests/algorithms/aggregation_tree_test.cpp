@@ -52,7 +52,7 @@ TEST_CASE("a regular tree has as few levels as its arity allows") {
 
 TEST_CASE("any tree carries out what engines in the network can do, from every root, in and out of place") {
   Layout layout{.channels = 2, .chunk = Elements{3}};
-  layout.tree = std::make_shared<const AggregationTree>(odd_tree());
+  layout.trees = {std::make_shared<const AggregationTree>(odd_tree())};
   for (const CollectiveKind kind : kKinds) {
     const Algorithm& algorithm = find(kind, "aggregation_tree");
     for (std::uint32_t root = 0; root < (has_root(kind) ? 6U : 1U); ++root) {
@@ -69,7 +69,7 @@ TEST_CASE("any tree carries out what engines in the network can do, from every r
 
 TEST_CASE("a tree of another number of ranks is refused") {
   Layout layout;
-  layout.tree = std::make_shared<const AggregationTree>(odd_tree());
+  layout.trees = {std::make_shared<const AggregationTree>(odd_tree())};
   const Algorithm& algorithm = find(CollectiveKind::all_reduce, "aggregation_tree");
   const auto refusal = algorithm.refuses(sample(CollectiveKind::all_reduce, 7, 10), layout);
   REQUIRE(refusal.has_value());

@@ -30,7 +30,7 @@ Cluster tree_of(std::uint32_t tiers, std::uint32_t hosts_count) {
   return fat_tree(hosts(hosts_count), spec, {.routing = Routing::ecmp});
 }
 
-PlacedTree placed(const Cluster& cluster, const AggregationLimits& limits = {}) {
+PlacedTree placed(const Cluster& cluster, const EngineLimits& limits = {}) {
   return build_aggregation_tree(*cluster.fabric, cluster.endpoints, limits);
 }
 
@@ -51,7 +51,7 @@ RunResult run(const Cluster& cluster, CollectiveKind kind, std::int64_t elements
                          .algorithms = {&find(kind, "aggregation_tree")},
                          .overrides = overrides,
                          .options = {},
-                         .aggregation = AggregationLimits{}});
+                         .aggregation = EngineLimits{}});
 }
 
 void override_link(Cluster& cluster, const std::string& from, const std::string& to) {
@@ -60,7 +60,7 @@ void override_link(Cluster& cluster, const std::string& from, const std::string&
   REQUIRE(problems.empty());
 }
 
-std::string code_of(const Cluster& cluster, const AggregationLimits& limits = {}) {
+std::string code_of(const Cluster& cluster, const EngineLimits& limits = {}) {
   try {
     placed(cluster, limits);
   } catch (const SimulationError& error) { return error.code(); }

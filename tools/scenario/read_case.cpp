@@ -24,7 +24,7 @@ struct NetworkSection {
   std::optional<bool> pxn;
   std::string fabric;
   std::uint32_t queue_pairs = 1;
-  std::optional<AggregationLimits> aggregation;
+  std::optional<EngineLimits> aggregation;
   Place routing_place;
   Place fabric_place;
 };

@@ -32,9 +32,9 @@ struct Case {
   NetworkLevel level = NetworkLevel::flow;
   PacketSettings packet;  ///< at packet level
   std::uint32_t queue_pairs = 1;
-  std::optional<AggregationLimits> aggregation;  ///< of the switches of the network
-  std::shared_ptr<const TrafficText> traffic;    ///< resolved; null: a collective. What follows up to the profile is of
-                                                 ///< collectives, but `ranks` and `sizes`, which are those of messages
+  std::optional<EngineLimits> aggregation;     ///< of the switches of the network
+  std::shared_ptr<const TrafficText> traffic;  ///< resolved; null: a collective. What follows up to the profile is of
+                                               ///< collectives, but `ranks` and `sizes`, which are those of messages
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;
   std::uint32_t root = 0;
