@@ -1,0 +1,176 @@
+#include "models/execution/candidate.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/execution/pricing.hpp"
+#include "sim/check.hpp"
+
+namespace athanor {
+
+Candidate::Candidate(const RunRequest& request, const Algorithm& algorithm, const Protocol& protocol)
+    : request_(request), algorithm_(algorithm), protocol_(protocol), collective_(request.collective) {}
+
+std::optional<std::string> Candidate::refuses() {
+  if (!uses(protocol_)) { return "no protocol of the profile carries it"; }
+  if (algorithm_.origin && !suits(*algorithm_.origin)) {
+    return fmt::format("it was written for protocol {}", algorithm_.origin->protocol);
+  }
+  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, request_.aggregation);
+  if (!sites_.refusal.empty()) { return sites_.refusal; }
+  choose_layout();
+  return algorithm_.refuses(collective_, layout_);
+}
+
+bool Candidate::may_choose_chunk() const {
+  return !request_.profile.shares_machine() && algorithm_.pipelines && !request_.overrides.chunk &&
+         protocol_.chunk == Bytes::max();
+}
+
+Candidate Candidate::in_chunks_of(Bytes chunk) const {
+  Candidate other = *this;
+  other.set_chunk(chunk);
+  return other;
+}
+
+RunResult Candidate::run(const SimulationOptions& options) const {
+  RunResult result;
+  result.algorithm = algorithm_.name;
+  result.chosen = &algorithm_;
+  result.protocol = protocol_.name;
+  result.channels = layout_.channels;
+  result.padded = collective_.count != request_.collective.count;
+  result.simulated = simulate_with(request_.element_size, options);
+  result.time = result.simulated.time + launch();
+  return result;
+}
+
+void Candidate::draw() const {
+  SimulationOptions options = request_.options;
+  options.timeline_offset = launch();
+  run(options);
+}
+
+Simulated Candidate::simulate_with(Bytes element_size, const SimulationOptions& options) const {
+  const auto schedule = this->schedule();
+  return simulate(*schedule, request_.cluster, place(schedule->roster()), *costs(*schedule, element_size), options);
+}
+
+std::unique_ptr<const CostModel> Candidate::costs(const Schedule& schedule, Bytes element_size) const {
+  const std::uint32_t slots = schedule.least_slots();
+  if (const auto& threads = request_.profile.threads) {
+    return std::make_unique<ThreadPricing>(*threads, element_size, slots);
+  }
+  if (const auto& gpus = request_.profile.gpus) { return std::make_unique<GpuPricing>(*gpus, element_size, slots); }
+  const std::uint32_t devices = algorithm_.engine == Engine::server ? schedule.roster().agents : collective_.ranks;
+  return std::make_unique<ProfilePricing>(*request_.cluster.fabric, request_.profile, protocol_, devices, element_size,
+                                          slots);
+}
+
+/// Profiles know no imported algorithm: it goes the way that rings go.
+bool Candidate::uses(const Protocol& protocol) const {
+  const auto& names = protocol.algorithms;
+  if (names.empty()) { return algorithm_.engine != Engine::nvswitch || request_.profile.protocols.size() == 1; }
+  return std::count(names.begin(), names.end(), algorithm_.origin ? "ring" : algorithm_.name) > 0;
+}
+
+/// Where the profile has the protocol that an imported algorithm was written for, and the user asks for none.
+bool Candidate::suits(const AlgorithmOrigin& origin) const {
+  const auto& all = request_.profile.protocols;
+  const bool known = std::any_of(all.begin(), all.end(), [&](const Protocol& p) { return p.name == origin.protocol; });
+  return request_.overrides.protocol || !known || origin.protocol == protocol_.name;
+}
+
+void Candidate::choose_layout() {
+  const Bytes size = request_.element_size * request_.collective.count.count();
+  const auto worth = static_cast<std::uint32_t>(
+      std::min<std::int64_t>(protocol_.channels, ceil_div(size.count(), protocol_.least_per_channel.count())));
+  layout_.channels = request_.overrides.channels.value_or(std::max(1U, worth));
+  if (algorithm_.origin) { layout_.channels = algorithm_.origin->channels; }
+  layout_.slices = request_.overrides.slices.value_or(protocol_.slices);
+  layout_.rings = request_.overrides.rings.value_or(0);
+  if (sites_.tree) { layout_.trees = {sites_.tree}; }
+  choose_groups();
+  choose_dimensions();
+  choose_chunk(request_.overrides.chunk.value_or(protocol_.chunk));
+}
+
+void Candidate::choose_groups() {
+  const std::uint32_t ranks = collective_.ranks;
+  const std::uint32_t node = request_.cluster.endpoints_per_node;
+  const bool whole_nodes = node > 1 && ranks > node && ranks % node == 0;
+  layout_.group = request_.overrides.group.value_or(whole_nodes ? node : 0);
+  if (layout_.group == 0) { return; }
+  const bool rotate = whole_nodes && request_.overrides.rotate.value_or(protocol_.rotate);
+  layout_.rotation = rotate ? std::max(1U, node / std::max(1U, request_.cluster.nics_per_node)) : 0;
+}
+
+/// Those of the cluster, where it is a torus whose positions are the ranks and the algorithm takes as many.
+void Candidate::choose_dimensions() {
+  layout_.dimensions = request_.overrides.dimensions.value_or(request_.cluster.torus);
+  if (request_.overrides.dimensions) { return; }
+  if (algorithm_.refuses(without_payload(), layout_)) { layout_.dimensions = {}; }
+}
+
+/// What does not fit because its payload is uneven fits once it is rounded up.
+Collective Candidate::without_payload() const {
+  Collective collective = collective_;
+  if (!collective.sizes) { collective.count = Elements::zero(); }
+  return collective;
+}
+
+/// The chunk shrinks where there would be too few loops for a pipeline.
+void Candidate::choose_chunk(Bytes chunk) {
+  set_chunk(chunk);
+  if (request_.overrides.chunk || chunk == Bytes::max()) { return; }
+  for (const std::uint32_t loops : protocol_.halve_below) {
+    if (algorithm_.refuses(collective_, layout_)) { return; }
+    if (algorithm_.make(collective_, layout_)->lane(AgentId{0}, LaneId{0}).loops >= loops) { continue; }
+    chunk = chunk / 2;
+    set_chunk(chunk);
+  }
+}
+
+/// Also rounds the payload up to what is cut into equal pieces.
+void Candidate::set_chunk(Bytes chunk) {
+  layout_.chunk =
+      chunk == Bytes::max() ? Elements::max() : Elements{std::max<std::int64_t>(1, chunk / request_.element_size)};
+  collective_.count = request_.collective.count;
+  if (algorithm_.refuses(without_payload(), layout_)) { return; }
+  if (request_.profile.shares_machine()) { return; }  // every agent is simulated, so that pieces need not be equal
+  const std::int64_t granule = algorithm_.granule(collective_, layout_).count();
+  collective_.count = Elements{ceil_div(collective_.count.count(), granule)} * granule;
+}
+
+Placement Candidate::place(const Roster& roster) const {
+  Placement placement;
+  const auto& endpoints = request_.cluster.endpoints;
+  placement.vertices.assign(endpoints.begin(), endpoints.begin() + roster.ranks);
+  const auto& engines = sites_.vertices;
+  placement.vertices.insert(placement.vertices.end(), engines.begin(), engines.end());
+  placement.vertices.resize(roster.agents);  // one rank alone needs no engine
+  placement.seed = request_.seed;
+  const bool alone = request_.options.level == NetworkLevel::ideal || request_.profile.shares_machine();
+  placement.queue_pairs = alone ? 1 : request_.options.queue_pairs;
+  return placement;
+}
+
+Bytes payload(const RunRequest& request) { return request.element_size * request.collective.count.count(); }
+
+Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm) {
+  Candidates candidates;
+  for (const Protocol& protocol : request.profile.protocols) {
+    const bool asked = !request.overrides.protocol || *request.overrides.protocol == protocol.name;
+    if (!asked || payload(request) < protocol.from || payload(request) > protocol.to) { continue; }
+    Candidate candidate(request, algorithm, protocol);
+    if (std::optional<std::string> refusal = candidate.refuses()) {
+      candidates.reason = std::move(*refusal);
+    } else {
+      candidates.fitting.push_back(std::move(candidate));
+    }
+  }
+  return candidates;
+}
+
+}  // namespace athanor

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/catalog.hpp"
+#include "models/costs.hpp"
+#include "models/execution/engine_sites.hpp"
+#include "models/execution/run.hpp"
+
+namespace athanor {
+
+/// An algorithm with a protocol, laid out for one size. Borrows all three.
+class Candidate {
+ public:
+  Candidate(const RunRequest& request, const Algorithm& algorithm, const Protocol& protocol);
+
+  /// Why it cannot run, or nothing. What follows requires that it was asked, and that it can.
+  std::optional<std::string> refuses();
+
+  /// Would smaller chunks help, and does nobody say how large they are?
+  bool may_choose_chunk() const;
+  /// The same in chunks of so much.
+  Candidate in_chunks_of(Bytes chunk) const;
+
+  /// Simulates it; of the result bound, limits and notes are for the caller.
+  RunResult run(const SimulationOptions& options) const;
+  /// What it would take if bytes cost nothing: every latency and overhead, and nothing else.
+  Time latency(const SimulationOptions& options) const { return simulate_with(Bytes::zero(), options).time; }
+  /// On the request's timeline.
+  void draw() const;
+
+  const Algorithm& algorithm() const { return algorithm_; }
+  const Protocol& protocol() const { return protocol_; }
+  /// Before its first primitive.
+  Time launch() const { return request_.profile.launch + protocol_.start; }
+  std::unique_ptr<const Schedule> schedule() const { return algorithm_.make(collective_, layout_); }
+  /// Where the agents of its schedule are.
+  Placement place(const Roster& roster) const;
+  /// What they cost. Borrows from the request.
+  std::unique_ptr<const CostModel> costs(const Schedule& schedule, Bytes element_size) const;
+
+ private:
+  Simulated simulate_with(Bytes element_size, const SimulationOptions& options) const;
+  bool uses(const Protocol& protocol) const;
+  bool suits(const AlgorithmOrigin& origin) const;
+  void choose_layout();
+  void choose_groups();
+  void choose_dimensions();
+  Collective without_payload() const;
+  void choose_chunk(Bytes chunk);
+  void set_chunk(Bytes chunk);
+
+  const RunRequest& request_;
+  const Algorithm& algorithm_;
+  const Protocol& protocol_;
+  Collective collective_;
+  EngineSites sites_;
+  Layout layout_;
+};
+
+/// What fits of an algorithm with the protocols of the profile, or why nothing does.
+struct Candidates {
+  std::vector<Candidate> fitting;
+  std::string reason = "no protocol of the profile is meant for this size";
+};
+
+Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm);
+
+/// The payload of the request's collective.
+Bytes payload(const RunRequest& request);
+
+}  // namespace athanor

@@ -1,0 +1,82 @@
+#include "models/execution/choice.hpp"
+
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+struct Best {
+  std::optional<RunResult> result;
+  std::optional<Candidate> candidate;
+};
+
+/// Runs a candidate and keeps it if it is the fastest so far. Returns its time.
+Time keep_fastest(const Candidate& candidate, const SimulationOptions& options, Best& best) {
+  RunResult result = candidate.run(options);
+  const Time time = result.time;
+  if (best.result && time >= best.result->time) { return time; }
+  best.result = std::move(result);
+  best.candidate.emplace(candidate);
+  return time;
+}
+
+/// Where neither the user nor the profile says how large a chunk is, an algorithm that pipelines is tried with a
+/// quarter of the payload, a sixteenth and so on, as long as that is not slower: time is convex in the number of
+/// chunks, whose latencies add up while their transfers overlap. So the number is within a factor of two of the best.
+void try_chunks(const RunRequest& request, const Candidate& whole, const SimulationOptions& options, Best& best) {
+  Time before = keep_fastest(whole, options, best);
+  if (!whole.may_choose_chunk()) { return; }
+  for (Bytes chunk = payload(request) / 4; chunk >= request.element_size; chunk = chunk / 4) {
+    const Time time = keep_fastest(whole.in_chunks_of(chunk), options, best);
+    if (time > before) { return; }
+    before = time;
+  }
+}
+
+/// Packets take long to simulate: there, flows say which chunk is the fastest.
+void choose_and_run(const RunRequest& request, const Candidate& candidate, const SimulationOptions& options,
+                    Best& best) {
+  if (options.level != NetworkLevel::packet || !candidate.may_choose_chunk()) {
+    try_chunks(request, candidate, options, best);
+    return;
+  }
+  SimulationOptions flows = options;
+  flows.level = NetworkLevel::flow;
+  Best by_flows;
+  try_chunks(request, candidate, flows, by_flows);
+  keep_fastest(*by_flows.candidate, options, best);
+}
+
+/// Runs an algorithm with every protocol that takes it, and keeps the fastest. Returns why none does.
+std::optional<std::string> consider(const RunRequest& request, const Algorithm& algorithm, Best& best) {
+  SimulationOptions undrawn = request.options;
+  undrawn.timeline = nullptr;
+  const Candidates candidates = candidates_of(request, algorithm);
+  for (const Candidate& candidate : candidates.fitting) { choose_and_run(request, candidate, undrawn, best); }
+  return candidates.fitting.empty() ? std::optional(candidates.reason) : std::nullopt;
+}
+
+}  // namespace
+
+Choice choose_fastest(const RunRequest& request) {
+  Best best;
+  std::vector<std::string> refused;
+  for (const Algorithm* algorithm : request.algorithms) {
+    const std::optional<std::string> reason = consider(request, *algorithm, best);
+    if (reason) { refused.push_back(fmt::format("{}: {}", algorithm->name, *reason)); }
+  }
+  if (!best.result) {
+    throw SimulationError("no-candidate",
+                          fmt::format("nothing can run {} of {} bytes here:\n  {}", name(request.collective.kind),
+                                      payload(request).count(), fmt::join(refused, "\n  ")));
+  }
+  return {*best.candidate, std::move(*best.result), std::move(refused)};
+}
+
+}  // namespace athanor

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/execution/candidate.hpp"
+
+namespace athanor {
+
+/// What runs a request the fastest.
+struct Choice {
+  Candidate candidate;
+  RunResult result;                  ///< of its Candidate::run()
+  std::vector<std::string> refused;  ///< algorithms that do not fit, and why
+};
+
+/// Simulates every pair of an algorithm and a protocol that fit; ties go to those named first. Draws nothing.
+/// Throws SimulationError("no-candidate") with the reasons when none fits.
+Choice choose_fastest(const RunRequest& request);
+
+}  // namespace athanor
