@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/check.hpp"
+#include "sim/words.hpp"
 #include "topologies/routing/shortest_path_router.hpp"
 
 namespace athanor {
@@ -17,30 +18,6 @@ namespace {
 /// Names that a message lists before it counts the rest.
 constexpr std::size_t kMostNamed = 6;
 constexpr std::size_t kMostPairs = 4'000'000;
-
-/// '*' any characters, '?' one. By the last star that may take one character more.
-bool matches(std::string_view pattern, std::string_view text) {
-  std::size_t p = 0;
-  std::size_t t = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t taken = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      taken = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++taken;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') { ++p; }
-  return p == pattern.size();
-}
 
 std::string listed(const std::vector<std::string>& names) {
   const std::size_t shown = std::min(names.size(), kMostNamed);
@@ -95,7 +72,7 @@ class Overriding {
 
   std::vector<bool> devices(const std::string& pattern) const {
     std::vector<bool> found(names_.size());
-    for (std::size_t v = 0; v < names_.size(); ++v) { found[v] = matches(pattern, names_[v]); }
+    for (std::size_t v = 0; v < names_.size(); ++v) { found[v] = matches_pattern(pattern, names_[v]); }
     return found;
   }
 

@@ -45,7 +45,7 @@ EngineSites on_switches(const Cluster& cluster, std::uint32_t ranks, const std::
   }
   try {
     const std::span<const VertexId> endpoints(cluster.endpoints.data(), ranks);
-    PlacedTree placed = build_aggregation_tree(*cluster.fabric, endpoints, *aggregation);
+    PlacedTree placed = build_aggregation_tree(*cluster.fabric, endpoints, *aggregation, cluster.network);
     return {std::move(placed.switches), std::move(placed.tree), ""};
   } catch (const SimulationError& error) { return {{}, nullptr, error.what()}; }
 }
