@@ -74,6 +74,19 @@ std::optional<DataType> data_type(std::string_view text) { return named(kTypes, 
 std::span<const Reduction> reductions() { return kReductions; }
 std::span<const DataType> data_types() { return kTypes; }
 
+bool is_floating_point(DataType type) {
+  switch (type) {
+    case DataType::float32:
+    case DataType::float64:
+    case DataType::float16:
+    case DataType::bfloat16: return true;
+    case DataType::int8:
+    case DataType::int32:
+    case DataType::int64: break;
+  }
+  return false;
+}
+
 std::uint32_t element_size(DataType type) {
   switch (type) {
     case DataType::int8: return 1;

@@ -31,6 +31,9 @@ std::optional<DataType> data_type(std::string_view name);
 std::span<const Reduction> reductions();
 std::span<const DataType> data_types();
 
+/// float32, float64, float16 and bfloat16, where an addition rounds.
+bool is_floating_point(DataType type);
+
 /// Bytes of one element.
 std::uint32_t element_size(DataType type);
 inline Bytes size_of(DataType type) { return Bytes{element_size(type)}; }

@@ -1,35 +1,21 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
 #include "algorithms/execution/elements.hpp"
+#include "algorithms/execution/engine_reducer.hpp"
+#include "algorithms/execution/strided.hpp"
 #include "algorithms/schedule.hpp"
 
 namespace athanor {
 
-/// Elements in memory: element k is k / run * stride + k % run elements after `data`; run 0: contiguous.
-template <class Byte>
-struct Strided {
-  Byte* data = nullptr;
-  std::int64_t run = 0;
-  std::int64_t stride = 0;
-
-  std::int64_t offset(std::int64_t k) const { return run == 0 ? k : k / run * stride + k % run; }
-  /// Of elements k to end-1, how many lie side by side from k on.
-  std::int64_t side_by_side(std::int64_t k, std::int64_t end) const {
-    return run == 0 || end - k < run - k % run ? end - k : run - k % run;
-  }
-};
-using Source = Strided<const std::byte>;
-using Target = Strided<std::byte>;
-
 /// What the arithmetic of a whole execution has in common.
 struct Reducer {
   ElementKernels kernels;
-  std::uint32_t ranks = 1;  ///< by which an average is divided
+  std::uint32_t ranks = 1;                              ///< by which an average is divided
+  std::optional<EngineReducer> engines = std::nullopt;  ///< what agents beyond the ranks do; none: the same
 };
 
 /// The value of a primitive, written to every target: the sources folded from left to right, then finished where

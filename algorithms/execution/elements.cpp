@@ -1,81 +1,11 @@
 #include "algorithms/execution/elements.hpp"
 
-#include <type_traits>
-
-#include "algorithms/execution/half_precision.hpp"
+#include "algorithms/execution/element_arithmetic.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
 
 namespace {
-
-/// The type in which elements are combined, and the way there and back.
-template <class Element>
-struct Arithmetic {
-  using Value = Element;
-  [[gnu::always_inline]] static Value load(Element element) { return element; }
-  [[gnu::always_inline]] static Element store(Value value) { return value; }
-};
-
-template <>
-struct Arithmetic<Float16> {
-  using Value = float;
-  [[gnu::always_inline]] static float load(Float16 element) { return widen(element); }
-  [[gnu::always_inline]] static Float16 store(float value) { return narrow_to_float16(value); }
-};
-
-template <>
-struct Arithmetic<BFloat16> {
-  using Value = float;
-  [[gnu::always_inline]] static float load(BFloat16 element) { return widen(element); }
-  [[gnu::always_inline]] static BFloat16 store(float value) { return narrow_to_bfloat16(value); }
-};
-
-/// Integers are added and multiplied without sign, where they wrap.
-template <class Value, bool integer = std::is_integral_v<Value>>
-struct Wrapping {
-  using Type = Value;
-};
-template <class Value>
-struct Wrapping<Value, true> {
-  using Type = std::make_unsigned_t<Value>;
-};
-
-struct Sum {
-  template <class Value>
-  [[gnu::always_inline]] static Value apply(Value left, Value right) {
-    using Type = typename Wrapping<Value>::Type;
-    return static_cast<Value>(static_cast<Type>(left) + static_cast<Type>(right));
-  }
-};
-
-struct Product {
-  template <class Value>
-  [[gnu::always_inline]] static Value apply(Value left, Value right) {
-    using Type = typename Wrapping<Value>::Type;
-    return static_cast<Value>(static_cast<Type>(left) * static_cast<Type>(right));
-  }
-};
-
-struct Minimum {
-  template <class Value>
-  [[gnu::always_inline]] static Value apply(Value left, Value right) {
-    return right < left ? right : left;
-  }
-};
-
-struct Maximum {
-  template <class Value>
-  [[gnu::always_inline]] static Value apply(Value left, Value right) {
-    return left < right ? right : left;
-  }
-};
-
-template <class Element, class Operation>
-[[gnu::always_inline]] inline Element combine(Element left, Element right) {
-  using Way = Arithmetic<Element>;
-  return Way::store(Operation::apply(Way::load(left), Way::load(right)));
-}
 
 /// One loop per way in which the arrays may coincide, so that the compiler need not ask whether they overlap.
 template <class Element, class Operation>
@@ -110,20 +40,14 @@ struct Reduce {
 
 template <class Element>
 struct Finish {
-  using Way = Arithmetic<Element>;
-  using Value = typename Way::Value;
-  /// Wide enough for the number of ranks: an int8 is divided as an int64.
-  using Divided = std::conditional_t<std::is_integral_v<Value>, std::int64_t, Value>;
+  using Divided = typename ElementDivision<Element>::Divided;
 
-  [[gnu::always_inline]] static Element divide(Element element, Divided divisor) {
-    return Way::store(static_cast<Value>(static_cast<Divided>(Way::load(element)) / divisor));
-  }
   [[gnu::always_inline]] static void in_place(Element* to, std::size_t count, Divided divisor) {
-    for (std::size_t i = 0; i < count; ++i) { to[i] = divide(to[i], divisor); }
+    for (std::size_t i = 0; i < count; ++i) { to[i] = ElementDivision<Element>::divide(to[i], divisor); }
   }
   [[gnu::always_inline]] static void apart(Element* __restrict to, const Element* __restrict from, std::size_t count,
                                            Divided divisor) {
-    for (std::size_t i = 0; i < count; ++i) { to[i] = divide(from[i], divisor); }
+    for (std::size_t i = 0; i < count; ++i) { to[i] = ElementDivision<Element>::divide(from[i], divisor); }
   }
   [[gnu::always_inline]] static void run(void* to, const void* from, std::size_t count, std::uint32_t ranks) {
     const auto divisor = static_cast<Divided>(ranks);
@@ -176,12 +100,12 @@ using Avx512 = Baseline;
 template <class Set, class Element>
 ElementKernels kernels_of(Reduction reduction) {
   switch (reduction) {
-    case Reduction::sum: return {sizeof(Element), Set::template reduce<Element, Sum>, nullptr};
-    case Reduction::product: return {sizeof(Element), Set::template reduce<Element, Product>, nullptr};
-    case Reduction::minimum: return {sizeof(Element), Set::template reduce<Element, Minimum>, nullptr};
-    case Reduction::maximum: return {sizeof(Element), Set::template reduce<Element, Maximum>, nullptr};
+    case Reduction::sum: return {sizeof(Element), Set::template reduce<Element, Adding>, nullptr};
+    case Reduction::product: return {sizeof(Element), Set::template reduce<Element, Multiplying>, nullptr};
+    case Reduction::minimum: return {sizeof(Element), Set::template reduce<Element, TakingMinimum>, nullptr};
+    case Reduction::maximum: return {sizeof(Element), Set::template reduce<Element, TakingMaximum>, nullptr};
     case Reduction::average:
-      return {sizeof(Element), Set::template reduce<Element, Sum>, Set::template finish<Element>};
+      return {sizeof(Element), Set::template reduce<Element, Adding>, Set::template finish<Element>};
   }
   return {};
 }

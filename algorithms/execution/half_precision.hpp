@@ -62,4 +62,14 @@ struct BFloat16 {
   return {static_cast<std::uint16_t>(select((bits & 0x7FFFFFFFU) > 0x7F800000U, quiet, rounded))};
 }
 
+/// Towards zero, and the last bit set where that is not exact: what rounds this to 22 bits or fewer rounds the double
+/// itself, and only once (rounding to odd: Boldo and Melquiond 2008). NaN stays NaN.
+inline float narrow_to_odd(double value) {
+  const auto nearest = static_cast<float>(value);
+  const auto back = static_cast<double>(nearest);
+  if (back == value || value != value) { return nearest; }
+  const bool away = value < 0 ? back < value : back > value;
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(nearest) - (away ? 1U : 0U)) | 1U);
+}
+
 }  // namespace athanor

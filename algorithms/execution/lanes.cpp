@@ -130,8 +130,15 @@ void Lanes::execute(std::uint32_t lane) {
   state.received_lasts = false;
   take_in(lane);
   give_out(lane);
-  if (state.primitive.count > Elements::zero()) {
-    apply(reducer_, state.sources, state.targets, state.primitive.count, state.primitive.finish);
+  const Primitive& primitive = state.primitive;
+  if (primitive.count == Elements::zero()) { return; }
+  const WiredLane& wired = wiring_.lanes[lane];
+  if (reducer_.engines && wired.agent.value >= roster_.ranks) {
+    const std::size_t operands = state.sources.size() - primitive.receives.count;
+    const PrimitivePlace place{wired.agent, wired.lane, state.index};
+    reducer_.engines->apply(place, operands, state.sources, state.targets, primitive.count, primitive.finish);
+  } else {
+    apply(reducer_, state.sources, state.targets, primitive.count, primitive.finish);
   }
 }
 

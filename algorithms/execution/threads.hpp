@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "algorithms/execution/engine_arithmetic.hpp"
 #include "algorithms/execution/rank_memory.hpp"
 #include "algorithms/reduction.hpp"
 #include "algorithms/schedule.hpp"
@@ -24,6 +25,7 @@ struct ExecutionRequest {
   /// Does each worker stay on a processor of its own, where there are enough? Times are then far more regular; but
   /// executions that run side by side would meet on the same processors.
   bool pinned = false;
+  EngineArithmetic engines = {};  ///< how agents beyond the ranks combine what they take in
 };
 
 struct ExecutionResult {
@@ -33,14 +35,15 @@ struct ExecutionResult {
 
 /// A schedule on the memory of this process, carried out by worker threads. Workers take lanes that can go on, no lane
 /// has a thread of its own; the lanes of an agent are always carried out by the same worker, agent a by worker
-/// a % workers. Engines are emulated like ranks. An idle worker spins for a moment and then sleeps.
+/// a % workers. Engines are emulated like ranks, but for their arithmetic. An idle worker spins for a moment and then
+/// sleeps.
 ///
 /// The schedule is checked for what could touch foreign memory, not proven; a schedule that computes the wrong thing
 /// does so here too.
 class PreparedExecution {
  public:
   /// Allocates all that run() needs. Requires that the schedule outlives this, and buffers that fit it. Throws
-  /// SimulationError where wiring or primitives are wrong.
+  /// SimulationError where wiring or primitives are wrong, UsageError where engines cannot do the arithmetic.
   PreparedExecution(const Schedule& schedule, ExecutionRequest request);
   ~PreparedExecution();
   PreparedExecution(const PreparedExecution&) = delete;

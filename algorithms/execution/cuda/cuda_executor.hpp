@@ -34,7 +34,8 @@ CudaLimits cuda_limits(int device, std::uint32_t threads);
 
 /// Runs a schedule on the GPUs of this machine: one persistent kernel per GPU interprets the tables of its lanes, with
 /// messages and flags in device memory; peers on other GPUs are written through peer access. Engine agents are run
-/// like ranks, by blocks of the GPU that they fall on: their arithmetic is real, their speed is not that of a switch.
+/// like ranks, by blocks of the GPU that they fall on: they add as ranks do (no EngineArithmetic), and their speed is
+/// not that of a switch.
 ///
 /// Memory, tables and flags are made once, so that runs can be timed. Not thread-safe.
 /// Throws SimulationError: "cuda" with the driver's words, "cuda-residency" when not all lanes fit on their GPU at

@@ -43,8 +43,9 @@ class MpiExecution::Parts {
         wiring_(checked_wiring(of_as_many_ranks(communicator, schedule), AgentId{communicator.rank()},
                                communicator.size())),
         lanes_(communicator, schedule, wiring_,
-               {element_kernels(request.type, request.reduction), schedule.roster().ranks}, agent_memory(schedule),
-               enough_slots(schedule, request.slots)) {}
+               {element_kernels(request.type, request.reduction), schedule.roster().ranks,
+                engine_reducer(request.engines, request.type, request.reduction, schedule.roster().ranks)},
+               agent_memory(schedule), enough_slots(schedule, request.slots)) {}
 
   std::chrono::nanoseconds run() {
     require(!broken_, "an execution that has failed is run again");

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "algorithms/execution/engine_arithmetic.hpp"
 #include "algorithms/execution/mpi/communicator.hpp"
 #include "algorithms/execution/rank_memory.hpp"
 #include "algorithms/reduction.hpp"
@@ -18,11 +19,12 @@ struct MpiExecutionRequest {
   RankBuffers buffers;                 ///< of this process's rank, as large as Schedule::memory says
   std::optional<std::uint32_t> slots;  ///< per connection, at least what the schedule needs; else least_slots()
   std::chrono::nanoseconds time_limit = std::chrono::minutes{1};  ///< for one iteration
+  EngineArithmetic engines = {};  ///< how agents beyond the ranks combine what they take in
 };
 
 /// A schedule carried out by MPI point-to-point: rank r by process r of the communicator, in one thread, its lanes side
-/// by side. Engines are emulated: engine e (agent ranks + e) by process e % ranks, like a rank. A process that has
-/// nothing to do yields its processor.
+/// by side. Engines are emulated: engine e (agent ranks + e) by process e % ranks, like a rank but for its arithmetic.
+/// A process that has nothing to do yields its processor.
 ///
 /// All processes make and run the same executions in the same order; each holds only its own rank's buffers. The
 /// schedule is checked for what could touch foreign memory, not proven: its wiring as a whole, and the primitives of
@@ -30,8 +32,8 @@ struct MpiExecutionRequest {
 class MpiExecution {
  public:
   /// Requires that communicator, schedule and buffers outlive this. Throws UsageError where the ranks are not the
-  /// processes or the slots are too few, SimulationError where the schedule cannot be carried out: for its wiring in
-  /// all processes alike, for a primitive in the process whose it is.
+  /// processes, the slots are too few or engines cannot do the arithmetic, SimulationError where the schedule cannot be
+  /// carried out: for its wiring in all processes alike, for a primitive in the process whose it is.
   MpiExecution(const Communicator& communicator, const Schedule& schedule, const MpiExecutionRequest& request);
   ~MpiExecution();
   MpiExecution(const MpiExecution&) = delete;

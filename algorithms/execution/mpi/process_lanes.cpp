@@ -178,7 +178,12 @@ bool ProcessLanes::free(const Target& target, Elements count) const {
 
 void ProcessLanes::execute(State& state) {
   const Primitive& primitive = state.primitive;
-  if (primitive.count > Elements::zero()) {
+  const AgentId agent = wired(state).agent;
+  if (primitive.count > Elements::zero() && reducer_.engines && agent.value >= roster_.ranks) {
+    const std::size_t operands = move_.sources.size() - primitive.receives.count;
+    const PrimitivePlace place{agent, wired(state).lane, state.index};
+    reducer_.engines->apply(place, operands, move_.sources, move_.targets, primitive.count, primitive.finish);
+  } else if (primitive.count > Elements::zero()) {
     apply(reducer_, move_.sources, move_.targets, primitive.count, primitive.finish);
   }
   for (std::uint32_t port = 0; port < primitive.sends.count; ++port) {

@@ -1,5 +1,6 @@
 // Run by mpi_test.py under mpirun: `sweep` carries out the whole catalog, the other words make one process fail.
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -8,10 +9,12 @@
 #include <fmt/format.h>
 
 #include "algorithms/catalog.hpp"
+#include "algorithms/execution/element_values.hpp"
 #include "algorithms/execution/expectation.hpp"
 #include "algorithms/execution/mpi/mpi_executor.hpp"
 #include "algorithms/execution/mpi/session.hpp"
 #include "sim/error.hpp"
+#include "tests/algorithms/execution/real_sums.hpp"
 #include "tests/algorithms/sample.hpp"
 #include "tests/algorithms/toy_schedules.hpp"
 
@@ -149,6 +152,37 @@ int refuse(const Communicator& world) {
   return ranks && refused(ring.table, 1) ? 0 : 1;
 }
 
+/// Engines come to the same bits here as on threads, in whatever order they take in what they add.
+int engines(const Communicator& world) {
+  std::uint32_t failures = 0;
+  std::uint32_t runs = 0;
+  const auto inputs = drawn_numbers(DataType::bfloat16, world.size(), 3000, -5, 5, true, "engines over MPI");
+  for (const Algorithm& algorithm : catalog()) {
+    if (algorithm.kind != CollectiveKind::all_reduce || algorithm.engine == Engine::none) { continue; }
+    const auto schedule = all_reduce_by(algorithm.name, world.size(), 3000);
+    for (const Accumulator accumulator : accumulators()) {
+      const EngineArithmetic arithmetic{.accumulator = accumulator, .order = SummationOrder::arrival, .seed = 3};
+      const UserMemory own = own_memory(world, *schedule, DataType::bfloat16);
+      for (std::size_t i = 0; i < 3000; ++i) {
+        put_element(DataType::bfloat16, &own.buffers().input[2 * i], inputs[world.rank()][i]);
+      }
+      MpiExecution(world, *schedule,
+                   {.type = DataType::bfloat16, .buffers = own.buffers(), .slots = {}, .engines = arithmetic})
+          .run();
+      const RealSums expected(*schedule, DataType::bfloat16, inputs, arithmetic);
+      const auto& bits = expected.bits()[world.rank()];
+      const auto& output = own.buffers().output;
+      if (!std::equal(bits.begin(), bits.end(), output.begin(), output.end())) {
+        ++failures;
+        fmt::print("{} accumulated as {} differs\n", algorithm.name, name(accumulator));
+      }
+      ++runs;
+    }
+  }
+  fmt::print("process {}: {} runs, {} failures\n", world.rank(), runs, failures);
+  return failures == 0 && runs >= 9 ? 0 : 1;
+}
+
 int run(const Communicator& world, const std::string& what) {
   if (what == "sweep") { return sweep(world); }
   if (what == "kill") { return lose_one(world, SIGKILL); }
@@ -156,6 +190,7 @@ int run(const Communicator& world, const std::string& what) {
   if (what == "disagree") { return disagree(world); }
   if (what == "swap") { return swap(world); }
   if (what == "refuse") { return refuse(world); }
+  if (what == "engines") { return engines(world); }
   return 2;
 }
 

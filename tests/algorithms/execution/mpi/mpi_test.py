@@ -47,6 +47,11 @@ class Schedules(unittest.TestCase):
         status, output, _ = run(2, "swap", 30)
         self.assertEqual(status, 0, output)
 
+    def test_engines_come_to_the_same_bits_as_on_threads(self):
+        for processes in (2, 3, 5):
+            status, output, _ = run(processes, "engines", 60)
+            self.assertEqual(status, 0, output)
+
     def test_too_many_ranks_and_too_few_slots_are_refused(self):
         status, output, _ = run(3, "refuse")
         self.assertEqual(status, 0, output)

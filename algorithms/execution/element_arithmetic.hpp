@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "algorithms/execution/half_precision.hpp"
+
+// What is done to single elements: by the vectorised kernels of ranks (elements.cpp) and by engines
+// (engine_reducer.cpp), to the same bits.
+namespace athanor {
+
+/// The type in which elements are combined, and the way there and back.
+template <class Element>
+struct ElementArithmetic {
+  using Value = Element;
+  [[gnu::always_inline]] static Value load(Element element) { return element; }
+  [[gnu::always_inline]] static Element store(Value value) { return value; }
+};
+
+template <>
+struct ElementArithmetic<Float16> {
+  using Value = float;
+  [[gnu::always_inline]] static float load(Float16 element) { return widen(element); }
+  [[gnu::always_inline]] static Float16 store(float value) { return narrow_to_float16(value); }
+};
+
+template <>
+struct ElementArithmetic<BFloat16> {
+  using Value = float;
+  [[gnu::always_inline]] static float load(BFloat16 element) { return widen(element); }
+  [[gnu::always_inline]] static BFloat16 store(float value) { return narrow_to_bfloat16(value); }
+};
+
+/// Integers are added and multiplied without sign, where they wrap.
+template <class Value, bool integer = std::is_integral_v<Value>>
+struct Wrapping {
+  using Type = Value;
+};
+template <class Value>
+struct Wrapping<Value, true> {
+  using Type = std::make_unsigned_t<Value>;
+};
+
+struct Adding {
+  template <class Value>
+  [[gnu::always_inline]] static Value apply(Value left, Value right) {
+    using Type = typename Wrapping<Value>::Type;
+    return static_cast<Value>(static_cast<Type>(left) + static_cast<Type>(right));
+  }
+};
+
+struct Multiplying {
+  template <class Value>
+  [[gnu::always_inline]] static Value apply(Value left, Value right) {
+    using Type = typename Wrapping<Value>::Type;
+    return static_cast<Value>(static_cast<Type>(left) * static_cast<Type>(right));
+  }
+};
+
+struct TakingMinimum {
+  template <class Value>
+  [[gnu::always_inline]] static Value apply(Value left, Value right) {
+    return right < left ? right : left;
+  }
+};
+
+struct TakingMaximum {
+  template <class Value>
+  [[gnu::always_inline]] static Value apply(Value left, Value right) {
+    return left < right ? right : left;
+  }
+};
+
+template <class Element, class Operation>
+[[gnu::always_inline]] inline Element combine(Element left, Element right) {
+  using Way = ElementArithmetic<Element>;
+  return Way::store(Operation::apply(Way::load(left), Way::load(right)));
+}
+
+/// What finishes an average.
+template <class Element>
+struct ElementDivision {
+  using Way = ElementArithmetic<Element>;
+  using Value = typename Way::Value;
+  /// Wide enough for the number of ranks: an int8 is divided as an int64.
+  using Divided = std::conditional_t<std::is_integral_v<Value>, std::int64_t, Value>;
+
+  [[gnu::always_inline]] static Element divide(Element element, Divided divisor) {
+    return Way::store(static_cast<Value>(static_cast<Divided>(Way::load(element)) / divisor));
+  }
+};
+
+}  // namespace athanor
