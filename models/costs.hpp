@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "algorithms/schedule.hpp"
@@ -37,6 +38,10 @@ struct AgentCost {
   Bandwidth reduce_rate = Bandwidth::max();  ///< bytes of each input after the first; max: free
   Bandwidth copy_rate = Bandwidth::max();    ///< of copies within the agent (no port); max: free
   bool overlapped = false;                   ///< reducing goes on while sending; else it precedes sending
+  /// Where agents of several jobs differ in them: bytes of an element, and messages that each connection holds that it
+  /// sends on. None: as the model says for all.
+  std::optional<Bytes> element_size = std::nullopt;
+  std::optional<std::uint32_t> slots = std::nullopt;
   bool operator==(const AgentCost&) const = default;
 };
 

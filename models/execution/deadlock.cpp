@@ -19,6 +19,7 @@ std::string Executor::why_not_started(std::uint32_t lane) const {
   const LaneState& state = lanes_[lane];
   std::string text = fmt::format("{} lane {} loop {} step {}", agent_name(schedule_, plan.agent), plan.lane.value,
                                  state.loop, state.step);
+  if (state.phase == Phase::unlaunched) { return text + " waits for the job before it to end"; }
   if (state.phase != Phase::waiting) { return text + " has begun and does not end"; }
   for (std::uint32_t port = state.receives.first; port < state.receives.first + state.receives.count; ++port) {
     const std::uint32_t connection = plan_.in_connections[plan.first_in + port];
@@ -29,10 +30,10 @@ std::string Executor::why_not_started(std::uint32_t lane) const {
   }
   for (std::uint32_t port = state.sends.first; port < state.sends.first + state.sends.count; ++port) {
     const std::uint32_t connection = plan.first_out + port;
-    if (connections_[connection].held < slots_) { continue; }
+    if (connections_[connection].held < slots(connection)) { continue; }
     const Plan::Lane& receiver = plan_.lanes[plan_.connections[connection].target_lane];
-    text += fmt::format(", waits for one of {} slots towards {} lane {}", slots_, agent_name(schedule_, receiver.agent),
-                        receiver.lane.value);
+    text += fmt::format(", waits for one of {} slots towards {} lane {}", slots(connection),
+                        agent_name(schedule_, receiver.agent), receiver.lane.value);
   }
   if (state.wait_lane != kNobody && lanes_[state.wait_lane].primitives_ended < state.wait_ended) {
     text += fmt::format(", waits until its lane {} has ended {} primitives (now {})",

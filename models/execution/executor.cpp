@@ -13,24 +13,27 @@ Executor::Executor(Simulator& simulator, const Plan& plan, const Schedule& sched
     : simulator_(simulator),
       plan_(plan),
       schedule_(schedule),
-      element_size_(element_size),
-      slots_(slots),
       id_(simulator.add(*this)),
       lanes_(plan.lanes.size()),
-      connections_(plan.connections.size()) {
+      connections_(plan.connections.size()),
+      running_of_start_(plan.starts.size()),
+      ends_(plan.lanes.size()) {
   require(slots >= schedule.least_slots(), "{} slots where the schedule needs {}", slots, schedule.least_slots());
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    const AgentCost& cost = plan.agent_costs[plan.lanes[lane].cost];
+    lanes_[lane].element_size = cost.element_size.value_or(element_size);
+    lanes_[lane].slots = cost.slots.value_or(slots);
+  }
 }
 
 void Executor::at(Time when, Kind kind, std::uint32_t index) {
   simulator_.at(when, id_, std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index);
 }
 
-void Executor::start(Time launch) { at(launch, Kind::launch, 0); }
-
 void Executor::on_event(std::uint64_t what) {
   const auto index = static_cast<std::uint32_t>(what);
   switch (static_cast<Kind>(what >> 32U)) {
-    case Kind::launch: launch(); break;
+    case Kind::launch: launch(index); break;
     case Kind::send: send(index); break;
     case Kind::work_done: part_ended(index); break;
     case Kind::release_sends: release_sends(index); break;
@@ -41,25 +44,11 @@ void Executor::on_event(std::uint64_t what) {
   drain();
 }
 
-void Executor::launch() {
-  finish_ = simulator_.now();
-  running_lanes_ = static_cast<std::uint32_t>(lanes_.size());
-  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
-    if (plan_.lanes[lane].loops > 0 && plan_.lanes[lane].steps > 0) {
-      load(lane);
-    } else {
-      lanes_[lane].phase = Phase::ended;
-      --running_lanes_;
-    }
-  }
-  if (processors_ != nullptr) { processors_->launch(); }
-}
-
 void Executor::load(std::uint32_t lane) {
   LaneState& state = lanes_[lane];
   const Plan::Lane& plan = plan_.lanes[lane];
   const Primitive primitive = schedule_.at(plan.agent, plan.lane, state.loop, state.step);
-  state.bytes = Bytes{primitive.count.count() * element_size_.count()};
+  state.bytes = Bytes{primitive.count.count() * state.element_size.count()};
   state.receives = primitive.receives;
   state.sends = primitive.sends;
   state.inputs = primitive.inputs();
@@ -82,7 +71,7 @@ void Executor::count_missing(std::uint32_t lane) {
     }
   }
   for (std::uint32_t i = 0; i < state.sends.count; ++i) {
-    if (connections_[plan.first_out + state.sends.first + i].held == slots_) { ++state.missing; }
+    if (connections_[plan.first_out + state.sends.first + i].held == state.slots) { ++state.missing; }
   }
   if (state.wait_lane != kNobody && lanes_[state.wait_lane].primitives_ended < state.wait_ended) {
     ++state.missing;
@@ -243,12 +232,7 @@ void Executor::advance(std::uint32_t lane) {
   if (++state.step == plan_.lanes[lane].steps) {
     state.step = 0;
     ++state.loop;
-    if (state.loop == plan_.lanes[lane].loops) {
-      state.phase = Phase::ended;
-      --running_lanes_;
-      finish_ = simulator_.now();
-      return;
-    }
+    if (state.loop == plan_.lanes[lane].loops) { return lane_ended(lane); }
     if (listener_ != nullptr) { listener_->loop_ended(lane); }
   }
   load(lane);
@@ -262,7 +246,7 @@ bool Executor::waits_for_slot(const LaneState& lane, std::uint32_t port) {
 void Executor::slot_freed(std::uint32_t connection) {
   const std::uint32_t lane = plan_.connections[connection].source_lane;
   const std::uint32_t port = connection - plan_.lanes[lane].first_out;
-  if (connections_[connection].held-- == slots_ && waits_for_slot(lanes_[lane], port)) { met(lane); }
+  if (connections_[connection].held-- == slots(connection) && waits_for_slot(lanes_[lane], port)) { met(lane); }
   wake(lane, plan_.connections[connection].target_lane);
 }
 

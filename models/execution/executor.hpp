@@ -49,7 +49,7 @@ class PrimitiveListener {
 /// say how long a primitive takes and begin it at once.
 class Executor : public Actor, public MoveListener, public LaneRunner, public BlockListener {
  public:
-  /// Borrows all of them. `slots`: messages that each connection holds.
+  /// Borrows all of them. `slots`: messages that each connection holds. Both where the plan's agents do not say.
   Executor(Simulator& simulator, const Plan& plan, const Schedule& schedule, Bytes element_size, std::uint32_t slots);
 
   /// The network must outlive the run; it reports to this executor.
@@ -64,18 +64,24 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
   void listen(ProgressListener& listener) { listener_ = &listener; }
   void record(PrimitiveListener& recorder) { recorder_ = &recorder; }
 
-  /// Makes every lane start at `launch`. Then Simulator::run() runs the collective.
+  /// Makes every lane begin as its start in the plan says, with `launch` as its time zero. Then Simulator::run() runs
+  /// the collective.
   void start(Time launch);
 
   bool finished() const { return running_lanes_ == 0; }
   /// When the last lane ended.
   Time finish_time() const { return finish_; }
+  /// When this lane of the plan ended.
+  Time end_of(std::uint32_t lane) const { return ends_[lane]; }
   /// Primitives simulated (of class members, where the plan is folded).
   std::uint64_t primitives() const { return primitives_; }
   /// Throws SimulationError("deadlock") that names who waits for what, unless finished().
   void require_finished() const;
 
   // Repetition of loops, see repetition.hpp.
+  bool runs(std::uint32_t lane) const {
+    return lanes_[lane].phase != Phase::unlaunched && lanes_[lane].phase != Phase::ended;
+  }
   std::uint64_t loop(std::uint32_t lane) const { return lanes_[lane].loop; }
   /// Appends all that decides the future, in times relative to now, but the loops in which lanes are.
   void snapshot(std::vector<std::int64_t>& state) const;
@@ -100,13 +106,14 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
  private:
   /// What an event of the executor is about.
   enum class Kind : std::uint32_t { launch, send, work_done, release_sends, late_delivery, handed_over, block_moves };
-  enum class Phase : std::uint8_t { waiting, working, sending, ended };
+  enum class Phase : std::uint8_t { unlaunched, waiting, working, sending, ended };
 
   struct LaneState {
     std::uint64_t loop = 0;
     std::uint64_t primitives_ended = 0;
     std::uint64_t wait_ended = 0;  // of the present primitive
-    Bytes bytes;                   // of one message of the present primitive, payload
+    Bytes element_size;
+    Bytes bytes;  // of one message of the present primitive, payload
     Time begin_time;
     Time send_time;  // when its events are due
     Time work_time;
@@ -121,7 +128,8 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
     std::uint32_t missing = 0;     // conditions of its start that do not hold
     std::uint32_t unended = 0;     // sends and work that must end before the primitive does
     std::uint32_t incomplete = 0;  // messages of which only a grain is there
-    Phase phase = Phase::waiting;
+    std::uint32_t slots = 0;       // of each connection that it sends on
+    Phase phase = Phase::unlaunched;
     bool unreleased = false;  // what it sends is not complete yet, because what it receives is not
   };
   struct ConnectionState {
@@ -138,7 +146,10 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
   };
   static constexpr std::uint32_t kNobody = 0xffffffff;
 
-  void launch();
+  void launch_at(Time when, std::uint32_t start);
+  void launch(std::uint32_t start);
+  void lane_ended(std::uint32_t lane);
+  void start_ended(std::uint32_t start);
   void load(std::uint32_t lane);
   void count_missing(std::uint32_t lane);
   void met(std::uint32_t lane);
@@ -159,6 +170,9 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
   void arrive_late(std::uint32_t connection);
   void slot_freed(std::uint32_t connection);
   void wake(std::uint32_t lane, std::uint32_t by);
+  std::uint32_t slots(std::uint32_t connection) const {
+    return lanes_[plan_.connections[connection].source_lane].slots;
+  }
   static bool waits_for_slot(const LaneState& lane, std::uint32_t port);
   static Time reducing_time(const LaneState& state, const AgentCost& cost);
   Bytes wire_bytes(std::uint32_t connection, Bytes payload) const;
@@ -168,8 +182,6 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
   Simulator& simulator_;
   const Plan& plan_;
   const Schedule& schedule_;
-  const Bytes element_size_;
-  const std::uint32_t slots_;
   ActorId id_;
   Network* network_ = nullptr;
   Processors* processors_ = nullptr;
@@ -181,6 +193,10 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
   std::vector<std::uint32_t> ready_;  // lanes to begin
   bool draining_ = false;
   std::uint32_t running_lanes_ = 0;
+  std::vector<std::uint32_t> running_of_start_;  // lanes that have not ended
+  std::uint32_t pending_launches_ = 0;
+  Time launch_;
+  std::vector<Time> ends_;  // by lane
   std::uint64_t primitives_ = 0;
   Time finish_;
 };

@@ -26,6 +26,7 @@ void Executor::snapshot(std::vector<std::int64_t>& state) const {
 }
 
 std::uint64_t Executor::repeats(const std::vector<std::uint64_t>& advance) const {
+  if (pending_launches_ > 0) { return 0; }  // their times are fixed
   std::uint64_t most = UINT64_MAX;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const LaneState& lane = lanes_[i];

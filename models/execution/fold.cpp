@@ -34,6 +34,7 @@ class Folding {
       : whole_(whole), lanes_(classes.lanes), links_(classes.links) {}
 
   Plan fold() {
+    folded_.starts = whole_.starts;
     folded_.agent_costs = whole_.agent_costs;
     folded_.connection_costs = whole_.connection_costs;
     folded_.first_lane = whole_.first_lane;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "algorithms/schedule.hpp"
@@ -29,7 +30,13 @@ struct Plan {
     std::uint32_t in_ports = 0;
     std::uint32_t first_out = 0;  ///< connection of out-port 0; the others follow
     std::uint32_t out_ports = 0;
-    std::uint32_t cost = 0;  ///< into `agent_costs`
+    std::uint32_t cost = 0;   ///< into `agent_costs`
+    std::uint32_t start = 0;  ///< into `starts`
+  };
+  /// When lanes begin.
+  struct Start {
+    Time begin;                                         ///< not earlier
+    std::optional<std::uint32_t> after = std::nullopt;  ///< nor before all lanes of that start have ended
   };
   struct Connection {
     std::uint32_t source_lane = 0;
@@ -40,6 +47,7 @@ struct Plan {
   std::vector<Lane> lanes;
   std::vector<Connection> connections;
   std::vector<std::uint32_t> in_connections;
+  std::vector<Start> starts{Start{}};
   std::vector<AgentCost> agent_costs;
   std::vector<ConnectionCost> connection_costs;
   std::vector<std::uint32_t> first_lane;    ///< by agent, into `lane_of`

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/check.hpp"
+
 namespace athanor {
 
 ProfilePricing::ProfilePricing(const Fabric& fabric, const Profile& profile, const Protocol& protocol,
@@ -35,6 +37,31 @@ ConnectionCost ProfilePricing::connection(AgentId from, AgentId to, std::span<co
   }
   if (hop.rate != Bandwidth::max()) { cost.cap = scaled_up(hop.rate, {cost.wire_numerator, cost.wire_denominator}); }
   return cost;
+}
+
+AgentCost SideBySidePricing::agent(AgentId agent) const {
+  const std::optional<Seating::Seat> seat = seating_.seat(agent);
+  if (!seat) { return {}; }
+  const CostModel& own = *costs_[seat->part];
+  AgentCost cost = own.agent(seat->role);
+  cost.element_size = own.element_size();
+  cost.slots = own.slots();
+  return cost;
+}
+
+ConnectionCost SideBySidePricing::connection(AgentId from, AgentId to, std::span<const LinkId> path) const {
+  const std::optional<Seating::Seat> sender = seating_.seat(from);
+  const std::optional<Seating::Seat> receiver = seating_.seat(to);
+  require(sender && receiver && sender->part == receiver->part, "agents {} and {} are of one schedule each", from.value,
+          to.value);
+  return costs_[sender->part]->connection(sender->role, receiver->role, path);
+}
+
+/// Enough for all of them.
+std::uint32_t SideBySidePricing::slots() const {
+  std::uint32_t most = 0;
+  for (const CostModel* each : costs_) { most = std::max(most, each->slots()); }
+  return most;
 }
 
 }  // namespace athanor

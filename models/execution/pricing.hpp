@@ -1,5 +1,9 @@
 #pragma once
 
+#include <utility>
+#include <vector>
+
+#include "algorithms/combine/seating.hpp"
 #include "models/costs.hpp"
 #include "models/profile.hpp"
 #include "topologies/fabric.hpp"
@@ -27,6 +31,23 @@ class ProfilePricing : public CostModel {
   std::uint32_t ranks_;
   Bytes element_size_;
   std::uint32_t slots_;
+};
+
+/// Prices schedules side by side, each agent as its own schedule does.
+class SideBySidePricing final : public CostModel {
+ public:
+  /// Borrows both. `costs`: of each schedule; at least one.
+  SideBySidePricing(const Seating& seating, std::vector<const CostModel*> costs)
+      : seating_(seating), costs_(std::move(costs)) {}
+
+  AgentCost agent(AgentId agent) const override;
+  ConnectionCost connection(AgentId from, AgentId to, std::span<const LinkId> path) const override;
+  Bytes element_size() const override { return costs_.front()->element_size(); }
+  std::uint32_t slots() const override;
+
+ private:
+  const Seating& seating_;
+  std::vector<const CostModel*> costs_;
 };
 
 /// Prices a schedule whose agents share a machine: what they cost each other its own model says. A message is copied.

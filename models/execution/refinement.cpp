@@ -33,7 +33,7 @@ std::vector<Colour> first_colours(const Plan& plan, const Schedule& schedule) {
   std::vector<Colour> colours;
   for (const Plan::Lane& lane : plan.lanes) {
     const ProgramId program = schedule.lane(lane.agent, lane.lane).program;
-    Colour colour = mix(program.value, lane.cost);
+    Colour colour = mix(mix(program.value, lane.cost), lane.start);
     colour = mix(mix(colour, lane.steps), lane.loops);
     colours.push_back(mix(mix(colour, lane.in_ports), lane.out_ports));
   }

@@ -1,20 +1,28 @@
 #include "models/execution/repetition.hpp"
 
-#include <algorithm>
-
 namespace athanor {
 
 Repetition::Repetition(Simulator& simulator, Executor& executor, Network& network, const Plan& plan)
     : simulator_(simulator), executor_(executor), network_(network), plan_(plan), id_(simulator.add(*this)) {
-  const auto most = std::max_element(plan.lanes.begin(), plan.lanes.end(),
-                                     [](const Plan::Lane& a, const Plan::Lane& b) { return a.loops < b.loops; });
-  pilot_ = static_cast<std::uint32_t>(most - plan.lanes.begin());
   executor.listen(*this);
 }
 
 void Repetition::loop_ended(std::uint32_t lane) {
   constexpr std::uint64_t kFewest = 3;  // loops still to come, below which looking costs more than it saves
+  if (!pilot_chosen_ || !executor_.runs(pilot_)) { choose_pilot(); }
   if (lane == pilot_ && executor_.loop(lane) + kFewest < plan_.lanes[lane].loops) { simulator_.settle(id_); }
+}
+
+void Repetition::choose_pilot() {
+  pilot_chosen_ = false;
+  for (std::uint32_t lane = 0; lane < plan_.lanes.size(); ++lane) {
+    if (!executor_.runs(lane) || (pilot_chosen_ && plan_.lanes[lane].loops <= plan_.lanes[pilot_].loops)) { continue; }
+    pilot_ = lane;
+    pilot_chosen_ = true;
+  }
+  next_anchor_ = 1;
+  previous_ = {};
+  anchor_ = {};
 }
 
 void Repetition::on_settle() {

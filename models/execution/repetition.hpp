@@ -9,10 +9,10 @@
 
 namespace athanor {
 
-/// Multiplies loops instead of simulating each: whenever the pilot, the lane with the most loops, has ended a loop,
-/// the state of lanes, connections and network, in times relative to now, is compared with earlier ones. Equal states
-/// have equal futures as long as no lane reaches its last loop, so the span between them is repeated in one step.
-/// Exact to the picosecond: nothing is extrapolated that would not have happened.
+/// Multiplies loops instead of simulating each: whenever the pilot, of running lanes the one with the most loops, has
+/// ended a loop, the state of lanes, connections and network, in times relative to now, is compared with earlier ones.
+/// Equal states have equal futures as long as no lane reaches its last loop, so the span between them is repeated in
+/// one step. Exact to the picosecond: nothing is extrapolated that would not have happened.
 class Repetition : public Actor, public ProgressListener {
  public:
   Repetition(Simulator& simulator, Executor& executor, Network& network, const Plan& plan);
@@ -21,7 +21,7 @@ class Repetition : public Actor, public ProgressListener {
   void on_event(std::uint64_t) override {}
   void on_settle() override;
 
-  /// Loops of the pilot that were not simulated.
+  /// Loops of pilots that were not simulated.
   std::uint64_t skipped_loops() const { return skipped_; }
 
  private:
@@ -31,6 +31,7 @@ class Repetition : public Actor, public ProgressListener {
     std::vector<std::int64_t> state;
     std::vector<Bytes> carried;
   };
+  void choose_pilot();
   Snapshot take() const;
   bool repeat(const Snapshot& before, const Snapshot& now);
 
@@ -40,6 +41,7 @@ class Repetition : public Actor, public ProgressListener {
   const Plan& plan_;
   ActorId id_;
   std::uint32_t pilot_ = 0;
+  bool pilot_chosen_ = false;
   std::uint64_t next_anchor_ = 1;
   std::uint64_t skipped_ = 0;
   Snapshot previous_;  // of the loop before: finds periods of one loop at once

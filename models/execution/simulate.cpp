@@ -83,6 +83,7 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   }
   require((cluster.shared_gpus > 0) == (costs.gpus() != nullptr), "shared GPUs and their costs go together");
   if (cluster.shared_gpus > 0) { return simulate_on_gpus(plan, schedule, cluster.shared_gpus, costs, options); }
+  assign_starts(plan, options.jobs);
   const bool packets = options.level == NetworkLevel::packet;  // queues tell equal agents apart, and loops
   if (options.classes && !packets) { plan = fold(plan, schedule); }
   Simulator simulator;
@@ -106,6 +107,7 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
 
   Simulated result;
   result.time = executor.finish_time();
+  result.ends = ends(plan, executor, options.jobs);
   result.loads = network.loads(packets ? simulator.now() : result.time);
   result.ports = network.ports(packets ? simulator.now() : result.time);
   result.lanes = static_cast<std::uint32_t>(plan.lanes.size());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/execution/plan.hpp"
+#include "models/execution/side_jobs.hpp"
 #include "models/network/packet/packet_counters.hpp"
 #include "models/network/packet/packet_settings.hpp"
 
@@ -29,6 +30,7 @@ struct SimulationOptions {
   bool count_ports = false;       ///< Simulated::ports
   Timeline* timeline = nullptr;   ///< draws what is simulated, every loop of it; nullptr: nothing
   Time timeline_offset;           ///< of the drawing: what happens before the schedule starts
+  SideJobs jobs = {};             ///< that the schedule holds; means nothing where agents share a machine
 };
 
 /// What one link carried. `members`: how many links did the same.
@@ -59,6 +61,7 @@ struct PacketCounters {
 /// One collective, simulated from its launch to the end of its last lane.
 struct Simulated {
   Time time;
+  std::vector<Time> ends;       ///< of each of SimulationOptions::jobs
   std::vector<LinkLoad> loads;  ///< of every class of links that is on some connection's path
   std::uint32_t lanes = 0;      ///< simulated, of `all_lanes`
   std::uint32_t all_lanes = 0;

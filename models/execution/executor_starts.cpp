@@ -1,0 +1,52 @@
+#include <algorithm>
+
+#include "models/execution/executor.hpp"
+
+namespace athanor {
+
+void Executor::start(Time launch) {
+  launch_ = finish_ = launch;
+  running_lanes_ = static_cast<std::uint32_t>(lanes_.size());
+  for (const Plan::Lane& lane : plan_.lanes) { ++running_of_start_[lane.start]; }
+  for (std::uint32_t start = 0; start < plan_.starts.size(); ++start) {
+    if (!plan_.starts[start].after) { launch_at(launch, start); }
+  }
+}
+
+void Executor::launch_at(Time when, std::uint32_t start) {
+  ++pending_launches_;
+  at(std::max(when, launch_ + plan_.starts[start].begin), Kind::launch, start);
+}
+
+void Executor::launch(std::uint32_t start) {
+  --pending_launches_;
+  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    if (plan_.lanes[lane].start != start) { continue; }
+    if (plan_.lanes[lane].loops > 0 && plan_.lanes[lane].steps > 0) {
+      load(lane);
+    } else {
+      lane_ended(lane);
+    }
+  }
+  if (std::count_if(plan_.lanes.begin(), plan_.lanes.end(),
+                    [start](const Plan::Lane& lane) { return lane.start == start; }) == 0) {
+    start_ended(start);
+  }
+  if (processors_ != nullptr) { processors_->launch(); }
+}
+
+void Executor::lane_ended(std::uint32_t lane) {
+  lanes_[lane].phase = Phase::ended;
+  ends_[lane] = finish_ = simulator_.now();
+  --running_lanes_;
+  if (--running_of_start_[plan_.lanes[lane].start] == 0) { start_ended(plan_.lanes[lane].start); }
+}
+
+/// Whoever waited for all of these lanes begins.
+void Executor::start_ended(std::uint32_t start) {
+  for (std::uint32_t next = 0; next < plan_.starts.size(); ++next) {
+    if (plan_.starts[next].after == start) { launch_at(simulator_.now(), next); }
+  }
+}
+
+}  // namespace athanor

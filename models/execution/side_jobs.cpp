@@ -1,0 +1,48 @@
+#include "models/execution/side_jobs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "models/execution/executor.hpp"
+#include "sim/check.hpp"
+
+namespace athanor {
+
+void assign_starts(Plan& plan, const SideJobs& jobs) {
+  if (jobs.starts.empty()) { return; }
+  require(jobs.of_agents.size() == plan.first_lane.size(), "jobs of {} agents, of {}", jobs.of_agents.size(),
+          plan.first_lane.size());
+  std::set<std::uint32_t> awaited;
+  for (const JobStart& start : jobs.starts) {
+    if (start.after) { awaited.insert(*start.after); }
+  }
+  plan.starts.clear();
+  std::map<Time, std::uint32_t> shared;
+  std::vector<std::uint32_t> start_of;  // by job
+  for (std::uint32_t job = 0; job < jobs.starts.size(); ++job) {
+    const JobStart& start = jobs.starts[job];
+    require(!start.after || *start.after < job, "job {} waits for job {}", job, start.after.value_or(0));
+    const auto next = static_cast<std::uint32_t>(plan.starts.size());
+    const bool alone = start.after || awaited.contains(job);
+    start_of.push_back(alone ? next : shared.try_emplace(start.begin, next).first->second);
+    if (start_of.back() != next) { continue; }
+    plan.starts.push_back({start.begin, start.after ? std::optional(start_of[*start.after]) : std::nullopt});
+  }
+  for (Plan::Lane& lane : plan.lanes) { lane.start = start_of.at(jobs.of_agents[lane.agent.value]); }
+}
+
+std::vector<Time> ends(const Plan& plan, const Executor& executor, const SideJobs& jobs) {
+  std::vector<Time> ends(jobs.starts.size());
+  if (ends.empty()) { return ends; }
+  for (std::size_t agent = 0; agent < plan.first_lane.size(); ++agent) {
+    const std::size_t behind = agent + 1 < plan.first_lane.size() ? plan.first_lane[agent + 1] : plan.lane_of.size();
+    Time& end = ends.at(jobs.of_agents[agent]);
+    for (std::size_t lane = plan.first_lane[agent]; lane < behind; ++lane) {
+      end = std::max(end, executor.end_of(plan.lane_of[lane]));
+    }
+  }
+  return ends;
+}
+
+}  // namespace athanor

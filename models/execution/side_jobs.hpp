@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/execution/plan.hpp"
+
+namespace athanor {
+
+class Executor;
+
+/// When the lanes of one of several jobs begin.
+struct JobStart {
+  Time begin;                                         ///< not earlier
+  std::optional<std::uint32_t> after = std::nullopt;  ///< nor before this job has ended, which has a smaller number
+};
+
+/// Several jobs that one schedule holds side by side.
+struct SideJobs {
+  std::vector<JobStart> starts;          ///< by job; empty: all is one job, which begins at once
+  std::vector<std::uint32_t> of_agents;  ///< by agent, the job that it belongs to
+};
+
+/// Tells the lanes of a whole plan when to begin. Jobs that begin at one time and that no other waits for share a
+/// start, so that their lanes may be one class. Requires a job for every agent.
+void assign_starts(Plan& plan, const SideJobs& jobs);
+
+/// When the last lane of each job ended, on an executor that has finished its plan, folded or not; that of a job
+/// without lanes is zero.
+std::vector<Time> ends(const Plan& plan, const Executor& executor, const SideJobs& jobs);
+
+}  // namespace athanor
