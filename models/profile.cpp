@@ -11,16 +11,32 @@ void read(ObjectReader& reader, HopCost& hop) {
   reader.optional("rate", hop.rate, "Payload rate of one channel; absent: only links limit");
 }
 
+void read(ObjectReader& reader, AggregationCost& cost) {
+  reader.optional("latency", cost.latency, "Of each message to or from an engine; overlaps with other messages");
+  reader.optional("host_latency", cost.host_latency, "More of it between a rank and an engine");
+  reader.optional("rate", cost.rate, "Payload rate of one channel on one hop; absent: only links limit");
+  reader.optional("overhead", cost.overhead, "Of an engine, per message that it adds up or multicasts");
+  reader.optional("reduce_rate", cost.reduce_rate,
+                  "Of an engine: bytes of each input after the first; absent: line rate");
+  reader.optional("grain", cost.grain, "Engines pass on so much at a time; 0B: whole messages");
+  reader.optional("outstanding", cost.outstanding,
+                  "Chunks of a channel that a rank has sent and whose sum it has not got; absent: as many as slots",
+                  {1, 1'000'000});
+  reader.optional("streaming", cost.streaming, "Takes a streaming tree of the aggregation manager");
+}
+
 void read_costs(ObjectReader& reader, Protocol& protocol) {
   reader.optional("start", protocol.start, "Once per collective, beside the launch");
   reader.optional("overhead", protocol.overhead, "Of each primitive that sends or receives");
   reader.optional_object("node", "Hops within a node", [&](ObjectReader& hop) { read(hop, protocol.node); });
   reader.optional_object("network", "Hops between nodes", [&](ObjectReader& hop) { read(hop, protocol.network); });
-  reader.optional_object("engine", "Hops to and from an in-network engine",
+  reader.optional_object("engine", "Hops to and from the engine of NVSwitches",
                          [&](ObjectReader& hop) { read(hop, protocol.engine); });
+  reader.optional_object("aggregation", "What engines in switches of the network cost",
+                         [&](ObjectReader& cost) { read(cost, protocol.aggregation); });
   reader.optional("payload", protocol.payload, "Payload bytes per byte on the wire", {{1, 100}, {1, 1}});
   reader.optional("grain", protocol.grain, "Receivers start on the first grain; 0B: on the whole message");
-  reader.optional("engine_grain", protocol.engine_grain, "The same for engines, which stream");
+  reader.optional("engine_grain", protocol.engine_grain, "The same for NVSwitches, which stream");
   reader.optional("send_end", protocol.send_end, "When a sender may go on",
                   {{"copied", SendEnd::copied}, {"injected", SendEnd::injected}, {"delivered", SendEnd::delivered}});
   reader.optional("eager", protocol.eager, "Largest message that is sent without asking its receiver; absent: all");

@@ -21,20 +21,33 @@ struct HopCost {
   Bandwidth rate = Bandwidth::max();  ///< payload rate of one channel; max: only links limit
 };
 
+/// What engines in switches of the network cost, and what they hold.
+struct AggregationCost {
+  Time latency;                              ///< of every message to or from an engine, pipelined
+  Time host_latency;                         ///< more of it between a rank and an engine: software and NIC
+  Bandwidth rate = Bandwidth::max();         ///< payload rate of one channel on one hop; max: only links limit
+  Time overhead;                             ///< of an engine, per message that it adds up or multicasts
+  Bandwidth reduce_rate = Bandwidth::max();  ///< of an engine: bytes of each input after the first; max: line rate
+  Bytes grain;                               ///< an engine passes on what it has of a message; 0: whole messages
+  std::uint32_t outstanding = 0;             ///< chunks of a channel under way at once (Layout::outstanding)
+  bool streaming = false;                    ///< takes a streaming tree, not one of low latency
+};
+
 /// One way in which a communication library moves data (NCCL: LL, LL128, Simple, and NVLS's own).
 struct Protocol {
   std::string name = "none";
   std::vector<std::string> algorithms;  ///< that use it; empty: every one without an engine
   Bytes from;                           ///< payload sizes at which it is a candidate
   Bytes to = Bytes::max();
-  Time start;           ///< once per collective, beside the launch
-  Time overhead;        ///< per primitive that sends or receives
-  HopCost node;         ///< within a node
-  HopCost network;      ///< between nodes
-  HopCost engine;       ///< to and from an in-network engine
+  Time start;       ///< once per collective, beside the launch
+  Time overhead;    ///< per primitive that sends or receives
+  HopCost node;     ///< within a node
+  HopCost network;  ///< between nodes
+  HopCost engine;   ///< to and from the engine of NVSwitches
+  AggregationCost aggregation;
   Ratio payload{1, 1};  ///< payload bytes per byte on the wire
   Bytes grain;          ///< receivers start on the first grain; 0: on the whole message
-  Bytes engine_grain;   ///< the same for engines, which stream
+  Bytes engine_grain;   ///< the same for NVSwitches, which stream
   SendEnd send_end = SendEnd::delivered;
   Bytes eager = Bytes::max();              ///< larger messages ask their receiver first ...
   Time handshake;                          ///< ... and begin to move so much later

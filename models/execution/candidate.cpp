@@ -1,23 +1,24 @@
 #include "models/execution/candidate.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "models/execution/pricing.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
 
-Candidate::Candidate(const RunRequest& request, const Algorithm& algorithm, const Protocol& protocol)
-    : request_(request), algorithm_(algorithm), protocol_(protocol), collective_(request.collective) {}
+Candidate::Candidate(const RunRequest& request, const Algorithm& algorithm, Protocol protocol)
+    : request_(request), algorithm_(algorithm), protocol_(std::move(protocol)), collective_(request.collective) {}
 
 std::optional<std::string> Candidate::refuses() {
   if (!uses(protocol_)) { return "no protocol of the profile carries it"; }
   if (algorithm_.origin && !suits(*algorithm_.origin)) {
     return fmt::format("it was written for protocol {}", algorithm_.origin->protocol);
   }
-  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, request_.aggregation);
+  if (std::optional<std::string> reason = engine_refuses()) { return reason; }
+  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, engine_limits(request_));
   if (!sites_.refusal.empty()) { return sites_.refusal; }
   choose_layout();
   return algorithm_.refuses(collective_, layout_);
@@ -63,9 +64,23 @@ std::unique_ptr<const CostModel> Candidate::costs(const Schedule& schedule, Byte
     return std::make_unique<ThreadPricing>(*threads, element_size, slots);
   }
   if (const auto& gpus = request_.profile.gpus) { return std::make_unique<GpuPricing>(*gpus, element_size, slots); }
-  const std::uint32_t devices = algorithm_.engine == Engine::server ? schedule.roster().agents : collective_.ranks;
-  return std::make_unique<ProfilePricing>(*request_.cluster.fabric, request_.profile, protocol_, devices, element_size,
-                                          slots);
+  return std::make_unique<ProfilePricing>(*request_.cluster.fabric, request_.profile, protocol_, kinds(schedule),
+                                          element_size, slots);
+}
+
+AgentKinds Candidate::kinds(const Schedule& schedule) const {
+  if (algorithm_.engine == Engine::server) { return {schedule.roster().agents, 0}; }
+  const auto in_node = [&](VertexId vertex) {
+    return request_.cluster.fabric->vertex(vertex).kind == VertexKind::nvswitch;
+  };
+  const auto nvswitches = std::count_if(sites_.vertices.begin(), sites_.vertices.end(), in_node);
+  return {collective_.ranks, static_cast<std::uint32_t>(nvswitches)};
+}
+
+std::optional<std::string> Candidate::engine_refuses() const {
+  if (!aggregates(algorithm_) || !request_.aggregation) { return {}; }
+  const Bytes operation = std::min(payload(request_), request_.overrides.chunk.value_or(Bytes::max()));
+  return athanor::refuses(request_.aggregation->engine, collective_.kind, request_.type, request_.reduction, operation);
 }
 
 /// Profiles know no imported algorithm: it goes the way that rings go.
@@ -91,6 +106,7 @@ void Candidate::choose_layout() {
   layout_.slices = request_.overrides.slices.value_or(protocol_.slices);
   layout_.rings = request_.overrides.rings.value_or(0);
   if (sites_.tree) { layout_.trees = {sites_.tree}; }
+  layout_.outstanding = aggregates(algorithm_) ? protocol_.aggregation.outstanding : 0;
   choose_groups();
   choose_dimensions();
   choose_chunk(request_.overrides.chunk.value_or(protocol_.chunk));
@@ -158,9 +174,21 @@ Placement Candidate::place(const Roster& roster) const {
 
 Bytes payload(const RunRequest& request) { return request.element_size * request.collective.count.count(); }
 
+bool aggregates(const Algorithm& algorithm) {
+  const auto names = aggregating_algorithms();
+  return std::find(names.begin(), names.end(), algorithm.name) != names.end();
+}
+
+std::optional<EngineLimits> engine_limits(const RunRequest& request) {
+  return request.aggregation ? std::optional(request.aggregation->engine.limits) : std::nullopt;
+}
+
 Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm) {
   Candidates candidates;
-  for (const Protocol& protocol : request.profile.protocols) {
+  const bool has_modes = aggregates(algorithm) && request.aggregation != nullptr;
+  const std::vector<Protocol> protocols =
+      has_modes ? engine_protocols(request.aggregation->engine, request.profile) : request.profile.protocols;
+  for (const Protocol& protocol : protocols) {
     const bool asked = !request.overrides.protocol || *request.overrides.protocol == protocol.name;
     if (!asked || payload(request) < protocol.from || payload(request) > protocol.to) { continue; }
     Candidate candidate(request, algorithm, protocol);

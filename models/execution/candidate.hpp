@@ -8,14 +8,15 @@
 #include "algorithms/catalog.hpp"
 #include "models/costs.hpp"
 #include "models/execution/engine_sites.hpp"
+#include "models/execution/pricing.hpp"
 #include "models/execution/run.hpp"
 
 namespace athanor {
 
-/// An algorithm with a protocol, laid out for one size. Borrows all three.
+/// An algorithm with a protocol, laid out for one size. Borrows the request and the algorithm.
 class Candidate {
  public:
-  Candidate(const RunRequest& request, const Algorithm& algorithm, const Protocol& protocol);
+  Candidate(const RunRequest& request, const Algorithm& algorithm, Protocol protocol);
 
   /// Why it cannot run, or nothing. What follows requires that it was asked, and that it can.
   std::optional<std::string> refuses();
@@ -46,6 +47,8 @@ class Candidate {
   Simulated simulate_with(Bytes element_size, const SimulationOptions& options) const;
   bool uses(const Protocol& protocol) const;
   bool suits(const AlgorithmOrigin& origin) const;
+  std::optional<std::string> engine_refuses() const;
+  AgentKinds kinds(const Schedule& schedule) const;
   void choose_layout();
   void choose_groups();
   void choose_dimensions();
@@ -55,7 +58,7 @@ class Candidate {
 
   const RunRequest& request_;
   const Algorithm& algorithm_;
-  const Protocol& protocol_;
+  Protocol protocol_;
   Collective collective_;
   EngineSites sites_;
   Layout layout_;
@@ -68,6 +71,12 @@ struct Candidates {
 };
 
 Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm);
+
+/// Whether it needs engines in switches of the network.
+bool aggregates(const Algorithm& algorithm);
+
+/// Limits of the engines in switches; nothing where switches have none.
+std::optional<EngineLimits> engine_limits(const RunRequest& request);
 
 /// The payload of the request's collective.
 Bytes payload(const RunRequest& request);

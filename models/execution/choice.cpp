@@ -62,14 +62,31 @@ std::optional<std::string> consider(const RunRequest& request, const Algorithm& 
   return candidates.fitting.empty() ? std::optional(candidates.reason) : std::nullopt;
 }
 
+/// Where engines were asked for and cannot be had.
+std::string why_fall_back(const RunRequest& request, const std::vector<std::string>& refused) {
+  if (!request.aggregation || request.aggregation->fallback.empty()) { return ""; }
+  for (std::size_t i = 0; i < request.algorithms.size(); ++i) {
+    if (aggregates(*request.algorithms[i])) { return refused[i]; }
+  }
+  return "";
+}
+
 }  // namespace
 
 Choice choose_fastest(const RunRequest& request) {
   Best best;
   std::vector<std::string> refused;
-  for (const Algorithm* algorithm : request.algorithms) {
-    const std::optional<std::string> reason = consider(request, *algorithm, best);
-    if (reason) { refused.push_back(fmt::format("{}: {}", algorithm->name, *reason)); }
+  const auto try_all = [&](const std::vector<const Algorithm*>& algorithms) {
+    for (const Algorithm* algorithm : algorithms) {
+      const std::optional<std::string> reason = consider(request, *algorithm, best);
+      if (reason) { refused.push_back(fmt::format("{}: {}", algorithm->name, *reason)); }
+    }
+  };
+  try_all(request.algorithms);
+  const std::string why = best.result ? "" : why_fall_back(request, refused);
+  if (!why.empty()) {
+    try_all(request.aggregation->fallback);
+    if (best.result) { best.result->fell_back = why; }
   }
   if (!best.result) {
     throw SimulationError("no-candidate",

@@ -14,7 +14,8 @@ struct Choice {
   std::vector<std::string> refused;  ///< algorithms that do not fit, and why
 };
 
-/// Simulates every pair of an algorithm and a protocol that fit; ties go to those named first. Draws nothing.
+/// Simulates every pair of an algorithm and a protocol that fit; ties go to those named first. Draws nothing. Where
+/// none fits and one of them needs engines, the fallbacks are tried in their place, and the result says why.
 /// Throws SimulationError("no-candidate") with the reasons when none fits.
 Choice choose_fastest(const RunRequest& request);
 

@@ -6,32 +6,49 @@
 
 namespace athanor {
 
-ProfilePricing::ProfilePricing(const Fabric& fabric, const Profile& profile, const Protocol& protocol,
-                               std::uint32_t ranks, Bytes element_size, std::uint32_t least_slots)
+ProfilePricing::ProfilePricing(const Fabric& fabric, const Profile& profile, const Protocol& protocol, AgentKinds kinds,
+                               Bytes element_size, std::uint32_t least_slots)
     : fabric_(fabric),
       profile_(profile),
       protocol_(protocol),
-      ranks_(ranks),
+      kinds_(kinds),
       element_size_(element_size),
       slots_(std::max(protocol.slots, least_slots)) {}
 
 AgentCost ProfilePricing::agent(AgentId agent) const {
-  if (agent.value >= ranks_) { return {}; }  // an engine reduces at line rate
+  if (aggregates(agent)) {
+    return {protocol_.aggregation.overhead, protocol_.aggregation.reduce_rate, Bandwidth::max(), true};
+  }
+  if (!is_device(agent)) { return {}; }  // NVSwitches reduce at line rate
   return {protocol_.overhead, profile_.reduce_rate, profile_.copy_rate, profile_.overlapped};
 }
 
-ConnectionCost ProfilePricing::connection(AgentId from, AgentId to, std::span<const LinkId> path) const {
-  const bool engine = from.value >= ranks_ || to.value >= ranks_;
+HopCost ProfilePricing::hop(AgentId from, AgentId to, std::span<const LinkId> path) const {
+  if (aggregates(from) || aggregates(to)) {
+    const AggregationCost& cost = protocol_.aggregation;
+    const bool both = aggregates(from) && aggregates(to);
+    return {cost.latency + (both ? Time::zero() : cost.host_latency), cost.rate};
+  }
+  if (!is_device(from) || !is_device(to)) { return protocol_.engine; }
   const bool network =
       std::any_of(path.begin(), path.end(), [&](LinkId l) { return fabric_.link(l).kind == LinkKind::network; });
-  const HopCost& hop = engine ? protocol_.engine : network ? protocol_.network : protocol_.node;
+  return network ? protocol_.network : protocol_.node;
+}
+
+Bytes ProfilePricing::grain(AgentId from, AgentId to) const {
+  if (aggregates(from) || aggregates(to)) { return protocol_.aggregation.grain; }
+  return is_device(from) && is_device(to) ? protocol_.grain : protocol_.engine_grain;
+}
+
+ConnectionCost ProfilePricing::connection(AgentId from, AgentId to, std::span<const LinkId> path) const {
+  const HopCost hop = this->hop(from, to, path);
   ConnectionCost cost;
   cost.latency = hop.latency;
   cost.end = protocol_.send_end;
-  cost.grain = engine ? protocol_.engine_grain : protocol_.grain;
+  cost.grain = grain(from, to);
   cost.wire_numerator = protocol_.payload.denominator;
   cost.wire_denominator = protocol_.payload.numerator;
-  if (!engine && protocol_.handshake > Time::zero() && protocol_.eager != Bytes::max()) {
+  if (is_device(from) && is_device(to) && protocol_.handshake > Time::zero() && protocol_.eager != Bytes::max()) {
     cost.eager = scaled_up(protocol_.eager, {cost.wire_numerator, cost.wire_denominator});
     cost.handshake = protocol_.handshake;
   }

@@ -10,13 +10,19 @@
 
 namespace athanor {
 
-/// Prices a schedule by one protocol of a profile: a hop costs by whether it ends at an engine, stays within a node,
-/// or crosses the network.
+/// Which agents are what: devices that run software, then engines of NVSwitches, then engines in switches of the
+/// network.
+struct AgentKinds {
+  std::uint32_t devices = 0;
+  std::uint32_t nvswitches = 0;
+};
+
+/// Prices a schedule by one protocol of a profile: a hop costs by whether it ends at an engine and which, stays within
+/// a node, or crosses the network.
 class ProfilePricing : public CostModel {
  public:
-  /// Borrows fabric, profile and protocol. `ranks`: agents from there on are engines in the network. `least_slots`: of
-  /// the schedule.
-  ProfilePricing(const Fabric& fabric, const Profile& profile, const Protocol& protocol, std::uint32_t ranks,
+  /// Borrows fabric, profile and protocol. `least_slots`: of the schedule.
+  ProfilePricing(const Fabric& fabric, const Profile& profile, const Protocol& protocol, AgentKinds kinds,
                  Bytes element_size, std::uint32_t least_slots);
 
   AgentCost agent(AgentId agent) const override;
@@ -25,10 +31,15 @@ class ProfilePricing : public CostModel {
   std::uint32_t slots() const override { return slots_; }
 
  private:
+  bool is_device(AgentId agent) const { return agent.value < kinds_.devices; }
+  bool aggregates(AgentId agent) const { return agent.value >= kinds_.devices + kinds_.nvswitches; }
+  HopCost hop(AgentId from, AgentId to, std::span<const LinkId> path) const;
+  Bytes grain(AgentId from, AgentId to) const;
+
   const Fabric& fabric_;
   const Profile& profile_;
   const Protocol& protocol_;
-  std::uint32_t ranks_;
+  AgentKinds kinds_;
   Bytes element_size_;
   std::uint32_t slots_;
 };

@@ -74,7 +74,7 @@ bool may_use_engine(const RunRequest& request) {
   return std::any_of(request.algorithms.begin(), request.algorithms.end(), [&](const Algorithm* algorithm) {
     const Engine engine = algorithm->engine;
     return engine != Engine::none &&
-           find_engine_sites(request.cluster, request.collective.ranks, engine, request.aggregation).refusal.empty();
+           find_engine_sites(request.cluster, request.collective.ranks, engine, engine_limits(request)).refusal.empty();
   });
 }
 
@@ -88,6 +88,7 @@ RunResult run_collective(const RunRequest& request) {
   result.bound = lower_bound(request.cluster, request.collective, result.size, may_use_engine(request));
   result.limited_by = limit(request, result, choice.candidate);
   result.extrapolated = !request.profile.covers(request.collective.kind, request.collective.ranks, result.size);
+  if (!result.fell_back.empty()) { result.notes.push_back("fell back from " + result.fell_back); }
   for (const std::string& reason : choice.refused) { result.notes.push_back("does not fit: " + reason); }
   if (result.time < result.bound.time) {
     result.notes.emplace_back("less than the bound: the ideal network lets connections share a link at full speed");

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "algorithms/collective.hpp"
 #include "models/bound.hpp"
 #include "models/execution/simulate.hpp"
-#include "models/in_network/aggregation_manager.hpp"
+#include "models/in_network/aggregation.hpp"
 #include "models/profile.hpp"
 #include "topologies/cluster.hpp"
 
@@ -37,8 +38,10 @@ struct RunRequest {
   Overrides overrides;
   SimulationOptions options;  ///< a timeline draws the fastest candidate only
   std::uint64_t seed = 1;     ///< of routing
-  /// Of the switches of the network; absent: they do not reduce and multicast.
-  std::optional<EngineLimits> aggregation = std::nullopt;
+  /// Of the switches of the network; null: they do not reduce and multicast.
+  std::shared_ptr<const Aggregation> aggregation = nullptr;
+  DataType type = DataType::float32;  ///< what engines are asked to add ...
+  Reduction reduction = Reduction::sum;
 };
 
 /// The candidate that took least time; ties go to the algorithm and protocol named first.
@@ -52,6 +55,7 @@ struct RunResult {
   Bound bound;                ///< of the hardware, with its engines where a candidate uses them
   std::string limited_by;     ///< the busiest link by kind and ends, "launch", "latency" or "transfers, ..."
   bool extrapolated = false;  ///< outside the domain in which the profile was fitted
+  std::string fell_back;      ///< why a fallback of the engines' algorithms ran; "": none did
   bool padded = false;        ///< priced at the next size that is cut into equal pieces
   Simulated simulated;
   std::vector<std::string> notes;  ///< which algorithms did not fit and why; a time that no hardware reaches

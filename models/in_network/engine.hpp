@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "algorithms/collective.hpp"
 #include "models/in_network/engine_limits.hpp"
 #include "models/profile.hpp"
 
@@ -15,19 +18,37 @@ struct InNetworkEngine {
   std::string name;     ///< "sharp_v2", ...: in scenarios
   std::string summary;  ///< one line
   EngineLimits limits;
+  std::uint32_t trees_per_job = 1;  ///< that a job's channels are spread over
   /// Does a job keep its streaming tree for itself? Else jobs take turns, operation by operation.
   bool exclusive = true;
-  /// How its messages travel: costs of hops to and from engines, sizes, chunks. What the host's software costs is that
-  /// of the profile.
+  /// How messages travel, each where its payload sizes say: what hops, engines and packets cost, and chunks. What the
+  /// host's software costs is that of the profile (see engine_protocols).
   std::vector<Protocol> modes;
-  std::string source;   ///< of the limits and costs
-  std::string assumed;  ///< what no public document says; "": nothing
+  std::string source;   ///< of limits and costs
+  std::string assumed;  ///< what no public document says
 };
 
-/// All engines, each defined in a file of its own under engines/.
+/// All engines, each system in a file of its own under engines/. The first, "ideal", has neither limits nor costs.
 std::span<const InNetworkEngine> engine_catalog();
+
+/// Those in switches of the network, which an aggregation manager grants.
+bool is_in_switches(const InNetworkEngine& engine);
 
 /// Throws ScenarioError ("unknown-engine") with the nearest name and all names.
 const InNetworkEngine& find_engine(std::string_view name);
+
+/// Why an engine cannot do this at all, in words for the user, or nothing: a type or reduction that it does not add, an
+/// operation of more bytes than it takes. `operation`: the payload, or the chunk where the library cuts it into
+/// operations of its own.
+std::optional<std::string> refuses(const InNetworkEngine& engine, CollectiveKind kind, DataType type,
+                                   Reduction reduction, Bytes operation);
+
+/// The algorithms that need engines in switches of the network, by the names of the catalog.
+std::span<const std::string> aggregating_algorithms();
+
+/// The protocols by which these algorithms run on a machine with this profile and such engines: those of the profile
+/// where it names one of the algorithms; else one for each mode, with the costs of the profile's first protocol for the
+/// software of hosts: half of its latency between nodes at each end of a tree.
+std::vector<Protocol> engine_protocols(const InNetworkEngine& engine, const Profile& profile);
 
 }  // namespace athanor

@@ -13,6 +13,8 @@ namespace athanor {
 enum class EnginePlace : std::uint8_t {
   every_switch,  ///< in switches of all tiers
   leaf,          ///< in, or beside, the switches next to hosts alone
+  nvswitch,      ///< in the NVSwitches of a node; no aggregation manager
+  nic,           ///< in the NICs; no aggregation manager
 };
 
 /// What engines of one kind can do, as their documents say; what those do not limit is at its maximum.

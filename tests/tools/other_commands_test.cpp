@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include <doctest/doctest.h>
@@ -8,7 +9,7 @@
 using namespace athanor;
 
 TEST_CASE("list shows every topic as text and as JSON") {
-  for (const char* topic : {"algorithms", "topologies", "presets", "profiles", "measurements"}) {
+  for (const char* topic : {"algorithms", "topologies", "engines", "presets", "profiles", "measurements"}) {
     CAPTURE(topic);
     const Ran text = athanor_run({"list", topic});
     CHECK(text.code == 0);
@@ -36,6 +37,23 @@ TEST_CASE("list topologies knows every kind of fabric that scenarios do, with it
   const Ran verbose = athanor_run({"list", "topologies", "--verbose"});
   CHECK(verbose.says("keys       dimensions, link, nics, positions, twists"));
   CHECK(verbose.says("SC'09"));
+}
+
+TEST_CASE("list engines knows limits, costs, sources and what is assumed of each") {
+  const nlohmann::json listed = athanor_run({"list", "engines", "--json"}).json()["results"];
+  const auto engine = [&](const std::string& name) {
+    return *std::find_if(listed.begin(), listed.end(),
+                         [&](const nlohmann::json& each) { return each["name"] == name; });
+  };
+  CHECK(engine("sharp_v2")["limits"]["streams_per_switch"] == 1);
+  CHECK(engine("sharp_v2")["limits"]["message_bytes"] == 1073741792);
+  CHECK(engine("sharp_v3")["limits"]["streams_per_switch"].is_null());
+  CHECK(engine("sharp_v3")["limits"]["streams_per_port"] == 1);
+  CHECK(engine("nvls")["place"] == "NVSwitches");
+  const Ran verbose = athanor_run({"list", "engines", "--verbose"});
+  CHECK(verbose.says("assumed    "));
+  CHECK(verbose.says("COMHPC 2016"));
+  CHECK(athanor_run({"list", "engine"}).says("did you mean 'engines'?"));
 }
 
 TEST_CASE("plot topology says what is missing and what is too much") {

@@ -181,8 +181,8 @@ std::string words_for(const Cluster& cluster) {
 
 Time simulate_over_mpi(const Probe& probe, const Cluster& cluster, const Profile& profile) {
   const Schedule& schedule = *probe.schedule;
-  const ProfilePricing pricing(*cluster.fabric, profile, protocol_of(profile), schedule.roster().ranks, Bytes{4},
-                               schedule.least_slots());
+  const AgentKinds kinds{.devices = schedule.roster().ranks, .nvswitches = 0};
+  const ProfilePricing pricing(*cluster.fabric, profile, protocol_of(profile), kinds, Bytes{4}, schedule.least_slots());
   const Placement placement{cluster.endpoints, 0};
   return profile.launch + simulate(schedule, cluster, placement, pricing, {}).time;
 }

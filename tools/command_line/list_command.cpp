@@ -8,6 +8,7 @@
 #include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/list_algorithms.hpp"
+#include "tools/command_line/list_engines.hpp"
 #include "tools/command_line/list_topologies.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/scenario/cluster_section.hpp"
@@ -64,7 +65,7 @@ struct Topic {
 constexpr Topic kTopics[] = {{"presets", &presets}, {"profiles", &profiles}, {"measurements", &measurements}};
 
 const Topic& find_topic(const std::string& word) {
-  std::vector<std::string> names{"algorithms", "topologies"};
+  std::vector<std::string> names{"algorithms", "topologies", "engines"};
   for (const Topic& topic : kTopics) {
     if (topic.name == word) { return topic; }
     names.emplace_back(topic.name);
@@ -111,9 +112,9 @@ void check_options(const Invocation& invocation) {
 ExitCode list(const Invocation& invocation, const Streams& streams) {
   const std::string& topic = invocation.arguments[0];
   if (topic == "algorithms") { return list_algorithms(invocation, streams); }
-  if (topic == "topologies") {
+  if (topic == "topologies" || topic == "engines") {
     check_options(invocation);
-    return list_topologies(invocation, streams);
+    return topic == "engines" ? list_engines(invocation, streams) : list_topologies(invocation, streams);
   }
   const Rows rows = find_topic(topic).rows(invocation.library);
   check_options(invocation);
@@ -129,12 +130,13 @@ ExitCode list(const Invocation& invocation, const Streams& streams) {
 
 Command list_command() {
   return {.name = "list",
-          .summary = "lists algorithms, topologies, presets, profiles or measurements",
-          .arguments = "algorithms|topologies|presets|profiles|measurements",
+          .summary = "lists algorithms, topologies, engines, presets, profiles or measurements",
+          .arguments = "algorithms|topologies|engines|presets|profiles|measurements",
           .explanation =
               "The names that scenarios may use. Algorithms come with their steps and bytes, and with\n"
               "--verbose with how they go, their closed form and its source. So do topologies, with their\n"
-              "keys, sizes, diameter and bisection.\n",
+              "keys, sizes, diameter and bisection, and the engines of networks with their limits, costs,\n"
+              "sources and what is assumed of them.\n",
           .example = "athanor list algorithms --collective all_reduce --ranks 16 --size 64MiB",
           .least_arguments = 1,
           .most_arguments = 1,

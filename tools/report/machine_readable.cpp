@@ -42,6 +42,7 @@ Json to_json(const ResultRow& row) {
     json["measured_time_us"] = *row.measured_us;
     json["error"] = *relative;
   }
+  if (!run.fell_back.empty()) { json["fell_back"] = run.fell_back; }
   if (run.simulated.packets) { json["packets"] = packets_json(*run.simulated.packets); }
   if (row.spread) {
     json["seeds"] = row.spread->seeds;

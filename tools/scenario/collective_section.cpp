@@ -28,6 +28,14 @@ void read_type(ValueReader& value, DataType& type) {
   if (!value.describing() && value.ok()) { type = data_type(text).value(); }
 }
 
+void read_reduction(ValueReader& value, Reduction& reduction) {
+  std::vector<std::string> names;
+  for (const Reduction each : reductions()) { names.emplace_back(name(each)); }
+  std::string text(name(reduction));
+  value.read(text, OneOf{names});
+  if (!value.describing() && value.ok()) { reduction = athanor::reduction(text).value(); }
+}
+
 /// Sides of a grid; zeros stand behind them.
 void read_dimensions(ValueReader& value, std::optional<Dimensions>& dimensions) {
   constexpr std::uint32_t kMostSides = Dimensions{}.size();
@@ -100,6 +108,9 @@ void read(ObjectReader& reader, const CollectiveContext& context, CollectiveSect
       "exchange", "Of all_to_all_v: rows by sender, the path of a CSV or JSON file with them, or a distribution",
       [&](ValueReader& value) { read_exchange(value, context.directory, context.problems, section.exchange); });
   reader.optional_value("type", "Of the elements", [&](ValueReader& value) { read_type(value, section.type); });
+  reader.optional_value("reduction",
+                        "By which contributions are combined; it counts where engines do not know them all",
+                        [&](ValueReader& value) { read_reduction(value, section.reduction); });
   reader.optional("root", section.root,
                   "The root of broadcast, reduce, gather and scatter; the sender of send_receive");
   reader.optional("in_place", section.in_place, "Are a rank's input and output one buffer, the one within the other?");

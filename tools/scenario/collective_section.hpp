@@ -19,6 +19,7 @@ struct CollectiveSection {
   std::vector<Bytes> sizes;              ///< empty where `exchange` says them
   std::optional<ExchangeText> exchange;  ///< of all-to-all-v
   DataType type = DataType::float32;
+  Reduction reduction = Reduction::sum;
   std::uint32_t root = 0;
   bool in_place = false;
   std::optional<std::uint32_t> ranks;  ///< none: every endpoint

@@ -8,6 +8,7 @@
 
 #include "models/network/packet/packet_plan.hpp"
 #include "sim/format.hpp"
+#include "tools/scenario/aggregation_section.hpp"
 #include "tools/scenario/collective_section.hpp"
 #include "tools/scenario/profile_section.hpp"
 #include "tools/scenario/verify_section.hpp"
@@ -24,7 +25,7 @@ struct NetworkSection {
   std::optional<bool> pxn;
   std::string fabric;
   std::uint32_t queue_pairs = 1;
-  std::optional<EngineLimits> aggregation;
+  std::optional<AggregationSection> aggregation;
   Place routing_place;
   Place fabric_place;
 };
@@ -46,11 +47,8 @@ void read(ObjectReader& reader, NetworkSection& section) {
   reader.optional("queue_pairs", section.queue_pairs,
                   "Of a connection: flows that are hashed each on its own and carry equal shares of every message",
                   {1, 128});
-  reader.optional_object("aggregation", "That the switches reduce and multicast; absent: they do not",
-                         [&](ObjectReader& inner) {
-                           inner.optional("children", section.aggregation.emplace().children,
-                                          "Most that one switch adds up: ranks and other switches", {2, UINT32_MAX});
-                         });
+  reader.optional_object("aggregation", "The engines that the switches have, which reduce and multicast; absent: none",
+                         [&](ObjectReader& inner) { read(inner, section.aggregation.emplace()); });
   read(reader, section.packet);  // means nothing at the other levels, so that they can be compared by one word
   section.routing_place = reader.place(reader.has("routing") ? "routing" : "pxn");
   section.fabric_place = reader.place("fabric");
@@ -130,6 +128,7 @@ void take(const CollectiveSection& section, const ScenarioChanges& changes, Case
   scenario_case.root = section.root;
   scenario_case.in_place = section.in_place;
   scenario_case.type = section.type;
+  scenario_case.reduction = section.reduction;
   scenario_case.sizes = changes.sizes.value_or(section.sizes);
   scenario_case.algorithms = section.choice.algorithms;
   scenario_case.each_algorithm = section.choice.each;
@@ -156,6 +155,14 @@ void take_exchange(const CollectiveSection& section, ReadingContext& context, Ca
   if (scenario_case.exchange) { scenario_case.sizes = {element * scenario_case.exchange->largest().count()}; }
 }
 
+/// Is something to run in place of engines that cannot be had?
+bool falls_back(const Case& scenario_case, const RunRequest& request) {
+  if (!scenario_case.aggregation || scenario_case.each_algorithm) { return false; }
+  const auto& fallback = scenario_case.aggregation->fallback;
+  return std::any_of(fallback.begin(), fallback.end(),
+                     [&](const Algorithm* algorithm) { return !why_not(request, *algorithm); });
+}
+
 /// The first size for which nothing fits is told, with what every algorithm lacks and which others would fit.
 void check_algorithms(const CollectiveSection& section, ReadingContext& context, const Case& scenario_case) {
   for (const Bytes size : scenario_case.sizes) {
@@ -166,7 +173,7 @@ void check_algorithms(const CollectiveSection& section, ReadingContext& context,
       if (!reason) { break; }
       reasons.push_back(fmt::format("{}: {}", algorithm->name, *reason));
     }
-    if (reasons.size() < scenario_case.algorithms.size()) { continue; }
+    if (reasons.size() < scenario_case.algorithms.size() || falls_back(scenario_case, request)) { continue; }
     std::vector<std::string> names;
     for (const Algorithm* other : algorithms_of(scenario_case.kind)) {
       if (!why_not(request, *other)) { names.push_back(other->name); }
@@ -266,7 +273,9 @@ RunRequest Case::request(Bytes size, const SimulationOptions& options) const {
           .overrides = overrides,
           .options = options,
           .seed = seed,
-          .aggregation = aggregation};
+          .aggregation = aggregation,
+          .type = type,
+          .reduction = reduction};
 }
 
 void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case) {
@@ -285,7 +294,6 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   scenario_case.level = network.level;
   scenario_case.packet = network.packet;
   scenario_case.queue_pairs = network.queue_pairs;
-  scenario_case.aggregation = network.aggregation;
   ClusterWorkshop::Order order;
   reader.required_value("cluster", "Nodes and what joins them", [&](ValueReader& value) {
     value.object([&](ObjectReader& inner) { read_cluster(inner, order.text); });
@@ -313,6 +321,10 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   check_protocol(reader, scenario_case);
   check_verification(reader, scenario_case);
   if (!reader.ok()) { return; }
+  if (network.aggregation) {
+    scenario_case.aggregation =
+        resolve(*network.aggregation, *scenario_case.cluster, scenario_case.kind, context.problems);
+  }
   take_exchange(section, context, scenario_case);
   check_algorithms(section, context, scenario_case);
 }

@@ -32,7 +32,7 @@ struct Case {
   NetworkLevel level = NetworkLevel::flow;
   PacketSettings packet;  ///< at packet level
   std::uint32_t queue_pairs = 1;
-  std::optional<EngineLimits> aggregation;     ///< of the switches of the network
+  std::shared_ptr<const Aggregation> aggregation;  ///< of the switches of the network; null: they have no engines
   std::shared_ptr<const TrafficText> traffic;  ///< resolved; null: a collective. What follows up to the profile is of
                                                ///< collectives, but `ranks` and `sizes`, which are those of messages
   CollectiveKind kind = CollectiveKind::all_reduce;
@@ -40,6 +40,7 @@ struct Case {
   std::uint32_t root = 0;
   bool in_place = false;
   DataType type = DataType::float32;
+  Reduction reduction = Reduction::sum;
   std::vector<Bytes> sizes;
   std::vector<const Algorithm*> algorithms;               ///< candidates; the fastest at each size counts
   bool each_algorithm = false;                            ///< is reported instead, where it fits

@@ -1,0 +1,112 @@
+#include "models/in_network/engine.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/in_network/engines.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+InNetworkEngine ideal_engine() {
+  InNetworkEngine engine;
+  engine.name = "ideal";
+  engine.summary =
+      "every switch adds up and multicasts at line rate, without limits: what an engine could bring at best";
+  engine.modes.emplace_back().name = "aggregation";
+  engine.modes.back().slots = 4096;
+  engine.source = "none: a bound";
+  return engine;
+}
+
+template <class List, class Value>
+bool holds(const List& list, const Value& value) {
+  return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+}
+
+}  // namespace
+
+std::span<const InNetworkEngine> engine_catalog() {
+  static const std::vector<InNetworkEngine> engines{
+      ideal_engine(),     sharp_v1_engine(), sharp_v2_engine(),    sharp_v3_engine(), sharp_v4_engine(),
+      netreduce_engine(), panama_engine(),   roar_engine(),        switchml_engine(), atp_engine(),
+      naca_engine(),      nvls_engine(),     nic_offload_engine(),
+  };
+  return engines;
+}
+
+bool is_in_switches(const InNetworkEngine& engine) {
+  return engine.limits.place == EnginePlace::every_switch || engine.limits.place == EnginePlace::leaf;
+}
+
+const InNetworkEngine& find_engine(std::string_view name) {
+  std::vector<std::string> names;
+  for (const InNetworkEngine& engine : engine_catalog()) {
+    if (engine.name == name) { return engine; }
+    names.push_back(engine.name);
+  }
+  const std::string near = nearest(std::string(name), names);
+  const std::string hint = fmt::format("{}there are {}", near.empty() ? "" : fmt::format("did you mean '{}'? ", near),
+                                       fmt::join(names, ", "));
+  throw ScenarioError(Problem{"unknown-engine", fmt::format("there is no engine '{}'", name), {}, hint});
+}
+
+std::optional<std::string> refuses(const InNetworkEngine& engine, CollectiveKind kind, DataType type,
+                                   Reduction reduction, Bytes operation) {
+  const EngineLimits& limits = engine.limits;
+  if (operation > limits.message) {
+    return fmt::format("an operation of {} bytes, and {} takes {} at most", operation.count(), engine.name,
+                       limits.message.count());
+  }
+  if (!reduces(kind)) { return {}; }
+  if (!holds(limits.types, type)) {
+    std::vector<std::string_view> names;
+    for (const DataType known : limits.types) { names.push_back(name(known)); }
+    return fmt::format("{} does not add {}: only {}", engine.name, name(type), fmt::join(names, ", "));
+  }
+  if (!holds(limits.reductions, reduction)) {
+    std::vector<std::string_view> names;
+    for (const Reduction known : limits.reductions) { names.push_back(name(known)); }
+    return fmt::format("{} does not reduce by {}: only by {}", engine.name, name(reduction), fmt::join(names, ", "));
+  }
+  return {};
+}
+
+std::span<const std::string> aggregating_algorithms() {
+  static const std::vector<std::string> names{"aggregation_tree", "nvls_sharp", "collnet_direct", "collnet_chain"};
+  return names;
+}
+
+std::vector<Protocol> engine_protocols(const InNetworkEngine& engine, const Profile& profile) {
+  const auto names = aggregating_algorithms();
+  const auto aggregates = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  std::vector<Protocol> protocols;
+  for (const Protocol& protocol : profile.protocols) {
+    if (std::any_of(protocol.algorithms.begin(), protocol.algorithms.end(), aggregates)) {
+      protocols.push_back(protocol);
+    }
+  }
+  if (!protocols.empty()) { return protocols; }
+  const Protocol& host = profile.protocols.front();
+  for (Protocol protocol : engine.modes) {
+    protocol.algorithms.assign(names.begin(), names.end());
+    protocol.start = host.start;
+    protocol.overhead = host.overhead;
+    protocol.node = host.node;
+    protocol.engine = host.engine;
+    protocol.network = host.network;
+    protocol.engine_grain = host.engine_grain;
+    protocol.send_end = SendEnd::injected;  // messages follow each other on the wire
+    protocol.aggregation.host_latency = host.network.latency / 2;
+    protocols.push_back(std::move(protocol));
+  }
+  return protocols;
+}
+
+}  // namespace athanor

@@ -1,0 +1,34 @@
+#include "models/in_network/engines.hpp"
+
+// ATP: programmable top-of-rack switches whose slots ("aggregators") all jobs share. A packet's slot is a hash of its
+// job and number; one that another packet holds lets the packet pass on to the job's parameter server, which adds up
+// what the switch did not. What jobs do to each other, and losses: slots/.
+
+namespace athanor {
+
+using namespace literals;
+
+InNetworkEngine atp_engine() {
+  InNetworkEngine engine;
+  engine.name = "atp";
+  engine.summary = "ATP: integers in programmable top-of-rack switches, slots shared by all jobs, a server behind them";
+  engine.limits.place = EnginePlace::leaf;
+  engine.limits.types = {DataType::float32, DataType::int32};
+  engine.limits.reductions = {Reduction::sum, Reduction::average};
+  engine.exclusive = false;
+  Protocol mode;
+  mode.name = "ATP";
+  mode.chunk = 248_B;
+  mode.slots = 512;
+  mode.payload = {248, 306};
+  mode.aggregation.latency = 400_ns;
+  mode.aggregation.outstanding = 512;
+  engine.modes = {mode};
+  engine.source =
+      "Lao et al., ATP: In-network Aggregation for Multi-tenant Learning, NSDI 2021 (packets of 306 bytes with 62 "
+      "elements of 4 bytes; aggregators by hash; parameter server as fallback)";
+  engine.assumed = "400 ns through the switch's pipeline; a window of 512 packets";
+  return engine;
+}
+
+}  // namespace athanor

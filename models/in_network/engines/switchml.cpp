@@ -1,0 +1,34 @@
+#include "models/in_network/engines.hpp"
+
+// SwitchML: a programmable switch with a pool of slots. A worker sends packet k into slot k mod s as soon as it has the
+// result of packet k - s, which is window and recovery from loss at once. The switch adds integers; workers turn blocks
+// of floating-point numbers into integers of a common exponent (see EngineArithmetic). Losses: slots/.
+
+namespace athanor {
+
+using namespace literals;
+
+InNetworkEngine switchml_engine() {
+  InNetworkEngine engine;
+  engine.name = "switchml";
+  engine.summary = "SwitchML: integers in a programmable switch, a pool of slots as window";
+  engine.limits.types = {DataType::float32, DataType::float16, DataType::int32};
+  engine.limits.reductions = {Reduction::sum, Reduction::average};
+  engine.exclusive = false;
+  Protocol mode;
+  mode.name = "SwitchML";
+  mode.chunk = 1_KiB;
+  mode.slots = 512;
+  mode.payload = {1024,
+                  1024 + 86};  // Ethernet 38, IPv4 20, UDP 8, base transport 12, SwitchML's exponents and numbers 8
+  mode.aggregation.latency = 400_ns;
+  mode.aggregation.outstanding = 512;
+  engine.modes = {mode};
+  engine.source =
+      "Sapio et al., Scaling Distributed Machine Learning with In-Network Aggregation, NSDI 2021 (Tofino; 128 slots at "
+      "10 Gb/s and 512 at 100 Gb/s, packets of 256 elements of 4 bytes over RDMA, block floating point)";
+  engine.assumed = "400 ns through the switch's pipeline; several racks: switches in a tree, as the paper outlines";
+  return engine;
+}
+
+}  // namespace athanor

@@ -1,0 +1,145 @@
+#include "models/in_network/engine.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "algorithms/catalog.hpp"
+#include "models/execution/run.hpp"
+#include "sim/error.hpp"
+#include "topologies/generators.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+
+namespace {
+
+using enum CollectiveKind;
+
+Cluster racks() {
+  ClosSpec spec;
+  spec.tiers = 2;
+  spec.radix = 8;
+  spec.host_cable = spec.up_cable = spec.core_cable = {10_GBps, 10_GBps, 1_us, Time::zero()};
+  return fat_tree(hosts(32), spec, {.routing = Routing::ecmp});
+}
+
+struct Asked {
+  std::string engine = "ideal";
+  Bytes size{1'000'000};
+  DataType type = DataType::float32;
+  Reduction reduction = Reduction::sum;
+  bool falls_back = false;
+};
+
+RunResult run(const Cluster& cluster, const Asked& asked) {
+  const Profile ideal;
+  auto aggregation = std::make_shared<Aggregation>(Aggregation{find_engine(asked.engine), {}});
+  if (asked.falls_back) {
+    aggregation->fallback = {&find(all_reduce, "ring"), &find(all_reduce, "double_binary_tree")};
+  }
+  const auto ranks = static_cast<std::uint32_t>(cluster.endpoints.size());
+  const Collective collective{all_reduce, ranks, Elements{asked.size / size_of(asked.type)}};
+  return run_collective({.cluster = cluster,
+                         .profile = ideal,
+                         .collective = collective,
+                         .element_size = size_of(asked.type),
+                         .algorithms = {&find(all_reduce, "aggregation_tree")},
+                         .overrides = {},
+                         .options = {},
+                         .aggregation = aggregation,
+                         .type = asked.type,
+                         .reduction = asked.reduction});
+}
+
+std::string refusal(const Asked& asked) {
+  try {
+    run(racks(), asked);
+  } catch (const SimulationError& error) { return error.what(); }
+  return "";
+}
+
+bool says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("every engine has a name of its own, a source, and at least one mode where it sits in switches") {
+  std::set<std::string> names;
+  for (const InNetworkEngine& engine : engine_catalog()) {
+    CAPTURE(engine.name);
+    CHECK(names.insert(engine.name).second);
+    CHECK_FALSE(engine.summary.empty());
+    CHECK_FALSE(engine.source.empty());
+    CHECK(engine.modes.empty() != is_in_switches(engine));
+    CHECK(&find_engine(engine.name) == &engine);
+  }
+}
+
+TEST_CASE("an unknown engine is answered with the nearest name") {
+  try {
+    find_engine("sharp_v22");
+    FAIL("found");
+  } catch (const ScenarioError& error) { CHECK(says(error.problems().front().hint, "did you mean 'sharp_v2'?")); }
+}
+
+TEST_CASE("an engine refuses what it cannot add and what is too long, in words, or what is to run instead does") {
+  CHECK(says(refusal({.engine = "sharp_v2", .type = DataType::int8}), "sharp_v2 does not add int8"));
+  CHECK(says(refusal({.engine = "sharp_v3", .reduction = Reduction::product}), "does not reduce by product"));
+  const Bytes gib{1'073'741'824};
+  CHECK(says(refusal({.engine = "sharp_v3", .size = gib}), "1073741824 bytes, and sharp_v3 takes 1073741792 at most"));
+  CHECK(refusal({.engine = "sharp_v3", .type = DataType::int8}).empty());
+  const RunResult result = run(racks(), {.engine = "sharp_v2", .type = DataType::int8, .falls_back = true});
+  CHECK((result.algorithm == "ring" || result.algorithm == "double_binary_tree"));
+  CHECK(says(result.fell_back, "sharp_v2 does not add int8"));
+  CHECK(says(result.notes.front(), "fell back from aggregation_tree"));
+  CHECK(run(racks(), {.engine = "sharp_v2", .falls_back = true}).fell_back.empty());
+}
+
+// Streaming sends and receives every byte once: 2048 of 2130 bytes of a packet are payload, so at least 95 % of the
+// link's rate, and twice the ring's less its (P - 1) / P.
+TEST_CASE("streaming aggregation reaches 95 to 96 % of a link, and twice the speed of a ring") {
+  const Cluster cluster = racks();
+  const Bytes size{512'000'000};
+  const RunResult sharp = run(cluster, {.engine = "sharp_v2", .size = size});
+  const double share = algorithm_bandwidth(size, sharp.time) / 10;
+  CHECK(share > 0.95);
+  CHECK(share < 0.96154);
+  const Profile ideal;
+  const Collective collective{all_reduce, 32, Elements{size / Bytes{4}}};
+  const RunResult ring = run_collective({.cluster = cluster,
+                                         .profile = ideal,
+                                         .collective = collective,
+                                         .algorithms = {&find(all_reduce, "ring")},
+                                         .overrides = {},
+                                         .options = {}});
+  const double gain = seconds(ring.time) / seconds(sharp.time);
+  CHECK(gain > 1.8);
+  CHECK(gain < 2.0 * 31 / 32);
+}
+
+// Waves: W chunks of the low-latency path go out, and one more with each sum that comes back.
+TEST_CASE("payloads beyond one transaction take longer on the low-latency path, by waves") {
+  const Cluster cluster = racks();
+  const Time one = run(cluster, {.engine = "sharp_v1", .size = 256_B}).time;
+  const Time many = run(cluster, {.engine = "sharp_v1", .size = 256_B * 64}).time;
+  CHECK(many > one * 4);
+  CHECK(many < one * 64);
+}
+
+TEST_CASE("a profile that prices one of the algorithms is taken at its word") {
+  Profile profile;
+  profile.protocols.front().algorithms = {"ring"};
+  Protocol& known = profile.protocols.emplace_back();
+  known.name = "SHARP";
+  known.algorithms = {"aggregation_tree"};
+  const auto protocols = engine_protocols(find_engine("sharp_v2"), profile);
+  REQUIRE(protocols.size() == 1);
+  CHECK(protocols.front().name == "SHARP");
+  profile.protocols.pop_back();
+  profile.protocols.front().network.latency = 2_us;
+  const auto modes = engine_protocols(find_engine("sharp_v2"), profile);
+  REQUIRE(modes.size() == 2);
+  CHECK(modes.front().aggregation.host_latency == 1_us);
+}

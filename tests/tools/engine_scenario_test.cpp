@@ -1,0 +1,66 @@
+#include <doctest/doctest.h>
+
+#include "tests/tools/command_line_fixture.hpp"
+
+using namespace athanor;
+
+namespace {
+
+/// An all-reduce of 16 hosts on two leaves and two spines by engines in the switches.
+std::string by_engines(const std::string& aggregation, const std::string& collective = R"("sizes": "1MiB")") {
+  return R"({"cluster": {"nodes": 16, "fabric": {"kind": "fat_tree", "tiers": 2, "hosts_per_leaf": 8, "leaves": 2,
+      "spines": 2, "link": {"rate": "50GB/s", "latency": "1us"}}},
+    "network": {"aggregation": {)" +
+         aggregation + R"(}}, "collective": {"kind": "all_reduce", "algorithm": "aggregation_tree", )" + collective +
+         "}}";
+}
+
+Ran run(const std::string& scenario) {
+  const Folder folder;
+  return athanor_run({"run", folder.write("s.json", scenario), "--json"});
+}
+
+}  // namespace
+
+TEST_CASE("a scenario names the engines of its switches") {
+  const nlohmann::json row = run(by_engines(R"("engine": "sharp_v3")")).json()["results"][0];
+  CHECK(row["algorithm"] == "aggregation_tree");
+  CHECK(row["protocol"] == "SAT");
+  CHECK_FALSE(row.contains("fell_back"));
+}
+
+TEST_CASE("what an engine does not take is refused where the scenario does not fall back") {
+  const Ran type = run(by_engines(R"("engine": "sharp_v2")", R"("type": "int8", "sizes": "1MiB")"));
+  CHECK(type.code == 3);
+  CHECK(type.says("aggregation_tree: sharp_v2 does not add int8: only float16, float32, float64, int32, int64"));
+  CHECK(type.says("these fit: "));
+  const Ran message = run(by_engines(R"("message": "1MiB")", R"("sizes": ["512KiB", "2MiB"])"));
+  CHECK(message.code == 3);
+  CHECK(message.says("nothing can run all_reduce of 2 MiB here"));
+  CHECK(message.says("an operation of 2097152 bytes, and ideal takes 1048576 at most"));
+  const Ran cut = run(by_engines(R"("message": "1MiB")", R"("sizes": "2MiB", "chunk": "1MiB")"));
+  CHECK(cut.code == 0);
+}
+
+TEST_CASE("where engines cannot be had and the scenario falls back, the result says from what and why") {
+  const std::string children = R"("children": 4, "on_exhausted": "fallback")";
+  const Ran ran = run(by_engines(children));
+  const nlohmann::json row = ran.json()["results"][0];
+  CHECK(row["algorithm"] != "aggregation_tree");
+  CHECK(row["fell_back"].get<std::string>().find("children hang on leaf") != std::string::npos);
+  const nlohmann::json named = run(by_engines(children + R"(, "fallback": ["halving_doubling"])")).json()["results"][0];
+  CHECK(named["algorithm"] == "halving_doubling");
+  CHECK(run(by_engines(R"("children": 4)")).code == 3);
+}
+
+TEST_CASE("mistakes in the section are told at their key") {
+  CHECK(run(by_engines(R"("engine": "sharp_v9")")).says("/network/aggregation/engine"));
+  const Ran spine = run(by_engines(R"("switches": ["spin0"])"));
+  CHECK(spine.code == 3);
+  CHECK(spine.says("no switch of the network is called \"spin0\""));
+  CHECK(spine.says("did you mean \"spine0\"?"));
+  CHECK(run(by_engines(R"("fallback": ["ring"])")).says(R"(add "on_exhausted": "fallback")"));
+  const std::string falls = R"("on_exhausted": "fallback", "fallback": )";
+  CHECK(run(by_engines(falls + R"(["rings"])")).says("did you mean \"ring\"?"));
+  CHECK(run(by_engines(falls + R"(["aggregation_tree"])")).says("aggregation_tree needs engines itself"));
+}

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/in_network/aggregation.hpp"
+#include "sim/json/object_reader.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+/// The "aggregation" of a scenario's network, as far as it can be read without cluster and collective.
+struct AggregationSection {
+  InNetworkEngine engine;
+  bool falls_back = false;
+  std::optional<std::vector<std::string>> fallback;  ///< absent: see default_fallback()
+  Place switches_place;
+  Place fallback_place;
+};
+
+void read(ObjectReader& reader, AggregationSection& section);
+
+/// With what only cluster and collective tell. What is wrong is added to `problems`: a switch that is not there
+/// ("no-such-switch"), an algorithm that is not known or needs engines itself.
+std::shared_ptr<const Aggregation> resolve(const AggregationSection& section, const Cluster& cluster,
+                                           CollectiveKind kind, Problems& problems);
+
+}  // namespace athanor
