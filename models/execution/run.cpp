@@ -89,7 +89,10 @@ RunResult run_collective(const RunRequest& request) {
   result.limited_by = limit(request, result, choice.candidate);
   result.extrapolated = !request.profile.covers(request.collective.kind, request.collective.ranks, result.size);
   if (!result.fell_back.empty()) { result.notes.push_back("fell back from " + result.fell_back); }
-  for (const std::string& reason : choice.refused) { result.notes.push_back("does not fit: " + reason); }
+  for (const std::string& reason : choice.refused) {
+    if (reason == result.fell_back) { continue; }
+    result.notes.push_back("does not fit: " + reason);
+  }
   if (result.time < result.bound.time) {
     result.notes.emplace_back("less than the bound: the ideal network lets connections share a link at full speed");
   }

@@ -8,7 +8,7 @@
 #include "algorithms/collective.hpp"
 #include "models/bound.hpp"
 #include "models/execution/simulate.hpp"
-#include "models/in_network/aggregation.hpp"
+#include "models/in_network/engines/network_engines.hpp"
 #include "models/profile.hpp"
 #include "topologies/cluster.hpp"
 
@@ -39,7 +39,7 @@ struct RunRequest {
   SimulationOptions options;  ///< a timeline draws the fastest candidate only
   std::uint64_t seed = 1;     ///< of routing
   /// Of the switches of the network; null: they do not reduce and multicast.
-  std::shared_ptr<const Aggregation> aggregation = nullptr;
+  std::shared_ptr<const NetworkEngines> aggregation = nullptr;
   DataType type = DataType::float32;  ///< what engines are asked to add ...
   Reduction reduction = Reduction::sum;
 };

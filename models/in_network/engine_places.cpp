@@ -14,6 +14,8 @@ bool is_in_place(const SwitchGraph& graph, const EngineLimits& limits, std::uint
   switch (limits.place) {
     case EnginePlace::every_switch: return true;
     case EnginePlace::leaf: return graph.next_to_endpoints(number);
+    case EnginePlace::nvswitch:
+    case EnginePlace::nic: return false;
   }
   return false;
 }

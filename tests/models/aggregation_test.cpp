@@ -52,7 +52,7 @@ RunResult run(const Cluster& cluster, CollectiveKind kind, std::int64_t elements
        .algorithms = {&find(kind, "aggregation_tree")},
        .overrides = overrides,
        .options = {},
-       .aggregation = std::make_shared<const Aggregation>(Aggregation{engine_catalog().front(), {}})});
+       .aggregation = std::make_shared<const NetworkEngines>(NetworkEngines{engine_catalog().front(), {}})});
 }
 
 void override_link(Cluster& cluster, const std::string& from, const std::string& to) {

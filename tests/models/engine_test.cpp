@@ -1,4 +1,4 @@
-#include "models/in_network/engine.hpp"
+#include "models/in_network/engines/engine.hpp"
 
 #include <algorithm>
 #include <set>
@@ -36,7 +36,7 @@ struct Asked {
 
 RunResult run(const Cluster& cluster, const Asked& asked) {
   const Profile ideal;
-  auto aggregation = std::make_shared<Aggregation>(Aggregation{find_engine(asked.engine), {}});
+  auto aggregation = std::make_shared<NetworkEngines>(NetworkEngines{find_engine(asked.engine), {}});
   if (asked.falls_back) {
     aggregation->fallback = {&find(all_reduce, "ring"), &find(all_reduce, "double_binary_tree")};
   }

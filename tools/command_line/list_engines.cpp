@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "models/in_network/engine.hpp"
+#include "models/in_network/engines/engine.hpp"
 #include "sim/format.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/output_file.hpp"

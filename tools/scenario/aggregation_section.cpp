@@ -4,10 +4,9 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "algorithms/catalog.hpp"
-#include "sim/words.hpp"
+#include "models/in_network/engine_places.hpp"
 #include "tools/scenario/algorithm_choice.hpp"
 
 namespace athanor {
@@ -75,28 +74,11 @@ std::vector<const Algorithm*> named_fallback(const AggregationSection& section, 
   return algorithms;
 }
 
-bool is_switch(VertexKind kind) {
-  return kind == VertexKind::leaf || kind == VertexKind::spine || kind == VertexKind::core ||
-         kind == VertexKind::router;
-}
-
 void check_switches(const AggregationSection& section, const Cluster& cluster, Problems& problems) {
-  std::vector<std::string> names;
-  for (std::uint32_t vertex = 0; vertex < cluster.fabric->vertices(); ++vertex) {
-    if (is_switch(cluster.fabric->vertex(VertexId{vertex}).kind)) {
-      names.push_back(cluster.fabric->name(VertexId{vertex}));
-    }
-  }
-  for (const std::string& pattern : section.engine.limits.switches) {
-    const auto matching = [&](const std::string& name) { return matches_pattern(pattern, name); };
-    if (std::any_of(names.begin(), names.end(), matching)) { continue; }
-    const std::string near = nearest(pattern, names);
-    problems.add(
-        {"no-such-switch", fmt::format("no switch of the network is called \"{}\"", pattern), section.switches_place,
-         names.empty() ? "the cluster has no network"
-                       : fmt::format("{}`athanor describe` lists them, as {}",
-                                     near.empty() ? "" : fmt::format("did you mean \"{}\"? ", near), names.front())});
-  }
+  std::optional<Problem> problem = wrong_places(SwitchGraph(*cluster.fabric), section.engine.limits);
+  if (!problem) { return; }
+  problem->place = section.switches_place;
+  problems.add(std::move(*problem));
 }
 
 }  // namespace
@@ -127,9 +109,9 @@ void read(ObjectReader& reader, AggregationSection& section) {
   }
 }
 
-std::shared_ptr<const Aggregation> resolve(const AggregationSection& section, const Cluster& cluster,
-                                           CollectiveKind kind, Problems& problems) {
-  auto aggregation = std::make_shared<Aggregation>();
+std::shared_ptr<const NetworkEngines> resolve(const AggregationSection& section, const Cluster& cluster,
+                                              CollectiveKind kind, Problems& problems) {
+  auto aggregation = std::make_shared<NetworkEngines>();
   aggregation->engine = section.engine;
   if (section.fallback) {
     aggregation->fallback = named_fallback(section, kind, problems);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/in_network/aggregation.hpp"
+#include "models/in_network/engines/network_engines.hpp"
 #include "sim/json/object_reader.hpp"
 #include "topologies/cluster.hpp"
 
@@ -24,7 +24,7 @@ void read(ObjectReader& reader, AggregationSection& section);
 
 /// With what only cluster and collective tell. What is wrong is added to `problems`: a switch that is not there
 /// ("no-such-switch"), an algorithm that is not known or needs engines itself.
-std::shared_ptr<const Aggregation> resolve(const AggregationSection& section, const Cluster& cluster,
-                                           CollectiveKind kind, Problems& problems);
+std::shared_ptr<const NetworkEngines> resolve(const AggregationSection& section, const Cluster& cluster,
+                                              CollectiveKind kind, Problems& problems);
 
 }  // namespace athanor

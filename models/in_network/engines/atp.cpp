@@ -1,4 +1,4 @@
-#include "models/in_network/engines.hpp"
+#include "models/in_network/engines/catalog.hpp"
 
 // ATP: programmable top-of-rack switches whose slots ("aggregators") all jobs share. A packet's slot is a hash of its
 // job and number; one that another packet holds lets the packet pass on to the job's parameter server, which adds up

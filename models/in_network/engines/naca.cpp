@@ -1,4 +1,4 @@
-#include "models/in_network/engines.hpp"
+#include "models/in_network/engines/catalog.hpp"
 
 // NACA, a reference architecture of operators: hosts hand a collective to a NIC that offloads it, the switches next to
 // hosts and those above add up, and a controller places trees. So it is a composition: SHARP's kind of engine in every

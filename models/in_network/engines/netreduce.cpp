@@ -1,4 +1,4 @@
-#include "models/in_network/engines.hpp"
+#include "models/in_network/engines/catalog.hpp"
 
 // NetReduce: an FPGA on ports of the top-of-rack switch. Hosts speak RoCE v2 to each other; the switch turns their
 // messages over the FPGA, which adds them up and keeps the hosts' connections intact, so that their congestion control

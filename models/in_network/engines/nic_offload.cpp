@@ -1,4 +1,4 @@
-#include "models/in_network/engines.hpp"
+#include "models/in_network/engines/catalog.hpp"
 
 // A NIC that runs the schedule of a collective: the host posts it, computes, and finds the result. Costs of a primitive
 // are the NIC's; the key "offload" of a scenario says so.

@@ -1,4 +1,4 @@
-#include "models/in_network/engines.hpp"
+#include "models/in_network/engines/catalog.hpp"
 
 // NVLink SHARP: the NVSwitches of a node load from all GPUs, add up and store to all. Algorithms nvls, nvls_tree and
 // nvls_sharp; its costs belong to NCCL and stand in the profiles of machines.

@@ -1,4 +1,4 @@
-#include "models/in_network/engines.hpp"
+#include "models/in_network/engines/catalog.hpp"
 
 // PANAMA: FPGAs in the links between hosts and switches and between switches. A job's gradients go over several
 // aggregation trees, so that no link carries them all, and a congestion control that reads marks of the aggregated

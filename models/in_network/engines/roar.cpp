@@ -1,4 +1,4 @@
-#include "models/in_network/engines.hpp"
+#include "models/in_network/engines/catalog.hpp"
 
 // Roar: a processing unit inside the router, which hosts reach by RDMA. It adds up in a fixed order, so that results
 // repeat, and takes large messages in fragments.

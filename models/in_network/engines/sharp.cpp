@@ -1,4 +1,4 @@
-#include "models/in_network/engines.hpp"
+#include "models/in_network/engines/catalog.hpp"
 
 // NVIDIA SHARP in InfiniBand switches. Aggregation nodes add up in a fixed order, so that results are reproducible.
 //

@@ -1,4 +1,4 @@
-#include "models/in_network/engines.hpp"
+#include "models/in_network/engines/catalog.hpp"
 
 // SwitchML: a programmable switch with a pool of slots. A worker sends packet k into slot k mod s as soon as it has the
 // result of packet k - s, which is window and recovery from loss at once. The switch adds integers; workers turn blocks

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/in_network/engine.hpp"
+#include "models/in_network/engines/engine.hpp"
 
 namespace athanor {
 

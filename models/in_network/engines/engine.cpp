@@ -1,11 +1,11 @@
-#include "models/in_network/engine.hpp"
+#include "models/in_network/engines/engine.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/in_network/engines.hpp"
+#include "models/in_network/engines/catalog.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
