@@ -232,7 +232,7 @@ void BestEffort::hand_out(const Site& site, const SlotPacket& packet) {
   for (std::uint32_t s = state.first_site + 1; is_top && s < state.first_site + state.sites; ++s) {
     if ((sites_[s].below & packet.workers) != 0) { carrier_.send(sites_[s].back, packet); }
   }
-  const std::uint32_t workers = static_cast<std::uint32_t>(jobs_[site.job].workers.size());
+  const auto workers = static_cast<std::uint32_t>(jobs_[site.job].workers.size());
   for (std::uint32_t w = 0; w < workers; ++w) {
     const Worker& worker = workers_[state.first_worker + w];
     const bool is_here = &sites_[worker.site] == &site;

@@ -62,7 +62,7 @@ class PacketCarrier final : public MoveListener {
   std::uint64_t moved() const { return moved_; }
 
   void injected(std::uint32_t connection) override { --lanes_[connection].waiting; }
-  void grain_arrived(std::uint32_t) override {}
+  void grain_arrived(std::uint32_t /*connection*/) override {}
   void delivered(std::uint32_t connection) override;
 
  private:

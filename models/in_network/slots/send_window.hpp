@@ -36,7 +36,7 @@ class SendWindow {
  private:
   static constexpr std::uint64_t kFine = 65'536;  ///< parts of a packet that the window is counted in
 
-  bool has(std::uint32_t sequence) const { return there_[sequence % most_]; }
+  bool has(std::uint32_t sequence) const { return there_[sequence % most_] != 0; }
   void advance();
 
   std::uint32_t packets_;
