@@ -17,7 +17,8 @@ ProfilePricing::ProfilePricing(const Fabric& fabric, const Profile& profile, con
 
 AgentCost ProfilePricing::agent(AgentId agent) const {
   if (aggregates(agent)) {
-    return {protocol_.aggregation.overhead, protocol_.aggregation.reduce_rate, Bandwidth::max(), true};
+    const AggregationCost& cost = protocol_.aggregation;
+    return {cost.overhead, cost.reduce_rate, Bandwidth::max(), cost.grain > Bytes::zero()};
   }
   if (!is_device(agent)) { return {}; }  // NVSwitches reduce at line rate
   return {protocol_.overhead, profile_.reduce_rate, profile_.copy_rate, profile_.overlapped};

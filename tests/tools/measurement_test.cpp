@@ -111,6 +111,17 @@ TEST_CASE("rows of published tables get what their file says once") {
   CHECK(published.rows[3].algorithm == "NVLS");
 }
 
+TEST_CASE("a time follows from a published bus bandwidth of three digits, and not from fewer") {
+  const Folder folder;
+  const Measurement published = read(folder, R"({"id": "t", "source": "s", "collective": "all_reduce",
+    "hardware": {"gpu": "H100", "nodes": 1, "gpus_per_node": 8}, "software": {"algo": "Ring"}, "dtype": "float",
+    "rows": [{"bytes": 4294967296, "time_us": null, "busbw_gbps": 480},
+             {"bytes": 4096, "time_us": null, "busbw_gbps": 0.23}]})");
+  REQUIRE(published.rows[0].time_us);
+  CHECK(*published.rows[0].time_us == doctest::Approx(4294967296 * 1.75 / 480e3));
+  CHECK_FALSE(published.rows[1].time_us);
+}
+
 TEST_CASE("one algorithm stands for all, several are told apart by name, and out of place goes first") {
   const Measurement measurement = several();
   const auto time = [&](const char* algorithm, std::uint32_t ranks = 2) {

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/execution/run.hpp"
+
 namespace athanor {
 
 namespace {
@@ -104,6 +106,13 @@ void settle(ObjectReader& reader, const std::optional<T>& own, const std::option
   target = own ? *own : common.value_or(target);
 }
 
+/// From the bus bandwidth, where it has at least three digits: sources print it with two decimals or rounded to 1 GB/s.
+void derive_time(Measurement::Row& row) {
+  constexpr double kThreeDigits = 100;
+  if (row.time_us || row.busbw_gbps.value_or(0) < kThreeDigits) { return; }
+  row.time_us = static_cast<double>(row.bytes.count()) * bus_factor(row.collective, row.ranks) / *row.busbw_gbps * 1e-3;
+}
+
 void read_row(ObjectReader& reader, const Common& common, Measurement::Row& row) {
   std::int64_t bytes = 0;
   Common own{.collective = {}, .ranks = {}, .algorithm = {}, .type = common.type, .in_place = common.in_place};
@@ -126,8 +135,10 @@ void read_row(ObjectReader& reader, const Common& common, Measurement::Row& row)
   reader.optional("backend", row.backend, "Where rows differ in it: threads, mpi or cuda");
   reader.optional("wrong", row.wrong, "Results that were not what they should be");
   ignore(reader, {"algbw_gbps"});
-  reader.optional_value("busbw_gbps", "As the source printed it; not used in comparisons",
-                        [&](ValueReader& value) { read_bandwidth(value, row.busbw_gbps); });
+  reader.optional_value(
+      "busbw_gbps",
+      "As the source printed it; where there is no time and this is 100 or more, the time follows from it",
+      [&](ValueReader& value) { read_bandwidth(value, row.busbw_gbps); });
   if (reader.describing()) { return; }
   row.bytes = Bytes{bytes};
   row.in_place = own.in_place;
@@ -135,6 +146,7 @@ void read_row(ObjectReader& reader, const Common& common, Measurement::Row& row)
   settle(reader, own.collective, common.collective, "collective", row.collective);
   settle(reader, own.ranks, common.ranks, "ranks", row.ranks);
   settle(reader, own.algorithm, common.algorithm, "algorithm", row.algorithm);
+  if (reader.ok()) { derive_time(row); }
 }
 
 void read_settings(ObjectReader& reader, MeasurementSettings& settings) {

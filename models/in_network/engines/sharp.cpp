@@ -16,13 +16,14 @@ using namespace literals;
 constexpr Time kNode = 460_ns;
 
 /// Waves of at most one transaction's payload, of which several are under way.
-Protocol low_latency(Bytes payload) {
+Protocol low_latency(Bytes payload, Bandwidth reduce_rate) {
   Protocol mode;
   mode.name = "LLT";
   mode.chunk = payload;
   mode.slots = 64;
   mode.aggregation.latency = kNode;
   mode.aggregation.outstanding = 8;
+  mode.aggregation.reduce_rate = reduce_rate;
   return mode;
 }
 
@@ -70,10 +71,9 @@ InNetworkEngine sharp_v1_engine() {
   engine.limits.streams = 0;
   engine.limits.types = first_types();
   engine.limits.reductions = hardware_reductions();
-  engine.modes = {low_latency(256_B)};
   // All that an aggregation node takes and gives goes through one port of its own, of 12.5 GB/s: a reduction takes the
   // inputs and then the results, in packets of 256 bytes and 48 of headers: 12.5 GB/s * 256 / 304 / 2.
-  engine.modes.front().aggregation.reduce_rate = Bandwidth{5'263'000'000};
+  engine.modes = {low_latency(256_B, Bandwidth{5'263'000'000})};
   engine.source =
       "Graham et al., Scalable Hierarchical Aggregation Protocol (SHArP), COMHPC 2016; NVIDIA SHARP Rev 2.6.1, "
       "Collective Library (payload of one transaction: 256 B on Switch-IB 2)";
@@ -93,7 +93,7 @@ InNetworkEngine sharp_v2_engine() {
   engine.limits.message = kStreamingLimit;
   engine.limits.types = first_types();
   engine.limits.reductions = hardware_reductions();
-  engine.modes = {low_latency(2_KiB), streaming()};
+  engine.modes = {low_latency(2_KiB, 25_GBps), streaming()};
   engine.modes.front().to = 16_KiB;
   engine.source =
       "NVIDIA SHARP Rev 3.13.0, General Information (63 low latency and 63 streaming trees in a subnet, one active "
@@ -101,8 +101,8 @@ InNetworkEngine sharp_v2_engine() {
       "streaming operation); Graham et al., SHARP Streaming-Aggregation Hardware Design and Evaluation, ISC 2020 (95 % "
       "of network bandwidth)";
   engine.assumed =
-      "460 ns per message to or from a node, as in sharp_v1; eight transactions under way; packets of 2048 B with 82 B "
-      "of headers; streaming from 16 KiB on";
+      "460 ns per message to or from a node, as in sharp_v1; eight transactions under way, taken in at the rate of one "
+      "port; packets of 2048 B with 82 B of headers; streaming from 16 KiB on";
   return engine;
 }
 
@@ -115,6 +115,7 @@ InNetworkEngine sharp_v3_engine() {
   engine.limits.streams_per_switch = UINT32_MAX;
   engine.limits.streams_per_port = 1;
   engine.limits.types = later_types();
+  engine.modes.front().aggregation.reduce_rate = 50_GBps;
   engine.source =
       "NVIDIA SHARP Rev 3.13.0, General Information (511 low latency and 511 streaming trees in a subnet, one active "
       "streaming tree per port); Rev 3.5.0, Collective Library (16-bit bfloat and 8-bit integer)";
@@ -124,6 +125,7 @@ InNetworkEngine sharp_v3_engine() {
 InNetworkEngine sharp_v4_engine() {
   InNetworkEngine engine = sharp_v3_engine();
   engine.name = "sharp_v4";
+  engine.modes.front().aggregation.reduce_rate = 100_GBps;
   engine.summary = "SHARP in XDR switches (Quantum-X800): as sharp_v3, as far as public documents go";
   engine.source =
       "NVIDIA SHARP Rev 3.13.0, General Information (Quantum-3 is supported; no limits of its own are given)";
