@@ -8,6 +8,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/run.hpp"
+#include "models/in_network/nic_offload.hpp"
 #include "sim/error.hpp"
 #include "topologies/generators.hpp"
 
@@ -142,4 +143,25 @@ TEST_CASE("a profile that prices one of the algorithms is taken at its word") {
   const auto modes = engine_protocols(find_engine("sharp_v2"), profile);
   REQUIRE(modes.size() == 2);
   CHECK(modes.front().aggregation.host_latency == 1_us);
+}
+
+// A host that moves every message itself hides nothing; one whose NIC does hides all but posting it.
+TEST_CASE("what NICs carry out is hidden behind what hosts compute") {
+  const NicOffload offload{.post = 1_us, .overhead = 300_ns, .reduce_rate = 5_GBps};
+  CHECK(overlap(50_us, 100_us, std::nullopt).total == 150_us);
+  CHECK(overlap(50_us, 100_us, std::nullopt).share == 0);
+  CHECK(overlap(50_us, 100_us, std::nullopt).communicating == 50_us);
+  CHECK(overlap(50_us, 100_us, offload).total == 101_us);
+  CHECK(overlap(50_us, 100_us, offload).share == doctest::Approx(0.98));
+  CHECK(overlap(50_us, 10_us, offload).total == 50_us);
+  CHECK(overlap(50_us, 10_us, offload).share == doctest::Approx(0.2));
+  CHECK(overlap(50_us, 10_us, offload).communicating == 1_us);
+  Profile profile;
+  profile.launch = 5_us;
+  profile.protocols.front().overhead = 1_us;
+  const Profile by_nic = offloaded(profile, offload);
+  CHECK(by_nic.launch == 1_us);
+  CHECK(by_nic.protocols.front().overhead == 300_ns);
+  CHECK(by_nic.reduce_rate == 5_GBps);
+  CHECK(offloaded(profile, {.post = 1_us, .overhead = {}, .reduce_rate = {}}).protocols.front().overhead == 1_us);
 }

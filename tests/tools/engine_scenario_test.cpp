@@ -64,3 +64,27 @@ TEST_CASE("mistakes in the section are told at their key") {
   CHECK(run(by_engines(falls + R"(["rings"])")).says("did you mean \"ring\"?"));
   CHECK(run(by_engines(falls + R"(["aggregation_tree"])")).says("aggregation_tree needs engines itself"));
 }
+
+TEST_CASE("NICs that carry a collective out hide it behind what hosts compute") {
+  const std::string profile = R"({"launch": "5us", "protocols": [{"name": "MPI", "overhead": "1us"}]})";
+  const auto scenario = [&](const std::string& network) {
+    return R"({"cluster": {"nodes": 8, "fabric": {"kind": "star", "link": {"rate": "50GB/s", "latency": "1us"}}},
+      "profile": )" +
+           profile + R"(, "network": {)" + network + R"(},
+      "collective": {"kind": "all_reduce", "algorithm": "recursive_doubling", "sizes": "1KiB", "compute": "100us"}})";
+  };
+  const nlohmann::json by_host = run(scenario("")).json()["results"][0];
+  CHECK(by_host["overlap"] == 0);
+  CHECK(by_host["total_time_us"].get<double>() == doctest::Approx(100 + by_host["time_us"].get<double>()));
+  const nlohmann::json by_nic =
+      run(scenario(R"("offload": {"post": "500ns", "overhead": "200ns"})")).json()["results"][0];
+  // Four primitives (send, twice receive and send, receive): 1 us becomes 200 ns of each, and 5 us of launching 500 ns.
+  CHECK(by_nic["time_us"].get<double>() == doctest::Approx(by_host["time_us"].get<double>() - 4.5 - 4 * 0.8));
+  CHECK(by_nic["total_time_us"].get<double>() == doctest::Approx(100.5));
+  CHECK(by_nic["host_time_us"].get<double>() == doctest::Approx(0.5));
+  const Ran threads = run(R"({"cluster": {"shared_memory": {"ranks": 2, "processors": 2}},
+    "profile": {"threads": {"memory_rate": "5GB/s", "caches": [{"size": "1MiB", "rate": "20GB/s"}]}},
+    "network": {"offload": {}}, "collective": {"kind": "all_reduce", "algorithm": "ring", "sizes": "1KiB"}})");
+  CHECK(threads.code == 3);
+  CHECK(threads.says("ranks that share one machine have no NICs"));
+}

@@ -68,16 +68,26 @@ std::vector<RunRequest> requests_of(const Case& scenario_case, Bytes size, const
   return requests;
 }
 
+void add_overlap(const Case& scenario_case, ResultRow& row) {
+  const Overlap found = overlap(row.run.time, *scenario_case.compute, scenario_case.offload);
+  row.overlap = found;
+  row.run.notes.push_back(fmt::format("{} B beside a computation of {}: {} in all, {:.0f} % of it hidden",
+                                      row.run.size.count(), to_string(*scenario_case.compute), to_string(found.total),
+                                      found.share * 100));
+}
+
 ResultRow simulate_request(const Scenario& scenario, const Case& scenario_case, const RunRequest& request, Bytes size) {
   ResultRow row{.scenario = scenario.path,
                 .case_name = scenario.has_cases ? scenario_case.name : "",
                 .collective = request.collective,
                 .type = scenario_case.type,
+                .reduction = scenario_case.reduction,
                 .network = std::string(name(scenario_case.level)),
                 .run = {},
                 .measured_us = {}};
   try {
     row.run = run_collective(request);
+    if (scenario_case.compute) { add_overlap(scenario_case, row); }
   } catch (const SimulationError& error) { throw located(error, scenario, scenario_case, size); }
   if (scenario_case.verification) {
     const Measurement& measurement = scenario_case.verification->measurement;

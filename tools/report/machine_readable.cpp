@@ -42,6 +42,11 @@ Json to_json(const ResultRow& row) {
     json["measured_time_us"] = *row.measured_us;
     json["error"] = *relative;
   }
+  if (row.overlap) {
+    json["total_time_us"] = microseconds(row.overlap->total);
+    json["host_time_us"] = microseconds(row.overlap->communicating);
+    json["overlap"] = row.overlap->share;
+  }
   if (!run.fell_back.empty()) { json["fell_back"] = run.fell_back; }
   if (run.simulated.packets) { json["packets"] = packets_json(*run.simulated.packets); }
   if (row.spread) {

@@ -7,6 +7,7 @@
 
 #include "algorithms/reduction.hpp"
 #include "models/execution/run.hpp"
+#include "models/in_network/nic_offload.hpp"
 
 namespace athanor {
 
@@ -23,10 +24,12 @@ struct ResultRow {
   std::string case_name;  ///< "" in a scenario without cases
   Collective collective;
   DataType type = DataType::float32;
+  Reduction reduction = Reduction::sum;
   std::string network;  ///< "ideal", "flow"
   RunResult run;
   std::optional<double> measured_us;
-  std::optional<Spread> spread = {};  ///< of several seeds; `run` is then the one of the median
+  std::optional<Overlap> overlap = {};  ///< with what hosts compute beside it
+  std::optional<Spread> spread = {};    ///< of several seeds; `run` is then the one of the median
 };
 
 /// The repetitions of one row as one: the run whose time is the median, with the spread of all times. Percentile p is

@@ -89,13 +89,14 @@ std::string header_lines(const TableHeader& header) {
 }
 
 std::string row_line(const ResultRow& row, bool measured) {
-  return fmt::format(
-      "{:>12} {:>12} {:>9} {:>6} {:>5} {} {} {}  {}{} {}{:<20} {:<8} {:>2}  {}{}\n", row.run.size.count(),
-      count_per_argument(row.collective), nccl_name(row.type), reduces(row.collective.kind) ? "sum" : "none",
-      printed_root(row.collective), fitted(microseconds(row.run.time), kTimeWidth),
-      fitted(algorithm_bandwidth(row), kBandwidthWidth), fitted(bus_bandwidth(row), kBandwidthWidth), spread(row),
-      fitted(microseconds(row.run.bound.time), kTimeWidth), measured ? comparison(row) : " ", row.run.algorithm,
-      row.run.protocol, row.run.channels, row.run.limited_by, row.run.extrapolated ? " *" : "");
+  return fmt::format("{:>12} {:>12} {:>9} {:>6} {:>5} {} {} {}  {}{} {}{:<20} {:<8} {:>2}  {}{}\n",
+                     row.run.size.count(), count_per_argument(row.collective), nccl_name(row.type),
+                     reduces(row.collective.kind) ? nccl_name(row.reduction) : "none", printed_root(row.collective),
+                     fitted(microseconds(row.run.time), kTimeWidth), fitted(algorithm_bandwidth(row), kBandwidthWidth),
+                     fitted(bus_bandwidth(row), kBandwidthWidth), spread(row),
+                     fitted(microseconds(row.run.bound.time), kTimeWidth), measured ? comparison(row) : " ",
+                     row.run.algorithm, row.run.protocol, row.run.channels, row.run.limited_by,
+                     row.run.extrapolated ? " *" : "");
 }
 
 std::string footer_lines(const std::vector<ResultRow>& rows, bool interrupted) {

@@ -23,6 +23,7 @@ struct CollectiveSection {
   std::uint32_t root = 0;
   bool in_place = false;
   std::optional<std::uint32_t> ranks;  ///< none: every endpoint
+  std::optional<Time> compute;         ///< of hosts, beside it; none: it is waited for
   Overrides overrides;
 };
 

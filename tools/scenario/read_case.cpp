@@ -26,9 +26,16 @@ struct NetworkSection {
   std::string fabric;
   std::uint32_t queue_pairs = 1;
   std::optional<AggregationSection> aggregation;
+  std::optional<NicOffload> offload;
   Place routing_place;
   Place fabric_place;
 };
+
+void read(ObjectReader& reader, NicOffload& offload) {
+  reader.optional("post", offload.post, "Of a host, to hand the collective over, in place of the profile's launch");
+  reader.optional("overhead", offload.overhead, "Of a NIC, for each primitive; absent: the host's");
+  reader.optional("reduce_rate", offload.reduce_rate, "Of a NIC; absent: the host's");
+}
 
 void read(ObjectReader& reader, NetworkSection& section) {
   reader.optional("level", section.level,
@@ -49,6 +56,8 @@ void read(ObjectReader& reader, NetworkSection& section) {
                   {1, 128});
   reader.optional_object("aggregation", "The engines that the switches have, which reduce and multicast; absent: none",
                          [&](ObjectReader& inner) { read(inner, section.aggregation.emplace()); });
+  reader.optional_object("offload", "That NICs carry collectives out, and hosts only post them",
+                         [&](ObjectReader& inner) { read(inner, section.offload.emplace()); });
   read(reader, section.packet);  // means nothing at the other levels, so that they can be compared by one word
   section.routing_place = reader.place(reader.has("routing") ? "routing" : "pxn");
   section.fabric_place = reader.place("fabric");
@@ -129,6 +138,7 @@ void take(const CollectiveSection& section, const ScenarioChanges& changes, Case
   scenario_case.in_place = section.in_place;
   scenario_case.type = section.type;
   scenario_case.reduction = section.reduction;
+  scenario_case.compute = section.compute;
   scenario_case.sizes = changes.sizes.value_or(section.sizes);
   scenario_case.algorithms = section.choice.algorithms;
   scenario_case.each_algorithm = section.choice.each;
@@ -145,6 +155,17 @@ void build_cluster(const NetworkSection& network, ClusterWorkshop::Order order, 
   order.fabric_place = network.fabric_place;
   order.seed = scenario_case.seed;
   scenario_case.cluster = context.workshop.build(order, context.problems);
+}
+
+void take_offload(ObjectReader& reader, const NetworkSection& network, Case& scenario_case) {
+  if (!network.offload) { return; }
+  if (scenario_case.profile.shares_machine()) {
+    reader.problem("network", "conflict", "ranks that share one machine have no NICs that could carry a collective out",
+                   "leave \"offload\" out");
+    return;
+  }
+  scenario_case.offload = network.offload;
+  scenario_case.profile = offloaded(std::move(scenario_case.profile), *network.offload);
 }
 
 void take_exchange(const CollectiveSection& section, ReadingContext& context, Case& scenario_case) {
@@ -320,6 +341,7 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   check_gpus(reader, scenario_case);
   check_protocol(reader, scenario_case);
   check_verification(reader, scenario_case);
+  take_offload(reader, network, scenario_case);
   if (!reader.ok()) { return; }
   if (network.aggregation) {
     scenario_case.aggregation =

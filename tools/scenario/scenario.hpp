@@ -9,6 +9,7 @@
 
 #include "algorithms/reduction.hpp"
 #include "models/execution/run.hpp"
+#include "models/in_network/nic_offload.hpp"
 #include "sim/error.hpp"
 #include "tools/scenario/library.hpp"
 #include "tools/scenario/measurement.hpp"
@@ -39,6 +40,8 @@ struct Case {
   std::uint32_t ranks = 1;
   std::uint32_t root = 0;
   bool in_place = false;
+  std::optional<NicOffload> offload;  ///< NICs carry collectives out; its costs are in `profile` already
+  std::optional<Time> compute;        ///< of hosts, beside the collective
   DataType type = DataType::float32;
   Reduction reduction = Reduction::sum;
   std::vector<Bytes> sizes;
