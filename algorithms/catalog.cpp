@@ -36,18 +36,26 @@ Algorithm direct_one_shot_all_reduce();
 Algorithm direct_two_shot_all_reduce();
 Algorithm mesh_2d_all_reduce();
 Algorithm aggregation_tree_all_reduce();
+Algorithm nvls_tree_all_reduce();
+Algorithm nvls_sharp_all_reduce();
+Algorithm collnet_direct_all_reduce();
+Algorithm collnet_chain_all_reduce();
 Algorithm ring_reduce_scatter();
 Algorithm recursive_halving_reduce_scatter();
 Algorithm bruck_reduce_scatter();
 Algorithm direct_reduce_scatter();
 Algorithm pat_reduce_scatter();
 Algorithm torus_reduce_scatter();
+Algorithm nvls_reduce_scatter();
+Algorithm aggregation_tree_reduce_scatter();
 Algorithm ring_all_gather();
 Algorithm recursive_doubling_all_gather();
 Algorithm bruck_all_gather();
 Algorithm direct_all_gather();
 Algorithm pat_all_gather();
 Algorithm torus_all_gather();
+Algorithm nvls_all_gather();
+Algorithm aggregation_tree_all_gather();
 Algorithm ring_broadcast();
 Algorithm binomial_tree_broadcast();
 Algorithm scatter_all_gather_broadcast();
@@ -100,18 +108,26 @@ constexpr Maker kMakers[] = {
     direct_two_shot_all_reduce,
     mesh_2d_all_reduce,
     aggregation_tree_all_reduce,
+    nvls_tree_all_reduce,
+    nvls_sharp_all_reduce,
+    collnet_direct_all_reduce,
+    collnet_chain_all_reduce,
     ring_reduce_scatter,
     recursive_halving_reduce_scatter,
     bruck_reduce_scatter,
     direct_reduce_scatter,
     pat_reduce_scatter,
     torus_reduce_scatter,
+    nvls_reduce_scatter,
+    aggregation_tree_reduce_scatter,
     ring_all_gather,
     recursive_doubling_all_gather,
     bruck_all_gather,
     direct_all_gather,
     pat_all_gather,
     torus_all_gather,
+    nvls_all_gather,
+    aggregation_tree_all_gather,
     ring_broadcast,
     binomial_tree_broadcast,
     scatter_all_gather_broadcast,
@@ -172,8 +188,24 @@ std::string_view name(Engine engine) {
     case Engine::nvswitch: return "nvswitch";
     case Engine::server: return "server";
     case Engine::switches: return "switches";
+    case Engine::nvswitches: return "nvswitches";
+    case Engine::switches_per_head: return "switches_per_head";
+    case Engine::nvswitches_and_switches: return "nvswitches_and_switches";
   }
   return "";
+}
+
+bool needs_nvswitches(Engine engine) {
+  switch (engine) {
+    case Engine::nvswitch:
+    case Engine::nvswitches:
+    case Engine::nvswitches_and_switches: return true;
+    case Engine::none:
+    case Engine::server:
+    case Engine::switches:
+    case Engine::switches_per_head: return false;
+  }
+  return false;
 }
 
 namespace {

@@ -17,13 +17,18 @@ namespace athanor {
 /// What an algorithm needs beside its ranks.
 enum class Engine : std::uint8_t {
   none,
-  nvswitch,  ///< one engine agent that reduces and multicasts for all ranks of one node
-  server,    ///< one agent on an endpoint of its own, which is none of the ranks
-  switches,  ///< agents in switches of the network that reduce and multicast, joined to a tree
+  nvswitch,                 ///< one engine agent that reduces and multicasts for all ranks of one node
+  server,                   ///< one agent on an endpoint of its own, which is none of the ranks
+  switches,                 ///< agents in switches of the network that reduce and multicast, joined to a tree
+  nvswitches,               ///< an NVSwitch engine on each node
+  switches_per_head,        ///< a tree of switches for each rank of a node, over the ranks of that place on all nodes
+  nvswitches_and_switches,  ///< both: NVSwitch engines first
 };
 
-/// "none", "nvswitch", "server", "switches".
+/// The name of the enumerator.
 std::string_view name(Engine engine);
+/// Whether NVSwitches are among them.
+bool needs_nvswitches(Engine engine);
 
 /// What an algorithm costs with one channel and the payload in one loop and one slice.
 struct Cost {

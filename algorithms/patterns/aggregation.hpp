@@ -1,26 +1,25 @@
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "algorithms/aggregation_tree.hpp"
 #include "algorithms/catalog.hpp"
 #include "algorithms/layout.hpp"
+#include "algorithms/patterns/aggregation_forest.hpp"
 
 namespace athanor {
 
-/// All-reduce, reduce, broadcast or barrier by engines in a tree: agent ranks + k is its node k. What the ranks send is
-/// added on its way up; the root sends the sum down, and each node to all below it. Only the branches that a collective
-/// needs are used: a broadcast climbs from its root alone, a reduce descends to it alone.
+/// All-reduce, reduce, broadcast or barrier by engines in trees: the nodes of tree 0, of tree 1, ... follow the ranks.
+/// Channel c takes tree c % trees. What the ranks send is added on its way up; the root sends the sum down, and each
+/// node to all below it. Only the branches that a collective needs are used.
 ///
-/// Per channel a rank has a lane that sends and one that receives, and a node one lane up and one down, as far as they
-/// are needed; the root of the tree has one lane for both. Ports of a node are its children, in order.
+/// Per channel a rank has a lane that sends and one that receives, and a node of the channel's tree one lane up and one
+/// down, as far as they are needed; the root of the tree has one lane for both. Ports of a node are its children, in
+/// order. With Layout::outstanding, a rank that also receives holds its next chunk back until it has got the result
+/// that is so many before.
 class Aggregation final : public Schedule {
  public:
   Aggregation(const Collective& collective, const Layout& layout);
 
-  Roster roster() const override { return {ranks(), ranks() + tree_->nodes()}; }
-  std::uint32_t lanes(AgentId agent) const override { return cut_.channels() * lanes_per_channel(agent); }
+  Roster roster() const override { return {ranks(), forest_.end()}; }
+  std::uint32_t lanes(AgentId agent) const override { return channels(agent) * lanes_per_channel(agent); }
   Lane lane(AgentId agent, LaneId lane) const override;
   Memory memory(AgentId agent) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
@@ -31,49 +30,51 @@ class Aggregation final : public Schedule {
   std::uint32_t least_slots() const override { return 1; }
 
  private:
+  using Child = AggregationTree::Child;
   enum class Duty : std::uint8_t { up, down, turn };  ///< turn: the root of the tree
   struct Task {
     std::uint32_t channel = 0;
     Duty duty = Duty::up;
   };
-  /// What one agent takes part in, and which port of its node's lanes is its own: how many before it take part.
-  struct Part {
-    bool up = false;
-    bool down = false;
-    std::uint32_t up_port = 0;
-    std::uint32_t down_port = 0;
-  };
 
   std::uint32_t ranks() const { return collective_.ranks; }
   bool is_rank(AgentId agent) const { return agent.value < ranks(); }
-  bool is_top(AgentId agent) const { return agent.value == ranks() + AggregationTree::kRoot; }
-  AgentId agent_of(const AggregationTree::Child& child) const {
-    return AgentId{child.number + (child.is_rank ? 0 : ranks())};
+  bool is_top(AgentId agent) const { return !is_rank(agent) && forest_.place(agent).node == AggregationTree::kRoot; }
+  std::uint32_t tree_of(std::uint32_t channel) const { return channel % forest_.trees(); }
+  AgentId agent_of(std::uint32_t tree, const Child& child) const {
+    return child.is_rank ? AgentId{child.number} : forest_.agent(tree, child.number);
   }
-  AgentId above(AgentId agent) const {
-    return AgentId{ranks() + (is_rank(agent) ? tree_->node_of(agent.value) : tree_->parent(agent.value - ranks()))};
+  Child child_of(AgentId agent) const {
+    return is_rank(agent) ? Child{true, agent.value} : Child{false, forest_.place(agent).node};
+  }
+  /// What an agent takes part in, and its ports, in the tree of a channel.
+  const AggregationBranches::Part& part(AgentId agent, std::uint32_t channel) const {
+    return forest_[tree_of(channel)].part(child_of(agent));
+  }
+  AgentId above(AgentId agent, std::uint32_t channel) const {
+    const std::uint32_t tree = tree_of(channel);
+    return forest_.agent(tree, forest_[tree].above(child_of(agent)));
+  }
+  /// How many channels an agent serves, and which is the k-th of these.
+  std::uint32_t channels(AgentId agent) const;
+  std::uint32_t channel(AgentId agent, std::uint32_t k) const {
+    return is_rank(agent) ? k : k * forest_.trees() + forest_.place(agent).tree;
   }
   std::uint32_t lanes_per_channel(AgentId agent) const;
   Task task_of(AgentId agent, LaneId lane) const;
   LaneId lane_of(AgentId agent, std::uint32_t channel, Duty duty) const;
-  void assign_parts();
-  void assign_part(const AggregationTree::Child& child, std::uint32_t node);
-  AgentId child(AgentId node, PortId port, Duty duty) const;
   std::uint32_t in_ports(AgentId agent, Duty duty) const;
   std::uint32_t out_ports(AgentId agent, Duty duty) const;
+  bool has_window(AgentId agent, const Task& task) const {
+    return layout_.outstanding > 0 && is_rank(agent) && task.duty == Duty::up && part(agent, task.channel).down;
+  }
 
   Collective collective_;
-  std::shared_ptr<const AggregationTree> tree_;
+  Layout layout_;
   VectorCut cut_;
-  std::vector<Part> parts_;           ///< by agent
-  std::vector<std::uint32_t> ups_;    ///< by node: children that send to it
-  std::vector<std::uint32_t> downs_;  ///< by node: children that it sends to
-  std::vector<bool> leads_to_root_;   ///< by node: the collective's root is below it
-  std::uint32_t most_ports_ = 0;
+  AggregationForest forest_;
+  std::uint32_t most_ports_;
 };
-
-/// The tree of a layout, or, where it has none, one of eight children a node.
-std::shared_ptr<const AggregationTree> aggregation_tree(std::uint32_t ranks, const Layout& layout);
 
 /// What the algorithms of all these kinds share; the kind, its words and whether it pipelines are for the caller to
 /// add.

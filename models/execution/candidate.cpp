@@ -21,6 +21,10 @@ std::optional<std::string> Candidate::refuses() {
   sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, engine_limits(request_));
   if (!sites_.refusal.empty()) { return sites_.refusal; }
   choose_layout();
+  const std::uint32_t node = request_.cluster.endpoints_per_node;
+  if (goes_by_nodes(algorithm_.engine) && layout_.group != node) {
+    return fmt::format("its groups are the nodes, of {} ranks, and not of {}", node, layout_.group);
+  }
   return algorithm_.refuses(collective_, layout_);
 }
 
@@ -86,7 +90,7 @@ std::optional<std::string> Candidate::engine_refuses() const {
 /// Profiles know no imported algorithm: it goes the way that rings go.
 bool Candidate::uses(const Protocol& protocol) const {
   const auto& names = protocol.algorithms;
-  if (names.empty()) { return algorithm_.engine != Engine::nvswitch || request_.profile.protocols.size() == 1; }
+  if (names.empty()) { return !needs_nvswitches(algorithm_.engine) || request_.profile.protocols.size() == 1; }
   return std::count(names.begin(), names.end(), algorithm_.origin ? "ring" : algorithm_.name) > 0;
 }
 
@@ -105,7 +109,7 @@ void Candidate::choose_layout() {
   if (algorithm_.origin) { layout_.channels = algorithm_.origin->channels; }
   layout_.slices = request_.overrides.slices.value_or(protocol_.slices);
   layout_.rings = request_.overrides.rings.value_or(0);
-  if (sites_.tree) { layout_.trees = {sites_.tree}; }
+  layout_.trees = sites_.trees;
   layout_.outstanding = aggregates(algorithm_) ? protocol_.aggregation.outstanding : 0;
   choose_groups();
   choose_dimensions();

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/error.hpp"
-
 namespace athanor {
 
 namespace {
@@ -18,39 +16,107 @@ bool joined(const Fabric& fabric, VertexId from, VertexId to) {
   return false;
 }
 
-EngineSites on_nvswitch(const Cluster& cluster, std::uint32_t ranks) {
-  const EngineSites nowhere{{}, nullptr, "it needs all ranks on one NVSwitch"};
-  const Fabric& fabric = *cluster.fabric;
-  if (ranks > cluster.endpoints_per_node || cluster.endpoints.empty()) { return nowhere; }
-  const Fabric::OutLinks out = fabric.out(cluster.endpoints.front());
+/// The first NVSwitch that is next to all of these, by NVLinks that work.
+std::optional<VertexId> nvswitch_of(const Fabric& fabric, std::span<const VertexId> endpoints) {
+  const Fabric::OutLinks out = fabric.out(endpoints.front());
   for (LinkId link{out.first}; link.value < out.first + out.count; ++link.value) {
     const VertexId neighbour = fabric.target(link);
     if (fabric.vertex(neighbour).kind != VertexKind::nvswitch) { continue; }
-    const bool all = std::all_of(cluster.endpoints.begin(), cluster.endpoints.begin() + ranks, [&](VertexId rank) {
+    const bool all = std::all_of(endpoints.begin(), endpoints.end(), [&](VertexId rank) {
       return joined(fabric, rank, neighbour) && joined(fabric, neighbour, rank);
     });
-    if (all) { return {{neighbour}, nullptr, ""}; }
+    if (all) { return neighbour; }
   }
-  return nowhere;
+  return std::nullopt;
+}
+
+EngineSites on_nvswitch(const Cluster& cluster, std::uint32_t ranks) {
+  if (ranks <= cluster.endpoints_per_node && !cluster.endpoints.empty()) {
+    const auto found = nvswitch_of(*cluster.fabric, std::span(cluster.endpoints.data(), ranks));
+    if (found) { return {.vertices = {*found}}; }
+  }
+  return {.refusal = "it needs all ranks on one NVSwitch"};
 }
 
 EngineSites on_endpoint(const Cluster& cluster, std::uint32_t ranks) {
-  if (cluster.endpoints.size() > ranks) { return {{cluster.endpoints[ranks]}, nullptr, ""}; }
-  return {{}, nullptr, fmt::format("it needs an endpoint for its server beside the {} ranks", ranks)};
+  if (cluster.endpoints.size() > ranks) { return {.vertices = {cluster.endpoints[ranks]}}; }
+  return {.refusal = fmt::format("it needs an endpoint for its server beside the {} ranks", ranks)};
+}
+
+/// Adds a tree over each of these groups, and its switches: what the network's aggregation manager grants a job that is
+/// alone.
+void add_trees(EngineSites& sites, const Cluster& cluster, std::vector<std::vector<VertexId>> groups,
+               const std::optional<EngineLimits>& aggregation) {
+  if (!aggregation) {
+    sites.refusal = "no switch of the network aggregates (see \"aggregation\" of \"network\")";
+    return;
+  }
+  AggregationManager manager(*cluster.fabric, *aggregation, cluster.network);
+  TreeGrant grant = manager.grant({.groups = std::move(groups)});
+  if (grant.refusal) { sites.refusal = grant.refusal->reason; }
+  for (PlacedTree& placed : grant.trees) {
+    sites.vertices.insert(sites.vertices.end(), placed.switches.begin(), placed.switches.end());
+    sites.trees.push_back(std::move(placed.tree));
+  }
 }
 
 EngineSites on_switches(const Cluster& cluster, std::uint32_t ranks, const std::optional<EngineLimits>& aggregation) {
-  if (!aggregation) {
-    return {{}, nullptr, "no switch of the network aggregates (see \"aggregation\" of \"network\")"};
+  EngineSites sites;
+  add_trees(sites, cluster, {{cluster.endpoints.begin(), cluster.endpoints.begin() + ranks}}, aggregation);
+  return sites;
+}
+
+/// Why the ranks do not fill several nodes, of several ranks each; "": they do.
+std::string no_whole_nodes(const Cluster& cluster, std::uint32_t ranks) {
+  const std::uint32_t each = cluster.endpoints_per_node;
+  if (each < 2) { return "it needs nodes of at least two ranks, all alike"; }
+  if (ranks % each == 0 && ranks / each > 1) { return ""; }
+  return fmt::format("it needs at least two whole nodes of {} ranks, not {} ranks", each, ranks);
+}
+
+/// Adds the NVSwitch of each node.
+void add_nvswitches(EngineSites& sites, const Cluster& cluster, std::uint32_t ranks) {
+  const std::uint32_t each = cluster.endpoints_per_node;
+  for (std::uint32_t first = 0; first < ranks && sites.refusal.empty(); first += each) {
+    const auto found = nvswitch_of(*cluster.fabric, std::span(cluster.endpoints.data() + first, each));
+    if (found) { sites.vertices.push_back(*found); }
+    if (!found) { sites.refusal = "it needs all ranks of a node on one NVSwitch"; }
   }
-  try {
-    const std::span<const VertexId> endpoints(cluster.endpoints.data(), ranks);
-    PlacedTree placed = build_aggregation_tree(*cluster.fabric, endpoints, *aggregation, cluster.network);
-    return {std::move(placed.switches), std::move(placed.tree), ""};
-  } catch (const SimulationError& error) { return {{}, nullptr, error.what()}; }
+}
+
+/// For each place in a node: the ranks of that place.
+std::vector<std::vector<VertexId>> heads_by_place(const Cluster& cluster, std::uint32_t ranks) {
+  std::vector<std::vector<VertexId>> heads(cluster.endpoints_per_node);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    heads[rank % cluster.endpoints_per_node].push_back(cluster.endpoints[rank]);
+  }
+  return heads;
+}
+
+EngineSites on_nodes(const Cluster& cluster, std::uint32_t ranks, Engine engine,
+                     const std::optional<EngineLimits>& aggregation) {
+  EngineSites sites{.refusal = no_whole_nodes(cluster, ranks)};
+  if (sites.refusal.empty() && needs_nvswitches(engine)) { add_nvswitches(sites, cluster, ranks); }
+  if (sites.refusal.empty() && engine != Engine::nvswitches) {
+    add_trees(sites, cluster, heads_by_place(cluster, ranks), aggregation);
+  }
+  return sites;
 }
 
 }  // namespace
+
+bool goes_by_nodes(Engine engine) {
+  switch (engine) {
+    case Engine::none:
+    case Engine::nvswitch:
+    case Engine::server:
+    case Engine::switches: return false;
+    case Engine::nvswitches:
+    case Engine::switches_per_head:
+    case Engine::nvswitches_and_switches: return true;
+  }
+  return false;
+}
 
 EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine,
                               const std::optional<EngineLimits>& aggregation) {
@@ -59,6 +125,9 @@ EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engin
     case Engine::nvswitch: return on_nvswitch(cluster, ranks);
     case Engine::server: return on_endpoint(cluster, ranks);
     case Engine::switches: return on_switches(cluster, ranks, aggregation);
+    case Engine::nvswitches:
+    case Engine::switches_per_head:
+    case Engine::nvswitches_and_switches: return on_nodes(cluster, ranks, engine, aggregation);
   }
   return {};
 }

@@ -14,10 +14,15 @@ namespace athanor {
 
 /// Where the agents of an algorithm that are no ranks sit.
 struct EngineSites {
-  std::vector<VertexId> vertices;               ///< by engine; of an NVSwitch the one that all of them sit on
-  std::shared_ptr<const AggregationTree> tree;  ///< of switches that aggregate; else null
-  std::string refusal;                          ///< why there is no place for them, in words for the user; "": there is
+  /// By engine: NVSwitches in the order of the nodes, then the nodes of tree 0, of tree 1, ...
+  std::vector<VertexId> vertices = {};
+  std::vector<std::shared_ptr<const AggregationTree>> trees = {};  ///< for Layout::trees
+  std::string refusal = "";  ///< why there is no place for them, in words for the user; "": there is
 };
+
+/// Whether engines sit in every node, or serve the ranks of one place in every node: then the groups of a layout are
+/// the nodes of the cluster.
+bool goes_by_nodes(Engine engine);
 
 /// For ranks on the first endpoints of a cluster. `aggregation`: what the network's switches aggregate; absent:
 /// nothing. NVSwitches have to be next to all ranks, by NVLinks that work.

@@ -18,8 +18,29 @@ namespace {
 ///     `-- rank 2
 AggregationTree odd_tree() { return {{0, 0, 1, 2, 0}, {2, 4, 0, 2, 4, 3}}; }
 
-const std::vector<CollectiveKind> kKinds{CollectiveKind::all_reduce, CollectiveKind::reduce, CollectiveKind::broadcast,
-                                         CollectiveKind::barrier};
+const std::vector<CollectiveKind> kKinds{CollectiveKind::all_reduce,     CollectiveKind::reduce,
+                                         CollectiveKind::broadcast,      CollectiveKind::barrier,
+                                         CollectiveKind::reduce_scatter, CollectiveKind::all_gather};
+
+std::shared_ptr<const AggregationTree> tree(AggregationTree tree) {
+  return std::make_shared<const AggregationTree>(std::move(tree));
+}
+
+/// Over six ranks, every kind, from every root, in and out of place.
+void prove_all(const Layout& layout) {
+  for (const CollectiveKind kind : kKinds) {
+    const Algorithm& algorithm = find(kind, "aggregation_tree");
+    for (std::uint32_t root = 0; root < (has_root(kind) ? 6U : 1U); ++root) {
+      for (const bool in_place : {false, true}) {
+        if (in_place && kind == CollectiveKind::barrier) { continue; }
+        const Collective collective = sample(kind, 6, 23, root, in_place);
+        const auto violation = prove(*algorithm.make(collective, layout), collective);
+        INFO(name(kind), ", root ", root, ": ", violation ? violation->text : "");
+        CHECK_FALSE(violation.has_value());
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -52,19 +73,35 @@ TEST_CASE("a regular tree has as few levels as its arity allows") {
 
 TEST_CASE("any tree carries out what engines in the network can do, from every root, in and out of place") {
   Layout layout{.channels = 2, .chunk = Elements{3}};
-  layout.trees = {std::make_shared<const AggregationTree>(odd_tree())};
-  for (const CollectiveKind kind : kKinds) {
-    const Algorithm& algorithm = find(kind, "aggregation_tree");
-    for (std::uint32_t root = 0; root < (has_root(kind) ? 6U : 1U); ++root) {
-      for (const bool in_place : {false, true}) {
-        if (in_place && kind == CollectiveKind::barrier) { continue; }
-        const Collective collective = sample(kind, 6, 23, root, in_place);
-        const auto violation = prove(*algorithm.make(collective, layout), collective);
-        INFO(name(kind), ", root ", root, ": ", violation ? violation->text : "");
-        CHECK_FALSE(violation.has_value());
-      }
+  layout.trees = {tree(odd_tree())};
+  prove_all(layout);
+}
+
+TEST_CASE("channels take trees in turn, of any shape, and hold chunks back where few may be outstanding") {
+  const auto odd = tree(odd_tree());
+  const auto regular = tree(AggregationTree::regular(6, 2));
+  for (const std::uint32_t outstanding : {0U, 1U, 3U}) {
+    for (const std::uint32_t channels : {1U, 2U, 3U, 5U}) {
+      Layout layout{.channels = channels, .chunk = Elements{1}};
+      layout.trees = {odd, regular, odd};
+      layout.outstanding = outstanding;
+      prove_all(layout);
     }
   }
+}
+
+TEST_CASE("the engines of several trees follow each other, and each serves its own channels") {
+  Layout layout{.channels = 4};
+  layout.trees = {tree(AggregationTree::regular(6, 2)), tree(odd_tree()), tree(AggregationTree::regular(6, 8))};
+  const auto schedule =
+      find(CollectiveKind::all_reduce, "aggregation_tree").make(sample(CollectiveKind::all_reduce, 6, 24), layout);
+  const std::uint32_t first = 6 + layout.trees[0]->nodes();
+  CHECK(schedule->roster().agents == first + 5 + 1);
+  CHECK(schedule->lanes(AgentId{6}) == 2);  // channels 0 and 3, one lane each at the root of its tree
+  CHECK(schedule->lanes(AgentId{first}) == 1);
+  CHECK(schedule->lanes(AgentId{first + 1}) == 2);
+  CHECK(schedule->lanes(AgentId{first + 5}) == 1);
+  CHECK(schedule->target(AgentId{0}, LaneId{6}, PortId{0}).agent.value < first);  // channel 3 is in tree 0 again
 }
 
 TEST_CASE("a tree of another number of ranks is refused") {
@@ -73,7 +110,7 @@ TEST_CASE("a tree of another number of ranks is refused") {
   const Algorithm& algorithm = find(CollectiveKind::all_reduce, "aggregation_tree");
   const auto refusal = algorithm.refuses(sample(CollectiveKind::all_reduce, 7, 10), layout);
   REQUIRE(refusal.has_value());
-  CHECK(*refusal == "the aggregation tree has 6 ranks, and the collective 7");
+  CHECK(*refusal == "an aggregation tree has 6 ranks, and the collective 7");
 }
 
 }  // namespace athanor

@@ -16,6 +16,20 @@ std::string refusal(const Collective& collective, const Layout& layout) {
   return invalid(collective, layout).value_or("");
 }
 
+/// Of four ranks, two on a node, where switches that aggregate have one tree of one node for each that needs it.
+std::uint32_t engines(Engine engine) {
+  switch (engine) {
+    case Engine::none: return 0;
+    case Engine::nvswitch:
+    case Engine::server:
+    case Engine::switches: return 1;
+    case Engine::nvswitches:
+    case Engine::switches_per_head: return 2;
+    case Engine::nvswitches_and_switches: return 2 + 2;
+  }
+  return 0;
+}
+
 }  // namespace
 
 TEST_CASE("every kind of collective has an algorithm, and names are unique per kind") {
@@ -117,11 +131,11 @@ TEST_CASE("what no algorithm can do is refused without alternatives") {
   CHECK(refused.hint.empty());
 }
 
-TEST_CASE("an engine is one agent beyond the ranks where there are several") {
+TEST_CASE("engines are agents beyond the ranks where there are several: one, or those of nodes and their heads") {
   for (const Algorithm& algorithm : catalog()) {
     const auto schedule = algorithm.make(sample(algorithm.kind, 4, 10), {});
     CHECK(schedule->roster().ranks == 4);
-    CHECK(schedule->roster().agents == (algorithm.engine == Engine::none ? 4 : 5));
+    CHECK(schedule->roster().agents == 4 + engines(algorithm.engine));
     CHECK(algorithm.make(sample(algorithm.kind, 1, 10), {})->roster().agents == 1);
   }
 }

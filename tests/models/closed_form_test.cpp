@@ -228,8 +228,9 @@ TEST_CASE("no algorithm is without a law") {
     const bool on_one_port = std::any_of(std::begin(kOnOnePort), std::end(kOnOnePort), [&](const Law& law) {
       return law.kind == algorithm.kind && law.name == algorithm.name;
     });
-    // In closed_form_fabrics_test.cpp and aggregation_test.cpp.
-    const auto elsewhere = {"nvls", "mesh_2d", "torus", "torus_2d", "torus_3d", "aggregation_tree"};
+    // In closed_form_fabrics_test.cpp, aggregation_test.cpp and in_network_nodes_test.cpp.
+    const auto elsewhere = {"nvls",      "mesh_2d",    "torus",         "torus_2d",       "torus_3d",
+                            "nvls_tree", "nvls_sharp", "collnet_chain", "collnet_direct", "aggregation_tree"};
     const bool on_its_fabric = std::find(elsewhere.begin(), elsewhere.end(), algorithm.name) != elsewhere.end();
     CHECK((on_one_port || on_its_fabric));
   }

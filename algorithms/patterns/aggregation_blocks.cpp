@@ -1,0 +1,228 @@
+#include "algorithms/patterns/aggregation_blocks.hpp"
+
+#include <algorithm>
+
+#include "algorithms/patterns/aggregation.hpp"
+#include "sim/check.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// By place: the ranks in the order in which they hang on the tree, and by node the place of the first one below it.
+std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> leaves_in_order(const AggregationTree& tree) {
+  std::vector<std::uint32_t> rank_at;
+  std::vector<std::uint32_t> first_place(tree.nodes());
+  std::vector<AggregationTree::Child> stack{{false, AggregationTree::kRoot}};
+  while (!stack.empty()) {
+    const AggregationTree::Child here = stack.back();
+    stack.pop_back();
+    if (here.is_rank) {
+      rank_at.push_back(here.number);
+      continue;
+    }
+    first_place[here.number] = static_cast<std::uint32_t>(rank_at.size());
+    const auto children = tree.children(here.number);
+    stack.insert(stack.end(), children.rbegin(), children.rend());
+  }
+  return {std::move(rank_at), std::move(first_place)};
+}
+
+std::uint32_t below(const AggregationTree& tree, const AggregationTree::Child& child) {
+  return child.is_rank ? 1 : tree.ranks_below(child.number);
+}
+
+}  // namespace
+
+AggregationBlocks::AggregationBlocks(const Collective& collective, const Layout& layout)
+    : collective_(collective),
+      layout_(layout),
+      cut_(collective.count, collective.ranks, slices_as_chunks(layout)),
+      forest_(aggregation_trees(collective.ranks, layout), collective.kind, 0, AgentId{collective.ranks}) {
+  const std::uint32_t served = forest_[0].tree().ranks();
+  require(served == ranks(), "an aggregation tree of {} ranks for {}", served, ranks());
+  for (std::uint32_t tree = 0; tree < forest_.trees(); ++tree) { order_blocks(tree); }
+}
+
+void AggregationBlocks::order_blocks(std::uint32_t number) {
+  const AggregationTree& tree = forest_[number].tree();
+  Order order;
+  std::tie(order.rank_at, order.first_place) = leaves_in_order(tree);
+  for (std::uint32_t node = 0; node < tree.nodes(); ++node) {
+    std::vector<std::uint32_t> shape;
+    for (const AggregationTree::Child& child : tree.children(node)) { shape.push_back(below(tree, child)); }
+    const auto fresh = static_cast<std::uint32_t>(shapes_.size());
+    order.programs.push_back(shapes_.try_emplace(std::move(shape), fresh).first->second);
+  }
+  orders_.push_back(std::move(order));
+}
+
+std::uint32_t AggregationBlocks::lanes(AgentId agent) const {
+  if (is_rank(agent)) { return 2 * cut_.channels(); }
+  const auto [tree, node] = forest_.place(agent);
+  const std::uint32_t channels = (cut_.channels() + forest_.trees() - 1 - tree) / forest_.trees();
+  return channels * (node == AggregationTree::kRoot ? 1 : 2);
+}
+
+AggregationBlocks::Task AggregationBlocks::task_of(AgentId agent, LaneId lane) const {
+  const Duty duty = lane.value % 2 == 0 ? Duty::up : Duty::down;
+  if (is_rank(agent)) { return {lane.value / 2, lane.value / 2 % forest_.trees(), 0, duty}; }
+  const auto [tree, node] = forest_.place(agent);
+  if (node == AggregationTree::kRoot) { return {lane.value * forest_.trees() + tree, tree, node, Duty::turn}; }
+  return {lane.value / 2 * forest_.trees() + tree, tree, node, duty};
+}
+
+LaneId AggregationBlocks::lane_of(std::uint32_t tree, const AggregationTree::Child& child, std::uint32_t channel,
+                                  Duty duty) const {
+  const std::uint32_t k = child.is_rank ? channel : (channel - tree) / forest_.trees();
+  if (!child.is_rank && child.number == AggregationTree::kRoot) { return LaneId{k}; }
+  return LaneId{2 * k + (duty == Duty::down ? 1 : 0)};
+}
+
+Endpoint AggregationBlocks::at_child(const Task& task, std::uint32_t port, Duty duty) const {
+  const AggregationTree::Child child = forest_[task.tree].tree().children(task.node)[port];
+  const AgentId agent = child.is_rank ? AgentId{child.number} : forest_.agent(task.tree, child.number);
+  return {agent, lane_of(task.tree, child, task.channel, duty), PortId{0}};
+}
+
+Endpoint AggregationBlocks::at_parent(const Task& task, AgentId agent, Duty duty) const {
+  const AggregationTree::Child child{is_rank(agent), is_rank(agent) ? agent.value : task.node};
+  const std::uint32_t node = forest_[task.tree].above(child);
+  return {forest_.agent(task.tree, node), lane_of(task.tree, {false, node}, task.channel, duty),
+          PortId{forest_[task.tree].part(child).up_port}};  // the same downwards: everyone takes part both ways
+}
+
+Endpoint AggregationBlocks::target(AgentId agent, LaneId lane, PortId out) const {
+  const Task task = task_of(agent, lane);
+  return task.duty == Duty::up ? at_parent(task, agent, Duty::up) : at_child(task, out.value, Duty::down);
+}
+
+Endpoint AggregationBlocks::source(AgentId agent, LaneId lane, PortId in) const {
+  const Task task = task_of(agent, lane);
+  return task.duty == Duty::down ? at_parent(task, agent, Duty::down) : at_child(task, in.value, Duty::up);
+}
+
+/// Of a reduce-scatter everything goes up and one's own comes down, of an all-gather the other way round.
+std::uint32_t AggregationBlocks::steps(AgentId agent, const Task& task) const {
+  if (task.duty == Duty::turn) { return ranks(); }
+  if ((task.duty == Duty::up) != gathers()) { return ranks(); }
+  return is_rank(agent) ? 1 : forest_[task.tree].tree().ranks_below(task.node);
+}
+
+Lane AggregationBlocks::lane(AgentId agent, LaneId lane) const {
+  const Task task = task_of(agent, lane);
+  const auto duty = static_cast<std::uint32_t>(task.duty);
+  const std::uint32_t role = is_rank(agent) ? duty : 2 + 3 * orders_[task.tree].programs[task.node] + duty;
+  Lane result;
+  result.steps = steps(agent, task);
+  result.loops = cut_.loops(task.channel);
+  const auto children =
+      is_rank(agent) ? 0 : static_cast<std::uint32_t>(forest_[task.tree].tree().children(task.node).size());
+  result.in_ports = task.duty == Duty::down ? 1 : children;
+  result.out_ports = task.duty == Duty::up ? 1 : children;
+  result.program = ProgramId{role * cut_.channels() + cut_.shape(task.channel)};
+  return result;
+}
+
+Memory AggregationBlocks::memory(AgentId agent) const {
+  if (!is_rank(agent)) { return {}; }
+  const Elements own = cut_.length(agent.value);
+  Memory memory{gathers() ? own : collective_.count, gathers() ? collective_.count : own, Elements::zero(), {}};
+  const std::int64_t first = cut_.first(agent.value).count();
+  if (collective_.in_place) { memory.in_place = gathers() ? first : -first; }
+  return memory;
+}
+
+std::uint32_t AggregationBlocks::port_of(const Task& task, std::uint32_t step) const {
+  const AggregationTree& tree = forest_[task.tree].tree();
+  const auto children = tree.children(task.node);
+  const auto nodes = std::partition_point(children.begin(), children.end(), [](const auto& c) { return !c.is_rank; });
+  const std::uint32_t place = orders_[task.tree].first_place[task.node] + step;
+  const auto after = std::partition_point(children.begin(), nodes, [&](const AggregationTree::Child& child) {
+    return orders_[task.tree].first_place[child.number] <= place;
+  });
+  const auto before = static_cast<std::uint32_t>(after - children.begin());
+  if (before == 0) { return step; }
+  const AggregationTree::Child& last = *(after - 1);
+  const std::uint32_t end = orders_[task.tree].first_place[last.number] + tree.ranks_below(last.number);
+  return place < end ? before - 1 : before + (place - end);
+}
+
+Primitive AggregationBlocks::at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const {
+  const Task task = task_of(agent, lane);
+  return is_rank(agent) ? of_rank(agent, task, lane, loop, step) : of_node(task, loop, step);
+}
+
+Primitive AggregationBlocks::of_rank(AgentId agent, const Task& task, LaneId lane, std::uint64_t loop,
+                                     std::uint32_t step) const {
+  const bool up = task.duty == Duty::up;
+  const bool whole = up != gathers();  // all ranks' blocks, not its own alone
+  const std::uint32_t owner = whole ? orders_[task.tree].rank_at[step] : agent.value;
+  const Piece range = cut_.slice(owner, task.channel, loop, 0);
+  const Elements first = range.first + (whole ? cut_.first(owner) : Elements::zero());
+  Primitive primitive;
+  primitive.count = range.count;
+  if (up) {
+    primitive.operands[0] = contiguous(Buffer::input, first);
+    primitive.sends = {0, 1};
+    const std::uint64_t results = gathers() ? ranks() : 1;
+    if (step == 0) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + 1}, loop, results); }
+  } else {
+    primitive.receives = {0, 1};
+    primitive.store = contiguous(Buffer::output, first);
+    primitive.finish = !gathers();
+  }
+  return primitive;
+}
+
+Primitive AggregationBlocks::of_node(const Task& task, std::uint64_t loop, std::uint32_t step) const {
+  const AggregationTree& tree = forest_[task.tree].tree();
+  const bool whole = task.duty == Duty::turn || (task.duty == Duty::up) != gathers();
+  const std::uint32_t place = whole ? step : orders_[task.tree].first_place[task.node] + step;
+  const auto children = static_cast<std::uint32_t>(tree.children(task.node).size());
+  const Ports all{0, children};
+  Primitive primitive;
+  primitive.count = cut_.slice(orders_[task.tree].rank_at[place], task.channel, loop, 0).count;
+  primitive.receives = task.duty == Duty::down ? Ports{0, 1} : gathers() ? Ports{port_of(task, step), 1} : all;
+  primitive.sends = task.duty == Duty::up ? Ports{0, 1} : gathers() ? all : Ports{port_of(task, step), 1};
+  return primitive;
+}
+
+namespace {
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return std::make_unique<AggregationBlocks>(collective, layout);
+}
+
+Elements granule(const Collective& collective, const Layout& layout) {
+  return BlockCut::granule(collective.ranks, layout);
+}
+
+/// Blocks follow each other through the root of the tree. A block of a reduce-scatter, sent as number s, is there after
+/// s and the deepest rank's messages, and then descends to its owner. In an all-gather it is there as many messages
+/// after it was sent as its owner is deep, and descends to the deepest rank after all that follow it.
+Cost cost(const Collective& collective, const Layout& layout) {
+  const auto tree = aggregation_trees(collective.ranks, layout).front();
+  const bool gathers = collective.kind == CollectiveKind::all_gather;
+  const std::vector<std::uint32_t> order = leaves_in_order(*tree).first;
+  std::uint32_t longest = 0;
+  for (std::uint32_t place = 0; place < order.size(); ++place) {
+    const std::uint32_t others = gathers ? collective.ranks - 1 - place : place;
+    longest = std::max(longest, others + tree->depth(order[place]));
+  }
+  const Elements sent = gathers ? block(collective.count, collective.ranks, 0).count : collective.count;
+  return {longest + tree->depth(), sent, Elements::zero()};
+}
+
+}  // namespace
+
+Algorithm aggregation_blocks_algorithm(CollectiveKind kind) {
+  Algorithm algorithm = aggregation_algorithm(kind);
+  algorithm.pipelines = true;
+  algorithm.make_for_many = make;
+  algorithm.granule_for_many = granule;
+  algorithm.cost_in_shape = cost;
+  return algorithm;
+}
+
+}  // namespace athanor

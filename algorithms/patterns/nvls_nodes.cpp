@@ -1,0 +1,217 @@
+#include "algorithms/patterns/nvls_nodes.hpp"
+
+#include <algorithm>
+
+namespace athanor {
+
+namespace {
+
+/// Both binary trees need a channel.
+Layout cut_layout(const Layout& layout, NvlsAcross across) {
+  Layout result = slices_as_chunks(layout);
+  if (across == NvlsAcross::double_binary_tree) { result.channels += result.channels % 2; }
+  return result;
+}
+
+}  // namespace
+
+NvlsNodesAllReduce::NvlsNodesAllReduce(const Collective& collective, const Layout& layout, NvlsAcross across)
+    : collective_(collective),
+      layout_(layout),
+      groups_(collective.ranks, layout),
+      binary_(groups_.nodes),
+      cut_(collective.count, groups_.group, cut_layout(layout, across)) {
+  if (across == NvlsAcross::double_binary_tree) { return; }
+  const std::uint32_t g = group();
+  trees_.emplace(groups_, layout, AgentId{ranks() + groups_.nodes}, RailTrees::HeadLanes{2 * g + 2, 2 * g, 2 * g + 1});
+}
+
+std::uint32_t NvlsNodesAllReduce::lanes(AgentId agent) const {
+  if (is_rank(agent)) { return first_lane(node(agent), cut_.channels()); }
+  return is_tree(agent) ? trees_->lanes(agent, cut_) : cut_.channels() * 2 * group();
+}
+
+LaneId NvlsNodesAllReduce::supply_lane(std::uint32_t rank, std::uint32_t channel, std::uint32_t head) const {
+  return LaneId{first_lane(groups_.node(rank), channel) + groups_.distance(groups_.place(rank), head)};
+}
+
+LaneId NvlsNodesAllReduce::gather_lane(std::uint32_t rank, std::uint32_t channel, std::uint32_t head) const {
+  return LaneId{supply_lane(rank, channel, head).value + group()};
+}
+
+LaneId NvlsNodesAllReduce::head_lane(std::uint32_t rank, std::uint32_t channel, bool down) const {
+  const std::uint32_t node = groups_.node(rank);
+  return LaneId{first_lane(node, channel) + 2 * group() + (down && !is_root(node, channel) ? 1 : 0)};
+}
+
+NvlsNodesAllReduce::Task NvlsNodesAllReduce::task_of(AgentId agent, LaneId lane) const {
+  const std::uint32_t g = group();
+  if (!is_rank(agent)) {
+    const bool multicasts = lane.value / g % 2 == 1;
+    return {lane.value / (2 * g), multicasts ? Duty::multicast : Duty::reduce, lane.value % g, 0};
+  }
+  const std::uint32_t node = groups_.node(agent.value);
+  const std::uint32_t place = groups_.place(agent.value);
+  const std::uint32_t pair = lanes_in(node, 0) + lanes_in(node, 1);
+  const bool second = lane.value % pair >= lanes_in(node, 0);
+  const std::uint32_t channel = lane.value / pair * 2 + (second ? 1 : 0);
+  const std::uint32_t inside = lane.value - first_lane(node, channel);
+  if (inside < g) { return {channel, Duty::supply, groups_.after(place, inside), 0}; }
+  if (inside < 2 * g) { return {channel, Duty::gather, groups_.after(place, inside - g), 0}; }
+  const Duty duty = is_root(node, channel) ? Duty::turn : inside == 2 * g ? Duty::up : Duty::down;
+  return {channel, duty, place, children(node, channel)};
+}
+
+NvlsNodesAllReduce::PortCounts NvlsNodesAllReduce::ports(const Task& task) const {
+  switch (task.duty) {
+    case Duty::supply: return {0, 1};
+    case Duty::gather: return {1, 0};
+    case Duty::reduce: return {group(), 1};
+    case Duty::multicast: return {1, group()};
+    case Duty::up: return {1 + task.children, 1};
+    case Duty::down: return {1, 1 + task.children};
+    case Duty::turn: return {1 + task.children, 1 + task.children};
+  }
+  return {};
+}
+
+Lane NvlsNodesAllReduce::lane(AgentId agent, LaneId lane) const {
+  const std::uint32_t own_programs = 2 * 7 * 3;
+  if (is_tree(agent)) { return trees_->lane(agent, lane, cut_, own_programs); }
+  const Task task = task_of(agent, lane);
+  const PortCounts count = ports(task);
+  const std::uint32_t role = 3 * static_cast<std::uint32_t>(task.duty) + task.children;
+  return {1, cut_.loops(task.channel), count.in, count.out, ProgramId{2 * role + cut_.shape(task.channel)}};
+}
+
+Memory NvlsNodesAllReduce::memory(AgentId agent) const {
+  if (!is_rank(agent)) { return {}; }
+  return {collective_.count, collective_.count, Elements::zero(),
+          collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
+}
+
+Endpoint NvlsNodesAllReduce::head_parent(AgentId agent, const Task& task, bool down) const {
+  if (trees_) { return down ? trees_->exit(agent.value, task.channel) : trees_->entry(agent.value, task.channel); }
+  const std::uint32_t tree = task.channel % 2;
+  const std::uint32_t rank = groups_.rank(binary_.parent(tree, node(agent)), task.head);
+  return {AgentId{rank}, head_lane(rank, task.channel, down), PortId{1 + binary_.index(tree, node(agent))}};
+}
+
+Endpoint NvlsNodesAllReduce::head_child(AgentId agent, const Task& task, std::uint32_t child, bool down) const {
+  const std::uint32_t rank = groups_.rank(binary_.child(task.channel % 2, node(agent), child), task.head);
+  return {AgentId{rank}, head_lane(rank, task.channel, down), PortId{0}};
+}
+
+Endpoint NvlsNodesAllReduce::target(AgentId agent, LaneId lane, PortId out) const {
+  if (is_tree(agent)) { return trees_->target(agent, lane, out); }
+  const auto [channel, duty, head, children] = task_of(agent, lane);
+  const AgentId switches = engine(node(agent));
+  const std::uint32_t place = groups_.place(agent.value);
+  const std::uint32_t receiver = groups_.rank(node(agent), groups_.after(head, out.value));
+  const AgentId of_head{groups_.rank(node(agent), head)};
+  switch (duty) {
+    case Duty::supply: return {switches, engine_lane(channel, false, head), PortId{groups_.distance(head, place)}};
+    case Duty::reduce: return {of_head, head_lane(of_head.value, channel, false), PortId{0}};
+    case Duty::up: return head_parent(agent, {channel, duty, head, children}, false);
+    case Duty::down:
+    case Duty::turn:
+      if (out.value > 0) { return head_child(agent, {channel, duty, head, children}, out.value - 1, true); }
+      return {switches, engine_lane(channel, true, head), PortId{0}};
+    case Duty::multicast: return {AgentId{receiver}, gather_lane(receiver, channel, head), PortId{0}};
+    case Duty::gather: break;
+  }
+  return {};
+}
+
+Endpoint NvlsNodesAllReduce::source(AgentId agent, LaneId lane, PortId in) const {
+  if (is_tree(agent)) { return trees_->source(agent, lane, in); }
+  const auto [channel, duty, head, children] = task_of(agent, lane);
+  const AgentId switches = engine(node(agent));
+  const std::uint32_t place = groups_.place(agent.value);
+  const std::uint32_t sender = groups_.rank(node(agent), groups_.after(head, in.value));
+  const AgentId of_head{groups_.rank(node(agent), head)};
+  switch (duty) {
+    case Duty::reduce: return {AgentId{sender}, supply_lane(sender, channel, head), PortId{0}};
+    case Duty::up:
+    case Duty::turn:
+      if (in.value > 0) { return head_child(agent, {channel, duty, head, children}, in.value - 1, false); }
+      return {switches, engine_lane(channel, false, head), PortId{0}};
+    case Duty::down: return head_parent(agent, {channel, duty, head, children}, true);
+    case Duty::multicast: return {of_head, head_lane(of_head.value, channel, true), PortId{0}};
+    case Duty::gather: return {switches, engine_lane(channel, true, head), PortId{groups_.distance(head, place)}};
+    case Duty::supply: break;
+  }
+  return {};
+}
+
+Primitive NvlsNodesAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const {
+  if (is_tree(agent)) { return trees_->at(agent, lane, loop, cut_); }
+  const Task task = task_of(agent, lane);
+  const Piece range = cut_.piece(task.channel, loop, task.head);
+  const PortCounts count = ports(task);
+  Primitive primitive;
+  primitive.count = range.count;
+  primitive.receives = {0, count.in};
+  primitive.sends = {0, count.out};
+  if (task.duty == Duty::supply) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
+  if (task.duty == Duty::gather) { primitive.store = contiguous(Buffer::output, range.first); }
+  primitive.finish = task.duty == Duty::turn || (task.duty == Duty::down && trees_);
+  if (task.duty == Duty::up && trees_) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + 1}, loop); }
+  return primitive;
+}
+
+/// Every rank sends all of its data to the switches and the result of its piece once; a head sends its node's sum up,
+/// and in a binary tree the result to its children, whose sums it adds.
+Cost NvlsNodesAllReduce::cost() const {
+  Cost cost{4 + 2 * (trees_ ? trees_->depth() : binary_.depth()), Elements::zero(), Elements::zero()};
+  for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
+    Elements sent = collective_.count;
+    Elements reduced;
+    for (std::uint32_t channel = 0; channel < cut_.channels(); ++channel) {
+      const Elements piece = cut_.piece(channel, 0, groups_.place(rank)).count;
+      const std::uint32_t below = children(groups_.node(rank), channel);
+      sent += piece * (1 + below + (is_root(groups_.node(rank), channel) ? 0 : 1));
+      reduced += piece * below;
+    }
+    cost.sent = std::max(cost.sent, sent);
+    cost.reduced = std::max(cost.reduced, reduced);
+  }
+  return cost;
+}
+
+namespace {
+
+constexpr std::uint32_t kMostHeads = 32;  // NCCL_MAX_NVLS_ARITY
+
+}  // namespace
+
+Algorithm nvls_nodes_algorithm(NvlsAcross across) {
+  const bool aggregates = across == NvlsAcross::aggregation_tree;
+  return {
+      .name = "",
+      .kind = CollectiveKind::all_reduce,
+      .summary = "",
+      .engine = aggregates ? Engine::nvswitches_and_switches : Engine::nvswitches,
+      .formula = "",
+      .source = "",
+      .explanation = "",
+      .ranks = "nodes of equally many ranks, at least two nodes and at most 32 ranks of each (groups)",
+      .fabrics = "",
+      .pipelines = true,
+      .make_for_many =
+          [across](const Collective& collective, const Layout& layout) {
+            return std::make_unique<NvlsNodesAllReduce>(collective, layout, across);
+          },
+      .granule_for_many =
+          [across](const Collective& collective, const Layout& layout) {
+            return VectorCut::granule(NodeGroups(collective.ranks, layout).group, cut_layout(layout, across));
+          },
+      .cost_in_shape = [across](const Collective& collective,
+                                const Layout& layout) { return NvlsNodesAllReduce(collective, layout, across).cost(); },
+      .refuses_many = [aggregates](
+                          const Collective& collective,
+                          const Layout& layout) { return refuses_heads(collective, layout, kMostHeads, aggregates); },
+  };
+}
+
+}  // namespace athanor
