@@ -5,8 +5,10 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/run.hpp"
+#include "models/execution/simulate.hpp"
 #include "models/in_network/aggregation_manager.hpp"
 #include "sim/error.hpp"
+#include "tests/models/small_clusters.hpp"
 #include "topologies/generators.hpp"
 #include "topologies/overrides.hpp"
 
@@ -133,11 +135,123 @@ TEST_CASE("in a tree of h levels an all-reduce takes 2h latencies and 2h + k - 1
   }
 }
 
+// Blocks follow each other through the top of the tree, which each rank reaches in h messages.
+TEST_CASE("in h levels a reduce-scatter or all-gather over P ranks takes 2h latencies and 2h + P - 1 transfers") {
+  for (std::uint32_t tiers = 1; tiers <= 3; ++tiers) {
+    const std::int64_t ranks = tiers == 1 ? 8 : tiers == 2 ? 32 : 128;
+    const Cluster cluster = tree_of(tiers, static_cast<std::uint32_t>(ranks));
+    for (const std::int64_t each : {0, 100, 10'000}) {
+      CAPTURE(tiers);
+      CAPTURE(each);
+      const Time transfer = transfer_time(Bytes{4} * each, kRate);
+      const Time expected = kHop * (2 * tiers) + transfer * (2 * tiers + ranks - 1);
+      CHECK(run(cluster, reduce_scatter, each * ranks).time == expected);
+      CHECK(run(cluster, all_gather, each * ranks).time == expected);
+    }
+  }
+}
+
+TEST_CASE("a rank sends the payload and receives a block in a reduce-scatter, and the reverse in an all-gather") {
+  const Cluster cluster = tree_of(2, 32);
+  const Bytes each{4'000};
+  const auto carried = [&](CollectiveKind kind, bool out) {
+    std::vector<Bytes> bytes;
+    const RunResult result = run(cluster, kind, 32'000);
+    for (const LinkLoad& load : result.simulated.loads) {
+      const Fabric& fabric = *cluster.fabric;
+      const VertexId end = out ? fabric.source(load.link) : fabric.target(load.link);
+      if (fabric.vertex(end).kind == VertexKind::host) { bytes.insert(bytes.end(), load.members, load.carried); }
+    }
+    return bytes;
+  };
+  CHECK(carried(reduce_scatter, true) == std::vector<Bytes>(32, each * 32));
+  CHECK(carried(reduce_scatter, false) == std::vector<Bytes>(32, each));
+  CHECK(carried(all_gather, true) == std::vector<Bytes>(32, each));
+  CHECK(carried(all_gather, false) == std::vector<Bytes>(32, each * 32));
+}
+
+namespace {
+
+/// The time of an all-reduce in so many chunks with a window, on hosts below one or two tiers of switches.
+Time windowed(std::uint32_t tiers, std::int64_t chunks, std::int64_t each, std::uint32_t window, SendEnd end,
+              bool repeat) {
+  const Cluster cluster = tree_of(tiers, tiers == 1 ? 8 : 32);
+  const PlacedTree tree = placed(cluster);
+  const auto ranks = static_cast<std::uint32_t>(cluster.endpoints.size());
+  Layout layout{.chunk = Elements{each}};
+  layout.trees = {tree.tree};
+  layout.outstanding = window;
+  const Collective collective{all_reduce, ranks, Elements{each * chunks}};
+  const auto schedule = find(all_reduce, "aggregation_tree").make(collective, layout);
+  Placement placement{cluster.endpoints};
+  placement.vertices.insert(placement.vertices.end(), tree.switches.begin(), tree.switches.end());
+  testing::UniformCosts costs;
+  costs.connection_cost.end = end;
+  costs.slot_count = 64;
+  SimulationOptions options;
+  options.repeat_loops = repeat;
+  return simulate(*schedule, cluster, placement, costs, options).time;
+}
+
+}  // namespace
+
+// The law: chunk j starts a period after chunk j - 1, and a round trip after chunk j - W. So W chunks take the longer
+// of W periods and a round trip, and k chunks (k - 1) / W such windows, the rest at its pace, and the last round trip.
+// A period is what a send keeps its rank for: the transfer, or, until it is delivered, the whole message.
+TEST_CASE("with W chunks outstanding, W of them take W periods or a round trip, whichever is longer") {
+  const std::int64_t each = 1000;
+  const Time transfer = transfer_time(Bytes{4} * each, kRate);
+  for (const SendEnd end : {SendEnd::delivered, SendEnd::injected}) {
+    const Time period = end == SendEnd::injected ? transfer : transfer + kHop;
+    for (const std::uint32_t tiers : {1U, 2U}) {
+      const Time round_trip = (transfer + kHop) * (2 * tiers);
+      for (const std::uint32_t window : {1U, 2U, 3U, 4U, 7U, 16U, 40U}) {
+        for (const std::int64_t chunks : {1, 2, 5, 16, 33, 200}) {
+          CAPTURE(tiers);
+          CAPTURE(window);
+          CAPTURE(chunks);
+          const Time per_window = std::max(period * window, round_trip);
+          const Time last_start = per_window * ((chunks - 1) / window) + period * ((chunks - 1) % window);
+          CHECK(windowed(tiers, chunks, each, window, end, true) == last_start + round_trip);
+          CHECK(windowed(tiers, chunks, each, window, end, false) == last_start + round_trip);
+        }
+      }
+      CHECK(windowed(tiers, 50, each, 0, end, true) == period * 49 + round_trip);
+    }
+  }
+}
+
 TEST_CASE("every rank sends and receives the payload once, half of what it does in a ring") {
   const Cluster cluster = tree_of(2, 32);
   const RunResult result = run(cluster, all_reduce, 1'000'000);
   for (const LinkLoad& load : result.simulated.loads) { CHECK(load.carried <= Bytes{4'000'000}); }
   CHECK(result.bound.time <= result.time);
+}
+
+TEST_CASE("simulating one of equal agents and multiplying loops changes no time of an aggregation tree") {
+  const Cluster cluster = tree_of(2, 32);
+  for (const CollectiveKind kind : {all_reduce, reduce, broadcast, reduce_scatter, all_gather}) {
+    CAPTURE(std::string(name(kind)));
+    const Profile ideal;
+    const auto time = [&](bool fast) {
+      SimulationOptions options;
+      options.classes = options.repeat_loops = fast;
+      Overrides overrides;
+      overrides.chunk = 4_KiB;
+      overrides.channels = 2;
+      const Collective collective{kind, 32, Elements{320'000}};
+      return run_collective(
+                 {.cluster = cluster,
+                  .profile = ideal,
+                  .collective = collective,
+                  .algorithms = {&find(kind, "aggregation_tree")},
+                  .overrides = overrides,
+                  .options = options,
+                  .aggregation = std::make_shared<const NetworkEngines>(NetworkEngines{engine_catalog().front(), {}})})
+          .time;
+    };
+    CHECK(time(true) == time(false));
+  }
 }
 
 TEST_CASE("switches aggregate only where the scenario says so") {

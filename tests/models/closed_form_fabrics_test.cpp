@@ -176,6 +176,20 @@ TEST_CASE("NVLS in one chunk takes four hops, and the payload and two pieces up 
   }
 }
 
+TEST_CASE("NVLS reduce-scatter and all-gather in one chunk take two hops, and the payload and a block on a link") {
+  for (const CollectiveKind kind : {reduce_scatter, all_gather}) {
+    for (const std::uint32_t ranks : {2U, 4U, 5U, 8U}) {
+      const Cluster cluster = single_node(node_of(ranks, kRate, kAlpha));
+      for (const std::int64_t n : {std::int64_t{0}, std::int64_t{ranks} * 20, std::int64_t{ranks} * 200'000}) {
+        CAPTURE(ranks);
+        CAPTURE(n);
+        const Time time = simulated(find(kind, "nvls"), even_collective(kind, ranks, n), {}, cluster);
+        CHECK(time == closed_form({2, Elements{n + n / ranks}, Elements{0}}));
+      }
+    }
+  }
+}
+
 TEST_CASE("k chunks follow each other: a chain of s steps takes s + k - 1 steps of a k-th of the payload") {
   for (std::uint32_t ranks = 2; ranks <= 16; ranks += ranks < 8 ? 1 : 4) {
     const Cluster cluster = star(ranks, kRate, kAlpha / 2);
