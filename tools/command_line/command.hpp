@@ -48,6 +48,7 @@ Command list_command();
 Command schema_command();
 Command plot_command();
 Command measure_command();
+Command numerics_command();
 Command calibrate_command();
 Command import_command();
 Command export_command();

@@ -10,14 +10,6 @@ namespace athanor {
 
 namespace {
 
-[[noreturn]] void refuse_name(std::string_view command, const char* what, const std::string& word,
-                              const std::vector<std::string>& names) {
-  const std::string near = nearest(word, names);
-  throw UsageError(fmt::format(
-      "{}: there is no {} '{}'; {}", command, what, word,
-      near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near)));
-}
-
 /// By athanor's name or by nccl-tests'.
 template <class T>
 T named(std::string_view command, const char* what, const std::string& word, std::span<const T> all) {
@@ -30,6 +22,14 @@ T named(std::string_view command, const char* what, const std::string& word, std
 }
 
 }  // namespace
+
+void refuse_name(std::string_view command, const char* what, const std::string& word,
+                 const std::vector<std::string>& names) {
+  const std::string near = nearest(word, names);
+  throw UsageError(fmt::format(
+      "{}: there is no {} '{}'; {}", command, what, word,
+      near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near)));
+}
 
 std::vector<std::string> words_of(std::string_view command, const char* option, const std::string& text) {
   std::vector<std::string> words;

@@ -21,6 +21,10 @@ namespace athanor {
 /// "a,b, c" without blanks around the words; an empty word is refused.
 std::vector<std::string> words_of(std::string_view command, const char* option, const std::string& text);
 
+/// Says that there is no `what` of this name, and which is nearest, or all there are.
+[[noreturn]] void refuse_name(std::string_view command, const char* what, const std::string& word,
+                              const std::vector<std::string>& names);
+
 /// A whole number from `least` on; none where the option is absent.
 std::optional<std::uint32_t> number_option(std::string_view command, const Invocation& invocation, const char* option,
                                            std::uint32_t least);

@@ -1,0 +1,182 @@
+#include "tools/numerics/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "algorithms/check/contract.hpp"
+#include "algorithms/execution/element_values.hpp"
+#include "algorithms/execution/exact_sum.hpp"
+#include "algorithms/execution/fixed_point.hpp"
+#include "algorithms/execution/threads.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// The low bits of a sum as a number of the type.
+double wrapped(DataType type, std::uint64_t sum) {
+  switch (type) {
+    case DataType::int8: return static_cast<std::int8_t>(sum);
+    case DataType::int32: return static_cast<std::int32_t>(sum);
+    case DataType::float32:
+    case DataType::float64:
+    case DataType::float16:
+    case DataType::bfloat16:
+    case DataType::int64: break;
+  }
+  return static_cast<double>(static_cast<std::int64_t>(sum));
+}
+
+/// Of many elements, one after the other.
+class ErrorCount {
+ public:
+  /// `exact`: the sum to within a double; `unit`: the type's spacing there.
+  void add(double error, double exact, double unit) {
+    error = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::fabs(error);
+    ++elements_;
+    statistics_.greatest_absolute = std::max(statistics_.greatest_absolute, error);
+    statistics_.mean_absolute += error;
+    statistics_.greatest_ulp = std::max(statistics_.greatest_ulp, error / unit);
+    statistics_.mean_ulp += error / unit;
+    statistics_.correctly_rounded += error <= unit / 2 ? 1 : 0;
+    if (exact == 0) { return; }
+    ++not_zero_;
+    statistics_.greatest_relative = std::max(statistics_.greatest_relative, error / std::fabs(exact));
+    statistics_.mean_relative += error / std::fabs(exact);
+  }
+
+  ErrorStatistics statistics() const {
+    ErrorStatistics result = statistics_;
+    const double elements = std::max(1.0, elements_);
+    for (double* mean : {&result.mean_absolute, &result.mean_ulp, &result.correctly_rounded}) { *mean /= elements; }
+    result.mean_relative /= std::max(1.0, not_zero_);
+    return result;
+  }
+
+ private:
+  ErrorStatistics statistics_;  ///< with sums in place of means
+  double elements_ = 0;
+  double not_zero_ = 0;
+};
+
+}  // namespace
+
+std::string arithmetic_of(const NumericsSubject& subject) {
+  if (subject.algorithm->engine == Engine::none) { return "ranks"; }
+  std::string text = subject.block ? "engines, int32" : fmt::format("engines, {}", name(subject.engines.accumulator));
+  if (subject.engines.order == SummationOrder::arrival) { text += ", arrival"; }
+  return text;
+}
+
+NumericsComparison::NumericsComparison(const NumericsRequest& request)
+    : request_(request),
+      size_(element_size(request.type)),
+      count_(static_cast<std::size_t>(request.collective.count.count())) {
+  const std::uint32_t ranks = request.collective.ranks;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    inputs_.push_back(drawn_elements(request.distribution, request.type, request.seed, rank, ranks, count_));
+  }
+  add_exactly();
+}
+
+void NumericsComparison::add_exactly() {
+  for (std::size_t i = 0; i < count_; ++i) {
+    exact_.push_back(is_floating_point(request_.type) ? exact_sum(i) : wrapped_sum(i));
+  }
+}
+
+NumericsComparison::Exact NumericsComparison::exact_sum(std::size_t element) const {
+  ExactSum sum;
+  for (const Memory& input : inputs_) { sum.add(element_value(request_.type, &input[element * size_])); }
+  const double upper = sum.rounded();
+  sum.add(-upper);
+  return {upper, sum.rounded()};
+}
+
+NumericsComparison::Exact NumericsComparison::wrapped_sum(std::size_t element) const {
+  std::uint64_t sum = 0;
+  for (const Memory& input : inputs_) {
+    sum += static_cast<std::uint64_t>(static_cast<std::int64_t>(element_value(request_.type, &input[element * size_])));
+  }
+  return {wrapped(request_.type, sum), 0};
+}
+
+NumericsComparison::Outcome NumericsComparison::carry_out(const Schedule& schedule, const NumericsSubject& subject,
+                                                          std::uint32_t repetition) const {
+  const RankMemory memory(schedule, request_.type);
+  for (std::size_t rank = 0; rank < inputs_.size(); ++rank) {
+    const RankBuffers& buffers = memory.buffers()[rank];
+    std::fill(buffers.output.begin(), buffers.output.end(), std::byte{0x5A});
+    std::copy(inputs_[rank].begin(), inputs_[rank].end(), buffers.input.begin());
+  }
+  ExecutionRequest execution{
+      .type = request_.type, .buffers = memory.buffers(), .workers = {}, .slots = {}, .engines = subject.engines};
+  execution.engines.seed = request_.seed + repetition;
+  if (subject.block) {
+    run_in_fixed_point(schedule, request_.collective, execution, *subject.block);
+  } else {
+    run_on_threads(schedule, execution);
+  }
+  const Contract contract(request_.collective);
+  Outcome outcome{std::vector<Memory>(inputs_.size()), {}};
+  for (std::uint32_t rank = 0; rank < inputs_.size(); ++rank) {
+    const std::span<const std::byte> output = memory.buffers()[rank].output;
+    if (contract.promises(rank)) { outcome.results[rank].assign(output.begin(), output.end()); }
+  }
+  outcome.alike = alike(outcome.results);
+  return outcome;
+}
+
+/// Only an all-reduce gives an element to several ranks.
+std::optional<bool> NumericsComparison::alike(const std::vector<Memory>& results) const {
+  if (request_.collective.kind != CollectiveKind::all_reduce || results.size() == 1) { return std::nullopt; }
+  return std::all_of(results.begin(), results.end(), [&](const Memory& each) { return each == results[0]; });
+}
+
+ErrorStatistics NumericsComparison::errors(const Outcome& outcome) const {
+  const Contract contract(request_.collective);
+  const std::size_t ranks = outcome.alike.value_or(false) ? 1 : outcome.results.size();
+  ErrorCount count;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    if (!contract.promises(rank)) { continue; }
+    for (const Promise& promise : contract.promised(rank)) {
+      for (std::int64_t k = 0; k < promise.count.count(); ++k) {
+        const auto at = static_cast<std::size_t>(promise.first.count() + k);
+        const Exact& exact = exact_[static_cast<std::size_t>(promise.from.count() + k)];
+        const double result = element_value(request_.type, &outcome.results[rank][at * size_]);
+        count.add(result - exact.upper - exact.lower, exact.upper, spacing(request_.type, exact.upper));
+      }
+    }
+  }
+  return count.statistics();
+}
+
+std::size_t NumericsComparison::number_of(const Outcome& outcome) {
+  Memory result = outcome.results[0];
+  if (!outcome.alike.value_or(false)) {
+    for (std::size_t rank = 1; rank < outcome.results.size(); ++rank) {
+      result.insert(result.end(), outcome.results[rank].begin(), outcome.results[rank].end());
+    }
+  }
+  const auto known = std::find(known_.begin(), known_.end(), result);
+  const auto number = static_cast<std::size_t>(known - known_.begin());
+  if (known == known_.end()) { known_.push_back(std::move(result)); }
+  return number;
+}
+
+NumericsRow NumericsComparison::run(const NumericsSubject& subject) {
+  const auto schedule = subject.algorithm->make(request_.collective, request_.layout);
+  const Outcome outcome = carry_out(*schedule, subject, 0);
+  NumericsRow row{subject, errors(outcome), outcome.alike};
+  for (std::uint32_t repetition = 1; repetition < request_.repetitions; ++repetition) {
+    row.runs_alike = row.runs_alike && carry_out(*schedule, subject, repetition).results == outcome.results;
+  }
+  row.bits = number_of(outcome);
+  return row;
+}
+
+}  // namespace athanor

@@ -1,0 +1,83 @@
+#include "tools/numerics/report.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/format.hpp"
+#include "tools/report/table.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// A, B, ..., Z, AA, AB, ...
+std::string letters(std::size_t number) {
+  const std::string last(1, static_cast<char>('A' + number % 26));
+  return number < 26 ? last : letters(number / 26 - 1) + last;
+}
+
+const char* alike(std::optional<bool> alike) {
+  if (!alike) { return "-"; }
+  return *alike ? "alike" : "differ";
+}
+
+Bytes size_of(const NumericsRequest& request) { return size_of(request.type) * request.collective.count.count(); }
+
+std::string line(const char* label, const std::string& value) { return fmt::format("# {:<12} {}\n", label, value); }
+
+}  // namespace
+
+std::string numerics_header(const NumericsRequest& request) {
+  const Collective& collective = request.collective;
+  std::string lines = line("collective", fmt::format("{} of {} over {} ranks: {} elements of {}", name(collective.kind),
+                                                     to_string(size_of(request)), collective.ranks,
+                                                     collective.count.count(), name(request.type)));
+  lines += line("numbers", fmt::format("{}, seed {}", name(request.distribution), request.seed));
+  lines += line("errors", "against the exact sum, over all elements of all ranks' results");
+  lines += line("runs", fmt::format("{}, each with orders of arrival of its own", request.repetitions));
+  return lines + "#\n" +
+         fmt::format("# {:<28} {:<26} {:^17} {:^17} {:^17} {:>7} {:<6} {:<6} {}\n", "algorithm", "added by", "absolute",
+                     "relative", "ulp", "rounded", "ranks", "runs", "bits") +
+         fmt::format("# {:<28} {:<26} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7}\n", "", "", "max", "mean", "max",
+                     "mean", "max", "mean", "(%)");
+}
+
+std::string numerics_line(const NumericsRow& row) {
+  const ErrorStatistics& errors = row.errors;
+  return fmt::format("  {:<28} {:<26} {:>8.1e} {:>8.1e} {:>8.1e} {:>8.1e} {} {} {:>7.2f} {:<6} {:<6} {}\n",
+                     row.subject.algorithm->name, arithmetic_of(row.subject), errors.greatest_absolute,
+                     errors.mean_absolute, errors.greatest_relative, errors.mean_relative,
+                     fitted(errors.greatest_ulp, 8), fitted(errors.mean_ulp, 8), 100 * errors.correctly_rounded,
+                     alike(row.ranks_alike), alike(row.runs_alike), letters(row.bits));
+}
+
+std::string numerics_footer() {
+  return "# rounded: elements that are the exact sum, rounded once. Rows of one letter are equal to the bit.\n";
+}
+
+nlohmann::ordered_json numerics_json(const NumericsRequest& request, const NumericsRow& row) {
+  const NumericsSubject& subject = row.subject;
+  const bool engines = subject.algorithm->engine != Engine::none;
+  const ErrorStatistics& errors = row.errors;
+  nlohmann::ordered_json json = {{"collective", name(request.collective.kind)}, {"algorithm", subject.algorithm->name},
+                                 {"engine", name(subject.algorithm->engine)},   {"ranks", request.collective.ranks},
+                                 {"bytes", size_of(request).count()},           {"type", name(request.type)},
+                                 {"distribution", name(request.distribution)},  {"seed", request.seed}};
+  json["accumulator"] = !engines ? "ranks" : subject.block ? "int32" : name(subject.engines.accumulator);
+  json["order"] = name(engines ? subject.engines.order : SummationOrder::ports);
+  json["block"] = subject.block ? nlohmann::ordered_json(subject.block->count()) : nullptr;
+  json["max_absolute_error"] = errors.greatest_absolute;
+  json["mean_absolute_error"] = errors.mean_absolute;
+  json["max_relative_error"] = errors.greatest_relative;
+  json["mean_relative_error"] = errors.mean_relative;
+  json["max_error_ulp"] = errors.greatest_ulp;
+  json["mean_error_ulp"] = errors.mean_ulp;
+  json["correctly_rounded"] = errors.correctly_rounded;
+  json["ranks_alike"] = row.ranks_alike ? nlohmann::ordered_json(*row.ranks_alike) : nullptr;
+  json["runs_alike"] = row.runs_alike;
+  json["repetitions"] = request.repetitions;
+  json["bits"] = letters(row.bits);
+  return json;
+}
+
+}  // namespace athanor
