@@ -9,7 +9,7 @@ namespace athanor {
 
 namespace {
 
-__extension__ using Wide = unsigned __int128;
+__extension__ using Bits128 = unsigned __int128;
 constexpr std::uint64_t kLow = 0xFFFFFFFF;
 
 }  // namespace
@@ -20,7 +20,7 @@ void ExactSum::add(double value) {
   int exponent = 0;
   const double significand = std::frexp(std::fabs(value), &exponent);  // from 1/2 to below 1
   const int place = exponent - 53 + kPoint;
-  const Wide bits = Wide{static_cast<std::uint64_t>(std::ldexp(significand, 53))} << place % 32;
+  const Bits128 bits = Bits128{static_cast<std::uint64_t>(std::ldexp(significand, 53))} << place % 32;
   for (int i = 0; i < 3; ++i) {
     const auto digit = static_cast<std::int64_t>(static_cast<std::uint64_t>(bits >> 32 * i) & kLow);
     digits_[static_cast<std::size_t>(place / 32 + i)] += value < 0 ? -digit : digit;
@@ -47,15 +47,15 @@ double ExactSum::rounded() const {
 double ExactSum::magnitude(const Digits& digits) {
   int top = kDigits - 1;
   while (top > 2 && digits[static_cast<std::size_t>(top)] == 0) { --top; }
-  Wide window = 0;
+  Bits128 window = 0;
   for (int i = top; i > top - 3; --i) {
-    window = window << 32 | static_cast<Wide>(digits[static_cast<std::size_t>(i)]);
+    window = window << 32 | static_cast<Bits128>(digits[static_cast<std::size_t>(i)]);
   }
   bool more = false;
   for (int i = 0; i <= top - 3; ++i) { more = more || digits[static_cast<std::size_t>(i)] != 0; }
   const auto upper = static_cast<std::uint64_t>(window >> 32);  // the top digit is not 0, so that 33 bits are in it
   const int surplus = upper == 0 ? 0 : 32 - std::countl_zero(upper);
-  const Wide kept = window >> surplus;
+  const Bits128 kept = window >> surplus;
   more = more || kept << surplus != window;
   const auto bits = static_cast<std::uint64_t>(kept) | (more ? 1U : 0U);
   return std::ldexp(static_cast<double>(bits), 32 * (top - 2) - kPoint + surplus);

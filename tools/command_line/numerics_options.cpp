@@ -1,8 +1,11 @@
 #include "tools/command_line/numerics_options.hpp"
 
+#include <memory>
+
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
 
+#include "algorithms/aggregation_tree.hpp"
 #include "algorithms/execution/fixed_point.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
@@ -82,6 +85,26 @@ std::vector<const Algorithm*> algorithms_for(const Invocation& invocation, const
   return chosen;
 }
 
+/// Who adds up what in the network where every switch takes in so many: as Layout::trees has it for these engines.
+std::vector<std::shared_ptr<const AggregationTree>> trees_of(Engine engine, const NumericsRequest& request,
+                                                             std::uint32_t radix) {
+  const std::uint32_t ranks = request.collective.ranks;
+  const std::uint32_t heads = request.layout.group == 0 ? ranks : request.layout.group;
+  const auto trees = [&](std::uint32_t count, std::uint32_t leaves) {
+    return std::vector(count, std::make_shared<const AggregationTree>(AggregationTree::regular(leaves, radix)));
+  };
+  switch (engine) {
+    case Engine::switches: return trees(1, ranks);
+    case Engine::switches_per_head:
+    case Engine::nvswitches_and_switches: return trees(heads, ranks / heads);
+    case Engine::none:
+    case Engine::nvswitch:
+    case Engine::nvswitches:
+    case Engine::server: break;
+  }
+  return {};
+}
+
 /// Every accumulator with every order; one that the type does not allow is left out of "all" and else refused.
 std::vector<NumericsSubject> arithmetics_of(const Invocation& invocation, const NumericsRequest& request) {
   const bool any = invocation.has("accumulator") && invocation.text("accumulator") == "all";
@@ -132,6 +155,7 @@ boost::program_options::options_description numerics_options() {
   add("order", text("NAMES"), "in which engines add: ports, arrival or all; absent: ports");
   add("fixed-point", "engines also add int32, as SwitchML does");
   add("block", text("N"), "elements to an exponent in fixed point; absent: 256");
+  add("radix", text("N"), "children of a node in aggregation trees; absent: 8");
   add("group", text("N"), "ranks per node, for hierarchical algorithms; absent: all in one");
   add("repetitions", text("N"), "runs that are held against the first; absent: 3");
   add("csv", options::value<std::string>()->implicit_value("")->value_name("[=FILE]"),
@@ -170,6 +194,7 @@ NumericsRequest numerics_request(const Invocation& invocation) {
 std::vector<NumericsSubject> numerics_subjects(const Invocation& invocation, const NumericsRequest& request,
                                                const std::function<void(const std::string&)>& note) {
   const std::vector<NumericsSubject> arithmetics = arithmetics_of(invocation, request);
+  const std::uint32_t radix = number_option(kName, invocation, "radix", 2).value_or(8);
   std::vector<NumericsSubject> subjects;
   bool engines = false;
   for (const Algorithm* algorithm : algorithms_for(invocation, request, note)) {
@@ -179,9 +204,10 @@ std::vector<NumericsSubject> numerics_subjects(const Invocation& invocation, con
       if (!has_engines && &arithmetic != arithmetics.data()) { continue; }
       subjects.push_back(has_engines ? arithmetic : NumericsSubject{});
       subjects.back().algorithm = algorithm;
+      subjects.back().trees = trees_of(algorithm->engine, request, radix);
     }
   }
-  for (const char* option : {"accumulator", "order", "fixed-point"}) {
+  for (const char* option : {"accumulator", "order", "fixed-point", "radix"}) {
     if (engines || !invocation.has(option)) { continue; }
     throw UsageError(
         fmt::format("{}: --{} is for engines, and none of these algorithms has any; `athanor list "

@@ -169,7 +169,9 @@ std::size_t NumericsComparison::number_of(const Outcome& outcome) {
 }
 
 NumericsRow NumericsComparison::run(const NumericsSubject& subject) {
-  const auto schedule = subject.algorithm->make(request_.collective, request_.layout);
+  Layout layout = request_.layout;
+  layout.trees = subject.trees;
+  const auto schedule = subject.algorithm->make(request_.collective, layout);
   const Outcome outcome = carry_out(*schedule, subject, 0);
   NumericsRow row{subject, errors(outcome), outcome.alike};
   for (std::uint32_t repetition = 1; repetition < request_.repetitions; ++repetition) {

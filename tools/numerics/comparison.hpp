@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct NumericsSubject {
   const Algorithm* algorithm = nullptr;
   EngineArithmetic engines = {};       ///< counts where the algorithm has engines
   std::optional<Elements> block = {};  ///< of fixed point; none: elements are added as what they are
+  std::vector<std::shared_ptr<const AggregationTree>> trees = {};  ///< as in Layout
 };
 
 /// "ranks", "engines, float32", "engines, data, arrival", "engines, int32".

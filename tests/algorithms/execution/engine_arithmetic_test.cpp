@@ -133,18 +133,23 @@ TEST_CASE("a double accumulator rounds float32 once, of mixed signs and sizes to
 TEST_CASE("with a wide accumulator a tree rounds once per level, as the data once per input of each node") {
   constexpr std::size_t kCount = 2000;
   for (const DataType type : {DataType::float16, DataType::bfloat16}) {
-    for (const auto& [ranks, arity, levels] : {std::tuple{27U, 3U, 3}, {64U, 8U, 2}, {64U, 4U, 3}, {32U, 2U, 5}}) {
+    struct Shape {
+      std::uint32_t ranks = 0;
+      std::uint32_t arity = 0;
+      int levels = 0;
+    };
+    for (const Shape& shape : {Shape{27, 3, 3}, Shape{64, 8, 2}, Shape{64, 4, 3}, Shape{32, 2, 5}}) {
       CAPTURE(name(type));
-      CAPTURE(arity);
-      const auto inputs = drawn_numbers(type, ranks, kCount, 0, 0, false, "levels");
+      CAPTURE(shape.arity);
+      const auto inputs = drawn_numbers(type, shape.ranks, kCount, 0, 0, false, "levels");
       const Numbers exact = exact_sums(inputs);
-      const auto tree = tree_of(ranks, arity, kCount);
+      const auto tree = tree_of(shape.ranks, shape.arity, kCount);
       const double wide = greatest_relative_error(RealSums(*tree, type, inputs, kDouble).of(0), exact);
       const double narrow = greatest_relative_error(RealSums(*tree, type, inputs).of(0), exact);
-      const int inputs_per_node = static_cast<int>(arity) - 1;
-      CHECK(wide <= grown(type, levels));
+      const int inputs_per_node = static_cast<int>(shape.arity) - 1;
+      CHECK(wide <= grown(type, shape.levels));
       CHECK(wide > unit(type));  // more than a single rounding: the nodes in between do round
-      CHECK(narrow <= grown(type, levels * inputs_per_node));
+      CHECK(narrow <= grown(type, shape.levels * inputs_per_node));
       if (inputs_per_node > 1) { CHECK(narrow > wide); }
     }
   }

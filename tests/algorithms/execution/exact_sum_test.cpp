@@ -53,16 +53,16 @@ TEST_CASE("an exact sum keeps what lies far below it, and rounds once, ties to e
 }
 
 TEST_CASE("an exact sum of whole numbers is what 128 bits make of them") {
-  __extension__ using Wide = __int128;
+  __extension__ using Integer = __int128;
   RandomStream random(1, "exact sum");
   for (int repetition = 0; repetition < 200; ++repetition) {
     ExactSum sum;
-    Wide expected = 0;
+    Integer expected = 0;
     for (int i = 0; i < 100; ++i) {
       // Up to 2^111: the sum of a hundred stays below 2^118.
       const double value = std::trunc(drawn(random, 0, 111));
       sum.add(value);
-      expected += static_cast<Wide>(value);
+      expected += static_cast<Integer>(value);
     }
     CHECK(sum.rounded() == static_cast<double>(expected));
   }

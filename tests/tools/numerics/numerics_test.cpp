@@ -150,6 +150,27 @@ TEST_CASE("with 64 ranks a ring of halves loses more than a tree of engines") {
   CHECK(both[1]["max_relative_error"] <= std::expm1(2 * std::log1p(0x1p-11)));  // two levels, a rounding each
 }
 
+TEST_CASE("switches of 64 ports add 64 ranks at once and round once, those of two ports six times") {
+  for (const auto& [radix, levels] : std::map<std::string, int>{{"64", 1}, {"8", 2}, {"4", 3}, {"2", 6}}) {
+    const Json row = rows({"--algorithm", "aggregation_tree", "--type", "float16", "--distribution", "uniform",
+                           "--ranks", "64", "--accumulator", "float64", "--radix", radix})[0];
+    CHECK(row["max_relative_error"] <= std::expm1(levels * std::log1p(0x1p-11)));
+    CHECK((row["correctly_rounded"] == 1) == (levels == 1));
+  }
+}
+
+TEST_CASE("trees for the heads of nodes, and engines in nodes, add what one tree adds") {
+  std::set<std::string> bits;
+  int engines = 0;
+  for (const Json& row :
+       rows({"--ranks", "24", "--group", "4", "--size", "4800B", "--type", "int32", "--radix", "3"})) {
+    bits.insert(row["bits"]);
+    engines += row["engine"] == "none" ? 0 : 1;
+  }
+  CHECK(bits.size() == 1);
+  CHECK(engines >= 3);
+}
+
 TEST_CASE("an order of arrival gives every run bits of its own, but to fixed point and to what is added exactly") {
   const auto all = rows({"--algorithm", "nvls", "--type", "float16", "--distribution", "uniform", "--accumulator",
                          "data,float32", "--order", "all", "--fixed-point", "--block", "32"});
@@ -242,6 +263,8 @@ TEST_CASE("what cannot be compared is refused with what to write instead") {
       {{"--type", "float64", "--accumulator", "float32"}, "use data or float64"},
       {{"--algorithm", "ring", "--order", "arrival"}, "--order is for engines"},
       {{"--algorithm", "ring,recursive_doubling", "--fixed-point"}, "--fixed-point is for engines"},
+      {{"--radix", "1"}, "--radix '1' is not a whole number from 2 on"},
+      {{"--algorithm", "ring", "--radix", "4"}, "--radix is for engines"},
       {{"--block", "64"}, "--block is of --fixed-point"},
       {{"--fixed-point", "--block", "0"}, "--block '0'"},
       {{"--collective", "broadcast"}, "nothing is added up in broadcast; choose from all_reduce"},
@@ -253,12 +276,12 @@ TEST_CASE("what cannot be compared is refused with what to write instead") {
       {{"--ranks", "4000000000", "--size", "1GiB"}, "choose a smaller --size or fewer --ranks"},
       {{"--json", "--csv"}, "cannot share stdout"},
       {{"surplus"}, "one argument too many"}};
-  for (const auto& [words, expected] : slips) {
-    const Ran refused = ran(words);
-    CAPTURE(words[0]);
+  for (const auto& slip : slips) {
+    const Ran refused = ran(slip.first);
+    CAPTURE(slip.first[0]);
     CAPTURE(refused.err);
     CHECK(refused.code == 2);
-    CHECK(refused.says(expected));
+    CHECK(refused.says(slip.second));
   }
   const Ran unknown = ran({"--algorithm", "rnig"});
   CHECK(unknown.code == 3);
