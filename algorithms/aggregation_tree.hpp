@@ -36,6 +36,7 @@ class AggregationTree {
   }
   /// Ranks below a node.
   std::uint32_t ranks_below(std::uint32_t node) const { return ranks_below_[node]; }
+  bool operator==(const AggregationTree&) const = default;
   /// Messages from a rank to the root.
   std::uint32_t depth(std::uint32_t rank) const { return depths_[node_of_[rank]] + 1; }
   /// Of the rank that is farthest away.

@@ -1,6 +1,7 @@
 #include "models/execution/candidate.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,7 +19,8 @@ std::optional<std::string> Candidate::refuses() {
     return fmt::format("it was written for protocol {}", algorithm_.origin->protocol);
   }
   if (std::optional<std::string> reason = engine_refuses()) { return reason; }
-  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, engine_limits(request_));
+  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, engine_limits(request_),
+                             [this](TreeRequest wanted) { return ask_for_trees(std::move(wanted)); });
   if (!sites_.refusal.empty()) { return sites_.refusal; }
   choose_layout();
   const std::uint32_t node = request_.cluster.endpoints_per_node;
@@ -26,6 +28,14 @@ std::optional<std::string> Candidate::refuses() {
     return fmt::format("its groups are the nodes, of {} ranks, and not of {}", node, layout_.group);
   }
   return algorithm_.refuses(collective_, layout_);
+}
+
+TreeGrant Candidate::ask_for_trees(TreeRequest wanted) {
+  wanted.streaming = protocol_.aggregation.streaming;
+  wanted_trees_ = wanted;
+  if (request_.trees) { return request_.trees(std::move(wanted)); }
+  const Cluster& cluster = request_.cluster;
+  return AggregationManager(*cluster.fabric, request_.aggregation->engine.limits, cluster.network).grant(wanted);
 }
 
 bool Candidate::may_choose_chunk() const {
@@ -174,6 +184,19 @@ Placement Candidate::place(const Roster& roster) const {
   const bool alone = request_.options.level == NetworkLevel::ideal || request_.profile.shares_machine();
   placement.queue_pairs = alone ? 1 : request_.options.queue_pairs;
   return placement;
+}
+
+bool alike(const Candidate& a, const Candidate& b) {
+  const auto what = [](const Collective& c) { return std::tie(c.kind, c.ranks, c.count, c.root, c.in_place, c.sizes); };
+  const auto how = [](const Layout& l) {
+    return std::tie(l.channels, l.chunk, l.slices, l.grain, l.rotation, l.group, l.dimensions, l.rings, l.outstanding);
+  };
+  const auto same_tree = [](const auto& one, const auto& other) { return *one == *other; };
+  const auto& trees = a.layout().trees;
+  const auto& others = b.layout().trees;
+  return &a.algorithm() == &b.algorithm() && what(a.collective()) == what(b.collective()) &&
+         how(a.layout()) == how(b.layout()) &&
+         std::equal(trees.begin(), trees.end(), others.begin(), others.end(), same_tree);
 }
 
 Bytes payload(const RunRequest& request) { return request.element_size * request.collective.count.count(); }

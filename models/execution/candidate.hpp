@@ -38,6 +38,11 @@ class Candidate {
   /// Before its first primitive.
   Time launch() const { return request_.profile.launch + protocol_.start; }
   std::unique_ptr<const Schedule> schedule() const { return algorithm_.make(collective_, layout_); }
+  const Layout& layout() const { return layout_; }
+  /// As it is priced: rounded up.
+  const Collective& collective() const { return collective_; }
+  /// The trees that it was laid out on, as it asked for them; nothing where it needs none.
+  const std::optional<TreeRequest>& wanted_trees() const { return wanted_trees_; }
   /// Where the agents of its schedule are.
   Placement place(const Roster& roster) const;
   /// What they cost. Borrows from the request.
@@ -48,6 +53,7 @@ class Candidate {
   bool uses(const Protocol& protocol) const;
   bool suits(const AlgorithmOrigin& origin) const;
   std::optional<std::string> engine_refuses() const;
+  TreeGrant ask_for_trees(TreeRequest wanted);
   AgentKinds kinds(const Schedule& schedule) const;
   void choose_layout();
   void choose_groups();
@@ -61,8 +67,12 @@ class Candidate {
   Protocol protocol_;
   Collective collective_;
   EngineSites sites_;
+  std::optional<TreeRequest> wanted_trees_;
   Layout layout_;
 };
+
+/// Do they run the same schedule, up to who plays the roles and where engines are?
+bool alike(const Candidate& a, const Candidate& b);
 
 /// What fits of an algorithm with the protocols of the profile, or why nothing does.
 struct Candidates {

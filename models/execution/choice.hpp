@@ -19,4 +19,7 @@ struct Choice {
 /// Throws SimulationError("no-candidate") with the reasons when none fits.
 Choice choose_fastest(const RunRequest& request);
 
+/// The result with all that does not depend on the other candidates: size, bound, what limited it, notes.
+RunResult complete(const RunRequest& request, const Choice& choice);
+
 }  // namespace athanor

@@ -1,6 +1,7 @@
 #include "models/execution/engine_sites.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -43,16 +44,16 @@ EngineSites on_endpoint(const Cluster& cluster, std::uint32_t ranks) {
   return {.refusal = fmt::format("it needs an endpoint for its server beside the {} ranks", ranks)};
 }
 
-/// Adds a tree over each of these groups, and its switches: what the network's aggregation manager grants a job that is
-/// alone.
+/// Adds a tree over each of these groups, and its switches.
 void add_trees(EngineSites& sites, const Cluster& cluster, std::vector<std::vector<VertexId>> groups,
-               const std::optional<EngineLimits>& aggregation) {
+               const std::optional<EngineLimits>& aggregation, const TreeSource& trees) {
   if (!aggregation) {
     sites.refusal = "no switch of the network aggregates (see \"aggregation\" of \"network\")";
     return;
   }
-  AggregationManager manager(*cluster.fabric, *aggregation, cluster.network);
-  TreeGrant grant = manager.grant({.groups = std::move(groups)});
+  TreeRequest request{.groups = std::move(groups)};
+  TreeGrant grant = trees ? trees(std::move(request))
+                          : AggregationManager(*cluster.fabric, *aggregation, cluster.network).grant(request);
   if (grant.refusal) { sites.refusal = grant.refusal->reason; }
   for (PlacedTree& placed : grant.trees) {
     sites.vertices.insert(sites.vertices.end(), placed.switches.begin(), placed.switches.end());
@@ -60,9 +61,10 @@ void add_trees(EngineSites& sites, const Cluster& cluster, std::vector<std::vect
   }
 }
 
-EngineSites on_switches(const Cluster& cluster, std::uint32_t ranks, const std::optional<EngineLimits>& aggregation) {
+EngineSites on_switches(const Cluster& cluster, std::uint32_t ranks, const std::optional<EngineLimits>& aggregation,
+                        const TreeSource& trees) {
   EngineSites sites;
-  add_trees(sites, cluster, {{cluster.endpoints.begin(), cluster.endpoints.begin() + ranks}}, aggregation);
+  add_trees(sites, cluster, {{cluster.endpoints.begin(), cluster.endpoints.begin() + ranks}}, aggregation, trees);
   return sites;
 }
 
@@ -94,11 +96,11 @@ std::vector<std::vector<VertexId>> heads_by_place(const Cluster& cluster, std::u
 }
 
 EngineSites on_nodes(const Cluster& cluster, std::uint32_t ranks, Engine engine,
-                     const std::optional<EngineLimits>& aggregation) {
+                     const std::optional<EngineLimits>& aggregation, const TreeSource& trees) {
   EngineSites sites{.refusal = no_whole_nodes(cluster, ranks)};
   if (sites.refusal.empty() && needs_nvswitches(engine)) { add_nvswitches(sites, cluster, ranks); }
   if (sites.refusal.empty() && engine != Engine::nvswitches) {
-    add_trees(sites, cluster, heads_by_place(cluster, ranks), aggregation);
+    add_trees(sites, cluster, heads_by_place(cluster, ranks), aggregation, trees);
   }
   return sites;
 }
@@ -119,15 +121,15 @@ bool goes_by_nodes(Engine engine) {
 }
 
 EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine,
-                              const std::optional<EngineLimits>& aggregation) {
+                              const std::optional<EngineLimits>& aggregation, const TreeSource& trees) {
   switch (engine) {
     case Engine::none: return {};
     case Engine::nvswitch: return on_nvswitch(cluster, ranks);
     case Engine::server: return on_endpoint(cluster, ranks);
-    case Engine::switches: return on_switches(cluster, ranks, aggregation);
+    case Engine::switches: return on_switches(cluster, ranks, aggregation, trees);
     case Engine::nvswitches:
     case Engine::switches_per_head:
-    case Engine::nvswitches_and_switches: return on_nodes(cluster, ranks, engine, aggregation);
+    case Engine::nvswitches_and_switches: return on_nodes(cluster, ranks, engine, aggregation, trees);
   }
   return {};
 }

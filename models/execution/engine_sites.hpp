@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,10 @@
 #include "topologies/cluster.hpp"
 
 namespace athanor {
+
+/// Who grants trees of engines in switches. Whose job asks, for what kind of trees and for how many of each group is
+/// for it to say.
+using TreeSource = std::function<TreeGrant(TreeRequest)>;
 
 /// Where the agents of an algorithm that are no ranks sit.
 struct EngineSites {
@@ -26,7 +31,8 @@ bool goes_by_nodes(Engine engine);
 
 /// For ranks on the first endpoints of a cluster. `aggregation`: what the network's switches aggregate; absent:
 /// nothing. NVSwitches have to be next to all ranks, by NVLinks that work.
+/// `trees`: null: an aggregation manager that serves nobody else grants them.
 EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine,
-                              const std::optional<EngineLimits>& aggregation);
+                              const std::optional<EngineLimits>& aggregation, const TreeSource& trees = nullptr);
 
 }  // namespace athanor

@@ -194,6 +194,7 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
   bool draining_ = false;
   std::uint32_t running_lanes_ = 0;
   std::vector<std::uint32_t> running_of_start_;  // lanes that have not ended
+  std::vector<std::uint32_t> awaited_starts_;    // by start: of those that it comes after, how many have not ended
   std::uint32_t pending_launches_ = 0;
   Time launch_;
   std::vector<Time> ends_;  // by lane

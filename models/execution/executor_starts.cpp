@@ -9,7 +9,8 @@ void Executor::start(Time launch) {
   running_lanes_ = static_cast<std::uint32_t>(lanes_.size());
   for (const Plan::Lane& lane : plan_.lanes) { ++running_of_start_[lane.start]; }
   for (std::uint32_t start = 0; start < plan_.starts.size(); ++start) {
-    if (!plan_.starts[start].after) { launch_at(launch, start); }
+    awaited_starts_.push_back(static_cast<std::uint32_t>(plan_.starts[start].after.size()));
+    if (awaited_starts_.back() == 0) { launch_at(launch, start); }
   }
 }
 
@@ -45,7 +46,9 @@ void Executor::lane_ended(std::uint32_t lane) {
 /// Whoever waited for all of these lanes begins.
 void Executor::start_ended(std::uint32_t start) {
   for (std::uint32_t next = 0; next < plan_.starts.size(); ++next) {
-    if (plan_.starts[next].after == start) { launch_at(simulator_.now(), next); }
+    const auto& after = plan_.starts[next].after;
+    const auto times = static_cast<std::uint32_t>(std::count(after.begin(), after.end(), start));
+    if (times > 0 && (awaited_starts_[next] -= times) == 0) { launch_at(simulator_.now(), next); }
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "algorithms/schedule.hpp"
@@ -35,8 +34,8 @@ struct Plan {
   };
   /// When lanes begin.
   struct Start {
-    Time begin;                                         ///< not earlier
-    std::optional<std::uint32_t> after = std::nullopt;  ///< nor before all lanes of that start have ended
+    Time begin;                             ///< not earlier
+    std::vector<std::uint32_t> after = {};  ///< nor before all lanes of these starts have ended
   };
   struct Connection {
     std::uint32_t source_lane = 0;

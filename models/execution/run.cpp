@@ -81,9 +81,13 @@ bool may_use_engine(const RunRequest& request) {
 }  // namespace
 
 RunResult run_collective(const RunRequest& request) {
-  Choice choice = choose_fastest(request);
+  const Choice choice = choose_fastest(request);
   if (request.options.timeline != nullptr) { choice.candidate.draw(); }
-  RunResult result = std::move(choice.result);
+  return complete(request, choice);
+}
+
+RunResult complete(const RunRequest& request, const Choice& choice) {
+  RunResult result = choice.result;
   result.size = payload(request);
   result.bound = lower_bound(request.cluster, request.collective, result.size, may_use_engine(request));
   result.limited_by = limit(request, result, choice.candidate);

@@ -7,6 +7,7 @@
 
 #include "algorithms/collective.hpp"
 #include "models/bound.hpp"
+#include "models/execution/engine_sites.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/in_network/engines/network_engines.hpp"
 #include "models/profile.hpp"
@@ -40,6 +41,7 @@ struct RunRequest {
   std::uint64_t seed = 1;     ///< of routing
   /// Of the switches of the network; null: they do not reduce and multicast.
   std::shared_ptr<const NetworkEngines> aggregation = nullptr;
+  TreeSource trees = nullptr;         ///< of these engines; null: nobody else has any of their trees
   DataType type = DataType::float32;  ///< what engines are asked to add ...
   Reduction reduction = Reduction::sum;
 };

@@ -14,20 +14,21 @@ void assign_starts(Plan& plan, const SideJobs& jobs) {
   require(jobs.of_agents.size() == plan.first_lane.size(), "jobs of {} agents, of {}", jobs.of_agents.size(),
           plan.first_lane.size());
   std::set<std::uint32_t> awaited;
-  for (const JobStart& start : jobs.starts) {
-    if (start.after) { awaited.insert(*start.after); }
-  }
+  for (const JobStart& start : jobs.starts) { awaited.insert(start.after.begin(), start.after.end()); }
   plan.starts.clear();
   std::map<Time, std::uint32_t> shared;
   std::vector<std::uint32_t> start_of;  // by job
   for (std::uint32_t job = 0; job < jobs.starts.size(); ++job) {
     const JobStart& start = jobs.starts[job];
-    require(!start.after || *start.after < job, "job {} waits for job {}", job, start.after.value_or(0));
     const auto next = static_cast<std::uint32_t>(plan.starts.size());
-    const bool alone = start.after || awaited.contains(job);
+    const bool alone = !start.after.empty() || awaited.contains(job);
     start_of.push_back(alone ? next : shared.try_emplace(start.begin, next).first->second);
     if (start_of.back() != next) { continue; }
-    plan.starts.push_back({start.begin, start.after ? std::optional(start_of[*start.after]) : std::nullopt});
+    plan.starts.push_back({start.begin, {}});
+    for (const std::uint32_t before : start.after) {
+      require(before < job, "job {} waits for job {}", job, before);
+      plan.starts.back().after.push_back(start_of[before]);
+    }
   }
   for (Plan::Lane& lane : plan.lanes) { lane.start = start_of.at(jobs.of_agents[lane.agent.value]); }
 }

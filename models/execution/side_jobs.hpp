@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "models/execution/plan.hpp"
@@ -12,8 +11,8 @@ class Executor;
 
 /// When the lanes of one of several jobs begin.
 struct JobStart {
-  Time begin;                                         ///< not earlier
-  std::optional<std::uint32_t> after = std::nullopt;  ///< nor before this job has ended, which has a smaller number
+  Time begin;                             ///< not earlier
+  std::vector<std::uint32_t> after = {};  ///< nor before these jobs have ended, which have smaller numbers
 };
 
 /// Several jobs that one schedule holds side by side.

@@ -49,6 +49,16 @@ void AggregationManager::release(std::uint32_t job) {
   jobs_.erase(found);
 }
 
+std::vector<HeldTree> AggregationManager::held(std::uint32_t job) const {
+  std::vector<HeldTree> held;
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) { return held; }
+  for (const Entry& entry : found->second) {
+    if (entry.held) { held.push_back(entry.grown.held); }
+  }
+  return held;
+}
+
 std::vector<TreeChange> AggregationManager::fail(VertexId device) {
   graph_.fail(device);
   return rebuild([device](const Entry& entry) {

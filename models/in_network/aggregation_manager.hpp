@@ -60,6 +60,8 @@ class AggregationManager {
   std::vector<TreeChange> fail(VertexId device);
   std::vector<TreeChange> fail(VertexId a, VertexId b);
 
+  /// The trees that a job holds.
+  std::vector<HeldTree> held(std::uint32_t job) const;
   /// What is held at present.
   const Holdings& holdings() const { return holdings_; }
 

@@ -87,7 +87,7 @@ TEST_CASE("the end of each job is the same with classes and loops or without") {
   jobs.add_again({1, 5, 9, 13});
   jobs.add_again({2, 6, 10, 14}, {.begin = 5_us});
   jobs.add({3, 7, 11}, 9000);
-  jobs.add_again({15}, {.begin = 1_us, .after = 0});
+  jobs.add_again({15}, {.begin = 1_us, .after = {0}});
   jobs.parts.back().schedule = find(CollectiveKind::all_reduce, "ring").make({.ranks = 1, .count = Elements{50}}, {});
   SimulationOptions whole;
   whole.classes = whole.repeat_loops = false;
@@ -111,8 +111,8 @@ TEST_CASE("jobs that wait for each other end after T, 2 T and 3 T, on the same l
       first.add({0, 1, 2, 3}, 20'000, {}, 2000);
       const Time once = first.run(cluster, at_level(level)).time;
       Rings jobs = first;
-      jobs.add_again({4, 5, 6, 7}, {.begin = {}, .after = 0});
-      jobs.add_again({8, 9, 10, 11}, {.begin = {}, .after = 1});
+      jobs.add_again({4, 5, 6, 7}, {.begin = {}, .after = {0}});
+      jobs.add_again({8, 9, 10, 11}, {.begin = {}, .after = {1}});
       const std::vector<Time> ends = jobs.run(cluster, at_level(level)).ends;
       CAPTURE(name(level));
       CHECK(ends[0] == once);
@@ -123,16 +123,22 @@ TEST_CASE("jobs that wait for each other end after T, 2 T and 3 T, on the same l
 }
 
 TEST_CASE("a job begins at its own time, or when the job before it has ended, whichever is later") {
-  const Cluster cluster = star(8, 5_GBps, 1_us);
+  const Cluster cluster = star(14, 5_GBps, 1_us);
   const Time once = alone(cluster, {0, 1, 2, 3}, 5000);
   Rings jobs;
   jobs.add({0, 1, 2, 3}, 5000, {.begin = 3_us});
-  jobs.add_again({4, 5, 6, 7}, {.begin = 1_s, .after = 0});
+  jobs.add_again({4, 5, 6, 7}, {.begin = 1_s, .after = {0}});
   const Simulated late = jobs.run(cluster);
   CHECK(late.ends[0] == 3_us + once);
   CHECK(late.ends[1] == 1_s + once);
   jobs.starts[1].begin = 4_us;
   CHECK(jobs.run(cluster).ends[1] == 3_us + once * 2);
+  jobs.starts[0].begin = {};
+  jobs.add({8, 9, 10}, 500);
+  jobs.add_again({11, 12, 13}, {.begin = {}, .after = {0, 2}});
+  const std::vector<Time> ends = jobs.run(cluster).ends;
+  CHECK(ends[2] < ends[0]);
+  CHECK(ends[3] == ends[0] + ends[2]);
 }
 
 TEST_CASE("each job has its own element size and slots") {

@@ -8,12 +8,12 @@ namespace athanor::testing {
 
 using namespace athanor::literals;
 
-Cluster two_tiers() {
+Cluster two_tiers(std::uint32_t hosts_per_leaf) {
   ClosSpec spec;
   spec.tiers = 2;
-  spec.radix = 2 * kHostsPerLeaf;
+  spec.radix = 2 * hosts_per_leaf;
   spec.host_cable = spec.up_cable = spec.core_cable = {10_GBps, 10_GBps, 1_us, Time::zero()};
-  return fat_tree(hosts(kLeaves * kHostsPerLeaf), spec, {.routing = Routing::ecmp});
+  return fat_tree(hosts(2 * hosts_per_leaf * hosts_per_leaf), spec, {.routing = Routing::ecmp});
 }
 
 std::vector<VertexId> hosts_of(const Cluster& cluster, const std::vector<std::uint32_t>& leaves, std::uint32_t from,

@@ -1,0 +1,235 @@
+#include "models/execution/run_jobs.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "algorithms/combine/side_by_side.hpp"
+#include "models/execution/choice.hpp"
+#include "models/in_network/tree_turns.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// How many of these endpoints each node has, where all have the same number, one node after the other; else 0.
+std::uint32_t endpoints_per_node(const Fabric& fabric, const std::vector<VertexId>& endpoints) {
+  std::vector<std::uint32_t> counts;
+  std::set<std::uint32_t> seen;
+  std::uint32_t last = kNoNode;
+  for (const VertexId endpoint : endpoints) {
+    const std::uint32_t node = fabric.vertex(endpoint).node;
+    if (node == kNoNode) { return 1; }
+    if (node != last && !seen.insert(node).second) { return 0; }
+    if (node != last) { counts.push_back(0); }
+    ++counts.back();
+    last = node;
+  }
+  const bool alike = std::all_of(counts.begin(), counts.end(), [&](std::uint32_t n) { return n == counts.front(); });
+  return alike ? counts.front() : 0;
+}
+
+/// A job from its wish to what it runs. Stays where it is: requests and candidates borrow from it.
+class Job {
+ public:
+  Job(const JobsRequest& request, std::uint32_t number, TreeTurns* engines)
+      : number_(number),
+        engines_(engines),
+        cluster_(cluster_of_job(request.cluster, request.jobs[number].endpoints)),
+        request_(own_request(request, request.jobs[number])) {
+    choose();
+    if (engines_ != nullptr) { keep_trees(); }
+  }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  const Candidate& candidate() const { return choice_->candidate; }
+  const RunRequest& request() const { return request_; }
+  std::uint32_t ranks() const { return request_.collective.ranks; }
+  JobStart start() const {
+    return {candidate().launch(), engines_ == nullptr ? std::vector<std::uint32_t>{} : engines_->before(number_)};
+  }
+
+  JobResult result() {
+    JobResult result;
+    result.alone = complete(request_, *choice_);
+    for (const PlacedTree& tree : trees_) { result.roots.push_back(cluster_.fabric->name(tree.switches.front())); }
+    return result;
+  }
+
+ private:
+  RunRequest own_request(const JobsRequest& all, const JobRequest& own) {
+    RunRequest request{.cluster = cluster_,
+                       .profile = all.profile,
+                       .collective = own.collective,
+                       .element_size = own.element_size,
+                       .algorithms = own.algorithms,
+                       .overrides = own.overrides,
+                       .options = all.options,
+                       .seed = all.seed,
+                       .aggregation = all.aggregation,
+                       .type = own.type,
+                       .reduction = own.reduction};
+    request.options.timeline = nullptr;
+    request.options.jobs = {};
+    if (engines_ != nullptr) {
+      request.trees = [this](TreeRequest wanted) { return look(std::move(wanted)); };
+    }
+    return request;
+  }
+
+  TreeGrant look(TreeRequest wanted) {
+    wanted.job = number_;
+    TreeGrant grant = engines_->look(wanted);
+    if (grant.refusal) { exhausted_ |= grant.refusal->code == "engines-exhausted"; }
+    return grant;
+  }
+
+  void choose() {
+    try {
+      choice_.emplace(choose_fastest(request_));
+    } catch (const SimulationError& error) {
+      const bool exhausted = error.code() == "no-candidate" && exhausted_;
+      throw SimulationError(exhausted ? "engines-exhausted" : error.code(),
+                            fmt::format("job {}: {}", number_, error.what()));
+    }
+  }
+
+  /// Those that the chosen candidate was laid out on: nothing was granted to anyone since.
+  void keep_trees() {
+    const std::optional<TreeRequest>& wanted = candidate().wanted_trees();
+    if (!wanted) { return; }
+    TreeRequest own = *wanted;
+    own.job = number_;
+    TreeGrant grant = engines_->grant(own);
+    require(!grant.refusal, "job {} is refused the trees that it was shown", number_);
+    trees_ = std::move(grant.trees);
+  }
+
+  std::uint32_t number_;
+  TreeTurns* engines_;
+  Cluster cluster_;
+  bool exhausted_ = false;
+  RunRequest request_;
+  std::optional<Choice> choice_;
+  std::vector<PlacedTree> trees_;
+};
+
+using Jobs = std::vector<std::unique_ptr<Job>>;
+
+/// The schedules of all jobs on one roster, the ranks of one job behind those of the other. Alike jobs share one.
+std::vector<SidePart> parts_of(const Jobs& jobs) {
+  std::vector<SidePart> parts;
+  std::uint32_t next = 0;
+  for (std::size_t job = 0; job < jobs.size(); ++job) {
+    SidePart& part = parts.emplace_back();
+    for (std::uint32_t rank = 0; rank < jobs[job]->ranks(); ++rank) { part.ranks.push_back(next++); }
+    for (std::size_t other = 0; other < job && !part.schedule; ++other) {
+      if (alike(jobs[other]->candidate(), jobs[job]->candidate())) { part.schedule = parts[other].schedule; }
+    }
+    if (!part.schedule) { part.schedule = jobs[job]->candidate().schedule(); }
+  }
+  return parts;
+}
+
+/// Where all agents are, and which job each belongs to.
+struct Seats {
+  Placement placement;
+  std::vector<std::uint32_t> jobs;
+};
+
+Seats seats_of(const Jobs& jobs, const std::vector<SidePart>& parts, const Seating& seating) {
+  Seats seats;
+  std::vector<Placement> own;
+  for (std::size_t job = 0; job < jobs.size(); ++job) {
+    own.push_back(jobs[job]->candidate().place(parts[job].schedule->roster()));
+  }
+  seats.placement.seed = own.front().seed;
+  seats.placement.queue_pairs = own.front().queue_pairs;
+  for (AgentId agent{0}; agent.value < seating.roster().agents; ++agent.value) {
+    const Seating::Seat seat = seating.seat(agent).value();
+    seats.placement.vertices.push_back(own[seat.part].vertices[seat.role.value]);
+    seats.jobs.push_back(seat.part);
+  }
+  return seats;
+}
+
+Simulated run_side_by_side(const JobsRequest& request, const Jobs& jobs, const std::vector<JobStart>& starts) {
+  std::vector<SidePart> parts = parts_of(jobs);
+  std::uint32_t ranks = 0;
+  for (const auto& job : jobs) { ranks += job->ranks(); }
+  const Seating seating = athanor::seating(parts, ranks);
+  Seats seats = seats_of(jobs, parts, seating);
+  std::vector<std::unique_ptr<const CostModel>> owned;
+  std::vector<const CostModel*> costs;
+  for (std::size_t job = 0; job < jobs.size(); ++job) {
+    owned.push_back(jobs[job]->candidate().costs(*parts[job].schedule, jobs[job]->request().element_size));
+    costs.push_back(owned.back().get());
+  }
+  SimulationOptions options = request.options;
+  options.jobs = {starts, std::move(seats.jobs)};
+  const auto schedule = side_by_side(std::move(parts), ranks);
+  return simulate(*schedule, request.cluster, seats.placement, SideBySidePricing(seating, std::move(costs)), options);
+}
+
+void check(const JobsRequest& request) {
+  require(!request.jobs.empty(), "no jobs");
+  require(!request.profile.shares_machine() && request.cluster.processors == 0 && request.cluster.shared_gpus == 0,
+          "jobs whose ranks share one machine");
+  std::set<std::uint32_t> taken;
+  for (const JobRequest& job : request.jobs) {
+    require(job.endpoints.size() == job.collective.ranks, "{} endpoints for {} ranks", job.endpoints.size(),
+            job.collective.ranks);
+    for (const std::uint32_t endpoint : job.endpoints) {
+      require(endpoint < request.cluster.endpoints.size() && taken.insert(endpoint).second,
+              "endpoint {} is not there or has two jobs", endpoint);
+    }
+  }
+}
+
+}  // namespace
+
+Cluster cluster_of_job(const Cluster& cluster, const std::vector<std::uint32_t>& endpoints) {
+  Cluster part = cluster;
+  part.endpoints.clear();
+  for (const std::uint32_t endpoint : endpoints) { part.endpoints.push_back(cluster.endpoints.at(endpoint)); }
+  if (part.endpoints == cluster.endpoints) { return part; }
+  part.endpoints_per_node = endpoints_per_node(*cluster.fabric, part.endpoints);
+  part.torus = {};
+  return part;
+}
+
+JobsResult run_jobs(const JobsRequest& request) {
+  check(request);
+  std::optional<TreeTurns> engines;
+  if (request.aggregation) {
+    const InNetworkEngine& engine = request.aggregation->engine;
+    engines.emplace(*request.cluster.fabric, engine.limits, request.cluster.network, engine.exclusive);
+  }
+  Jobs jobs;
+  std::vector<JobStart> starts;
+  for (std::uint32_t number = 0; number < request.jobs.size(); ++number) {
+    jobs.push_back(std::make_unique<Job>(request, number, engines ? &*engines : nullptr));
+    starts.push_back(jobs.back()->start());
+  }
+  JobsResult result;
+  result.simulated = run_side_by_side(request, jobs, starts);
+  result.time = result.simulated.time;
+  for (std::size_t number = 0; number < jobs.size(); ++number) {
+    JobResult& job = result.jobs.emplace_back(jobs[number]->result());
+    job.time = result.simulated.ends[number];
+    for (const std::uint32_t before : starts[number].after) {
+      const Time ended = result.simulated.ends[before];
+      if (ended > starts[number].begin) { job.waited = std::max(job.waited, ended - starts[number].begin); }
+    }
+    if (job.alone.time > Time::zero()) { job.slowdown = seconds(job.time) / seconds(job.alone.time); }
+  }
+  return result;
+}
+
+}  // namespace athanor
