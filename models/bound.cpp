@@ -1,6 +1,11 @@
 #include "models/bound.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <utility>
+#include <vector>
 
 #include "sim/check.hpp"
 
@@ -65,25 +70,40 @@ Bytes sent_by_rank(const Collective& collective, Bytes size, bool in_network) {
   return {};
 }
 
-Time route_latency(const Cluster& cluster, std::uint32_t from, std::uint32_t to) {
-  std::vector<LinkId> path;
-  cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], 0}, path);
-  Time latency;
-  for (const LinkId link : path) { latency += cluster.fabric->link(link).latency; }
-  return latency;
+constexpr Time kUnreached{std::numeric_limits<std::int64_t>::max()};
+
+/// The least latency from a vertex to each, over any devices that pass on: a rank may forward what is not for it.
+std::vector<Time> least_latencies(const Fabric& fabric, VertexId from) {
+  std::vector<Time> least(fabric.vertices(), kUnreached);
+  using Reached = std::pair<std::int64_t, std::uint32_t>;  // picoseconds, vertex
+  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
+  least[from.value] = Time::zero();
+  open.emplace(0, from.value);
+  while (!open.empty()) {
+    const auto [when, vertex] = open.top();
+    open.pop();
+    if (when > least[vertex].count()) { continue; }
+    const Fabric::OutLinks out = fabric.out(VertexId{vertex});
+    for (LinkId link{out.first}; link.value < out.first + out.count; ++link.value) {
+      const VertexId next = fabric.target(link);
+      const Time there = Time{when} + fabric.link(link).latency;
+      if (fabric.link(link).down || there >= least[next.value]) { continue; }
+      least[next.value] = there;
+      open.emplace(there.count(), next.value);
+    }
+  }
+  return least;
 }
 
-/// Of the longest way from the root; without a root every rank depends on every other, rank 0 too. Of many ranks a
-/// sample is looked at: a lower bound stays one.
+/// To the rank that is farthest from the root; without a root every rank depends on every other, rank 0 too.
 Time longest_latency(const Cluster& cluster, const Collective& collective) {
-  if (collective.kind == CollectiveKind::send_receive) {
-    return route_latency(cluster, collective.root, (collective.root + 1) % collective.ranks);
-  }
-  constexpr std::uint32_t kSamples = 64;
-  const std::uint32_t stride = std::max(1U, collective.ranks / kSamples);
+  const std::vector<Time> least = least_latencies(*cluster.fabric, cluster.endpoints[collective.root]);
+  const auto latency = [&](std::uint32_t rank) { return least[cluster.endpoints[rank].value]; };
   Time longest;
-  for (std::uint32_t rank = 0; rank < collective.ranks; rank += stride) {
-    longest = std::max(longest, route_latency(cluster, collective.root, rank));
+  const bool one = collective.kind == CollectiveKind::send_receive;
+  for (std::uint32_t rank = 0; rank < collective.ranks; ++rank) {
+    if (one && rank != (collective.root + 1) % collective.ranks) { continue; }
+    if (latency(rank) != kUnreached) { longest = std::max(longest, latency(rank)); }
   }
   return longest;
 }

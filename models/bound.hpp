@@ -19,7 +19,8 @@ struct Bound {
 ///    "Collective communication: theory, practice, and experience", 2007) over what the links of the
 ///    fastest inject,
 ///  - for every natural cut, what must cross it at least (its inside reduced to one vector first) over its line rate,
-///  - one latency of the longest route from the root (rank 0 where there is none): all ranks depend on it.
+///  - the least latency from the root (rank 0 where there is none) to the rank that is farthest, over any devices:
+///    all ranks depend on it.
 /// `in_network`: switches may reduce and multicast, which halves what ranks must send.
 Bound lower_bound(const Cluster& cluster, const Collective& collective, Bytes size, bool in_network);
 

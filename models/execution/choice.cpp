@@ -27,14 +27,17 @@ Time keep_fastest(const Candidate& candidate, const SimulationOptions& options, 
 }
 
 /// Where neither the user nor the profile says how large a chunk is, an algorithm that pipelines is tried with a
-/// quarter of the payload, a sixteenth and so on, as long as that is not slower: time is convex in the number of
-/// chunks, whose latencies add up while their transfers overlap. So the number is within a factor of two of the best.
+/// quarter of the payload, a sixteenth and so on, as long as that saves time worth the simulation: time is convex in
+/// the number of chunks, whose latencies add up while their transfers overlap. So the number is within a factor of two
+/// of the best, or chunks that are smaller still would save less than a third of the last saving.
 void try_chunks(const RunRequest& request, const Candidate& whole, const SimulationOptions& options, Best& best) {
+  constexpr std::int64_t kWorth = 256;
   Time before = keep_fastest(whole, options, best);
   if (!whole.may_choose_chunk()) { return; }
   for (Bytes chunk = payload(request) / 4; chunk >= request.element_size; chunk = chunk / 4) {
     const Time time = keep_fastest(whole.in_chunks_of(chunk), options, best);
     if (time > before) { return; }
+    if (time < before && time > before - before / kWorth) { return; }  // equal: both are whole pieces
     before = time;
   }
 }

@@ -164,6 +164,19 @@ TEST_CASE("switches of the network halve what NICs carry, and NVLink carries (G+
   }
 }
 
+TEST_CASE("no small payload comes before the bound where ranks forward between rails") {
+  ClosSpec network;
+  network.host_cable = network.up_cable = network.core_cable = {kNetwork, kNetwork, 500_ns, Time::zero()};
+  network.hosts_per_leaf = 4;
+  const Cluster cluster = rail_optimized(nodes(4, node_of(4)), network);
+  for (const std::string_view name : kAll) {
+    CAPTURE(name);
+    const RunResult result = run(cluster, name, 4);
+    CHECK(result.bound.time > Time::zero());
+    CHECK(result.time >= result.bound.time);
+  }
+}
+
 TEST_CASE("in binary trees across nodes no NIC carries more than twice its piece, and all together 2(N-1) pieces") {
   for (const std::uint32_t count : {2U, 4U, 8U, 16U}) {
     CAPTURE(count);
