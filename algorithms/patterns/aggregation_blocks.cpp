@@ -44,13 +44,13 @@ AggregationBlocks::AggregationBlocks(const Collective& collective, const Layout&
   for (std::uint32_t tree = 0; tree < forest_.trees(); ++tree) { order_blocks(tree); }
 }
 
-void AggregationBlocks::order_blocks(std::uint32_t number) {
-  const AggregationTree& tree = forest_[number].tree();
+void AggregationBlocks::order_blocks(std::uint32_t tree) {
+  const AggregationTree& nodes = forest_[tree].tree();
   Order order;
-  std::tie(order.rank_at, order.first_place) = leaves_in_order(tree);
-  for (std::uint32_t node = 0; node < tree.nodes(); ++node) {
+  std::tie(order.rank_at, order.first_place) = leaves_in_order(nodes);
+  for (std::uint32_t node = 0; node < nodes.nodes(); ++node) {
     std::vector<std::uint32_t> shape;
-    for (const AggregationTree::Child& child : tree.children(node)) { shape.push_back(below(tree, child)); }
+    for (const AggregationTree::Child& child : nodes.children(node)) { shape.push_back(below(nodes, child)); }
     const auto fresh = static_cast<std::uint32_t>(shapes_.size());
     order.programs.push_back(shapes_.try_emplace(std::move(shape), fresh).first->second);
   }

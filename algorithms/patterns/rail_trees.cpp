@@ -42,7 +42,7 @@ RailTrees::Task RailTrees::task_of(AgentId agent, LaneId lane) const {
   return {lane.value / 2, tree, node, !down, down};
 }
 
-LaneId RailTrees::lane_of(std::uint32_t node, std::uint32_t channel, bool down) const {
+LaneId RailTrees::lane_of(std::uint32_t node, std::uint32_t channel, bool down) {
   return LaneId{node == AggregationTree::kRoot ? channel : 2 * channel + (down ? 1 : 0)};
 }
 

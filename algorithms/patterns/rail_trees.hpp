@@ -47,7 +47,7 @@ class RailTrees {
   };
 
   Task task_of(AgentId agent, LaneId lane) const;
-  LaneId lane_of(std::uint32_t node, std::uint32_t channel, bool down) const;
+  static LaneId lane_of(std::uint32_t node, std::uint32_t channel, bool down);
   Endpoint at_child(const Task& task, std::uint32_t port, bool down) const;
   Endpoint at_parent(std::uint32_t tree, const Child& child, std::uint32_t channel, bool down) const;
   std::uint32_t children(const Task& task) const {

@@ -48,7 +48,7 @@ EngineSites on_endpoint(const Cluster& cluster, std::uint32_t ranks) {
 void add_trees(EngineSites& sites, const Cluster& cluster, std::vector<std::vector<VertexId>> groups,
                const std::optional<EngineLimits>& aggregation, const TreeSource& trees) {
   if (!aggregation) {
-    sites.refusal = "no switch of the network aggregates (see \"aggregation\" of \"network\")";
+    sites.refusal = R"(no switch of the network aggregates (see "aggregation" of "network"))";
     return;
   }
   TreeRequest request{.groups = std::move(groups)};

@@ -22,7 +22,7 @@ struct EngineSites {
   /// By engine: NVSwitches in the order of the nodes, then the nodes of tree 0, of tree 1, ...
   std::vector<VertexId> vertices = {};
   std::vector<std::shared_ptr<const AggregationTree>> trees = {};  ///< for Layout::trees
-  std::string refusal = "";  ///< why there is no place for them, in words for the user; "": there is
+  std::string refusal = {};  ///< why there is no place for them, in words for the user; "": there is
 };
 
 /// Whether engines sit in every node, or serve the ranks of one place in every node: then the groups of a layout are

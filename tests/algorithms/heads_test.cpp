@@ -14,6 +14,11 @@ namespace {
 
 constexpr std::string_view kAll[] = {"nvls_tree", "nvls_sharp", "collnet_direct", "collnet_chain"};
 
+struct Shape {
+  std::uint32_t nodes = 0;
+  std::uint32_t group = 0;
+};
+
 const Algorithm& all_reduce(std::string_view name) { return find(CollectiveKind::all_reduce, name); }
 
 std::shared_ptr<const AggregationTree> regular(std::uint32_t ranks, std::uint32_t arity) {
@@ -28,16 +33,17 @@ std::string refusal(std::string_view name, std::uint32_t ranks, const Layout& la
 
 TEST_CASE("heads all-reduce over nodes of any number and size, in few chunks and many, with windows and without") {
   for (const std::string_view name : kAll) {
-    for (const auto& [nodes, group] : {std::pair{2U, 1U}, std::pair{2U, 2U}, std::pair{2U, 8U}, std::pair{3U, 3U},
-                                       std::pair{4U, 4U}, std::pair{5U, 2U}, std::pair{9U, 3U}, std::pair{17U, 2U}}) {
+    for (const Shape& shape :
+         {Shape{2, 1}, Shape{2, 2}, Shape{2, 8}, Shape{3, 3}, Shape{4, 4}, Shape{5, 2}, Shape{9, 3}, Shape{17, 2}}) {
       for (const std::int64_t count : {0, 1, 5, 64, 131}) {
         for (const std::uint32_t channels : {1U, 2U, 3U}) {
           for (const std::uint32_t outstanding : {0U, 1U, 3U}) {
-            Layout layout{.channels = channels, .chunk = Elements{3}, .group = group, .outstanding = outstanding};
+            Layout layout{.channels = channels, .chunk = Elements{3}, .group = shape.group, .outstanding = outstanding};
             const Collective collective =
-                sample(CollectiveKind::all_reduce, nodes * group, count, 0, (count + channels) % 2 == 0);
+                sample(CollectiveKind::all_reduce, shape.nodes * shape.group, count, 0, (count + channels) % 2 == 0);
             const auto violation = prove(*all_reduce(name).make(collective, layout), collective);
-            INFO(name, ", ", nodes, " x ", group, ", ", count, " elements: ", violation ? violation->text : "");
+            INFO(name, ", ", shape.nodes, " x ", shape.group, ", ", count,
+                 " elements: ", violation ? violation->text : "");
             CHECK_FALSE(violation.has_value());
           }
         }
@@ -62,13 +68,13 @@ TEST_CASE("the tree of each head may have a shape of its own") {
 
 TEST_CASE("the cost of heads follows the shape of the nodes") {
   for (const std::string_view name : kAll) {
-    for (const auto& [nodes, group] : {std::pair{2U, 8U}, std::pair{3U, 3U}, std::pair{9U, 3U}, std::pair{16U, 4U}}) {
+    for (const Shape& shape : {Shape{2, 8}, Shape{3, 3}, Shape{9, 3}, Shape{16, 4}}) {
       for (const std::int64_t count : {1, 37, 960}) {
         CAPTURE(name);
-        CAPTURE(nodes);
+        CAPTURE(shape.nodes);
         CAPTURE(count);
-        const Layout layout{.group = group};
-        const Collective collective = sample(CollectiveKind::all_reduce, nodes * group, count);
+        const Layout layout{.group = shape.group};
+        const Collective collective = sample(CollectiveKind::all_reduce, shape.nodes * shape.group, count);
         CHECK(counted(*all_reduce(name).make(collective, layout)) == all_reduce(name).cost(collective, layout));
       }
     }

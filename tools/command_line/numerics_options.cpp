@@ -7,6 +7,7 @@
 
 #include "algorithms/aggregation_tree.hpp"
 #include "algorithms/execution/fixed_point.hpp"
+#include "algorithms/patterns/node_groups.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/command_line/option_values.hpp"
@@ -89,14 +90,14 @@ std::vector<const Algorithm*> algorithms_for(const Invocation& invocation, const
 std::vector<std::shared_ptr<const AggregationTree>> trees_of(Engine engine, const NumericsRequest& request,
                                                              std::uint32_t radix) {
   const std::uint32_t ranks = request.collective.ranks;
-  const std::uint32_t heads = request.layout.group == 0 ? ranks : request.layout.group;
+  const NodeGroups groups(ranks, request.layout);
   const auto trees = [&](std::uint32_t count, std::uint32_t leaves) {
     return std::vector(count, std::make_shared<const AggregationTree>(AggregationTree::regular(leaves, radix)));
   };
   switch (engine) {
     case Engine::switches: return trees(1, ranks);
     case Engine::switches_per_head:
-    case Engine::nvswitches_and_switches: return trees(heads, ranks / heads);
+    case Engine::nvswitches_and_switches: return trees(groups.group, groups.nodes);
     case Engine::none:
     case Engine::nvswitch:
     case Engine::nvswitches:
