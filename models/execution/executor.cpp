@@ -8,6 +8,13 @@
 
 namespace athanor {
 
+namespace {
+
+/// Of a lane whose ports may stand for several each: its primitives use all of them or none.
+Ports all_or_none(const Ports& used, std::uint32_t ports) { return {0, used.count == 0 ? 0 : ports}; }
+
+}  // namespace
+
 Executor::Executor(Simulator& simulator, const Plan& plan, const Schedule& schedule, Bytes element_size,
                    std::uint32_t slots)
     : simulator_(simulator),
@@ -49,8 +56,8 @@ void Executor::load(std::uint32_t lane) {
   const Plan::Lane& plan = plan_.lanes[lane];
   const Primitive primitive = schedule_.at(plan.agent, plan.lane, state.loop, state.step);
   state.bytes = Bytes{primitive.count.count() * state.element_size.count()};
-  state.receives = primitive.receives;
-  state.sends = primitive.sends;
+  state.receives = plan.like_ins ? all_or_none(primitive.receives, plan.in_ports) : primitive.receives;
+  state.sends = plan.like_outs ? all_or_none(primitive.sends, plan.out_ports) : primitive.sends;
   state.inputs = primitive.inputs();
   state.wait_lane = kNobody;
   if (primitive.wait) {

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "models/execution/partition.hpp"
 #include "models/execution/plan.hpp"
@@ -31,7 +33,7 @@ struct Classes {
 class Folding {
  public:
   Folding(const Plan& whole, const EqualClasses& classes)
-      : whole_(whole), lanes_(classes.lanes), links_(classes.links) {}
+      : whole_(whole), lanes_(classes.lanes), connections_(classes.connections), links_(classes.links) {}
 
   Plan fold() {
     folded_.starts = whole_.starts;
@@ -45,41 +47,61 @@ class Folding {
       folded_.link_members.push_back(links_.members[i]);
       folded_.network.links.push_back(whole_.network.links[links_.member[i]]);
     }
-    add_lanes();
-    for (std::uint32_t lane = 0; lane < folded_.lanes.size(); ++lane) { add_connections(lane); }
+    for (const std::uint32_t member : lanes_.member) { add_lane(whole_.lanes[member]); }
+    folded_.in_connections.assign(in_classes_.size(), 0);
+    for (std::uint32_t connection = 0; connection < out_members_.size(); ++connection) { add_connection(connection); }
     return std::move(folded_);
   }
 
  private:
-  void add_lanes() {
-    std::uint32_t ins = 0;
-    std::uint32_t outs = 0;
-    for (const std::uint32_t member : lanes_.member) {
-      Plan::Lane lane = whole_.lanes[member];
-      lane.first_in = ins;
-      lane.first_out = outs;
-      ins += lane.in_ports;
-      outs += lane.out_ports;
-      folded_.lanes.push_back(lane);
+  /// With a port for each that is told apart: of its connections, those of one class once.
+  void add_lane(Plan::Lane lane) {
+    std::vector<std::uint32_t> ins;
+    for (std::uint32_t port = 0; port < lane.in_ports; ++port) {
+      ins.push_back(whole_.in_connections[lane.first_in + port]);
     }
-    folded_.in_connections.assign(ins, 0);
+    std::vector<std::uint32_t> outs;
+    for (std::uint32_t port = 0; port < lane.out_ports; ++port) { outs.push_back(lane.first_out + port); }
+    if (lane.like_ins) { ins = one_of_each_class(ins); }
+    if (lane.like_outs) { outs = one_of_each_class(outs); }
+    lane.first_in = static_cast<std::uint32_t>(in_classes_.size());
+    lane.in_ports = static_cast<std::uint32_t>(ins.size());
+    lane.first_out = static_cast<std::uint32_t>(out_members_.size());
+    lane.out_ports = static_cast<std::uint32_t>(outs.size());
+    for (const std::uint32_t connection : ins) { in_classes_.push_back(connections_.of[connection]); }
+    out_members_.insert(out_members_.end(), outs.begin(), outs.end());
+    folded_.lanes.push_back(lane);
   }
 
-  void add_connections(std::uint32_t lane) {
-    const Plan::Lane& member = whole_.lanes[lanes_.member[lane]];
-    for (std::uint32_t port = 0; port < member.out_ports; ++port) {
-      const std::uint32_t old = member.first_out + port;
-      Plan::Connection connection = whole_.connections[old];
-      connection.source_lane = lane;
-      connection.target_lane = lanes_.of[connection.target_lane];
-      const Plan::Lane& target = folded_.lanes[connection.target_lane];
-      folded_.in_connections[target.first_in + connection.target_port] =
-          static_cast<std::uint32_t>(folded_.connections.size());
-      folded_.connections.push_back(connection);
-      for (std::size_t pair = 0; pair < whole_.queue_pairs; ++pair) {
-        add_uses(whole_.network.connections[std::size_t{old} * whole_.queue_pairs + pair], lanes_.members[lane]);
-      }
+  std::vector<std::uint32_t> one_of_each_class(const std::vector<std::uint32_t>& connections) const {
+    std::vector<std::uint32_t> first;
+    std::set<std::uint32_t> seen;
+    for (const std::uint32_t connection : connections) {
+      if (seen.insert(connections_.of[connection]).second) { first.push_back(connection); }
     }
+    return first;
+  }
+
+  void add_connection(std::uint32_t number) {
+    const std::uint32_t old = out_members_[number];
+    Plan::Connection connection = whole_.connections[old];
+    connection.source_lane = lanes_.of[connection.source_lane];
+    connection.target_lane = lanes_.of[connection.target_lane];
+    const Plan::Lane& target = folded_.lanes[connection.target_lane];
+    if (target.like_ins) { connection.target_port = port_of(target, connections_.of[old]); }
+    folded_.in_connections[target.first_in + connection.target_port] = number;
+    folded_.connections.push_back(connection);
+    for (std::size_t pair = 0; pair < whole_.queue_pairs; ++pair) {
+      add_uses(whole_.network.connections[std::size_t{old} * whole_.queue_pairs + pair],
+               connections_.members[connections_.of[old]]);
+    }
+  }
+
+  std::uint32_t port_of(const Plan::Lane& target, std::uint32_t connection_class) const {
+    const auto first = in_classes_.begin() + target.first_in;
+    const auto found = std::find(first, first + target.in_ports, connection_class);
+    require(found != first + target.in_ports, "no in-port of class {} in the class of its lane", connection_class);
+    return static_cast<std::uint32_t>(found - first);
   }
 
   void add_uses(NetworkPlan::Connection connection, std::uint32_t members) {
@@ -100,7 +122,10 @@ class Folding {
 
   const Plan& whole_;
   Classes lanes_;
+  Classes connections_;
   Classes links_;
+  std::vector<std::uint32_t> in_classes_;   ///< by in-port of the quotient: the class of its connection
+  std::vector<std::uint32_t> out_members_;  ///< by out-port of the quotient: one connection of the whole
   Plan folded_;
 };
 

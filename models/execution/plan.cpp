@@ -1,6 +1,8 @@
 #include "models/execution/plan.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "models/execution/path_layout.hpp"
 #include "sim/check.hpp"
@@ -17,10 +19,47 @@ std::uint32_t intern(std::vector<Cost>& known, const Cost& cost) {
   return static_cast<std::uint32_t>(known.size() - 1);
 }
 
+/// Which sides of a lane have ports that are all alike, by program: that is found in its first and last loop.
+class LikePorts {
+ public:
+  explicit LikePorts(const Schedule& schedule) : schedule_(schedule) {}
+
+  void find(Plan::Lane& lane, ProgramId program) {
+    const auto [entry, fresh] = known_.try_emplace(program);
+    if (fresh) { entry->second = look(lane); }
+    lane.like_ins = entry->second.ins;
+    lane.like_outs = entry->second.outs;
+  }
+
+ private:
+  struct Sides {
+    bool ins = true;
+    bool outs = true;
+  };
+  static bool all_or_none(const Ports& used, std::uint32_t ports) { return used.count == 0 || used.count == ports; }
+
+  Sides look(const Plan::Lane& lane) const {
+    Sides sides;
+    if (lane.loops == 0 || (lane.in_ports <= 1 && lane.out_ports <= 1)) { return sides; }
+    for (const std::uint64_t loop : std::set<std::uint64_t>{0, lane.loops - 1}) {
+      for (std::uint32_t step = 0; step < lane.steps && (sides.ins || sides.outs); ++step) {
+        const Primitive primitive = schedule_.at(lane.agent, lane.lane, loop, step);
+        sides.ins = sides.ins && all_or_none(primitive.receives, lane.in_ports);
+        sides.outs = sides.outs && all_or_none(primitive.sends, lane.out_ports);
+      }
+    }
+    return sides;
+  }
+
+  const Schedule& schedule_;
+  std::map<ProgramId, Sides> known_;
+};
+
 void add_lanes(Plan& plan, const Schedule& schedule, const CostModel& costs) {
   const std::uint32_t agents = schedule.roster().agents;
   std::uint32_t ins = 0;
   std::uint32_t outs = 0;
+  LikePorts like(schedule);
   for (AgentId agent{0}; agent.value < agents; ++agent.value) {
     plan.first_lane.push_back(static_cast<std::uint32_t>(plan.lanes.size()));
     const std::uint32_t cost = intern(plan.agent_costs, costs.agent(agent));
@@ -29,6 +68,7 @@ void add_lanes(Plan& plan, const Schedule& schedule, const CostModel& costs) {
       const athanor::Lane lane = schedule.lane(agent, id);
       plan.lane_of.push_back(static_cast<std::uint32_t>(plan.lanes.size()));
       plan.lanes.push_back({agent, id, lane.steps, lane.loops, ins, lane.in_ports, outs, lane.out_ports, cost});
+      like.find(plan.lanes.back(), lane.program);
       ins += lane.in_ports;
       outs += lane.out_ports;
     }

@@ -31,6 +31,10 @@ struct Plan {
     std::uint32_t out_ports = 0;
     std::uint32_t cost = 0;   ///< into `agent_costs`
     std::uint32_t start = 0;  ///< into `starts`
+    /// Every primitive uses all ports of this side or none, so that they cannot be told apart but by what is beyond
+    /// them. In a quotient one port then stands for all that are equal.
+    bool like_ins = false;
+    bool like_outs = false;
   };
   /// When lanes begin.
   struct Start {

@@ -69,7 +69,7 @@ class Refinement {
     refine();
   }
 
-  EqualClasses classes() const { return {lanes_.all(), links_.all()}; }
+  EqualClasses classes() const { return {lanes_.all(), connections_.all(), links_.all()}; }
 
  private:
   void refine() {
@@ -146,8 +146,10 @@ class Refinement {
 
   Colour colour_of_connection(std::uint32_t i) const {
     const Plan::Connection& connection = plan_.connections[i];
-    Colour colour = mix(lanes_.of(connection.source_lane), i - plan_.lanes[connection.source_lane].first_out);
-    colour = mix(mix(colour, lanes_.of(connection.target_lane)), connection.target_port);
+    const Plan::Lane& source = plan_.lanes[connection.source_lane];
+    const std::uint32_t target_port = plan_.lanes[connection.target_lane].like_ins ? 0 : connection.target_port;
+    Colour colour = mix(lanes_.of(connection.source_lane), source.like_outs ? 0 : i - source.first_out);
+    colour = mix(mix(colour, lanes_.of(connection.target_lane)), target_port);
     colour = mix(colour, connection.cost);
     each_pair(i, [&](const NetworkPlan::Connection& network, Colour) {
       colour = mix(colour, static_cast<Colour>(network.latency.count()));
@@ -160,15 +162,22 @@ class Refinement {
 
   Colour colour_of_lane(std::uint32_t i) const {
     const Plan::Lane& lane = plan_.lanes[i];
-    Colour colour = 0;
-    for (std::uint32_t port = 0; port < lane.in_ports; ++port) {
-      colour = mix(colour, connections_.of(plan_.in_connections[lane.first_in + port]));
-    }
-    for (std::uint32_t port = 0; port < lane.out_ports; ++port) {
-      colour = mix(colour, connections_.of(lane.first_out + port));
-    }
+    const auto in = [&](std::uint32_t port) { return connections_.of(plan_.in_connections[lane.first_in + port]); };
+    const auto out = [&](std::uint32_t port) { return connections_.of(lane.first_out + port); };
+    Colour colour =
+        mix(colour_of_ports(lane.in_ports, lane.like_ins, in), colour_of_ports(lane.out_ports, lane.like_outs, out));
     for (const std::int64_t distance : *waits_[i]) {
       colour = mix(colour, lanes_.of(static_cast<std::size_t>(std::int64_t{i} + distance)));
+    }
+    return colour;
+  }
+
+  /// Of ports that are alike, whatever their order.
+  template <class ClassOf>
+  static Colour colour_of_ports(std::uint32_t ports, bool alike, const ClassOf& class_of) {
+    Colour colour = 0;
+    for (std::uint32_t port = 0; port < ports; ++port) {
+      colour = alike ? colour + mix(1, class_of(port)) : mix(colour, class_of(port));
     }
     return colour;
   }

@@ -10,6 +10,7 @@ namespace athanor {
 /// Things by number: to which class each belongs.
 struct EqualClasses {
   std::vector<std::uint32_t> lanes;
+  std::vector<std::uint32_t> connections;
   std::vector<std::uint32_t> links;  ///< of the plan's network
 };
 

@@ -254,6 +254,40 @@ TEST_CASE("simulating one of equal agents and multiplying loops changes no time 
   }
 }
 
+// The children of a switch are told apart by nothing but their port, and a sum takes all of them: up and down of the
+// ranks, up and down of the leaves, and the top.
+TEST_CASE("equal branches of a tree are simulated once, and its loops multiplied, with the results of all of it") {
+  const Cluster cluster = tree_of(2, 32);
+  const Profile ideal;
+  for (const char* engine : {"ideal", "sharp_v1", "sharp_v3"}) {
+    const auto engines = std::make_shared<const NetworkEngines>(NetworkEngines{find_engine(engine), {}});
+    const Collective collective{all_reduce, 32, Elements{4'000'000}};
+    const auto with = [&](const SimulationOptions& options) {
+      return run_collective({.cluster = cluster,
+                             .profile = ideal,
+                             .collective = collective,
+                             .algorithms = {&find(all_reduce, "aggregation_tree")},
+                             .overrides = {},
+                             .options = options,
+                             .aggregation = engines});
+    };
+    SimulationOptions unfolded;
+    unfolded.classes = unfolded.repeat_loops = false;
+    CAPTURE(engine);
+    const RunResult part = with({});
+    const RunResult all = with(unfolded);
+    CHECK(part.time == all.time);
+    CHECK(part.simulated.lanes == 5);
+    CHECK(part.simulated.skipped_loops > 0);
+    CHECK(all.simulated.lanes == 2 * 32 + 2 * 8 + 1);
+    Bytes carried;
+    for (const LinkLoad& load : all.simulated.loads) { carried += load.carried; }
+    Bytes folded;
+    for (const LinkLoad& load : part.simulated.loads) { folded += load.carried * load.members; }
+    CHECK(folded == carried);
+  }
+}
+
 TEST_CASE("switches aggregate only where the scenario says so") {
   const Cluster cluster = tree_of(2, 32);
   const Collective collective{all_reduce, 32, Elements{1000}};
