@@ -157,7 +157,7 @@ boost::program_options::options_description numerics_options() {
   add("fixed-point", "engines also add int32, as SwitchML does");
   add("block", text("N"), "elements to an exponent in fixed point; absent: 256");
   add("radix", text("N"), "children of a node in aggregation trees; absent: 8");
-  add("group", text("N"), "ranks per node, for hierarchical algorithms; absent: all in one");
+  add("group", text("N"), "ranks per node, for algorithms that know nodes; absent: as each has it");
   add("repetitions", text("N"), "runs that are held against the first; absent: 3");
   add("csv", options::value<std::string>()->implicit_value("")->value_name("[=FILE]"),
       "results as CSV on stdout or in FILE");
