@@ -32,6 +32,12 @@ void ResultSink::add_ports(const ResultRow& row, const Fabric& fabric) {
   ports_ += port_lines(label, row.run.simulated.ports, fabric, row.run.simulated.time);
 }
 
+void ResultSink::add_ports(const JobsRow& row, const Fabric& fabric) {
+  const std::string label =
+      fmt::format("{},{},{} jobs", csv_field(row.case_name), row.size.count(), row.run.jobs.size());
+  ports_ += port_lines(label, row.run.simulated.ports, fabric, row.run.simulated.time);
+}
+
 void ResultSink::warn_of(const std::string& text) {
   if (std::find(warnings_.begin(), warnings_.end(), text) != warnings_.end()) { return; }
   warnings_.push_back(text);

@@ -27,8 +27,10 @@ class ResultSink {
   /// Requires a row of a run of its own: what --flows and --ports ask of it is written down at once, and dropped.
   void add(TrafficRow row);
   void add(const Ranking& ranking) { results_.rankings.push_back(ranking); }
-  /// What --ports asks of a collective on this fabric.
+  void add(const JobsRow& row) { results_.jobs.push_back(row); }
+  /// What --ports asks of a collective, or of several jobs, on this fabric.
   void add_ports(const ResultRow& row, const Fabric& fabric);
+  void add_ports(const JobsRow& row, const Fabric& fabric);
   /// Prints to err at once unless --quiet, and goes to the manifest.
   void warn_of(const std::string& text);
 

@@ -64,10 +64,28 @@ bool run_traffic_case(const Scenario& scenario, const Case& scenario_case, const
   return complete;
 }
 
+/// run_case() of several jobs.
+bool run_jobs_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+                   Timeline* timeline, const Streams& streams, ResultSink& sink) {
+  sink.print(jobs_header_lines(table_header(scenario, scenario_case)));
+  for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }
+  std::vector<JobsRow> rows;
+  const bool complete =
+      simulate_jobs_case(scenario, scenario_case, invocation, timeline, streams, [&](const JobsRow& row) {
+        sink.print(jobs_row_lines(row));
+        sink.add(row);
+        if (invocation.has("ports")) { sink.add_ports(row, *scenario_case.cluster->fabric); }
+        rows.push_back(row);
+      });
+  sink.print(jobs_footer_lines(rows, !complete));
+  return complete;
+}
+
 /// Prints and collects one case; false: interrupted.
 bool run_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation, Timeline* timeline,
               const Streams& streams, ResultSink& sink) {
   if (scenario_case.traffic) { return run_traffic_case(scenario, scenario_case, invocation, streams, sink); }
+  if (scenario_case.jobs) { return run_jobs_case(scenario, scenario_case, invocation, timeline, streams, sink); }
   const TableHeader header = table_header(scenario, scenario_case);
   sink.print(header_lines(header));
   for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }

@@ -133,10 +133,24 @@ TrafficRow simulate_traffic_once(const Scenario& scenario, const Case& scenario_
   return row;
 }
 
-std::string effort(const Case& scenario_case, const ResultRow& row) {
-  const Simulated& simulated = row.run.simulated;
+JobsRow simulate_jobs(const Scenario& scenario, const Case& scenario_case, Bytes size,
+                      const SimulationOptions& options) {
+  JobsRow row{.scenario = scenario.path,
+              .case_name = scenario.has_cases ? scenario_case.name : "",
+              .collective = scenario_case.collective(size),
+              .type = scenario_case.type,
+              .network = std::string(name(scenario_case.level)),
+              .size = size,
+              .run = {}};
+  try {
+    row.run = run_jobs(scenario_case.jobs_request(size, options));
+  } catch (const SimulationError& error) { throw located(error, scenario, scenario_case, size); }
+  return row;
+}
+
+std::string effort(const Case& scenario_case, Bytes size, const Simulated& simulated) {
   return fmt::format("athanor: {}: {} of {} lanes, {} primitives, {} loops multiplied, {} events\n",
-                     label(scenario_case, row.run.size), simulated.lanes, simulated.all_lanes, simulated.primitives,
+                     label(scenario_case, size), simulated.lanes, simulated.all_lanes, simulated.primitives,
                      simulated.skipped_loops, simulated.events);
 }
 
@@ -165,8 +179,25 @@ bool simulate_case(const Scenario& scenario, const Case& scenario_case, const In
     simulate_size(scenario, repetitions, size, options, [&](const ResultRow& row) {
       progress.clear();
       see(row);
-      if (invocation.verbose) { streams.err(effort(scenario_case, row)); }
+      if (invocation.verbose) { streams.err(effort(scenario_case, size, row.run.simulated)); }
     });
+  }
+  return true;
+}
+
+bool simulate_jobs_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+                        Timeline* timeline, const Streams& streams, const std::function<void(const JobsRow&)>& see) {
+  const SimulationOptions options = options_of(scenario_case, invocation, timeline);
+  Progress progress(streams, !invocation.quiet);
+  for (std::size_t i = 0; i < scenario_case.sizes.size(); ++i) {
+    if (streams.interrupted()) { return false; }
+    const Bytes size = scenario_case.sizes[i];
+    progress.show(fmt::format("[{}/{}] {} jobs, {}", i + 1, scenario_case.sizes.size(), scenario_case.jobs->jobs,
+                              label(scenario_case, size)));
+    const JobsRow row = simulate_jobs(scenario, scenario_case, size, options);
+    progress.clear();
+    see(row);
+    if (invocation.verbose) { streams.err(effort(scenario_case, size, row.run.simulated)); }
   }
   return true;
 }
@@ -206,14 +237,16 @@ std::vector<std::string> warnings_of(const Case& scenario_case) {
 
 TableHeader table_header(const Scenario& scenario, const Case& scenario_case) {
   const Profile& profile = scenario_case.profile;
-  TableHeader header{.title = scenario_case.name.empty() ? scenario.path : scenario_case.name,
-                     .cluster = fmt::format("{}; {} {}", scenario_case.cluster->description, scenario_case.ranks,
-                                            scenario_case.traffic ? "endpoints" : "ranks"),
-                     .profile = profile.name + (profile.description.empty() ? "" : ": ") + profile.description,
-                     .network = std::string(name(scenario_case.level)),
-                     .measurement = "",
-                     .seed = scenario_case.seed,
-                     .seeds = scenario_case.seeds};
+  TableHeader header{
+      .title = scenario_case.name.empty() ? scenario.path : scenario_case.name,
+      .cluster = fmt::format("{}; {}{} {}", scenario_case.cluster->description,
+                             scenario_case.jobs ? fmt::format("{} jobs of ", scenario_case.jobs->jobs) : "",
+                             scenario_case.ranks, scenario_case.traffic ? "endpoints" : "ranks"),
+      .profile = profile.name + (profile.description.empty() ? "" : ": ") + profile.description,
+      .network = std::string(name(scenario_case.level)),
+      .measurement = "",
+      .seed = scenario_case.seed,
+      .seeds = scenario_case.seeds};
   if (scenario_case.traffic) {
     header.profile = "";
     header.traffic = name(scenario_case.traffic->pattern);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tools/command_line/command.hpp"
+#include "tools/report/jobs_row.hpp"
 #include "tools/report/result.hpp"
 #include "tools/report/table.hpp"
 #include "tools/report/traffic_row.hpp"
@@ -17,14 +18,18 @@ namespace athanor {
 std::vector<Scenario> read_scenarios(const Invocation& invocation);
 
 /// Simulates a case at each of its sizes and gives each row to `see` as soon as it is known. Progress goes to err.
-/// Requires a case that has a collective. Ends early, returning false, when the user interrupts. SimulationErrors name
-/// the case and the size.
+/// Requires a case that has one collective. Ends early, returning false, when the user interrupts. SimulationErrors
+/// name the case and the size.
 bool simulate_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
                    Timeline* timeline, const Streams& streams, const std::function<void(const ResultRow&)>& see);
 
 /// The same for a case of traffic; progress, interruption and errors likewise.
 bool simulate_traffic_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
                            const Streams& streams, const std::function<void(TrafficRow)>& see);
+
+/// The same for a case of several jobs; progress, interruption and errors likewise.
+bool simulate_jobs_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+                        Timeline* timeline, const Streams& streams, const std::function<void(const JobsRow&)>& see);
 
 /// What the cluster's makers warn of, and, where full buffers stop who fills them (packets under PFC or credits),
 /// whether routes may wait for each other in a circle.

@@ -28,6 +28,7 @@ nlohmann::ordered_json to_json(const Scenario& scenario) {
          {each.traffic ? "traffic" : "collective", each.traffic ? name(each.traffic->pattern) : name(each.kind)},
          {"sizes", each.sizes.size()},
          {"warnings", warnings_of(each)}});
+    if (each.jobs) { cases.back()["jobs"] = each.jobs->jobs; }
   }
   return {{"path", scenario.path}, {"valid", true}, {"cases", cases}};
 }

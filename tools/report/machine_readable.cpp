@@ -59,10 +59,18 @@ Json to_json(const ResultRow& row) {
   return json;
 }
 
-std::vector<Json> all_to_json(const Results& results) {
+/// `each_job`: a record for each of several jobs, else one with all of them.
+std::vector<Json> all_to_json(const Results& results, bool each_job) {
   std::vector<Json> all;
   for (const ResultRow& row : results.rows) { all.push_back(to_json(row)); }
   for (const TrafficRow& row : results.traffic) { all.push_back(traffic_json(row)); }
+  for (const JobsRow& row : results.jobs) {
+    if (each_job) {
+      for (Json& record : jobs_records(row)) { all.push_back(std::move(record)); }
+    } else {
+      all.push_back(jobs_json(row));
+    }
+  }
   return all;
 }
 
@@ -151,7 +159,7 @@ std::string csv_document(const Json& columns, const std::vector<Json>& results) 
 }
 
 std::string results_json(const Results& results, const Manifest& manifest) {
-  const std::vector<Json> rows = all_to_json(results);
+  const std::vector<Json> rows = all_to_json(results, false);
   if (results.rankings.empty()) { return json_document(rows, manifest); }
   std::vector<Json> orders;
   for (const Ranking& each : results.rankings) { orders.push_back(to_json(each)); }
@@ -159,7 +167,7 @@ std::string results_json(const Results& results, const Manifest& manifest) {
 }
 
 std::string results_csv(const Results& results) {
-  std::vector<Json> rows = all_to_json(results);
+  std::vector<Json> rows = all_to_json(results, true);
   Json columns = Json::object();
   if (!results.rows.empty() || rows.empty()) {
     ResultRow sample;

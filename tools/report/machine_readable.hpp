@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "sim/error.hpp"
+#include "tools/report/jobs_row.hpp"
 #include "tools/report/manifest.hpp"
 #include "tools/report/ranking.hpp"
 #include "tools/report/result.hpp"
@@ -23,16 +24,18 @@ std::string csv_document(const nlohmann::ordered_json& columns, const std::vecto
 struct Results {
   std::vector<ResultRow> rows;
   std::vector<TrafficRow> traffic;
+  std::vector<JobsRow> jobs;
   std::vector<Ranking> rankings;
 };
 
-/// As json_document: collectives, then traffic. Keys are stable; those about a measurement are absent where nothing was
-/// measured, those about packets at other levels, and those about several seeds (seeds, time_us_p5, time_us_p95,
-/// busbw_gbps_p5, busbw_gbps_p95) where there is one. Where there are rankings, they stand between results and
-/// manifest: "rankings": [{"case", "bytes", "algorithms", "correlation", "predicted", "measured", "regret"}].
+/// As json_document: collectives, then traffic, then several jobs. Keys are stable; those about a measurement are
+/// absent where nothing was measured, those about packets at other levels, and those about several seeds (seeds,
+/// time_us_p5, time_us_p95, busbw_gbps_p5, busbw_gbps_p95) where there is one. Where there are rankings, they stand
+/// between results and manifest: "rankings": [{"case", "bytes", "algorithms", "correlation", "predicted", "measured",
+/// "regret"}].
 std::string results_json(const Results& results, const Manifest& manifest);
 
-/// The same results as csv_document; what a result lacks is empty.
+/// The same results as csv_document, of several jobs a line for each; what a result lacks is empty.
 std::string results_csv(const Results& results);
 
 /// {"error": the first problem, "errors": all of them}, each {"code", "message", "file", "line", "column", "pointer",

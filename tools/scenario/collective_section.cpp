@@ -114,7 +114,9 @@ void read(ObjectReader& reader, const CollectiveContext& context, CollectiveSect
   reader.optional("root", section.root,
                   "The root of broadcast, reduce, gather and scatter; the sender of send_receive");
   reader.optional("in_place", section.in_place, "Are a rank's input and output one buffer, the one within the other?");
-  reader.optional("ranks", section.ranks, "How many take part, from endpoint 0 on; absent: every GPU or host", {1});
+  reader.optional("ranks", section.ranks,
+                  "How many take part, from endpoint 0 on; absent: every GPU or host, divided by `jobs`", {1});
+  read_jobs(reader, section.jobs);
   reader.optional("compute", section.compute,
                   "What hosts compute beside it, which then is non-blocking; absent: they wait for it");
   read_overrides(reader, section.overrides);

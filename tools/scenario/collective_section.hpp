@@ -9,6 +9,7 @@
 #include "sim/json/object_reader.hpp"
 #include "tools/scenario/algorithm_choice.hpp"
 #include "tools/scenario/exchange_section.hpp"
+#include "tools/scenario/jobs_section.hpp"
 
 namespace athanor {
 
@@ -24,6 +25,7 @@ struct CollectiveSection {
   bool in_place = false;
   std::optional<std::uint32_t> ranks;  ///< none: every endpoint
   std::optional<Time> compute;         ///< of hosts, beside it; none: it is waited for
+  std::optional<JobsText> jobs;
   Overrides overrides;
 };
 

@@ -65,12 +65,12 @@ void read(ObjectReader& reader, NetworkSection& section) {
 
 void check_ranks(ObjectReader& reader, const CollectiveSection& section, const Case& scenario_case) {
   const std::size_t endpoints = scenario_case.cluster->endpoints.size();
-  if (scenario_case.ranks > endpoints) {
+  if (scenario_case.ranks > endpoints && !scenario_case.jobs) {
     reader.problem("collective", "too-many-ranks",
                    fmt::format("{} ranks, but the cluster has {} endpoints: {}", scenario_case.ranks, endpoints,
                                scenario_case.cluster->description),
                    fmt::format("\"ranks\" is at most {}, and all of them where it is absent", endpoints));
-  } else if (section.root >= scenario_case.ranks) {
+  } else if (section.root >= scenario_case.ranks && scenario_case.ranks > 0) {
     reader.problem("collective", "no-such-root",
                    fmt::format("the root is rank {}, but ranks go from 0 to {}", section.root, scenario_case.ranks - 1),
                    "");
@@ -144,6 +144,7 @@ void take(const CollectiveSection& section, const ScenarioChanges& changes, Case
   scenario_case.each_algorithm = section.choice.each;
   scenario_case.imports = section.choice.imports;
   scenario_case.overrides = section.overrides;
+  scenario_case.jobs = section.jobs;
 }
 
 void build_cluster(const NetworkSection& network, ClusterWorkshop::Order order, ReadingContext& context,
@@ -185,7 +186,12 @@ bool falls_back(const Case& scenario_case, const RunRequest& request) {
 }
 
 /// The first size for which nothing fits is told, with what every algorithm lacks and which others would fit.
-void check_algorithms(const CollectiveSection& section, ReadingContext& context, const Case& scenario_case) {
+/// Of several jobs the first.
+void check_algorithms(const CollectiveSection& section, ReadingContext& context, Case scenario_case) {
+  if (scenario_case.jobs) {
+    scenario_case.cluster = std::make_shared<const Cluster>(
+        cluster_of_job(*scenario_case.cluster, endpoints_of_job(*scenario_case.jobs, 0, scenario_case.ranks)));
+  }
   for (const Bytes size : scenario_case.sizes) {
     const RunRequest request = scenario_case.request(size, {});
     std::vector<std::string> reasons;
@@ -335,7 +341,9 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   if (reader.describing() || !reader.ok()) { return; }
   check_latencies(reader, scenario_case);
   if (scenario_case.traffic) { return check_traffic(reader, scenario_case); }
-  scenario_case.ranks = section.ranks.value_or(static_cast<std::uint32_t>(scenario_case.cluster->endpoints.size()));
+  const auto endpoints = static_cast<std::uint32_t>(scenario_case.cluster->endpoints.size());
+  scenario_case.ranks = section.ranks.value_or(section.jobs ? endpoints / section.jobs->jobs : endpoints);
+  if (scenario_case.jobs) { check_jobs(reader, scenario_case); }
   check_ranks(reader, section, scenario_case);
   check_threads(reader, scenario_case);
   check_gpus(reader, scenario_case);

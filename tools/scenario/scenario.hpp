@@ -8,9 +8,10 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "algorithms/reduction.hpp"
-#include "models/execution/run.hpp"
+#include "models/execution/run_jobs.hpp"
 #include "models/in_network/nic_offload.hpp"
 #include "sim/error.hpp"
+#include "tools/scenario/jobs_section.hpp"
 #include "tools/scenario/library.hpp"
 #include "tools/scenario/measurement.hpp"
 #include "tools/scenario/traffic_section.hpp"
@@ -37,7 +38,8 @@ struct Case {
   std::shared_ptr<const TrafficText> traffic;  ///< resolved; null: a collective. What follows up to the profile is of
                                                ///< collectives, but `ranks` and `sizes`, which are those of messages
   CollectiveKind kind = CollectiveKind::all_reduce;
-  std::uint32_t ranks = 1;
+  std::uint32_t ranks = 1;       ///< of each job
+  std::optional<JobsText> jobs;  ///< none: one collective alone
   std::uint32_t root = 0;
   bool in_place = false;
   std::optional<NicOffload> offload;  ///< NICs carry collectives out; its costs are in `profile` already
@@ -61,6 +63,8 @@ struct Case {
   Collective collective(Bytes size) const;
   /// What is to be run. Borrows from the case.
   RunRequest request(Bytes size, const SimulationOptions& options) const;
+  /// The same of several jobs. Requires that there are.
+  JobsRequest jobs_request(Bytes size, const SimulationOptions& options) const;
 };
 
 /// A scenario file, ready to run.
