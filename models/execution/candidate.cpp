@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/check.hpp"
+#include "sim/error.hpp"
 
 namespace athanor {
 
@@ -50,6 +51,11 @@ Candidate Candidate::in_chunks_of(Bytes chunk) const {
 }
 
 RunResult Candidate::run(const SimulationOptions& options) const {
+  const bool over_slots = aggregates(algorithm_) && request_.aggregation && request_.aggregation->slots;
+  if (over_slots && payload(request_) > Bytes::zero()) {
+    throw SimulationError("slots", fmt::format("{} adds up packet by packet, and that does not run beside schedules",
+                                               request_.aggregation->engine.name));
+  }
   RunResult result;
   result.algorithm = algorithm_.name;
   result.chosen = &algorithm_;
@@ -93,8 +99,28 @@ AgentKinds Candidate::kinds(const Schedule& schedule) const {
 
 std::optional<std::string> Candidate::engine_refuses() const {
   if (!aggregates(algorithm_) || !request_.aggregation) { return {}; }
+  if (std::optional<std::string> reason = slots_refuse()) { return reason; }
   const Bytes operation = std::min(payload(request_), request_.overrides.chunk.value_or(Bytes::max()));
   return athanor::refuses(request_.aggregation->engine, collective_.kind, request_.type, request_.reduction, operation);
+}
+
+/// What cannot be simulated packet by packet.
+std::optional<std::string> Candidate::slots_refuse() const {
+  const NetworkEngines& aggregation = *request_.aggregation;
+  const InNetworkEngine& engine = aggregation.engine;
+  if (collective_.ranks > engine.limits.workers) {
+    return fmt::format("{} ranks, and {} takes {} of one job at most", collective_.ranks, engine.name,
+                       engine.limits.workers);
+  }
+  if (!aggregation.slots) { return {}; }
+  if (algorithm_.name != "aggregation_tree") {
+    return fmt::format("{} is simulated packet by packet, and so is aggregation_tree alone", engine.name);
+  }
+  if (aggregation.slots->policy != SlotPolicy::best_effort || !aggregation.servers.empty()) { return {}; }
+  return fmt::format(
+      "no endpoint is left for the parameter server of {}: give the cluster one more node for each job, or the "
+      "collective fewer \"ranks\"",
+      engine.name);
 }
 
 /// Profiles know no imported algorithm: it goes the way that rings go.

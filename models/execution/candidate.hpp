@@ -54,6 +54,7 @@ class Candidate {
   bool suits(const AlgorithmOrigin& origin) const;
   std::optional<std::string> engine_refuses() const;
   TreeGrant ask_for_trees(TreeRequest wanted);
+  std::optional<std::string> slots_refuse() const;
   AgentKinds kinds(const Schedule& schedule) const;
   void choose_layout();
   void choose_groups();

@@ -103,6 +103,12 @@ RunResult complete(const RunRequest& request, const Choice& choice) {
   return result;
 }
 
+std::string limiting_link(const Fabric& fabric, const std::vector<LinkLoad>& loads, Time time) {
+  const Busiest busiest = busiest_links(fabric, loads);
+  const bool limits = busiest.time * 2 >= time && busiest.time > Time::zero();
+  return limits ? busiest_name(fabric, busiest.links) : "";
+}
+
 std::optional<std::string> why_not(const RunRequest& request, const Algorithm& algorithm) {
   const Candidates candidates = candidates_of(request, algorithm);
   return candidates.fitting.empty() ? std::optional(candidates.reason) : std::nullopt;

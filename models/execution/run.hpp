@@ -59,6 +59,7 @@ struct RunResult {
   bool extrapolated = false;  ///< outside the domain in which the profile was fitted
   std::string fell_back;      ///< why a fallback of the engines' algorithms ran; "": none did
   bool padded = false;        ///< priced at the next size that is cut into equal pieces
+  std::optional<SlotJobResult> slots = {};  ///< of what ran packet by packet over memory of switches
   Simulated simulated;
   std::vector<std::string> notes;  ///< which algorithms did not fit and why; a time that no hardware reaches
 };
@@ -66,6 +67,9 @@ struct RunResult {
 /// Simulates every pair of an algorithm and a protocol that fit, and returns the fastest.
 /// Throws SimulationError("no-candidate") with the reasons when none fits.
 RunResult run_collective(const RunRequest& request);
+
+/// The link that was busy the longest, by kind and ends, if that is at least half of `time`; else "".
+std::string limiting_link(const Fabric& fabric, const std::vector<LinkLoad>& loads, Time time);
 
 /// Why no protocol of the profile can run the algorithm for this request, or nothing.
 std::optional<std::string> why_not(const RunRequest& request, const Algorithm& algorithm);

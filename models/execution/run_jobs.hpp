@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,12 @@ struct JobsRequest {
 
 /// What became of one of the jobs.
 struct JobResult {
-  RunResult alone;                 ///< on an idle fabric, with the trees that it was granted
-  std::vector<std::string> roots;  ///< of these trees: names of their switches
-  Time waited;                     ///< for engines that jobs before it held
-  Time time;                       ///< until its last rank has ended, launch and waiting included
-  double slowdown = 1;             ///< time / alone.time
+  RunResult alone;                          ///< on an idle fabric, with the trees that it was granted
+  std::vector<std::string> roots;           ///< of these trees: names of their switches
+  Time waited;                              ///< for engines that jobs before it held
+  Time time;                                ///< until its last rank has ended, launch and waiting included
+  double slowdown = 1;                      ///< time / alone.time
+  std::optional<SlotJobResult> slots = {};  ///< of what ran packet by packet, beside the other jobs
 };
 
 struct JobsResult {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithms/collective.hpp"
-#include "models/in_network/engine_limits.hpp"
+#include "models/in_network/slot_settings.hpp"
 #include "models/profile.hpp"
 
 namespace athanor {
@@ -24,6 +24,9 @@ struct InNetworkEngine {
   /// How messages travel, each where its payload sizes say: what hops, engines and packets cost, and chunks. What the
   /// host's software costs is that of the profile (see engine_protocols).
   std::vector<Protocol> modes;
+  /// How its switches come by memory for packets, and what packets are like; none: they are not simulated one by one.
+  /// Limits and latencies in it are those of the engine and of hosts where it runs.
+  std::optional<SlotSettings> slots;
   std::string source;   ///< of limits and costs
   std::string assumed;  ///< what no public document says
 };

@@ -24,10 +24,18 @@ InNetworkEngine switchml_engine() {
   mode.aggregation.latency = 400_ns;
   mode.aggregation.outstanding = 512;
   engine.modes = {mode};
+  SlotSettings& pool = engine.slots.emplace();
+  pool.policy = SlotPolicy::static_pool;
+  pool.slots = 512;
+  pool.payload = 1024_B;
+  pool.header = 86_B;
   engine.source =
       "Sapio et al., Scaling Distributed Machine Learning with In-Network Aggregation, NSDI 2021 (Tofino; 128 slots at "
       "10 Gb/s and 512 at 100 Gb/s, packets of 256 elements of 4 bytes over RDMA, block floating point)";
-  engine.assumed = "400 ns through the switch's pipeline; several racks: switches in a tree, as the paper outlines";
+  engine.assumed =
+      "400 ns through the switch's pipeline; several racks: switches in a tree, as the paper outlines; 1 ms until a "
+      "packet "
+      "is sent again";
   return engine;
 }
 

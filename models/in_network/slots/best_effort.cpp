@@ -207,6 +207,7 @@ void BestEffort::serve(std::uint32_t job, const SlotPacket& packet) {
   Workers& there = state.at_server[packet.sequence];
   const bool had_all = there == state.all;
   if ((there & packet.workers) == 0) {
+    if (there != 0) { ++result(job).server_additions; }
     there |= packet.workers;
     state.sums[packet.sequence] += packet.sum;
   }

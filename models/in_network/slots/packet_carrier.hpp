@@ -57,7 +57,7 @@ class PacketCarrier final : public MoveListener {
 
   /// That one full packet takes where nothing else moves.
   Time alone(std::uint32_t connection) const;
-  std::vector<LinkLoad> loads(Time time) const { return network_->loads(time); }
+  const PlanNetwork& network() const { return *network_; }
   std::uint64_t lost(std::uint32_t job) const { return lost_[job]; }
   std::uint64_t moved() const { return moved_; }
 

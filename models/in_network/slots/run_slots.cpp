@@ -81,7 +81,9 @@ SlotResult run_slots(const Cluster& cluster, const std::vector<SlotJob>& jobs, c
   SlotResult result;
   result.jobs = process->take_results();
   result.time = process->end();
-  result.loads = carrier.loads(simulator.now());
+  result.loads = carrier.network().loads(simulator.now());
+  result.ports = carrier.network().ports(simulator.now());
+  result.packets = carrier.network().packets();
   result.moved = carrier.moved();
   result.events = simulator.events();
   return result;

@@ -20,6 +20,11 @@ Bytes last_payload(const SlotJob& job, const SlotSettings& settings) {
 
 }  // namespace
 
+double share_in_switches(const SlotJobResult& job) {
+  const std::uint64_t additions = job.results - job.packets;  // of every packet, one less than there are workers
+  return additions == 0 ? 1 : 1 - static_cast<double>(job.server_additions) / static_cast<double>(additions);
+}
+
 SlotProcess::SlotProcess(Simulator& simulator, PacketCarrier& carrier, const std::vector<SlotJob>& jobs,
                          const SlotSettings& settings, const Cluster& cluster)
     : carrier_(carrier),
