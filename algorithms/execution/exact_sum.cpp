@@ -21,10 +21,9 @@ void ExactSum::add(double value) {
   const double significand = std::frexp(std::fabs(value), &exponent);  // from 1/2 to below 1
   const int place = exponent - 53 + kPoint;
   const Bits128 bits = Bits128{static_cast<std::uint64_t>(std::ldexp(significand, 53))} << place % 32;
-  const auto lowest = static_cast<std::size_t>(place) / 32;
-  for (std::size_t i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; ++i) {
     const auto digit = static_cast<std::int64_t>(static_cast<std::uint64_t>(bits >> 32 * i) & kLow);
-    digits_[lowest + i] += value < 0 ? -digit : digit;
+    digits_[static_cast<std::size_t>(place / 32 + i)] += value < 0 ? -digit : digit;
   }
 }
 

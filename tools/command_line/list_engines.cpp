@@ -48,6 +48,7 @@ Json limits_json(const EngineLimits& limits) {
           {"streams", limit(limits.streams)},
           {"streams_per_switch", limit(limits.streams_per_switch)},
           {"streams_per_port", limit(limits.streams_per_port)},
+          {"workers", limit(limits.workers)},
           {"jobs_per_switch", limit(limits.jobs_per_switch)},
           {"message_bytes", limits.message == Bytes::max() ? Json(nullptr) : Json(limits.message.count())},
           {"types", names(limits.types)},
@@ -70,6 +71,26 @@ Json mode_json(const Protocol& mode) {
           {"streaming", cost.streaming}};
 }
 
+std::string_view name(SlotPolicy policy) {
+  switch (policy) {
+    case SlotPolicy::static_pool: return "static pool";
+    case SlotPolicy::best_effort: return "best effort";
+  }
+  return "";
+}
+
+/// Null where packets are not simulated one by one.
+Json pool_json(const InNetworkEngine& engine) {
+  if (!engine.slots) { return nullptr; }
+  const SlotSettings& slots = *engine.slots;
+  return {{"policy", name(slots.policy)},
+          {"slots", slots.slots},
+          {"window", slots.window == 0 ? Json(nullptr) : Json(slots.window)},
+          {"payload_bytes", slots.payload.count()},
+          {"header_bytes", slots.header.count()},
+          {"timeout_us", microseconds(slots.timeout)}};
+}
+
 Json engine_json(const InNetworkEngine& engine) {
   Json modes = Json::array();
   for (const Protocol& mode : engine.modes) { modes.push_back(mode_json(mode)); }
@@ -80,6 +101,7 @@ Json engine_json(const InNetworkEngine& engine) {
           {"trees_per_job", engine.trees_per_job},
           {"sharing", engine.exclusive ? "exclusive" : "turns"},
           {"modes", modes},
+          {"slots", pool_json(engine)},
           {"source", engine.source},
           {"assumed", engine.assumed}};
 }
@@ -105,6 +127,15 @@ std::string mode_text(const Protocol& mode) {
   return text;
 }
 
+std::string pool_text(const InNetworkEngine& engine) {
+  if (!engine.slots) { return ""; }
+  const SlotSettings& slots = *engine.slots;
+  return fmt::format(
+      "{} of {}, a packet of {} and {} of headers in each; sent again after {}", slots.slots,
+      slots.policy == SlotPolicy::static_pool ? "each job's own, shared out evenly" : "all jobs together",
+      to_string(slots.payload), to_string(slots.header), to_string(slots.timeout));
+}
+
 std::string details(const InNetworkEngine& engine, const Json& json) {
   std::string text;
   const auto line = [&](std::string_view title, const std::string& value) {
@@ -112,6 +143,7 @@ std::string details(const InNetworkEngine& engine, const Json& json) {
   };
   line("limits", limits_text(json["limits"]));
   for (const Protocol& mode : engine.modes) { line("mode", mode_text(mode)); }
+  line("slots", pool_text(engine));
   line("source", engine.source);
   line("assumed", engine.assumed);
   return text + "\n";

@@ -4,6 +4,7 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
 
+#include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/error.hpp"
 #include "sim/timeline.hpp"
 #include "tools/command_line/command.hpp"
@@ -38,6 +39,11 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
     for (const Case& each : scenario.cases) {
       if (each.traffic) {
         throw UsageError("--trace draws primitives of collectives, and traffic has none; use --flows");
+      }
+      const auto over_slots = [&](Bytes size) { return uses_slots(each.request(size, {})); };
+      if (std::any_of(each.sizes.begin(), each.sizes.end(), over_slots)) {
+        throw UsageError(
+            "--trace draws primitives, and packets that switches add up one by one have none; use --ports");
       }
     }
   }

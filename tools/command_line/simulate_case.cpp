@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/format.hpp"
 #include "sim/json/value_reader.hpp"
 #include "tools/command_line/option_values.hpp"
@@ -86,7 +87,7 @@ ResultRow simulate_request(const Scenario& scenario, const Case& scenario_case, 
                 .run = {},
                 .measured_us = {}};
   try {
-    row.run = run_collective(request);
+    row.run = run_with_slots(request);
     if (scenario_case.compute) { add_overlap(scenario_case, row); }
   } catch (const SimulationError& error) { throw located(error, scenario, scenario_case, size); }
   if (scenario_case.verification) {

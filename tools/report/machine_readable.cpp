@@ -8,6 +8,7 @@
 #include "sim/check.hpp"
 #include "sim/json/text.hpp"
 #include "tools/report/port_table.hpp"
+#include "tools/report/slots_json.hpp"
 #include "tools/report/version.hpp"
 
 namespace athanor {
@@ -48,6 +49,7 @@ Json to_json(const ResultRow& row) {
     json["overlap"] = row.overlap->share;
   }
   if (!run.fell_back.empty()) { json["fell_back"] = run.fell_back; }
+  if (run.slots) { json["slots"] = slots_json(*run.slots); }
   if (run.simulated.packets) { json["packets"] = packets_json(*run.simulated.packets); }
   if (row.spread) {
     json["seeds"] = row.spread->seeds;

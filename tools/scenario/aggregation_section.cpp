@@ -101,6 +101,7 @@ void read(ObjectReader& reader, AggregationSection& section) {
   reader.optional_value("fallback",
                         "Algorithms without engines, of which the fastest runs then; absent: a choice of them",
                         [&](ValueReader& value) { value.read(section.fallback.emplace()); });
+  read(reader, section.engine, section.slots);
   if (reader.describing()) { return; }
   section.switches_place = reader.place("switches");
   section.fallback_place = reader.place("fallback");
@@ -110,15 +111,16 @@ void read(ObjectReader& reader, AggregationSection& section) {
 }
 
 std::shared_ptr<const NetworkEngines> resolve(const AggregationSection& section, const Cluster& cluster,
-                                              CollectiveKind kind, Problems& problems) {
+                                              const SlotUsers& users, Problems& problems) {
   auto aggregation = std::make_shared<NetworkEngines>();
   aggregation->engine = section.engine;
   if (section.fallback) {
-    aggregation->fallback = named_fallback(section, kind, problems);
+    aggregation->fallback = named_fallback(section, users.kind, problems);
   } else if (section.falls_back) {
-    aggregation->fallback = default_fallback(kind);
+    aggregation->fallback = default_fallback(users.kind);
   }
   check_switches(section, cluster, problems);
+  resolve(section.slots, cluster, users, *aggregation, problems);
   return aggregation;
 }
 

@@ -7,6 +7,7 @@
 
 #include "models/in_network/engines/network_engines.hpp"
 #include "sim/json/object_reader.hpp"
+#include "tools/scenario/slots_section.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -16,6 +17,7 @@ struct AggregationSection {
   InNetworkEngine engine;
   bool falls_back = false;
   std::optional<std::vector<std::string>> fallback;  ///< absent: see default_fallback()
+  SlotsSection slots;
   Place switches_place;
   Place fallback_place;
 };
@@ -23,8 +25,8 @@ struct AggregationSection {
 void read(ObjectReader& reader, AggregationSection& section);
 
 /// With what only cluster and collective tell. What is wrong is added to `problems`: a switch that is not there
-/// ("no-such-switch"), an algorithm that is not known or needs engines itself.
+/// ("no-such-switch"), an algorithm that is not known or needs engines itself; and as resolve() of slots does.
 std::shared_ptr<const NetworkEngines> resolve(const AggregationSection& section, const Cluster& cluster,
-                                              CollectiveKind kind, Problems& problems);
+                                              const SlotUsers& users, Problems& problems);
 
 }  // namespace athanor

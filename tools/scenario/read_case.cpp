@@ -215,6 +215,14 @@ void check_algorithms(const CollectiveSection& section, ReadingContext& context,
   }
 }
 
+SlotUsers users_of(const Case& scenario_case) {
+  const Overrides& fixed = scenario_case.overrides;
+  return {.kind = scenario_case.kind,
+          .ranks = scenario_case.ranks,
+          .jobs = 1,
+          .cuts = fixed.channels || fixed.chunk || fixed.slices};
+}
+
 /// In place of a collective; exactly one of the two is there.
 void read_traffic(ObjectReader& reader, ReadingContext& context, Case& scenario_case) {
   TrafficText traffic;
@@ -353,7 +361,7 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   if (!reader.ok()) { return; }
   if (network.aggregation) {
     scenario_case.aggregation =
-        resolve(*network.aggregation, *scenario_case.cluster, scenario_case.kind, context.problems);
+        resolve(*network.aggregation, *scenario_case.cluster, users_of(scenario_case), context.problems);
   }
   take_exchange(section, context, scenario_case);
   check_algorithms(section, context, scenario_case);

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "models/in_network/slot_settings.hpp"
+
+namespace athanor {
+
+/// What became of packets that switches add up one by one, as "slots" of a result. Keys are stable.
+nlohmann::ordered_json slots_json(const SlotJobResult& job);
+
+}  // namespace athanor
