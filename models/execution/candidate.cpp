@@ -33,6 +33,7 @@ std::optional<std::string> Candidate::refuses() {
 
 TreeGrant Candidate::ask_for_trees(TreeRequest wanted) {
   wanted.streaming = protocol_.aggregation.streaming;
+  if (algorithm_.engine == Engine::switches) { wanted.trees_of_each = request_.aggregation->engine.trees_per_job; }
   wanted_trees_ = wanted;
   if (request_.trees) { return request_.trees(std::move(wanted)); }
   const Cluster& cluster = request_.cluster;
@@ -97,10 +98,14 @@ AgentKinds Candidate::kinds(const Schedule& schedule) const {
   return {collective_.ranks, static_cast<std::uint32_t>(nvswitches)};
 }
 
+/// Libraries cut what heads of nodes reduce into operations of their chunks; one tree over all ranks takes what the
+/// user asks for.
 std::optional<std::string> Candidate::engine_refuses() const {
   if (!aggregates(algorithm_) || !request_.aggregation) { return {}; }
   if (std::optional<std::string> reason = slots_refuse()) { return reason; }
-  const Bytes operation = std::min(payload(request_), request_.overrides.chunk.value_or(Bytes::max()));
+  const bool cut = algorithm_.engine != Engine::switches;
+  const Bytes operation =
+      std::min(cut ? Bytes::zero() : payload(request_), request_.overrides.chunk.value_or(Bytes::max()));
   return athanor::refuses(request_.aggregation->engine, collective_.kind, request_.type, request_.reduction, operation);
 }
 

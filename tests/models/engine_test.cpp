@@ -120,6 +120,22 @@ TEST_CASE("streaming aggregation reaches 95 to 96 % of a link, and twice the spe
   CHECK(gain < 2.0 * 31 / 32);
 }
 
+// Channels take trees in turn, and trees different tops: each of four spines carries a quarter of what one alone would.
+TEST_CASE("PANAMA spreads a payload over several trees, so that no link between switches carries all of it") {
+  const Cluster cluster = racks();
+  const auto most_up = [&](const std::string& engine) {
+    const RunResult result = run(cluster, {.engine = engine, .size = Bytes{16'384'000}});
+    double most = 0;
+    for (const LinkLoad& load : result.simulated.loads) {
+      const VertexKind to = cluster.fabric->vertex(cluster.fabric->target(load.link)).kind;
+      if (to == VertexKind::spine) { most = std::max(most, static_cast<double>(load.carried.count())); }
+    }
+    return most / 16'384'000;
+  };
+  CHECK(most_up("ideal") == doctest::Approx(1));
+  CHECK(most_up("panama") == doctest::Approx(0.25 * (1024 + 66) / 1024).epsilon(0.01));
+}
+
 // Waves: W chunks of the low-latency path go out, and one more with each sum that comes back.
 TEST_CASE("payloads beyond one transaction take longer on the low-latency path, by waves") {
   const Cluster cluster = racks();
