@@ -199,6 +199,49 @@ TEST_CASE("a timeout below the round trip and --trace are refused with what to d
   CHECK(trace.says("have none; use --ports"));
 }
 
+TEST_CASE("jobs of ATP share slots: the fewer there are, the more packets go on to the servers") {
+  const auto of_two = [](const std::string& aggregation) {
+    std::string scenario = by_slots(aggregation, R"("sizes": "2480000B", "jobs": 2)", 10);
+    return row(scenario);
+  };
+  const nlohmann::json much = of_two(R"("engine": "atp", "window": 128, "slots": 8192)");
+  const nlohmann::json little = of_two(R"("engine": "atp", "window": 128, "slots": 128)");
+  const nlohmann::json none = of_two(R"("engine": "atp", "window": 128, "slots": 0)");
+  REQUIRE(much["jobs"].size() == 2);
+  for (const nlohmann::json& job : much["jobs"]) {
+    CHECK(job["slots"]["share_in_switches"] > 0.9);
+    CHECK(job["slowdown"].get<double>() == doctest::Approx(1).epsilon(0.1));
+  }
+  double share = 0;
+  for (const nlohmann::json& job : little["jobs"]) { share += job["slots"]["share_in_switches"].get<double>() / 2; }
+  CHECK(share < 0.9);
+  CHECK(share > 0.1);
+  for (const nlohmann::json& job : none["jobs"]) { CHECK(job["slots"]["share_in_switches"] == 0); }
+  CHECK(much["time_us"] < little["time_us"]);
+  CHECK(little["time_us"] < none["time_us"]);
+}
+
+TEST_CASE("jobs of SwitchML divide slots evenly, so that few slots for each stretch them to their round trips") {
+  const std::string slots = R"("engine": "switchml", "payload": "1000B", "slots": 8)";
+  const nlohmann::json found = row(by_slots(slots, R"("sizes": "1000KB", "jobs": 2)", 8));
+  const double packet = (1000 + 86) / 10e3;
+  const double round_trip = 2 * (0.5 + packet) + 0.4;
+  for (const nlohmann::json& job : found["jobs"]) {
+    CHECK(job["time_us"].get<double>() == doctest::Approx(250 * round_trip + 3 * packet));
+    CHECK(job["alone_time_us"].get<double>() == doctest::Approx(125 * round_trip + 7 * packet));
+  }
+}
+
+TEST_CASE("jobs without an endpoint for each server, and jobs with a choice of algorithms, are refused") {
+  check_refused(by_slots(R"("engine": "atp")", R"("sizes": "1KiB", "jobs": 2)", 9), "/collective/algorithm",
+                "no endpoint is left for the parameter server of atp");
+  check_refused(by_slots(R"("engine": "atp", "servers": [8])", R"("sizes": "1KiB", "jobs": 2)", 10),
+                "/network/aggregation/servers", "1 servers for 2 jobs");
+  std::string choice = by_slots(R"("engine": "switchml", "loss": 0)", R"("sizes": "1KiB", "jobs": 2)", 8);
+  choice.replace(choice.find(R"("aggregation_tree")"), 18, R"(["ring", "aggregation_tree"])");
+  check_refused(choice, "/network/aggregation/loss", R"(write "algorithm": "aggregation_tree")");
+}
+
 TEST_CASE("the list of engines says which have slots") {
   const nlohmann::json all = athanor_run({"list", "engines", "--json"}).json()["results"];
   for (const nlohmann::json& engine : all) {

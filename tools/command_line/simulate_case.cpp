@@ -144,7 +144,7 @@ JobsRow simulate_jobs(const Scenario& scenario, const Case& scenario_case, Bytes
               .size = size,
               .run = {}};
   try {
-    row.run = run_jobs(scenario_case.jobs_request(size, options));
+    row.run = run_jobs_with_slots(scenario_case.jobs_request(size, options));
   } catch (const SimulationError& error) { throw located(error, scenario, scenario_case, size); }
   return row;
 }

@@ -6,6 +6,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "models/in_network/slots/run_with_slots.hpp"
+#include "tools/report/slots_json.hpp"
+
 namespace athanor {
 
 namespace {
@@ -25,6 +28,7 @@ std::string note_of(const JobResult& job) {
   if (!job.roots.empty()) {
     parts.push_back(fmt::format("{} {}", job.roots.size() == 1 ? "root" : "roots", fmt::join(job.roots, ", ")));
   }
+  if (job.slots) { parts.push_back(slots_text(*job.slots)); }
   if (job.waited > Time::zero()) { parts.push_back(fmt::format("waited {:.2f} us", microseconds(job.waited))); }
   if (!job.alone.fell_back.empty()) { parts.push_back("fell back: " + job.alone.fell_back); }
   return fmt::format("{}", fmt::join(parts, "; "));
@@ -50,21 +54,23 @@ Json shared_json(const JobsRow& row) {
 
 Json job_json(const JobsRow& row, std::size_t number) {
   const JobResult& job = row.run.jobs[number];
-  return {{"job", number},
-          {"algorithm", job.alone.algorithm},
-          {"protocol", job.alone.protocol},
-          {"channels", job.alone.channels},
-          {"time_us", microseconds(job.time)},
-          {"algbw_gbps", job_algorithm_bandwidth(row, job)},
-          {"busbw_gbps", job_bus_bandwidth(row, job)},
-          {"alone_time_us", microseconds(job.alone.time)},
-          {"slowdown", job.slowdown},
-          {"waited_us", microseconds(job.waited)},
-          {"roots", job.roots},
-          {"fell_back", job.alone.fell_back},
-          {"bound_time_us", microseconds(job.alone.bound.time)},
-          {"extrapolated", job.alone.extrapolated},
-          {"notes", job.alone.notes}};
+  Json json = {{"job", number},
+               {"algorithm", job.alone.algorithm},
+               {"protocol", job.alone.protocol},
+               {"channels", job.alone.channels},
+               {"time_us", microseconds(job.time)},
+               {"algbw_gbps", job_algorithm_bandwidth(row, job)},
+               {"busbw_gbps", job_bus_bandwidth(row, job)},
+               {"alone_time_us", microseconds(job.alone.time)},
+               {"slowdown", job.slowdown},
+               {"waited_us", microseconds(job.waited)},
+               {"roots", job.roots},
+               {"fell_back", job.alone.fell_back},
+               {"bound_time_us", microseconds(job.alone.bound.time)},
+               {"extrapolated", job.alone.extrapolated},
+               {"notes", job.alone.notes}};
+  if (job.slots) { json["slots"] = slots_json(*job.slots); }
+  return json;
 }
 
 }  // namespace

@@ -219,7 +219,8 @@ SlotUsers users_of(const Case& scenario_case) {
   const Overrides& fixed = scenario_case.overrides;
   return {.kind = scenario_case.kind,
           .ranks = scenario_case.ranks,
-          .jobs = 1,
+          .jobs = scenario_case.jobs ? scenario_case.jobs->jobs : 1,
+          .choose = scenario_case.algorithms.size() > 1,
           .cuts = fixed.channels || fixed.chunk || fixed.slices};
 }
 

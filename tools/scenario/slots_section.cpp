@@ -126,6 +126,11 @@ void resolve(const SlotsSection& section, const Cluster& cluster, const SlotUser
                   fmt::format("{} adds up packet by packet, and that has no channels, chunks and slices", engine.name),
                   section.place, R"(leave "channels", "chunk" and "slices" out; "payload" is what a packet holds)"});
   }
+  if (users.jobs > 1 && users.choose) {
+    problems.add({"conflict",
+                  fmt::format("several jobs share the slots of {}, and so all run aggregation_tree", engine.name),
+                  section.place, R"(write "algorithm": "aggregation_tree")"});
+  }
   aggregation.slots = settings_of(section, *engine.slots);
   if (shared) { place_servers(section, cluster, users, aggregation.servers, problems); }
 }

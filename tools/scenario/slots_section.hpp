@@ -32,7 +32,8 @@ struct SlotUsers {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;  ///< of each job; they are the first endpoints
   std::uint32_t jobs = 1;
-  bool cuts = false;  ///< does the scenario say how many channels, or how large chunks or slices are?
+  bool choose = false;  ///< has the scenario several algorithms?
+  bool cuts = false;    ///< does the scenario say how many channels, or how large chunks or slices are?
 };
 
 /// Fills in slots and servers of `aggregation`, where its engine adds up packet by packet: always where it needs

@@ -69,8 +69,6 @@ RunResult run_packets(const RunRequest& request, const Candidate& candidate) {
   result.bound = lower_bound(request.cluster, request.collective, result.size, true);
   result.limited_by = limit(request, result);
   result.extrapolated = !request.profile.covers(request.collective.kind, request.collective.ranks, result.size);
-  result.notes.push_back(
-      fmt::format("{} of {} B packet by packet: {}", result.protocol, result.size.count(), slots_text(*result.slots)));
   if (result.time < result.bound.time) {
     result.notes.emplace_back("less than the bound: the ideal network lets connections share a link at full speed");
   }
@@ -191,6 +189,8 @@ RunResult run_with_slots(const RunRequest& request) {
   const Candidates candidates = candidates_of(request, **tree);
   if (candidates.fitting.empty()) { return run_collective(request); }
   RunResult result = run_fastest(request, candidates.fitting);
+  result.notes.push_back(
+      fmt::format("{} of {} B packet by packet: {}", result.protocol, result.size.count(), slots_text(*result.slots)));
   const RunRequest others = others_of(request, result);
   if (others.algorithms.empty()) { return result; }
   RunResult other = run_collective(others);
