@@ -48,7 +48,7 @@ Simulated simulated_of(SlotResult result) {
 }
 
 std::string limit(const RunRequest& request, const RunResult& result) {
-  const std::string link = limiting_link(*request.cluster.fabric, result.simulated.loads, result.time);
+  std::string link = limiting_link(*request.cluster.fabric, result.simulated.loads, result.time);
   if (!link.empty()) { return link; }
   if ((result.time - result.simulated.time) * 2 >= result.time) { return "launch"; }
   return result.slots->retransmissions > 0 ? "timeouts" : "latency";
@@ -109,7 +109,10 @@ class OwnRun {
         request_(own_request(all, number)),
         candidates_(uses_slots(request_) ? candidates_of(request_, *request_.algorithms.front()) : Candidates{}) {}
   OwnRun(const OwnRun&) = delete;
+  OwnRun(OwnRun&&) = delete;
   OwnRun& operator=(const OwnRun&) = delete;
+  OwnRun& operator=(OwnRun&&) = delete;
+  ~OwnRun() = default;
 
   const RunRequest& request() const { return request_; }
   bool uses_slots_alone() const { return uses_slots(request_) && request_.algorithms.size() == 1; }
