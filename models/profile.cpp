@@ -19,6 +19,7 @@ void read(ObjectReader& reader, AggregationCost& cost) {
   reader.optional("reduce_rate", cost.reduce_rate,
                   "Of an engine: bytes of each input after the first; absent: line rate");
   reader.optional("grain", cost.grain, "Engines pass on so much at a time; 0B: whole messages");
+  reader.optional("payload", cost.payload, "Payload bytes per byte on the wire of such a hop", {{1, 100}, {1, 1}});
   reader.optional("outstanding", cost.outstanding,
                   "Chunks of a channel that a rank has sent and whose sum it has not got; absent: as many as slots",
                   {1, 1'000'000});

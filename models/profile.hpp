@@ -29,8 +29,9 @@ struct AggregationCost {
   Time overhead;                             ///< of an engine, per message that it adds up or multicasts
   Bandwidth reduce_rate = Bandwidth::max();  ///< of an engine: bytes of each input after the first; max: line rate
   Bytes grain;                               ///< an engine passes on what it has of a message; 0: whole messages
-  std::uint32_t outstanding = 0;             ///< chunks of a channel under way at once (Layout::outstanding)
-  bool streaming = false;                    ///< takes a streaming tree, not one of low latency
+  Ratio payload{1, 1};  ///< payload bytes per byte on the wire between an engine and its neighbours in the tree
+  std::uint32_t outstanding = 0;  ///< chunks of a channel under way at once (Layout::outstanding)
+  bool streaming = false;         ///< takes a streaming tree, not one of low latency
 };
 
 /// One way in which a communication library moves data (NCCL: LL, LL128, Simple, and NVLS's own).

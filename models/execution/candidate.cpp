@@ -63,9 +63,22 @@ RunResult Candidate::run(const SimulationOptions& options) const {
   result.protocol = protocol_.name;
   result.channels = layout_.channels;
   result.padded = collective_.count != request_.collective.count;
+  result.roots = roots();
   result.simulated = simulate_with(request_.element_size, options);
   result.time = result.simulated.time + launch();
   return result;
+}
+
+std::vector<std::string> Candidate::roots() const {
+  std::vector<std::string> names;
+  std::size_t engines = 0;
+  for (const auto& tree : sites_.trees) { engines += tree->nodes(); }
+  std::size_t first = sites_.vertices.size() - engines;  // after the NVSwitches
+  for (const auto& tree : sites_.trees) {
+    names.push_back(request_.cluster.fabric->name(sites_.vertices[first]));
+    first += tree->nodes();
+  }
+  return names;
 }
 
 void Candidate::draw() const {
@@ -101,6 +114,11 @@ AgentKinds Candidate::kinds(const Schedule& schedule) const {
 /// Libraries cut what heads of nodes reduce into operations of their chunks; one tree over all ranks takes what the
 /// user asks for.
 std::optional<std::string> Candidate::engine_refuses() const {
+  if (needs_nvswitches(algorithm_.engine)) {
+    static const InNetworkEngine& nvls = find_engine("nvls");
+    auto reason = athanor::refuses(nvls, collective_.kind, request_.type, request_.reduction, Bytes::zero());
+    if (reason) { return reason; }
+  }
   if (!aggregates(algorithm_) || !request_.aggregation) { return {}; }
   if (std::optional<std::string> reason = slots_refuse()) { return reason; }
   const bool cut = algorithm_.engine != Engine::switches;
@@ -151,10 +169,25 @@ void Candidate::choose_layout() {
   layout_.slices = request_.overrides.slices.value_or(protocol_.slices);
   layout_.rings = request_.overrides.rings.value_or(0);
   layout_.trees = sites_.trees;
+  share_engines();
   layout_.outstanding = aggregates(algorithm_) ? protocol_.aggregation.outstanding : 0;
   choose_groups();
   choose_dimensions();
   choose_chunk(request_.overrides.chunk.value_or(protocol_.chunk));
+}
+
+/// Channels of one tree share its engines: their memory, their adders and their ports. At packet level packets have the
+/// headers that the share of payload stands for.
+void Candidate::share_engines() {
+  if (!aggregates(algorithm_)) { return; }
+  AggregationCost& cost = protocol_.aggregation;
+  const bool spread = algorithm_.engine == Engine::switches && !layout_.trees.empty();
+  const auto trees = spread ? static_cast<std::uint32_t>(layout_.trees.size()) : 1U;
+  const auto channels = static_cast<std::uint32_t>(ceil_div(layout_.channels, trees));
+  if (cost.outstanding > 0) { cost.outstanding = std::max(1U, cost.outstanding / channels); }
+  if (cost.reduce_rate != Bandwidth::max()) { cost.reduce_rate = cost.reduce_rate / channels; }
+  if (cost.rate != Bandwidth::max()) { cost.rate = cost.rate / channels; }
+  if (request_.options.level == NetworkLevel::packet) { cost.payload = {1, 1}; }
 }
 
 void Candidate::choose_groups() {

@@ -57,6 +57,8 @@ class Candidate {
   std::optional<std::string> slots_refuse() const;
   AgentKinds kinds(const Schedule& schedule) const;
   void choose_layout();
+  void share_engines();
+  std::vector<std::string> roots() const;
   void choose_groups();
   void choose_dimensions();
   Collective without_payload() const;

@@ -34,7 +34,10 @@ void try_chunks(const RunRequest& request, const Candidate& whole, const Simulat
   constexpr std::int64_t kWorth = 256;
   Time before = keep_fastest(whole, options, best);
   if (!whole.may_choose_chunk()) { return; }
-  for (Bytes chunk = payload(request) / 4; chunk >= request.element_size; chunk = chunk / 4) {
+  const bool packets = request.options.level == NetworkLevel::packet;  // none is worth less than one of these
+  const Bytes least =
+      packets ? std::max(request.element_size, request.options.packet.transport.payload) : request.element_size;
+  for (Bytes chunk = payload(request) / 4; chunk >= least; chunk = chunk / 4) {
     const Time time = keep_fastest(whole.in_chunks_of(chunk), options, best);
     if (time > before) { return; }
     if (time < before && time > before - before / kWorth) { return; }  // equal: both are whole pieces

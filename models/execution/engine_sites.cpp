@@ -31,7 +31,10 @@ std::optional<VertexId> nvswitch_of(const Fabric& fabric, std::span<const Vertex
   return std::nullopt;
 }
 
+constexpr const char* kOnlyPass = "these NVSwitches only pass on: NVLink SHARP came with their third generation (H100)";
+
 EngineSites on_nvswitch(const Cluster& cluster, std::uint32_t ranks) {
+  if (!cluster.nvswitches_reduce) { return {.refusal = kOnlyPass}; }
   if (ranks <= cluster.endpoints_per_node && !cluster.endpoints.empty()) {
     const auto found = nvswitch_of(*cluster.fabric, std::span(cluster.endpoints.data(), ranks));
     if (found) { return {.vertices = {*found}}; }
@@ -98,6 +101,7 @@ std::vector<std::vector<VertexId>> heads_by_place(const Cluster& cluster, std::u
 EngineSites on_nodes(const Cluster& cluster, std::uint32_t ranks, Engine engine,
                      const std::optional<EngineLimits>& aggregation, const TreeSource& trees) {
   EngineSites sites{.refusal = no_whole_nodes(cluster, ranks)};
+  if (needs_nvswitches(engine) && !cluster.nvswitches_reduce) { sites.refusal = kOnlyPass; }
   if (sites.refusal.empty() && needs_nvswitches(engine)) { add_nvswitches(sites, cluster, ranks); }
   if (sites.refusal.empty() && engine != Engine::nvswitches) {
     add_trees(sites, cluster, heads_by_place(cluster, ranks), aggregation, trees);

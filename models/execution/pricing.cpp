@@ -47,8 +47,9 @@ ConnectionCost ProfilePricing::connection(AgentId from, AgentId to, std::span<co
   cost.latency = hop.latency;
   cost.end = protocol_.send_end;
   cost.grain = grain(from, to);
-  cost.wire_numerator = protocol_.payload.denominator;
-  cost.wire_denominator = protocol_.payload.numerator;
+  const Ratio payload = aggregates(from) || aggregates(to) ? protocol_.aggregation.payload : protocol_.payload;
+  cost.wire_numerator = payload.denominator;
+  cost.wire_denominator = payload.numerator;
   if (is_device(from) && is_device(to) && protocol_.handshake > Time::zero() && protocol_.eager != Bytes::max()) {
     cost.eager = scaled_up(protocol_.eager, {cost.wire_numerator, cost.wire_denominator});
     cost.handshake = protocol_.handshake;

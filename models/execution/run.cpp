@@ -70,11 +70,11 @@ std::string limit(const RunRequest& request, const RunResult& result, const Cand
 }
 
 /// Whether some candidate may reduce elsewhere than at the ranks: the bound then holds for all of them.
-bool may_use_engine(const RunRequest& request) {
+bool may_use_engine(const RunRequest& asked) {
+  RunRequest request = asked;
+  request.trees = nullptr;  // what hardware can do, whoever else has its trees
   return std::any_of(request.algorithms.begin(), request.algorithms.end(), [&](const Algorithm* algorithm) {
-    const Engine engine = algorithm->engine;
-    return engine != Engine::none &&
-           find_engine_sites(request.cluster, request.collective.ranks, engine, engine_limits(request)).refusal.empty();
+    return algorithm->engine != Engine::none && !why_not(request, *algorithm);
   });
 }
 

@@ -54,11 +54,12 @@ struct RunResult {
   std::uint32_t channels = 1;
   Bytes size;  ///< count x element size
   Time time;
-  Bound bound;                ///< of the hardware, with its engines where a candidate uses them
-  std::string limited_by;     ///< the busiest link by kind and ends, "launch", "latency" or "transfers, ..."
-  bool extrapolated = false;  ///< outside the domain in which the profile was fitted
-  std::string fell_back;      ///< why a fallback of the engines' algorithms ran; "": none did
-  bool padded = false;        ///< priced at the next size that is cut into equal pieces
+  Bound bound;                     ///< of the hardware, with its engines where a candidate uses them
+  std::string limited_by;          ///< the busiest link by kind and ends, "launch", "latency" or "transfers, ..."
+  bool extrapolated = false;       ///< outside the domain in which the profile was fitted
+  std::vector<std::string> roots;  ///< of trees in the network: the names of their top switches
+  std::string fell_back;           ///< why a fallback of the engines' algorithms ran; "": none did
+  bool padded = false;             ///< priced at the next size that is cut into equal pieces
   std::optional<SlotJobResult> slots = {};  ///< of what ran packet by packet over memory of switches
   Simulated simulated;
   std::vector<std::string> notes;  ///< which algorithms did not fit and why; a time that no hardware reaches

@@ -45,8 +45,13 @@ std::string name_jobs(const std::vector<std::uint32_t>& holders) {
                      all ? std::to_string(jobs.back()) : fmt::format("{} more", jobs.size() - kMostNamed));
 }
 
-/// `where` has `limit` streaming trees, all of which are held.
-std::string held_streams(std::uint32_t limit, const std::string& where, const std::vector<std::uint32_t>& holders) {
+/// `where` has `limit` streaming trees, all of which are held, by others or by the very job that asks for one more.
+std::string held_streams(std::uint32_t limit, const std::string& where, const std::vector<std::uint32_t>& holders,
+                         std::uint32_t job) {
+  const bool alone = std::all_of(holders.begin(), holders.end(), [&](std::uint32_t holder) { return holder == job; });
+  if (limit > 0 && alone) {
+    return fmt::format("the job needs {} streaming trees at {}, which takes {}", holders.size() + 1, where, limit);
+  }
   if (limit == 0) { return fmt::format("{} has no streaming tree", where); }
   if (limit == 1) { return fmt::format("the streaming tree of {} is held by {}", where, name_jobs(holders)); }
   return fmt::format("the {} streaming trees of {} are held by {}", limit, where, name_jobs(holders));
@@ -110,7 +115,7 @@ std::string Holdings::why(VertexId at, std::uint32_t job, bool streaming) const 
   if (streaming && streams_full(at)) {
     const auto found = streams_at_switch_.find(at);
     return held_streams(limits_.streams_per_switch, fabric_.name(at),
-                        found == streams_at_switch_.end() ? Holders{} : found->second);
+                        found == streams_at_switch_.end() ? Holders{} : found->second, job);
   }
   if (limits_.jobs_per_switch == 0) { return fmt::format("{} has memory for no job", fabric_.name(at)); }
   const bool one = limits_.jobs_per_switch == 1;
@@ -118,11 +123,12 @@ std::string Holdings::why(VertexId at, std::uint32_t job, bool streaming) const 
                      one ? "" : "s", name_jobs(at_switch_.at(at)), one ? "s" : "");
 }
 
-std::string Holdings::why(LinkId port) const {
+std::string Holdings::why(LinkId port, std::uint32_t job) const {
   const auto found = streams_at_port_.find(port);
   const std::string where =
       fmt::format("the port of {} to {}", fabric_.name(fabric_.source(port)), fabric_.name(fabric_.target(port)));
-  return held_streams(limits_.streams_per_port, where, found == streams_at_port_.end() ? Holders{} : found->second);
+  return held_streams(limits_.streams_per_port, where, found == streams_at_port_.end() ? Holders{} : found->second,
+                      job);
 }
 
 std::uint32_t Holdings::trees(VertexId at) const { return count_at(at_switch_, at); }

@@ -36,7 +36,7 @@ class Holdings {
   /// The same in words, with who holds it.
   std::string why(bool streaming) const;
   std::string why(VertexId at, std::uint32_t job, bool streaming) const;
-  std::string why(LinkId port) const;
+  std::string why(LinkId port, std::uint32_t job) const;
 
   /// Trees of any kind that have this switch as a node, and as their top.
   std::uint32_t trees(VertexId at) const;

@@ -65,7 +65,7 @@ class Building {
     for (const Attachment& rank : of_ranks_) {
       if (!state_.places[rank.on]) { continue; }
       ++ranks[rank.on];
-      if (state_.holdings.full(rank.port, streaming_)) { return exhausted(state_.holdings.why(rank.port)); }
+      if (state_.holdings.full(rank.port, streaming_)) { return exhausted(state_.holdings.why(rank.port, job_)); }
     }
     for (const auto& [at, count] : ranks) {
       const VertexId vertex = state_.graph.vertex(at);
@@ -147,7 +147,7 @@ class Building {
       if (state_.holdings.full(at, job_, streaming_)) { return exhausted(state_.holdings.why(at, job_, streaming_)); }
     }
     for (const LinkId port : grown.held.ports) {
-      if (state_.holdings.full(port, streaming_)) { return exhausted(state_.holdings.why(port)); }
+      if (state_.holdings.full(port, streaming_)) { return exhausted(state_.holdings.why(port, job_)); }
     }
     return std::nullopt;
   }

@@ -33,6 +33,7 @@ struct Asked {
   DataType type = DataType::float32;
   Reduction reduction = Reduction::sum;
   bool falls_back = false;
+  std::uint32_t channels = 1;
 };
 
 RunResult run(const Cluster& cluster, const Asked& asked) {
@@ -43,12 +44,14 @@ RunResult run(const Cluster& cluster, const Asked& asked) {
   }
   const auto ranks = static_cast<std::uint32_t>(cluster.endpoints.size());
   const Collective collective{all_reduce, ranks, Elements{asked.size / size_of(asked.type)}};
+  Overrides overrides;
+  if (asked.channels > 1) { overrides.channels = asked.channels; }
   return run_collective({.cluster = cluster,
                          .profile = ideal,
                          .collective = collective,
                          .element_size = size_of(asked.type),
                          .algorithms = {&find(all_reduce, "aggregation_tree")},
-                         .overrides = {},
+                         .overrides = overrides,
                          .options = {},
                          .aggregation = aggregation,
                          .type = asked.type,
@@ -118,6 +121,40 @@ TEST_CASE("streaming aggregation reaches 95 to 96 % of a link, and twice the spe
   const double gain = seconds(ring.time) / seconds(sharp.time);
   CHECK(gain > 1.8);
   CHECK(gain < 2.0 * 31 / 32);
+}
+
+TEST_CASE("channels of one tree share its engines, so that more of them are not more hardware") {
+  for (const char* engine : {"sharp_v1", "netreduce"}) {
+    CAPTURE(engine);
+    const Time one = run(racks(), {.engine = engine, .size = Bytes{1'048'576}}).time;
+    const Time four = run(racks(), {.engine = engine, .size = Bytes{1'048'576}, .channels = 4}).time;
+    CHECK(seconds(four) > 0.9 * seconds(one));
+  }
+}
+
+TEST_CASE("the bound knows engines only where some candidate may use them") {
+  const Cluster cluster = racks();
+  auto aggregation = std::make_shared<NetworkEngines>(NetworkEngines{find_engine("sharp_v3"), {}});
+  aggregation->engine.limits.trees = 0;  // none of low latency, but streaming ones
+  const Profile ideal;
+  const Collective collective{all_reduce, 32, Elements{1'000'000}};
+  const auto with = [&](DataType type, std::vector<const Algorithm*> algorithms) {
+    return run_collective({.cluster = cluster,
+                           .profile = ideal,
+                           .collective = collective,
+                           .algorithms = std::move(algorithms),
+                           .overrides = {},
+                           .options = {},
+                           .aggregation = aggregation,
+                           .type = type});
+  };
+  const RunResult streamed = with(DataType::float32, {&find(all_reduce, "aggregation_tree")});
+  CHECK(streamed.bound.time <= streamed.time);
+  CHECK_FALSE(streamed.roots.empty());
+  aggregation->engine.limits.types = {DataType::int32};
+  const RunResult ring = with(DataType::float32, {&find(all_reduce, "aggregation_tree"), &find(all_reduce, "ring")});
+  CHECK(ring.algorithm == "ring");
+  CHECK(ring.bound.time > streamed.bound.time);
 }
 
 // Channels take trees in turn, and trees different tops: each of four spines carries a quarter of what one alone would.

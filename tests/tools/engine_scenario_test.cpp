@@ -88,3 +88,17 @@ TEST_CASE("NICs that carry a collective out hide it behind what hosts compute") 
   CHECK(threads.code == 3);
   CHECK(threads.says("ranks that share one machine have no NICs"));
 }
+
+TEST_CASE("NVSwitches add what they can, from their third generation on") {
+  const auto nvls = [](const std::string& node, const std::string& more) {
+    return run(R"({"cluster": {"node": ")" + node + R"("}, "collective": {"kind": "all_reduce", "algorithm": "nvls",
+      "sizes": "1MiB")" +
+               more + "}}");
+  };
+  CHECK(nvls("DGX-H100", "").code == 0);
+  CHECK(nvls("DGX-H100", R"(, "type": "int32", "reduction": "minimum")").code == 0);
+  CHECK(nvls("DGX-H100", R"(, "type": "int8")").says("nvls does not add int8"));
+  CHECK(nvls("DGX-H100", R"(, "reduction": "minimum")").says("nvls reduces float32 by sum alone, not by minimum"));
+  CHECK(nvls("DGX-H100", R"(, "reduction": "average")").code == 3);
+  CHECK(nvls("DGX-A100", "").says("NVLink SHARP came with their third generation (H100)"));
+}

@@ -67,7 +67,7 @@ Json mode_json(const Protocol& mode) {
           {"reduce_rate_gbps",
            cost.reduce_rate == Bandwidth::max() ? Json(nullptr) : Json(gigabytes_per_second(cost.reduce_rate))},
           {"grain_bytes", cost.grain.count()},
-          {"payload", static_cast<double>(mode.payload.numerator) / static_cast<double>(mode.payload.denominator)},
+          {"payload", static_cast<double>(cost.payload.numerator) / static_cast<double>(cost.payload.denominator)},
           {"streaming", cost.streaming}};
 }
 

@@ -48,6 +48,7 @@ Json to_json(const ResultRow& row) {
     json["host_time_us"] = microseconds(row.overlap->communicating);
     json["overlap"] = row.overlap->share;
   }
+  if (!run.roots.empty()) { json["roots"] = run.roots; }
   if (!run.fell_back.empty()) { json["fell_back"] = run.fell_back; }
   if (run.slots) { json["slots"] = slots_json(*run.slots); }
   if (run.simulated.packets) { json["packets"] = packets_json(*run.simulated.packets); }

@@ -74,11 +74,13 @@ std::vector<const Algorithm*> named_fallback(const AggregationSection& section, 
   return algorithms;
 }
 
-void check_switches(const AggregationSection& section, const Cluster& cluster, Problems& problems) {
-  std::optional<Problem> problem = wrong_places(SwitchGraph(*cluster.fabric), section.engine.limits);
-  if (!problem) { return; }
+/// Are the switches there that are said to have engines?
+bool check_switches(const AggregationSection& section, const Cluster& cluster, Problems& problems) {
+  std::optional<Problem> problem = wrong_places(SwitchGraph(*cluster.fabric, cluster.network), section.engine.limits);
+  if (!problem) { return true; }
   problem->place = section.switches_place;
   problems.add(std::move(*problem));
+  return false;
 }
 
 }  // namespace
@@ -119,7 +121,7 @@ std::shared_ptr<const NetworkEngines> resolve(const AggregationSection& section,
   } else if (section.falls_back) {
     aggregation->fallback = default_fallback(users.kind);
   }
-  check_switches(section, cluster, problems);
+  if (!check_switches(section, cluster, problems)) { return nullptr; }
   resolve(section.slots, cluster, users, *aggregation, problems);
   return aggregation;
 }

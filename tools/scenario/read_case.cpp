@@ -363,6 +363,7 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   if (network.aggregation) {
     scenario_case.aggregation =
         resolve(*network.aggregation, *scenario_case.cluster, users_of(scenario_case), context.problems);
+    if (!scenario_case.aggregation) { return; }
   }
   take_exchange(section, context, scenario_case);
   check_algorithms(section, context, scenario_case);

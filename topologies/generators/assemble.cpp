@@ -87,6 +87,13 @@ std::string described(const Population& population) {
   return fmt::format("{} and {}", fmt::join(parts.begin(), parts.end() - 1, ", "), parts.back());
 }
 
+/// Do the NVSwitches of all nodes that have some?
+bool nvswitches_reduce(const Population& population) {
+  const auto reduces = [](const auto& kind) { return kind.node->nvswitches_reduce(); };
+  if (population.mixed()) { return std::all_of(population.kinds.begin(), population.kinds.end(), reduces); }
+  return !population.node || population.node->nvswitches_reduce();
+}
+
 /// What every node has of something; 0 where they differ.
 std::uint32_t in_each(const Population& population, std::uint32_t (NodeTemplate::*count)() const) {
   const std::uint32_t first = (*population.node.*count)();
@@ -207,6 +214,7 @@ Cluster assemble(const std::vector<NetworkPart>& parts, std::size_t used, const 
   for (std::uint32_t e = 0; e < population.endpoints(); ++e) { cluster.endpoints.push_back(population.endpoint(e)); }
   cluster.endpoints_per_node = population.node ? in_each(population, &NodeTemplate::gpus) : 1;
   cluster.nics_per_node = population.node ? in_each(population, &NodeTemplate::nics) : 0;
+  cluster.nvswitches_reduce = nvswitches_reduce(population);
   cluster.description = described(parts, part);
   cluster.router = std::make_unique<RegularRouter>(*cluster.fabric, population, part.network.structure, choice);
   return cluster;

@@ -91,6 +91,7 @@ Cluster single_node(const NodeSpec& spec) {
   for (std::uint32_t e = 0; e < spec.gpus; ++e) { cluster.endpoints.push_back(population.endpoint(e)); }
   cluster.endpoints_per_node = spec.gpus;
   cluster.nics_per_node = spec.nics;
+  cluster.nvswitches_reduce = population.node->nvswitches_reduce();
   cluster.alike_from_every_node = true;
   if (spec.gpus > 1) { cluster.divisions.push_back(half_node(*population.node)); }
   cluster.description = fmt::format("one {}", spec.name);

@@ -22,7 +22,8 @@ struct LinkSpec {
 /// All GPUs on one NVSwitch complex. NVLink traffic is striped over all switch planes, so a GPU's links (18 of
 /// 25 GB/s on an H100) act as one link of their total rate, and the planes as one vertex.
 struct NvSwitchSpec {
-  LinkSpec gpu_link;  ///< the total of one GPU
+  LinkSpec gpu_link;    ///< the total of one GPU
+  bool reduces = true;  ///< adds up and multicasts (NVLink SHARP): the third generation, of H100, and later
 };
 
 /// What two GPUs do that have no NVLink in common.

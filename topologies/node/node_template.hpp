@@ -32,6 +32,11 @@ class NodeTemplate {
   std::uint32_t vertices() const { return static_cast<std::uint32_t>(vertices_.size()); }
   std::uint32_t links() const { return static_cast<std::uint32_t>(links_.size()); }
   std::uint32_t gpus() const { return spec_.gpus; }
+  /// False where it has NVSwitches that only pass on.
+  bool nvswitches_reduce() const {
+    const auto* nvswitch = std::get_if<NvSwitchSpec>(&spec_.scale_up);
+    return nvswitch == nullptr || nvswitch->reduces;
+  }
   std::uint32_t nics() const { return static_cast<std::uint32_t>(nics_.size()); }
   std::uint32_t nic_vertex(std::uint32_t nic) const { return first_nic_ + nics_[nic]; }
   /// The number of the NIC that `local` is; nothing where it is none of these.

@@ -34,6 +34,7 @@ struct ScaleUpText {
   Kind kind = Kind::none;
   std::optional<LinkText> link;                ///< absent: that of the GPU
   std::optional<std::uint32_t> links_per_gpu;  ///< absent: as many as the GPU has
+  std::optional<bool> reduces;                 ///< of NVSwitches; absent: from NVLink 4 on
   std::vector<std::vector<std::uint32_t>> counts;
   Unjoined unjoined = Unjoined::neighbour;
 };

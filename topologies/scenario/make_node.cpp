@@ -94,7 +94,9 @@ class NodeMaker {
       return;
     }
     if (switched) {
-      spec_.scale_up = NvSwitchSpec{{one.rate * links, one.usable * links, one.latency}};
+      const bool early = gpu_ && (gpu_->nvlink == "nvlink2" || gpu_->nvlink == "nvlink3");
+      spec_.scale_up =
+          NvSwitchSpec{{one.rate * links, one.usable * links, one.latency}, scale_up.reduces.value_or(!early)};
     } else {
       spec_.scale_up = NvlinkMeshSpec{one, scale_up.counts, scale_up.unjoined};
     }

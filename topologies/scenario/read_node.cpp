@@ -38,6 +38,8 @@ void read_scale_up(ObjectReader& reader, ScaleUpText& scale_up) {
     scale_up.kind = Kind::nvswitch;
     read_nvlinks(fields, scale_up);
     fields.optional("links_per_gpu", scale_up.links_per_gpu, "NVLinks of one GPU; default: all that it has", {1, 1024});
+    fields.optional("reduces", scale_up.reduces,
+                    "Do the NVSwitches add up and multicast (NVLink SHARP)? Default: those of NVLink 2 and 3 do not");
   };
   const auto mesh = [&](ObjectReader& fields) {
     scale_up.kind = Kind::nvlink_mesh;

@@ -21,7 +21,7 @@ InNetworkEngine atp_engine() {
   mode.name = "ATP";
   mode.chunk = 248_B;
   mode.slots = 512;
-  mode.payload = {248, 306};
+  mode.aggregation.payload = {248, 306};
   mode.aggregation.latency = 400_ns;
   mode.aggregation.outstanding = 512;
   engine.modes = {mode};

@@ -59,14 +59,18 @@ std::optional<std::string> refuses(const InNetworkEngine& engine, CollectiveKind
                                    Reduction reduction, Bytes operation) {
   const EngineLimits& limits = engine.limits;
   if (operation > limits.message) {
-    return fmt::format("an operation of {} bytes, and {} takes {} at most", operation.count(), engine.name,
-                       limits.message.count());
+    return fmt::format(R"(an operation of {} bytes, and {} takes {} at most; "chunk" cuts it)", operation.count(),
+                       engine.name, limits.message.count());
   }
   if (!reduces(kind)) { return {}; }
   if (!holds(limits.types, type)) {
     std::vector<std::string_view> names;
     for (const DataType known : limits.types) { names.push_back(name(known)); }
     return fmt::format("{} does not add {}: only {}", engine.name, name(type), fmt::join(names, ", "));
+  }
+  const auto& summed = engine.only_summed;
+  if (reduction != Reduction::sum && std::find(summed.begin(), summed.end(), type) != summed.end()) {
+    return fmt::format("{} reduces {} by sum alone, not by {}", engine.name, name(type), name(reduction));
   }
   if (!holds(limits.reductions, reduction)) {
     std::vector<std::string_view> names;
@@ -96,12 +100,13 @@ std::vector<Protocol> engine_protocols(const InNetworkEngine& engine, const Prof
   const Protocol& host = profile.protocols.front();
   for (Protocol protocol : engine.modes) {
     protocol.algorithms.assign(names.begin(), names.end());
-    protocol.start = host.start;
-    protocol.overhead = host.overhead;
+    protocol.start += host.start;
+    protocol.overhead = engine.slots ? Time::zero() : host.overhead;  // cores of their own keep up with packets
     protocol.node = host.node;
     protocol.engine = host.engine;
     protocol.network = host.network;
     protocol.engine_grain = host.engine_grain;
+    protocol.payload = host.payload;
     protocol.send_end = SendEnd::injected;  // messages follow each other on the wire
     protocol.aggregation.host_latency = host.network.latency / 2;
     protocols.push_back(std::move(protocol));

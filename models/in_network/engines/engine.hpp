@@ -18,7 +18,8 @@ struct InNetworkEngine {
   std::string name;     ///< "sharp_v2", ...: in scenarios
   std::string summary;  ///< one line
   EngineLimits limits;
-  std::uint32_t trees_per_job = 1;  ///< that a job's channels are spread over
+  std::vector<DataType> only_summed = {};  ///< of its types those that it reduces by no other operation
+  std::uint32_t trees_per_job = 1;         ///< that a job's channels are spread over
   /// Does a job keep its streaming tree for itself? Else jobs take turns, operation by operation.
   bool exclusive = true;
   /// How messages travel, each where its payload sizes say: what hops, engines and packets cost, and chunks. What the

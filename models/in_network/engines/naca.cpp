@@ -13,7 +13,7 @@ InNetworkEngine naca_engine() {
   engine.name = "naca";
   engine.summary = "NACA: engines in Ethernet switches under a controller, behind NICs that offload";
   engine.exclusive = false;
-  for (Protocol& mode : engine.modes) { mode.payload = {1024, 1024 + 82}; }
+  for (Protocol& mode : engine.modes) { mode.aggregation.payload = {1024, 1024 + 82}; }
   engine.source =
       "no public text of the architecture was found; nearest: draft-yao-tsvwg-cco-requirement-and-analysis (China "
       "Mobile and others) and draft-lou-rtgwg-sinc (Huawei and China Mobile), IETF";

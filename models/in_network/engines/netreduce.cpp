@@ -11,8 +11,8 @@ using namespace literals;
 InNetworkEngine netreduce_engine() {
   InNetworkEngine engine;
   engine.name = "netreduce";
-  engine.summary = "NetReduce: an FPGA beside each top-of-rack switch; hosts keep RoCE v2";
-  engine.limits.place = EnginePlace::leaf;
+  engine.summary =
+      "NetReduce: an FPGA beside each switch next to hosts, and beside those that join racks; hosts keep RoCE v2";
   engine.limits.types = {DataType::float32, DataType::int32};
   engine.limits.reductions = {Reduction::sum, Reduction::average};
   engine.exclusive = false;
@@ -20,9 +20,9 @@ InNetworkEngine netreduce_engine() {
   mode.name = "NetReduce";
   mode.chunk = 64_KiB;
   mode.slots = 8;
-  mode.payload = {1024, 1024 + 82};  // Ethernet 38, IPv4 20, UDP 8, base transport 12, CRC 4
+  mode.aggregation.payload = {1024, 1024 + 82};  // Ethernet 38, IPv4 20, UDP 8, base transport 12, CRC 4
   mode.aggregation.latency = 1_us;
-  mode.aggregation.rate = Bandwidth{12'500'000'000};
+  mode.aggregation.rate = scaled_up(Bandwidth{12'500'000'000}, mode.aggregation.payload);
   mode.aggregation.grain = 1_KiB;
   mode.aggregation.outstanding = 8;
   engine.modes = {mode};

@@ -13,6 +13,7 @@ InNetworkEngine nvls_engine() {
   engine.limits.types = {DataType::float16, DataType::bfloat16, DataType::float32,
                          DataType::float64, DataType::int32,    DataType::int64};
   engine.limits.reductions = {Reduction::sum, Reduction::minimum, Reduction::maximum};
+  engine.only_summed = {DataType::float32, DataType::float64};
   engine.source =
       "NCCL 2.30, src/graph/tuning.cc and src/transport/nvls.cc (third generation of NVSwitch, H100 and later; no "
       "product, "

@@ -21,7 +21,7 @@ InNetworkEngine panama_engine() {
   mode.channels = 4;
   mode.chunk = 64_KiB;
   mode.slots = 8;
-  mode.payload = {1024, 1024 + 66};  // Ethernet 38, IPv4 20, UDP 8
+  mode.aggregation.payload = {1024, 1024 + 66};  // Ethernet 38, IPv4 20, UDP 8
   mode.aggregation.latency = 500_ns;
   mode.aggregation.grain = 1_KiB;
   engine.modes = {mode};

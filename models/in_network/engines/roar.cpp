@@ -17,7 +17,7 @@ InNetworkEngine roar_engine() {
   mode.name = "Roar";
   mode.chunk = 64_KiB;
   mode.slots = 8;
-  mode.payload = {2048, 2048 + 58};  // the same headers as of InfiniBand, with RDMA's own of 16
+  mode.aggregation.payload = {2048, 2048 + 58};  // the same headers as of InfiniBand, with RDMA's own of 16
   mode.aggregation.latency = 200_ns;
   mode.aggregation.grain = 2_KiB;
   engine.modes = {mode};

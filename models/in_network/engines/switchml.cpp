@@ -19,8 +19,8 @@ InNetworkEngine switchml_engine() {
   mode.name = "SwitchML";
   mode.chunk = 1_KiB;
   mode.slots = 512;
-  mode.payload = {1024,
-                  1024 + 86};  // Ethernet 38, IPv4 20, UDP 8, base transport 12, SwitchML's exponents and numbers 8
+  mode.aggregation.payload = {
+      1024, 1024 + 86};  // Ethernet 38, IPv4 20, UDP 8, base transport 12, SwitchML's exponents and numbers 8
   mode.aggregation.latency = 400_ns;
   mode.aggregation.outstanding = 512;
   engine.modes = {mode};
