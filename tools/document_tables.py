@@ -46,14 +46,29 @@ def renewed(page, text, tables, athanor):
     return text
 
 
-def main(page, tables):
-    """Renews the tables of a page (its path below the root), or tells with --check whether they are up to date."""
-    parser = argparse.ArgumentParser(description=f"Renews the tables of {page}.")
+def parser_of(description):
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--athanor", type=pathlib.Path, default=ROOT / "build/tools/athanor", help="the program")
-    parser.add_argument("--check", action="store_true", help="change nothing; is the page up to date?")
+    return parser
+
+
+def parsed(parser):
     options = parser.parse_args()
     if not options.athanor.exists():
         sys.exit(f"there is no {options.athanor}; build it, or name it with --athanor")
+    return options
+
+
+def with_athanor(description, do):
+    """Calls `do` with the program that the command line names."""
+    do(parsed(parser_of(description)).athanor.resolve())
+
+
+def main(page, tables):
+    """Renews the tables of a page (its path below the root), or tells with --check whether they are up to date."""
+    parser = parser_of(f"Renews the tables of {page}.")
+    parser.add_argument("--check", action="store_true", help="change nothing; is the page up to date?")
+    options = parsed(parser)
     old = (ROOT / page).read_text(encoding="utf-8")
     new = renewed(page, old, tables, options.athanor.resolve())
     if not options.check:
