@@ -13,19 +13,15 @@ SendWindow::SendWindow(std::uint32_t packets, std::uint32_t most)
 
 bool SendWindow::take(std::uint32_t sequence, std::uint32_t later) {
   there_[sequence % most_] = 1;
-  if (sequence == first_) {
-    advance();
-    return false;
-  }
-  ++passed_;
-  if (later == 0 || passed_ < later || counted_lost_) { return false; }
+  ++ahead_;
+  if (sequence == first_) { advance(); }
+  if (later == 0 || ahead_ < later || counted_lost_) { return false; }
   counted_lost_ = true;
   return true;
 }
 
 void SendWindow::advance() {
-  while (first_ < next_ && has(first_)) { there_[first_++ % most_] = 0; }
-  passed_ = 0;
+  for (; first_ < next_ && has(first_); --ahead_) { there_[first_++ % most_] = 0; }
   counted_lost_ = false;
 }
 
