@@ -102,3 +102,18 @@ TEST_CASE("NVSwitches add what they can, from their third generation on") {
   CHECK(nvls("DGX-H100", R"(, "reduction": "average")").code == 3);
   CHECK(nvls("DGX-A100", "").says("NVLink SHARP came with their third generation (H100)"));
 }
+
+TEST_CASE("rails that meet nowhere have no common root: refused, or fallen back from") {
+  const auto rails = [](const std::string& more) {
+    return run(R"({"cluster": {"node": "DGX-H100", "nodes": 2, "fabric": {"kind": "rail_only", "switch": "QM9700"}},
+      "network": {"aggregation": {"engine": "sharp_v3")" +
+               more + R"(}},
+      "collective": {"kind": "all_reduce", "algorithm": "aggregation_tree", "sizes": "1MiB"}})");
+  };
+  const Ran refused = rails("");
+  CHECK(refused.code == 3);
+  CHECK(refused.says("no switch reaches all ranks over switches: leaf0 and leaf1 are not joined"));
+  const nlohmann::json row = rails(R"(, "on_exhausted": "fallback", "fallback": ["ring"])").json()["results"][0];
+  CHECK(row["algorithm"] == "ring");
+  CHECK(row["fell_back"].get<std::string>().find("leaf0 and leaf1 are not joined") != std::string::npos);
+}

@@ -40,11 +40,11 @@ class SendWindow {
   void advance();
 
   std::uint32_t packets_;
-  std::uint32_t most_;        ///< packets
-  std::uint64_t size_;        ///< of the window, in parts of a packet
-  std::uint32_t first_ = 0;   ///< the oldest without a result
-  std::uint32_t next_ = 0;    ///< to be sent
-  std::uint32_t ahead_ = 0;   ///< results that are there of later ones
+  std::uint32_t most_;       ///< packets
+  std::uint64_t size_;       ///< of the window, in parts of a packet
+  std::uint32_t first_ = 0;  ///< the oldest without a result
+  std::uint32_t next_ = 0;   ///< to be sent
+  std::uint32_t ahead_ = 0;  ///< results that are there of later ones
   bool counted_lost_ = false;
   std::uint32_t halved_until_ = 0;  ///< results of packets before this one halve no more
   std::vector<std::uint8_t> there_;
