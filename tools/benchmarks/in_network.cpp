@@ -1,0 +1,48 @@
+#include <memory>
+
+#include <benchmark/benchmark.h>
+
+#include "algorithms/catalog.hpp"
+#include "models/execution/run.hpp"
+#include "models/in_network/engines/network_engines.hpp"
+#include "tools/benchmarks/memory.hpp"
+#include "tools/benchmarks/subjects.hpp"
+#include "topologies/generators.hpp"
+
+namespace athanor {
+
+namespace {
+
+using namespace literals;
+
+/// All-reduce of 1 GiB by streaming SHARP over all hosts of a fat tree, in chunks of 64 KiB, at flow level.
+void sharp(benchmark::State& state) {
+  const auto hosts = static_cast<std::uint32_t>(state.range(0));
+  const PeakMemory memory;
+  const Cluster cluster = square_fat_tree(hosts);
+  const Profile profile;
+  const Collective collective{CollectiveKind::all_reduce, hosts, Elements{(1_GiB).count() / 4}};
+  Overrides overrides;
+  overrides.chunk = 64_KiB;
+  RunResult result;
+  for (auto iteration : state) {
+    static_cast<void>(iteration);
+    result = run_collective(
+        {.cluster = cluster,
+         .profile = profile,
+         .collective = collective,
+         .algorithms = {&find(CollectiveKind::all_reduce, "aggregation_tree")},
+         .overrides = overrides,
+         .options = {},
+         .aggregation = std::make_shared<const NetworkEngines>(NetworkEngines{find_engine("sharp_v3"), {}})});
+  }
+  state.counters["simulated_s"] = seconds(result.time);
+  state.counters["lanes"] = result.simulated.lanes;
+  state.counters["peak_MB"] = memory.megabytes();
+}
+
+}  // namespace
+
+BENCHMARK(sharp)->Name("sharp_all_reduce")->RangeMultiplier(4)->Range(256, 16'384)->Unit(benchmark::kSecond);
+
+}  // namespace athanor
