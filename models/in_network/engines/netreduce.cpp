@@ -2,7 +2,8 @@
 
 // NetReduce: an FPGA on ports of the top-of-rack switch. Hosts speak RoCE v2 to each other; the switch turns their
 // messages over the FPGA, which adds them up and keeps the hosts' connections intact, so that their congestion control
-// and their recovery of losses stay in use. Racks are joined by the FPGA of one of them.
+// and their recovery of losses stay in use. FPGAs beside the spines join racks, as the
+// authors' extension to spine-leaf fabrics has it.
 
 namespace athanor {
 
@@ -31,7 +32,7 @@ InNetworkEngine netreduce_engine() {
       "ASPLOS 2023; arXiv 2009.09736 (FPGA on an Ethernet switch, message-level credits, racks in a spine-leaf fabric)";
   engine.assumed =
       "100 Gb/s between the switch and the FPGA for each port; 1 us per message to or from it; packets of 1,024 B with "
-      "82 B of headers; messages of 64 KiB, eight credits";
+      "82 B of headers; messages of 64 KiB, eight credits; FPGAs beside the spines too, which the authors outline";
   return engine;
 }
 
