@@ -20,8 +20,11 @@ std::optional<std::string> Candidate::refuses() {
     return fmt::format("it was written for protocol {}", algorithm_.origin->protocol);
   }
   if (std::optional<std::string> reason = engine_refuses()) { return reason; }
-  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, engine_limits(request_),
-                             [this](TreeRequest wanted) { return ask_for_trees(std::move(wanted)); });
+  TreeSource trees;
+  if (request_.aggregation) {
+    trees = [this](TreeRequest wanted) { return ask_for_trees(std::move(wanted)); };
+  }
+  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, trees);
   if (!sites_.refusal.empty()) { return sites_.refusal; }
   choose_layout();
   const std::uint32_t node = request_.cluster.endpoints_per_node;
@@ -268,10 +271,6 @@ Bytes payload(const RunRequest& request) { return request.element_size * request
 bool aggregates(const Algorithm& algorithm) {
   const auto names = aggregating_algorithms();
   return std::find(names.begin(), names.end(), algorithm.name) != names.end();
-}
-
-std::optional<EngineLimits> engine_limits(const RunRequest& request) {
-  return request.aggregation ? std::optional(request.aggregation->engine.limits) : std::nullopt;
 }
 
 Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm) {

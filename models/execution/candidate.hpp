@@ -88,9 +88,6 @@ Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm);
 /// Whether it needs engines in switches of the network.
 bool aggregates(const Algorithm& algorithm);
 
-/// Limits of the engines in switches; nothing where switches have none.
-std::optional<EngineLimits> engine_limits(const RunRequest& request);
-
 /// The payload of the request's collective.
 Bytes payload(const RunRequest& request);
 

@@ -48,15 +48,12 @@ EngineSites on_endpoint(const Cluster& cluster, std::uint32_t ranks) {
 }
 
 /// Adds a tree over each of these groups, and its switches.
-void add_trees(EngineSites& sites, const Cluster& cluster, std::vector<std::vector<VertexId>> groups,
-               const std::optional<EngineLimits>& aggregation, const TreeSource& trees) {
-  if (!aggregation) {
+void add_trees(EngineSites& sites, std::vector<std::vector<VertexId>> groups, const TreeSource& trees) {
+  if (!trees) {
     sites.refusal = R"(no switch of the network aggregates (see "aggregation" of "network"))";
     return;
   }
-  TreeRequest request{.groups = std::move(groups)};
-  TreeGrant grant = trees ? trees(std::move(request))
-                          : AggregationManager(*cluster.fabric, *aggregation, cluster.network).grant(request);
+  TreeGrant grant = trees({.groups = std::move(groups)});
   if (grant.refusal) { sites.refusal = grant.refusal->reason; }
   for (PlacedTree& placed : grant.trees) {
     sites.vertices.insert(sites.vertices.end(), placed.switches.begin(), placed.switches.end());
@@ -64,10 +61,9 @@ void add_trees(EngineSites& sites, const Cluster& cluster, std::vector<std::vect
   }
 }
 
-EngineSites on_switches(const Cluster& cluster, std::uint32_t ranks, const std::optional<EngineLimits>& aggregation,
-                        const TreeSource& trees) {
+EngineSites on_switches(const Cluster& cluster, std::uint32_t ranks, const TreeSource& trees) {
   EngineSites sites;
-  add_trees(sites, cluster, {{cluster.endpoints.begin(), cluster.endpoints.begin() + ranks}}, aggregation, trees);
+  add_trees(sites, {{cluster.endpoints.begin(), cluster.endpoints.begin() + ranks}}, trees);
   return sites;
 }
 
@@ -98,13 +94,12 @@ std::vector<std::vector<VertexId>> heads_by_place(const Cluster& cluster, std::u
   return heads;
 }
 
-EngineSites on_nodes(const Cluster& cluster, std::uint32_t ranks, Engine engine,
-                     const std::optional<EngineLimits>& aggregation, const TreeSource& trees) {
+EngineSites on_nodes(const Cluster& cluster, std::uint32_t ranks, Engine engine, const TreeSource& trees) {
   EngineSites sites{.refusal = no_whole_nodes(cluster, ranks)};
   if (needs_nvswitches(engine) && !cluster.nvswitches_reduce) { sites.refusal = kOnlyPass; }
   if (sites.refusal.empty() && needs_nvswitches(engine)) { add_nvswitches(sites, cluster, ranks); }
   if (sites.refusal.empty() && engine != Engine::nvswitches) {
-    add_trees(sites, cluster, heads_by_place(cluster, ranks), aggregation, trees);
+    add_trees(sites, heads_by_place(cluster, ranks), trees);
   }
   return sites;
 }
@@ -124,16 +119,15 @@ bool goes_by_nodes(Engine engine) {
   return false;
 }
 
-EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine,
-                              const std::optional<EngineLimits>& aggregation, const TreeSource& trees) {
+EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine, const TreeSource& trees) {
   switch (engine) {
     case Engine::none: return {};
     case Engine::nvswitch: return on_nvswitch(cluster, ranks);
     case Engine::server: return on_endpoint(cluster, ranks);
-    case Engine::switches: return on_switches(cluster, ranks, aggregation, trees);
+    case Engine::switches: return on_switches(cluster, ranks, trees);
     case Engine::nvswitches:
     case Engine::switches_per_head:
-    case Engine::nvswitches_and_switches: return on_nodes(cluster, ranks, engine, aggregation, trees);
+    case Engine::nvswitches_and_switches: return on_nodes(cluster, ranks, engine, trees);
   }
   return {};
 }

@@ -29,10 +29,8 @@ struct EngineSites {
 /// the nodes of the cluster.
 bool goes_by_nodes(Engine engine);
 
-/// For ranks on the first endpoints of a cluster. `aggregation`: what the network's switches aggregate; absent:
-/// nothing. NVSwitches have to be next to all ranks, by NVLinks that work.
-/// `trees`: null: an aggregation manager that serves nobody else grants them.
-EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine,
-                              const std::optional<EngineLimits>& aggregation, const TreeSource& trees = nullptr);
+/// For ranks on the first endpoints of a cluster. NVSwitches have to be next to all ranks, by NVLinks that work.
+/// `trees`: null: no switch of the network has engines.
+EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine, const TreeSource& trees);
 
 }  // namespace athanor

@@ -64,18 +64,7 @@ class Job {
 
  private:
   RunRequest own_request(const JobsRequest& all, const JobRequest& own) {
-    RunRequest request{.cluster = cluster_,
-                       .profile = all.profile,
-                       .collective = own.collective,
-                       .element_size = own.element_size,
-                       .algorithms = own.algorithms,
-                       .overrides = own.overrides,
-                       .options = all.options,
-                       .seed = all.seed,
-                       .aggregation = all.aggregation,
-                       .type = own.type,
-                       .reduction = own.reduction};
-    request.options.timeline = nullptr;
+    RunRequest request = request_of_job(all, own, cluster_);
     request.options.jobs = {};
     if (engines_ != nullptr) {
       request.trees = [this](TreeRequest wanted) { return look(std::move(wanted)); };
@@ -193,6 +182,22 @@ void check(const JobsRequest& request) {
 }
 
 }  // namespace
+
+RunRequest request_of_job(const JobsRequest& all, const JobRequest& own, const Cluster& cluster) {
+  RunRequest request{.cluster = cluster,
+                     .profile = all.profile,
+                     .collective = own.collective,
+                     .element_size = own.element_size,
+                     .algorithms = own.algorithms,
+                     .overrides = own.overrides,
+                     .options = all.options,
+                     .seed = all.seed,
+                     .aggregation = all.aggregation,
+                     .type = own.type,
+                     .reduction = own.reduction};
+  request.options.timeline = nullptr;
+  return request;
+}
 
 Cluster cluster_of_job(const Cluster& cluster, const std::vector<std::uint32_t>& endpoints) {
   Cluster part = cluster;

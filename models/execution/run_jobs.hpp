@@ -50,6 +50,9 @@ struct JobsResult {
 /// The cluster as a job on some of its endpoints sees it: they are all there are.
 Cluster cluster_of_job(const Cluster& cluster, const std::vector<std::uint32_t>& endpoints);
 
+/// What one of the jobs asks for on that cluster, if it were alone; it draws nothing. Borrows the cluster.
+RunRequest request_of_job(const JobsRequest& all, const JobRequest& own, const Cluster& cluster);
+
 /// Runs several collectives at the same time on one fabric, which they share. In their order, each is granted trees by
 /// one aggregation manager, and chooses among its algorithms, or, where it needs engines and gets none, among the
 /// fallbacks, the one that is fastest on an idle fabric: nobody knows what the others do. Jobs that take turns at

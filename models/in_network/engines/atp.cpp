@@ -17,26 +17,18 @@ InNetworkEngine atp_engine() {
   engine.limits.types = {DataType::float32, DataType::int32};
   engine.limits.reductions = {Reduction::sum, Reduction::average};
   engine.exclusive = false;
-  Protocol mode;
-  mode.name = "ATP";
-  mode.chunk = 248_B;
-  mode.slots = 512;
-  mode.aggregation.payload = {248, 306};
-  mode.aggregation.latency = 400_ns;
-  mode.aggregation.outstanding = 512;
-  engine.modes = {mode};
   SlotSettings& pool = engine.slots.emplace();
   pool.policy = SlotPolicy::best_effort;
   pool.slots = 512;
   pool.payload = 248_B;
   pool.header = 58_B;
+  engine.modes = {packet_mode("ATP", pool, 400_ns)};
   engine.source =
       "Lao et al., ATP: In-network Aggregation for Multi-tenant Learning, NSDI 2021 (packets of 306 bytes with 62 "
       "elements of 4 bytes; aggregators by hash; parameter server as fallback)";
   engine.assumed =
       "400 ns through the switch's pipeline; 512 slots and a window of as many packets; at most 64 workers; 1 ms until "
-      "a "
-      "packet is sent again";
+      "a packet is sent again";
   return engine;
 }
 

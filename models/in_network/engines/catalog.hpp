@@ -4,6 +4,9 @@
 
 namespace athanor {
 
+/// The mode of an engine whose memory is a pool of packets: operations of one packet, as many under way as it holds.
+Protocol packet_mode(std::string name, const SlotSettings& pool, Time latency);
+
 // The parts of engine_catalog(), each defined in a file of its own under engines/.
 
 InNetworkEngine sharp_v1_engine();     ///< InfiniBand EDR switches: low latency only

@@ -1,6 +1,7 @@
 #include "models/in_network/engines/engine.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -37,6 +38,17 @@ std::span<const InNetworkEngine> engine_catalog() {
       naca_engine(),      nvls_engine(),     nic_offload_engine(),
   };
   return engines;
+}
+
+Protocol packet_mode(std::string name, const SlotSettings& pool, Time latency) {
+  Protocol mode;
+  mode.name = std::move(name);
+  mode.chunk = pool.payload;
+  mode.slots = pool.slots;
+  mode.aggregation.payload = {pool.payload.count(), (pool.payload + pool.header).count()};
+  mode.aggregation.latency = latency;
+  mode.aggregation.outstanding = pool.slots;
+  return mode;
 }
 
 bool is_in_switches(const InNetworkEngine& engine) {

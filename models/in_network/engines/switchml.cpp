@@ -15,27 +15,18 @@ InNetworkEngine switchml_engine() {
   engine.limits.types = {DataType::float32, DataType::float16, DataType::int32};
   engine.limits.reductions = {Reduction::sum, Reduction::average};
   engine.exclusive = false;
-  Protocol mode;
-  mode.name = "SwitchML";
-  mode.chunk = 1_KiB;
-  mode.slots = 512;
-  mode.aggregation.payload = {
-      1024, 1024 + 86};  // Ethernet 38, IPv4 20, UDP 8, base transport 12, SwitchML's exponents and numbers 8
-  mode.aggregation.latency = 400_ns;
-  mode.aggregation.outstanding = 512;
-  engine.modes = {mode};
   SlotSettings& pool = engine.slots.emplace();
   pool.policy = SlotPolicy::static_pool;
   pool.slots = 512;
   pool.payload = 1024_B;
-  pool.header = 86_B;
+  pool.header = 86_B;  // Ethernet 38, IPv4 20, UDP 8, base transport 12, SwitchML's exponents and numbers 8
+  engine.modes = {packet_mode("SwitchML", pool, 400_ns)};
   engine.source =
       "Sapio et al., Scaling Distributed Machine Learning with In-Network Aggregation, NSDI 2021 (Tofino; 128 slots at "
       "10 Gb/s and 512 at 100 Gb/s, packets of 256 elements of 4 bytes over RDMA, block floating point)";
   engine.assumed =
       "400 ns through the switch's pipeline; several racks: switches in a tree, as the paper outlines; 1 ms until a "
-      "packet "
-      "is sent again";
+      "packet is sent again";
   return engine;
 }
 

@@ -120,19 +120,8 @@ class OwnRun {
 
  private:
   RunRequest own_request(const JobsRequest& all, std::uint32_t number) const {
-    const JobRequest& own = all.jobs[number];
-    RunRequest request{.cluster = cluster_,
-                       .profile = all.profile,
-                       .collective = own.collective,
-                       .element_size = own.element_size,
-                       .algorithms = own.algorithms,
-                       .overrides = own.overrides,
-                       .options = all.options,
-                       .seed = all.seed,
-                       .aggregation = own_engines(all, number),
-                       .type = own.type,
-                       .reduction = own.reduction};
-    request.options.timeline = nullptr;
+    RunRequest request = request_of_job(all, all.jobs[number], cluster_);
+    request.aggregation = own_engines(all, number);
     request.options.count_ports = false;
     return request;
   }
