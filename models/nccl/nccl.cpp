@@ -1,0 +1,45 @@
+#include "models/nccl/nccl.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+
+#include "models/nccl/channel_graph.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr std::array<std::string_view, kNcclAlgorithms> kAlgorithmNames{
+    "Tree", "Ring", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT"};
+constexpr std::array<std::string_view, kNcclProtocols> kProtocolNames{"LL", "LL128", "Simple"};
+constexpr std::array<std::string_view, 12> kPathNames{"LOC", "NVL", "NVB", "C2C", "PIX", "PXB",
+                                                      "P2C", "PXN", "PHB", "SYS", "NET", "DIS"};
+
+bool equal_but_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+template <class Value, std::size_t N>
+std::optional<Value> find_name(const std::array<std::string_view, N>& names, std::string_view wanted) {
+  const auto found =
+      std::find_if(names.begin(), names.end(), [&](std::string_view each) { return equal_but_case(each, wanted); });
+  if (found == names.end()) { return {}; }
+  return static_cast<Value>(found - names.begin());
+}
+
+}  // namespace
+
+std::string_view name(NcclAlgorithm algorithm) { return kAlgorithmNames.at(static_cast<std::size_t>(algorithm)); }
+std::string_view name(NcclProtocol protocol) { return kProtocolNames.at(static_cast<std::size_t>(protocol)); }
+std::string_view name(NcclPath path) { return kPathNames.at(static_cast<std::size_t>(path)); }
+
+std::optional<NcclAlgorithm> nccl_algorithm(std::string_view name) {
+  return find_name<NcclAlgorithm>(kAlgorithmNames, name);
+}
+std::optional<NcclProtocol> nccl_protocol(std::string_view name) {
+  return find_name<NcclProtocol>(kProtocolNames, name);
+}
+
+}  // namespace athanor
