@@ -30,7 +30,21 @@ def without_comments(text):
 
 def scenarios():
     return [path for path in tree.files(".json") if path.parts[0] == "scenarios"
-            and (len(path.parts) == 2 or path.parts[1] in ("topologies", "published"))]
+            and (len(path.parts) == 2 or path.parts[1] in ("topologies", "published", "validation"))]
+
+
+def count(size):
+    number, unit = re.fullmatch(r"(\d+)([KMG]i)?B", size).groups()
+    return int(number) << {None: 0, "Ki": 10, "Mi": 20, "Gi": 30}[unit]
+
+
+def swept(sizes):
+    """The bytes of "8B..1GiB", which doubles, or of a single size."""
+    ends = [count(end) for end in sizes.split("..")]
+    swept_sizes = [ends[0]]
+    while swept_sizes[-1] < ends[-1]:
+        swept_sizes.append(2 * swept_sizes[-1])
+    return swept_sizes
 
 
 def errors(schema, document):
@@ -74,7 +88,43 @@ class Scenarios(unittest.TestCase):
         self.assertNotEqual(errors(self.schema, {"collective": {"kind": "all_reduce", "chunk": 4096}}), [])
 
 
+class Validation(unittest.TestCase):
+    """scenarios/validation holds what `athanor verify --all` simulates: one file for each stack of software."""
+
+    @staticmethod
+    def cases():
+        for path in scenarios():
+            if path.parts[1] != "validation":
+                continue
+            document = json.loads(without_comments(tree.text(path)))
+            for case in document["cases"]:
+                yield path, case
+
+    def test_every_table_of_nccl_tests_and_every_collective_in_it_has_a_case(self):
+        held = {case["verify"]["measurement"] for _, case in self.cases()}
+        for path in tree.files(".json"):
+            if path.parts[:2] != ("scenarios", "measurements"):
+                continue
+            table = json.loads(tree.text(path))
+            if table["kind"] in ("nccl-tests", "points"):
+                self.assertIn(table["id"], held)
+
+    def test_the_sizes_of_a_case_are_those_of_its_table(self):
+        for path, case in self.cases():
+            with self.subTest(scenario=str(path), case=case["name"]):
+                table = json.loads(tree.text(f"scenarios/measurements/{case['verify']['measurement']}.json"))
+                self.assertEqual(swept(case["collective"]["sizes"]), sorted({row["bytes"] for row in table["rows"]}))
+
+    def test_no_two_cases_have_one_name_in_a_file(self):
+        names = [(path, case["name"]) for path, case in self.cases()]
+        self.assertEqual(len(names), len(set(names)))
+
+
 class TheCheckItself(unittest.TestCase):
+    def test_sizes_are_swept_by_doubling(self):
+        self.assertEqual(swept("512B..2KiB"), [512, 1024, 2048])
+        self.assertEqual(swept("4GiB"), [4 << 30])
+
     def test_comments_go_and_strings_stay(self):
         self.assertEqual(json.loads(without_comments('{"a": "//b" /* c */, // d\n "e": "\\"/*"}')),
                          {"a": "//b", "e": '"/*'})
