@@ -271,3 +271,38 @@ TEST_CASE("the schema of a cluster describes what the reader accepts") {
   CHECK(schema["properties"].contains("fabric"));
   CHECK(schema["properties"].contains("graph"));
 }
+
+TEST_CASE("a node says what its CPUs and GPUs call themselves, and may say it otherwise") {
+  const auto identity = [](const std::string& node) {
+    return *good(R"({"cluster": {"node": )" + node + "}}").identity;
+  };
+  const NodeIdentity h100 = identity(R"("DGX-H100")");
+  CHECK(h100.compute_capability == 90U);
+  CHECK(h100.cpu == CpuIdentity{"x86_64", "GenuineIntel", 6, 143});
+  CHECK(h100.gpu_direct);
+  CHECK(identity(R"({"preset": "DGX-H100", "compute_capability": 10.3})").compute_capability == 103U);
+  CHECK_FALSE(identity(R"({"preset": "DGX-H100", "gpu_direct": false})").gpu_direct);
+  CHECK_FALSE(identity(R"({"gpu": "RTX-2080-Ti", "gpus": 2})").peer_access);
+  CHECK(identity(R"({"gpu": "RTX-2080-Ti", "gpus": 2, "peer_access": true})").peer_access);
+  CHECK(identity(R"({"gpu": "MI300X", "gpus": 2})").architecture == "gfx942");
+  CHECK(identity(R"({"preset": "DGX-H100", "cpu": {"arch": "arm64"}})").cpu == CpuIdentity{"arm64", "", 0, 0});
+  CHECK(identity(R"({"preset": "DGX-H100", "gpu": "A100-SXM-80GB"})").compute_capability == 80U);
+  CHECK(identity(R"({"gpus": 2, "pcie_link": "pcie4x16"})") == NodeIdentity{});
+}
+
+TEST_CASE("all presets of GPUs are either NVIDIA's with a compute capability or AMD's with an architecture") {
+  for (const auto& [name, gpu] : presets().gpus) {
+    CAPTURE(name);
+    CHECK(gpu.compute_capability.has_value() != !gpu.architecture.empty());
+  }
+}
+
+TEST_CASE("identities that cannot be are refused") {
+  const auto node = [](const std::string& keys) {
+    return bad(R"({"cluster": {"node": {"gpus": 2, "pcie_link": "pcie4x16", )" + keys + "}}}");
+  };
+  CHECK(has(node(R"("compute_capability": 9.05)"), "a whole number of tenths"));
+  CHECK(has(node(R"("compute_capability": 0.5)"), "out-of-range"));
+  CHECK(has(node(R"("cpu": {"vendor": "GenuineIntel"})"), "arch"));
+  CHECK(has(node(R"("cpu": {"arch": "x86"})"), "x86_64"));
+}

@@ -215,6 +215,7 @@ Cluster assemble(const std::vector<NetworkPart>& parts, std::size_t used, const 
   cluster.endpoints_per_node = population.node ? in_each(population, &NodeTemplate::gpus) : 1;
   cluster.nics_per_node = population.node ? in_each(population, &NodeTemplate::nics) : 0;
   cluster.nvswitches_reduce = nvswitches_reduce(population);
+  if (population.node) { cluster.identity = population.node->spec().identity; }
   cluster.description = described(parts, part);
   cluster.router = std::make_unique<RegularRouter>(*cluster.fabric, population, part.network.structure, choice);
   return cluster;

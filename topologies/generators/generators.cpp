@@ -92,6 +92,7 @@ Cluster single_node(const NodeSpec& spec) {
   cluster.endpoints_per_node = spec.gpus;
   cluster.nics_per_node = spec.nics;
   cluster.nvswitches_reduce = population.node->nvswitches_reduce();
+  cluster.identity = spec.identity;
   cluster.alike_from_every_node = true;
   if (spec.gpus > 1) { cluster.divisions.push_back(half_node(*population.node)); }
   cluster.description = fmt::format("one {}", spec.name);

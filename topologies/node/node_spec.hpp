@@ -9,6 +9,7 @@
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 #include "topologies/node/node_graph.hpp"
+#include "topologies/node/node_identity.hpp"
 
 namespace athanor {
 
@@ -79,6 +80,8 @@ struct NodeSpec {
 
   NicSpec nic;                    ///< of every NIC, where they are alike
   std::vector<NicSpec> own_nics;  ///< of each NIC, where they are not; else empty
+
+  NodeIdentity identity;
 
   const NicSpec& nic_spec(std::uint32_t number) const { return own_nics.empty() ? nic : own_nics[number]; }
 };

@@ -63,6 +63,10 @@ struct NodeText {
   std::optional<std::string> nic;
   std::optional<std::uint32_t> nics;
   std::vector<NicCountText> nic_models;  ///< in place of `nic` and `nics`
+  std::optional<CpuIdentity> cpu;
+  std::optional<Ratio> compute_capability;  ///< absent: that of `gpu`
+  std::optional<bool> gpu_direct;           ///< absent: that of `gpu`
+  std::optional<bool> peer_access;          ///< absent: that of `gpu`
   Place place;
   Place gpu_place;
   Place nic_place;

@@ -25,6 +25,10 @@ bool complete(NodeText& node, const Presets& presets, Problems& problems) {
   fill(node.pcie_link, base.pcie_link);
   fill(node.c2c_link, base.c2c_link);
   fill(node.pcie, base.pcie);
+  fill(node.cpu, base.cpu);
+  if (!node.compute_capability && node.gpu == base.gpu) { node.compute_capability = base.compute_capability; }
+  if (!node.gpu_direct && node.gpu == base.gpu) { node.gpu_direct = base.gpu_direct; }
+  if (!node.peer_access && node.gpu == base.gpu) { node.peer_access = base.peer_access; }
   if (!node.nic_models.empty()) { return true; }
   if (!node.nic && !node.nics) { node.nic_models = base.nic_models; }
   fill(node.nic, base.nic);
@@ -42,6 +46,7 @@ class NodeMaker {
     spec_.name = text_.name.value_or(text_.preset.value_or("node"));
     if (text_.graph) {
       add_graph();
+      add_identity();
       return spec_;
     }
     spec_.gpus = text_.gpus.value_or(0);
@@ -52,6 +57,7 @@ class NodeMaker {
     if (text_.socket_link) { spec_.socket_link = link(*text_.socket_link); }
     if (text_.c2c_link) { spec_.c2c_link = link(*text_.c2c_link); }
     add_nics();
+    add_identity();
     spec_.pcie = text_.pcie ? *text_.pcie : all_on_one_socket();
     return spec_;
   }
@@ -99,6 +105,22 @@ class NodeMaker {
           NvSwitchSpec{{one.rate * links, one.usable * links, one.latency}, scale_up.reduces.value_or(!early)};
     } else {
       spec_.scale_up = NvlinkMeshSpec{one, scale_up.counts, scale_up.unjoined};
+    }
+  }
+
+  void add_identity() {
+    NodeIdentity& identity = spec_.identity;
+    identity.cpu = text_.cpu.value_or(CpuIdentity{});
+    if (gpu_ != nullptr) {
+      identity.architecture = gpu_->architecture;
+      identity.gpu_direct = gpu_->gpu_direct;
+      identity.peer_access = gpu_->peer_access;
+    }
+    identity.gpu_direct = text_.gpu_direct.value_or(identity.gpu_direct);
+    identity.peer_access = text_.peer_access.value_or(identity.peer_access);
+    const std::optional<Ratio> own = gpu_ != nullptr ? gpu_->compute_capability : std::nullopt;
+    if (const auto capability = text_.compute_capability ? text_.compute_capability : own) {
+      identity.compute_capability = static_cast<std::uint32_t>(capability->numerator * 10 / capability->denominator);
     }
   }
 

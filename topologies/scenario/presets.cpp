@@ -65,6 +65,10 @@ void read_fields(ObjectReader& reader, GpuPreset& gpu) {
   reader.optional("nvlink", gpu.nvlink, "The link preset of its NVLinks");
   reader.optional("nvlinks", gpu.nvlinks, "How many it has", {1, 1024});
   reader.required("pcie", gpu.pcie, "The link preset of its PCIe port");
+  read_compute_capability(reader, gpu.compute_capability);
+  reader.optional("architecture", gpu.architecture, "Of a GPU from AMD, as its compiler names it: gfx942");
+  reader.optional("gpu_direct", gpu.gpu_direct, "May NICs read and write its memory (GPUDirect RDMA)?");
+  reader.optional("peer_access", gpu.peer_access, "May other GPUs over PCIe?");
   std::uint32_t power = 0;
   reader.optional("power_w", power, "Watts", {1, 100'000});
 }

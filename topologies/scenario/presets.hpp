@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ struct GpuPreset {
   std::string nvlink;                   ///< "": has none
   std::uint32_t nvlinks = 0;
   std::string pcie;
+  std::optional<Ratio> compute_capability;  ///< of GPUs from NVIDIA: 9.0
+  std::string architecture;                 ///< of GPUs from AMD: "gfx942"
+  bool gpu_direct = true;                   ///< NICs may read and write its memory
+  bool peer_access = true;                  ///< other GPUs may over PCIe
   Provenance provenance;
 };
 struct NicPreset {

@@ -92,7 +92,31 @@ void read_nics(ValueReader& reader, NodeText& node) {
   reader.one_of({{Form::Type::number, number}, {Form::Type::list, models}});
 }
 
+void read_cpu(ObjectReader& reader, CpuIdentity& cpu) {
+  reader.required("arch", cpu.arch, "Its instruction set", {{"x86_64", "arm64", "ppc64"}});
+  reader.optional("vendor", cpu.vendor, "As cpuid names it: GenuineIntel, AuthenticAMD");
+  reader.optional("family", cpu.family, "Base family + 16 x extended family, as cpuid has them", {0, 4095});
+  reader.optional("model", cpu.model, "Base model + 16 x extended model", {0, 4095});
+}
+
+void read_identity(ObjectReader& reader, NodeText& node) {
+  optional_part(
+      reader, "cpu", "What the CPUs call themselves; communication libraries decide by it", node.cpu,
+      [](ValueReader& value, CpuIdentity& cpu) { value.object([&](ObjectReader& fields) { read_cpu(fields, cpu); }); });
+  read_compute_capability(reader, node.compute_capability);
+  reader.optional("gpu_direct", node.gpu_direct,
+                  "May NICs read and write the memory of its GPUs (GPUDirect RDMA)? Default: as the GPU's preset says");
+  reader.optional("peer_access", node.peer_access, "May its GPUs each other's over PCIe? Default: likewise");
+}
+
 }  // namespace
+
+void read_compute_capability(ObjectReader& reader, std::optional<Ratio>& capability) {
+  reader.optional("compute_capability", capability, "Of its GPUs, from NVIDIA: 9.0 of an H100", {{1, 1}, {999, 10}});
+  if (capability && (capability->numerator * 10) % capability->denominator != 0) {
+    reader.problem("compute_capability", "out-of-range", "a compute capability is a whole number of tenths");
+  }
+}
 
 void read_link_figures(ObjectReader& reader, LinkText& link) {
   reader.required("rate", link.rate, "Line rate, one direction");
@@ -132,6 +156,7 @@ void read_node(ObjectReader& reader, NodeText& node) {
   reader.optional("nic", node.nic, "A NIC preset");
   reader.optional_value("nics", "How many are in the node; or a list of models, each with its count",
                         [&](ValueReader& value) { read_nics(value, node); });
+  read_identity(reader, node);
   if (reader.describing()) { return; }
   if (!node.nic_models.empty() && reader.has("nic")) {
     reader.problem("nic", "conflict", "the list \"nics\" names the model of every NIC", "leave out \"nic\"");

@@ -9,6 +9,8 @@ namespace athanor {
 /// for the JSON Schema alike.
 void read_cluster(ObjectReader& reader, ClusterText& cluster);
 void read_node(ObjectReader& reader, NodeText& node);
+/// "compute_capability" of a GPU or of the GPUs of a node: from 1.0 to 99.9, in steps of a tenth.
+void read_compute_capability(ObjectReader& reader, std::optional<Ratio>& capability);
 /// One entry of "overrides".
 void read_override(ObjectReader& reader, LinkOverride& given);
 /// "name", "graph" and "port": the inside of a node written out.
