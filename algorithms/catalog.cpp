@@ -264,6 +264,9 @@ std::optional<std::string> invalid_layout(const Layout& layout) {
   if (layout.slices == 0) { return "a chunk needs at least one slice"; }
   if (layout.grain <= Elements::zero()) { return "the grain must be at least one element"; }
   if (layout.chunk <= Elements::zero()) { return "the chunk must be at least one element"; }
+  if (layout.least_slice <= Elements::zero()) { return "the least slice must be at least one element"; }
+  if (layout.parts == 0) { return "a message needs at least one part"; }
+  if (layout.peers_at_once == 0) { return "a channel serves at least one peer at once"; }
   return std::nullopt;
 }
 
@@ -279,12 +282,41 @@ std::optional<std::string> invalid_dimensions(const Dimensions& dimensions, std:
   return fmt::format("dimensions {} are not {} ranks", fmt::join(dimensions.begin(), end, " x "), ranks);
 }
 
+/// Why `way` is not the places of a group in some order, or nothing.
+std::optional<std::string> invalid_way(const std::vector<std::uint32_t>& way, std::uint32_t group) {
+  std::vector<bool> visited(group);
+  for (const std::uint32_t place : way) {
+    if (place >= group) { return fmt::format("visits place {} of a group of {}", place, group); }
+    if (visited[place]) { return fmt::format("visits place {} twice", place); }
+    visited[place] = true;
+  }
+  if (way.size() == group) { return std::nullopt; }
+  return fmt::format("visits {} of the {} places of a group", way.size(), group);
+}
+
+std::optional<std::string> invalid_orders(const ChannelOrders& orders, std::uint32_t group) {
+  if (orders.even.empty()) { return "the channels' orders have no way through a group"; }
+  if (orders.even.size() != orders.odd.size()) {
+    return fmt::format("there are {} ways through groups of even number and {} through others", orders.even.size(),
+                       orders.odd.size());
+  }
+  for (const auto* ways : {&orders.even, &orders.odd}) {
+    for (std::size_t way = 0; way < ways->size(); ++way) {
+      const auto reason = invalid_way((*ways)[way], group);
+      if (!reason) { continue; }
+      return fmt::format("way {} through groups of {} number {}", way, ways == &orders.even ? "even" : "odd", *reason);
+    }
+  }
+  return std::nullopt;
+}
+
 /// What a cost with one channel and the payload in one loop and one slice still depends on.
 Layout shape_of(const Layout& layout) {
   Layout shape;
   shape.group = layout.group;
   shape.dimensions = layout.dimensions;
   shape.rings = layout.rings;
+  shape.tree_heads = layout.tree_heads;
   return shape;
 }
 
@@ -317,6 +349,10 @@ std::optional<std::string> invalid(const Collective& collective, const Layout& l
   if (auto reason = invalid_layout(layout)) { return reason; }
   if (layout.group != 0 && collective.ranks % layout.group != 0) {
     return fmt::format("groups of {} do not divide {} ranks", layout.group, collective.ranks);
+  }
+  if (layout.orders != nullptr) {
+    const std::uint32_t group = layout.group == 0 ? collective.ranks : layout.group;
+    if (auto reason = invalid_orders(*layout.orders, group)) { return reason; }
   }
   return invalid_dimensions(layout.dimensions, collective.ranks);
 }

@@ -76,7 +76,8 @@ struct ChannelOrders {
 ///
 /// Rings visit the ranks in ascending order unless `rotation` is set: then channel c leaves each group from its rank
 /// c * rotation and enters the next group at the rank after that. With 8 ranks and 8 NICs per node and rotation 1,
-/// eight channels use eight NICs.
+/// eight channels use eight NICs. Where there are `orders`, rings and chains in groups follow these, whatever the
+/// rotation.
 struct Layout {
   std::uint32_t channels = 1;
   Elements chunk = Elements::max();  ///< most elements of one chunk; max: the whole in one loop
@@ -84,7 +85,7 @@ struct Layout {
   Elements grain{1};                 ///< chunks and slices are multiples of this, but for the last
   std::uint32_t rotation = 0;        ///< ranks by which the way out of a group moves per channel; 0: ascending order
   std::uint32_t group = 0;           ///< ranks per node, for rotated orders and hierarchies; divides the ranks; 0: all
-  /// For rings and chains in groups, in place of rotation: the ways that a library found. None: as rotation says.
+  /// In place of rotation: the ways through a group that a library found. None: as rotation says.
   std::shared_ptr<const ChannelOrders> orders = nullptr;
   Dimensions dimensions{};  ///< for torus and mesh; not given: the sides of the least sum that an algorithm has
   std::uint32_t rings = 0;  ///< for multi_ring: directed rings at most; 0: eight
@@ -95,6 +96,15 @@ struct Layout {
   /// Of the same: chunks of a channel that a rank has sent and whose result it has not got, at most; it holds the next
   /// one back until then (engines have memory for so many). 0: as many as slots allow.
   std::uint32_t outstanding = 0;
+  /// Of rings: fewest elements of a slice, if its chunk has as many; the slices after it get what is left, or nothing.
+  Elements least_slice{1};
+  /// Of chains in groups that trees join: the places of a chain at which the first and the second child of its group
+  /// in a tree attach; the last place, where a chain is shorter.
+  std::array<std::uint32_t, 2> tree_heads{};
+  /// Of rounds of point-to-point messages: channels over which each message is spread, at most all; and messages of
+  /// each direction that a channel moves side by side, before it begins with the next as many.
+  std::uint32_t parts = 1;
+  std::uint32_t peers_at_once = 8;
 };
 
 }  // namespace athanor

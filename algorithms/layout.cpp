@@ -17,6 +17,11 @@ Elements fitted_chunk(Elements part, std::uint32_t pieces, const Layout& layout)
   return std::max(layout.grain, std::min(needed, allowed));
 }
 
+/// Most elements of a slice of that chunk.
+Elements fitted_slice(Elements chunk, std::uint32_t slices, Elements grain, Elements least) {
+  return std::min(chunk, rounded_up(std::max(least, divided_up(chunk, slices)), grain));
+}
+
 Elements clipped(Elements end, Elements low, Elements high) { return std::min(high, std::max(low, end)); }
 
 }  // namespace
@@ -35,7 +40,7 @@ Layout slices_as_chunks(const Layout& layout) {
 }
 
 VectorCut::VectorCut(Elements count, std::uint32_t pieces, const Layout& layout)
-    : pieces_(pieces), slices_(layout.slices), grain_(layout.grain) {
+    : pieces_(pieces), slices_(layout.slices), grain_(layout.grain), least_slice_(layout.least_slice) {
   const Elements part = rounded_up(divided_up(count, layout.channels), grain_);
   if (part > Elements::zero()) { channels_ = static_cast<std::uint32_t>(ceil_div(count.count(), part.count())); }
   channels_ = std::max(channels_, 1U);
@@ -50,7 +55,7 @@ Elements VectorCut::granule(std::uint32_t pieces, const Layout& layout) {
   return layout.grain * layout.channels * pieces;
 }
 
-Elements VectorCut::slice_of(Elements chunk) const { return rounded_up(divided_up(chunk, slices_), grain_); }
+Elements VectorCut::slice_of(Elements chunk) const { return fitted_slice(chunk, slices_, grain_, least_slice_); }
 
 VectorCut::Part VectorCut::part_of(Elements length) const {
   Part result;
@@ -81,7 +86,12 @@ Piece VectorCut::slice(std::uint32_t channel, std::uint64_t loop, std::uint32_t 
 }
 
 BlockCut::BlockCut(Elements count, std::uint32_t blocks, const Layout& layout)
-    : count_(count), blocks_(blocks), slices_(layout.slices), grain_(layout.grain), block_(divided_up(count, blocks)) {
+    : count_(count),
+      blocks_(blocks),
+      slices_(layout.slices),
+      grain_(layout.grain),
+      least_slice_(layout.least_slice),
+      block_(divided_up(count, blocks)) {
   part_ = rounded_up(divided_up(block_, layout.channels), grain_);
   if (part_ > Elements::zero()) { channels_ = static_cast<std::uint32_t>(ceil_div(block_.count(), part_.count())); }
   chunk_ = fitted_chunk(part_, 1, layout);
@@ -97,7 +107,7 @@ Elements BlockCut::granule(std::uint32_t blocks, const Layout& layout) {
   return layout.grain * layout.channels * blocks;
 }
 
-Elements BlockCut::slice_of(Elements chunk) const { return rounded_up(divided_up(chunk, slices_), grain_); }
+Elements BlockCut::slice_of(Elements chunk) const { return fitted_slice(chunk, slices_, grain_, least_slice_); }
 
 Elements BlockCut::first(std::uint32_t block) const { return std::min(block_ * block, count_); }
 
@@ -128,7 +138,17 @@ Piece BlockCut::slice(std::uint32_t block, std::uint32_t channel, std::uint64_t 
 }
 
 RingOrder::RingOrder(std::uint32_t ranks, const Layout& layout)
-    : ranks_(ranks), group_(layout.group == 0 ? ranks : layout.group), rotation_(layout.rotation) {}
+    : ranks_(ranks), group_(layout.group == 0 ? ranks : layout.group), rotation_(layout.rotation) {
+  if (layout.orders == nullptr) { return; }
+  ways_ = static_cast<std::uint32_t>(layout.orders->even.size());
+  for (std::uint32_t way = 0; way < ways_; ++way) {
+    for (const auto* ways : {&layout.orders->even, &layout.orders->odd}) {
+      places_.insert(places_.end(), (*ways)[way].begin(), (*ways)[way].end());
+    }
+  }
+  steps_.resize(places_.size());
+  for (std::uint32_t i = 0; i < places_.size(); ++i) { steps_[i - i % group_ + places_[i]] = i % group_; }
+}
 
 std::uint32_t RingOrder::offset(std::uint32_t channel) const {
   if (rotation_ == 0) { return 0; }
@@ -137,12 +157,16 @@ std::uint32_t RingOrder::offset(std::uint32_t channel) const {
 
 std::uint32_t RingOrder::rank(std::uint32_t channel, std::uint32_t position) const {
   const std::uint32_t inside = position % group_;
-  return position - inside + (inside + offset(channel)) % group_;
+  const std::uint32_t first = position - inside;
+  if (ways_ > 0) { return first + places_[way(channel, first / group_) + inside]; }
+  return first + (inside + offset(channel)) % group_;
 }
 
 std::uint32_t RingOrder::position(std::uint32_t channel, std::uint32_t rank) const {
   const std::uint32_t inside = rank % group_;
-  return rank - inside + (inside + group_ - offset(channel)) % group_;
+  const std::uint32_t first = rank - inside;
+  if (ways_ > 0) { return first + steps_[way(channel, first / group_) + inside]; }
+  return first + (inside + group_ - offset(channel)) % group_;
 }
 
 std::uint32_t RingOrder::next(std::uint32_t channel, std::uint32_t rank_) const {

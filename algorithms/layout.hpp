@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "algorithms/collective.hpp"
 
@@ -64,6 +65,7 @@ class VectorCut {
   std::uint32_t pieces_;
   std::uint32_t slices_;
   Elements grain_;
+  Elements least_slice_;
   std::uint32_t channels_ = 1;
   Elements chunk_;
   Elements slice_;
@@ -104,6 +106,7 @@ class BlockCut {
   std::uint32_t blocks_;
   std::uint32_t slices_;
   Elements grain_;
+  Elements least_slice_;
   Elements block_;
   Elements part_;
   std::uint32_t channels_ = 1;
@@ -112,9 +115,11 @@ class BlockCut {
   bool equal_ = true;
 };
 
-/// The order in which the ring of each channel visits the ranks (see Layout).
+/// The order in which the ring of each channel visits the ranks (see Layout). Holds the ways of the layout's orders
+/// and their inverse, and nothing per rank. Groups follow each other as they are numbered.
 class RingOrder {
  public:
+  /// Requires a layout that invalid() accepts.
   RingOrder(std::uint32_t ranks, const Layout& layout);
 
   std::uint32_t ranks() const { return ranks_; }
@@ -125,10 +130,17 @@ class RingOrder {
 
  private:
   std::uint32_t offset(std::uint32_t channel) const;
+  /// Where the channel's way through that group begins in `places_` and `steps_`.
+  std::size_t way(std::uint32_t channel, std::uint32_t group) const {
+    return (std::size_t{channel % ways_} * 2 + group % 2) * group_;
+  }
 
   std::uint32_t ranks_;
   std::uint32_t group_;
   std::uint32_t rotation_;
+  std::uint32_t ways_ = 0;             ///< of the layout's orders; 0: rotated
+  std::vector<std::uint32_t> places_;  ///< by way, parity of the group and step: the place that is visited
+  std::vector<std::uint32_t> steps_;   ///< by way, parity of the group and place: the step that visits it
 };
 
 }  // namespace athanor

@@ -256,13 +256,17 @@ Placement Candidate::place(const Roster& roster) const {
 bool alike(const Candidate& a, const Candidate& b) {
   const auto what = [](const Collective& c) { return std::tie(c.kind, c.ranks, c.count, c.root, c.in_place, c.sizes); };
   const auto how = [](const Layout& l) {
-    return std::tie(l.channels, l.chunk, l.slices, l.grain, l.rotation, l.group, l.dimensions, l.rings, l.outstanding);
+    return std::tie(l.channels, l.chunk, l.slices, l.grain, l.rotation, l.group, l.dimensions, l.rings, l.outstanding,
+                    l.least_slice, l.tree_heads, l.parts, l.peers_at_once);
+  };
+  const auto same_orders = [](const Layout& one, const Layout& other) {
+    return one.orders == other.orders || (one.orders && other.orders && *one.orders == *other.orders);
   };
   const auto same_tree = [](const auto& one, const auto& other) { return *one == *other; };
   const auto& trees = a.layout().trees;
   const auto& others = b.layout().trees;
   return &a.algorithm() == &b.algorithm() && what(a.collective()) == what(b.collective()) &&
-         how(a.layout()) == how(b.layout()) &&
+         how(a.layout()) == how(b.layout()) && same_orders(a.layout(), b.layout()) &&
          std::equal(trees.begin(), trees.end(), others.begin(), others.end(), same_tree);
 }
 

@@ -55,7 +55,8 @@ std::uint32_t group_of(std::uint32_t ranks) {
   return group;
 }
 
-/// One loop, several channels, several loops, slices, grains, rotated orders, all of them, grids and windows, cycles.
+/// One loop, several channels, several loops, slices, grains, rotated orders, all of them, grids and windows, cycles,
+/// orders that a library found.
 std::vector<Layout> layouts(std::uint32_t ranks) {
   return {
       Layout{},
@@ -67,16 +68,23 @@ std::vector<Layout> layouts(std::uint32_t ranks) {
       Layout{.channels = 2, .chunk = Elements{4}, .slices = 2, .grain = Elements{2}, .rotation = 1},
       Layout{.chunk = Elements{3}, .dimensions = grid_of(ranks), .outstanding = 2},
       Layout{.channels = 2, .dimensions = {ranks}, .rings = 2},
+      Layout{.channels = 4,
+             .chunk = Elements{6},
+             .slices = 2,
+             .group = group_of(ranks),
+             .orders = sample_orders(group_of(ranks)),
+             .least_slice = Elements{4}},
   };
 }
 
 std::string text(const Algorithm& algorithm, const Collective& collective, const Layout& layout) {
   return fmt::format(
       "{} {} of {} elements over {} ranks, root {}, in place {}; {} channels, chunk {}, {} slices, grain {}, "
-      "rotation {} in groups of {}, dimensions {}, {} rings, {} outstanding",
+      "rotation {} in groups of {}, {} ways through them, dimensions {}, {} rings, {} outstanding",
       algorithm.name, name(collective.kind), collective.count.count(), collective.ranks, collective.root,
       collective.in_place, layout.channels, layout.chunk.count(), layout.slices, layout.grain.count(), layout.rotation,
-      layout.group, fmt::join(layout.dimensions, " x "), layout.rings, layout.outstanding);
+      layout.group, layout.orders == nullptr ? 0 : layout.orders->even.size(), fmt::join(layout.dimensions, " x "),
+      layout.rings, layout.outstanding);
 }
 
 /// Proves an algorithm. Few ranks: every layout with every root, payload and place (in or out of place). Some ranks:

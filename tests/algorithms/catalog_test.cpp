@@ -98,6 +98,33 @@ TEST_CASE("a collective or a layout that makes no sense is refused with the reas
   layout = {};
   layout.group = 4;
   CHECK(refusal(fine, layout).find("groups of 4") != std::string::npos);
+  layout = {};
+  layout.least_slice = Elements{0};
+  CHECK(refusal(fine, layout).find("least slice") != std::string::npos);
+  layout = {};
+  layout.parts = 0;
+  CHECK(refusal(fine, layout).find("one part") != std::string::npos);
+  layout = {};
+  layout.peers_at_once = 0;
+  CHECK(refusal(fine, layout).find("one peer") != std::string::npos);
+}
+
+TEST_CASE("orders of channels that are no ways through a group are refused with the first that is wrong") {
+  const Collective collective{CollectiveKind::all_reduce, 6, Elements{10}};
+  const auto refused = [&](ChannelOrders orders, std::uint32_t group) {
+    Layout layout;
+    layout.group = group;
+    layout.orders = std::make_shared<ChannelOrders>(std::move(orders));
+    return refusal(collective, layout);
+  };
+  CHECK(refused({{{2, 0, 1}}, {{0, 1, 2}}}, 3).empty());
+  CHECK(refused({{{5, 4, 3, 2, 1, 0}}, {{0, 1, 2, 3, 4, 5}}}, 0).empty());
+  CHECK(refused({}, 3) == "the channels' orders have no way through a group");
+  CHECK(refused({{{0, 1, 2}}, {}}, 3) == "there are 1 ways through groups of even number and 0 through others");
+  CHECK(refused({{{0, 1, 2}, {0, 1}}, {{0, 1, 2}, {0, 1, 2}}}, 3) ==
+        "way 1 through groups of even number visits 2 of the 3 places of a group");
+  CHECK(refused({{{0, 1, 2}}, {{0, 3, 1}}}, 3) == "way 0 through groups of odd number visits place 3 of a group of 3");
+  CHECK(refused({{{0, 1, 2}}, {{0, 1, 1}}}, 3) == "way 0 through groups of odd number visits place 1 twice");
 }
 
 TEST_CASE("an algorithm refuses another collective than its own, and make() says so to the user") {

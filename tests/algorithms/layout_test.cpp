@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/algorithms/sample.hpp"
+
 namespace athanor {
 
 namespace {
@@ -16,6 +18,8 @@ std::vector<Layout> layouts() {
       for (const std::uint32_t slices : {1U, 3U}) {
         for (const std::int64_t grain : {1, 4}) {
           result.push_back({channels, Elements{chunk}, slices, Elements{grain}});
+          result.push_back({channels, Elements{chunk}, slices, Elements{grain}});
+          result.back().least_slice = Elements{3};
         }
       }
     }
@@ -148,6 +152,44 @@ TEST_CASE("with rotation one, channel c leaves every node from its GPU c and ent
   }
   const RingOrder plain(24, rotated(0, 8));
   for (std::uint32_t rank = 0; rank < 24; ++rank) { CHECK(plain.next(5, rank) == (rank + 1) % 24); }
+}
+
+TEST_CASE("a ring follows its channel's way through groups of even and of odd number, at whatever rotation") {
+  for (const std::uint32_t group : {1U, 2U, 3U, 8U}) {
+    for (const std::uint32_t groups : {1U, 2U, 5U}) {
+      CAPTURE(group);
+      CAPTURE(groups);
+      Layout layout = rotated(1, groups == 1 ? 0 : group);
+      layout.orders = sample_orders(group);
+      const RingOrder order(group * groups, layout);
+      for (std::uint32_t channel = 0; channel < 7; ++channel) {
+        for (std::uint32_t number = 0; number < groups; ++number) {
+          const auto& way = (number % 2 == 0 ? layout.orders->even : layout.orders->odd)[channel % 3];
+          for (std::uint32_t step = 0; step < group; ++step) {
+            const std::uint32_t rank = number * group + way[step];
+            const std::uint32_t position = number * group + step;
+            CHECK(order.rank(channel, position) == rank);
+            CHECK(order.position(channel, rank) == position);
+            CHECK(order.next(channel, rank) == order.rank(channel, (position + 1) % (group * groups)));
+            CHECK(order.previous(channel, order.next(channel, rank)) == rank);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a slice has the least elements that are asked for, if its chunk has as many, and the others what is left") {
+  for (const std::int64_t chunk : {4, 20, 40, 100}) {
+    CAPTURE(chunk);
+    const Layout layout{.slices = 3, .grain = Elements{4}, .least_slice = Elements{26}};
+    const VectorCut cut(Elements{chunk * 2}, 2, layout);
+    const BlockCut blocks(Elements{chunk * 2}, 2, layout);
+    const std::int64_t first = std::min(chunk, ceil_div(std::max(std::int64_t{26}, ceil_div(chunk, 3)), 4) * 4);
+    CHECK(cut.slice(0, 0, 0, 0).count == Elements{first});
+    CHECK(blocks.slice(0, 0, 0, 0).count == Elements{first});
+    CHECK(cut.slice(0, 0, 0, 1).count == Elements{std::min(first, chunk - first)});
+  }
 }
 
 TEST_CASE("slices become chunks where messages do not depend on each other") {

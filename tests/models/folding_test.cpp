@@ -31,6 +31,30 @@ Cluster nvswitch_node() {
   return single_node(spec);
 }
 
+/// Nodes of four GPUs, each with a NIC, of which NIC r of every node is on rail r.
+Cluster rails(std::uint32_t count) {
+  NodeSpec spec;
+  spec.name = "four GPUs with a NIC each";
+  spec.gpus = spec.nics = 4;
+  spec.scale_up = NvSwitchSpec{{80_GBps, 80_GBps, 100_ns}};
+  spec.pcie_link = {100_GBps, 100_GBps, 250_ns};
+  spec.nic.rate = 10_GBps;
+  for (std::uint32_t gpu = 0; gpu < 4; ++gpu) { spec.pcie.push_back({0, true, {gpu}, {gpu}}); }
+  ClosSpec network;
+  network.hosts_per_leaf = count;
+  network.host_cable = network.up_cable = network.core_cable = {10_GBps, 10_GBps, 500_ns, Time::zero()};
+  return rail_only(nodes(count, spec), network);
+}
+
+/// Four ways in pairs, of which each enters a node at another GPU and the other goes back; odd nodes swap the pairs, so
+/// that every hop between nodes stays on a rail.
+Layout along_rails(std::uint32_t channels) {
+  const std::vector<std::vector<std::uint32_t>> ways{{0, 3, 2, 1}, {1, 2, 3, 0}, {2, 1, 0, 3}, {3, 0, 1, 2}};
+  Layout layout{.channels = channels, .chunk = Elements{2000}, .slices = 2, .group = 4};
+  layout.orders = std::make_shared<ChannelOrders>(ChannelOrders{ways, {ways[1], ways[0], ways[3], ways[2]}});
+  return layout;
+}
+
 /// One cable of a leaf is slower and longer, and one host is farther: no two leaves and not all hosts are alike.
 Cluster uneven_tree() {
   Cluster cluster = square_fat_tree(4, 3_GBps, 400_ns);
@@ -134,6 +158,25 @@ TEST_CASE("equal ranks on one switch are one class") {
     const Algorithm& algorithm = find(kind, name);
     CAPTURE(name);
     CHECK(run(algorithm, padded(algorithm, 12, 1200, {}), {}, cluster, contended(), {}).lanes == 1);
+  }
+}
+
+TEST_CASE("rings along rails fold to as many classes on many nodes as on four, and take as long as all of them") {
+  for (const auto& [kind, name] : {std::pair{CollectiveKind::all_reduce, "ring"},
+                                   {CollectiveKind::all_gather, "ring"},
+                                   {CollectiveKind::reduce_scatter, "ring"}}) {
+    const Algorithm& algorithm = find(kind, name);
+    CAPTURE(name);
+    const Layout layout = along_rails(8);
+    const auto of = [&](std::uint32_t count, const SimulationOptions& options) {
+      return run(algorithm, padded(algorithm, 4 * count, 100'000, layout), layout, rails(count), contended(), options);
+    };
+    SimulationOptions whole;
+    whole.classes = whole.repeat_loops = false;
+    const Simulated few = of(4, {});
+    CHECK(few.time == of(4, whole).time);
+    CHECK(few.lanes == 4);  // one for each place on the way through a node
+    CHECK(of(32, {}).lanes == few.lanes);
   }
 }
 
