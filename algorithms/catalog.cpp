@@ -15,6 +15,7 @@ namespace athanor {
 // Each defined in the file of its name, algorithms/<kind>/<name>.cpp; a new one takes a line here and one below.
 Algorithm ring_all_reduce();
 Algorithm double_binary_tree_all_reduce();
+Algorithm node_chain_tree_all_reduce();
 Algorithm recursive_doubling_all_reduce();
 Algorithm halving_doubling_all_reduce();
 Algorithm parameter_server_all_reduce();
@@ -87,6 +88,7 @@ using Maker = Algorithm (*)();
 constexpr Maker kMakers[] = {
     ring_all_reduce,
     double_binary_tree_all_reduce,
+    node_chain_tree_all_reduce,
     recursive_doubling_all_reduce,
     halving_doubling_all_reduce,
     parameter_server_all_reduce,

@@ -77,6 +77,9 @@ constexpr Law kOnOnePort[] = {
        const std::int64_t h = log2_up(p);
        return terms(2 * log2_up(p), (2 * h - 1) * n, (2 * h - 1) * n / 2);
      }},
+    // Without groups it is one chain.
+    {all_reduce, "node_chain_tree", any,
+     [](std::uint32_t p, std::int64_t n) { return terms(2 * (p - 1), 2 * (p - 1) * n, (p - 1) * n); }},
     {all_reduce, "recursive_doubling", power_of_two, doubling_form},
     {all_reduce, "halving_doubling", power_of_two, halving_form},
     // Incast: P-1 pushes share the server's port, and so do its P-1 answers.
