@@ -1,6 +1,7 @@
 #include "sim/words.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -32,6 +33,11 @@ std::optional<std::int64_t> whole_number_of(std::string_view word) {
 }
 
 /// By the last star that may take one character more.
+bool equal_but_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 bool matches_pattern(std::string_view pattern, std::string_view text) {
   std::size_t p = 0;
   std::size_t t = 0;

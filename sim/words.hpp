@@ -13,6 +13,9 @@ std::vector<std::string_view> words_of_line(std::string_view line);
 std::optional<double> number_of(std::string_view word);
 std::optional<std::int64_t> whole_number_of(std::string_view word);
 
+/// Whether two words differ in the case of letters at most.
+bool equal_but_case(std::string_view a, std::string_view b);
+
 /// Whether all of `text` is as `pattern` says: '*' stands for any characters, '?' for one.
 bool matches_pattern(std::string_view pattern, std::string_view text);
 

@@ -1,10 +1,10 @@
 #include "models/nccl/nccl.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 
 #include "models/nccl/channel_graph.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -15,11 +15,6 @@ constexpr std::array<std::string_view, kNcclAlgorithms> kAlgorithmNames{
 constexpr std::array<std::string_view, kNcclProtocols> kProtocolNames{"LL", "LL128", "Simple"};
 constexpr std::array<std::string_view, 12> kPathNames{"LOC", "NVL", "NVB", "C2C", "PIX", "PXB",
                                                       "P2C", "PXN", "PHB", "SYS", "NET", "DIS"};
-
-bool equal_but_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
 
 template <class Value, std::size_t N>
 std::optional<Value> find_name(const std::array<std::string_view, N>& names, std::string_view wanted) {

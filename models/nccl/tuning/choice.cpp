@@ -1,0 +1,230 @@
+#include "models/nccl/tuning/choice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "models/nccl/tuning/rates.hpp"
+#include "models/nccl/tuning/tables.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Algorithm = NcclAlgorithm;
+using Protocol = NcclProtocol;
+
+constexpr std::uint32_t kWarp = 32;
+constexpr std::uint32_t kMostThreads = 640;
+
+std::string label(const NcclEstimate& estimate) {
+  return fmt::format("{} with {}", name(estimate.algorithm), name(estimate.protocol));
+}
+
+std::string text_of(NcclVersion version) {
+  return fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
+}
+
+std::uint32_t most_threads(const NcclCommunicator& communicator, Algorithm algorithm, Protocol protocol) {
+  const NcclEnvironment& environment = communicator.environment;
+  const bool in_switches = algorithm != Algorithm::ring && algorithm != Algorithm::tree && algorithm != Algorithm::pat;
+  if (in_switches) { return kMostThreads; }
+  if (protocol == Protocol::ll128) { return environment.ll128_threads.value_or(kMostThreads); }
+  const ChannelGraph& ring = communicator.graphs.ring;
+  // A ring no faster than one PCIe 3 slot does with half.
+  const bool slow =
+      algorithm == Algorithm::ring && protocol == Protocol::simple && ring.speed_intra * ring.count() <= 12;
+  return environment.threads.value_or(slow ? 256 : 512);
+}
+
+/// Bytes that make one more thread worth while.
+std::int64_t thread_threshold(const NcclCommunicator& communicator, Algorithm algorithm, Protocol protocol) {
+  if (algorithm == Algorithm::collnet_direct || algorithm == Algorithm::collnet_chain) { return 512; }
+  if (protocol == Protocol::simple) { return 64; }
+  return protocol == Protocol::ll && algorithm == Algorithm::ring ? 8 * std::int64_t{communicator.ranks} : 8;
+}
+
+/// Work for which a grid of blocks and threads is needed.
+struct Grid {
+  std::int64_t channels = 1;
+  std::int64_t threads = kMostThreads;
+};
+
+/// CollNetDirect drops to 16 channels one by one, then to 8 by the rule for 8, and so on; half way its threshold
+/// halves.
+Grid direct_grid(std::int64_t bytes, Grid grid, std::int64_t threshold) {
+  bool drop = true;
+  for (std::int64_t target = 16; target >= 1 && drop; target /= 2) {
+    while ((drop = bytes < grid.channels * grid.threads * threshold) && grid.channels > target) {
+      if (grid.channels == target + target / 2) { threshold /= 2; }
+      --grid.channels;
+    }
+  }
+  return grid;
+}
+
+Grid dropped_grid(std::int64_t bytes, Grid grid, std::int64_t threshold) {
+  while (bytes < grid.channels * grid.threads * threshold && grid.channels >= 2) { --grid.channels; }
+  while (bytes < grid.channels * grid.threads * threshold && grid.threads % 128 == 0) { grid.threads /= 2; }
+  return grid;
+}
+
+std::uint32_t nvls_channels(const NcclCommunicator& communicator, Algorithm algorithm) {
+  const std::uint32_t channels = nvls_sizes(communicator).channels;
+  const bool over_network = algorithm == Algorithm::nvls && communicator.nodes > 1;
+  return over_network ? std::min(channels, compute_channels(communicator)) : channels;
+}
+
+Grid grid_of(const NcclCommunicator& communicator, const NcclCall& call, Algorithm algorithm, Protocol protocol) {
+  Grid grid{compute_channels(communicator), most_threads(communicator, algorithm, protocol)};
+  const std::int64_t threshold = thread_threshold(communicator, algorithm, protocol);
+  switch (algorithm) {
+    case Algorithm::nvls:
+    case Algorithm::nvls_tree: grid.channels = nvls_channels(communicator, algorithm); return grid;
+    case Algorithm::collnet_direct:
+      return direct_grid(call.bytes.count(), grid, threshold * std::max(1U, communicator.collnet.heads));
+    case Algorithm::tree:
+    case Algorithm::ring:
+    case Algorithm::collnet_chain:
+    case Algorithm::pat: break;
+  }
+  return dropped_grid(call.bytes.count(), grid, threshold);
+}
+
+/// Of a block in the end: a warp more that synchronises with Ring, all that there are with Tree and PAT.
+std::int64_t launched_threads(Algorithm algorithm, Protocol protocol, std::int64_t threads) {
+  if (algorithm == Algorithm::tree || algorithm == Algorithm::pat) { return kMostThreads; }
+  if (algorithm == Algorithm::ring && protocol == Protocol::simple) { threads += kWarp; }
+  return std::max<std::int64_t>(threads, 3 * kWarp);
+}
+
+std::optional<NcclEstimate> best_of(const std::vector<NcclEstimate>& estimates) {
+  std::optional<NcclEstimate> best;
+  for (const NcclEstimate& each : estimates) {
+    if (each.disabled.empty() && (!best || each.time < best->time)) { best = each; }
+  }
+  return best;
+}
+
+NcclChoice choice_from(const NcclCommunicator& communicator, const NcclCall& call, const NcclEstimate& estimate) {
+  const Grid grid = grid_of(communicator, call, estimate.algorithm, estimate.protocol);
+  NcclChoice choice;
+  choice.algorithm = estimate.algorithm;
+  choice.protocol = estimate.protocol;
+  choice.channels = static_cast<std::uint32_t>(grid.channels);
+  choice.threads = static_cast<std::uint32_t>(launched_threads(estimate.algorithm, estimate.protocol, grid.threads));
+  choice.latency = estimate.latency;
+  choice.bandwidth = estimate.bandwidth;
+  choice.time = estimate.time;
+  return choice;
+}
+
+void add_runner_up(const std::vector<NcclEstimate>& estimates, NcclChoice& choice) {
+  std::vector<NcclEstimate> others;
+  for (const NcclEstimate& each : estimates) {
+    const bool chosen = each.algorithm == choice.algorithm && each.protocol == choice.protocol;
+    if (!chosen) { others.push_back(each); }
+  }
+  const auto second = best_of(others);
+  choice.reasons.push_back(second ? fmt::format("{:.1f} us by NCCL's model, before {} at {:.1f} us", choice.time,
+                                                label(*second), second->time)
+                                  : fmt::format("nothing else is left; {:.1f} us by NCCL's model", choice.time));
+}
+
+/// Algorithms that NCCL_ALGO names and that cannot run.
+void add_asked(const NcclCommunicator& communicator, const NcclCall& call, NcclChoice& choice) {
+  const auto& asked = communicator.environment.algorithms.at(static_cast<std::size_t>(call.function));
+  for (std::size_t i = 0; i < kNcclAlgorithms; ++i) {
+    const auto algorithm = static_cast<Algorithm>(i);
+    if (asked.at(i) != NcclEnable::on || algorithm == choice.algorithm) { continue; }
+    const std::string why = nccl_obstacle(communicator, call, algorithm, Protocol::simple);
+    if (!why.empty() && !why.starts_with("NCCL_PROTO")) {
+      choice.reasons.push_back(fmt::format("NCCL_ALGO allows {}, which cannot run: {}", name(algorithm), why));
+    }
+  }
+}
+
+/// LL128 that NCCL_PROTO switched on where NCCL would not.
+void add_unsafe(const NcclCommunicator& communicator, const NcclCall& call, NcclChoice& choice) {
+  if (choice.protocol != Protocol::ll128) { return; }
+  NcclCommunicator unset = communicator;
+  unset.environment.protocols = {};
+  const std::string why = nccl_obstacle(unset, call, choice.algorithm, Protocol::ll128);
+  if (!why.empty()) {
+    choice.reasons.push_back(fmt::format("NCCL_PROTO switches LL128 on where it may corrupt data: {}", why));
+  }
+}
+
+void add_version(const NcclCommunicator& communicator, NcclChoice& choice) {
+  const std::vector<NcclVersion> known = nccl_tuned_versions();
+  const NcclVersion tables = nccl_tuning_tables(communicator.version).since;
+  if (communicator.version < known.front()) {
+    choice.reasons.push_back(fmt::format("NCCL {} is older than what is known; its tables are taken to be those of {}",
+                                         text_of(communicator.version), text_of(tables)));
+  } else if (communicator.version.minor != tables.minor && tables != known.back()) {
+    choice.reasons.push_back(fmt::format("NCCL {} is tuned with the tables of {}, the nearest that are known",
+                                         text_of(communicator.version), text_of(tables)));
+  }
+}
+
+/// Before 2.24 Ring with all protocols is left when nothing else is.
+NcclEstimate fallback(const NcclCommunicator& communicator, const NcclCall& call) {
+  std::vector<NcclEstimate> rings;
+  for (std::size_t i = 0; i < kNcclProtocols; ++i) {
+    rings.push_back(nccl_estimate(communicator, call, Algorithm::ring, static_cast<Protocol>(i)));
+    rings.back().disabled.clear();
+  }
+  return *best_of(rings);
+}
+
+std::string variable_text(const NcclCommunicator& communicator, const char* variable) {
+  const auto found = communicator.environment.given.find(variable);
+  return found == communicator.environment.given.end() ? "" : fmt::format(" {} is {}.", variable, found->second);
+}
+
+[[noreturn]] void refuse(const NcclCommunicator& communicator, const NcclCall& call,
+                         const std::vector<NcclEstimate>& estimates) {
+  std::string whys;
+  for (const NcclEstimate& each : estimates) {
+    if (each.disabled.starts_with("NCCL_") || !nccl_has(communicator, call.function, each.algorithm, each.protocol)) {
+      continue;
+    }
+    whys += fmt::format(" {}: {}.", label(each), each.disabled);
+  }
+  throw SimulationError("nccl-invalid-usage",
+                        fmt::format("no algorithm/protocol available for function {} with datatype {}: NCCL ends with "
+                                    "ncclInvalidUsage.{}{}{} Allow Ring, which always runs",
+                                    name(call.function), name(call.type), variable_text(communicator, "NCCL_ALGO"),
+                                    variable_text(communicator, "NCCL_PROTO"), whys));
+}
+
+}  // namespace
+
+NcclChoice nccl_choice_of(const NcclCommunicator& communicator, const NcclCall& call, NcclAlgorithm algorithm,
+                          NcclProtocol protocol) {
+  return choice_from(communicator, call, nccl_estimate(communicator, call, algorithm, protocol));
+}
+
+NcclChoice nccl_choose(const NcclCommunicator& communicator, const NcclCall& call) {
+  const std::vector<NcclEstimate> estimates = nccl_estimates(communicator, call);
+  std::optional<NcclEstimate> best = best_of(estimates);
+  const bool falls_back = !best;
+  if (falls_back && communicator.version >= NcclVersion{2, 24, 0}) { refuse(communicator, call, estimates); }
+  if (falls_back) { best = fallback(communicator, call); }
+  NcclChoice choice = choice_from(communicator, call, *best);
+  if (falls_back) {
+    choice.reasons.push_back(
+        "nothing that NCCL_ALGO and NCCL_PROTO allow can run, and NCCL before 2.24 falls back to Ring");
+  } else {
+    add_runner_up(estimates, choice);
+    add_unsafe(communicator, call, choice);
+  }
+  add_asked(communicator, call, choice);
+  add_version(communicator, choice);
+  return choice;
+}
+
+}  // namespace athanor

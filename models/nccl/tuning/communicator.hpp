@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "models/nccl/channel_graph.hpp"
+#include "models/nccl/nccl.hpp"
+#include "models/nccl/tuning/environment.hpp"
+#include "sim/units.hpp"
+
+namespace athanor {
+
+enum class CpuArchitecture : std::uint8_t { x86, arm, power };
+/// Mixed: hosts of AMD and of others in one communicator.
+enum class CpuVendor : std::uint8_t { intel, amd, mixed, other };
+
+/// What the plugin for reductions in the network can do (SHARP's: NCCL facts of nccl-rdma-sharp-plugins).
+struct CollNetPlugin {
+  bool present = false;
+  bool gathers = false;      ///< iallgather
+  bool scatters = false;     ///< ireducescatter
+  bool short_types = false;  ///< int8, uint8 and bfloat16 too: SHARP v3
+  std::uint32_t heads = 0;   ///< GPUs of a node with a NIC that takes part
+};
+
+/// How GPUs reach each other, for sends and receives.
+struct NcclPeers {
+  bool all_nvlink = true;             ///< every pair of a node is joined by NVLink
+  std::uint32_t least_links = 1;      ///< floor(path rate / rate of one NVLink), of the pair that has least
+  std::uint32_t nics = 1;             ///< local to one GPU
+  double nic_rate = 0;                ///< GB/s of these together
+  NcclPath nic_path = NcclPath::pix;  ///< from a GPU to its NIC
+};
+
+/// What NCCL knows of a communicator when it tunes. Values are the worst over all ranks, as NCCL exchanges them.
+struct NcclCommunicator {
+  NcclVersion version;
+  std::uint32_t ranks = 1;
+  std::uint32_t nodes = 1;
+  std::uint32_t most_local_ranks = 1;   ///< on one node
+  std::uint32_t least_capability = 90;  ///< compute capability x 10
+  std::uint32_t greatest_capability = 90;
+  CpuArchitecture cpu = CpuArchitecture::x86;
+  CpuVendor vendor = CpuVendor::intel;
+  ChannelGraphs graphs;
+  bool multicast = false;  ///< NVLink multicast: NVSwitch of generation 3 and a driver that offers it
+  bool nvswitch = false;
+  bool host_network = true;  ///< the network is driven by the CPU, not offloaded to the GPU
+  bool cuda_11_8 = false;
+  bool registered = false;  ///< the user's buffers are registered, or captured in a graph
+  CollNetPlugin collnet;
+  NcclPeers peers;
+  NcclEnvironment environment;
+
+  double ranks_per_node() const { return static_cast<double>(ranks) / static_cast<double>(nodes); }
+};
+
+/// Blocks of a kernel at most, and with them rings and trees (two for each channel that the search found, four on
+/// Hopper with few NICs, half as many again with CollNet), within NCCL_MIN/MAX_NCHANNELS and _CTAS.
+/// NCCL 2.30.7, src/graph/connect.cc.
+std::uint32_t compute_channels(const NcclCommunicator& communicator);
+
+/// Channels and chunks of NVLS and NVLSTree. NCCL 2.30.7, src/transport/nvls.cc.
+struct NvlsSizes {
+  std::uint32_t channels = 16;
+  Bytes chunk{131072};
+  Bytes tree_chunk{131072};  ///< of NVLSTree at most
+};
+NvlsSizes nvls_sizes(const NcclCommunicator& communicator);
+
+/// GPUs of a node that reduce for the others with NVLS.
+std::uint32_t nvls_heads(const NcclCommunicator& communicator);
+
+/// Bytes of the buffer of one channel, connection and direction.
+Bytes buffer_of(const NcclEnvironment& environment, NcclProtocol protocol);
+
+}  // namespace athanor

@@ -1,0 +1,89 @@
+#include "models/nccl/tuning/peer_work.hpp"
+
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "tests/models/nccl/nccl_systems.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+using namespace athanor::testing;
+
+TEST_CASE("Channels for peers are powers of two, twice the NVLinks to one peer") {
+  CHECK(peer_channels(dgx_h100(1)) == 32);
+  CHECK(channels_per_peer(dgx_h100(1)) == 32);
+  CHECK(peer_channels(dgx_h100(2)) == 16);
+  CHECK(channels_per_peer(pcie_box()) == 2);
+  CHECK(peer_channels(with_variable(dgx_h100(1), "NCCL_MAX_P2P_NCHANNELS", "8")) == 8);
+  CHECK(peer_channels(with_variable(dgx_h100(2), "NCCL_MIN_P2P_NCHANNELS", "20")) == 32);
+}
+
+TEST_CASE("Between nodes a peer has a channel for each 14 GB/s of its NIC, fewer among many ranks") {
+  CHECK(channels_per_peer(dgx_h100(2)) == 4);
+  CHECK(channels_per_peer(dgx_h100(4)) == 4);
+  CHECK(channels_per_peer(dgx_h100(8)) == 2);
+  CHECK(channels_per_peer(dgx_h100(16)) == 1);
+  CHECK(channels_per_peer(dgx_a100(2)) == 2);
+  CHECK(channels_per_peer(with_version(dgx_h100(2), {2, 27, 5})) == 2);
+  CHECK(channels_per_peer(with_version(dgx_h100(16), {2, 27, 5})) == 1);
+  CHECK(channels_per_peer(with_variable(dgx_h100(2), "NCCL_NCHANNELS_PER_NET_PEER", "8")) == 8);
+}
+
+TEST_CASE("A message on a node is cut into as few parts as all peers have channels for, and more above 16 MiB") {
+  const auto parts = [](Bytes bytes) { return nccl_peer_work(dgx_h100(1), bytes, false).parts; };
+  CHECK(parts(0_B) == 1);
+  CHECK(parts(64_KiB) == 1);
+  CHECK(parts(65_KiB) == 2);
+  CHECK(parts(1_MiB) == 4);  // 32 channels for 8 ranks
+  CHECK(parts(64_MiB) == 4);
+  CHECK(parts(64_MiB + Bytes{4}) == 8);
+  CHECK(parts(1_GiB) == 32);
+  CHECK(nccl_peer_work(dgx_h100(1), 1_MiB, false).part == 256_KiB);
+  CHECK(nccl_peer_work(dgx_h100(1), Bytes{4097 * 3}, false).part == 16_KiB);
+}
+
+TEST_CASE("A message to another node is cut into parts of 128 KiB, and finer chunks where it is short") {
+  const auto work = [](Bytes bytes) { return nccl_peer_work(dgx_h100(2), bytes, true); };
+  CHECK(work(64_KiB).parts == 1);
+  CHECK(work(128_KiB).parts == 1);
+  CHECK(work(128_KiB + Bytes{1}).parts == 2);
+  CHECK(work(1_GiB).parts == 4);
+  CHECK(work(128_KiB - Bytes{1}).chunk == 32_KiB);
+  CHECK(work(128_KiB).chunk == 64_KiB);
+  CHECK(work(1_MiB - Bytes{1}).chunk == 64_KiB);
+  CHECK(work(1_MiB).chunk == 128_KiB);
+  NcclCommunicator grace = dgx_b200(2);
+  grace.cpu = CpuArchitecture::arm;
+  CHECK(nccl_peer_work(grace, 16_MiB, true).chunk == 256_KiB);
+  CHECK(nccl_peer_work(with_variable(dgx_h100(2), "NCCL_P2P_NET_CHUNKSIZE", "262144"), 16_MiB, true).chunk == 256_KiB);
+}
+
+TEST_CASE("Messages of at most 16 KiB a channel take LL within a node, where it has buffers") {
+  const auto protocol = [](const NcclCommunicator& box, Bytes bytes, bool over_network) {
+    return nccl_peer_work(box, bytes, over_network).protocol;
+  };
+  CHECK(protocol(dgx_h100(1), 16_KiB, false) == NcclProtocol::ll);
+  CHECK(protocol(dgx_h100(1), 16_KiB + Bytes{1}, false) == NcclProtocol::simple);
+  CHECK(protocol(dgx_h100(2), 8_B, true) == NcclProtocol::simple);
+  CHECK(protocol(with_variable(dgx_h100(2), "NCCL_ALLOC_P2P_NET_LL_BUFFERS", "1"), 8_B, true) == NcclProtocol::ll);
+  CHECK(protocol(with_variable(dgx_h100(1), "NCCL_P2P_LL_THRESHOLD", "0"), 8_B, false) == NcclProtocol::simple);
+  CHECK(nccl_peer_work(dgx_h100(1), 8_B, false).chunk == 32_KiB);
+  CHECK(nccl_peer_work(dgx_h100(1), 1_MiB, false).chunk == 512_KiB);
+  CHECK(nccl_peer_work(pcie_box(), 1_MiB, false).chunk == 128_KiB);
+}
+
+TEST_CASE("Rounds begin at channels in bit-reversed order") {
+  const NcclCommunicator one = dgx_h100(1);
+  CHECK(peer_channel(one, 0, 0) == 0);
+  CHECK(peer_channel(one, 1, 0) == 16);
+  CHECK(peer_channel(one, 2, 0) == 8);
+  CHECK(peer_channel(one, 3, 5) == 29);
+  CHECK(peer_channel(one, 3, 9) == 1);
+  std::set<std::uint32_t> bases;
+  for (std::uint32_t round = 0; round < 32; ++round) { bases.insert(peer_channel(one, round, 0)); }
+  CHECK(bases.size() == 32);
+  const NcclCommunicator two = dgx_h100(2);
+  CHECK(peer_channel(two, 7, 0) == 0);
+  CHECK(peer_channel(two, 8, 0) == 8);
+}
