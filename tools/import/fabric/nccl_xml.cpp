@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
+#include "models/nccl/machine/link_rates.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "sim/lines.hpp"
-#include "tools/import/fabric/nccl_rates.hpp"
 #include "topologies/node/node_spec.hpp"
 
 namespace athanor {
@@ -258,8 +258,9 @@ class Topology {
   void join_cpus() {
     for (std::size_t b = 1; b < cpus_.size(); ++b) {
       const pugi::xml_node& xml = cpus_[b].xml;
-      const NcclCpu cpu{xml.attribute("arch").value(), xml.attribute("vendor").value(),
-                        static_cast<int>(number(xml, "familyid", 0)), static_cast<int>(number(xml, "modelid", 0))};
+      const CpuIdentity cpu{xml.attribute("arch").value(), xml.attribute("vendor").value(),
+                            static_cast<std::uint32_t>(std::clamp<std::int64_t>(number(xml, "familyid", 0), 0, 4095)),
+                            static_cast<std::uint32_t>(std::clamp<std::int64_t>(number(xml, "modelid", 0), 0, 4095))};
       const std::optional<Link> link = nccl_socket(cpu);
       if (!link) {
         problem(xml, "unknown-rate",

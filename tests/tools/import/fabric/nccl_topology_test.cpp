@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
+#include "models/nccl/machine/link_rates.hpp"
 #include "tests/tools/import/fabric/imported_fabric.hpp"
-#include "tools/import/fabric/nccl_rates.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

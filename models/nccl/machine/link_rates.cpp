@@ -1,7 +1,8 @@
-#include "tools/import/fabric/nccl_rates.hpp"
+#include "models/nccl/machine/link_rates.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 namespace athanor {
 
@@ -51,7 +52,7 @@ const PcieRate* pcie_rate(std::string_view speed) {
   return found == kPcie.end() ? nullptr : found;
 }
 
-std::optional<Link> intel_socket(int family, int model) {
+std::optional<Link> intel_socket(std::uint32_t family, std::uint32_t model) {
   if (family != 6) { return std::nullopt; }
   if (model >= 0xCF) { return link(160'000, 40'000, kSocketLatency, LinkKind::socket); }
   if (model >= 0x8F) { return link(128'000, 22'000, kSocketLatency, LinkKind::socket); }
@@ -79,7 +80,7 @@ Link nccl_pcie(std::string_view speed, std::int64_t width) {
           LinkKind::pcie};
 }
 
-std::optional<Link> nccl_socket(const NcclCpu& cpu) {
+std::optional<Link> nccl_socket(const CpuIdentity& cpu) {
   if (cpu.arch == "ppc64") { return link(32'000, 32'000, kSocketLatency, LinkKind::socket); }
   if (cpu.arch == "arm64") { return link(6'000, 6'000, kSocketLatency, LinkKind::socket); }
   if (cpu.arch != "x86_64") { return std::nullopt; }
@@ -91,5 +92,27 @@ std::optional<Link> nccl_socket(const NcclCpu& cpu) {
 Link nccl_local() { return link(5'000'000, 5'000'000, kPcieLatency, LinkKind::pcie); }
 
 Link nccl_c2c(std::int64_t megabytes) { return link(megabytes, megabytes, kNvlinkLatency, LinkKind::c2c); }
+
+std::optional<std::int64_t> nccl_nvlink_megabytes(std::uint32_t compute_capability, const NcclVersion& version) {
+  const std::optional<Link> one = nccl_nvlink(static_cast<int>(compute_capability));
+  if (!one) { return std::nullopt; }
+  const bool early_hopper = compute_capability >= 90 && compute_capability < 100 && version < NcclVersion{2, 19, 0};
+  return early_hopper ? 20'000 : one->usable.count() / kMegabyte;
+}
+
+std::optional<std::int64_t> nccl_pcie_megabytes(Bandwidth line_rate) {
+  const std::int64_t kilobytes = line_rate.count() / 1'000;
+  std::optional<std::int64_t> best;
+  std::int64_t nearest = kilobytes / 25;
+  for (const PcieRate& rate : kPcie) {
+    for (std::int64_t lanes = 1; lanes <= 16; lanes *= 2) {
+      const std::int64_t off = std::abs(rate.line * lanes - kilobytes);
+      if (off > nearest) { continue; }
+      nearest = off;
+      best = rate.usable * lanes / 1'000;
+    }
+  }
+  return best;
+}
 
 }  // namespace athanor

@@ -4,7 +4,9 @@
 #include <optional>
 #include <string_view>
 
+#include "models/nccl/nccl.hpp"
 #include "topologies/fabric.hpp"
+#include "topologies/node/node_identity.hpp"
 
 namespace athanor {
 
@@ -20,19 +22,20 @@ Link nccl_pcie(std::string_view speed, std::int64_t width);
 /// Whether the speed is one that NCCL knows.
 bool nccl_knows_pcie_speed(std::string_view speed);
 
-struct NcclCpu {
-  std::string_view arch;    ///< "x86_64", "arm64", "ppc64"
-  std::string_view vendor;  ///< "GenuineIntel", "AuthenticAMD", "CentaurHauls", "  Shanghai  "
-  int family = 0;
-  int model = 0;
-};
 /// Between two CPUs (NUMA nodes) of one host. None for a processor that NCCL has no figure for.
-std::optional<Link> nccl_socket(const NcclCpu& cpu);
+std::optional<Link> nccl_socket(const CpuIdentity& cpu);
 
 /// What NCCL calls local: a NIC that stands directly below a CPU, several ports of one NIC, peer switches.
 Link nccl_local();
 
 /// A GPU's connection to its CPU, from megabytes a second.
 Link nccl_c2c(std::int64_t megabytes);
+
+/// One NVLink as a version counts it, in MB/s: before 2.19 that of compute capability 90 had 20 GB/s. Nothing below 60.
+std::optional<std::int64_t> nccl_nvlink_megabytes(std::uint32_t compute_capability, const NcclVersion& version);
+
+/// What NCCL would count for a PCIe port of this line rate, in MB/s: that of the nearest generation and width, where
+/// one is within 4 %.
+std::optional<std::int64_t> nccl_pcie_megabytes(Bandwidth line_rate);
 
 }  // namespace athanor

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/nccl/nccl.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+/// What NCCL tells apart among devices.
+enum class NcclDevice : std::uint8_t { gpu, pci, nvs, cpu, nic, net };
+enum class NcclLinkKind : std::uint8_t { loc, nvl, c2c, pci, sys, net };
+
+/// What NCCL counts for a link that does not bound anything: 5000 GB/s.
+constexpr std::int64_t kNcclLocal = 5'000'000;
+
+/// A node as NCCL sees it (2.30, src/graph/topo.cc): devices and directed links with NCCL's own rates, which are not
+/// the hardware's. All rates are in MB/s (1e6 bytes/s), and whole, as NCCL rounds them.
+///
+/// One vertex stands for all NVSwitches. A NIC's port to the network is a device of its own (net) behind the NIC.
+struct NcclSystem {
+  struct Link {
+    std::uint32_t to = 0;
+    NcclLinkKind kind = NcclLinkKind::loc;
+    std::int64_t rate = 0;
+    std::int64_t nvlinks =
+        0;  ///< of kind nvl: how many, each at the rate of the GPU's compute capability; 0: not known
+  };
+  struct Vertex {
+    NcclDevice kind = NcclDevice::pci;
+    std::uint32_t number = 0;  ///< its place among its kind
+    std::vector<Link> links;   ///< widest first, but the way to the CPU last
+  };
+  struct Gpu {
+    std::uint32_t vertex = 0;
+    std::uint32_t rank = 0;  ///< its number in channels: 0 .. GPUs - 1
+    std::uint32_t dev = 0;   ///< its number on the machine
+    /// Times ten. None: not known, or not from NVIDIA; then it is treated as one of 80 of which nothing is known that
+    /// came later.
+    std::optional<std::uint32_t> compute_capability;
+    bool gdr = true;   ///< GPUDirect RDMA
+    bool peer = true;  ///< direct access to and from other GPUs over PCIe
+  };
+  struct Net {
+    std::uint32_t vertex = 0;
+    std::uint32_t dev = 0;  ///< its number in channels
+    std::int64_t rate = 0;
+    double latency = 0;  ///< us
+    bool gdr = true;
+    std::optional<bool> reduces;  ///< switches behind it add up (SHARP); none: the file does not say
+    std::uint64_t guid = 0;       ///< ports of one guid and number are one
+    std::uint32_t port = 0;
+  };
+  struct Cpu {
+    std::uint32_t vertex = 0;
+    CpuIdentity identity;
+  };
+
+  std::vector<Vertex> vertices;
+  std::vector<Gpu> gpus;  ///< in the order in which NCCL meets them
+  std::vector<Net> nets;
+  std::vector<Cpu> cpus;
+  std::optional<std::uint32_t> nvs;  ///< vertex
+};
+
+/// The compute capability that decides: 80 where it is not known.
+std::uint32_t compute_capability(const NcclSystem::Gpu& gpu);
+/// The least of all GPUs. Requires one.
+std::uint32_t least_compute_capability(const NcclSystem& system);
+
+std::uint32_t add_vertex(NcclSystem& system, NcclDevice kind);
+/// One direction; adds up with a link of the kind that is there.
+void connect(NcclSystem& system, std::uint32_t from, const NcclSystem::Link& link);
+/// Both directions.
+void connect_both(NcclSystem& system, std::uint32_t a, std::uint32_t b, NcclLinkKind kind, std::int64_t rate,
+                  std::int64_t nvlinks = 0);
+/// The vertex of all NVSwitches, made when it is first asked for.
+std::uint32_t nvs_vertex(NcclSystem& system);
+/// Of every device below a CPU the link towards the CPU becomes the last.
+void sort_links(NcclSystem& system);
+
+/// The same with the rates that a version counts for NVLinks.
+NcclSystem as_counted(NcclSystem system, const NcclVersion& version);
+
+/// With some of its GPUs only, by rank, each once and in ascending order: NCCL does not see the others, which means
+/// that nothing goes through them either. GPU i of the list gets rank i. Requires one at least.
+NcclSystem with_gpus(const NcclSystem& system, const std::vector<std::uint32_t>& ranks);
+
+/// The first node of a cluster, GPUs and NICs by their numbers there. NICs are those on the network that ranks use, at
+/// its line rate; several ports of one count together. CPUs and GPUs are what the identity of the cluster says. Rates
+/// of PCIe and CPU links are NCCL's for the generation and width, or CPU, and the payload rate of the link where that
+/// is not known. Sockets that no link joins are hosts of their own, as in a rack on NVLink.
+///
+/// An endpoint that is no GPU of a node is taken for a machine of one GPU and one NIC.
+NcclSystem nccl_system(const Cluster& cluster);
+
+}  // namespace athanor
