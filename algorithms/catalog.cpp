@@ -70,16 +70,23 @@ Algorithm pairwise_all_to_all();
 Algorithm direct_all_to_all();
 Algorithm bruck_all_to_all();
 Algorithm hierarchical_all_to_all();
+Algorithm rounds_all_to_all();
+Algorithm rounds_by_rail_all_to_all();
 Algorithm direct_all_to_all_v();
 Algorithm pairwise_all_to_all_v();
+Algorithm rounds_all_to_all_v();
+Algorithm rounds_by_rail_all_to_all_v();
 Algorithm linear_gather();
 Algorithm binomial_tree_gather();
+Algorithm rounds_gather();
 Algorithm linear_scatter();
 Algorithm binomial_tree_scatter();
+Algorithm rounds_scatter();
 Algorithm dissemination_barrier();
 Algorithm tree_barrier();
 Algorithm aggregation_tree_barrier();
 Algorithm direct_send_receive();
+Algorithm rounds_send_receive();
 
 namespace {
 
@@ -143,16 +150,23 @@ constexpr Maker kMakers[] = {
     direct_all_to_all,
     bruck_all_to_all,
     hierarchical_all_to_all,
+    rounds_all_to_all,
+    rounds_by_rail_all_to_all,
     direct_all_to_all_v,
     pairwise_all_to_all_v,
+    rounds_all_to_all_v,
+    rounds_by_rail_all_to_all_v,
     linear_gather,
     binomial_tree_gather,
+    rounds_gather,
     linear_scatter,
     binomial_tree_scatter,
+    rounds_scatter,
     dissemination_barrier,
     tree_barrier,
     aggregation_tree_barrier,
     direct_send_receive,
+    rounds_send_receive,
 };
 
 std::vector<Algorithm> all() {

@@ -56,7 +56,7 @@ std::uint32_t group_of(std::uint32_t ranks) {
 }
 
 /// One loop, several channels, several loops, slices, grains, rotated orders, all of them, grids and windows, cycles,
-/// orders that a library found.
+/// orders that a library found, rounds of messages in parts.
 std::vector<Layout> layouts(std::uint32_t ranks) {
   return {
       Layout{},
@@ -74,17 +74,19 @@ std::vector<Layout> layouts(std::uint32_t ranks) {
              .group = group_of(ranks),
              .orders = sample_orders(group_of(ranks)),
              .least_slice = Elements{4}},
+      Layout{.channels = 4, .chunk = Elements{3}, .group = group_of(ranks), .parts = 2, .peers_at_once = 3},
   };
 }
 
 std::string text(const Algorithm& algorithm, const Collective& collective, const Layout& layout) {
   return fmt::format(
       "{} {} of {} elements over {} ranks, root {}, in place {}; {} channels, chunk {}, {} slices, grain {}, "
-      "rotation {} in groups of {}, {} ways through them, dimensions {}, {} rings, {} outstanding",
+      "rotation {} in groups of {}, {} ways through them, dimensions {}, {} rings, {} outstanding, "
+      "{} parts for {} peers at once",
       algorithm.name, name(collective.kind), collective.count.count(), collective.ranks, collective.root,
       collective.in_place, layout.channels, layout.chunk.count(), layout.slices, layout.grain.count(), layout.rotation,
       layout.group, layout.orders == nullptr ? 0 : layout.orders->even.size(), fmt::join(layout.dimensions, " x "),
-      layout.rings, layout.outstanding);
+      layout.rings, layout.outstanding, layout.parts, layout.peers_at_once);
 }
 
 /// Proves an algorithm. Few ranks: every layout with every root, payload and place (in or out of place). Some ranks:

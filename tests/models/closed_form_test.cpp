@@ -137,6 +137,16 @@ constexpr Law kOnOnePort[] = {
     {all_to_all, "hierarchical", any, [](std::uint32_t p, std::int64_t n) { return blocks_in(p - 1, p, n); }},
     {all_to_all_v, "pairwise", any, [](std::uint32_t p, std::int64_t n) { return blocks_in(p - 1, p, n); }},
     {all_to_all_v, "direct", any, [](std::uint32_t p, std::int64_t n) { return blocks_in(1, p, n); }, true},
+    // Eight blocks at once share a port, the next come after them; without groups there are no rails.
+    {all_to_all, "rounds", any, [](std::uint32_t p, std::int64_t n) { return blocks_in((p + 7) / 8, p, n); }, true},
+    {all_to_all, "rounds_by_rail", any, [](std::uint32_t p, std::int64_t n) { return blocks_in((p + 7) / 8, p, n); },
+     true},
+    {all_to_all_v, "rounds", any, [](std::uint32_t p, std::int64_t n) { return blocks_in((p + 7) / 8, p, n); }, true},
+    {all_to_all_v, "rounds_by_rail", any, [](std::uint32_t p, std::int64_t n) { return blocks_in((p + 7) / 8, p, n); },
+     true},
+    {gather, "rounds", any, [](std::uint32_t p, std::int64_t n) { return blocks_in(1, p, n); }, true},
+    {scatter, "rounds", any, [](std::uint32_t p, std::int64_t n) { return blocks_in((p + 7) / 8, p, n); }, true},
+    {send_receive, "rounds", any, [](std::uint32_t, std::int64_t n) { return terms(1, n, 0); }},
     // Incast: all blocks share the root's port.
     {gather, "linear", any, [](std::uint32_t p, std::int64_t n) { return blocks_in(1, p, n); }, true},
     {gather, "binomial_tree", power_of_two,

@@ -180,6 +180,26 @@ TEST_CASE("rings along rails fold to as many classes on many nodes as on four, a
   }
 }
 
+TEST_CASE("rounds on rails fold to the lanes of one rank, and take as long as all of them") {
+  for (const char* const name : {"rounds", "rounds_by_rail"}) {
+    const Algorithm& algorithm = find(CollectiveKind::all_to_all, name);
+    CAPTURE(name);
+    const Layout layout{.channels = 4, .chunk = Elements{600}, .group = 4, .parts = 2};
+    const auto of = [&](std::uint32_t count, const SimulationOptions& options) {
+      return run(algorithm, padded(algorithm, 4 * count, 20'000, layout), layout, rails(count), contended(), options);
+    };
+    SimulationOptions whole;
+    whole.classes = whole.repeat_loops = false;
+    const Simulated few = of(4, {});
+    CHECK(few.time == of(4, whole).time);
+    // All ranks are alike, so that at most the lanes of one are left.
+    const std::uint32_t of_one = algorithm.make({algorithm.kind, 64, Elements{64 * 600}}, layout)->lanes(AgentId{0});
+    CHECK(few.lanes <= of_one);
+    CHECK(of(16, {}).lanes <= of_one);
+    CHECK(of(16, {}).lanes == of(8, {}).lanes);
+  }
+}
+
 TEST_CASE("a link that is overridden slows those that cross it, and is told from its equals") {
   const Algorithm& ring = find(CollectiveKind::all_reduce, "ring");
   const Collective collective = padded(ring, 16, 480'000, {});

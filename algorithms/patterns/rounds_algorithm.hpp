@@ -1,0 +1,10 @@
+#pragma once
+
+#include "algorithms/patterns/rounds_exchange.hpp"
+
+namespace athanor {
+
+/// What the algorithms by rounds of all kinds share; summary, formula, explanation and fabrics are for the caller.
+Algorithm rounds_algorithm(CollectiveKind kind, RoundsPath path);
+
+}  // namespace athanor
