@@ -16,8 +16,8 @@ struct CpuIdentity {
   bool operator==(const CpuIdentity&) const = default;
 };
 
-/// What communication libraries read from a machine, beside its links, to decide what to run. No data moves otherwise
-/// for it.
+/// What communication libraries read from a machine, beside its links, to decide what to run. For the two accesses data
+/// moves otherwise, too: by host memory where they are missing (NodeTemplate::staging).
 struct NodeIdentity {
   /// Of the GPUs, times ten: 90 of an H100. None: not known, or not from NVIDIA, and then there is none.
   std::optional<std::uint32_t> compute_capability;

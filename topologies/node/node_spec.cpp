@@ -76,6 +76,13 @@ void check_switches(const NodeSpec& spec, Faults& found) {
   found.push_back(fmt::format("{} PCIe switches in one node: at most {} are possible", switches, kMaxDevicesPerNode));
 }
 
+/// There has to be a memory to go by.
+void check_memory(const NodeSpec& spec, Faults& found) {
+  const bool direct = spec.identity.peer_access && spec.identity.gpu_direct;
+  const bool memory = !spec.graph || spec.graph->count(VertexKind::cpu) + spec.graph->count(VertexKind::memory) > 0;
+  if (!direct && !memory) { found.emplace_back("devices exchange data by host memory, but the node has no CPU"); }
+}
+
 void check_port(const NodeSpec& spec, Faults& found) {
   if (!spec.own_nics.empty() && spec.own_nics.size() != spec.nics) {
     found.push_back(fmt::format("{} NICs are described, but the node has {}", spec.own_nics.size(), spec.nics));
@@ -108,6 +115,7 @@ std::vector<std::string> faults(const NodeSpec& spec) {
   Faults found;
   if (spec.graph) {
     found = faults(*spec.graph);
+    check_memory(spec, found);
     check_port(spec, found);
     return found;
   }
@@ -129,6 +137,7 @@ std::vector<std::string> faults(const NodeSpec& spec) {
   check_scale_up(spec, found);
   check_link(spec.pcie_link, "PCIe", found);
   if (spec.socket_link) { check_link(*spec.socket_link, "the link between sockets", found); }
+  if (spec.memory_link) { check_link(*spec.memory_link, "the link from CPU to memory", found); }
   if (spec.c2c_link) { check_link(*spec.c2c_link, "the link from GPU to CPU", found); }
   check_port(spec, found);
   return found;

@@ -75,13 +75,15 @@ struct NodeSpec {
   LinkSpec pcie_link;                   ///< device to switch or socket, and switch to socket
   std::optional<LinkSpec> c2c_link;  ///< GPU to its socket instead of PCIe (Grace superchips); in groups without switch
   std::vector<PcieGroupSpec> pcie;   ///< trees; every GPU and every NIC is in exactly one group
-  /// The inside written out, in place of all from scale_up to pcie; gpus, nics and sockets count what is in it.
+  /// Between a socket and its memory; absent: memory is as fast as what goes to and from the socket.
+  std::optional<LinkSpec> memory_link;
+  /// The inside written out, in place of all from scale_up to memory_link; gpus, nics and sockets count what is in it.
   std::optional<NodeGraph> graph;
 
   NicSpec nic;                    ///< of every NIC, where they are alike
   std::vector<NicSpec> own_nics;  ///< of each NIC, where they are not; else empty
 
-  NodeIdentity identity;
+  NodeIdentity identity;  ///< its gpu_direct and peer_access also decide what goes by host memory
 
   const NicSpec& nic_spec(std::uint32_t number) const { return own_nics.empty() ? nic : own_nics[number]; }
 };

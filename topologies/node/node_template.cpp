@@ -33,6 +33,7 @@ NodeTemplate::NodeTemplate(const NodeSpec& spec) : spec_(spec) {
   }
   sort_links();
   find_paths();
+  choose_memories();
   std::vector<std::uint32_t> all(spec_.nics);
   std::iota(all.begin(), all.end(), 0);
   take_nics(std::move(all));
@@ -69,6 +70,7 @@ void NodeTemplate::add_devices() {
   const auto switches =
       std::count_if(groups.begin(), groups.end(), [](const PlacedGroup& placed) { return placed.group->has_switch; });
   first_switch_ = add(VertexKind::pcie_switch, static_cast<std::uint32_t>(switches));
+  first_memory_ = add(VertexKind::memory, spec_.memory_link ? spec_.sockets : 0);
   first_nic_ = add(VertexKind::nic, spec_.nics);
 }
 
@@ -129,6 +131,9 @@ void NodeTemplate::add_pcie() {
 }
 
 void NodeTemplate::add_sockets() {
+  for (std::uint32_t s = 0; s < spec_.sockets && spec_.memory_link; ++s) {
+    connect(first_socket_ + s, first_memory_ + s, *spec_.memory_link, LinkKind::socket);
+  }
   if (!spec_.socket_link) { return; }
   for (std::uint32_t a = 0; a < spec_.sockets; ++a) {
     for (std::uint32_t b = a + 1; b < spec_.sockets; ++b) {
@@ -249,6 +254,36 @@ void NodeTemplate::choose_nics() {
     const std::size_t turn = local < spec_.gpus ? gpus_before[nearest]++ : 0;
     nearest_nic_[local] = nearest[turn % nearest.size()];
   }
+}
+
+void NodeTemplate::choose_memories() {
+  if (spec_.identity.peer_access && spec_.identity.gpu_direct) { return; }
+  const auto has = [this](VertexKind kind) {
+    return std::any_of(vertices_.begin(), vertices_.end(), [&](const Vertex& v) { return v.kind == kind; });
+  };
+  const VertexKind kind = has(VertexKind::memory) ? VertexKind::memory : VertexKind::cpu;
+  std::vector<std::uint32_t> memories;
+  for (std::uint32_t v = 0; v < vertices(); ++v) {
+    if (vertices_[v].kind == kind) { memories.push_back(v); }
+  }
+  for (std::uint32_t gpu = 0; gpu < spec_.gpus; ++gpu) {
+    nearest_memory_.push_back(
+        *std::min_element(memories.begin(), memories.end(),
+                          [&](std::uint32_t a, std::uint32_t b) { return distance(gpu, a) < distance(gpu, b); }));
+  }
+}
+
+std::optional<std::uint32_t> NodeTemplate::staging(std::uint32_t from, std::uint32_t to) const {
+  if (nearest_memory_.empty() || from == to || next_port(from, to) == kNoPort) { return {}; }
+  const auto is = [this](std::uint32_t local, VertexKind kind) { return vertices_[local].kind == kind; };
+  const bool to_gpu = is(to, VertexKind::gpu);
+  const std::uint32_t gpu = to_gpu ? to : from;
+  const std::uint32_t other = to_gpu ? from : to;
+  const bool by_peers = is(other, VertexKind::gpu);
+  if (!is(gpu, VertexKind::gpu) || !(by_peers || is(other, VertexKind::nic))) { return {}; }
+  const bool direct = by_peers ? spec_.identity.peer_access : spec_.identity.gpu_direct;
+  if (direct || begins_with_nvlink(from, to)) { return {}; }
+  return nearest_memory_[gpu];
 }
 
 VertexId NodeTemplate::add_vertices(FabricBuilder& builder, std::uint32_t node) const {

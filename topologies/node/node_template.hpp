@@ -11,8 +11,8 @@
 namespace athanor {
 
 /// The vertices, links and shortest paths of one node; all nodes of a cluster are copies of it.
-/// Vertices are numbered within the node: GPUs first, then NVSwitch, sockets, PCIe switches, NICs; those of a node that
-/// is written out in the order of its list.
+/// Vertices are numbered within the node: GPUs first, then NVSwitch, sockets, PCIe switches, memories, NICs; those of a
+/// node that is written out in the order of its list.
 ///
 /// Paths are shortest in links. NICs are never passed through; a GPU only between two NVLinks of a mesh, and at most
 /// one. Among equals NVLink is taken before PCIe, then the greater rate of the narrowest link, then the lower port.
@@ -51,6 +51,10 @@ class NodeTemplate {
   /// The port by which `from` sends towards `to`, and the vertex that it leads to; kNoPort: there is no path.
   std::uint16_t next_port(std::uint32_t from, std::uint32_t to) const { return next_[from * vertices() + to]; }
   std::uint32_t neighbour(std::uint32_t from, std::uint16_t port) const { return links_[first_link_[from] + port].to; }
+  /// The memory (or CPU, where memories are no devices) by which data goes between GPUs that neither NVLink nor peer
+  /// access joins, and between a GPU and a NIC without GPUDirect: that of the GPU which receives, or which sends to a
+  /// NIC. Nothing where next_port leads the whole way.
+  std::optional<std::uint32_t> staging(std::uint32_t from, std::uint32_t to) const;
   /// The NIC that `local` uses unless told otherwise: fewest links away, and among those the one that GPUs before it
   /// on the same PCIe group have not taken, so that on a DGX GPU i takes NIC i. Requires nics() > 0.
   std::uint32_t nearest_nic(std::uint32_t local) const { return nearest_nic_[local]; }
@@ -81,12 +85,14 @@ class NodeTemplate {
   bool begins_with_nvlink(std::uint32_t from, std::uint32_t to) const;
   void take_nics(std::vector<std::uint32_t> nics);
   void choose_nics();
+  void choose_memories();
   std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
   Time forwarding(std::uint32_t local) const;
 
   NodeSpec spec_;
   std::uint32_t first_socket_ = 0;
   std::uint32_t first_switch_ = 0;
+  std::uint32_t first_memory_ = 0;
   std::uint32_t first_nic_ = 0;
   std::vector<Vertex> vertices_;
   std::vector<LocalLink> links_;                       // by source
@@ -95,6 +101,7 @@ class NodeTemplate {
   std::vector<std::uint32_t> nics_;                    // by number, which of the node's
   std::vector<std::optional<std::uint32_t>> numbers_;  // the inverse
   std::vector<std::uint32_t> nearest_nic_;
+  std::vector<std::uint32_t> nearest_memory_;  // of each GPU; empty: all access each other
 };
 
 }  // namespace athanor

@@ -65,6 +65,14 @@ bool RegularRouter::whole(const std::vector<LinkId>& path, std::size_t begin) co
 
 bool RegularRouter::go_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const {
   const Population::Home home = population_.home(from);
+  const auto memory = home.node->staging(from.value - home.first_vertex, to.value - home.first_vertex);
+  if (!memory) { return go_straight(from, to, path); }
+  const VertexId by{home.first_vertex + *memory};
+  return go_straight(from, by, path) && go_straight(by, to, path);
+}
+
+bool RegularRouter::go_straight(VertexId from, VertexId to, std::vector<LinkId>& path) const {
+  const Population::Home home = population_.home(from);
   const NodeTemplate& node = *home.node;
   const std::uint32_t first = home.first_vertex;
   const std::uint32_t target = to.value - first;

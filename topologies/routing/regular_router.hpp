@@ -10,9 +10,10 @@
 
 namespace athanor {
 
-/// Routes of a fabric made by a generator, computed from coordinates: inside a node from the table of its template,
-/// between nodes through the nearest NIC at both ends and the network's structure between.
-/// A request that begins or ends at a switch of the network takes a shortest path of the whole graph.
+/// Routes of a fabric made by a generator, computed from coordinates: inside a node from the table of its template, by
+/// way of host memory where the node says so (NodeTemplate::staging); between nodes through the nearest NIC at both
+/// ends and the network's structure between. A request that begins or ends at a switch of the network takes a shortest
+/// path of the whole graph.
 ///
 /// With `RoutingChoice::pxn`, or where rails are apart, data leaves by the NIC of the rail on which it arrives; with
 /// pxn it first goes over NVLink, where there is one, to a GPU that has this NIC as its nearest (as NCCL's PXN).
@@ -41,6 +42,7 @@ class RegularRouter : public Router {
   };
 
   bool go_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const;
+  bool go_straight(VertexId from, VertexId to, std::vector<LinkId>& path) const;
   bool go_round_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const;
   bool leave(VertexId from, VertexId nic, std::vector<LinkId>& path) const;
   bool cross(std::uint32_t source, std::uint32_t target, const RouteRequest& request, std::vector<LinkId>& path) const;

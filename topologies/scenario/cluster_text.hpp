@@ -59,6 +59,7 @@ struct NodeText {
   std::optional<LinkText> socket_link;
   std::optional<LinkText> pcie_link;
   std::optional<LinkText> c2c_link;
+  std::optional<LinkText> memory_link;
   std::optional<std::vector<PcieGroupSpec>> pcie;
   std::optional<std::string> nic;
   std::optional<std::uint32_t> nics;

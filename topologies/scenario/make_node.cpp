@@ -24,6 +24,7 @@ bool complete(NodeText& node, const Presets& presets, Problems& problems) {
   fill(node.socket_link, base.socket_link);
   fill(node.pcie_link, base.pcie_link);
   fill(node.c2c_link, base.c2c_link);
+  fill(node.memory_link, base.memory_link);
   fill(node.pcie, base.pcie);
   fill(node.cpu, base.cpu);
   if (!node.compute_capability && node.gpu == base.gpu) { node.compute_capability = base.compute_capability; }
@@ -56,6 +57,7 @@ class NodeMaker {
     spec_.pcie_link = text_.pcie_link ? link(*text_.pcie_link) : preset_link(gpu_ ? gpu_->pcie : "", text_.gpu_place);
     if (text_.socket_link) { spec_.socket_link = link(*text_.socket_link); }
     if (text_.c2c_link) { spec_.c2c_link = link(*text_.c2c_link); }
+    if (text_.memory_link) { spec_.memory_link = link(*text_.memory_link); }
     add_nics();
     add_identity();
     spec_.pcie = text_.pcie ? *text_.pcie : all_on_one_socket();

@@ -64,8 +64,8 @@ void read_node_graph(ObjectReader& reader, NodeText& node) {
                            if (!fields.describing()) { node.port = port; }
                          });
   if (reader.describing()) { return; }
-  for (const char* key :
-       {"preset", "gpu", "gpus", "scale_up", "sockets", "socket_link", "pcie_link", "c2c_link", "pcie", "nics"}) {
+  for (const char* key : {"preset", "gpu", "gpus", "scale_up", "sockets", "socket_link", "pcie_link", "c2c_link",
+                          "memory_link", "pcie", "nics"}) {
     if (!node.graph || !reader.has(key)) { continue; }
     reader.problem(key, "conflict", "a node that is written out as a \"graph\" has all devices and links in it",
                    fmt::format("leave out \"{}\"", key));

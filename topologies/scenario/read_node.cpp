@@ -145,6 +145,8 @@ void read_node(ObjectReader& reader, NodeText& node) {
   optional_part(reader, "socket_link", "Between every two sockets", node.socket_link, read_link);
   optional_part(reader, "pcie_link", "Device to switch or socket, and switch to socket", node.pcie_link, read_link);
   optional_part(reader, "c2c_link", "GPU to its socket in place of PCIe", node.c2c_link, read_link);
+  optional_part(reader, "memory_link", "Between a CPU socket and its memory; default: no limit", node.memory_link,
+                read_link);
   optional_part(reader, "pcie", "What hangs together on a socket; every GPU and NIC is in one group", node.pcie,
                 [](ValueReader& value, std::vector<PcieGroupSpec>& groups) {
                   value.list([&](ValueReader& element) {
