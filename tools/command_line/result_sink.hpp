@@ -28,6 +28,10 @@ class ResultSink {
   void add(TrafficRow row);
   void add(const Ranking& ranking) { results_.rankings.push_back(ranking); }
   void add(const JobsRow& row) { results_.jobs.push_back(row); }
+  /// As Results::lists.
+  void add_list(const std::string& key, std::vector<std::string> elements) {
+    results_.lists.emplace_back(key, std::move(elements));
+  }
   /// What --ports asks of a collective, or of several jobs, on this fabric.
   void add_ports(const ResultRow& row, const Fabric& fabric);
   void add_ports(const JobsRow& row, const Fabric& fabric);

@@ -126,10 +126,16 @@ std::string field(const Json& value) {
 }
 
 /// "key": [...], with an element a line, and the comma behind it.
-std::string list_text(const char* key, const std::vector<Json>& elements) {
+std::string list_text(std::string_view key, const std::vector<std::string>& elements) {
   std::string text = fmt::format("\"{}\": [", key);
-  for (const Json& each : elements) { text += (&each == elements.data() ? "\n  " : ",\n  ") + text_of(each); }
+  for (const std::string& each : elements) { text += (&each == elements.data() ? "\n  " : ",\n  ") + each; }
   return text + "\n],\n";
+}
+
+std::string list_text(std::string_view key, const std::vector<Json>& elements) {
+  std::vector<std::string> texts;
+  for (const Json& each : elements) { texts.push_back(text_of(each)); }
+  return list_text(key, texts);
 }
 
 std::string end_text(const Manifest& manifest) { return "\"manifest\": " + text_of(to_json(manifest), 2) + "}\n"; }
@@ -162,11 +168,12 @@ std::string csv_document(const Json& columns, const std::vector<Json>& results) 
 }
 
 std::string results_json(const Results& results, const Manifest& manifest) {
-  const std::vector<Json> rows = all_to_json(results, false);
-  if (results.rankings.empty()) { return json_document(rows, manifest); }
+  std::string lists = list_text("results", all_to_json(results, false));
   std::vector<Json> orders;
   for (const Ranking& each : results.rankings) { orders.push_back(to_json(each)); }
-  return "{" + list_text("results", rows) + list_text("rankings", orders) + end_text(manifest);
+  if (!orders.empty()) { lists += list_text("rankings", orders); }
+  for (const auto& [key, elements] : results.lists) { lists += list_text(key, elements); }
+  return "{" + lists + end_text(manifest);
 }
 
 std::string results_csv(const Results& results) {

@@ -1,0 +1,54 @@
+#include "tools/verify/known_choice.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace athanor;
+
+namespace {
+
+std::vector<ResultRow> rows_of(const std::vector<std::pair<const char*, const char*>>& ran) {
+  std::vector<ResultRow> rows;
+  std::int64_t size = 1024;
+  for (const auto& [algorithm, protocol] : ran) {
+    ResultRow row;
+    row.run.algorithm = algorithm;
+    row.run.protocol = protocol;
+    row.run.size = Bytes{size};
+    rows.push_back(row);
+    size *= 2;
+  }
+  return rows;
+}
+
+using Algorithms = std::vector<NcclAlgorithm>;
+
+}  // namespace
+
+TEST_CASE("what a table says of the algorithm is forced, chosen for large sizes, or unknown") {
+  CHECK(known_choice("auto").algorithms.empty());
+  CHECK(known_choice("").algorithms.empty());
+  CHECK(known_choice("SHARP (HCOLL_ENABLE_SHARP=3, SHARP_COLL_ENABLE_SAT=1)").algorithms.empty());
+  CHECK(known_choice("Ring").algorithms == Algorithms{NcclAlgorithm::ring});
+  CHECK(known_choice("Ring").forced);
+  CHECK(known_choice("Ring and NVLS").algorithms == Algorithms{NcclAlgorithm::ring, NcclAlgorithm::nvls});
+  CHECK(known_choice("auto (2 nodes: Tree/NVLSTree)").algorithms ==
+        Algorithms{NcclAlgorithm::tree, NcclAlgorithm::nvls_tree});
+  CHECK_FALSE(known_choice("auto (NVLS for large sizes)").forced);
+}
+
+TEST_CASE("a forced algorithm has to run at all sizes, one that the library chose at the largest") {
+  const auto rows = rows_of({{"ring", "LL"}, {"nvls", "NVLS"}});
+  CHECK(agrees(known_choice("auto (NVLS for large sizes)"), rows));
+  CHECK_FALSE(agrees(known_choice("NVLS"), rows));
+  CHECK(agrees(known_choice("Ring and NVLS"), rows));
+  CHECK_FALSE(agrees(known_choice("auto (Tree)"), rows));
+  CHECK(agrees(known_choice("Tree"), rows_of({{"double_binary_tree", "LL"}})));
+  CHECK(agrees(known_choice("NVLSTree"), rows_of({{"nvls_tree", "Simple"}})));
+  CHECK_FALSE(agrees(known_choice("Ring"), rows_of({{"recursive_doubling", "LL"}})));
+}
+
+TEST_CASE("choices are told from the size on at which they change") {
+  CHECK(choices_by_size(rows_of({{"ring", "LL"}, {"ring", "LL"}, {"ring", "LL128"}, {"nvls", "NVLS"}})) ==
+        "ring LL, LL128 from 4 KiB, nvls NVLS from 8 KiB");
+  CHECK(choices_by_size({}) == "");
+}
