@@ -112,18 +112,11 @@ class NodeMaker {
 
   void add_identity() {
     NodeIdentity& identity = spec_.identity;
+    if (gpu_ != nullptr) { identity = identity_of(*gpu_); }
     identity.cpu = text_.cpu.value_or(CpuIdentity{});
-    if (gpu_ != nullptr) {
-      identity.architecture = gpu_->architecture;
-      identity.gpu_direct = gpu_->gpu_direct;
-      identity.peer_access = gpu_->peer_access;
-    }
     identity.gpu_direct = text_.gpu_direct.value_or(identity.gpu_direct);
     identity.peer_access = text_.peer_access.value_or(identity.peer_access);
-    const std::optional<Ratio> own = gpu_ != nullptr ? gpu_->compute_capability : std::nullopt;
-    if (const auto capability = text_.compute_capability ? text_.compute_capability : own) {
-      identity.compute_capability = static_cast<std::uint32_t>(capability->numerator * 10 / capability->denominator);
-    }
+    if (text_.compute_capability) { identity.compute_capability = in_tenths(*text_.compute_capability); }
   }
 
   void add_graph() {

@@ -121,6 +121,19 @@ Ratio payload_share(Framing protocol) {
   return {1, 1};
 }
 
+NodeIdentity identity_of(const GpuPreset& gpu) {
+  NodeIdentity identity;
+  if (gpu.compute_capability) { identity.compute_capability = in_tenths(*gpu.compute_capability); }
+  identity.architecture = gpu.architecture;
+  identity.gpu_direct = gpu.gpu_direct;
+  identity.peer_access = gpu.peer_access;
+  return identity;
+}
+
+std::uint32_t in_tenths(Ratio capability) {
+  return static_cast<std::uint32_t>(capability.numerator * 10 / capability.denominator);
+}
+
 Problem unknown_preset(std::string_view what, const std::string& name, const std::vector<std::string>& names,
                        const Place& place) {
   const std::string close = nearest(name, names);

@@ -45,6 +45,11 @@ struct GpuPreset {
   bool peer_access = true;                  ///< other GPUs may over PCIe
   Provenance provenance;
 };
+/// A compute capability as nodes keep it: 90 of 9.0.
+std::uint32_t in_tenths(Ratio capability);
+/// What the preset says of a node's identity.
+NodeIdentity identity_of(const GpuPreset& gpu);
+
 struct NicPreset {
   Bandwidth rate;
   Framing protocol = Framing::none;

@@ -66,8 +66,8 @@ class NodeReader {
 
   std::uint32_t add_gpu(std::uint32_t number) {
     const std::uint32_t vertex = add_vertex(system_, NcclDevice::gpu);
-    system_.gpus.push_back(
-        {vertex, number, number, identity_.compute_capability, identity_.gpu_direct, identity_.peer_access});
+    system_.gpus.push_back({vertex, number, number, identity_.compute_capability, identity_.gpu_direct,
+                            identity_.peer_access, identity_.architecture});
     return vertex;
   }
   std::uint32_t add_cpu() {

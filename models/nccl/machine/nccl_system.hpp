@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "models/nccl/nccl.hpp"
@@ -40,8 +41,9 @@ struct NcclSystem {
     /// Times ten. None: not known, or not from NVIDIA; then it is treated as one of 80 of which nothing is known that
     /// came later.
     std::optional<std::uint32_t> compute_capability;
-    bool gdr = true;   ///< GPUDirect RDMA
-    bool peer = true;  ///< direct access to and from other GPUs over PCIe
+    bool gdr = true;                ///< GPUDirect RDMA
+    bool peer = true;               ///< direct access to and from other GPUs over PCIe
+    std::string architecture = {};  ///< of GPUs from AMD: "gfx942"
   };
   struct Net {
     std::uint32_t vertex = 0;

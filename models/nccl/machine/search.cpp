@@ -4,6 +4,7 @@
 #include <numeric>
 #include <span>
 
+#include "models/nccl/machine/mesh.hpp"
 #include "models/nccl/machine/speeds.hpp"
 #include "models/nccl/machine/walk.hpp"
 #include "sim/check.hpp"
@@ -335,6 +336,7 @@ ChannelGraphs search_channels(const NcclSystem& system, std::uint32_t nodes, con
   require(!system.gpus.empty() && nodes > 0, "nothing to search channels on");
   const bool across = nodes > 1;
   const NcclPaths paths(system, settings);
+  if (auto known = xgmi_mesh_graphs(paths, across)) { return std::move(*known); }
   ChannelWalk walk(paths, across);
   GraphSearch search(paths, walk, across, settings);
   const auto gpus = static_cast<std::uint32_t>(system.gpus.size());

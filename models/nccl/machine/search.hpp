@@ -14,6 +14,7 @@ namespace athanor {
 /// where they can be, NVLS (NVSwitches and compute capability 90 on) and CollNet (settings.collnet, several nodes). Of
 /// an algorithm that cannot be, the graph has no channels. The search has NCCL's order of relaxations and its budgets,
 /// so that it gives up where NCCL does, and then the one channel in the order of the GPUs at 0.1 GB/s.
+/// On a full mesh of GPUs from AMD the channels are as RCCL has them: mesh.hpp.
 ///
 /// Requires a GPU and at least one node.
 ChannelGraphs search_channels(const NcclSystem& system, std::uint32_t nodes, const SearchSettings& settings);

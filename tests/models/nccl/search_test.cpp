@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/nccl/machine/speeds.hpp"
 #include "tests/models/nccl/systems.hpp"
 
 namespace athanor {
@@ -158,6 +159,28 @@ TEST_CASE("without permission no channel leaves by another NIC than it enters") 
     CHECK(graphs.ring.cross_nic == 0);
     for (const NcclChannel& channel : graphs.ring.channels) { CHECK(channel.in == channel.out); }
   }
+}
+
+TEST_CASE("candidate rates descend, and came with versions of NCCL") {
+  const auto has = [](std::uint32_t capability, bool across, NcclVersion version, std::int64_t rate) {
+    const auto speeds = search_speeds(capability, across, version);
+    CHECK(std::is_sorted(speeds.rbegin(), speeds.rend()));
+    return std::find(speeds.begin(), speeds.end(), rate) != speeds.end();
+  };
+  CHECK(has(100, false, {2, 29, 2}, 45'000));
+  CHECK_FALSE(has(100, false, {2, 28, 9}, 45'000));
+  CHECK(has(100, true, {2, 29, 7}, 80'000));
+  CHECK_FALSE(has(100, true, {2, 29, 2}, 80'000));
+  CHECK(has(100, true, {2, 30, 0}, 86'000));
+  CHECK_FALSE(has(100, true, {2, 29, 7}, 86'000));
+  for (const std::int64_t rate : {50'000, 11'000}) {
+    CHECK(has(90, false, {2, 27, 0}, rate));
+    CHECK_FALSE(has(90, false, {2, 18, 5}, rate));
+  }
+  CHECK(has(90, true, {2, 27, 0}, 22'000));
+  CHECK_FALSE(has(90, true, {2, 18, 5}, 22'000));
+  CHECK(has(80, true, {2, 18, 5}, 28'000));
+  CHECK_FALSE(has(80, false, {2, 30, 0}, 28'000));
 }
 
 TEST_CASE("early versions count less for the NVLinks of Hopper") {

@@ -15,6 +15,12 @@ NcclSystem node_system(const std::string& json, std::uint32_t nodes) {
       test::good(fmt::format(R"({{"cluster": {{"node": {}, "nodes": {}{}}}}})", json, nodes, nodes > 1 ? fabric : "")));
 }
 
+Cluster hosts(std::uint32_t count) {
+  return test::good(fmt::format(
+      R"({{"cluster": {{"nodes": {}, "fabric": {{"kind": "star", "link": {{"rate": "100Gb/s", "latency": "1us"}}}}}}}})",
+      count));
+}
+
 std::string shape(const ChannelGraph& graph) {
   return fmt::format("{}x{}/{} {}/{}", graph.count(), graph.speed_intra, graph.speed_inter, name(graph.type_intra),
                      name(graph.type_inter));

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "models/nccl/machine/search.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor::testing {
 
@@ -10,6 +11,9 @@ namespace athanor::testing {
 NcclSystem preset_system(const std::string& node, std::uint32_t nodes);
 /// Of the "node" of a scenario, written out.
 NcclSystem node_system(const std::string& json, std::uint32_t nodes);
+
+/// Hosts on a star of 100 Gb/s.
+Cluster hosts(std::uint32_t count);
 
 /// "8x48/48 NVL/PIX": channels, GB/s within and between nodes, types of path. Between nodes only where there are
 /// several.

@@ -11,6 +11,7 @@
 
 #include "sim/json/value_reader.hpp"
 #include "topologies/fabric.hpp"
+#include "topologies/node/node_identity.hpp"
 
 namespace athanor {
 
@@ -38,6 +39,10 @@ class FabricDraft {
   void connect(std::uint32_t a, std::uint32_t b, const Link& link) { cables_.push_back({a, b, link}); }
   void set_kind(std::uint32_t device, VertexKind kind) { devices_[device].kind = kind; }
 
+  /// What the machine calls itself, where it is one and says so.
+  void set_identity(NodeIdentity identity) { identity_ = std::move(identity); }
+  const std::optional<NodeIdentity>& identity() const { return identity_; }
+
   /// What was assumed or left out, for people.
   void note(std::string text) { notes_.push_back(std::move(text)); }
   void problem(int line, std::string code, std::string message, std::string hint = "");
@@ -59,6 +64,7 @@ class FabricDraft {
   std::vector<Cable> cables_;
   std::unordered_map<std::string, std::uint32_t> numbers_;  // never iterated
   std::vector<std::string> notes_;
+  std::optional<NodeIdentity> identity_;
   std::size_t told_ = 0;
 };
 

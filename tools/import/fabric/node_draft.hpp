@@ -15,7 +15,8 @@ struct DraftPort {
   Time latency;
 };
 
-/// {"name": ..., "graph": ..., "port": ...}, as a scenario's "node" has it. No port where the machine has no NIC.
+/// {"name": ..., "graph": ..., "cpu": ..., "port": ...}, as a scenario's "node" has it. No port where the machine has
+/// no NIC; of its identity what the draft knows.
 nlohmann::ordered_json node_json(const FabricDraft& draft, const std::string& name, const DraftPort& port);
 
 }  // namespace athanor

@@ -125,6 +125,7 @@ class Machine {
     const auto& devices = matrix_.devices;
     gpu_ = preset(presets_.gpus, hardware_.gpu, "--gpu NAME", "GPU");
     if (gpu_ != nullptr) { pcie_ = preset(presets_.links, gpu_->pcie, "--gpu NAME", "PCIe link"); }
+    if (gpu_ != nullptr) { draft_.set_identity(identity_of(*gpu_)); }
     if (gpu_ != nullptr && !gpu_->nvlink.empty()) {
       nvlink_ = preset(presets_.links, gpu_->nvlink, "--gpu NAME", "NVLink");
     }

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
 #include "models/nccl/machine/link_rates.hpp"
+#include "models/nccl/machine/search.hpp"
+#include "models/nccl/machine/topology_system.hpp"
 #include "tests/tools/import/fabric/imported_fabric.hpp"
 
 using namespace athanor;
@@ -168,6 +170,28 @@ TEST_CASE("GPUs that no rank used are left out, NICs without a speed have 10 Gb/
   const Import strange = import_box(replaced(Box{}.text(), "16.0 GT/s PCIe", "Unknown speed"));
   CHECK(strange.problems == "");
   CHECK(strange.notes("1 PCIe links have no speed that is known"));
+}
+
+TEST_CASE("a machine that is imported keeps what it calls itself, so that NCCL searches on it as on the file") {
+  Box box;
+  box.sm = 90;
+  box.cpu = R"(arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143")";
+  const std::string xml = box.text();
+  const Import import = import_box(xml);
+  CHECK(import.fabric.cluster["node"]["compute_capability"] == 9.0);
+  CHECK(import.fabric.cluster["node"]["cpu"]["model"] == 143);
+  Problems problems;
+  const NcclSystem file = nccl_system(parse_nccl_topology(xml, "in.txt", problems));
+  REQUIRE(problems.empty());
+  const Cluster two = machines(import.fabric.cluster, 2);
+  CHECK(two.identity->cpu == CpuIdentity{"x86_64", "GenuineIntel", 6, 143});
+  const ChannelGraphs imported = search_channels(nccl_system(two), 2, {});
+  const ChannelGraphs direct = search_channels(file, 2, {});
+  CHECK(imported.ring.channels == direct.ring.channels);
+  CHECK(imported.ring.speed_inter == direct.ring.speed_inter);
+  CHECK(imported.tree.channels == direct.tree.channels);
+  CHECK(imported.nvls.channels == direct.nvls.channels);
+  CHECK(imported.nvls.count() > 0);
 }
 
 TEST_CASE("broken topology files are named with their lines") {

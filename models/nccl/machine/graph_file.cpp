@@ -1,0 +1,200 @@
+#include "models/nccl/machine/graph_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/nccl/machine/xml_reader.hpp"
+#include "sim/file.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr double kMostSpeed = 1e6;    // GB/s
+constexpr double kMostLatency = 1e9;  // us
+constexpr std::int64_t kMostChannels = 64;
+
+enum GraphId : std::uint32_t { kRing = 0, kTree = 1, kChain = 2, kNvls = 3, kDirect = 4 };
+
+bool names_head(NcclPattern pattern) { return pattern == NcclPattern::nvls || pattern == NcclPattern::collnet_direct; }
+
+/// Reads one file.
+class GraphReader {
+ public:
+  GraphReader(std::string_view text, const std::string& file, const NcclSystem& system, Problems& problems)
+      : xml_(text, file, problems), system_(system) {}
+
+  ChannelGraphs read() {
+    const pugi::xml_node all = xml_.root("graphs", "give what NCCL_GRAPH_DUMP_FILE writes");
+    if (!all) { return {}; }
+    if (xml_.count(all, "version") != 1) {
+      xml_.problem(all, "wrong-version", fmt::format("version \"{}\" is not known", all.attribute("version").value()),
+                   "NCCL's is 1");
+      return {};
+    }
+    for (const pugi::xml_node graph : all.children("graph")) { add(graph); }
+    if (xml_.ok() && (graphs_.ring.count() == 0 || graphs_.tree.count() == 0)) {
+      xml_.problem(all, "missing-graph",
+                   fmt::format("there is no graph of {}", graphs_.ring.count() == 0 ? "rings: id 0" : "trees: id 1"),
+                   "give the whole file");
+    }
+    return std::move(graphs_);
+  }
+
+ private:
+  void add(const pugi::xml_node& xml) {
+    const std::uint32_t id = xml_.count(xml, "id");
+    ChannelGraph graph = read(xml);
+    // Before 2.24 both graphs of CollNet had the id 2.
+    const bool direct = graph.pattern == NcclPattern::collnet_direct;
+    switch (id) {
+      case kRing: graphs_.ring = std::move(graph); return;
+      case kTree: graphs_.tree = std::move(graph); return;
+      case kChain: (direct ? graphs_.collnet_direct : graphs_.collnet_chain) = std::move(graph); return;
+      case kNvls: graphs_.nvls = std::move(graph); return;
+      case kDirect: graphs_.collnet_direct = std::move(graph); return;
+      default: xml_.problem(xml, "unknown-graph", fmt::format("id {} is no graph", id), "0 to 4 are");
+    }
+  }
+
+  ChannelGraph read(const pugi::xml_node& xml) {
+    ChannelGraph graph;
+    const std::uint32_t pattern = xml_.count(xml, "pattern");
+    if (pattern < 1 || pattern > 6) {
+      xml_.problem(xml, "unknown-pattern", fmt::format("pattern {} is none", pattern), "1 to 6 are");
+      return graph;
+    }
+    graph.pattern = static_cast<NcclPattern>(pattern);
+    graph.cross_nic = xml_.count(xml, "crossnic", 2);
+    graph.speed_intra = xml_.real(xml, "speedintra", kMostSpeed);
+    graph.speed_inter = xml_.real(xml, "speedinter", kMostSpeed);
+    graph.latency_inter = xml_.real(xml, "latencyinter", kMostLatency);
+    graph.type_intra = path_type(xml, "typeintra");
+    graph.type_inter = path_type(xml, "typeinter");
+    graph.same_channels = xml_.count(xml, "samechannels", 1) == 1;
+    for (const pugi::xml_node channel : xml.children("channel")) {
+      graph.channels.push_back(read_channel(channel, graph.pattern));
+    }
+    if (xml_.count(xml, "nchannels", kMostChannels) != graph.count()) {
+      xml_.problem(xml, "wrong-count",
+                   fmt::format("nchannels is {}, and there are {}", xml.attribute("nchannels").value(), graph.count()),
+                   "give the whole file");
+    }
+    return graph;
+  }
+
+  NcclPath path_type(const pugi::xml_node& xml, const char* attribute) {
+    const std::string_view text = xml.attribute(attribute).value();
+    for (std::uint8_t type = 0; type <= static_cast<std::uint8_t>(NcclPath::dis); ++type) {
+      if (name(static_cast<NcclPath>(type)) == text) { return static_cast<NcclPath>(type); }
+    }
+    xml_.problem(xml, "unknown-type", fmt::format("{} '{}' is no type of path", attribute, text),
+                 "write NVL, PIX, ...");
+    return NcclPath::dis;
+  }
+
+  NcclChannel read_channel(const pugi::xml_node& xml, NcclPattern pattern) {
+    NcclChannel channel;
+    for (const pugi::xml_node each : xml.children()) {
+      if (std::string_view(each.name()) == "gpu") {
+        if (const auto gpu = read_gpu(each)) { channel.gpus.push_back(*gpu); }
+      } else if (std::string_view(each.name()) == "net") {
+        (channel.gpus.empty() ? channel.in : channel.out) = read_net(each);
+      }
+    }
+    if (names_head(pattern)) {
+      if (channel.gpus.empty()) { xml_.problem(xml, "no-gpu", "it has no head"); }
+      channel.gpus.resize(std::min<std::size_t>(1, channel.gpus.size()));
+      return channel;
+    }
+    const std::set<std::uint32_t> visited(channel.gpus.begin(), channel.gpus.end());
+    if (xml_.ok() && (visited.size() != system_.gpus.size() || channel.gpus.size() != visited.size())) {
+      xml_.problem(xml, "wrong-count",
+                   fmt::format("it names {} GPUs, {} of them different, and the node has {}", channel.gpus.size(),
+                               visited.size(), system_.gpus.size()),
+                   "a channel goes through every GPU once");
+    }
+    return channel;
+  }
+
+  std::optional<std::uint32_t> read_gpu(const pugi::xml_node& xml) {
+    const bool by_dev = xml.attribute("dev");
+    const std::uint64_t number = by_dev ? xml_.identifier(xml, "dev") : xml_.count(xml, "rank");
+    for (const NcclSystem::Gpu& gpu : system_.gpus) {
+      if ((by_dev ? gpu.dev : gpu.rank) == number) { return gpu.rank; }
+    }
+    xml_.problem(xml, "unknown-gpu", fmt::format("GPU {} is not on this node", number),
+                 fmt::format("it has {}", system_.gpus.size()));
+    return std::nullopt;
+  }
+
+  std::optional<std::uint32_t> read_net(const pugi::xml_node& xml) {
+    const std::uint64_t number = xml_.identifier(xml, "dev");
+    for (const NcclSystem::Net& net : system_.nets) {
+      if (net.dev == number) { return net.dev; }
+    }
+    xml_.problem(xml, "unknown-nic", fmt::format("NIC {} is not on this node", number),
+                 fmt::format("it has {}", system_.nets.size()));
+    return std::nullopt;
+  }
+
+  XmlReader xml_;
+  const NcclSystem& system_;
+  ChannelGraphs graphs_;
+};
+
+std::string gpu_text(const NcclSystem& system, std::uint32_t rank) {
+  const auto is_it = [&](const NcclSystem::Gpu& gpu) { return gpu.rank == rank; };
+  const auto gpu = std::find_if(system.gpus.begin(), system.gpus.end(), is_it);
+  return fmt::format("      <gpu dev=\"{:#x}\" rank=\"{}\"/>\n", gpu->dev, rank);
+}
+
+std::string channel_text(const NcclChannel& channel, NcclPattern pattern, const NcclSystem& system) {
+  std::string text = "    <channel>\n";
+  if (channel.in) { text += fmt::format("      <net dev=\"{:#x}\"/>\n", *channel.in); }
+  for (const std::uint32_t gpu : channel.gpus) { text += gpu_text(system, gpu); }
+  if (pattern == NcclPattern::collnet_direct) {
+    for (const NcclSystem::Gpu& gpu : system.gpus) {
+      if (gpu.rank != channel.gpus.front()) { text += gpu_text(system, gpu.rank); }
+    }
+  }
+  if (channel.out) { text += fmt::format("      <net dev=\"{:#x}\"/>\n", *channel.out); }
+  return text + "    </channel>\n";
+}
+
+std::string graph_text_of(std::uint32_t id, const ChannelGraph& graph, const NcclSystem& system) {
+  if (graph.count() == 0) { return ""; }
+  std::string text = fmt::format(
+      "  <graph id=\"{}\" pattern=\"{}\" crossnic=\"{}\" nchannels=\"{}\" speedintra=\"{}\" speedinter=\"{}\" "
+      "latencyinter=\"{}\" typeintra=\"{}\" typeinter=\"{}\" samechannels=\"{}\">\n",
+      id, static_cast<int>(graph.pattern), graph.cross_nic, graph.count(), graph.speed_intra, graph.speed_inter,
+      graph.latency_inter, name(graph.type_intra), name(graph.type_inter), graph.same_channels ? 1 : 0);
+  for (const NcclChannel& channel : graph.channels) { text += channel_text(channel, graph.pattern, system); }
+  return text + "  </graph>\n";
+}
+
+}  // namespace
+
+ChannelGraphs parse_nccl_graphs(std::string_view text, const std::string& file, const NcclSystem& system,
+                                Problems& problems) {
+  return GraphReader(text, file, system, problems).read();
+}
+
+ChannelGraphs read_nccl_graphs(const std::string& path, const NcclSystem& system, Problems& problems) {
+  return parse_nccl_graphs(read_text_file(path), path, system, problems);
+}
+
+std::string nccl_graphs_text(const ChannelGraphs& graphs, const NcclSystem& system) {
+  return "<graphs version=\"1\">\n" + graph_text_of(kRing, graphs.ring, system) +
+         graph_text_of(kTree, graphs.tree, system) + graph_text_of(kDirect, graphs.collnet_direct, system) +
+         graph_text_of(kChain, graphs.collnet_chain, system) + graph_text_of(kNvls, graphs.nvls, system) +
+         "</graphs>\n";
+}
+
+}  // namespace athanor
