@@ -80,8 +80,12 @@ Value drawn(RandomStream& random, std::span<const Value> values) {
 Case draw(RandomStream& random, CollectiveKind kind, std::uint32_t ranks) {
   const std::vector<std::int64_t> counts{0, 1, ranks - 1, ranks, ranks + 1, 7 * ranks + 3, 1000, 4097};
   const std::vector<Layout> layouts{
-      Layout{}, Layout{.channels = 3}, Layout{.chunk = Elements{5}, .outstanding = 2}, Layout{.slices = 3},
-      Layout{.channels = 2, .chunk = Elements{64}, .slices = 2, .grain = Elements{2}, .rotation = 1}};
+      Layout{},
+      Layout{.channels = 3},
+      Layout{.chunk = Elements{5}, .outstanding = 2},
+      Layout{.slices = 3},
+      Layout{.channels = 2, .chunk = Elements{64}, .slices = 2, .grain = Elements{2}, .rotation = 1},
+      Layout{.channels = 4, .chunk = Elements{40}, .orders = sample_orders(ranks), .parts = 2, .peers_at_once = 3}};
   const std::vector<std::optional<std::uint32_t>> slots{std::nullopt, 8};
   const std::vector<std::uint32_t> workers{1, 2, 4};
   Case c;

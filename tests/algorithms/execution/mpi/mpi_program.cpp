@@ -33,7 +33,12 @@ struct Case {
 /// The same in every process, and another one at each call.
 Case vary(Collective collective, std::uint32_t number) {
   const std::vector<Layout> layouts{Layout{}, Layout{.channels = 3}, Layout{.chunk = Elements{50}, .slices = 2},
-                                    Layout{.channels = 2, .chunk = Elements{64}, .slices = 3, .rotation = 1}};
+                                    Layout{.channels = 2, .chunk = Elements{64}, .slices = 3, .rotation = 1},
+                                    Layout{.channels = 4,
+                                           .chunk = Elements{40},
+                                           .orders = sample_orders(collective.ranks),
+                                           .parts = 2,
+                                           .peers_at_once = 2}};
   Case c{std::move(collective), layouts[number % layouts.size()], {}, {}, {}};
   c.type = data_types()[number % data_types().size()];
   c.reduction = reductions()[number % reductions().size()];
