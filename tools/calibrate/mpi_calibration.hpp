@@ -28,7 +28,7 @@ std::string words_for(const Cluster& cluster);
 
 struct MpiFitSettings {
   const Cluster* cluster = nullptr;  ///< its endpoints are the ranks
-  int evaluations = 400;             ///< of the model by each search, at most
+  int evaluations = 800;             ///< of the model by each search, at most
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
 
