@@ -22,11 +22,11 @@ class PeerMessages {
   bool alike() const { return cut_.shape(1) == 0; }
   /// Does the one rank send to the other, or keep its own?
   bool exist(std::uint32_t from, std::uint32_t to) const;
-  /// Messages that a part takes; an empty block is one.
-  std::uint64_t chunks(std::uint32_t from, std::uint32_t to, std::uint32_t part) const;
-  /// Counted from the first element of the block. One chunk, and all of them.
-  Piece chunk(std::uint32_t from, std::uint32_t to, std::uint32_t part, std::uint64_t number) const;
-  Piece whole(std::uint32_t from, std::uint32_t to, std::uint32_t part) const;
+  /// Messages that part `number` takes; an empty block is one.
+  std::uint64_t chunks(std::uint32_t from, std::uint32_t to, std::uint32_t number) const;
+  /// Of part `number`, counted from the first element of the block: one chunk, and all of them.
+  Piece chunk(std::uint32_t from, std::uint32_t to, std::uint32_t number, std::uint64_t chunk) const;
+  Piece whole(std::uint32_t from, std::uint32_t to, std::uint32_t number) const;
   /// Where the block begins in the sender's input and in the receiver's output.
   Elements in_input(std::uint32_t from, std::uint32_t to) const;
   Elements in_output(std::uint32_t from, std::uint32_t to) const;
@@ -39,7 +39,7 @@ class PeerMessages {
  private:
   /// Whose block a message is: those of one number have one size.
   std::uint32_t block(std::uint32_t from, std::uint32_t to) const;
-  Piece part(std::uint32_t from, std::uint32_t to, std::uint32_t part) const;
+  Piece part(std::uint32_t from, std::uint32_t to, std::uint32_t number) const;
 
   Collective collective_;
   BlockCut cut_;

@@ -75,7 +75,7 @@ class RoundsExchange final : public Schedule {
   Work work(const Task& task, std::uint32_t turn) const;
   /// What the lane does about a work, if anything.
   std::optional<Part> part(std::uint32_t rank, const Task& task, std::uint32_t turn) const;
-  bool copies(const Part& part) const { return part.from == part.to; }
+  static bool copies(const Part& part) { return part.from == part.to; }
   std::uint64_t primitives(std::uint32_t rank, const Task& task, std::uint32_t turn) const;
   std::uint64_t primitives_before(std::uint32_t rank, const Task& task, std::uint32_t turn) const;
   std::uint32_t ports_before(std::uint32_t rank, const Task& task, std::uint32_t turn) const;

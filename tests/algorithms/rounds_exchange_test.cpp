@@ -193,12 +193,12 @@ TEST_CASE("the stated cost of rounds is what their schedule does, in groups too"
     for (const std::uint32_t group : {1U, 2U, 3U, 8U}) {
       for (const std::uint32_t nodes : {1U, 2U, 3U, 5U}) {
         for (const std::int64_t count : {0, 37, 240}) {
-          CAPTURE(std::string(name));
+          const Algorithm& rounds = find(kind, name);
+          CAPTURE(rounds.name);
           CAPTURE(group);
           CAPTURE(nodes);
           CAPTURE(count);
           const Collective collective = sample(kind, group * nodes, count, group * nodes / 3);
-          const Algorithm& rounds = find(kind, name);
           CHECK(counted(*rounds.make(collective, in_groups(group))) == rounds.cost(collective, in_groups(group)));
         }
       }

@@ -156,7 +156,7 @@ TEST_CASE("equal ranks on one switch are one class") {
                                    {CollectiveKind::reduce_scatter, "ring"},
                                    {CollectiveKind::all_to_all, "pairwise"}}) {
     const Algorithm& algorithm = find(kind, name);
-    CAPTURE(name);
+    CAPTURE(algorithm.name);
     CHECK(run(algorithm, padded(algorithm, 12, 1200, {}), {}, cluster, contended(), {}).lanes == 1);
   }
 }
@@ -166,7 +166,7 @@ TEST_CASE("rings along rails fold to as many classes on many nodes as on four, a
                                    {CollectiveKind::all_gather, "ring"},
                                    {CollectiveKind::reduce_scatter, "ring"}}) {
     const Algorithm& algorithm = find(kind, name);
-    CAPTURE(name);
+    CAPTURE(algorithm.name);
     const Layout layout = along_rails(8);
     const auto of = [&](std::uint32_t count, const SimulationOptions& options) {
       return run(algorithm, padded(algorithm, 4 * count, 100'000, layout), layout, rails(count), contended(), options);
@@ -183,7 +183,7 @@ TEST_CASE("rings along rails fold to as many classes on many nodes as on four, a
 TEST_CASE("rounds on rails fold to the lanes of one rank, and take as long as all of them") {
   for (const char* const name : {"rounds", "rounds_by_rail"}) {
     const Algorithm& algorithm = find(CollectiveKind::all_to_all, name);
-    CAPTURE(name);
+    CAPTURE(algorithm.name);
     const Layout layout{.channels = 4, .chunk = Elements{600}, .group = 4, .parts = 2};
     const auto of = [&](std::uint32_t count, const SimulationOptions& options) {
       return run(algorithm, padded(algorithm, 4 * count, 20'000, layout), layout, rails(count), contended(), options);
