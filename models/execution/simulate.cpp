@@ -94,12 +94,13 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   Network& top = rendezvous ? static_cast<Network&>(*rendezvous) : network.network();
   executor.connect(top);
   std::optional<Repetition> repetition;
-  if (options.repeat_loops && !packets && options.timeline == nullptr) {
-    repetition.emplace(simulator, executor, top, plan);
-  }
+  const bool watched = options.timeline != nullptr || options.listener != nullptr;
+  if (options.repeat_loops && !packets && !watched) { repetition.emplace(simulator, executor, top, plan); }
   std::optional<TimelineRecorder> recorder;
   if (options.timeline != nullptr) {
     executor.record(recorder.emplace(*options.timeline, plan, schedule, options.timeline_offset));
+  } else if (options.listener != nullptr) {
+    executor.record(*options.listener);
   }
   executor.start(Time::zero());
   simulator.run();

@@ -11,6 +11,7 @@
 
 namespace athanor {
 
+class PrimitiveListener;
 class Timeline;
 
 enum class NetworkLevel : std::uint8_t {
@@ -30,7 +31,8 @@ struct SimulationOptions {
   bool count_ports = false;       ///< Simulated::ports
   Timeline* timeline = nullptr;   ///< draws what is simulated, every loop of it; nullptr: nothing
   Time timeline_offset;           ///< of the drawing: what happens before the schedule starts
-  SideJobs jobs = {};             ///< that the schedule holds; means nothing where agents share a machine
+  PrimitiveListener* listener = nullptr;  ///< told of every primitive, of every loop; where nothing is drawn
+  SideJobs jobs = {};                     ///< that the schedule holds; means nothing where agents share a machine
 };
 
 /// What one link carried. `members`: how many links did the same.

@@ -40,17 +40,6 @@ std::string label(const Case& scenario_case, Bytes size) {
   return fmt::format("{}{}{}{}", scenario_case.name, scenario_case.name.empty() ? "" : ", ", what, payload);
 }
 
-SimulationOptions options_of(const Case& scenario_case, const Invocation& invocation, Timeline* timeline) {
-  return {.level = scenario_case.level,
-          .packet = scenario_case.packet,
-          .queue_pairs = scenario_case.queue_pairs,
-          .classes = !invocation.has("no-classes"),
-          .repeat_loops = !invocation.has("no-repeat"),
-          .count_ports = invocation.options.count("ports") > 0,
-          .timeline = timeline,
-          .timeline_offset = {}};
-}
-
 /// A SimulationError that says where it happened.
 SimulationError located(const SimulationError& error, const Scenario& scenario, const Case& scenario_case, Bytes size) {
   return {error.code(), fmt::format("{}: {}: {}", scenario.path, label(scenario_case, size), error.what())};
@@ -157,6 +146,17 @@ std::string effort(const Case& scenario_case, Bytes size, const Simulated& simul
 
 }  // namespace
 
+SimulationOptions simulation_options_of(const Case& scenario_case, const Invocation& invocation, Timeline* timeline) {
+  return {.level = scenario_case.level,
+          .packet = scenario_case.packet,
+          .queue_pairs = scenario_case.queue_pairs,
+          .classes = !invocation.has("no-classes"),
+          .repeat_loops = !invocation.has("no-repeat"),
+          .count_ports = invocation.options.count("ports") > 0,
+          .timeline = timeline,
+          .timeline_offset = {}};
+}
+
 std::vector<Scenario> read_scenarios(const Invocation& invocation) {
   const ScenarioChanges changes = changes_of(invocation);
   Problems problems;
@@ -170,7 +170,7 @@ std::vector<Scenario> read_scenarios(const Invocation& invocation) {
 
 bool simulate_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
                    Timeline* timeline, const Streams& streams, const std::function<void(const ResultRow&)>& see) {
-  const SimulationOptions options = options_of(scenario_case, invocation, timeline);
+  const SimulationOptions options = simulation_options_of(scenario_case, invocation, timeline);
   const std::vector<Case> repetitions = scenario_case.repetitions();
   Progress progress(streams, !invocation.quiet);
   for (std::size_t i = 0; i < scenario_case.sizes.size(); ++i) {
@@ -188,7 +188,7 @@ bool simulate_case(const Scenario& scenario, const Case& scenario_case, const In
 
 bool simulate_jobs_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
                         Timeline* timeline, const Streams& streams, const std::function<void(const JobsRow&)>& see) {
-  const SimulationOptions options = options_of(scenario_case, invocation, timeline);
+  const SimulationOptions options = simulation_options_of(scenario_case, invocation, timeline);
   Progress progress(streams, !invocation.quiet);
   for (std::size_t i = 0; i < scenario_case.sizes.size(); ++i) {
     if (streams.interrupted()) { return false; }
@@ -205,7 +205,7 @@ bool simulate_jobs_case(const Scenario& scenario, const Case& scenario_case, con
 
 bool simulate_traffic_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
                            const Streams& streams, const std::function<void(TrafficRow)>& see) {
-  const SimulationOptions options = options_of(scenario_case, invocation, nullptr);
+  const SimulationOptions options = simulation_options_of(scenario_case, invocation, nullptr);
   Progress progress(streams, !invocation.quiet);
   for (std::size_t i = 0; i < scenario_case.sizes.size(); ++i) {
     const Bytes size = scenario_case.sizes[i];

@@ -17,6 +17,9 @@ namespace athanor {
 /// Throws ScenarioError with the problems of all files.
 std::vector<Scenario> read_scenarios(const Invocation& invocation);
 
+/// How the command line has a case simulated. `timeline`: draws it; null: nothing does.
+SimulationOptions simulation_options_of(const Case& scenario_case, const Invocation& invocation, Timeline* timeline);
+
 /// Simulates a case at each of its sizes and gives each row to `see` as soon as it is known. Progress goes to err.
 /// Requires a case that has one collective. Ends early, returning false, when the user interrupts. SimulationErrors
 /// name the case and the size.

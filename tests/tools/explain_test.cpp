@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "sim/json/text.hpp"
+#include "tests/tools/command_line_fixture.hpp"
+#include "tools/report/explanation.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+
+namespace {
+
+constexpr const char* kChoice = R"({
+  "cluster": {"nodes": 8, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},
+  "collective": {"kind": "all_reduce", "algorithm": ["ring", "recursive_doubling", "nvls"], "sizes": "1KiB..4MiB"}
+})";
+
+nlohmann::json explained(const Folder& folder, const std::string& scenario, const std::string& size) {
+  const Ran ran = athanor_run({"explain", folder.write("s.json", scenario), "--size", size, "--json"});
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  return ran.json();
+}
+
+double run_time(const Folder& folder, const std::string& scenario, const std::string& size) {
+  const Ran ran = athanor_run({"run", folder.write("s.json", scenario), "--sizes", size, "--json"});
+  REQUIRE(ran.code == 0);
+  return ran.json()["results"][0]["time_us"].get<double>();
+}
+
+ExplainedPhases phases(std::int64_t launch, std::int64_t fill, std::int64_t steady, std::int64_t drain) {
+  return {1_us * launch, 1_us * fill, 1_us * steady, 1_us * drain, Time::zero()};
+}
+
+}  // namespace
+
+TEST_CASE("explain takes what run takes, and its phases are that time") {
+  const Folder folder;
+  for (const std::string size : {"1KiB", "64KiB", "4MiB"}) {
+    CAPTURE(size);
+    const nlohmann::json json = explained(folder, kChoice, size);
+    const double time = json["chosen"]["time_us"].get<double>();
+    CHECK(time == doctest::Approx(run_time(folder, kChoice, size)));
+    double sum = 0;
+    for (const auto& [name, part] : json["phases_us"].items()) {
+      CHECK(part.get<double>() >= 0);
+      sum += part.get<double>();
+    }
+    CHECK(sum == doctest::Approx(time));
+    CHECK(json["bound_us"].get<double>() <= time);
+  }
+}
+
+TEST_CASE("explain lists every candidate by its time, the chosen one first, and why others cannot run") {
+  const Folder folder;
+  const nlohmann::json json = explained(folder, kChoice, "4MiB");
+  const nlohmann::json& candidates = json["candidates"];
+  REQUIRE(candidates.size() == 3);
+  CHECK(candidates[0]["chosen"] == true);
+  CHECK(candidates[0]["simulated_us"] == json["chosen"]["time_us"]);
+  CHECK(candidates[1]["chosen"] == false);
+  CHECK(candidates[0]["simulated_us"].get<double>() <= candidates[1]["simulated_us"].get<double>());
+  CHECK(candidates[2]["algorithm"] == "nvls");
+  CHECK(candidates[2]["simulated_us"].is_null());
+  CHECK_FALSE(candidates[2]["obstacle"].is_null());
+  CHECK(json["library"].is_null());
+}
+
+TEST_CASE("a ring of one loop is explained as a third of filling and the rest steady") {
+  const Folder folder;
+  // 4 ranks: 6 steps, of which everybody has received after 2 and nobody sends after the last.
+  const nlohmann::json json = explained(folder, kSmall, "4KiB");
+  const double time = json["chosen"]["time_us"].get<double>();
+  CHECK(json["phases_us"]["fill"].get<double>() == doctest::Approx(time / 3));
+  CHECK(json["phases_us"]["steady"].get<double>() == doctest::Approx(time * 2 / 3));
+  CHECK(json["phases_us"]["drain"].get<double>() == 0);
+}
+
+TEST_CASE("explain prints for people, and draws a timeline") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.json", kSmall);
+  const std::string drawn = folder.path("t.json");
+  const Ran ran = athanor_run({"explain", scenario, "--timeline", drawn});
+  CHECK(ran.code == 0);
+  for (const char* part : {"all_reduce of 4 KiB by 4 ranks", "candidates", "<- chosen", "work", "pipeline", "limit"}) {
+    CAPTURE(part);
+    CHECK(ran.out.find(part) != std::string::npos);
+  }
+  const nlohmann::json events = json_or_discarded(read_text_file(drawn))["traceEvents"];
+  CHECK(
+      std::any_of(events.begin(), events.end(), [](const auto& each) { return each.value("cat", "") == "primitive"; }));
+}
+
+TEST_CASE("explain refuses what it cannot follow, and says what to do") {
+  const Folder folder;
+  const std::string two = folder.write("two.json", R"({
+    "cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},
+    "cases": [{"name": "a", "collective": {"kind": "all_reduce", "sizes": "1KiB"}},
+              {"name": "b", "collective": {"kind": "broadcast", "sizes": "1KiB"}}]
+  })");
+  CHECK(athanor_run({"explain", two}).code == 2);
+  CHECK(athanor_run({"explain", two}).says("has 2 cases; choose one with --case NAME"));
+  CHECK(athanor_run({"explain", two, "--case", "b"}).code == 0);
+  CHECK(athanor_run({"explain", two, "--case", "b", "--size", "12"}).code == 2);
+  const std::string traffic = folder.write("t.json", R"({
+    "cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},
+    "traffic": {"pattern": "shift", "sizes": "1KiB"}
+  })");
+  CHECK(athanor_run({"explain", traffic}).code == 2);
+  CHECK(athanor_run({"explain", folder.path("none.json")}).code == 4);
+}
+
+TEST_CASE("the bar gives each phase its share, and one character at least") {
+  CHECK(phase_bar(phases(1, 2, 6, 1), 10) == "L//======\\");
+  CHECK(phase_bar(phases(0, 0, 5, 0), 8) == "========");
+  CHECK(phase_bar(phases(1, 1, 100000, 1), 12) == "L/=========\\");
+  for (std::size_t width = 5; width <= 80; ++width) { CHECK(phase_bar(phases(3, 7, 11, 13), width).size() == width); }
+}

@@ -1,0 +1,89 @@
+#include <memory>
+
+#include <boost/program_options/value_semantic.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "models/in_network/slots/run_with_slots.hpp"
+#include "sim/error.hpp"
+#include "sim/json/text.hpp"
+#include "sim/timeline.hpp"
+#include "tools/command_line/command.hpp"
+#include "tools/command_line/explain_case.hpp"
+#include "tools/command_line/option_values.hpp"
+#include "tools/command_line/output_file.hpp"
+#include "tools/command_line/simulate_case.hpp"
+
+namespace athanor {
+
+namespace {
+
+boost::program_options::options_description explain_options() {
+  namespace options = boost::program_options;
+  options::options_description described("options");
+  auto add = described.add_options();
+  add("size", options::value<std::string>()->value_name("SIZE"), "of the payload; without it the largest of the case");
+  add("case", options::value<std::vector<std::string>>()->value_name("NAME"),
+      "this case; needed where there are several");
+  add("set", options::value<std::vector<std::string>>()->value_name("/POINTER=VALUE"),
+      "changes the scenario first; repeatable");
+  add("seed", options::value<std::string>()->value_name("N"), "instead of the scenario's");
+  add("timeline", options::value<std::string>()->value_name("FILE"),
+      "what happened when, as Chrome trace events (opens in Perfetto)");
+  add("no-classes", "simulates every agent instead of one of each class (same result, slower)");
+  return described;
+}
+
+const Case& the_case(const Scenario& scenario) {
+  if (scenario.cases.size() > 1) {
+    throw UsageError(
+        fmt::format("explain: {} has {} cases; choose one with --case NAME", scenario.path, scenario.cases.size()));
+  }
+  const Case& only = scenario.cases.front();
+  if (only.traffic) { throw UsageError("explain is for collectives, and this is traffic; use athanor run --flows"); }
+  if (only.jobs) { throw UsageError("explain is for one collective, and this is several jobs; use athanor run"); }
+  return only;
+}
+
+ExitCode explain_scenario(const Invocation& invocation, const Streams& streams) {
+  const std::vector<Scenario> scenarios = read_scenarios(invocation);
+  const Case& scenario_case = the_case(scenarios.front());
+  const Bytes size = invocation.has("size") ? size_option("explain", invocation, "size") : scenario_case.sizes.back();
+  const SimulationOptions options = simulation_options_of(scenario_case, invocation, nullptr);
+  if (uses_slots(scenario_case.request(size, options))) {
+    throw UsageError(
+        "explain follows schedules, and packets that switches add up one by one have none; use athanor run");
+  }
+  std::unique_ptr<Timeline> timeline;
+  if (invocation.has("timeline")) {
+    check_writable(invocation.text("timeline"));
+    timeline = std::make_unique<Timeline>(invocation.text("timeline"));
+  }
+  const Explanation explanation = explain(scenarios.front(), scenario_case, size, options, timeline.get());
+  if (timeline) { timeline->close(); }
+  if (!invocation.quiet) {
+    for (const std::string& warning : warnings_of(scenario_case)) { streams.err("athanor: " + warning + "\n"); }
+  }
+  if (invocation.has("json")) { write_json(invocation, streams, text_of(to_json(explanation), 2)); }
+  if (!invocation.has("json") || !invocation.text("json").empty()) { streams.out(to_text(explanation)); }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command explain_command() {
+  return {.name = "explain",
+          .summary = "says why a collective of one size takes its time",
+          .arguments = "SCENARIO",
+          .explanation =
+              "All candidates with their times (beside NCCL's own predictions where NCCL runs the collective), why\n"
+              "others cannot run, the channels, the pipeline from launch to drain, the limiting link and the least\n"
+              "time that the hardware allows.\n",
+          .example = "athanor explain scenarios/quickstart.json --case \"one DGX H100\" --size 64MiB",
+          .least_arguments = 1,
+          .most_arguments = 1,
+          .options = &explain_options,
+          .execute = &explain_scenario};
+}
+
+}  // namespace athanor

@@ -1,0 +1,161 @@
+#include "tools/report/explanation.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace athanor {
+
+namespace {
+
+constexpr std::size_t kBarWidth = 72;
+
+using Phase = std::pair<const char*, Time>;
+
+std::array<Phase, 5> phases_of(const ExplainedPhases& phases) {
+  return {{{"launch", phases.launch},
+           {"fill", phases.fill},
+           {"steady state", phases.steady},
+           {"drain", phases.drain},
+           {"host", phases.host}}};
+}
+
+std::string time_text(Time time) {
+  const double value = microseconds(time);
+  return fmt::format("{:.{}f} us", value, value < 100 ? 2 : 1);
+}
+
+std::string percent(Time part, Time whole) {
+  if (whole == Time::zero()) { return "0 %"; }
+  return fmt::format("{:.0f} %", 100 * microseconds(part) / microseconds(whole));
+}
+
+std::string candidate_line(const ExplainedCandidate& candidate, bool predicts) {
+  const std::string predicted = candidate.predicted ? fitted(*candidate.predicted, 12) : fmt::format("{:>12}", "-");
+  const std::string simulated =
+      candidate.simulated ? fitted(microseconds(*candidate.simulated), 12) : fmt::format("{:>12}", "-");
+  return fmt::format("  {:<24} {:<8}{}{}{}\n", candidate.algorithm, candidate.protocol, predicts ? predicted : "",
+                     simulated, candidate.chosen ? "  <- chosen" : "");
+}
+
+std::string candidate_lines(const std::vector<ExplainedCandidate>& candidates) {
+  const bool predicts =
+      std::any_of(candidates.begin(), candidates.end(), [](const auto& each) { return each.predicted.has_value(); });
+  std::string lines =
+      fmt::format("candidates{:25}{}{:>12}\n", "", predicts ? fmt::format("{:>12}", "NCCL (us)") : "", "here (us)");
+  std::string refused;
+  for (const ExplainedCandidate& each : candidates) {
+    if (each.obstacle.empty()) {
+      lines += candidate_line(each, predicts);
+    } else {
+      refused += fmt::format("  {:<24} {:<8}  {}\n", each.algorithm, each.protocol, each.obstacle);
+    }
+  }
+  return lines + (refused.empty() ? "" : "not\n" + refused);
+}
+
+std::string list_lines(const char* title, const std::vector<std::string>& lines) {
+  if (lines.empty()) { return ""; }
+  std::string text = fmt::format("{}\n", title);
+  for (const std::string& line : lines) { text += fmt::format("  {}\n", line); }
+  return text;
+}
+
+std::string phase_lines(const ExplainedPhases& phases) {
+  std::string text = fmt::format("pipeline\n  |{}| {}\n  ", phase_bar(phases, kBarWidth), time_text(phases.total()));
+  std::string separator;
+  for (const auto& [label, time] : phases_of(phases)) {
+    if (time == Time::zero()) { continue; }
+    text += fmt::format("{}{} {} ({})", separator, label, time_text(time), percent(time, phases.total()));
+    separator = ", ";
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string phase_bar(const ExplainedPhases& phases, std::size_t width) {
+  constexpr std::array<char, 5> kSigns{'L', '/', '=', '\\', 'H'};
+  const auto parts = phases_of(phases);
+  std::array<std::size_t, 5> cells{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Time time = parts.at(i).second;
+    if (time == Time::zero()) { continue; }
+    cells.at(i) = std::max<std::size_t>(
+        1, static_cast<std::size_t>(microseconds(time) / microseconds(phases.total()) * static_cast<double>(width)));
+  }
+  const auto used = [&] { return cells[0] + cells[1] + cells[2] + cells[3] + cells[4]; };
+  while (used() != 0 && used() != width) {
+    std::size_t& longest = *std::max_element(cells.begin(), cells.end());
+    longest = used() > width ? longest - 1 : longest + 1;
+  }
+  std::string bar;
+  for (std::size_t i = 0; i < cells.size(); ++i) { bar.append(cells.at(i), kSigns.at(i)); }
+  return bar;
+}
+
+std::string to_text(const Explanation& explanation) {
+  std::string text = description_lines(explanation.header);
+  if (!explanation.library.empty()) { text += fmt::format("# {:<12} {}\n", "library", explanation.library); }
+  text += fmt::format("\n{}: {} with {}, {}\n\n", explanation.collective, explanation.algorithm, explanation.protocol,
+                      time_text(explanation.time));
+  text += candidate_lines(explanation.candidates);
+  text += list_lines("why", explanation.reasons);
+  text += list_lines("work", explanation.work);
+  text += list_lines("channels", explanation.channels);
+  if (explanation.phases) { text += phase_lines(*explanation.phases); }
+  text += fmt::format(
+      "limit\n  {}; the busiest link is busy {:.0f} % of the time\n  the hardware allows {} ({}), {} of the time\n",
+      explanation.limited_by, explanation.busiest_link, time_text(explanation.bound), explanation.bound_by,
+      percent(explanation.bound, explanation.time));
+  return text + list_lines("notes", explanation.notes);
+}
+
+namespace {
+
+nlohmann::json json_of(const ExplainedCandidate& candidate) {
+  nlohmann::json json{{"algorithm", candidate.algorithm}, {"chosen", candidate.chosen}};
+  json["protocol"] = candidate.protocol.empty() ? nlohmann::json() : nlohmann::json(candidate.protocol);
+  json["predicted_us"] = candidate.predicted ? nlohmann::json(*candidate.predicted) : nlohmann::json();
+  json["simulated_us"] = candidate.simulated ? nlohmann::json(microseconds(*candidate.simulated)) : nlohmann::json();
+  json["obstacle"] = candidate.obstacle.empty() ? nlohmann::json() : nlohmann::json(candidate.obstacle);
+  return json;
+}
+
+nlohmann::json json_of(const ExplainedPhases& phases) {
+  return {{"launch", microseconds(phases.launch)},
+          {"fill", microseconds(phases.fill)},
+          {"steady", microseconds(phases.steady)},
+          {"drain", microseconds(phases.drain)},
+          {"host", microseconds(phases.host)}};
+}
+
+}  // namespace
+
+nlohmann::json to_json(const Explanation& explanation) {
+  nlohmann::json candidates = nlohmann::json::array();
+  for (const ExplainedCandidate& each : explanation.candidates) { candidates.push_back(json_of(each)); }
+  return {{"case", explanation.header.title},
+          {"cluster", explanation.header.cluster},
+          {"profile", explanation.header.profile},
+          {"library", explanation.library.empty() ? nlohmann::json() : nlohmann::json(explanation.library)},
+          {"collective", explanation.collective},
+          {"candidates", candidates},
+          {"chosen",
+           {{"algorithm", explanation.algorithm},
+            {"protocol", explanation.protocol},
+            {"time_us", microseconds(explanation.time)}}},
+          {"reasons", explanation.reasons},
+          {"work", explanation.work},
+          {"channels", explanation.channels},
+          {"phases_us", explanation.phases ? json_of(*explanation.phases) : nlohmann::json()},
+          {"limited_by", explanation.limited_by},
+          {"busiest_link_percent", explanation.busiest_link},
+          {"bound_us", microseconds(explanation.bound)},
+          {"bound_by", explanation.bound_by},
+          {"notes", explanation.notes}};
+}
+
+}  // namespace athanor
