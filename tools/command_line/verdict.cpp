@@ -34,7 +34,7 @@ bool within_limits(const Scenario& scenario, const Case& scenario_case, std::opt
                          fmt::format("{}: no simulated size that counts was measured in '{}'", scenario_case.name,
                                      verification.measurement.id),
                          {scenario.path, 0, 0, ""},
-                         "simulate sizes that its rows hold, or widen \"from\" and \"to\" of \"verify\""});
+                         R"(simulate sizes that its rows hold, or widen "from" and "to" of "verify")"});
   }
   const std::string sizes = fmt::format("from {}{}", to_string(verification.from),
                                         verification.to == Bytes::max() ? " on" : " to " + to_string(verification.to));
