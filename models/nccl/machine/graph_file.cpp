@@ -20,7 +20,12 @@ constexpr double kMostSpeed = 1e6;    // GB/s
 constexpr double kMostLatency = 1e9;  // us
 constexpr std::int64_t kMostChannels = 64;
 
-enum GraphId : std::uint32_t { kRing = 0, kTree = 1, kChain = 2, kNvls = 3, kDirect = 4 };
+// Ids of graphs.
+constexpr std::uint32_t kRing = 0;
+constexpr std::uint32_t kTree = 1;
+constexpr std::uint32_t kChain = 2;
+constexpr std::uint32_t kNvls = 3;
+constexpr std::uint32_t kDirect = 4;
 
 bool names_head(NcclPattern pattern) { return pattern == NcclPattern::nvls || pattern == NcclPattern::collnet_direct; }
 
@@ -124,7 +129,7 @@ class GraphReader {
   }
 
   std::optional<std::uint32_t> read_gpu(const pugi::xml_node& xml) {
-    const bool by_dev = xml.attribute("dev");
+    const bool by_dev = !xml.attribute("dev").empty();
     const std::uint64_t number = by_dev ? xml_.identifier(xml, "dev") : xml_.count(xml, "rank");
     for (const NcclSystem::Gpu& gpu : system_.gpus) {
       if ((by_dev ? gpu.dev : gpu.rank) == number) { return gpu.rank; }

@@ -42,10 +42,10 @@ void remove_vertices(NcclSystem& system, const std::set<std::uint32_t>& gone) {
   std::vector<NcclSystem::Vertex> kept;
   for (std::uint32_t v = 0; v < renamed.size(); ++v) {
     renamed[v] = static_cast<std::uint32_t>(kept.size());
-    if (gone.count(v) == 0) { kept.push_back(std::move(system.vertices[v])); }
+    if (!gone.contains(v)) { kept.push_back(std::move(system.vertices[v])); }
   }
   for (NcclSystem::Vertex& vertex : kept) {
-    std::erase_if(vertex.links, [&](const NcclSystem::Link& link) { return gone.count(link.to) > 0; });
+    std::erase_if(vertex.links, [&](const NcclSystem::Link& link) { return gone.contains(link.to); });
     for (NcclSystem::Link& link : vertex.links) { link.to = renamed[link.to]; }
   }
   system.vertices = std::move(kept);

@@ -23,6 +23,17 @@ constexpr std::int64_t kFallback = 100;  // MB/s
 
 NcclPath next(NcclPath type) { return static_cast<NcclPath>(static_cast<std::uint8_t>(type) + 1); }
 
+/// Of a GPU: its NVLinks, or its PCIe port where that is more.
+std::int64_t rate_of_all_links(const NcclSystem& system, std::uint32_t gpu) {
+  std::int64_t nvlink = 0;
+  std::int64_t pci = 0;
+  for (const NcclSystem::Link& link : system.vertices[system.gpus[gpu].vertex].links) {
+    if (link.kind == NcclLinkKind::nvl) { nvlink += link.rate; }
+    if (link.kind == NcclLinkKind::pci) { pci = link.rate; }
+  }
+  return std::max(nvlink, pci);
+}
+
 /// Searches one graph.
 class GraphSearch {
  public:
@@ -95,13 +106,7 @@ void GraphSearch::find_limits() {
       const NcclWay& way = across_ ? paths_.gpu_to_net(g, t) : paths_.gpu_to_gpu(g, t);
       if (way.hops() > 0) { widest_ = std::max(widest_, way.rate); }
     }
-    std::int64_t nvlink = 0;
-    std::int64_t pci = 0;
-    for (const NcclSystem::Link& link : system.vertices[system.gpus[g].vertex].links) {
-      if (link.kind == NcclLinkKind::nvl) { nvlink += link.rate; }
-      if (link.kind == NcclLinkKind::pci) { pci = link.rate; }
-    }
-    total_ = std::max({total_, nvlink, pci});
+    total_ = std::max(total_, rate_of_all_links(system, g));
   }
 }
 

@@ -21,9 +21,10 @@ constexpr std::int64_t kMostLinks = 1024;
 constexpr std::int64_t kMostMegabytes = 100'000'000;  // per second
 constexpr double kMostLatency = 1e9;                  // us
 
+bool has(const pugi::xml_node& node, const char* attribute) { return !node.attribute(attribute).empty(); }
+
 bool is_true(const pugi::xml_node& node, const char* attribute, bool absent) {
-  const pugi::xml_attribute found = node.attribute(attribute);
-  return found ? found.as_int() != 0 : absent;
+  return has(node, attribute) ? node.attribute(attribute).as_int() != 0 : absent;
 }
 
 std::uint64_t hexadecimal(const char* text) { return std::strtoull(text, nullptr, 16); }
@@ -73,7 +74,7 @@ class Parser {
     std::size_t ranked = 0;
     for (const pugi::xpath_node found : system.select_nodes(".//gpu")) {
       ++gpus;
-      ranked += found.node().attribute("rank") ? 1 : 0;
+      ranked += has(found.node(), "rank") ? 1 : 0;
     }
     ranked_ = ranked > 0;
     topology_.unranked = ranked_ ? gpus - ranked : 0;
@@ -116,7 +117,7 @@ class Parser {
     }
     read_link(xml, pci);
     const pugi::xml_node gpu = xml.child("gpu");
-    if (gpu && (!ranked_ || gpu.attribute("rank"))) {
+    if (!gpu.empty() && (!ranked_ || has(gpu, "rank"))) {
       pci.gpu = read_gpu(gpu, pci.bus);
     } else if (const pugi::xml_node nic = xml.child("nic")) {
       add_nets(nic, pci.nets);
@@ -143,14 +144,14 @@ class Parser {
 
   void add_nets(const pugi::xml_node& nic, std::vector<NcclTopology::Net>& nets) {
     for (const pugi::xml_node xml : nic.children("net")) {
-      if (!xml.attribute("dev") || !is_true(xml, "net", true)) { continue; }
+      if (!has(xml, "dev") || !is_true(xml, "net", true)) { continue; }
       NcclTopology::Net net;
       net.name = xml.attribute("name").value();
       net.dev = xml_.count(xml, "dev");
       net.megabits = std::clamp<std::int64_t>(xml_.number(xml, "speed", 0), 0, kMostMegabytes);
       net.latency = xml_.real(xml, "latency", kMostLatency);
       net.gdr = is_true(xml, "gdr", true);
-      if (xml.attribute("coll")) { net.reduces = is_true(xml, "coll", false); }
+      if (has(xml, "coll")) { net.reduces = is_true(xml, "coll", false); }
       if (const pugi::xml_attribute guid = xml.attribute("guid")) { net.guid = hexadecimal(guid.value()); }
       net.port = xml_.count(xml, "port");
       net.line = xml_.line(xml);
@@ -160,10 +161,10 @@ class Parser {
 
   NcclTopology::Gpu read_gpu(const pugi::xml_node& xml, const std::string& bus) {
     NcclTopology::Gpu gpu;
-    if (!xml.attribute("dev")) { xml_.problem(xml, "missing-number", "it has no device number dev"); }
+    if (!has(xml, "dev")) { xml_.problem(xml, "missing-number", "it has no device number dev"); }
     gpu.dev = xml_.count(xml, "dev");
-    if (xml.attribute("sm")) { gpu.compute_capability = xml_.count(xml, "sm", 10'000); }
-    if (xml.attribute("rank")) { gpu.rank = xml_.count(xml, "rank"); }
+    if (has(xml, "sm")) { gpu.compute_capability = xml_.count(xml, "sm", 10'000); }
+    if (has(xml, "rank")) { gpu.rank = xml_.count(xml, "rank"); }
     gpu.gdr = is_true(xml, "gdr", true);
     gpu.line = xml_.line(xml);
     if (const pugi::xml_node c2c = xml.child("c2c")) { gpu.c2c = read_c2c(c2c); }
@@ -212,8 +213,8 @@ class Parser {
     std::map<std::pair<std::string, std::string>, std::pair<std::int64_t, std::int64_t>> counts;
     std::map<std::pair<std::string, std::string>, pugi::xml_node> first;
     for (const Nvlink& nvlink : nvlinks_) {
-      if (gpus.count(nvlink.to) == 0) {
-        if (lines_of_buses_.count(nvlink.to) > 0) { continue; }  // a GPU that was not used
+      if (!gpus.contains(nvlink.to)) {
+        if (lines_of_buses_.contains(nvlink.to)) { continue; }  // a GPU that was not used
         xml_.problem(nvlink.xml, "unknown-device",
                      fmt::format("it leads to GPU {}, which is not there", nvlink.xml.attribute("target").value()),
                      "give the whole file");

@@ -82,6 +82,17 @@ bool ChannelWalk::same_port(std::uint32_t a, std::uint32_t b) const {
 
 bool ChannelWalk::reduces(std::uint32_t net) const { return paths_.system().nets[net].reduces.value_or(true); }
 
+bool ChannelWalk::may_enter_by(std::uint32_t net, std::int64_t rate) const {
+  if ((draft_.collnet && !reduces(net)) || net_free_[net] < rate) { return false; }
+  const bool paired = draft_.pattern == NcclPattern::ring && draft_.cross_nic == 2 && placed_ % 2 == 1;
+  return !paired || net == draft_.channels[placed_ - 1].out;
+}
+
+/// All nets that are one port share what it has.
+void ChannelWalk::take_from_port(std::uint32_t net, std::int64_t rate) {
+  for (std::uint32_t n = 0; n < net_free_.size(); ++n) { net_free_[n] -= same_port(n, net) ? rate : 0; }
+}
+
 void ChannelWalk::from_nets(int& budget) {
   // Whole GB/s, as NCCL counts ports.
   const std::int64_t rate = draft_.inter / kGigabyte * kGigabyte;
@@ -90,18 +101,16 @@ void ChannelWalk::from_nets(int& budget) {
   bool found = false;
   for (std::size_t i = 0; i < choice.size() && !(heads && found); ++i) {
     const std::uint32_t net = choice[(placed_ + i) % choice.size()];
-    if ((draft_.collnet && !reduces(net)) || net_free_[net] < rate) { continue; }
-    const bool paired = draft_.pattern == NcclPattern::ring && draft_.cross_nic == 2 && placed_ % 2 == 1;
-    if (paired && net != draft_.channels[placed_ - 1].out) { continue; }
+    if (!may_enter_by(net, rate)) { continue; }
     current().in = net;
     draft_.latency = paths_.system().nets[net].latency;
-    for (std::uint32_t n = 0; n < net_free_.size(); ++n) { net_free_[n] -= same_port(n, net) ? rate : 0; }
+    take_from_port(net, rate);
     if (!heads) {
       from_net(net, budget);
     } else if (placed_ < choice.size()) {
       from_head_net(net, found, budget);
     }
-    for (std::uint32_t n = 0; n < net_free_.size(); ++n) { net_free_[n] += same_port(n, net) ? rate : 0; }
+    take_from_port(net, -rate);
   }
 }
 

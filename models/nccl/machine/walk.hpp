@@ -71,7 +71,9 @@ class ChannelWalk {
   void try_nvls(Gpu head, int& budget);
   void try_collnet_direct(Gpu head, int& budget);
   bool may_leave_by(std::uint32_t net, std::uint32_t step) const;
+  bool may_enter_by(std::uint32_t net, std::int64_t rate) const;
   bool same_port(std::uint32_t a, std::uint32_t b) const;
+  void take_from_port(std::uint32_t net, std::int64_t rate);
   bool is_better() const;
   bool reduces(std::uint32_t net) const;
 

@@ -118,6 +118,7 @@ std::vector<ChannelWalk::Candidate> ChannelWalk::rank(Gpu gpu, bool to_net) cons
   }
   std::sort(merits.begin(), merits.end());
   std::vector<Candidate> found;
+  found.reserve(merits.size());
   for (const Merit& merit : merits) { found.push_back({merit.gpu, -merit.rate, merit.hops}); }
   return found;
 }

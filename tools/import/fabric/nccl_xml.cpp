@@ -31,7 +31,7 @@ class Machine {
     if (topology_.unranked > 0) { draft_.note(fmt::format("{} GPUs without a rank are left out", topology_.unranked)); }
     for (NcclTopology::Cpu& cpu : topology_.cpus) { collect(cpu.below, cpu.nets); }
     add_gpus();
-    const DraftPort port = add_nics();
+    DraftPort port = add_nics();
     if (!draft_.ok()) { return {}; }
     for (const NcclTopology::Cpu& cpu : topology_.cpus) { add_cpu(cpu); }
     join_cpus();
@@ -89,14 +89,14 @@ class Machine {
   }
 
   bool is_kept(const NcclTopology::Pci& pci) const {
-    const auto kept = [&](const Net& net) { return devices_.count(&net) > 0; };
+    const auto kept = [&](const Net& net) { return devices_.contains(&net); };
     const auto below = [&](const NcclTopology::Pci& each) { return is_kept(each); };
     return pci.gpu || std::any_of(pci.nets.begin(), pci.nets.end(), kept) ||
            std::any_of(pci.below.begin(), pci.below.end(), below);
   }
 
   void add_cpu(const NcclTopology::Cpu& cpu) {
-    const auto kept = [&](const Net& net) { return devices_.count(&net) > 0; };
+    const auto kept = [&](const Net& net) { return devices_.contains(&net); };
     const auto below = [&](const NcclTopology::Pci& each) { return is_kept(each); };
     if (std::none_of(cpu.nets.begin(), cpu.nets.end(), kept) &&
         std::none_of(cpu.below.begin(), cpu.below.end(), below)) {
