@@ -17,7 +17,7 @@ namespace {
 using Algorithm = NcclAlgorithm;
 using Protocol = NcclProtocol;
 
-constexpr std::uint32_t kWarp = 32;
+constexpr std::int64_t kWarp = 32;
 constexpr std::uint32_t kMostThreads = 640;
 
 std::string label(const NcclEstimate& estimate) {
@@ -216,7 +216,7 @@ NcclChoice nccl_choose(const NcclCommunicator& communicator, const NcclCall& cal
   if (falls_back) { best = fallback(communicator, call); }
   NcclChoice choice = choice_from(communicator, call, *best);
   if (falls_back) {
-    choice.reasons.push_back(
+    choice.reasons.emplace_back(
         "nothing that NCCL_ALGO and NCCL_PROTO allow can run, and NCCL before 2.24 falls back to Ring");
   } else {
     add_runner_up(estimates, choice);

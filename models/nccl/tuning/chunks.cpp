@@ -43,7 +43,8 @@ std::int64_t direct_chunk(Cut cut, std::int64_t chunk) {
 }
 
 std::int64_t chain_chunk(const Cut& cut, std::int64_t chunk) {
-  const double depth = cut.communicator.ranks / cut.communicator.nodes;
+  const std::uint32_t ranks = cut.communicator.ranks / cut.communicator.nodes;
+  const double depth = ranks;
   chunk = halved(cut, std::min(chunk, 256 * kKibi), depth * 64, 128 * kKibi);
   chunk = halved(cut, chunk, depth * 8, 64 * kKibi);
   return halved(cut, chunk, depth, 32 * kKibi);

@@ -9,23 +9,30 @@ namespace {
 
 std::uint32_t channel_limit(NcclVersion version) { return version < NcclVersion{2, 24, 0} ? 32 : 64; }
 
-/// NVLS on Blackwell (6.1 of the versions read: 2.30.7), where NICs are fast enough to matter.
+/// Between two nodes whose NICs are fast enough to matter.
+NvlsSizes sizes_of_two(const NcclPeers& peers, std::uint32_t local, bool near) {
+  const Bytes chunk{local <= 4 ? 262144 : 131072};
+  const bool small = local >= 16 || (local <= 8 && near && peers.nic_rate < 96);
+  return {32, chunk, small ? Bytes{65536} : chunk};
+}
+
+/// Between more nodes over NICs of 96 GB/s and more.
+NvlsSizes sizes_of_fast_nics(std::uint32_t local) {
+  if (local <= 8) { return {24, Bytes{262144}, Bytes{262144}}; }
+  return {32, Bytes{131072}, Bytes{local >= 32 ? 65536 : 131072}};
+}
+
+/// NVLS on Blackwell, as NCCL 2.30 tunes it between nodes; before, and over slow NICs, as it does elsewhere.
 NvlsSizes blackwell_sizes(const NcclCommunicator& communicator) {
   const NcclPeers& peers = communicator.peers;
-  const std::uint32_t local = communicator.most_local_ranks;
   const bool near = peers.nic_path <= NcclPath::pxb;
-  NvlsSizes sizes{communicator.nodes > 1 ? 32U : 24U, Bytes{131072}, Bytes{communicator.nodes >= 4 ? 65536 : 131072}};
-  if (communicator.nodes == 1 || communicator.version < NcclVersion{2, 30, 0}) { return sizes; }
-  if (communicator.nodes == 2 && peers.nic_rate >= 48) {
-    sizes = {32, Bytes{local <= 4 ? 262144 : 131072}, Bytes{local <= 4 ? 262144 : 131072}};
-    if (local >= 16 || (local <= 8 && near && peers.nic_rate < 96)) { sizes.tree_chunk = Bytes{65536}; }
-  } else if (peers.nic_rate >= 96) {
-    sizes = local <= 8 ? NvlsSizes{24, Bytes{262144}, Bytes{262144}}
-                       : NvlsSizes{32, Bytes{131072}, Bytes{local >= 32 ? 65536 : 131072}};
-  } else if (peers.nic_rate >= 48) {
-    sizes = {24, Bytes{131072}, Bytes{near ? 65536 : 131072}};
+  if (communicator.nodes == 1) { return {24, Bytes{131072}, Bytes{131072}}; }
+  if (communicator.version < NcclVersion{2, 30, 0} || peers.nic_rate < 48) {
+    return {32, Bytes{131072}, Bytes{communicator.nodes >= 4 ? 65536 : 131072}};
   }
-  return sizes;
+  if (communicator.nodes == 2) { return sizes_of_two(peers, communicator.most_local_ranks, near); }
+  if (peers.nic_rate >= 96) { return sizes_of_fast_nics(communicator.most_local_ranks); }
+  return {24, Bytes{131072}, Bytes{near ? 65536 : 131072}};
 }
 
 }  // namespace
@@ -68,8 +75,8 @@ std::uint32_t nvls_heads(const NcclCommunicator& communicator) {
 }
 
 Bytes buffer_of(const NcclEnvironment& environment, NcclProtocol protocol) {
-  // LL: 8 lines of 16 bytes for 512 threads; LL128: 120 words of 8 bytes for 640; of 8 steps each.
-  constexpr std::array<std::int64_t, kNcclProtocols> kDefaults{8 * 512 * 8 * 16, 120 * 640 * 8 * 8, 4194304};
+  // Of 8 steps each: LL 8 lines of 16 bytes for 512 threads, LL128 120 words of 8 bytes for 640.
+  constexpr std::array<std::int64_t, kNcclProtocols> kDefaults{524288, 4915200, 4194304};
   const auto index = static_cast<std::size_t>(protocol);
   return environment.buffers.at(index).value_or(Bytes{kDefaults.at(index)});
 }

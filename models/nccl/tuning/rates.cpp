@@ -186,7 +186,10 @@ double ring_latency(const Case& c) {
 }
 
 /// Ranks of a node after its first, as NCCL counts them: whole ones.
-double followers(const Case& c) { return c.communicator.ranks / c.communicator.nodes - 1; }
+double followers(const Case& c) {
+  const std::uint32_t whole = c.communicator.ranks / c.communicator.nodes;
+  return whole - 1;
+}
 
 double steps_latency(const Case& c) {
   const double within = step_within(c, c.algorithm);

@@ -100,7 +100,7 @@ std::string obstacle(const Kernel& kernel, const NcclCommunicator& communicator,
 NcclSymmetricEstimate estimate_of(const Kernel& kernel, const NcclCommunicator& communicator, const NcclCall& call) {
   const Constants constants = constants_of(kernel, communicator.least_capability >= 100);
   const double ranks = communicator.ranks;
-  const double whole = static_cast<double>(call.bytes.count());
+  const auto whole = static_cast<double>(call.bytes.count());
   const double bytes = call.function == NcclFunction::all_reduce ? whole : whole / ranks;
   const std::uint32_t most = most_blocks(kernel, communicator);
   const double best = time_of(kernel, constants, ranks, bytes, most);

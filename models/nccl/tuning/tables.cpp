@@ -113,9 +113,9 @@ NcclTuningTables of_2_18() {
 }
 
 const std::array<NcclTuningTables, 6>& all_tables() {
-  static const std::array<NcclTuningTables, 6> kTables{of_2_18(),   of_2_21(),   of_2_27(),
-                                                       of_2_28_3(), of_2_28_9(), newest()};
-  return kTables;
+  static const std::array<NcclTuningTables, 6> tables{of_2_18(),   of_2_21(),   of_2_27(),
+                                                      of_2_28_3(), of_2_28_9(), newest()};
+  return tables;
 }
 
 // Rows LL, LL128, Simple. From 64 B to 512 MiB in powers of two.

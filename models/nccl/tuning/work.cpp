@@ -11,7 +11,7 @@ namespace {
 using Algorithm = NcclAlgorithm;
 using Protocol = NcclProtocol;
 
-constexpr std::int64_t kLeastTraffic = 32 * 1024;  ///< bytes of a channel, counted as they pass a GPU's links
+constexpr std::int64_t kLeastTraffic = 32768;  ///< bytes of a channel, counted as they pass a GPU's links
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::int64_t up_to_16(std::int64_t bytes) { return divided_up(bytes, 16) * 16; }
