@@ -6,11 +6,6 @@ namespace athanor {
 
 namespace {
 
-void read(ObjectReader& reader, HopCost& hop) {
-  reader.optional("latency", hop.latency, "Of each message, in software; overlaps with other messages");
-  reader.optional("rate", hop.rate, "Payload rate of one channel; absent: only links limit");
-}
-
 void read(ObjectReader& reader, AggregationCost& cost) {
   reader.optional("latency", cost.latency, "Of each message to or from an engine; overlaps with other messages");
   reader.optional("host_latency", cost.host_latency, "More of it between a rank and an engine");
@@ -141,6 +136,12 @@ void read(ObjectReader& reader, Profile& profile) {
                             read(protocol, protocols.back());
                           });
   if (!protocols.empty()) { profile.protocols = std::move(protocols); }
+  reader.optional_object("nccl", "That NCCL or RCCL moves data, and what its steps cost; replaces \"protocols\"",
+                         [&](ObjectReader& nccl) {
+                           NcclCosts costs;
+                           read(nccl, costs);
+                           if (!nccl.describing()) { profile.nccl = costs; }
+                         });
   reader.optional_object("threads", "Of ranks that are threads on shared memory; replaces all costs above",
                          [&](ObjectReader& threads) {
                            ThreadCosts costs;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,18 +10,14 @@
 #include "algorithms/collective.hpp"
 #include "models/costs.hpp"
 #include "models/gpu/gpu_costs.hpp"
+#include "models/hop_cost.hpp"
+#include "models/nccl/execution/costs.hpp"
 #include "models/shared_memory/thread_costs.hpp"
 #include "sim/json/object_reader.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {
-
-/// What one hop of a message costs in software, by where it goes.
-struct HopCost {
-  Time latency;                       ///< per message, pipelined
-  Bandwidth rate = Bandwidth::max();  ///< payload rate of one channel; max: only links limit
-};
 
 /// What engines in switches of the network cost, and what they hold.
 struct AggregationCost {
@@ -32,6 +30,15 @@ struct AggregationCost {
   Ratio payload{1, 1};  ///< payload bytes per byte on the wire between an engine and its neighbours in the tree
   std::uint32_t outstanding = 0;  ///< chunks of a channel under way at once (Layout::outstanding)
   bool streaming = false;         ///< takes a streaming tree, not one of low latency
+};
+
+/// What a library that was asked decides on a layout beside channels, chunks and slices; see Layout.
+struct LibraryCut {
+  std::shared_ptr<const ChannelOrders> orders = nullptr;  ///< none: ascending
+  std::array<std::uint32_t, 2> tree_heads{};
+  std::uint32_t parts = 1;
+  std::uint32_t peers_at_once = 8;
+  Bytes least_slice;
 };
 
 /// One way in which a communication library moves data (NCCL: LL, LL128, Simple, and NVLS's own).
@@ -59,6 +66,7 @@ struct Protocol {
   std::vector<std::uint32_t> halve_below;  ///< the chunk is halved, in turn, while there are fewer loops than this
   std::uint32_t slices = 1;
   bool rotate = true;  ///< channel c's ring leaves each node from GPU c
+  LibraryCut cut;      ///< not in files
 };
 
 /// The software of a machine: every cost that the hardware does not explain, each calibrated from measurements.
@@ -71,6 +79,7 @@ struct Profile {
   Bandwidth copy_rate = Bandwidth::max();
   bool overlapped = true;  ///< reducing beside sending
   std::vector<Protocol> protocols{Protocol{}};
+  std::optional<NcclCosts> nccl;       ///< then NCCL chooses, and protocols are what it makes of these costs
   std::optional<ThreadCosts> threads;  ///< of ranks that are threads on shared memory; then nothing above counts
   std::optional<GpuCosts> gpus;        ///< of ranks that share GPUs; the same
   std::string machine;                 ///< on which it was calibrated, as measurements name machines; "": unknown

@@ -19,6 +19,26 @@ struct Ratio {
   constexpr bool operator==(const Ratio& other) const { return (*this <=> other) == std::strong_ordering::equal; }
 };
 
+/// The product in lowest terms; where that needs more than 18 digits, to as many. Requires both >= 0.
+constexpr Ratio product(Ratio a, Ratio b) {
+  constexpr Wide kMost = 1'000'000'000'000'000'000;
+  Wide numerator = Wide{a.numerator} * b.numerator;
+  Wide denominator = Wide{a.denominator} * b.denominator;
+  Wide divisor = denominator;
+  for (Wide rest = numerator; rest != 0;) {
+    const Wide next = divisor % rest;
+    divisor = rest;
+    rest = next;
+  }
+  numerator /= divisor;
+  denominator /= divisor;
+  while (numerator > kMost || denominator > kMost) {
+    numerator /= 2;
+    denominator = (denominator + 1) / 2;
+  }
+  return {static_cast<std::int64_t>(numerator), static_cast<std::int64_t>(denominator)};
+}
+
 /// For reports only: nothing that decides an outcome may be computed from it.
 constexpr double to_double(Ratio ratio) {
   return static_cast<double>(ratio.numerator) / static_cast<double>(ratio.denominator);

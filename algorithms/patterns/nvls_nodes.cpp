@@ -181,7 +181,8 @@ Cost NvlsNodesAllReduce::cost() const {
 
 namespace {
 
-constexpr std::uint32_t kMostHeads = 32;  // NCCL_MAX_NVLS_ARITY
+constexpr std::uint32_t kMostHeads =
+    72;  // of one NVL72: NCCL has more than NCCL_MAX_NVLS_ARITY, 32, for all-reduce alone
 
 }  // namespace
 
@@ -195,7 +196,7 @@ Algorithm nvls_nodes_algorithm(NvlsAcross across) {
       .formula = "",
       .source = "",
       .explanation = "",
-      .ranks = "nodes of equally many ranks, at least two nodes and at most 32 ranks of each (groups)",
+      .ranks = "nodes of equally many ranks, at least two nodes and at most 72 ranks of each (groups)",
       .fabrics = "",
       .pipelines = true,
       .make_for_many =

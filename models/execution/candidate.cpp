@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/nccl/execution/library.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -68,8 +69,14 @@ RunResult Candidate::run(const SimulationOptions& options) const {
   result.padded = collective_.count != request_.collective.count;
   result.roots = roots();
   result.simulated = simulate_with(request_.element_size, options);
-  result.time = result.simulated.time + launch();
+  result.time = overlapped_launch(result.simulated.time + launch(), host_time());
   return result;
+}
+
+Time Candidate::host_time() const {
+  const auto& nccl = request_.profile.nccl;
+  if (!nccl) { return Time::zero(); }
+  return nccl->host_launch + nccl->host_channel * (layout_.channels - 1);
 }
 
 std::vector<std::string> Candidate::roots() const {
@@ -174,6 +181,10 @@ void Candidate::choose_layout() {
   layout_.trees = sites_.trees;
   share_engines();
   layout_.outstanding = aggregates(algorithm_) ? protocol_.aggregation.outstanding : 0;
+  layout_.parts = protocol_.cut.parts;
+  layout_.peers_at_once = protocol_.cut.peers_at_once;
+  layout_.tree_heads = protocol_.cut.tree_heads;
+  layout_.least_slice = Elements{std::max<std::int64_t>(1, protocol_.cut.least_slice / request_.element_size)};
   choose_groups();
   choose_dimensions();
   choose_chunk(request_.overrides.chunk.value_or(protocol_.chunk));
@@ -198,6 +209,10 @@ void Candidate::choose_groups() {
   const std::uint32_t node = request_.cluster.endpoints_per_node;
   const bool whole_nodes = node > 1 && ranks > node && ranks % node == 0;
   layout_.group = request_.overrides.group.value_or(whole_nodes ? node : 0);
+  const std::uint32_t places = layout_.group == 0 ? ranks : layout_.group;
+  if (protocol_.cut.orders && protocol_.cut.orders->even.front().size() == places) {
+    layout_.orders = protocol_.cut.orders;
+  }
   if (layout_.group == 0) { return; }
   const bool rotate = whole_nodes && request_.overrides.rotate.value_or(protocol_.rotate);
   layout_.rotation = rotate ? std::max(1U, node / std::max(1U, request_.cluster.nics_per_node)) : 0;
@@ -277,12 +292,29 @@ bool aggregates(const Algorithm& algorithm) {
   return std::find(names.begin(), names.end(), algorithm.name) != names.end();
 }
 
+namespace {
+
+/// The profile's ways to move data, or those that NCCL makes of it; of engines in the network their own.
+std::vector<Protocol> protocols_of(const RunRequest& request, const Algorithm& algorithm, Candidates& candidates) {
+  const bool has_modes = aggregates(algorithm) && request.aggregation != nullptr;
+  if (!request.profile.nccl) {
+    return has_modes ? engine_protocols(request.aggregation->engine, request.profile) : request.profile.protocols;
+  }
+  require(request.nccl != nullptr, "a profile with \"nccl\" needs what NCCL has found on the cluster");
+  NcclOffer offer = request.nccl->offer(request, algorithm);
+  if (offer.protocols.empty()) { candidates.reason = std::move(offer.reason); }
+  candidates.passed_over = offer.passed_over;
+  if (!has_modes || offer.protocols.empty()) { return std::move(offer.protocols); }
+  Profile profile = request.profile;
+  profile.protocols = std::move(offer.protocols);
+  return engine_protocols(request.aggregation->engine, profile);
+}
+
+}  // namespace
+
 Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm) {
   Candidates candidates;
-  const bool has_modes = aggregates(algorithm) && request.aggregation != nullptr;
-  const std::vector<Protocol> protocols =
-      has_modes ? engine_protocols(request.aggregation->engine, request.profile) : request.profile.protocols;
-  for (const Protocol& protocol : protocols) {
+  for (const Protocol& protocol : protocols_of(request, algorithm, candidates)) {
     const bool asked = !request.overrides.protocol || *request.overrides.protocol == protocol.name;
     if (!asked || payload(request) < protocol.from || payload(request) > protocol.to) { continue; }
     Candidate candidate(request, algorithm, protocol);

@@ -37,6 +37,8 @@ class Candidate {
   const Protocol& protocol() const { return protocol_; }
   /// Before its first primitive.
   Time launch() const { return request_.profile.launch + protocol_.start; }
+  /// How long a host is busy with it that prepares it for all ranks, one after the other, beside the one before it.
+  Time host_time() const;
   std::unique_ptr<const Schedule> schedule() const { return algorithm_.make(collective_, layout_); }
   const Layout& layout() const { return layout_; }
   /// As it is priced: rounded up.
@@ -81,6 +83,7 @@ bool alike(const Candidate& a, const Candidate& b);
 struct Candidates {
   std::vector<Candidate> fitting;
   std::string reason = "no protocol of the profile is meant for this size";
+  bool passed_over = false;  ///< nothing is in its way, but the library takes another one
 };
 
 Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm);

@@ -1,5 +1,6 @@
 #include "models/execution/choice.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -65,14 +66,18 @@ std::optional<std::string> consider(const RunRequest& request, const Algorithm& 
   undrawn.timeline = nullptr;
   const Candidates candidates = candidates_of(request, algorithm);
   for (const Candidate& candidate : candidates.fitting) { choose_and_run(request, candidate, undrawn, best); }
-  return candidates.fitting.empty() ? std::optional(candidates.reason) : std::nullopt;
+  if (!candidates.fitting.empty() || candidates.passed_over) { return {}; }
+  return candidates.reason;
 }
 
 /// Where engines were asked for and cannot be had.
 std::string why_fall_back(const RunRequest& request, const std::vector<std::string>& refused) {
   if (!request.aggregation || request.aggregation->fallback.empty()) { return ""; }
-  for (std::size_t i = 0; i < request.algorithms.size(); ++i) {
-    if (aggregates(*request.algorithms[i])) { return refused[i]; }
+  for (const Algorithm* algorithm : request.algorithms) {
+    if (!aggregates(*algorithm)) { continue; }
+    const auto of_it = [&](const std::string& reason) { return reason.starts_with(algorithm->name + ":"); };
+    const auto found = std::find_if(refused.begin(), refused.end(), of_it);
+    if (found != refused.end()) { return *found; }
   }
   return "";
 }

@@ -165,7 +165,7 @@ void Executor::block_done(std::uint32_t lane) {
 Bytes Executor::wire_bytes(std::uint32_t connection, Bytes payload) const {
   const ConnectionCost& cost = plan_.connection_costs[plan_.connections[connection].cost];
   if (cost.wire_numerator == cost.wire_denominator) { return payload; }
-  return Bytes{ceil_div((payload * cost.wire_numerator).count(), cost.wire_denominator)};
+  return scaled_up(payload, {cost.wire_numerator, cost.wire_denominator});
 }
 
 void Executor::send(std::uint32_t lane) {

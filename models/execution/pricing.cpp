@@ -28,7 +28,8 @@ HopCost ProfilePricing::hop(AgentId from, AgentId to, std::span<const LinkId> pa
   if (aggregates(from) || aggregates(to)) {
     const AggregationCost& cost = protocol_.aggregation;
     const bool both = aggregates(from) && aggregates(to);
-    return {cost.latency + (both ? Time::zero() : cost.host_latency), cost.rate};
+    HopCost hop{cost.latency + (both ? Time::zero() : cost.host_latency), cost.rate};
+    return hop;
   }
   if (!is_device(from) || !is_device(to)) { return protocol_.engine; }
   const bool network =
@@ -46,8 +47,9 @@ ConnectionCost ProfilePricing::connection(AgentId from, AgentId to, std::span<co
   ConnectionCost cost;
   cost.latency = hop.latency;
   cost.end = protocol_.send_end;
-  cost.grain = grain(from, to);
-  const Ratio payload = aggregates(from) || aggregates(to) ? protocol_.aggregation.payload : protocol_.payload;
+  cost.grain = hop.grain.value_or(grain(from, to));
+  const Ratio protocol = aggregates(from) || aggregates(to) ? protocol_.aggregation.payload : protocol_.payload;
+  const Ratio payload = product(protocol, hop.efficiency);
   cost.wire_numerator = payload.denominator;
   cost.wire_denominator = payload.numerator;
   if (is_device(from) && is_device(to) && protocol_.handshake > Time::zero() && protocol_.eager != Bytes::max()) {

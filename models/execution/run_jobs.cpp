@@ -194,7 +194,8 @@ RunRequest request_of_job(const JobsRequest& all, const JobRequest& own, const C
                      .seed = all.seed,
                      .aggregation = all.aggregation,
                      .type = own.type,
-                     .reduction = own.reduction};
+                     .reduction = own.reduction,
+                     .nccl = own.nccl};
   request.options.timeline = nullptr;
   return request;
 }

@@ -1,7 +1,10 @@
 #include "models/nccl/nccl.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+
+#include <fmt/format.h>
 
 #include "models/nccl/channel_graph.hpp"
 #include "sim/words.hpp"
@@ -35,6 +38,24 @@ std::optional<NcclAlgorithm> nccl_algorithm(std::string_view name) {
 }
 std::optional<NcclProtocol> nccl_protocol(std::string_view name) {
   return find_name<NcclProtocol>(kProtocolNames, name);
+}
+
+std::optional<NcclVersion> nccl_version(std::string_view text) {
+  std::array<std::uint32_t, 3> parts{};
+  std::size_t count = 0;
+  for (const char* at = text.data(); count < parts.size(); ++count) {
+    const char* end = text.data() + text.size();
+    const auto [after, mistake] = std::from_chars(at, end, parts.at(count));
+    if (mistake != std::errc()) { return {}; }
+    if (after == end && count > 0) { return NcclVersion{parts[0], parts[1], parts[2]}; }
+    if (after == end || *after != '.') { return {}; }
+    at = after + 1;
+  }
+  return {};
+}
+
+std::string to_string(const NcclVersion& version) {
+  return fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
 }
 
 }  // namespace athanor

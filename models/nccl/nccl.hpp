@@ -33,4 +33,9 @@ struct NcclVersion {
   auto operator<=>(const NcclVersion&) const = default;
 };
 
+/// Reads "2.27.5" or "2.27"; none where it is nothing of the kind.
+std::optional<NcclVersion> nccl_version(std::string_view text);
+/// "2.27.5".
+std::string to_string(const NcclVersion& version);
+
 }  // namespace athanor

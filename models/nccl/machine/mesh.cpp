@@ -73,10 +73,9 @@ std::optional<ChannelGraphs> xgmi_mesh_graphs(const NcclPaths& paths, bool acros
     if (gpus % 2 == 1 || !paths.local_net(g, 0)) { return std::nullopt; }
   }
   std::vector<std::vector<std::uint32_t>> ways = across ? mesh_chains(gpus) : mesh_rings(gpus);
-  if (across) {
-    const std::vector<std::vector<std::uint32_t>> again = ways;
-    ways.insert(ways.end(), again.begin(), again.end());
-  }
+  // RCCL lists each of them so often (src/graph/rome_models.cc, models 79 and 81: 28 on one node, 32 doubled between).
+  const std::vector<std::vector<std::uint32_t>> once = ways;
+  for (std::uint32_t i = 1; i < (across ? 4U : 2U); ++i) { ways.insert(ways.end(), once.begin(), once.end()); }
   ChannelGraphs graphs;
   ChannelGraph& ring = graphs.ring;
   ring.cross_nic = across ? 1 : 0;

@@ -64,13 +64,13 @@ TEST_CASE("rings of a mesh go over every link twice each way, chains over every 
   }
 }
 
-TEST_CASE("eight MI300X have 14 rings in a node and 16 across nodes, which use all links and all NICs alike") {
+TEST_CASE("eight MI300X have 28 rings in a node and 32 across nodes, which use all links and all NICs alike") {
   const ChannelGraphs one = search_channels(preset_system("HGX-MI300X", 1), 1, {});
-  CHECK(shape(one.ring) == "14x24/24 NVL/PIX");
-  CHECK(one.tree.count() == 14);
+  CHECK(shape(one.ring) == "28x12/12 NVL/PIX");
+  CHECK(one.tree.count() == 28);
   CHECK(one.nvls.count() == 0);
   const ChannelGraphs two = search_channels(preset_system("HGX-MI300X", 2), 2, {});
-  CHECK(shape(two.ring) == "16x21/21 NVL/PIX");
+  CHECK(shape(two.ring) == "32x10.5/10.5 NVL/PIX");
   std::map<std::uint32_t, int> in;
   std::map<std::uint32_t, int> out;
   for (const NcclChannel& channel : two.ring.channels) {
@@ -80,8 +80,8 @@ TEST_CASE("eight MI300X have 14 rings in a node and 16 across nodes, which use a
     CHECK(*channel.out == channel.gpus.back());
   }
   for (std::uint32_t nic = 0; nic < 8; ++nic) {
-    CHECK(in[nic] == 2);
-    CHECK(out[nic] == 2);
+    CHECK(in[nic] == 4);
+    CHECK(out[nic] == 4);
   }
 }
 

@@ -1,0 +1,11 @@
+#include "models/hop_cost.hpp"
+
+namespace athanor {
+
+void read(ObjectReader& reader, HopCost& hop) {
+  reader.optional("latency", hop.latency, "Of each message, in software; overlaps with other messages");
+  reader.optional("rate", hop.rate, "Payload rate of one channel; absent: only links limit");
+  reader.optional("efficiency", hop.efficiency, "Share of the links' usable rate that is reached", {{1, 100}, {1, 1}});
+}
+
+}  // namespace athanor

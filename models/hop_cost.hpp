@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+
+#include "sim/json/object_reader.hpp"
+#include "sim/ratio.hpp"
+#include "sim/units.hpp"
+
+namespace athanor {
+
+/// What one hop of a message costs in software, by where it goes.
+struct HopCost {
+  Time latency;                       ///< per message, pipelined
+  Bandwidth rate = Bandwidth::max();  ///< payload rate of one channel; max: only links limit
+  Ratio efficiency{1, 1};             ///< of the links' usable rate that is reached: headers, and what software wastes
+  std::optional<Bytes> grain = std::nullopt;  ///< in place of the protocol's: 0 where a host passes on whole messages
+};
+
+void read(ObjectReader& reader, HopCost& hop);
+
+}  // namespace athanor

@@ -1,0 +1,123 @@
+#include "models/nccl/execution/communicator.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "models/nccl/machine/link_rates.hpp"
+#include "models/nccl/machine/paths.hpp"
+#include "models/nccl/machine/search.hpp"
+#include "sim/check.hpp"
+
+namespace athanor {
+
+namespace {
+
+CpuArchitecture architecture_of(const CpuIdentity& cpu) {
+  if (cpu.arch == "arm64") { return CpuArchitecture::arm; }
+  return cpu.arch == "ppc64" ? CpuArchitecture::power : CpuArchitecture::x86;
+}
+
+CpuVendor vendor_of(const NcclSystem& system) {
+  const auto is_amd = [](const NcclSystem::Cpu& cpu) { return cpu.identity.vendor == "AuthenticAMD"; };
+  const auto amd = std::count_if(system.cpus.begin(), system.cpus.end(), is_amd);
+  if (amd > 0) { return amd == std::ssize(system.cpus) ? CpuVendor::amd : CpuVendor::mixed; }
+  const bool intel = !system.cpus.empty() && system.cpus.front().identity.vendor == "GenuineIntel";
+  return intel ? CpuVendor::intel : CpuVendor::other;
+}
+
+/// As many GPUs as have a rank, where the node has more.
+NcclSystem with_ranks(const NcclSystem& system, std::uint32_t ranks) {
+  if (ranks >= system.gpus.size()) { return system; }
+  std::vector<std::uint32_t> first(ranks);
+  std::iota(first.begin(), first.end(), 0U);
+  return with_gpus(system, first);
+}
+
+SearchSettings search_settings(const NcclSettings& settings, const NcclEnvironment& environment) {
+  SearchSettings search;
+  search.version = settings.version;
+  search.cross_nic = environment.cross_nic;
+  search.pxn = environment.pxn;
+  search.p2p_level = environment.peer_access ? environment.peer_level : std::optional(NcclPath::loc);
+  search.gdr_level = environment.direct_level;
+  search.network_gpu_direct = settings.gpu_direct;
+  search.collnet = environment.collnet;
+  search.nvls = environment.nvls && settings.multicast;
+  return search;
+}
+
+ChannelGraphs graphs_of(const NcclSystem& system, std::uint32_t nodes, const NcclSettings& settings,
+                        const SearchSettings& search) {
+  if (settings.graphs) { return *settings.graphs; }
+  return search_channels(system, nodes, search);
+}
+
+/// Of the GPUs of one node, the pair that has least, and of a GPU and its NIC.
+NcclPeers peers_of(const NcclSystem& system, const NcclPaths& paths) {
+  NcclPeers peers;
+  std::int64_t least = 0;
+  for (std::uint32_t a = 0; a < system.gpus.size(); ++a) {
+    for (std::uint32_t b = 0; b < system.gpus.size(); ++b) {
+      if (a == b) { continue; }
+      const NcclWay& way = paths.gpu_to_gpu(a, b);
+      peers.all_nvlink = peers.all_nvlink && way.type == NcclPath::nvl;
+      const auto one = nccl_nvlink_megabytes(compute_capability(system.gpus[a]), {});
+      const std::int64_t links = one ? way.rate / *one : 1;
+      least = least == 0 ? links : std::min(least, links);
+    }
+  }
+  peers.least_links = static_cast<std::uint32_t>(std::max<std::int64_t>(1, least));
+  if (system.gpus.empty()) { return peers; }
+  const std::vector<std::uint32_t> nets = paths.local_nets(0);
+  peers.nics = static_cast<std::uint32_t>(std::max<std::size_t>(1, nets.size()));
+  for (const std::uint32_t net : nets) {
+    peers.nic_rate += static_cast<double>(system.nets[net].rate) * 1e-3;
+    peers.nic_path = paths.gpu_to_net(0, net).type;
+  }
+  return peers;
+}
+
+CollNetPlugin plugin_of(const NcclSettings& settings, const NcclSystem& system) {
+  CollNetPlugin plugin;
+  plugin.present = settings.collnet;
+  plugin.gathers = plugin.scatters = plugin.short_types = settings.collnet;
+  plugin.heads = static_cast<std::uint32_t>(std::min(system.nets.size(), system.gpus.size()));
+  return plugin;
+}
+
+}  // namespace
+
+NcclSystem nccl_node(const Cluster& cluster, std::uint32_t ranks, const NcclSettings& settings) {
+  const std::uint32_t node = std::max(1U, std::min(ranks, cluster.endpoints_per_node));
+  return with_ranks(settings.system ? *settings.system : nccl_system(cluster), node);
+}
+
+NcclCommunicator nccl_communicator(const Cluster& cluster, std::uint32_t ranks, const NcclSettings& settings) {
+  require(ranks >= 1 && ranks <= cluster.endpoints.size(), "{} ranks on {} endpoints", ranks, cluster.endpoints.size());
+  const std::uint32_t node = std::max(1U, std::min(ranks, cluster.endpoints_per_node));
+  const NcclSystem system = nccl_node(cluster, ranks, settings);
+  NcclCommunicator result;
+  result.version = settings.version;
+  result.ranks = ranks;
+  result.most_local_ranks = node;
+  result.nodes = (ranks + node - 1) / node;
+  result.environment = nccl_environment(settings.environment, settings.version);
+  const SearchSettings search = search_settings(settings, result.environment);
+  result.graphs = graphs_of(system, result.nodes, settings, search);
+  const auto [least, greatest] =
+      std::minmax_element(system.gpus.begin(), system.gpus.end(),
+                          [](const auto& a, const auto& b) { return compute_capability(a) < compute_capability(b); });
+  result.least_capability = compute_capability(*least);
+  result.greatest_capability = compute_capability(*greatest);
+  if (!system.cpus.empty()) { result.cpu = architecture_of(system.cpus.front().identity); }
+  result.vendor = vendor_of(system);
+  result.multicast = settings.multicast && cluster.nvswitches_reduce && system.nvs.has_value();
+  result.nvswitch = system.nvs.has_value();
+  result.registered = settings.registered_buffers;
+  result.collnet = plugin_of(settings, system);
+  result.peers = peers_of(system, NcclPaths(system, search));
+  return result;
+}
+
+}  // namespace athanor

@@ -1,0 +1,219 @@
+#include "models/nccl/execution/library.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "algorithms/catalog.hpp"
+#include "models/execution/candidate.hpp"
+#include "models/nccl/machine/search.hpp"
+#include "models/nccl/tuning/peer_work.hpp"
+#include "models/nccl/tuning/work.hpp"
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr std::array kProtocols{NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple};
+constexpr std::string_view kRounds = "rounds";
+
+struct NamedAlgorithm {
+  NcclAlgorithm algorithm;
+  std::string_view name;
+  std::optional<bool> one_node;  ///< none: on any number
+};
+constexpr std::array<NamedAlgorithm, 8> kNames{{{NcclAlgorithm::tree, "node_chain_tree", {}},
+                                                {NcclAlgorithm::ring, "ring", {}},
+                                                {NcclAlgorithm::collnet_direct, "collnet_direct", {}},
+                                                {NcclAlgorithm::collnet_chain, "collnet_chain", {}},
+                                                {NcclAlgorithm::nvls, "nvls", true},
+                                                {NcclAlgorithm::nvls, "nvls_sharp", false},
+                                                {NcclAlgorithm::nvls_tree, "nvls_tree", {}},
+                                                {NcclAlgorithm::pat, "pat", {}}}};
+
+/// Those of NCCL's algorithms that the request lets it take.
+std::vector<NcclAlgorithm> allowed(const RunRequest& request) {
+  std::vector<NcclAlgorithm> result;
+  for (const Algorithm* each : request.algorithms) {
+    if (const auto known = nccl_algorithm_of(each->name)) { result.push_back(*known); }
+  }
+  return result;
+}
+
+/// NCCL_ALGO as if only these had been named.
+NcclCommunicator restricted(const NcclCommunicator& communicator, const NcclCall& call,
+                            const std::vector<NcclAlgorithm>& algorithms) {
+  NcclCommunicator result = communicator;
+  auto& enabled = result.environment.algorithms.at(static_cast<std::size_t>(call.function));
+  for (std::size_t i = 0; i < enabled.size(); ++i) {
+    const bool named = std::count(algorithms.begin(), algorithms.end(), static_cast<NcclAlgorithm>(i)) > 0;
+    if (!named) { enabled.at(i) = NcclEnable::off; }
+  }
+  return result;
+}
+
+NcclCommunicator for_request(const NcclCommunicator& communicator, const NcclCall& call, const RunRequest& request) {
+  NcclCommunicator result = restricted(communicator, call, allowed(request));
+  if (!request.overrides.protocol) { return result; }
+  const std::optional<NcclProtocol> asked = nccl_protocol(*request.overrides.protocol);
+  auto& enabled = result.environment.protocols.at(static_cast<std::size_t>(call.function));
+  for (std::size_t i = 0; i < enabled.size(); ++i) {
+    enabled.at(i) = asked == static_cast<NcclProtocol>(i) ? NcclEnable::on : NcclEnable::off;
+  }
+  return result;
+}
+
+/// The places of a chain at which the first and the second child of its node in a tree attach.
+std::array<std::uint32_t, 2> heads_of(NcclPattern pattern) {
+  switch (pattern) {
+    case NcclPattern::balanced_tree: return {1, 0};
+    case NcclPattern::split_tree: return {1, 1};
+    case NcclPattern::tree:
+    case NcclPattern::ring:
+    case NcclPattern::nvls:
+    case NcclPattern::collnet_direct: break;
+  }
+  return {0, 0};
+}
+
+NcclRun run_of(const NcclCommunicator& communicator, const NcclCall& call, const NcclChoice& choice) {
+  const NcclWork work = nccl_work(communicator, call, choice);
+  NcclRun run{.algorithm = choice.algorithm,
+              .protocol = choice.protocol,
+              .channels = work.channels,
+              .chunk = work.chunk,
+              .slices = work.slices,
+              .slots = work.slots,
+              .payload = call.bytes,
+              .ranks = communicator.ranks,
+              .cut = {}};
+  // A thirty-second of the largest slice: what is less is not divided.
+  constexpr Bytes kLeastSlice{32'768};
+  if (work.slices > 1) { run.cut.least_slice = kLeastSlice; }
+  return run;
+}
+
+/// None where NCCL would end with an error: the reason.
+std::optional<NcclChoice> try_to_choose(const NcclCommunicator& communicator, const NcclCall& call,
+                                        std::string& mistake) {
+  try {
+    return nccl_choose(communicator, call);
+  } catch (const SimulationError& error) { mistake = error.what(); }
+  return {};
+}
+
+}  // namespace
+
+NcclLibrary::NcclLibrary(NcclCommunicator communicator) : communicator_(std::move(communicator)) {
+  if (communicator_.graphs.ring.count() > 0) { ring_orders_ = ring_orders(communicator_.graphs.ring); }
+  ChannelGraph tree = communicator_.graphs.tree;
+  tree.cross_nic = 0;  // only rings swap their ways in odd nodes
+  if (tree.count() > 0) { tree_orders_ = ring_orders(tree); }
+}
+
+std::optional<NcclChoice> NcclLibrary::choice(const RunRequest& request) const {
+  const std::optional<NcclCall> call = nccl_call(request);
+  if (!call) { return {}; }
+  return nccl_choose(for_request(communicator_, *call, request), *call);
+}
+
+NcclOffer NcclLibrary::offer(const RunRequest& request, const Algorithm& algorithm) const {
+  const std::optional<NcclCall> call = nccl_call(request);
+  if (!call) { return offer_rounds(request, algorithm); }
+  const std::optional<NcclAlgorithm> wanted = nccl_algorithm_of(algorithm.name);
+  if (!wanted || catalog_name(*wanted, communicator_.nodes == 1) != algorithm.name) {
+    return {{}, "NCCL has no such algorithm here"};
+  }
+  const NcclCommunicator communicator = for_request(communicator_, *call, request);
+  const NcclCosts& costs = *request.profile.nccl;
+  if (costs.choosing != NcclChoosing::fastest) {
+    std::string mistake;
+    const std::optional<NcclChoice> chosen = try_to_choose(communicator, *call, mistake);
+    if (!chosen) { return {{}, std::move(mistake)}; }
+    const NcclChoice& choice = *chosen;
+    if (choice.algorithm != *wanted) { return {{}, fmt::format("NCCL takes {}", name(choice.algorithm)), true}; }
+    if (costs.choosing == NcclChoosing::tuner) { return {{protocol(communicator, *call, choice, costs)}, "", false}; }
+  }
+  return offer_all(communicator, *call, *wanted, costs);
+}
+
+NcclOffer NcclLibrary::offer_all(const NcclCommunicator& communicator, const NcclCall& call, NcclAlgorithm algorithm,
+                                 const NcclCosts& costs) const {
+  NcclOffer offer;
+  for (const NcclProtocol each : kProtocols) {
+    const std::string obstacle = nccl_obstacle(communicator, call, algorithm, each);
+    if (!obstacle.empty()) {
+      offer.reason = obstacle;
+      continue;
+    }
+    offer.protocols.push_back(protocol(communicator, call, nccl_choice_of(communicator, call, algorithm, each), costs));
+  }
+  return offer;
+}
+
+Protocol NcclLibrary::protocol(const NcclCommunicator& communicator, const NcclCall& call, const NcclChoice& choice,
+                               const NcclCosts& costs) const {
+  NcclRun run = run_of(communicator, call, choice);
+  const bool tree = choice.algorithm == NcclAlgorithm::tree;
+  run.cut.orders = tree ? tree_orders_ : ring_orders_;
+  run.cut.tree_heads = heads_of(communicator.graphs.tree.pattern);
+  Protocol result = protocol_of(run, costs);
+  result.algorithms = {std::string(catalog_name(choice.algorithm, communicator_.nodes == 1))};
+  return result;
+}
+
+NcclOffer NcclLibrary::offer_rounds(const RunRequest& request, const Algorithm& algorithm) const {
+  if (algorithm.name != kRounds) { return {{}, "NCCL sends and receives in rounds"}; }
+  const std::int64_t peers = request.collective.kind == CollectiveKind::send_receive ? 1 : request.collective.ranks;
+  const Bytes message = payload(request) / peers;
+  const NcclPeerWork work = nccl_peer_work(communicator_, message, communicator_.nodes > 1);
+  NcclRun run{.algorithm = NcclAlgorithm::ring,
+              .protocol = work.protocol,
+              .channels = peer_channels(communicator_),
+              .chunk = work.chunk,
+              .slices = 1,
+              .slots = work.slots,
+              .payload = payload(request),
+              .ranks = request.collective.ranks,
+              .cut = {}};
+  run.cut.parts = work.parts;
+  Protocol protocol = protocol_of(run, *request.profile.nccl);
+  protocol.algorithms = {std::string(kRounds)};
+  protocol.start = request.profile.nccl->peer_start * peers;
+  return {{std::move(protocol)}, "", false};
+}
+
+std::string_view catalog_name(NcclAlgorithm algorithm, bool one_node) {
+  for (const NamedAlgorithm& each : kNames) {
+    if (each.algorithm == algorithm && each.one_node.value_or(one_node) == one_node) { return each.name; }
+  }
+  require(false, "every algorithm of NCCL has a name");
+  return "";
+}
+
+std::optional<NcclAlgorithm> nccl_algorithm_of(std::string_view catalog_name) {
+  for (const NamedAlgorithm& each : kNames) {
+    if (each.name == catalog_name) { return each.algorithm; }
+  }
+  return {};
+}
+
+bool is_nccls(const Algorithm& algorithm) {
+  const bool tuned = nccl_function(algorithm.kind).has_value();
+  return tuned ? nccl_algorithm_of(algorithm.name).has_value() : algorithm.name == kRounds;
+}
+
+std::optional<NcclCall> nccl_call(const RunRequest& request) {
+  const std::optional<NcclFunction> function = nccl_function(request.collective.kind);
+  if (!function) { return {}; }
+  return NcclCall{.function = *function,
+                  .bytes = payload(request),
+                  .type = nccl_type(request.type),
+                  .operation = nccl_operation(request.reduction)};
+}
+
+}  // namespace athanor

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/nccl/execution/protocol.hpp"
+#include "models/nccl/tuning/choice.hpp"
+#include "models/nccl/tuning/communicator.hpp"
+
+namespace athanor {
+
+struct Algorithm;
+struct RunRequest;
+
+/// What of NCCL's a request is simulated with for one algorithm of the catalog.
+struct NcclOffer {
+  std::vector<Protocol> protocols;  ///< candidates, in NCCL's order of protocols
+  std::string reason;               ///< why there are none
+  bool passed_over = false;         ///< it could run, and NCCL takes another one
+};
+
+/// NCCL on one communicator: what it found there, and how it runs a call. Pure: calls do not depend on each other.
+class NcclLibrary {
+ public:
+  explicit NcclLibrary(NcclCommunicator communicator);
+
+  const NcclCommunicator& communicator() const { return communicator_; }
+
+  /// What carries out the request's collective with this algorithm: protocols as the request's costs say who chooses
+  /// (NcclChoosing), and as its overrides ask. Among the request's algorithms, where it names some but not all.
+  /// Requires a profile with "nccl".
+  NcclOffer offer(const RunRequest& request, const Algorithm& algorithm) const;
+
+  /// What NCCL itself would take for the request; none: it is made of sends and receives.
+  std::optional<NcclChoice> choice(const RunRequest& request) const;
+
+ private:
+  NcclOffer offer_all(const NcclCommunicator& communicator, const NcclCall& call, NcclAlgorithm algorithm,
+                      const NcclCosts& costs) const;
+  NcclOffer offer_rounds(const RunRequest& request, const Algorithm& algorithm) const;
+  Protocol protocol(const NcclCommunicator& communicator, const NcclCall& call, const NcclChoice& choice,
+                    const NcclCosts& costs) const;
+
+  NcclCommunicator communicator_;
+  std::shared_ptr<const ChannelOrders> ring_orders_;
+  std::shared_ptr<const ChannelOrders> tree_orders_;
+};
+
+/// The name in the catalog of what NCCL calls so; NVLS is "nvls" on one node and "nvls_sharp" on several.
+std::string_view catalog_name(NcclAlgorithm algorithm, bool one_node);
+/// The inverse; none: NCCL has no such algorithm.
+std::optional<NcclAlgorithm> nccl_algorithm_of(std::string_view catalog_name);
+
+/// Whether NCCL has it, in rings, trees, with engines or as rounds of sends and receives.
+bool is_nccls(const Algorithm& algorithm);
+
+/// What NCCL calls the request's collective; none: it is made of sends and receives.
+std::optional<NcclCall> nccl_call(const RunRequest& request);
+
+}  // namespace athanor

@@ -1,0 +1,80 @@
+#include "models/nccl/execution/protocol.hpp"
+
+#include <string>
+
+namespace athanor {
+
+namespace {
+
+/// What a line of 16 or 128 bytes holds beside its flag.
+Ratio payload_share(NcclProtocol protocol) {
+  switch (protocol) {
+    case NcclProtocol::ll: return {1, 2};
+    case NcclProtocol::ll128: return {15, 16};
+    case NcclProtocol::simple: break;
+  }
+  return {1, 1};
+}
+
+/// What a receiver can see of a message before it has all of it; nothing of Simple's, whose counter moves by slices.
+Bytes line(NcclProtocol protocol) {
+  switch (protocol) {
+    case NcclProtocol::ll: return Bytes{16};
+    case NcclProtocol::ll128: return Bytes{128};
+    case NcclProtocol::simple: break;
+  }
+  return Bytes::zero();
+}
+
+bool is_tree(NcclAlgorithm algorithm) {
+  return algorithm == NcclAlgorithm::tree || algorithm == NcclAlgorithm::collnet_chain;
+}
+
+bool uses_nvswitches(NcclAlgorithm algorithm) {
+  return algorithm == NcclAlgorithm::nvls || algorithm == NcclAlgorithm::nvls_tree;
+}
+
+Bandwidth block_rate(Bandwidth rate, const NcclRun& run, const NcclCosts& costs) {
+  const bool shared = is_tree(run.algorithm) && rate != Bandwidth::max();
+  return shared ? scaled_down(rate, costs.tree_share) : rate;
+}
+
+/// Where there are fewer lines than ranks, some steps of LL move none and are shorter.
+Time step(const NcclRun& run, const NcclCosts& costs) {
+  const Time step = costs.of(run.protocol).step;
+  const bool idle = run.protocol == NcclProtocol::ll && run.payload < Bytes{16} * run.ranks;
+  return idle ? scaled_up(step, costs.idle) : step;
+}
+
+void set_hops(Protocol& protocol, const NcclRun& run, const NcclCosts& costs) {
+  const NcclProtocolCosts& own = costs.of(run.protocol);
+  protocol.node = {own.node_latency, block_rate(own.rate, run, costs), costs.node_efficiency, line(run.protocol)};
+  protocol.network = {own.network_latency, block_rate(own.network_rate, run, costs), costs.network_efficiency,
+                      Bytes::zero()};
+  protocol.overhead = step(run, costs);
+  if (!uses_nvswitches(run.algorithm)) { return; }
+
+  constexpr Time kSwitch = Time{500'000};  // of a load or store through them, hidden behind others
+  protocol.engine = {kSwitch, Bandwidth::max(), costs.nvls_efficiency, Bytes::zero()};
+  protocol.start = costs.nvls_start;
+  protocol.overhead = costs.nvls_loop;
+}
+
+}  // namespace
+
+Protocol protocol_of(const NcclRun& run, const NcclCosts& costs) {
+  Protocol protocol;
+  protocol.name = std::string(name(run.protocol));
+  protocol.payload = payload_share(run.protocol);
+  protocol.send_end = SendEnd::injected;
+  protocol.channels = run.channels;
+  protocol.chunk = run.chunk;
+  protocol.slices = run.slices;
+  protocol.slots = run.slots;
+  protocol.cut = run.cut;
+  protocol.rotate = false;
+  set_hops(protocol, run, costs);
+  return protocol;
+}
+
+}  // namespace athanor

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "models/nccl/execution/costs.hpp"
+#include "models/profile.hpp"
+
+namespace athanor {
+
+/// One call as NCCL's kernels carry it out.
+struct NcclRun {
+  NcclAlgorithm algorithm = NcclAlgorithm::ring;
+  NcclProtocol protocol = NcclProtocol::simple;
+  std::uint32_t channels = 1;  ///< thread blocks of each rank
+  Bytes chunk{1};              ///< payload of a chunk
+  std::uint32_t slices = 1;    ///< messages that a chunk is sent in
+  std::uint32_t slots = 8;     ///< messages that a connection holds
+  Bytes payload;               ///< of the collective, as nccl-tests counts it
+  std::uint32_t ranks = 1;
+  LibraryCut cut;
+};
+
+/// That run as a protocol: NCCL's structure with a stack's costs.
+///
+/// LL and LL128 flag every line, so that within a node a rank passes on line by line (grain), and what a step costs is
+/// its threads' (NcclProtocolCosts::step). Simple hands over whole slices. Between nodes a proxy thread waits for the
+/// whole message, whatever the protocol. The two directions of a tree share the threads of a block. With NVLS the
+/// engine streams, and the head of a chunk pays for each (nvls_loop).
+Protocol protocol_of(const NcclRun& run, const NcclCosts& costs);
+
+}  // namespace athanor
