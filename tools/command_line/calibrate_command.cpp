@@ -31,10 +31,17 @@ boost::program_options::options_description calibrate_options() {
   options::options_description result("options");
   auto add = result.add_options();
   const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
-  add("backend", text("NAME"), "what is calibrated: threads, mpi (under mpirun) or cuda; absent: threads");
+  add("backend", text("NAME"),
+      "what is calibrated: threads, mpi (under mpirun), cuda, or a stack from measured tables; absent: threads");
+  add("tables", options::value<std::vector<std::string>>()->value_name("SCENARIO"),
+      "with tables: a scenario whose cases name the measurements of one stack; may be given again");
+  add("profile", text("NAME"), "with tables: where the search starts, a name or a file; absent: the first case's");
+  add("free", text("NAMES"),
+      "with tables: figures to find, such as launch,LL.step; absent: what the tables tell, 8 at most");
+  add("hold-out", text("WHAT"), "with tables: sizes, tables or both: also fit without them, and judge them");
   add("cluster", text("SCENARIO"),
       "with mpi: what lies between the processes, one for each endpoint; absent: one fast switch");
-  add("case", options::value<std::vector<std::string>>()->value_name("NAME"), "of that scenario");
+  add("case", options::value<std::vector<std::string>>()->value_name("NAME"), "of that scenario, or of --tables");
   add("ranks", text("NUMBERS"), "of the collectives that are run; absent: 2,4,8");
   add("output,o", text("FILE"), "the profile; required");
   add("quick", "each probe in one turn instead of five: less certain");
@@ -130,20 +137,34 @@ void check_options(const Invocation& invocation, const std::string& backend) {
   if (backend == "cuda" && invocation.has("ranks")) {
     throw UsageError("calibrate: --ranks: the backend cuda chooses its own, by what fits on a GPU");
   }
-  if (backend != "mpi" && invocation.has("cluster")) {
+  if ((backend == "tables") != (invocation.options.count("tables") > 0)) {
+    throw UsageError("calibrate: --backend tables and --tables SCENARIO go together");
+  }
+  for (const char* option : {"profile", "free", "hold-out"}) {
+    if (backend != "tables" && invocation.has(option)) {
+      throw UsageError(fmt::format("calibrate: --{} goes with --backend tables", option));
+    }
+  }
+  for (const char* option : {"ranks", "refit"}) {
+    if (backend == "tables" && invocation.has(option)) {
+      throw UsageError(fmt::format("calibrate: --{} means nothing to --backend tables", option));
+    }
+  }
+  if (backend != "mpi" && backend != "tables" && invocation.has("cluster")) {
     throw UsageError("calibrate: --cluster says what lies between MPI processes; it goes with --backend mpi");
   }
 }
 
 ExitCode calibrate(const Invocation& invocation, const Streams& streams) {
   const std::string backend = invocation.has("backend") ? invocation.text("backend") : "threads";
-  const std::vector<std::string> known{"threads", "mpi", "cuda"};
+  const std::vector<std::string> known{"threads", "mpi", "cuda", "tables"};
   if (std::find(known.begin(), known.end(), backend) == known.end()) {
     throw UsageError(fmt::format("calibrate: there is no backend '{}' to calibrate; choose from {}", backend,
                                  fmt::join(known, ", ")));
   }
   check_options(invocation, backend);
   if (backend == "mpi") { return calibrate_over_mpi(invocation, streams); }
+  if (backend == "tables") { return calibrate_on_tables(invocation, streams); }
   return backend == "cuda" ? calibrate_on_gpus(invocation, streams) : calibrate_threads(invocation, streams);
 }
 

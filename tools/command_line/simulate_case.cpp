@@ -9,6 +9,7 @@
 #include "sim/json/value_reader.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/progress.hpp"
+#include "tools/scenario/nccl_section.hpp"
 #include "topologies/routing/dependency_cycle.hpp"
 
 namespace athanor {
@@ -227,6 +228,7 @@ bool simulate_traffic_case(const Scenario& scenario, const Case& scenario_case, 
 
 std::vector<std::string> warnings_of(const Case& scenario_case) {
   std::vector<std::string> warnings = scenario_case.cluster->warnings;
+  for (std::string& warning : nccl_warnings(scenario_case)) { warnings.push_back(std::move(warning)); }
   const bool stops =
       scenario_case.level == NetworkLevel::packet && scenario_case.packet.fabric.flow_control != FlowControl::none;
   if (!stops) { return warnings; }

@@ -51,7 +51,8 @@ JobsRequest Case::jobs_request(Bytes size, const SimulationOptions& options) con
                         .type = one.type,
                         .reduction = one.reduction,
                         .algorithms = one.algorithms,
-                        .overrides = one.overrides});
+                        .overrides = one.overrides,
+                        .nccl = one.nccl});
   }
   return all;
 }

@@ -10,6 +10,7 @@
 #include "sim/format.hpp"
 #include "tools/scenario/aggregation_section.hpp"
 #include "tools/scenario/collective_section.hpp"
+#include "tools/scenario/nccl_section.hpp"
 #include "tools/scenario/profile_section.hpp"
 #include "tools/scenario/verify_section.hpp"
 #include "topologies/scenario/read_text.hpp"
@@ -215,6 +216,14 @@ void check_algorithms(const CollectiveSection& section, ReadingContext& context,
   }
 }
 
+/// Where all algorithms may be taken: those that NCCL has.
+void leave_to_nccl(Case& scenario_case) {
+  if (scenario_case.algorithms.size() != algorithms_of(scenario_case.kind).size()) { return; }
+  std::vector<const Algorithm*> known = scenario_case.algorithms;
+  std::erase_if(known, [](const Algorithm* each) { return !is_nccls(*each); });
+  if (!known.empty()) { scenario_case.algorithms = std::move(known); }
+}
+
 SlotUsers users_of(const Case& scenario_case) {
   const Overrides& fixed = scenario_case.overrides;
   return {.kind = scenario_case.kind,
@@ -311,7 +320,8 @@ RunRequest Case::request(Bytes size, const SimulationOptions& options) const {
           .seed = seed,
           .aggregation = aggregation,
           .type = type,
-          .reduction = reduction};
+          .reduction = reduction,
+          .nccl = nccl};
 }
 
 void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case) {
@@ -335,10 +345,14 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
     value.object([&](ObjectReader& inner) { read_cluster(inner, order.text); });
     if (!value.describing() && value.ok()) { order.json = value.json()->dump(); }
   });
-  if (!order.json.empty()) { build_cluster(network, std::move(order), context, scenario_case); }
+  if (!order.json.empty()) { build_cluster(network, order, context, scenario_case); }
   reader.optional_value(
       "profile", "What the software costs: a name in profiles/, or its figures; absent: nothing",
       [&](ValueReader& value) { read_profile(value, context.library, context.problems, scenario_case.profile); });
+  std::optional<NcclSection> nccl;
+  reader.optional_object("nccl", "That NCCL chooses what runs, and what it is told",
+                         [&](ObjectReader& inner) { read(inner, nccl.emplace()); });
+  if (nccl && !scenario_case.profile.nccl) { scenario_case.profile.nccl.emplace(); }
   CollectiveSection section;
   const CollectiveContext files{context.directory, context.imports, context.problems};
   reader.optional_object("collective", "What is simulated", [&](ObjectReader& inner) { read(inner, files, section); });
@@ -366,6 +380,17 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
     if (!scenario_case.aggregation) { return; }
   }
   take_exchange(section, context, scenario_case);
+  if (scenario_case.profile.nccl) {
+    scenario_case.nccl =
+        resolve(nccl.value_or(NcclSection{}), scenario_case, reader.place(reader.has("nccl") ? "nccl" : "profile"),
+                context.directory, context.problems);
+    if (!scenario_case.nccl) { return; }
+    leave_to_nccl(scenario_case);
+    if (!network.pxn && scenario_case.nccl->communicator().graphs.ring.type_inter == NcclPath::pxn) {
+      network.pxn = true;  // NCCL's rings leave a node by the NIC at which they enter it
+      build_cluster(network, std::move(order), context, scenario_case);
+    }
+  }
   check_algorithms(section, context, scenario_case);
 }
 

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/profile.hpp"
+#include "tools/scenario/scenario.hpp"
+
+namespace athanor {
+
+/// One measured time of a table, and the case that simulates it.
+struct TableRow {
+  std::size_t in_case = 0;  ///< of Tables::cases
+  std::size_t table = 0;    ///< of the first of these cases that names the same measurement
+  Bytes size;
+  double measured_us = 0;
+  bool spike = false;       ///< isolated: fitted with the others, whose weight it does not have, and not judged
+  double simulated_us = 0;  ///< by the last simulate()
+};
+
+/// Measured tables and the cases that simulate them.
+struct Tables {
+  std::vector<Case> cases;  ///< each with a verification
+  std::vector<TableRow> rows;
+
+  /// Of all cases that name a measurement: the rows that they simulate and that were measured.
+  static Tables of(const std::vector<Scenario>& scenarios);
+  /// The same cases with some of the rows.
+  Tables with(std::vector<TableRow> some) const { return {cases, std::move(some)}; }
+  const std::string& name(const TableRow& row) const { return cases[row.table].verification->measurement.id; }
+};
+
+/// Fills in what the flow level says of all rows with this profile in place of the cases' own, on as many threads as
+/// there are processors.
+void simulate(Tables& tables, const Profile& profile);
+
+/// Mean |simulated / measured - 1| of the rows that are no spikes, below 1 MiB, from there to 64 MiB, and above.
+struct BandErrors {
+  std::array<double, 3> mean{};
+  std::array<std::size_t, 3> points{};
+};
+BandErrors band_errors(const std::vector<TableRow>& rows);
+
+}  // namespace athanor

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/nccl/execution/communicator.hpp"
+#include "models/nccl/execution/library.hpp"
+#include "sim/json/object_reader.hpp"
+
+namespace athanor {
+
+struct Case;
+
+/// The "nccl" of a scenario: what NCCL is told, and what it sees in place of the cluster.
+struct NcclSection {
+  std::optional<NcclVersion> version;  ///< none: the profile's
+  std::map<std::string, std::string> environment;
+  std::string topology;  ///< path of a topology file; "": as the cluster is
+  std::string graphs;    ///< path of a graph file; "": as NCCL would search
+  bool registered_buffers = false;
+  bool gpu_direct = true;
+};
+
+void read(ObjectReader& reader, NcclSection& section);
+
+/// NCCL on the cluster of a case, whose ranks are known. `place`: of the section. What makes NCCL end with an error
+/// goes to `problems`; then the result is null.
+std::shared_ptr<const NcclLibrary> resolve(const NcclSection& section, const Case& scenario_case, const Place& place,
+                                           const std::string& directory, Problems& problems);
+
+/// What variables of the environment do not do, in a sentence each.
+std::vector<std::string> nccl_warnings(const Case& scenario_case);
+
+}  // namespace athanor
