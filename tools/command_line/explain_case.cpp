@@ -8,8 +8,10 @@
 
 #include "models/execution/choice.hpp"
 #include "models/execution/pipeline_phases.hpp"
+#include "models/nccl/execution/library.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "tools/command_line/explain_nccl.hpp"
 #include "tools/command_line/simulate_case.hpp"
 
 namespace athanor {
@@ -43,6 +45,20 @@ std::vector<ExplainedCandidate> catalog_candidates(const RunRequest& request) {
     }
   }
   return result;
+}
+
+/// All of them, of which the explanation's is chosen.
+std::vector<ExplainedCandidate> candidates_for(const RunRequest& request, const Explanation& explanation) {
+  if (request.nccl && nccl_call(request)) {
+    return nccl_candidates(request, explanation, [&](const Algorithm& algorithm, const std::string& protocol) {
+      return simulated(request, algorithm, protocol);
+    });
+  }
+  std::vector<ExplainedCandidate> candidates = catalog_candidates(request);
+  for (ExplainedCandidate& each : candidates) {
+    each.chosen = each.algorithm == explanation.algorithm && each.protocol == explanation.protocol;
+  }
+  return candidates;
 }
 
 /// Those that can run by their time, then the others, as they came.
@@ -130,12 +146,10 @@ Explanation explain(const Scenario& scenario, const Case& scenario_case, Bytes s
   explanation.header = table_header(scenario, scenario_case);
   explanation.collective = collective_text(scenario_case, size);
   take_result(*scenario_case.cluster->fabric, complete(request, choice), explanation);
-  explanation.candidates = catalog_candidates(request);
-  for (ExplainedCandidate& each : explanation.candidates) {
-    each.chosen = each.algorithm == explanation.algorithm && each.protocol == explanation.protocol;
-  }
+  explanation.candidates = candidates_for(request, explanation);
   sort_by_time(explanation.candidates);
   explanation.work = work_of(request, choice.candidate);
+  if (request.nccl) { explain_nccl(request, explanation); }
   explanation.phases = phases_of(choice.candidate, options);
   if (timeline != nullptr) {
     options.timeline = timeline;
