@@ -11,7 +11,7 @@
 #include "models/costs.hpp"
 #include "models/gpu/gpu_costs.hpp"
 #include "models/hop_cost.hpp"
-#include "models/nccl/execution/costs.hpp"
+#include "models/nccl/costs.hpp"
 #include "models/shared_memory/thread_costs.hpp"
 #include "sim/json/object_reader.hpp"
 #include "sim/ratio.hpp"

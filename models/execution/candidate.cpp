@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "models/nccl/execution/library.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -285,6 +284,17 @@ bool alike(const Candidate& a, const Candidate& b) {
          std::equal(trees.begin(), trees.end(), others.begin(), others.end(), same_tree);
 }
 
+NcclRequest nccl_request(const RunRequest& request) {
+  return {.kind = request.collective.kind,
+          .ranks = request.collective.ranks,
+          .payload = payload(request),
+          .type = request.type,
+          .reduction = request.reduction,
+          .algorithms = request.algorithms,
+          .protocol = request.overrides.protocol,
+          .costs = *request.profile.nccl};
+}
+
 Bytes payload(const RunRequest& request) { return request.element_size * request.collective.count.count(); }
 
 bool aggregates(const Algorithm& algorithm) {
@@ -301,7 +311,7 @@ std::vector<Protocol> protocols_of(const RunRequest& request, const Algorithm& a
     return has_modes ? engine_protocols(request.aggregation->engine, request.profile) : request.profile.protocols;
   }
   require(request.nccl != nullptr, "a profile with \"nccl\" needs what NCCL has found on the cluster");
-  NcclOffer offer = request.nccl->offer(request, algorithm);
+  NcclOffer offer = request.nccl->offer(nccl_request(request), algorithm);
   if (offer.protocols.empty()) { candidates.reason = std::move(offer.reason); }
   candidates.passed_over = offer.passed_over;
   if (!has_modes || offer.protocols.empty()) { return std::move(offer.protocols); }

@@ -10,6 +10,7 @@
 #include "models/execution/engine_sites.hpp"
 #include "models/execution/pricing.hpp"
 #include "models/execution/run.hpp"
+#include "models/nccl/execution/runtime.hpp"
 
 namespace athanor {
 
@@ -87,6 +88,9 @@ struct Candidates {
 };
 
 Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm);
+
+/// The request as NCCL sees it. Borrows its profile. Requires one with "nccl".
+NcclRequest nccl_request(const RunRequest& request);
 
 /// Whether it needs engines in switches of the network.
 bool aggregates(const Algorithm& algorithm);

@@ -16,7 +16,7 @@
 namespace athanor {
 
 struct Algorithm;
-class NcclLibrary;
+class NcclRuntime;
 
 /// What a user may fix instead of leaving it to the profile.
 struct Overrides {
@@ -45,7 +45,7 @@ struct RunRequest {
   TreeSource trees = nullptr;         ///< of these engines; null: nobody else has any of their trees
   DataType type = DataType::float32;  ///< what engines are asked to add ...
   Reduction reduction = Reduction::sum;
-  std::shared_ptr<const NcclLibrary> nccl = nullptr;  ///< where the profile has "nccl": it says what runs, and how
+  std::shared_ptr<const NcclRuntime> nccl = nullptr;  ///< where the profile has "nccl": it says what runs, and how
 };
 
 /// The candidate that took least time; ties go to the algorithm and protocol named first.

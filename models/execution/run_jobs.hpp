@@ -18,7 +18,7 @@ struct JobRequest {
   Reduction reduction = Reduction::sum;
   std::vector<const Algorithm*> algorithms;
   Overrides overrides = {};
-  std::shared_ptr<const NcclLibrary> nccl = nullptr;  ///< as of RunRequest
+  std::shared_ptr<const NcclRuntime> nccl = nullptr;  ///< as of RunRequest
 };
 
 struct JobsRequest {

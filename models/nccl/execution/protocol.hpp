@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "models/nccl/execution/costs.hpp"
+#include "models/nccl/costs.hpp"
 #include "models/profile.hpp"
 
 namespace athanor {

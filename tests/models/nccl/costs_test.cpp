@@ -1,4 +1,4 @@
-#include "models/nccl/execution/costs.hpp"
+#include "models/nccl/costs.hpp"
 
 #include <cmath>
 

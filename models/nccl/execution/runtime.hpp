@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/collective.hpp"
+#include "algorithms/reduction.hpp"
 #include "models/nccl/execution/protocol.hpp"
 #include "models/nccl/tuning/choice.hpp"
 #include "models/nccl/tuning/communicator.hpp"
@@ -13,7 +15,18 @@
 namespace athanor {
 
 struct Algorithm;
-struct RunRequest;
+
+/// What NCCL is asked to carry out. Borrows the costs.
+struct NcclRequest {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::uint32_t ranks = 1;
+  Bytes payload;  ///< as nccl-tests counts it for the collective
+  DataType type = DataType::float32;
+  Reduction reduction = Reduction::sum;
+  std::vector<const Algorithm*> algorithms;  ///< of the catalog, that may be taken
+  std::optional<std::string> protocol;       ///< that must be taken
+  const NcclCosts& costs;
+};
 
 /// What of NCCL's a request is simulated with for one algorithm of the catalog.
 struct NcclOffer {
@@ -23,24 +36,22 @@ struct NcclOffer {
 };
 
 /// NCCL on one communicator: what it found there, and how it runs a call. Pure: calls do not depend on each other.
-class NcclLibrary {
+class NcclRuntime {
  public:
-  explicit NcclLibrary(NcclCommunicator communicator);
+  explicit NcclRuntime(NcclCommunicator communicator);
 
   const NcclCommunicator& communicator() const { return communicator_; }
 
-  /// What carries out the request's collective with this algorithm: protocols as the request's costs say who chooses
-  /// (NcclChoosing), and as its overrides ask. Among the request's algorithms, where it names some but not all.
-  /// Requires a profile with "nccl".
-  NcclOffer offer(const RunRequest& request, const Algorithm& algorithm) const;
+  /// What carries out the request with this algorithm: protocols as its costs say who chooses (NcclChoosing).
+  NcclOffer offer(const NcclRequest& request, const Algorithm& algorithm) const;
 
   /// What NCCL itself would take for the request; none: it is made of sends and receives.
-  std::optional<NcclChoice> choice(const RunRequest& request) const;
+  std::optional<NcclChoice> choice(const NcclRequest& request) const;
 
  private:
   NcclOffer offer_all(const NcclCommunicator& communicator, const NcclCall& call, NcclAlgorithm algorithm,
                       const NcclCosts& costs) const;
-  NcclOffer offer_rounds(const RunRequest& request, const Algorithm& algorithm) const;
+  NcclOffer offer_rounds(const NcclRequest& request, const Algorithm& algorithm) const;
   Protocol protocol(const NcclCommunicator& communicator, const NcclCall& call, const NcclChoice& choice,
                     const NcclCosts& costs) const;
 
@@ -54,10 +65,10 @@ std::string_view catalog_name(NcclAlgorithm algorithm, bool one_node);
 /// The inverse; none: NCCL has no such algorithm.
 std::optional<NcclAlgorithm> nccl_algorithm_of(std::string_view catalog_name);
 
-/// Whether NCCL has it, in rings, trees, with engines or as rounds of sends and receives.
-bool is_nccls(const Algorithm& algorithm);
+/// Whether NCCL has it on one node, or on several: in rings, trees, with engines or as rounds of sends and receives.
+bool is_nccls(const Algorithm& algorithm, bool one_node);
 
 /// What NCCL calls the request's collective; none: it is made of sends and receives.
-std::optional<NcclCall> nccl_call(const RunRequest& request);
+std::optional<NcclCall> nccl_call(const NcclRequest& request);
 
 }  // namespace athanor

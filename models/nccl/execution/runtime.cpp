@@ -1,4 +1,4 @@
-#include "models/nccl/execution/library.hpp"
+#include "models/nccl/execution/runtime.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/execution/candidate.hpp"
 #include "models/nccl/machine/search.hpp"
 #include "models/nccl/tuning/peer_work.hpp"
 #include "models/nccl/tuning/work.hpp"
@@ -36,7 +35,7 @@ constexpr std::array<NamedAlgorithm, 8> kNames{{{NcclAlgorithm::tree, "node_chai
                                                 {NcclAlgorithm::pat, "pat", {}}}};
 
 /// Those of NCCL's algorithms that the request lets it take.
-std::vector<NcclAlgorithm> allowed(const RunRequest& request) {
+std::vector<NcclAlgorithm> allowed(const NcclRequest& request) {
   std::vector<NcclAlgorithm> result;
   for (const Algorithm* each : request.algorithms) {
     if (const auto known = nccl_algorithm_of(each->name)) { result.push_back(*known); }
@@ -56,10 +55,10 @@ NcclCommunicator restricted(const NcclCommunicator& communicator, const NcclCall
   return result;
 }
 
-NcclCommunicator for_request(const NcclCommunicator& communicator, const NcclCall& call, const RunRequest& request) {
+NcclCommunicator for_request(const NcclCommunicator& communicator, const NcclCall& call, const NcclRequest& request) {
   NcclCommunicator result = restricted(communicator, call, allowed(request));
-  if (!request.overrides.protocol) { return result; }
-  const std::optional<NcclProtocol> asked = nccl_protocol(*request.overrides.protocol);
+  if (!request.protocol) { return result; }
+  const std::optional<NcclProtocol> asked = nccl_protocol(*request.protocol);
   auto& enabled = result.environment.protocols.at(static_cast<std::size_t>(call.function));
   for (std::size_t i = 0; i < enabled.size(); ++i) {
     enabled.at(i) = asked == static_cast<NcclProtocol>(i) ? NcclEnable::on : NcclEnable::off;
@@ -108,20 +107,20 @@ std::optional<NcclChoice> try_to_choose(const NcclCommunicator& communicator, co
 
 }  // namespace
 
-NcclLibrary::NcclLibrary(NcclCommunicator communicator) : communicator_(std::move(communicator)) {
+NcclRuntime::NcclRuntime(NcclCommunicator communicator) : communicator_(std::move(communicator)) {
   if (communicator_.graphs.ring.count() > 0) { ring_orders_ = ring_orders(communicator_.graphs.ring); }
   ChannelGraph tree = communicator_.graphs.tree;
   tree.cross_nic = 0;  // only rings swap their ways in odd nodes
   if (tree.count() > 0) { tree_orders_ = ring_orders(tree); }
 }
 
-std::optional<NcclChoice> NcclLibrary::choice(const RunRequest& request) const {
+std::optional<NcclChoice> NcclRuntime::choice(const NcclRequest& request) const {
   const std::optional<NcclCall> call = nccl_call(request);
   if (!call) { return {}; }
   return nccl_choose(for_request(communicator_, *call, request), *call);
 }
 
-NcclOffer NcclLibrary::offer(const RunRequest& request, const Algorithm& algorithm) const {
+NcclOffer NcclRuntime::offer(const NcclRequest& request, const Algorithm& algorithm) const {
   const std::optional<NcclCall> call = nccl_call(request);
   if (!call) { return offer_rounds(request, algorithm); }
   const std::optional<NcclAlgorithm> wanted = nccl_algorithm_of(algorithm.name);
@@ -129,7 +128,7 @@ NcclOffer NcclLibrary::offer(const RunRequest& request, const Algorithm& algorit
     return {{}, "NCCL has no such algorithm here"};
   }
   const NcclCommunicator communicator = for_request(communicator_, *call, request);
-  const NcclCosts& costs = *request.profile.nccl;
+  const NcclCosts& costs = request.costs;
   if (costs.choosing != NcclChoosing::fastest) {
     std::string mistake;
     const std::optional<NcclChoice> chosen = try_to_choose(communicator, *call, mistake);
@@ -141,7 +140,7 @@ NcclOffer NcclLibrary::offer(const RunRequest& request, const Algorithm& algorit
   return offer_all(communicator, *call, *wanted, costs);
 }
 
-NcclOffer NcclLibrary::offer_all(const NcclCommunicator& communicator, const NcclCall& call, NcclAlgorithm algorithm,
+NcclOffer NcclRuntime::offer_all(const NcclCommunicator& communicator, const NcclCall& call, NcclAlgorithm algorithm,
                                  const NcclCosts& costs) const {
   NcclOffer offer;
   for (const NcclProtocol each : kProtocols) {
@@ -155,7 +154,7 @@ NcclOffer NcclLibrary::offer_all(const NcclCommunicator& communicator, const Ncc
   return offer;
 }
 
-Protocol NcclLibrary::protocol(const NcclCommunicator& communicator, const NcclCall& call, const NcclChoice& choice,
+Protocol NcclRuntime::protocol(const NcclCommunicator& communicator, const NcclCall& call, const NcclChoice& choice,
                                const NcclCosts& costs) const {
   NcclRun run = run_of(communicator, call, choice);
   const bool tree = choice.algorithm == NcclAlgorithm::tree;
@@ -166,10 +165,10 @@ Protocol NcclLibrary::protocol(const NcclCommunicator& communicator, const NcclC
   return result;
 }
 
-NcclOffer NcclLibrary::offer_rounds(const RunRequest& request, const Algorithm& algorithm) const {
+NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm& algorithm) const {
   if (algorithm.name != kRounds) { return {{}, "NCCL sends and receives in rounds"}; }
-  const std::int64_t peers = request.collective.kind == CollectiveKind::send_receive ? 1 : request.collective.ranks;
-  const Bytes message = payload(request) / peers;
+  const std::int64_t peers = request.kind == CollectiveKind::send_receive ? 1 : request.ranks;
+  const Bytes message = request.payload / peers;
   const NcclPeerWork work = nccl_peer_work(communicator_, message, communicator_.nodes > 1);
   NcclRun run{.algorithm = NcclAlgorithm::ring,
               .protocol = work.protocol,
@@ -177,13 +176,13 @@ NcclOffer NcclLibrary::offer_rounds(const RunRequest& request, const Algorithm& 
               .chunk = work.chunk,
               .slices = 1,
               .slots = work.slots,
-              .payload = payload(request),
-              .ranks = request.collective.ranks,
+              .payload = request.payload,
+              .ranks = request.ranks,
               .cut = {}};
   run.cut.parts = work.parts;
-  Protocol protocol = protocol_of(run, *request.profile.nccl);
+  Protocol protocol = protocol_of(run, request.costs);
   protocol.algorithms = {std::string(kRounds)};
-  protocol.start = request.profile.nccl->peer_start * peers;
+  protocol.start = request.costs.peer_start * peers;
   return {{std::move(protocol)}, "", false};
 }
 
@@ -202,16 +201,17 @@ std::optional<NcclAlgorithm> nccl_algorithm_of(std::string_view catalog_name) {
   return {};
 }
 
-bool is_nccls(const Algorithm& algorithm) {
-  const bool tuned = nccl_function(algorithm.kind).has_value();
-  return tuned ? nccl_algorithm_of(algorithm.name).has_value() : algorithm.name == kRounds;
+bool is_nccls(const Algorithm& algorithm, bool one_node) {
+  if (!nccl_function(algorithm.kind)) { return algorithm.name == kRounds; }
+  const std::optional<NcclAlgorithm> known = nccl_algorithm_of(algorithm.name);
+  return known && catalog_name(*known, one_node) == algorithm.name;
 }
 
-std::optional<NcclCall> nccl_call(const RunRequest& request) {
-  const std::optional<NcclFunction> function = nccl_function(request.collective.kind);
+std::optional<NcclCall> nccl_call(const NcclRequest& request) {
+  const std::optional<NcclFunction> function = nccl_function(request.kind);
   if (!function) { return {}; }
   return NcclCall{.function = *function,
-                  .bytes = payload(request),
+                  .bytes = request.payload,
                   .type = nccl_type(request.type),
                   .operation = nccl_operation(request.reduction)};
 }
