@@ -38,7 +38,12 @@ boost::program_options::options_description calibrate_options() {
   add("profile", text("NAME"), "with tables: where the search starts, a name or a file; absent: the first case's");
   add("free", text("NAMES"),
       "with tables: figures to find, such as launch,LL.step; absent: what the tables tell, 8 at most");
-  add("hold-out", text("WHAT"), "with tables: sizes, tables or both: also fit without them, and judge them");
+  add("choose", text("WORDS"),
+      "with tables: tuner, algorithm, fastest: whose word may decide; absent: whichever fits best");
+  add("hold-out", text("WHAT"),
+      "with tables: sizes, tables (also fit without them, and judge them), anchors (what --profile predicts with its "
+      "launch "
+      "and its links fitted to the three smallest and the two largest sizes alone)");
   add("cluster", text("SCENARIO"),
       "with mpi: what lies between the processes, one for each endpoint; absent: one fast switch");
   add("case", options::value<std::vector<std::string>>()->value_name("NAME"), "of that scenario, or of --tables");
@@ -140,7 +145,7 @@ void check_options(const Invocation& invocation, const std::string& backend) {
   if ((backend == "tables") != (invocation.options.count("tables") > 0)) {
     throw UsageError("calibrate: --backend tables and --tables SCENARIO go together");
   }
-  for (const char* option : {"profile", "free", "hold-out"}) {
+  for (const char* option : {"profile", "free", "choose", "hold-out"}) {
     if (backend != "tables" && invocation.has(option)) {
       throw UsageError(fmt::format("calibrate: --{} goes with --backend tables", option));
     }

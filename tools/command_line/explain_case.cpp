@@ -6,9 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "models/execution/candidate.hpp"
 #include "models/execution/choice.hpp"
 #include "models/execution/pipeline_phases.hpp"
-#include "models/nccl/execution/library.hpp"
+#include "models/nccl/execution/runtime.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/command_line/explain_nccl.hpp"
@@ -49,7 +50,7 @@ std::vector<ExplainedCandidate> catalog_candidates(const RunRequest& request) {
 
 /// All of them, of which the explanation's is chosen.
 std::vector<ExplainedCandidate> candidates_for(const RunRequest& request, const Explanation& explanation) {
-  if (request.nccl && nccl_call(request)) {
+  if (request.nccl && nccl_call(nccl_request(request))) {
     return nccl_candidates(request, explanation, [&](const Algorithm& algorithm, const std::string& protocol) {
       return simulated(request, algorithm, protocol);
     });

@@ -8,7 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/nccl/execution/library.hpp"
+#include "models/execution/candidate.hpp"
+#include "models/nccl/execution/runtime.hpp"
 #include "models/nccl/tuning/rates.hpp"
 #include "models/nccl/tuning/work.hpp"
 #include "sim/format.hpp"
@@ -165,7 +166,7 @@ std::vector<std::string> channel_lines(const ChannelGraph& graph) {
 
 std::vector<ExplainedCandidate> nccl_candidates(const RunRequest& request, const Explanation& explanation,
                                                 const SimulateCandidate& simulate) {
-  const std::optional<NcclCall> call = nccl_call(request);
+  const std::optional<NcclCall> call = nccl_call(nccl_request(request));
   const std::vector<NcclEstimate> estimates = nccl_estimates(request.nccl->communicator(), *call);
   std::vector<ExplainedCandidate> result;
   for (std::size_t i = 0; i < estimates.size(); i += kNcclProtocols) {
@@ -188,10 +189,10 @@ void explain_nccl(const RunRequest& request, Explanation& explanation) {
     explanation.library += fmt::format(" {}={}", variable, text);
   }
   const auto chosen = chosen_of(explanation);
-  const std::optional<NcclCall> call = nccl_call(request);
+  const std::optional<NcclCall> call = nccl_call(nccl_request(request));
   if (!chosen || !call) { return; }
   explanation.reasons.push_back(choosing_text(request.profile.nccl->choosing));
-  if (const auto choice = request.nccl->choice(request)) {
+  if (const auto choice = request.nccl->choice(nccl_request(request))) {
     explanation.reasons.push_back(
         fmt::format("NCCL takes {} with {}", name(choice->algorithm), name(choice->protocol)));
     explanation.reasons.insert(explanation.reasons.end(), choice->reasons.begin(), choice->reasons.end());

@@ -8,6 +8,7 @@
 
 #include "models/nccl/machine/graph_file.hpp"
 #include "models/nccl/machine/topology_system.hpp"
+#include "tools/scenario/algorithm_choice.hpp"
 #include "tools/scenario/scenario.hpp"
 
 namespace athanor {
@@ -32,6 +33,23 @@ void read(ObjectReader& reader, NcclSection& section) {
   reader.optional("registered_buffers", section.registered_buffers, "Of users, by ncclCommRegister or CUDA graphs");
   reader.optional("gpu_direct", section.gpu_direct,
                   "The network plugin reads and writes the memory of GPUs; plain TCP does not");
+}
+
+/// Where all algorithms may be taken: those that NCCL has.
+void leave_to_nccl(Case& scenario_case) {
+  if (scenario_case.algorithms.size() != algorithms_of(scenario_case.kind).size()) { return; }
+  std::vector<const Algorithm*> known = scenario_case.algorithms;
+  const bool one_node = scenario_case.nccl->communicator().nodes == 1;
+  std::erase_if(known, [&](const Algorithm* each) { return !is_nccls(*each, one_node); });
+  if (!known.empty()) { scenario_case.algorithms = std::move(known); }
+}
+
+std::optional<NcclSection> read_nccl(ObjectReader& reader, Profile& profile) {
+  std::optional<NcclSection> section;
+  reader.optional_object("nccl", "That NCCL chooses what runs, and what it is told",
+                         [&](ObjectReader& inner) { read(inner, section.emplace()); });
+  if (section && !profile.nccl) { profile.nccl.emplace(); }
+  return section;
 }
 
 namespace {
@@ -61,7 +79,7 @@ void read_files(const NcclSection& section, const Case& scenario_case, const Pla
 
 }  // namespace
 
-std::shared_ptr<const NcclLibrary> resolve(const NcclSection& section, const Case& scenario_case, const Place& place,
+std::shared_ptr<const NcclRuntime> resolve(const NcclSection& section, const Case& scenario_case, const Place& place,
                                            const std::string& directory, Problems& problems) {
   const std::size_t before = problems.size();
   NcclSettings settings;
@@ -78,7 +96,7 @@ std::shared_ptr<const NcclLibrary> resolve(const NcclSection& section, const Cas
     problems.add({"nccl-refuses", fmt::format("{}: {}", note.variable, note.text), place, "change or remove it"});
   }
   if (problems.size() > before) { return nullptr; }
-  return std::make_shared<const NcclLibrary>(nccl_communicator(*scenario_case.cluster, scenario_case.ranks, settings));
+  return std::make_shared<const NcclRuntime>(nccl_communicator(*scenario_case.cluster, scenario_case.ranks, settings));
 }
 
 std::vector<std::string> nccl_warnings(const Case& scenario_case) {

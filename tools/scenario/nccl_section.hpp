@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/nccl/execution/communicator.hpp"
-#include "models/nccl/execution/library.hpp"
+#include "models/nccl/execution/runtime.hpp"
 #include "sim/json/object_reader.hpp"
 
 namespace athanor {
@@ -25,10 +25,15 @@ struct NcclSection {
 };
 
 void read(ObjectReader& reader, NcclSection& section);
+/// The "nccl" of a case, if it has one; its profile then has costs of NCCL, if only none.
+std::optional<NcclSection> read_nccl(ObjectReader& reader, Profile& profile);
+
+/// Where all algorithms may be taken: those that NCCL has.
+void leave_to_nccl(Case& scenario_case);
 
 /// NCCL on the cluster of a case, whose ranks are known. `place`: of the section. What makes NCCL end with an error
 /// goes to `problems`; then the result is null.
-std::shared_ptr<const NcclLibrary> resolve(const NcclSection& section, const Case& scenario_case, const Place& place,
+std::shared_ptr<const NcclRuntime> resolve(const NcclSection& section, const Case& scenario_case, const Place& place,
                                            const std::string& directory, Problems& problems);
 
 /// What variables of the environment do not do, in a sentence each.

@@ -216,12 +216,19 @@ void check_algorithms(const CollectiveSection& section, ReadingContext& context,
   }
 }
 
-/// Where all algorithms may be taken: those that NCCL has.
-void leave_to_nccl(Case& scenario_case) {
-  if (scenario_case.algorithms.size() != algorithms_of(scenario_case.kind).size()) { return; }
-  std::vector<const Algorithm*> known = scenario_case.algorithms;
-  std::erase_if(known, [](const Algorithm* each) { return !is_nccls(*each); });
-  if (!known.empty()) { scenario_case.algorithms = std::move(known); }
+/// What NCCL finds on the cluster, and what follows for the case. False where it ends with an error.
+bool take_nccl(ObjectReader& reader, const std::optional<NcclSection>& section, ClusterWorkshop::Order order,
+               NetworkSection& network, ReadingContext& context, Case& scenario_case) {
+  const Place place = reader.place(section ? "nccl" : "profile");
+  scenario_case.nccl =
+      resolve(section.value_or(NcclSection{}), scenario_case, place, context.directory, context.problems);
+  if (!scenario_case.nccl) { return false; }
+  leave_to_nccl(scenario_case);
+  if (!network.pxn && scenario_case.nccl->communicator().graphs.ring.type_inter == NcclPath::pxn) {
+    network.pxn = true;  // NCCL's rings leave a node by the NIC at which they enter it
+    build_cluster(network, std::move(order), context, scenario_case);
+  }
+  return true;
 }
 
 SlotUsers users_of(const Case& scenario_case) {
@@ -349,10 +356,7 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   reader.optional_value(
       "profile", "What the software costs: a name in profiles/, or its figures; absent: nothing",
       [&](ValueReader& value) { read_profile(value, context.library, context.problems, scenario_case.profile); });
-  std::optional<NcclSection> nccl;
-  reader.optional_object("nccl", "That NCCL chooses what runs, and what it is told",
-                         [&](ObjectReader& inner) { read(inner, nccl.emplace()); });
-  if (nccl && !scenario_case.profile.nccl) { scenario_case.profile.nccl.emplace(); }
+  const std::optional<NcclSection> nccl = read_nccl(reader, scenario_case.profile);
   CollectiveSection section;
   const CollectiveContext files{context.directory, context.imports, context.problems};
   reader.optional_object("collective", "What is simulated", [&](ObjectReader& inner) { read(inner, files, section); });
@@ -380,16 +384,8 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
     if (!scenario_case.aggregation) { return; }
   }
   take_exchange(section, context, scenario_case);
-  if (scenario_case.profile.nccl) {
-    scenario_case.nccl =
-        resolve(nccl.value_or(NcclSection{}), scenario_case, reader.place(reader.has("nccl") ? "nccl" : "profile"),
-                context.directory, context.problems);
-    if (!scenario_case.nccl) { return; }
-    leave_to_nccl(scenario_case);
-    if (!network.pxn && scenario_case.nccl->communicator().graphs.ring.type_inter == NcclPath::pxn) {
-      network.pxn = true;  // NCCL's rings leave a node by the NIC at which they enter it
-      build_cluster(network, std::move(order), context, scenario_case);
-    }
+  if (scenario_case.profile.nccl && !take_nccl(reader, nccl, std::move(order), network, context, scenario_case)) {
+    return;
   }
   check_algorithms(section, context, scenario_case);
 }

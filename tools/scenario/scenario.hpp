@@ -53,7 +53,7 @@ struct Case {
   std::shared_ptr<const ExchangeSizes> exchange;          ///< of all-to-all-v; `sizes` then holds its payload
   Overrides overrides;
   Profile profile;
-  std::shared_ptr<const NcclLibrary> nccl;  ///< on the cluster and its ranks; null where the profile has no "nccl"
+  std::shared_ptr<const NcclRuntime> nccl;  ///< on the cluster and its ranks; null where the profile has no "nccl"
   std::optional<Verification> verification;
   std::uint64_t seed = 1;
   std::vector<std::uint64_t> seeds;  ///< of repetitions, whose spread is reported; empty: one run, with `seed`

@@ -143,7 +143,13 @@ StackFit fit_stack(const Tables& tables, const Profile& start, const StackFitSet
       parameters = told;
     }
   }
-  if (settings.choosings.size() > 1) { best = search(tables, best.profile, start, parameters, settings.evaluations); }
+  if (settings.choosings.size() > 1) {  // the rough fit may have gone astray: also from the start once more
+    Profile again = start;
+    again.nccl->choosing = best.profile.nccl->choosing;
+    StackFit other = search(tables, again, start, parameters, settings.evaluations);
+    best = search(tables, best.profile, start, parameters, settings.evaluations);
+    if (other.loss < best.loss) { best = std::move(other); }
+  }
   for (const StackParameter* each : parameters) {
     const FittedCost<Profile>& cost = each->cost;
     const double value = cost.get(best.profile);

@@ -15,9 +15,10 @@ struct HoldOut {
 
 /// Of each table of a stack.
 struct HoldOuts {
-  std::vector<HoldOut> fitted;  ///< by the fit itself
-  std::vector<HoldOut> sizes;   ///< every other size of each table by a fit on the others, and the other way round
-  std::vector<HoldOut> tables;  ///< each table by a fit on the other tables; none where there is one
+  std::vector<HoldOut> fitted;   ///< by the fit itself
+  std::vector<HoldOut> sizes;    ///< every other size of each table by a fit on the others, and the other way round
+  std::vector<HoldOut> tables;   ///< each table by a fit on the other tables; none where there is one
+  std::vector<HoldOut> anchors;  ///< all but five rows of each table, by a fit of another stack to these five
 };
 
 /// Of the rows as they were simulated last, by table.

@@ -110,6 +110,7 @@ Json stack_profile(const StackFit& fit, const Tables& tables, const HoldOuts& ho
   calibration["fit"] = errors_json(hold_outs.fitted);
   if (!hold_outs.sizes.empty()) { calibration["hold_out_sizes"] = errors_json(hold_outs.sizes); }
   if (!hold_outs.tables.empty()) { calibration["hold_out_tables"] = errors_json(hold_outs.tables); }
+  if (!hold_outs.anchors.empty()) { calibration["hold_out_but_anchors"] = errors_json(hold_outs.anchors); }
   return {{"name", note.name},
           {"description", note.description},
           {"source", note.source},

@@ -1,0 +1,163 @@
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "sim/file.hpp"
+#include "sim/json/text.hpp"
+#include "tests/tools/command_line_fixture.hpp"
+
+using namespace athanor;
+
+namespace {
+
+/// Of one DGX H100; `more`: keys of the scenario, each followed by a comma.
+std::string scenario(const std::string& more, const std::string& sizes = "64MiB") {
+  return fmt::format(R"({{{} "cluster": {{"node": "DGX-H100"}}, "profile": "nccl-generic-hopper",
+    "collective": {{"kind": "all_reduce", "sizes": "{}"}}}})",
+                     more, sizes);
+}
+
+Ran run(const Folder& folder, const std::string& text, std::vector<std::string> options = {}) {
+  std::vector<std::string> arguments{"run", folder.write("s.json", text), "--json"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return athanor_run(arguments);
+}
+
+nlohmann::json result(const Folder& folder, const std::string& text) {
+  const Ran ran = run(folder, text);
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  return ran.json()["results"][0];
+}
+
+std::string environment(const std::string& variable, const std::string& value) {
+  return fmt::format(R"("nccl": {{"environment": {{"{}": "{}"}}}},)", variable, value);
+}
+
+}  // namespace
+
+TEST_CASE("NCCL chooses by size: LL on rings, then NVLS, as its tuning model says of a DGX H100") {
+  const Folder folder;
+  CHECK(result(folder, scenario("", "64KiB"))["algorithm"] == "ring");
+  CHECK(result(folder, scenario("", "64KiB"))["protocol"] == "LL");
+  const nlohmann::json large = result(folder, scenario("", "64MiB"));
+  CHECK(large["algorithm"] == "nvls");
+  CHECK(large["channels"] == 16);
+}
+
+TEST_CASE("variables of the environment are followed") {
+  const Folder folder;
+  CHECK(result(folder, scenario(environment("NCCL_ALGO", "Ring")))["algorithm"] == "ring");
+  CHECK(result(folder, scenario(environment("NCCL_NVLS_ENABLE", "0")))["algorithm"] == "ring");
+  CHECK(result(folder, scenario(environment("NCCL_ALGO", "Tree")))["algorithm"] == "node_chain_tree");
+  const nlohmann::json few =
+      result(folder, scenario(R"("nccl": {"environment": {"NCCL_ALGO": "Ring", "NCCL_MAX_NCHANNELS": "4"}},)"));
+  CHECK(few["channels"] == 4);
+}
+
+TEST_CASE("a variable that NCCL does not know is said, one that it refuses is refused") {
+  const Folder folder;
+  const Ran unknown = run(folder, scenario(environment("NCCL_ALGOS", "Ring")));
+  CHECK(unknown.code == 0);
+  CHECK(unknown.err.find("NCCL_ALGO") != std::string::npos);
+  const Ran refused = run(folder, scenario(environment("NCCL_ALGO", "Rong")));
+  CHECK(refused.code == 3);
+  CHECK(refused.err.find("nccl") != std::string::npos);
+  CHECK(refused.err.find("NCCL_ALGO") != std::string::npos);
+}
+
+TEST_CASE("an algorithm that NCCL cannot run here is refused with the reason") {
+  const Folder folder;
+  const std::string text = R"({"cluster": {"node": "DGX-A100"}, "profile": "nccl-generic-ampere",
+    "collective": {"kind": "all_reduce", "algorithm": "nvls", "sizes": "1MiB"}})";
+  const Ran ran = run(folder, text);
+  CHECK(ran.code == 3);
+  CHECK(ran.err.find("nvls") != std::string::npos);
+}
+
+TEST_CASE("a version that is none, and files that are not there or of another machine") {
+  const Folder folder;
+  CHECK(run(folder, scenario(R"("nccl": {"version": "new"},)")).err.find("2.27.5") != std::string::npos);
+  CHECK(run(folder, scenario(R"("nccl": {"topology": "none.xml"},)")).code == 4);
+  folder.write("one.xml", R"(<system version="1"><cpu numaid="0" arch="x86_64" vendor="GenuineIntel" familyid="6"
+    modelid="143"><pci busid="0000:1b:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16">
+    <gpu dev="0" sm="90" rank="0" gdr="1"/></pci></cpu></system>)");
+  const Ran other = run(folder, scenario(R"("nccl": {"topology": "one.xml"},)"));
+  CHECK(other.code == 3);
+  CHECK(other.err.find("1 GPUs") != std::string::npos);
+}
+
+TEST_CASE("equal nodes and channels share classes, and repeating loops are multiplied, to the picosecond") {
+  const Folder folder;
+  for (const std::string algorithm : {"ring", "nvls_tree", "node_chain_tree"}) {
+    for (const std::string size : {"8B", "1MiB", "64MiB"}) {
+      CAPTURE(algorithm);
+      CAPTURE(size);
+      const std::string text = fmt::format(R"({{"cluster": {{"node": "DGX-H100", "nodes": 2,
+        "fabric": {{"kind": "star", "switch": "QM9700"}}}}, "profile": "nccl-generic-hopper",
+        "collective": {{"kind": "all_reduce", "algorithm": "{}", "sizes": "{}"}}}})",
+                                           algorithm, size);
+      const Ran folded = run(folder, text);
+      const Ran whole = run(folder, text, {"--no-classes", "--no-repeat"});
+      REQUIRE(folded.code == 0);
+      REQUIRE(whole.code == 0);
+      CHECK(folded.json()["results"][0]["time_us"] == whole.json()["results"][0]["time_us"]);
+    }
+  }
+}
+
+TEST_CASE("figures of a stack are found again from times that it has simulated, within what the tables tell") {
+  const Folder folder;
+  const std::string truth = R"("profile": {"launch": "11us", "nccl": {"choose": "tuner", "LL": {"step": "900ns",
+    "rate": "12GB/s"}, "LL128": {"step": "2us", "rate": "15GB/s"}, "Simple": {"step": "4us", "rate": "40GB/s"},
+    "node_efficiency": 0.85, "nvls_efficiency": 0.8, "nvls_start": "9us", "nvls_loop": "6us"}},)";
+  const std::string cluster = R"("cluster": {"node": "DGX-H100"},
+    "collective": {"kind": "all_reduce", "sizes": "8B..1GiB"})";
+  const Ran simulated = athanor_run({"run", folder.write("truth.json", "{" + truth + cluster + "}"), "--json"});
+  REQUIRE(simulated.code == 0);
+  std::string rows;
+  const nlohmann::json times = simulated.json();
+  for (const nlohmann::json& row : times["results"]) {
+    rows += fmt::format("{}{{\"bytes\": {}, \"time_us\": {}}}", rows.empty() ? "" : ", ",
+                        row["bytes"].get<std::int64_t>(), row["time_us"].get<double>());
+  }
+  folder.write("table.json", fmt::format(R"({{"id": "table", "source": "simulated", "kind": "nccl-tests",
+    "collective": "all_reduce", "hardware": {{"gpu": "H100", "gpus_per_node": 8, "nodes": 1}},
+    "software": {{"nccl": "none", "algo": "auto"}}, "url": "none", "date": "2026-11-22", "dtype": "float", "in_place": false,
+    "rows": [{}]}})",
+                                         rows));
+  const std::string fitted = folder.write(
+      "tables.json", R"({"profile": "nccl-generic-hopper", "verify": {"measurement": "table.json"}, )" + cluster + "}");
+  const std::string profile = folder.path("fitted.json");
+  const Ran ran = athanor_run({"calibrate", "--backend", "tables", "--tables", fitted, "--choose", "tuner",
+                               "--hold-out", "sizes", "--output", profile});
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  const nlohmann::json found = nlohmann::json::parse(read_text_file(profile));
+  for (const double error : found["calibration"]["fit"]["table"].get<std::vector<double>>()) { CHECK(error < 0.01); }
+  for (const double error : found["calibration"]["hold_out_sizes"]["table"].get<std::vector<double>>()) {
+    CHECK(error < 0.03);
+  }
+  CHECK(found["calibration"]["free"].size() <= 8);
+  CHECK(found["fitted"]["ranks"][0] == 8);
+}
+
+TEST_CASE("what calibrate cannot do with tables is refused with what to change") {
+  const Folder folder;
+  const std::string tables = folder.write("s.json", scenario(""));
+  const std::string out = folder.path("p.json");
+  const auto refused = [&](std::vector<std::string> options, const std::string& word) {
+    std::vector<std::string> arguments{"calibrate", "--output", out};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Ran ran = athanor_run(arguments);
+    CAPTURE(ran.err);
+    CHECK(ran.code == 2);
+    CHECK(ran.err.find(word) != std::string::npos);
+  };
+  refused({"--tables", tables}, "go together");
+  refused({"--backend", "tables"}, "go together");
+  refused({"--backend", "tables", "--tables", tables}, "no case");
+  refused({"--free", "launch"}, "--backend tables");
+  refused({"--backend", "tables", "--tables", tables, "--ranks", "2"}, "--ranks");
+}
