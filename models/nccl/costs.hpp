@@ -54,9 +54,9 @@ void read(ObjectReader& reader, NcclCosts& costs);
 /// "2.27.5".
 void read_version(ValueReader& value, NcclVersion& version);
 
-/// How long a collective takes whose next launch is prepared while it runs: both durations vary, and the longer one of
-/// each round counts, which the cubic mean describes (facts of calibration: exponents of 2 to 4 fit single-process
-/// tables alike). Exact integer arithmetic.
+/// How long a collective takes whose next launch is prepared while it runs. Both durations vary, and the longer one of
+/// each round counts: where they are alike, that is more than either. The cube root of the sum of cubes is a fit to
+/// published tables of single processes, not a law. Exact integer arithmetic.
 Time overlapped_launch(Time device, Time host);
 
 }  // namespace athanor

@@ -14,7 +14,7 @@ enum class CpuArchitecture : std::uint8_t { x86, arm, power };
 /// Mixed: hosts of AMD and of others in one communicator.
 enum class CpuVendor : std::uint8_t { intel, amd, mixed, other };
 
-/// What the plugin for reductions in the network can do (SHARP's: NCCL facts of nccl-rdma-sharp-plugins).
+/// What the plugin for reductions in the network can do (SHARP's: nccl-rdma-sharp-plugins).
 struct CollNetPlugin {
   bool present = false;
   bool gathers = false;      ///< iallgather
