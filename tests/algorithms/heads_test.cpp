@@ -84,7 +84,7 @@ TEST_CASE("the cost of heads follows the shape of the nodes") {
 TEST_CASE("one node, too many heads and trees that do not fit are refused") {
   for (const std::string_view name : kAll) {
     CHECK(refusal(name, 8, {.group = 8}) == "it needs at least two nodes, and 8 ranks are one");
-    CHECK(refusal(name, 66, {.group = 33}).find("nodes of at most") != std::string::npos);
+    CHECK(refusal(name, 146, {.group = 73}).find("nodes of at most") != std::string::npos);
     CHECK(refusal(name, 16, {.group = 8}).empty());
     CHECK(refusal(name, 18, {.group = 9}).empty() == (name.substr(0, 4) == "nvls"));
   }
