@@ -24,10 +24,6 @@ std::string label(const NcclEstimate& estimate) {
   return fmt::format("{} with {}", name(estimate.algorithm), name(estimate.protocol));
 }
 
-std::string text_of(NcclVersion version) {
-  return fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
-}
-
 std::uint32_t most_threads(const NcclCommunicator& communicator, Algorithm algorithm, Protocol protocol) {
   const NcclEnvironment& environment = communicator.environment;
   const bool in_switches = algorithm != Algorithm::ring && algorithm != Algorithm::tree && algorithm != Algorithm::pat;
@@ -159,15 +155,8 @@ void add_unsafe(const NcclCommunicator& communicator, const NcclCall& call, Nccl
 }
 
 void add_version(const NcclCommunicator& communicator, NcclChoice& choice) {
-  const std::vector<NcclVersion> known = nccl_tuned_versions();
-  const NcclVersion tables = nccl_tuning_tables(communicator.version).since;
-  if (communicator.version < known.front()) {
-    choice.reasons.push_back(fmt::format("NCCL {} is older than what is known; its tables are taken to be those of {}",
-                                         text_of(communicator.version), text_of(tables)));
-  } else if (communicator.version.minor != tables.minor && tables != known.back()) {
-    choice.reasons.push_back(fmt::format("NCCL {} is tuned with the tables of {}, the nearest that are known",
-                                         text_of(communicator.version), text_of(tables)));
-  }
+  std::string note = nccl_version_note(communicator.version);
+  if (!note.empty()) { choice.reasons.push_back(std::move(note)); }
 }
 
 /// Before 2.24 Ring with all protocols is left when nothing else is.

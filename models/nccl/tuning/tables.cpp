@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace athanor {
 
 namespace {
@@ -20,6 +22,7 @@ constexpr NcclLatencies kNetwork{
 NcclTuningTables newest() {
   NcclTuningTables tables;
   tables.since = {2, 29, 2};
+  tables.through = 30;
   tables.base = kBase;
   tables.nvlink = kNvlink;
   tables.pcie = kPcie;
@@ -43,6 +46,7 @@ constexpr auto kSimple = static_cast<std::size_t>(NcclProtocol::simple);
 NcclTuningTables of_2_28_9() {
   NcclTuningTables tables = newest();
   tables.since = {2, 28, 9};
+  tables.through = 28;
   tables.corrects_nvls_tree = false;
   return tables;
 }
@@ -58,6 +62,7 @@ NcclTuningTables of_2_27() {
   NcclTuningTables tables = of_2_28_3();
   // Its constants are those of 2.25 and 2.26 too.
   tables.since = {2, 25, 0};
+  tables.through = 27;
   tables.ring_ll128[3] = {73.4, 73.4, 73.4};
   tables.tree_ll128[3] = {73.4, 73.4, 58.0};
   tables.tree[3] = {77.4, 82.8, 72.0};
@@ -70,6 +75,7 @@ NcclTuningTables of_2_27() {
 NcclTuningTables of_2_21() {
   NcclTuningTables tables = of_2_27();
   tables.since = {2, 21, 0};
+  tables.through = 21;
   tables.base[kTree][kSimple] = 0;
   for (NcclLatencies* const steps : {&tables.nvlink, &tables.pcie, &tables.network}) { (*steps)[kTree][kSimple] = 28; }
   tables.nvlink[kNvls][kSimple] = tables.nvlink[kNvlsTree][kSimple] = 23;
@@ -94,6 +100,7 @@ NcclTuningTables of_2_21() {
 NcclTuningTables of_2_18() {
   NcclTuningTables tables = of_2_21();
   tables.since = {2, 18, 0};
+  tables.through = 18;
   tables.base[kDirect] = tables.base[kChain] = {6.8, 14.0, 0};
   tables.base[kNvls][kSimple] = tables.base[kNvlsTree][kSimple] = 23;
   tables.nvlink[kTree][kSimple] = 4.0;
@@ -135,6 +142,22 @@ const NcclTuningTables& nccl_tuning_tables(NcclVersion version) {
     if (each.since <= version) { found = &each; }
   }
   return *found;
+}
+
+std::string nccl_version_note(NcclVersion version) {
+  const NcclTuningTables& tables = nccl_tuning_tables(version);
+  const auto text = [](NcclVersion of) { return fmt::format("{}.{}.{}", of.major, of.minor, of.patch); };
+  if (version < all_tables().front().since) {
+    return fmt::format("NCCL {} is older than what is known; its tables are taken to be those of {}", text(version),
+                       text(tables.since));
+  }
+  if (version.minor <= tables.through && version.major == tables.since.major) { return ""; }
+  if (tables.since == all_tables().back().since) {
+    return fmt::format("NCCL {} is newer than what is known; its tables are taken to be those of {}.{}", text(version),
+                       tables.since.major, tables.through);
+  }
+  return fmt::format("NCCL {} is tuned with the tables of {}.{}, the nearest that are known", text(version),
+                     tables.since.major, tables.through);
 }
 
 std::vector<NcclVersion> nccl_tuned_versions() {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "models/nccl/nccl.hpp"
@@ -16,6 +17,7 @@ using NcclLatencies = std::array<std::array<double, kNcclProtocols>, kNcclAlgori
 /// The constants of NCCL's tuning model (src/graph/tuning.cc), and where its formulas changed.
 struct NcclTuningTables {
   NcclVersion since;
+  std::uint32_t through = 0;  ///< the last minor version that is known to have them
 
   NcclLatencies base{};    ///< once
   NcclLatencies nvlink{};  ///< per step
@@ -56,6 +58,9 @@ struct NcclTuningTables {
 
 /// Those of this version, or of the nearest older one that is known; of 2.18 for what is older still.
 const NcclTuningTables& nccl_tuning_tables(NcclVersion version);
+
+/// Where the tables of a version are not known: whose are taken in their place, in a sentence. "": they are known.
+std::string nccl_version_note(NcclVersion version);
 
 /// The first versions of the tables that are known, ascending.
 std::vector<NcclVersion> nccl_tuned_versions();

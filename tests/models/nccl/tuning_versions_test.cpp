@@ -31,9 +31,23 @@ TEST_CASE("A version between two that are known takes the older one's tables, an
   CHECK(nccl_tuning_tables({2, 17, 1}).since == NcclVersion{2, 18, 0});
   CHECK(nccl_tuning_tables({2, 40, 0}).since == nccl_tuned_versions().back());
   const NcclChoice choice = nccl_choose(with_version(dgx_h100(1), {2, 23, 4}), all_reduce_of(8));
-  CHECK(choice.reasons.back() == "NCCL 2.23.4 is tuned with the tables of 2.21.0, the nearest that are known");
+  CHECK(choice.reasons.back() == "NCCL 2.23.4 is tuned with the tables of 2.21, the nearest that are known");
   CHECK(nccl_choose(with_version(dgx_h100(1), {2, 17, 1}), all_reduce_of(8)).reasons.back() ==
         "NCCL 2.17.1 is older than what is known; its tables are taken to be those of 2.18.0");
+  CHECK(nccl_version_note({2, 40, 0}) ==
+        "NCCL 2.40.0 is newer than what is known; its tables are taken to be those of 2.30");
+  for (const NcclVersion known : {NcclVersion{2, 18, 3},
+                                  {2, 21, 5},
+                                  {2, 25, 1},
+                                  {2, 26, 2},
+                                  {2, 27, 0},
+                                  {2, 28, 7},
+                                  {2, 28, 9},
+                                  {2, 29, 3},
+                                  {2, 30, 7}}) {
+    CAPTURE(known.minor);
+    CHECK(nccl_version_note(known).empty());
+  }
 }
 
 TEST_CASE("2.18: NVLS has 5/6 of the least rate, NVLSTree 0.7 N / (2 (N - 1)) and a latency for every node") {
