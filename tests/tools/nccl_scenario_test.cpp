@@ -5,6 +5,7 @@
 
 #include "sim/file.hpp"
 #include "sim/json/text.hpp"
+#include "tests/tools/calibrate/sanitized.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 
 using namespace athanor;
@@ -33,6 +34,44 @@ nlohmann::json result(const Folder& folder, const std::string& text) {
 
 std::string environment(const std::string& variable, const std::string& value) {
   return fmt::format(R"("nccl": {{"environment": {{"{}": "{}"}}}},)", variable, value);
+}
+
+/// A stack of NCCL whose launch takes so long.
+std::string stack(const std::string& launch) {
+  return R"({"launch": ")" + launch + R"(", "nccl": {"choose": "tuner", "LL": {"step": "900ns",
+    "rate": "12GB/s"}, "LL128": {"step": "2us", "rate": "15GB/s"}, "Simple": {"step": "4us", "rate": "40GB/s"},
+    "node_efficiency": 0.85, "nvls_efficiency": 0.8, "nvls_start": "9us", "nvls_loop": "6us"}})";
+}
+
+/// The profile that calibration with these options finds from another one, on what `truth` takes.
+nlohmann::json fitted_to(const std::string& truth, const std::string& start, const std::string& sizes,
+                         const std::vector<std::string>& options) {
+  const Folder folder;
+  const std::string cluster = R"("cluster": {"node": "DGX-H100"},
+    "collective": {"kind": "all_reduce", "sizes": ")" +
+                              sizes + R"("})";
+  const nlohmann::json times =
+      athanor_run({"run", folder.write("truth.json", R"({"profile": )" + truth + ", " + cluster + "}"), "--json"})
+          .json();
+  std::string rows;
+  for (const nlohmann::json& row : times["results"]) {
+    rows += fmt::format("{}{{\"bytes\": {}, \"time_us\": {}}}", rows.empty() ? "" : ", ",
+                        row["bytes"].get<std::int64_t>(), row["time_us"].get<double>());
+  }
+  folder.write("table.json", fmt::format(R"({{"id": "table", "source": "simulated", "kind": "nccl-tests",
+    "collective": "all_reduce", "hardware": {{"gpu": "H100", "gpus_per_node": 8, "nodes": 1}},
+    "software": {{"nccl": "none", "algo": "auto"}}, "url": "none", "date": "2026-11-22", "dtype": "float", "in_place": false,
+    "rows": [{}]}})",
+                                         rows));
+  const std::string tables = folder.write(
+      "tables.json", R"({"profile": )" + start + R"(, "verify": {"measurement": "table.json"}, )" + cluster + "}");
+  const std::string profile = folder.path("fitted.json");
+  std::vector<std::string> words{"calibrate", "--backend", "tables", "--tables", tables, "--output", profile};
+  words.insert(words.end(), options.begin(), options.end());
+  const Ran ran = athanor_run(words);
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  return json_in_file(profile);
 }
 
 }  // namespace
@@ -78,6 +117,8 @@ TEST_CASE("an algorithm that NCCL cannot run here is refused with the reason") {
 
 TEST_CASE("a version that is none, and files that are not there or of another machine") {
   const Folder folder;
+  CHECK(run(folder, scenario(R"("nccl": {"version": "2.40.1"},)")).err.find("newer than what is known") !=
+        std::string::npos);
   CHECK(run(folder, scenario(R"("nccl": {"version": "new"},)")).err.find("2.27.5") != std::string::npos);
   CHECK(run(folder, scenario(R"("nccl": {"topology": "none.xml"},)")).code == 4);
   folder.write("one.xml", R"(<system version="1"><cpu numaid="0" arch="x86_64" vendor="GenuineIntel" familyid="6"
@@ -86,6 +127,68 @@ TEST_CASE("a version that is none, and files that are not there or of another ma
   const Ran other = run(folder, scenario(R"("nccl": {"topology": "one.xml"},)"));
   CHECK(other.code == 3);
   CHECK(other.err.find("1 GPUs") != std::string::npos);
+}
+
+TEST_CASE("NCCL's queue pairs are the network's, where the network says none") {
+  const Folder folder;
+  const auto time = [&](const std::string& more, const std::string& network) {
+    return result(folder,
+                  fmt::format(R"({{{} "cluster": {{"node": "DGX-H100", "nodes": 4, "fabric": {{"kind": "fat_tree",
+      "switch": "QM9700", "hosts_per_leaf": 8, "spines": 4}}}}, "profile": "nccl-generic-hopper",
+      "network": {{"routing": "ecmp"{}}},
+      "collective": {{"kind": "all_reduce", "algorithm": "ring", "sizes": "16MiB"}}}})",
+                              more, network))["time_us"]
+        .get<double>();
+  };
+  const std::string four = environment("NCCL_IB_QPS_PER_CONNECTION", "4");
+  CHECK(time(four, "") == time("", R"(, "queue_pairs": 4)"));
+  CHECK(time(four, R"(, "queue_pairs": 1)") == time("", ""));
+  CHECK(time(four, "") != time("", ""));
+}
+
+TEST_CASE("a protocol is asked for by NCCL's names") {
+  const Folder folder;
+  std::string text = scenario("", "1MiB");
+  text.replace(text.find(R"("kind")"), 6, R"("protocol": "LL", "kind")");
+  CHECK(result(folder, text)["protocol"] == "LL");
+  text.replace(text.find(R"("LL")"), 4, R"("LL256")");
+  const Ran ran = run(folder, text);
+  CHECK(ran.code == 3);
+  CHECK(ran.err.find("it has LL, LL128, Simple") != std::string::npos);
+}
+
+TEST_CASE("what NCCL does not use is refused, not passed over") {
+  const Folder folder;
+  const auto refused = [&](const std::string& network, const std::string& word) {
+    const Ran ran = run(folder, fmt::format(R"({{"cluster": {{"node": "DGX-H100", "nodes": 2,
+      "fabric": {{"kind": "star", "switch": "QM9700"}}}}, "profile": "nccl-generic-hopper", "network": {},
+      "collective": {{"kind": "all_reduce", "sizes": "1MiB"}}}})",
+                                            network));
+    CAPTURE(ran.err);
+    CHECK(ran.code == 3);
+    CHECK(ran.err.find(word) != std::string::npos);
+  };
+  refused(R"({"offload": {"overhead": "1us"}})", "carried out by GPUs");
+  refused(R"({"aggregation": {"engine": "switchml", "loss": 0.01}})", "NCCL does not use switchml");
+  refused(R"({"aggregation": {"engine": "atp", "slots": 64}})", "NCCL does not use atp");
+}
+
+TEST_CASE("what NCCL has not at all, and what ends with its error, is said once") {
+  const Folder folder;
+  const auto refusal = [&](const std::string& more, const std::string& kind) {
+    std::string text = scenario(more);
+    text.replace(text.find("all_reduce"), 10, kind);
+    const Ran ran = athanor_run({"run", folder.write("s.json", text)});
+    CHECK(ran.code == 3);
+    return ran.err;
+  };
+  CHECK(refusal("", "barrier").find("NCCL has no barrier; programs do an all-reduce") != std::string::npos);
+  const std::string forced = refusal(environment("NCCL_ALGO", "PAT"), "all_reduce");
+  CAPTURE(forced);
+  const std::size_t first = forced.find("ncclInvalidUsage");
+  CHECK(first != std::string::npos);
+  CHECK(forced.find("ncclInvalidUsage", first + 1) == std::string::npos);
+  CHECK(forced.find("change what \"nccl\" asks for") != std::string::npos);
 }
 
 TEST_CASE("equal nodes and channels share classes, and repeating loops are multiplied, to the picosecond") {
@@ -107,40 +210,24 @@ TEST_CASE("equal nodes and channels share classes, and repeating loops are multi
   }
 }
 
-TEST_CASE("figures of a stack are found again from times that it has simulated, within what the tables tell") {
-  const Folder folder;
-  const std::string truth = R"("profile": {"launch": "11us", "nccl": {"choose": "tuner", "LL": {"step": "900ns",
-    "rate": "12GB/s"}, "LL128": {"step": "2us", "rate": "15GB/s"}, "Simple": {"step": "4us", "rate": "40GB/s"},
-    "node_efficiency": 0.85, "nvls_efficiency": 0.8, "nvls_start": "9us", "nvls_loop": "6us"}},)";
-  const std::string cluster = R"("cluster": {"node": "DGX-H100"},
-    "collective": {"kind": "all_reduce", "sizes": "8B..1GiB"})";
-  const Ran simulated = athanor_run({"run", folder.write("truth.json", "{" + truth + cluster + "}"), "--json"});
-  REQUIRE(simulated.code == 0);
-  std::string rows;
-  const nlohmann::json times = simulated.json();
-  for (const nlohmann::json& row : times["results"]) {
-    rows += fmt::format("{}{{\"bytes\": {}, \"time_us\": {}}}", rows.empty() ? "" : ", ",
-                        row["bytes"].get<std::int64_t>(), row["time_us"].get<double>());
-  }
-  folder.write("table.json", fmt::format(R"({{"id": "table", "source": "simulated", "kind": "nccl-tests",
-    "collective": "all_reduce", "hardware": {{"gpu": "H100", "gpus_per_node": 8, "nodes": 1}},
-    "software": {{"nccl": "none", "algo": "auto"}}, "url": "none", "date": "2026-11-22", "dtype": "float", "in_place": false,
-    "rows": [{}]}})",
-                                         rows));
-  const std::string fitted = folder.write(
-      "tables.json", R"({"profile": "nccl-generic-hopper", "verify": {"measurement": "table.json"}, )" + cluster + "}");
-  const std::string profile = folder.path("fitted.json");
-  const Ran ran = athanor_run({"calibrate", "--backend", "tables", "--tables", fitted, "--choose", "tuner",
-                               "--hold-out", "sizes", "--output", profile});
-  CAPTURE(ran.err);
-  REQUIRE(ran.code == 0);
-  const nlohmann::json found = nlohmann::json::parse(read_text_file(profile));
+TEST_CASE("figures of a stack are found again from times that it has simulated, within what the tables tell" *
+          doctest::skip(kSanitized)) {
+  const nlohmann::json found =
+      fitted_to(stack("11us"), R"("nccl-generic-hopper")", "8B..1GiB", {"--choose", "tuner", "--hold-out", "sizes"});
   for (const double error : found["calibration"]["fit"]["table"].get<std::vector<double>>()) { CHECK(error < 0.01); }
   for (const double error : found["calibration"]["hold_out_sizes"]["table"].get<std::vector<double>>()) {
     CHECK(error < 0.03);
   }
   CHECK(found["calibration"]["free"].size() <= 8);
   CHECK(found["fitted"]["ranks"][0] == 8);
+}
+
+TEST_CASE("a single figure of a stack is found again, and the others stay") {
+  const nlohmann::json found =
+      fitted_to(stack("11us"), stack("5us"), "8B..1KiB", {"--choose", "tuner", "--free", "launch"});
+  CHECK(found["calibration"]["free"] == nlohmann::json::array({"launch"}));
+  CHECK(found["calibration"]["fit"]["table"][0].get<double>() < 0.01);  // of the band that the sizes are in
+  CHECK(found["nccl"]["LL"]["step"] == "900ns");
 }
 
 TEST_CASE("what calibrate cannot do with tables is refused with what to change") {

@@ -129,12 +129,15 @@ JobsRow simulate_jobs(const Scenario& scenario, const Case& scenario_case, Bytes
   JobsRow row{.scenario = scenario.path,
               .case_name = scenario.has_cases ? scenario_case.name : "",
               .collective = scenario_case.collective(size),
+              .collectives = {},
               .type = scenario_case.type,
               .network = std::string(name(scenario_case.level)),
               .size = size,
               .run = {}};
   try {
-    row.run = run_jobs_with_slots(scenario_case.jobs_request(size, options));
+    const JobsRequest request = scenario_case.jobs_request(size, options);
+    for (const JobRequest& job : request.jobs) { row.collectives.push_back(job.collective); }
+    row.run = run_jobs_with_slots(request);
   } catch (const SimulationError& error) { throw located(error, scenario, scenario_case, size); }
   return row;
 }

@@ -15,16 +15,25 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double job_bus_bandwidth(const JobsRow& row, const JobResult& job) {
-  return job.time == Time::zero() ? 0 : bus_bandwidth(row.collective, row.size, job.time);
+Bytes payload_of(const JobsRow& row, std::size_t number) {
+  return size_of(row.type) * row.collectives[number].count.count();
 }
 
-double job_algorithm_bandwidth(const JobsRow& row, const JobResult& job) {
-  return job.time == Time::zero() ? 0 : algorithm_bandwidth(row.size, job.time);
+double job_bus_bandwidth(const JobsRow& row, std::size_t number) {
+  const Time time = row.run.jobs[number].time;
+  return time == Time::zero() ? 0 : bus_bandwidth(row.collectives[number], payload_of(row, number), time);
 }
 
-std::string note_of(const JobResult& job) {
+double job_algorithm_bandwidth(const JobsRow& row, std::size_t number) {
+  const Time time = row.run.jobs[number].time;
+  return time == Time::zero() ? 0 : algorithm_bandwidth(payload_of(row, number), time);
+}
+
+std::string note_of(const JobsRow& row, std::size_t number) {
+  const JobResult& job = row.run.jobs[number];
   std::vector<std::string> parts;
+  const CollectiveKind kind = row.collectives[number].kind;
+  if (kind != row.collective.kind) { parts.emplace_back(name(kind)); }
   if (!job.roots.empty()) {
     parts.push_back(fmt::format("{} {}", job.roots.size() == 1 ? "root" : "roots", fmt::join(job.roots, ", ")));
   }
@@ -36,12 +45,13 @@ std::string note_of(const JobResult& job) {
 
 std::string job_line(const JobsRow& row, std::size_t number) {
   const JobResult& job = row.run.jobs[number];
-  std::string line = fmt::format("{:>12} {:>12} {:>9} {:>5} {:>9} {:>7} {:>7} {:>9} {:>8.2f}  {:<20} {:<8} {:>2}  {}",
-                                 row.size.count(), count_per_argument(row.collective), nccl_name(row.type), number,
-                                 fitted(microseconds(job.time), 9), fitted(job_algorithm_bandwidth(row, job), 7),
-                                 fitted(job_bus_bandwidth(row, job), 7), fitted(microseconds(job.alone.time), 9),
-                                 job.slowdown, job.alone.algorithm, job.alone.protocol, job.alone.channels,
-                                 note_of(job) + (job.alone.extrapolated ? " *" : ""));
+  std::string line =
+      fmt::format("{:>12} {:>12} {:>9} {:>5} {:>9} {:>7} {:>7} {:>9} {:>8.2f}  {:<20} {:<8} {:>2}  {}",
+                  payload_of(row, number).count(), count_per_argument(row.collectives[number]), nccl_name(row.type),
+                  number, fitted(microseconds(job.time), 9), fitted(job_algorithm_bandwidth(row, number), 7),
+                  fitted(job_bus_bandwidth(row, number), 7), fitted(microseconds(job.alone.time), 9), job.slowdown,
+                  job.alone.algorithm, job.alone.protocol, job.alone.channels,
+                  note_of(row, number) + (job.alone.extrapolated ? " *" : ""));
   while (line.back() == ' ') { line.pop_back(); }
   return line + "\n";
 }
@@ -55,12 +65,14 @@ Json shared_json(const JobsRow& row) {
 Json job_json(const JobsRow& row, std::size_t number) {
   const JobResult& job = row.run.jobs[number];
   Json json = {{"job", number},
+               {"collective", name(row.collectives[number].kind)},
+               {"bytes", payload_of(row, number).count()},
                {"algorithm", job.alone.algorithm},
                {"protocol", job.alone.protocol},
                {"channels", job.alone.channels},
                {"time_us", microseconds(job.time)},
-               {"algbw_gbps", job_algorithm_bandwidth(row, job)},
-               {"busbw_gbps", job_bus_bandwidth(row, job)},
+               {"algbw_gbps", job_algorithm_bandwidth(row, number)},
+               {"busbw_gbps", job_bus_bandwidth(row, number)},
                {"alone_time_us", microseconds(job.alone.time)},
                {"slowdown", job.slowdown},
                {"waited_us", microseconds(job.waited)},

@@ -13,12 +13,13 @@ namespace athanor {
 
 /// One size of several jobs that run at the same time.
 struct JobsRow {
-  std::string scenario;   ///< the file, as it was named
-  std::string case_name;  ///< "" in a scenario without cases
-  Collective collective;  ///< of each job
+  std::string scenario;                 ///< the file, as it was named
+  std::string case_name;                ///< "" in a scenario without cases
+  Collective collective;                ///< of the scenario
+  std::vector<Collective> collectives;  ///< of each job
   DataType type = DataType::float32;
   std::string network;
-  Bytes size;  ///< payload of each job
+  Bytes size;  ///< payload of each job that has none of its own
   JobsResult run;
 };
 

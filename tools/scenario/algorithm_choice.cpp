@@ -103,6 +103,16 @@ void read_algorithm_choice(ObjectReader& reader, std::optional<CollectiveKind> k
   if (kind && choice.algorithms.empty()) { choice.algorithms = algorithms_of(*kind); }
 }
 
+std::string why_none(const std::vector<std::pair<const Algorithm*, std::string>>& reasons) {
+  const auto same = [&](const auto& each) { return each.second == reasons.front().second; };
+  if (reasons.size() > 1 && std::all_of(reasons.begin(), reasons.end(), same)) {
+    return "\n  " + reasons.front().second;
+  }
+  std::string lines;
+  for (const auto& [algorithm, reason] : reasons) { lines += "\n  " + algorithm->name + ": " + reason; }
+  return lines;
+}
+
 std::vector<const Algorithm*> algorithms_of(CollectiveKind kind) {
   std::vector<const Algorithm*> all;
   for (const Algorithm& algorithm : catalog()) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algorithms/catalog.hpp"
@@ -38,6 +39,9 @@ struct AlgorithmChoice {
 /// wrong with a file.
 void read_algorithm_choice(ObjectReader& reader, std::optional<CollectiveKind> kind, ImportShelf& shelf,
                            Problems& problems, AlgorithmChoice& choice);
+
+/// Why none of them can run: a line for each, or one for all where they share the reason.
+std::string why_none(const std::vector<std::pair<const Algorithm*, std::string>>& reasons);
 
 /// Every algorithm of the catalog for this kind, in its order.
 std::vector<const Algorithm*> algorithms_of(CollectiveKind kind);

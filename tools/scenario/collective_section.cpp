@@ -10,8 +10,6 @@
 
 namespace athanor {
 
-namespace {
-
 void read_kind(ValueReader& value, std::optional<CollectiveKind>& kind) {
   std::vector<std::string> names;
   for (const CollectiveKind each : collective_kinds()) { names.emplace_back(name(each)); }
@@ -19,6 +17,8 @@ void read_kind(ValueReader& value, std::optional<CollectiveKind>& kind) {
   value.read(text, OneOf{names});
   if (!value.describing() && value.ok()) { kind = collective_kind(text); }
 }
+
+namespace {
 
 void read_type(ValueReader& value, DataType& type) {
   std::vector<std::string> names;
@@ -116,7 +116,7 @@ void read(ObjectReader& reader, const CollectiveContext& context, CollectiveSect
   reader.optional("in_place", section.in_place, "Are a rank's input and output one buffer, the one within the other?");
   reader.optional("ranks", section.ranks,
                   "How many take part, from endpoint 0 on; absent: every GPU or host, divided by `jobs`", {1});
-  read_jobs(reader, section.jobs);
+  read_jobs(reader, context, kind, section.jobs);
   reader.optional("compute", section.compute,
                   "What hosts compute beside it, which then is non-blocking; absent: they wait for it");
   read_overrides(reader, section.overrides);

@@ -38,4 +38,7 @@ struct CollectiveContext {
 
 void read(ObjectReader& reader, const CollectiveContext& context, CollectiveSection& section);
 
+/// The name of a collective.
+void read_kind(ValueReader& value, std::optional<CollectiveKind>& kind);
+
 }  // namespace athanor

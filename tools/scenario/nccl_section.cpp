@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "models/nccl/machine/graph_file.hpp"
 #include "models/nccl/machine/topology_system.hpp"
+#include "models/nccl/tuning/tables.hpp"
 #include "tools/scenario/algorithm_choice.hpp"
 #include "tools/scenario/scenario.hpp"
 
@@ -77,8 +80,18 @@ void read_files(const NcclSection& section, const Case& scenario_case, const Pla
   settings.graphs = read_nccl_graphs(beside(directory, section.graphs), system, problems);
 }
 
-}  // namespace
+/// Nodes that have several numbers of ranks find several numbers of channels, which the model does not.
+bool are_alike(const Cluster& cluster, std::uint32_t ranks, const Place& place, Problems& problems) {
+  if (cluster.endpoints_per_node > 0) { return true; }
+  problems.add({"uneven-nodes",
+                fmt::format("NCCL is modelled where every node has as many ranks, and these {} ranks are spread "
+                            "unevenly over the nodes of: {}",
+                            ranks, cluster.description),
+                place, "choose \"ranks\" that fill nodes alike, or leave NCCL out: another \"profile\""});
+  return false;
+}
 
+/// NCCL as a section tells it on the cluster of a case; null where it ends with an error.
 std::shared_ptr<const NcclRuntime> resolve(const NcclSection& section, const Case& scenario_case, const Place& place,
                                            const std::string& directory, Problems& problems) {
   const std::size_t before = problems.size();
@@ -89,6 +102,8 @@ std::shared_ptr<const NcclRuntime> resolve(const NcclSection& section, const Cas
   settings.gpu_direct = section.gpu_direct;
   settings.collnet = scenario_case.aggregation != nullptr;
 
+  const Cluster& cluster = *scenario_case.cluster;
+  if (!are_alike(cluster, scenario_case.ranks, place, problems)) { return nullptr; }
   read_files(section, scenario_case, place, directory, settings, problems);
   const NcclEnvironment environment = nccl_environment(settings.environment, settings.version);
   for (const NcclNote& note : environment.notes) {
@@ -96,14 +111,69 @@ std::shared_ptr<const NcclRuntime> resolve(const NcclSection& section, const Cas
     problems.add({"nccl-refuses", fmt::format("{}: {}", note.variable, note.text), place, "change or remove it"});
   }
   if (problems.size() > before) { return nullptr; }
-  return std::make_shared<const NcclRuntime>(nccl_communicator(*scenario_case.cluster, scenario_case.ranks, settings));
+  return std::make_shared<const NcclRuntime>(nccl_communicator(cluster, scenario_case.ranks, settings));
+}
+
+/// The case on a cluster of the endpoints alone that its ranks are on.
+Case on_its_endpoints(const Case& scenario_case) {
+  std::vector<std::uint32_t> endpoints(scenario_case.ranks);
+  std::iota(endpoints.begin(), endpoints.end(), 0U);
+  Case result = scenario_case;
+  result.cluster = std::make_shared<const Cluster>(cluster_of_job(*scenario_case.cluster, endpoints));
+  return result;
+}
+
+/// What decides the picture that NCCL has of a job beside its section: where in their nodes its ranks are.
+std::vector<std::uint32_t> places_of(const Cluster& cluster) {
+  std::vector<std::uint32_t> places{cluster.endpoints_per_node};
+  for (std::uint32_t rank = 0; rank < cluster.endpoints_per_node; ++rank) {
+    places.push_back(cluster.fabric->vertex(cluster.endpoints[rank]).index);
+  }
+  return places;
+}
+
+}  // namespace
+
+bool take_nccl(const std::optional<NcclSection>& section, const Place& place, const std::string& directory,
+               Problems& problems, Case& scenario_case) {
+  const NcclSection common = section.value_or(NcclSection{});
+  if (!scenario_case.jobs) {
+    scenario_case.nccl = resolve(common, on_its_endpoints(scenario_case), place, directory, problems);
+    if (scenario_case.nccl) { leave_to_nccl(scenario_case); }
+    return scenario_case.nccl != nullptr;
+  }
+  JobsText& jobs = *scenario_case.jobs;
+  std::map<std::vector<std::uint32_t>, std::shared_ptr<const NcclRuntime>> known;  // of those with the common section
+  for (std::uint32_t job = 0; job < jobs.jobs; ++job) {
+    Case own = scenario_case;
+    own.cluster = std::make_shared<const Cluster>(
+        cluster_of_job(*scenario_case.cluster, endpoints_of_job(jobs, job, scenario_case.ranks)));
+    const bool has_own = !jobs.own.empty() && jobs.own[job].nccl;
+    std::shared_ptr<const NcclRuntime> fresh;
+    std::shared_ptr<const NcclRuntime>& runtime = has_own ? fresh : known[places_of(*own.cluster)];
+    if (!runtime) { runtime = resolve(has_own ? *jobs.own[job].nccl : common, own, place, directory, problems); }
+    if (!runtime) { return false; }
+    jobs.nccl.push_back(runtime);
+  }
+  scenario_case.nccl = jobs.nccl.front();
+  leave_to_nccl(scenario_case);
+  return true;
 }
 
 std::vector<std::string> nccl_warnings(const Case& scenario_case) {
   std::vector<std::string> warnings;
   if (!scenario_case.nccl) { return warnings; }
-  for (const NcclNote& note : scenario_case.nccl->communicator().environment.notes) {
-    warnings.push_back(fmt::format("{}: {}", note.variable, note.text));
+  std::vector<std::shared_ptr<const NcclRuntime>> all{scenario_case.nccl};
+  if (scenario_case.jobs) { all = scenario_case.jobs->nccl; }
+  const auto add = [&](std::string warning) {
+    const bool known = warning.empty() || std::count(warnings.begin(), warnings.end(), warning) > 0;
+    if (!known) { warnings.push_back(std::move(warning)); }
+  };
+  for (const auto& runtime : all) {
+    if (!scenario_case.profile.nccl->rccl) { add(nccl_version_note(runtime->communicator().version)); }
+    for (const NcclNote& note : runtime->communicator().environment.notes) {
+      add(fmt::format("{}: {}", note.variable, note.text));
+    }
   }
   return warnings;
 }

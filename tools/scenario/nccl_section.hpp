@@ -31,10 +31,10 @@ std::optional<NcclSection> read_nccl(ObjectReader& reader, Profile& profile);
 /// Where all algorithms may be taken: those that NCCL has.
 void leave_to_nccl(Case& scenario_case);
 
-/// NCCL on the cluster of a case, whose ranks are known. `place`: of the section. What makes NCCL end with an error
-/// goes to `problems`; then the result is null.
-std::shared_ptr<const NcclRuntime> resolve(const NcclSection& section, const Case& scenario_case, const Place& place,
-                                           const std::string& directory, Problems& problems);
+/// NCCL on the cluster of a case, whose ranks are known, and on the endpoints of each of its jobs. `place`: of the
+/// section. False where NCCL would end with an error, or is not modelled; `problems` says why.
+bool take_nccl(const std::optional<NcclSection>& section, const Place& place, const std::string& directory,
+               Problems& problems, Case& scenario_case);
 
 /// What variables of the environment do not do, in a sentence each.
 std::vector<std::string> nccl_warnings(const Case& scenario_case);

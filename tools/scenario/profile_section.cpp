@@ -2,7 +2,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "sim/json/object_reader.hpp"
+#include "tools/scenario/scenario.hpp"
 
 namespace athanor {
 
@@ -49,6 +53,65 @@ void read_profile(ValueReader& value, const Library& library, Problems& problems
     object.object([&](ObjectReader& reader) { read(reader, profile); });
   };
   value.one_of({{Type::string, read_name}, {Type::object, read_inline}});
+}
+
+namespace {
+
+/// Threads are priced by the section "threads", and nothing else is.
+void check_threads(ObjectReader& reader, const Case& scenario_case) {
+  const bool threads = scenario_case.cluster->processors > 0;
+  if (threads == scenario_case.profile.threads.has_value()) { return; }
+  reader.problem(
+      reader.has("profile") ? "profile" : "cluster", "profile-mismatch",
+      threads ? fmt::format("the ranks share memory, but profile '{}' has no \"threads\"", scenario_case.profile.name)
+              : fmt::format("profile '{}' is of threads on shared memory, which this cluster is not",
+                            scenario_case.profile.name),
+      threads ? "`athanor calibrate --output profile.json` makes one for this machine"
+              : R"(write "cluster": {"shared_memory": {"ranks": 4, "processors": 2}}, or take another profile)");
+}
+
+/// Ranks that share GPUs are priced by the section "gpus", and nothing else is.
+void check_gpus(ObjectReader& reader, const Case& scenario_case) {
+  const bool gpus = scenario_case.cluster->shared_gpus > 0;
+  if (gpus == scenario_case.profile.gpus.has_value()) { return; }
+  reader.problem(
+      reader.has("profile") ? "profile" : "cluster", "profile-mismatch",
+      gpus ? fmt::format("the ranks share GPUs, but profile '{}' has no \"gpus\"", scenario_case.profile.name)
+           : fmt::format("profile '{}' is of ranks that share GPUs, which this cluster is not",
+                         scenario_case.profile.name),
+      gpus ? "`athanor calibrate --backend cuda --output profile.json` makes one for the GPUs of this machine"
+           : R"(write "cluster": {"shared_gpus": {"ranks": 8, "gpus": 1}}, or take another profile)");
+}
+
+void check_protocol(ObjectReader& reader, const Case& scenario_case) {
+  if (!scenario_case.overrides.protocol) { return; }
+  std::vector<std::string> names;
+  if (scenario_case.profile.nccl) {
+    names = {"LL", "LL128", "Simple"};
+  } else {
+    for (const Protocol& protocol : scenario_case.profile.protocols) { names.push_back(protocol.name); }
+  }
+  const std::string& chosen = *scenario_case.overrides.protocol;
+  if (std::find(names.begin(), names.end(), chosen) != names.end()) { return; }
+  reader.problem("collective", "unknown-protocol",
+                 fmt::format("profile '{}' has no protocol '{}'", scenario_case.profile.name, chosen),
+                 fmt::format("it has {}", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+void check_profile(ObjectReader& reader, const Case& scenario_case) {
+  check_threads(reader, scenario_case);
+  check_gpus(reader, scenario_case);
+  check_protocol(reader, scenario_case);
+}
+
+void check_engines(ObjectReader& reader, const Case& scenario_case) {
+  if (!scenario_case.profile.nccl || !scenario_case.aggregation || !scenario_case.aggregation->slots) { return; }
+  reader.problem("network", "conflict",
+                 fmt::format("NCCL does not use {}: it reduces in switches by SHARP alone, through its CollNet plugin",
+                             scenario_case.aggregation->engine.name),
+                 R"(take another "engine" or leave "aggregation" out, or take a "profile" without "nccl")");
 }
 
 }  // namespace athanor

@@ -18,4 +18,13 @@ void read_profile(ValueReader& value, const Library& library, Problems& problems
 /// Reads the profile's own file. Throws FileError.
 Profile read_profile_file(const std::string& path, Problems& problems);
 
+struct Case;
+
+/// Whether the profile's costs are those of what the case's ranks are, and whether it has the protocol that is asked
+/// for.
+void check_profile(ObjectReader& reader, const Case& scenario_case);
+
+/// Whether a library that the profile is of can use the engines of the case's switches.
+void check_engines(ObjectReader& reader, const Case& scenario_case);
+
 }  // namespace athanor

@@ -19,13 +19,15 @@ namespace athanor {
 
 namespace {
 
+constexpr std::uint32_t kMostQueuePairs = 128;
+
 struct NetworkSection {
   NetworkLevel level = NetworkLevel::flow;
   PacketSettings packet;
   std::optional<Routing> routing;
   std::optional<bool> pxn;
   std::string fabric;
-  std::uint32_t queue_pairs = 1;
+  std::optional<std::uint32_t> queue_pairs;
   std::optional<AggregationSection> aggregation;
   std::optional<NicOffload> offload;
   Place routing_place;
@@ -54,7 +56,7 @@ void read(ObjectReader& reader, NetworkSection& section) {
       "that NIC; absent: only on rail_only");
   reader.optional("queue_pairs", section.queue_pairs,
                   "Of a connection: flows that are hashed each on its own and carry equal shares of every message",
-                  {1, 128});
+                  {1, kMostQueuePairs});
   reader.optional_object("aggregation", "The engines that the switches have, which reduce and multicast; absent: none",
                          [&](ObjectReader& inner) { read(inner, section.aggregation.emplace()); });
   reader.optional_object("offload", "That NICs carry collectives out, and hosts only post them",
@@ -96,43 +98,6 @@ void check_latencies(ObjectReader& reader, const Case& scenario_case) {
   }
 }
 
-/// Threads are priced by the section "threads", and nothing else is.
-void check_threads(ObjectReader& reader, const Case& scenario_case) {
-  const bool threads = scenario_case.cluster->processors > 0;
-  if (threads == scenario_case.profile.threads.has_value()) { return; }
-  reader.problem(
-      reader.has("profile") ? "profile" : "cluster", "profile-mismatch",
-      threads ? fmt::format("the ranks share memory, but profile '{}' has no \"threads\"", scenario_case.profile.name)
-              : fmt::format("profile '{}' is of threads on shared memory, which this cluster is not",
-                            scenario_case.profile.name),
-      threads ? "`athanor calibrate --output profile.json` makes one for this machine"
-              : R"(write "cluster": {"shared_memory": {"ranks": 4, "processors": 2}}, or take another profile)");
-}
-
-/// Ranks that share GPUs are priced by the section "gpus", and nothing else is.
-void check_gpus(ObjectReader& reader, const Case& scenario_case) {
-  const bool gpus = scenario_case.cluster->shared_gpus > 0;
-  if (gpus == scenario_case.profile.gpus.has_value()) { return; }
-  reader.problem(
-      reader.has("profile") ? "profile" : "cluster", "profile-mismatch",
-      gpus ? fmt::format("the ranks share GPUs, but profile '{}' has no \"gpus\"", scenario_case.profile.name)
-           : fmt::format("profile '{}' is of ranks that share GPUs, which this cluster is not",
-                         scenario_case.profile.name),
-      gpus ? "`athanor calibrate --backend cuda --output profile.json` makes one for the GPUs of this machine"
-           : R"(write "cluster": {"shared_gpus": {"ranks": 8, "gpus": 1}}, or take another profile)");
-}
-
-void check_protocol(ObjectReader& reader, const Case& scenario_case) {
-  if (!scenario_case.overrides.protocol) { return; }
-  std::vector<std::string> names;
-  for (const Protocol& protocol : scenario_case.profile.protocols) { names.push_back(protocol.name); }
-  const std::string& chosen = *scenario_case.overrides.protocol;
-  if (std::find(names.begin(), names.end(), chosen) != names.end()) { return; }
-  reader.problem("collective", "unknown-protocol",
-                 fmt::format("profile '{}' has no protocol '{}'", scenario_case.profile.name, chosen),
-                 fmt::format("it has {}", fmt::join(names, ", ")));
-}
-
 void take(const CollectiveSection& section, const ScenarioChanges& changes, Case& scenario_case) {
   scenario_case.kind = section.kind;
   scenario_case.root = section.root;
@@ -166,6 +131,11 @@ void take_offload(ObjectReader& reader, const NetworkSection& network, Case& sce
                    "leave \"offload\" out");
     return;
   }
+  if (scenario_case.profile.nccl) {
+    reader.problem("network", "conflict", "NCCL's collectives are carried out by GPUs, and \"offload\" has NICs do it",
+                   R"(leave "offload" out, or take a "profile" without "nccl")");
+    return;
+  }
   scenario_case.offload = network.offload;
   scenario_case.profile = offloaded(std::move(scenario_case.profile), *network.offload);
 }
@@ -187,48 +157,53 @@ bool falls_back(const Case& scenario_case, const RunRequest& request) {
 }
 
 /// The first size for which nothing fits is told, with what every algorithm lacks and which others would fit.
-/// Of several jobs the first.
-void check_algorithms(const CollectiveSection& section, ReadingContext& context, Case scenario_case) {
-  if (scenario_case.jobs) {
-    scenario_case.cluster = std::make_shared<const Cluster>(
-        cluster_of_job(*scenario_case.cluster, endpoints_of_job(*scenario_case.jobs, 0, scenario_case.ranks)));
-  }
+void check_algorithms(const CollectiveSection& section, ReadingContext& context, const Case& scenario_case) {
   for (const Bytes size : scenario_case.sizes) {
     const RunRequest request = scenario_case.request(size, {});
-    std::vector<std::string> reasons;
+    std::vector<std::pair<const Algorithm*, std::string>> reasons;
     for (const Algorithm* algorithm : scenario_case.algorithms) {
       const std::optional<std::string> reason = why_not(request, *algorithm);
       if (!reason) { break; }
-      reasons.push_back(fmt::format("{}: {}", algorithm->name, *reason));
+      reasons.emplace_back(algorithm, *reason);
     }
     if (reasons.size() < scenario_case.algorithms.size() || falls_back(scenario_case, request)) { continue; }
     std::vector<std::string> names;
     for (const Algorithm* other : algorithms_of(scenario_case.kind)) {
       if (!why_not(request, *other)) { names.push_back(other->name); }
     }
-    context.problems.add({"algorithm-does-not-fit",
-                          fmt::format("nothing can run {} of {} here:\n  {}", name(scenario_case.kind), to_string(size),
-                                      fmt::join(reasons, "\n  ")),
-                          section.choice.place,
-                          names.empty() ? "no algorithm of the catalog fits; change the profile or the ranks"
-                                        : fmt::format("these fit: {}", fmt::join(names, ", "))});
+    context.problems.add(
+        {"algorithm-does-not-fit",
+         fmt::format("nothing can run {} of {} here:{}", name(scenario_case.kind), to_string(size), why_none(reasons)),
+         section.choice.place,
+         !names.empty()       ? fmt::format("these fit: {}", fmt::join(names, ", "))
+         : scenario_case.nccl ? "change what \"nccl\" asks for, or the profile, or the ranks"
+                              : "no algorithm of the catalog fits; change the profile or the ranks"});
     return;
   }
 }
 
 /// What NCCL finds on the cluster, and what follows for the case. False where it ends with an error.
-bool take_nccl(ObjectReader& reader, const std::optional<NcclSection>& section, ClusterWorkshop::Order order,
-               NetworkSection& network, ReadingContext& context, Case& scenario_case) {
+bool use_nccl(ObjectReader& reader, const std::optional<NcclSection>& section, ClusterWorkshop::Order order,
+              NetworkSection& network, ReadingContext& context, Case& scenario_case) {
   const Place place = reader.place(section ? "nccl" : "profile");
-  scenario_case.nccl =
-      resolve(section.value_or(NcclSection{}), scenario_case, place, context.directory, context.problems);
-  if (!scenario_case.nccl) { return false; }
-  leave_to_nccl(scenario_case);
-  if (!network.pxn && scenario_case.nccl->communicator().graphs.ring.type_inter == NcclPath::pxn) {
+  if (!take_nccl(section, place, context.directory, context.problems, scenario_case)) { return false; }
+  const NcclCommunicator& communicator = scenario_case.nccl->communicator();
+  scenario_case.queue_pairs =
+      network.queue_pairs.value_or(std::min(kMostQueuePairs, communicator.environment.queue_pairs));
+  if (!network.pxn && communicator.graphs.ring.type_inter == NcclPath::pxn) {
     network.pxn = true;  // NCCL's rings leave a node by the NIC at which they enter it
     build_cluster(network, std::move(order), context, scenario_case);
   }
   return true;
+}
+
+/// Of several jobs the first, or each that has something of its own.
+void check_all_algorithms(const CollectiveSection& section, ReadingContext& context, const Case& scenario_case) {
+  if (!scenario_case.jobs) { return check_algorithms(section, context, scenario_case); }
+  const std::size_t differing = std::max<std::size_t>(1, scenario_case.jobs->own.size());
+  for (std::uint32_t job = 0; job < differing; ++job) {
+    check_algorithms(section, context, case_of_job(scenario_case, job));
+  }
 }
 
 SlotUsers users_of(const Case& scenario_case) {
@@ -346,7 +321,7 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   reader.optional_object("network", "How data travels", [&](ObjectReader& inner) { read(inner, network); });
   scenario_case.level = network.level;
   scenario_case.packet = network.packet;
-  scenario_case.queue_pairs = network.queue_pairs;
+  scenario_case.queue_pairs = network.queue_pairs.value_or(1);
   ClusterWorkshop::Order order;
   reader.required_value("cluster", "Nodes and what joins them", [&](ValueReader& value) {
     value.object([&](ObjectReader& inner) { read_cluster(inner, order.text); });
@@ -372,9 +347,7 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   scenario_case.ranks = section.ranks.value_or(section.jobs ? endpoints / section.jobs->jobs : endpoints);
   if (scenario_case.jobs) { check_jobs(reader, scenario_case); }
   check_ranks(reader, section, scenario_case);
-  check_threads(reader, scenario_case);
-  check_gpus(reader, scenario_case);
-  check_protocol(reader, scenario_case);
+  check_profile(reader, scenario_case);
   check_verification(reader, scenario_case);
   take_offload(reader, network, scenario_case);
   if (!reader.ok()) { return; }
@@ -383,11 +356,12 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
         resolve(*network.aggregation, *scenario_case.cluster, users_of(scenario_case), context.problems);
     if (!scenario_case.aggregation) { return; }
   }
+  check_engines(reader, scenario_case);
   take_exchange(section, context, scenario_case);
-  if (scenario_case.profile.nccl && !take_nccl(reader, nccl, std::move(order), network, context, scenario_case)) {
+  if (scenario_case.profile.nccl && !use_nccl(reader, nccl, std::move(order), network, context, scenario_case)) {
     return;
   }
-  check_algorithms(section, context, scenario_case);
+  check_all_algorithms(section, context, scenario_case);
 }
 
 }  // namespace athanor

@@ -196,6 +196,7 @@ std::string slots_text(const SlotJobResult& slots) {
 }
 
 JobsResult run_jobs_with_slots(const JobsRequest& request) {
+  if (!request.aggregation || !request.aggregation->slots) { return run_jobs(request); }
   OwnRuns own;
   std::vector<SlotJob> jobs;
   for (std::uint32_t number = 0; number < request.jobs.size(); ++number) {

@@ -1,7 +1,6 @@
 #include "models/nccl/execution/communicator.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "models/nccl/machine/link_rates.hpp"
@@ -26,12 +25,16 @@ CpuVendor vendor_of(const NcclSystem& system) {
   return intel ? CpuVendor::intel : CpuVendor::other;
 }
 
-/// As many GPUs as have a rank, where the node has more.
-NcclSystem with_ranks(const NcclSystem& system, std::uint32_t ranks) {
-  if (ranks >= system.gpus.size()) { return system; }
-  std::vector<std::uint32_t> first(ranks);
-  std::iota(first.begin(), first.end(), 0U);
-  return with_gpus(system, first);
+/// The GPUs of the first node that have ranks, by their numbers in it.
+std::vector<std::uint32_t> used_gpus(const Cluster& cluster, std::uint32_t local_ranks) {
+  std::vector<std::uint32_t> used;
+  for (std::uint32_t rank = 0; rank < local_ranks; ++rank) {
+    const Vertex& vertex = cluster.fabric->vertex(cluster.endpoints[rank]);
+    const bool in_node = vertex.node != kNoNode && vertex.kind == VertexKind::gpu;
+    used.push_back(in_node ? vertex.index : rank);
+  }
+  std::sort(used.begin(), used.end());
+  return used;
 }
 
 SearchSettings search_settings(const NcclSettings& settings, const NcclEnvironment& environment) {
@@ -90,7 +93,8 @@ CollNetPlugin plugin_of(const NcclSettings& settings, const NcclSystem& system) 
 
 NcclSystem nccl_node(const Cluster& cluster, std::uint32_t ranks, const NcclSettings& settings) {
   const std::uint32_t node = std::max(1U, std::min(ranks, cluster.endpoints_per_node));
-  return with_ranks(settings.system ? *settings.system : nccl_system(cluster), node);
+  const NcclSystem system = settings.system ? *settings.system : nccl_system(cluster);
+  return node < system.gpus.size() ? with_gpus(system, used_gpus(cluster, node)) : system;
 }
 
 NcclCommunicator nccl_communicator(const Cluster& cluster, std::uint32_t ranks, const NcclSettings& settings) {

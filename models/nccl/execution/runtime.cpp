@@ -166,6 +166,9 @@ Protocol NcclRuntime::protocol(const NcclCommunicator& communicator, const NcclC
 }
 
 NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm& algorithm) const {
+  if (request.kind == CollectiveKind::barrier) {
+    return {{}, "NCCL has no barrier; programs do an all-reduce of one element in its place"};
+  }
   if (algorithm.name != kRounds) { return {{}, "NCCL sends and receives in rounds"}; }
   const std::int64_t peers = request.kind == CollectiveKind::send_receive ? 1 : request.ranks;
   const Bytes message = request.payload / peers;

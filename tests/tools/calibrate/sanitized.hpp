@@ -1,0 +1,13 @@
+#pragma once
+
+namespace athanor {
+
+/// Searches for many figures take minutes with a sanitizer, which looks for something else: there, a search that is cut
+/// short goes through the same code.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+}  // namespace athanor
