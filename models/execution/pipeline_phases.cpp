@@ -5,6 +5,49 @@
 
 namespace athanor {
 
+void SendingOverTime::widen() {
+  for (std::size_t i = 0; i < kParts; ++i) {
+    bytes_.at(i) = 2 * i + 1 < kParts ? bytes_.at(2 * i) + bytes_.at(2 * i + 1) : 0;
+  }
+  width_ = width_ * 2;
+}
+
+void SendingOverTime::add(Time begin, Time end, Bytes bytes) {
+  while (end / width_ >= static_cast<std::int64_t>(kParts)) { widen(); }
+  const double count = static_cast<double>(bytes.count());
+  total_ += count;
+  const auto first = static_cast<std::size_t>(begin / width_);
+  const auto last = static_cast<std::size_t>(end / width_);
+  if (first == last) {
+    bytes_.at(first) += count;
+    return;
+  }
+  const double rate = count / static_cast<double>((end - begin).count());
+  for (std::size_t i = first; i <= last; ++i) {
+    const Time from = std::max(begin, width_ * static_cast<std::int64_t>(i));
+    const Time to = std::min(end, width_ * static_cast<std::int64_t>(i + 1));
+    bytes_.at(i) += rate * static_cast<double>((to - from).count());
+  }
+}
+
+std::vector<double> SendingOverTime::shares(std::size_t parts, Time until) const {
+  std::vector<double> shares(parts);
+  if (total_ == 0) { return shares; }
+  const double part = static_cast<double>(until.count()) / static_cast<double>(parts);
+  const auto width = static_cast<double>(width_.count());
+  for (std::size_t i = 0; i < kParts; ++i) {
+    const double begin = width * static_cast<double>(i);
+    const double end = begin + width;
+    for (auto place = static_cast<std::size_t>(begin / part); place < parts; ++place) {
+      const double from = std::max(begin, part * static_cast<double>(place));
+      const double to = std::min(end, part * static_cast<double>(place + 1));
+      if (to > from) { shares[place] += bytes_.at(i) * (to - from) / width / total_; }
+      if (part * static_cast<double>(place + 1) >= end) { break; }
+    }
+  }
+  return shares;
+}
+
 void PipelinePhases::primitive_ended(const EndedPrimitive& primitive) {
   if (primitive.lane >= lanes_.size()) { lanes_.resize(primitive.lane + 1); }
   Lane& lane = lanes_[primitive.lane];
@@ -13,6 +56,7 @@ void PipelinePhases::primitive_ended(const EndedPrimitive& primitive) {
     lane.first_received = primitive.end;
   }
   if (primitive.sends > 0) {
+    sending_.add(primitive.begin, primitive.end, primitive.bytes * primitive.sends);
     lane.sends = true;
     lane.last_sent = std::max(lane.last_sent, primitive.end);
   }

@@ -63,3 +63,34 @@ TEST_CASE("what nobody sends neither fills nor drains") {
   CHECK(phases.filled() == Time::zero());
   CHECK(phases.draining() == Time::zero());
 }
+
+TEST_CASE("what is sent is spread over the time in which it leaves, however long a run becomes") {
+  SendingOverTime sending;
+  for (const double share : sending.shares(4, 1_us)) { CHECK(share == 0); }
+  sending.add(1_us, 3_us, Bytes{300});
+  sending.add(4_us, 4_us, Bytes{100});
+  const auto near = [](double value) { return doctest::Approx(value).epsilon(1e-9); };
+  for (const Time longer : {4_us, 40_ms}) {  // the second widens the parts that are kept
+    sending.add(longer, longer, Bytes::zero());
+    const std::vector<double> shares = sending.shares(5, 5_us);
+    if (longer == 4_us) {  // of parts wider than what is asked for only the sum is known
+      CHECK(shares[0] == near(0));
+      CHECK(shares[1] == near(0.375));
+      CHECK(shares[2] == near(0.375));
+      CHECK(shares[3] == near(0));
+      CHECK(shares[4] == near(0.25));
+    }
+    const std::vector<double> all = sending.shares(7, 80_ms);
+    double sum = 0;
+    for (const double share : all) { sum += share; }
+    CHECK(sum == near(1));
+    CHECK(all[0] == near(1));
+  }
+}
+
+TEST_CASE("a broadcast of many chunks sends evenly between fill and drain") {
+  PipelinePhases phases;
+  const Time total = run(CollectiveKind::broadcast, 4, 10'000 * 300, 10'000, phases);
+  const std::vector<double> shares = phases.sending().shares(10, total);
+  for (std::size_t i = 1; i < 9; ++i) { CHECK(shares[i] == doctest::Approx(0.1).epsilon(0.03)); }
+}

@@ -118,3 +118,23 @@ TEST_CASE("the bar gives each phase its share, and one character at least") {
   CHECK(phase_bar(phases(1, 1, 100000, 1), 12) == "L/=========\\");
   for (std::size_t width = 5; width <= 80; ++width) { CHECK(phase_bar(phases(3, 7, 11, 13), width).size() == width); }
 }
+
+TEST_CASE("below the bar stands how much is sent, from nothing to most, between launch and the host's part") {
+  CHECK(sending_bar("LL//==HH", {1, 2, 4, 8}) == "  .:=#  ");
+  CHECK(sending_bar("LL//==HH", {0, 0, 0, 0}) == "        ");
+  CHECK(sending_bar("LLHH", {1, 1}) == "    ");
+  CHECK(sending_bar("====", {2, 2, 1, 1, 0, 0, 2, 2}) == "#= #");
+}
+
+TEST_CASE("an explanation is drawn, and another kind of picture is refused before anything runs") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.json", kSmall);
+  const std::string picture = folder.path("why.svg");
+  const Ran ran = athanor_run({"explain", scenario, "--picture", picture});
+  CAPTURE(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(read_text_file(picture).find("<svg") != std::string::npos);
+  const Ran other = athanor_run({"explain", scenario, "--picture", folder.path("why.gif")});
+  CHECK(other.code == 2);
+  CHECK(other.says("should end in .svg, .png or .pdf"));
+}

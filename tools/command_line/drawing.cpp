@@ -51,10 +51,13 @@ std::string plotting_script(const Library& library, const std::string& name) {
 
 std::string picture_path(const Invocation& invocation, const std::string& name) {
   if (!invocation.has("output")) { return (files::path(invocation.text("out")) / (name + ".svg")).string(); }
-  const std::string path = invocation.text("output");
+  return picture_at(invocation.text("output"));
+}
+
+std::string picture_at(const std::string& path) {
   const std::string ending = files::path(path).extension().string();
   if (ending != ".svg" && ending != ".png" && ending != ".pdf") {
-    throw UsageError(fmt::format("plot: '{}' should end in .svg, .png or .pdf", path));
+    throw UsageError(fmt::format("'{}' should end in .svg, .png or .pdf", path));
   }
   check_writable(path);
   return path;

@@ -16,6 +16,9 @@ std::string plotting_script(const Library& library, const std::string& name);
 /// throws UsageError where it is none of .svg, .png and .pdf, FileError where the file cannot be written.
 std::string picture_path(const Invocation& invocation, const std::string& name);
 
+/// The same path as one that was asked for by another option.
+std::string picture_at(const std::string& path);
+
 /// Draws `data` with a script of tools/plot, whose words go to out and err. Throws FileError where that fails.
 void draw(const Invocation& invocation, const Streams& streams, const std::string& script,
           const nlohmann::ordered_json& data, const std::string& picture);

@@ -89,20 +89,22 @@ std::vector<std::string> work_of(const RunRequest& request, const Candidate& can
   return work;
 }
 
-/// Listens to the candidate once more. None where nobody could listen.
-std::optional<ExplainedPhases> phases_of(const Candidate& candidate, SimulationOptions options) {
+/// Listens to the candidate once more, and tells its phases and what was sent when. Nothing where nobody could listen.
+void explain_phases(const Candidate& candidate, SimulationOptions options, Explanation& explanation) {
+  constexpr std::size_t kParts = 360;
   PipelinePhases listener;
   options.timeline = nullptr;
   options.listener = &listener;
   const RunResult result = candidate.run(options);
-  if (listener.draining() == Time::zero()) { return {}; }
+  if (listener.draining() == Time::zero()) { return; }
   ExplainedPhases phases;
   phases.launch = candidate.launch();
   phases.fill = listener.filled();
   phases.steady = listener.draining() - listener.filled();
   phases.drain = result.simulated.time - listener.draining();
   phases.host = result.time - result.simulated.time - phases.launch;
-  return phases;
+  explanation.phases = phases;
+  explanation.sending = listener.sending().shares(kParts, result.simulated.time);
 }
 
 std::string collective_text(const Case& scenario_case, Bytes size) {
@@ -151,7 +153,7 @@ Explanation explain(const Scenario& scenario, const Case& scenario_case, Bytes s
   sort_by_time(explanation.candidates);
   explanation.work = work_of(request, choice.candidate);
   if (request.nccl) { explain_nccl(request, explanation); }
-  explanation.phases = phases_of(choice.candidate, options);
+  explain_phases(choice.candidate, options, explanation);
   if (timeline != nullptr) {
     options.timeline = timeline;
     const RunRequest drawn = scenario_case.request(size, options);

@@ -9,6 +9,7 @@
 #include "sim/json/text.hpp"
 #include "sim/timeline.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/drawing.hpp"
 #include "tools/command_line/explain_case.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
@@ -25,29 +26,50 @@ boost::program_options::options_description explain_options() {
   add("size", options::value<std::string>()->value_name("SIZE"), "of the payload; without it the largest of the case");
   add("case", options::value<std::vector<std::string>>()->value_name("NAME"),
       "this case; needed where there are several");
+  add("job", options::value<std::string>()->value_name("N"),
+      "this one of several jobs, counted from 0, as if it were alone");
   add("set", options::value<std::vector<std::string>>()->value_name("/POINTER=VALUE"),
       "changes the scenario first; repeatable");
   add("seed", options::value<std::string>()->value_name("N"), "instead of the scenario's");
   add("timeline", options::value<std::string>()->value_name("FILE"),
       "what happened when, as Chrome trace events (opens in Perfetto)");
+  add("picture", options::value<std::string>()->value_name("FILE"),
+      "draws it: the candidates, the pipeline and the channels (.svg, .png or .pdf)");
   add("no-classes", "simulates every agent instead of one of each class (same result, slower)");
   return described;
 }
 
-const Case& the_case(const Scenario& scenario) {
+/// The job that the command line names, as a case of its own.
+Case the_job(const Case& scenario_case, const Invocation& invocation) {
+  const std::uint32_t jobs = scenario_case.jobs->jobs;
+  if (!invocation.has("job")) {
+    throw UsageError(
+        fmt::format("explain is for one collective, and this is {} jobs; choose one, which is explained as "
+                    "if it were alone, with --job 0 to {}, or use athanor run for all of them together",
+                    jobs, jobs - 1));
+  }
+  const std::string text = invocation.text("job");
+  for (std::uint32_t job = 0; job < jobs; ++job) {
+    if (text == fmt::format("{}", job)) { return case_of_job(scenario_case, job); }
+  }
+  throw UsageError(fmt::format("explain: --job: there is no job '{}'; they are counted from 0 to {}", text, jobs - 1));
+}
+
+Case the_case(const Scenario& scenario, const Invocation& invocation) {
   if (scenario.cases.size() > 1) {
     throw UsageError(
         fmt::format("explain: {} has {} cases; choose one with --case NAME", scenario.path, scenario.cases.size()));
   }
   const Case& only = scenario.cases.front();
   if (only.traffic) { throw UsageError("explain is for collectives, and this is traffic; use athanor run --flows"); }
-  if (only.jobs) { throw UsageError("explain is for one collective, and this is several jobs; use athanor run"); }
+  if (only.jobs) { return the_job(only, invocation); }
+  if (invocation.has("job")) { throw UsageError("explain: --job: this is one collective; leave it out"); }
   return only;
 }
 
 ExitCode explain_scenario(const Invocation& invocation, const Streams& streams) {
   const std::vector<Scenario> scenarios = read_scenarios(invocation);
-  const Case& scenario_case = the_case(scenarios.front());
+  const Case scenario_case = the_case(scenarios.front(), invocation);
   const Bytes size = invocation.has("size") ? size_option("explain", invocation, "size") : scenario_case.sizes.back();
   const SimulationOptions options = simulation_options_of(scenario_case, invocation, nullptr);
   if (uses_slots(scenario_case.request(size, options))) {
@@ -59,8 +81,14 @@ ExitCode explain_scenario(const Invocation& invocation, const Streams& streams) 
     check_writable(invocation.text("timeline"));
     timeline = std::make_unique<Timeline>(invocation.text("timeline"));
   }
-  const Explanation explanation = explain(scenarios.front(), scenario_case, size, options, timeline.get());
+  const std::string picture = invocation.has("picture") ? picture_at(invocation.text("picture")) : "";
+  Explanation explanation = explain(scenarios.front(), scenario_case, size, options, timeline.get());
   if (timeline) { timeline->close(); }
+  if (invocation.has("job")) {
+    explanation.notes.push_back(
+        fmt::format("job {} as if it were alone; what the others cost it, athanor run says", invocation.text("job")));
+  }
+  if (!picture.empty()) { draw(invocation, streams, "plot_explanation.py", to_json(explanation), picture); }
   if (!invocation.quiet) {
     for (const std::string& warning : warnings_of(scenario_case)) { streams.err("athanor: " + warning + "\n"); }
   }

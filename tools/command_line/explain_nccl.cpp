@@ -149,17 +149,27 @@ std::string heads_line(const ChannelGraph& graph) {
 
 }  // namespace
 
+std::vector<ExplainedWay> ways_of(const ChannelGraph& graph) {
+  std::vector<ExplainedWay> ways;
+  for (std::uint32_t first = 0; first < graph.channels.size();) {
+    const NcclChannel& channel = graph.channels[first];
+    std::uint32_t end = first + 1;
+    while (end < graph.channels.size() && graph.channels[end] == channel) { ++end; }
+    ways.push_back({first, end - 1, {channel.gpus.begin(), channel.gpus.end()}, channel.in, channel.out});
+    first = end;
+  }
+  return ways;
+}
+
 std::vector<std::string> channel_lines(const ChannelGraph& graph) {
-  std::vector<std::string> lines;
   if (graph.pattern == NcclPattern::nvls || graph.pattern == NcclPattern::collnet_direct) {
     return {heads_line(graph)};
   }
-  for (std::size_t first = 0; first < graph.channels.size();) {
-    std::size_t end = first + 1;
-    while (end < graph.channels.size() && graph.channels[end] == graph.channels[first]) { ++end; }
-    const std::string which = end - first == 1 ? fmt::format("{}", first) : fmt::format("{} to {}", first, end - 1);
-    lines.push_back(fmt::format("{:<8} {}", which, path_of(graph.channels[first])));
-    first = end;
+  std::vector<std::string> lines;
+  for (const ExplainedWay& way : ways_of(graph)) {
+    const std::string which =
+        way.first == way.last ? fmt::format("{}", way.first) : fmt::format("{} to {}", way.first, way.last);
+    lines.push_back(fmt::format("{:<8} {}", which, path_of(graph.channels[way.first])));
   }
   return lines;
 }
@@ -203,6 +213,7 @@ void explain_nccl(const RunRequest& request, Explanation& explanation) {
       work_lines(nccl_work(communicator, *call, nccl_choice_of(communicator, *call, algorithm, protocol)));
   const ChannelGraph& graph = graph_of(communicator, algorithm);
   explanation.channels = channel_lines(graph);
+  explanation.ways = ways_of(graph);
   explanation.channels.insert(explanation.channels.begin(), graph_line(graph, communicator.nodes == 1));
 }
 

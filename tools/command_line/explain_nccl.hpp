@@ -21,7 +21,10 @@ std::vector<ExplainedCandidate> nccl_candidates(const RunRequest& request, const
 /// `explanation` has its candidates already, of which one is chosen.
 void explain_nccl(const RunRequest& request, Explanation& explanation);
 
-/// The way of each channel of a graph through a node: "NIC 0 > 0 7 6 5 4 3 2 1 > NIC 1". Equal ones in one line.
+/// The way of each channel of a graph through a node; equal ones that follow each other are one.
+std::vector<ExplainedWay> ways_of(const ChannelGraph& graph);
+
+/// The same in words: "NIC 0 > 0 7 6 5 4 3 2 1 > NIC 1". Equal ones in one line.
 std::vector<std::string> channel_lines(const ChannelGraph& graph);
 
 }  // namespace athanor

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -63,8 +64,11 @@ std::string list_lines(const char* title, const std::vector<std::string>& lines)
   return text;
 }
 
-std::string phase_lines(const ExplainedPhases& phases) {
-  std::string text = fmt::format("pipeline\n  |{}| {}\n  ", phase_bar(phases, kBarWidth), time_text(phases.total()));
+std::string phase_lines(const ExplainedPhases& phases, const std::vector<double>& sending) {
+  const std::string bar = phase_bar(phases, kBarWidth);
+  std::string text = fmt::format("pipeline\n  |{}| {}\n", bar, time_text(phases.total()));
+  if (!sending.empty()) { text += fmt::format("  |{}| bytes leaving senders\n", sending_bar(bar, sending)); }
+  text += "  ";
   std::string separator;
   for (const auto& [label, time] : phases_of(phases)) {
     if (time == Time::zero()) { continue; }
@@ -96,6 +100,22 @@ std::string phase_bar(const ExplainedPhases& phases, std::size_t width) {
   return bar;
 }
 
+std::string sending_bar(const std::string& phase_bar, const std::vector<double>& shares) {
+  constexpr std::string_view kLevels = " .:-=+*%#";
+  const std::size_t begin = phase_bar.find_first_not_of('L');
+  const std::size_t end = phase_bar.find_last_not_of('H') + 1;
+  std::string bar(phase_bar.size(), ' ');
+  if (begin >= end) { return bar; }
+  std::vector<double> cells(end - begin);
+  for (std::size_t i = 0; i < shares.size(); ++i) { cells[i * cells.size() / shares.size()] += shares[i]; }
+  const double most = *std::max_element(cells.begin(), cells.end());
+  for (std::size_t i = 0; most > 0 && i < cells.size(); ++i) {
+    const double level = cells[i] / most * static_cast<double>(kLevels.size() - 1);
+    bar[begin + i] = kLevels[static_cast<std::size_t>(std::ceil(level - 1e-9))];
+  }
+  return bar;
+}
+
 std::string to_text(const Explanation& explanation) {
   std::string text = description_lines(explanation.header);
   if (!explanation.library.empty()) { text += fmt::format("# {:<12} {}\n", "library", explanation.library); }
@@ -105,7 +125,7 @@ std::string to_text(const Explanation& explanation) {
   text += list_lines("why", explanation.reasons);
   text += list_lines("work", explanation.work);
   text += list_lines("channels", explanation.channels);
-  if (explanation.phases) { text += phase_lines(*explanation.phases); }
+  if (explanation.phases) { text += phase_lines(*explanation.phases, explanation.sending); }
   text += fmt::format(
       "limit\n  {}; the busiest link is busy {:.0f} % of the time\n  the hardware allows {} ({}), {} of the time\n",
       explanation.limited_by, explanation.busiest_link, time_text(explanation.bound), explanation.bound_by,
@@ -132,11 +152,20 @@ nlohmann::json json_of(const ExplainedPhases& phases) {
           {"host", microseconds(phases.host)}};
 }
 
+nlohmann::json json_of(const ExplainedWay& way) {
+  nlohmann::json json{{"first", way.first}, {"last", way.last}, {"gpus", way.gpus}};
+  json["enters"] = way.enters ? nlohmann::json(*way.enters) : nlohmann::json();
+  json["leaves"] = way.leaves ? nlohmann::json(*way.leaves) : nlohmann::json();
+  return json;
+}
+
 }  // namespace
 
 nlohmann::json to_json(const Explanation& explanation) {
   nlohmann::json candidates = nlohmann::json::array();
   for (const ExplainedCandidate& each : explanation.candidates) { candidates.push_back(json_of(each)); }
+  nlohmann::json ways = nlohmann::json::array();
+  for (const ExplainedWay& each : explanation.ways) { ways.push_back(json_of(each)); }
   return {{"case", explanation.header.title},
           {"cluster", explanation.header.cluster},
           {"profile", explanation.header.profile},
@@ -150,6 +179,8 @@ nlohmann::json to_json(const Explanation& explanation) {
           {"reasons", explanation.reasons},
           {"work", explanation.work},
           {"channels", explanation.channels},
+          {"ways", ways},
+          {"sending", explanation.sending},
           {"phases_us", explanation.phases ? json_of(*explanation.phases) : nlohmann::json()},
           {"limited_by", explanation.limited_by},
           {"busiest_link_percent", explanation.busiest_link},

@@ -31,6 +31,15 @@ struct ExplainedPhases {
   Time total() const { return launch + fill + steady + drain + host; }
 };
 
+/// The way of equal channels through a node.
+struct ExplainedWay {
+  std::uint32_t first = 0;  ///< of these channels
+  std::uint32_t last = 0;
+  std::vector<std::uint32_t> gpus;      ///< in the order in which data meet them
+  std::optional<std::uint32_t> enters;  ///< NIC
+  std::optional<std::uint32_t> leaves;
+};
+
 /// Why a collective of one size takes the time that it takes.
 struct Explanation {
   TableHeader header;
@@ -43,9 +52,11 @@ struct Explanation {
   std::vector<std::string> reasons;       ///< sentences
   std::vector<std::string> work;          ///< channels, chunks, slices, threads, in words
   std::vector<std::string> channels;      ///< the way of each through a node, one line each
+  std::vector<ExplainedWay> ways;         ///< the same for programs; none of those that know no way
   std::optional<ExplainedPhases> phases;  ///< none at levels where nobody listens
-  std::string limited_by;                 ///< as in result tables
-  double busiest_link = 0;                ///< percent of the time in which the busiest link is busy
+  std::vector<double> sending;  ///< share of the bytes that left in each equal part of fill, steady state and drain
+  std::string limited_by;       ///< as in result tables
+  double busiest_link = 0;      ///< percent of the time in which the busiest link is busy
   Time bound;
   std::string bound_by;
   std::vector<std::string> notes;
@@ -54,12 +65,15 @@ struct Explanation {
 /// For people, of at most 120 columns. Ends with a line feed.
 std::string to_text(const Explanation& explanation);
 /// {"case", "collective", "library", "candidates": [{"algorithm", "protocol", "predicted_us", "simulated_us",
-/// "obstacle", "chosen"}], "chosen": {...}, "reasons", "work", "channels", "phases_us", "limited_by",
-/// "busiest_link_percent", "bound_us", "bound_by", "notes"}; what is unknown is null.
+/// "obstacle", "chosen"}], "chosen": {...}, "reasons", "work", "channels", "phases_us", "sending",
+/// "ways", "limited_by", "busiest_link_percent", "bound_us", "bound_by", "notes"}; what is unknown is null.
 nlohmann::json to_json(const Explanation& explanation);
 
 /// The phases as one line of `width` characters: 'L' launch, '/' fill, '=' steady state, '\' drain, 'H' host; each that
 /// takes any time gets one at least. Requires width >= 5.
 std::string phase_bar(const ExplainedPhases& phases, std::size_t width);
+
+/// How much is being sent, below such a bar: from ' ', nothing, to '#', most. Requires shares, each of an equal part.
+std::string sending_bar(const std::string& phase_bar, const std::vector<double>& shares);
 
 }  // namespace athanor
