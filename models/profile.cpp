@@ -1,6 +1,11 @@
 #include "models/profile.hpp"
 
 #include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 
@@ -59,6 +64,8 @@ void read(ObjectReader& reader, Protocol& protocol) {
 void read(ObjectReader& reader, Profile::Domain& domain) {
   reader.optional("measurements", domain.measurements, "Tables that it was fitted on");
   reader.optional("collectives", domain.collectives, "Of those tables");
+  reader.optional("gpus", domain.gpus, "Compute capabilities of the GPUs, as \"9.0\", or architectures, as \"gfx942\"");
+  reader.optional("nodes", domain.nodes, "How many nodes there were");
   reader.optional("ranks", domain.ranks, "Of those tables", {1});
   reader.optional("from", domain.from, "Smallest payload of those tables");
   reader.optional("to", domain.to, "Largest payload of those tables");
@@ -113,12 +120,36 @@ void read_calibration(ObjectReader& reader) {
 
 }  // namespace
 
-bool Profile::covers(CollectiveKind kind, std::uint32_t ranks, Bytes size) const {
+bool Profile::covers(CollectiveKind kind, std::uint32_t ranks, Bytes size, const Cluster& cluster) const {
   const auto holds = [](const auto& list, const auto& value) {
     return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
   };
   return holds(fitted.collectives, std::string(athanor::name(kind))) && holds(fitted.ranks, ranks) &&
-         fitted.from <= size && size <= fitted.to;
+         holds(fitted.gpus, gpu_name(cluster)) &&
+         (fitted.nodes.empty() || holds(fitted.nodes, nodes_of(cluster, ranks))) && fitted.from <= size &&
+         size <= fitted.to;
+}
+
+std::string gpu_name(const Cluster& cluster) {
+  if (!cluster.identity) { return ""; }
+  if (const auto capability = cluster.identity->compute_capability) {
+    return fmt::format("{}.{}", *capability / 10, *capability % 10);
+  }
+  return cluster.identity->architecture;
+}
+
+std::uint32_t nodes_of(const Cluster& cluster, std::uint32_t ranks) {
+  std::set<std::uint32_t> nodes;
+  std::uint32_t alone = 0;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const std::uint32_t node = cluster.fabric->vertex(cluster.endpoints.at(rank)).node;
+    if (node == kNoNode) {
+      ++alone;
+    } else {
+      nodes.insert(node);
+    }
+  }
+  return alone + static_cast<std::uint32_t>(nodes.size());
 }
 
 void read(ObjectReader& reader, Profile& profile) {

@@ -69,6 +69,8 @@ struct Protocol {
   LibraryCut cut;      ///< not in files
 };
 
+struct Cluster;
+
 /// The software of a machine: every cost that the hardware does not explain, each calibrated from measurements.
 struct Profile {
   std::string name = "ideal";
@@ -89,14 +91,22 @@ struct Profile {
     std::vector<std::string> measurements;  ///< tables that it was fitted on
     std::vector<std::string> collectives;
     std::vector<std::uint32_t> ranks;
+    std::vector<std::string> gpus;     ///< of the nodes: compute capabilities as "9.0", or architectures as "gfx942"
+    std::vector<std::uint32_t> nodes;  ///< how many were measured together
     Bytes from;
     Bytes to = Bytes::max();
   } fitted;
 
   /// Are ranks parts of one machine that share it, so that every one is simulated?
   bool shares_machine() const { return threads.has_value() || gpus.has_value(); }
-  bool covers(CollectiveKind kind, std::uint32_t ranks, Bytes size) const;
+  /// The first `ranks` endpoints of a cluster carry it out.
+  bool covers(CollectiveKind kind, std::uint32_t ranks, Bytes size, const Cluster& cluster) const;
 };
+
+/// What GPUs call themselves in Profile::Domain; "": not known.
+std::string gpu_name(const Cluster& cluster);
+/// Nodes on which the first `ranks` endpoints are; an endpoint on the fabric itself is one. Requires that there are.
+std::uint32_t nodes_of(const Cluster& cluster, std::uint32_t ranks);
 
 void read(ObjectReader& reader, Profile& profile);
 

@@ -14,7 +14,7 @@ void SendingOverTime::widen() {
 
 void SendingOverTime::add(Time begin, Time end, Bytes bytes) {
   while (end / width_ >= static_cast<std::int64_t>(kParts)) { widen(); }
-  const double count = static_cast<double>(bytes.count());
+  const auto count = static_cast<double>(bytes.count());
   total_ += count;
   const auto first = static_cast<std::size_t>(begin / width_);
   const auto last = static_cast<std::size_t>(end / width_);

@@ -91,7 +91,8 @@ RunResult complete(const RunRequest& request, const Choice& choice) {
   result.size = payload(request);
   result.bound = lower_bound(request.cluster, request.collective, result.size, may_use_engine(request));
   result.limited_by = limit(request, result, choice.candidate);
-  result.extrapolated = !request.profile.covers(request.collective.kind, request.collective.ranks, result.size);
+  result.extrapolated =
+      !request.profile.covers(request.collective.kind, request.collective.ranks, result.size, request.cluster);
   if (!result.fell_back.empty()) { result.notes.push_back("fell back from " + result.fell_back); }
   for (const std::string& reason : choice.refused) {
     if (reason == result.fell_back) { continue; }

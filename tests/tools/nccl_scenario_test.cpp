@@ -146,6 +146,24 @@ TEST_CASE("NCCL's queue pairs are the network's, where the network says none") {
   CHECK(time(four, "") != time("", ""));
 }
 
+TEST_CASE("a profile on other GPUs, or on another number of nodes, than it was fitted on is extrapolated") {
+  const Folder folder;
+  const auto extrapolated = [&](const std::string& cluster, const std::string& profile) {
+    return result(folder, fmt::format(R"({{"cluster": {{{}}}, "profile": "{}",
+      "collective": {{"kind": "all_reduce", "sizes": "1MiB"}}}})",
+                                      cluster, profile))["extrapolated"];
+  };
+  CHECK(extrapolated(R"("node": "DGX-H100")", "nccl-h100-nvswitch") == false);
+  CHECK(extrapolated(R"("node": "DGX-A100")", "nccl-h100-nvswitch") == true);
+  CHECK(extrapolated(R"("node": "DGX-A100")", "nccl-a100-nvswitch") == false);
+  // Eight ranks that are one to a node.
+  CHECK(extrapolated(R"("node": {"preset": "DGX-H100", "gpus": 1, "nics": 1,
+    "pcie": [{"socket": 0, "gpus": [0], "nics": [0]}]}, "nodes": 8, "fabric": {"kind": "star", "switch": "QM9700"})",
+                     "nccl-h100-nvswitch") == true);
+  const std::string two = R"("node": "DGX-H100", "nodes": 2, "fabric": {"kind": "star", "switch": "QM9700"})";
+  CHECK(extrapolated(two, "nccl-hopper-ib") == false);
+}
+
 TEST_CASE("a protocol is asked for by NCCL's names") {
   const Folder folder;
   std::string text = scenario("", "1MiB");

@@ -68,7 +68,8 @@ RunResult run_packets(const RunRequest& request, const Candidate& candidate) {
   result.time = result.simulated.time + candidate.launch();
   result.bound = lower_bound(request.cluster, request.collective, result.size, true);
   result.limited_by = limit(request, result);
-  result.extrapolated = !request.profile.covers(request.collective.kind, request.collective.ranks, result.size);
+  result.extrapolated =
+      !request.profile.covers(request.collective.kind, request.collective.ranks, result.size, request.cluster);
   if (result.time < result.bound.time) {
     result.notes.emplace_back("less than the bound: the ideal network lets connections share a link at full speed");
   }

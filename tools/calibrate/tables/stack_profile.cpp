@@ -71,6 +71,8 @@ Json domain_json(const Tables& tables) {
   std::set<std::string> measurements;
   std::set<std::string> collectives;
   std::set<std::uint32_t> ranks;
+  std::set<std::string> gpus;
+  std::set<std::uint32_t> nodes;
   Bytes from = Bytes::max();
   Bytes to;
   for (const TableRow& row : tables.rows) {
@@ -78,14 +80,17 @@ Json domain_json(const Tables& tables) {
     measurements.insert(tables.name(row));
     collectives.insert(std::string(name(each.kind)));
     ranks.insert(each.ranks);
+    if (const std::string gpu = gpu_name(*each.cluster); !gpu.empty()) { gpus.insert(gpu); }
+    nodes.insert(nodes_of(*each.cluster, each.ranks));
     from = std::min(from, row.size);
     to = std::max(to, row.size);
   }
-  return {{"measurements", measurements},
-          {"collectives", collectives},
-          {"ranks", ranks},
-          {"from", written(from)},
-          {"to", written(to)}};
+  Json json{{"measurements", measurements}, {"collectives", collectives}, {"ranks", ranks}};
+  if (!gpus.empty()) { json["gpus"] = gpus; }
+  json["nodes"] = nodes;
+  json["from"] = written(from);
+  json["to"] = written(to);
+  return json;
 }
 
 /// By band, from the smallest sizes on; null where a table has none.
