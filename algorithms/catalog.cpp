@@ -232,6 +232,8 @@ Layout shape_of(const Layout& layout) {
   shape.dimensions = layout.dimensions;
   shape.rings = layout.rings;
   shape.tree_heads = layout.tree_heads;
+  shape.heads = layout.heads;
+  shape.orders = layout.orders;
   return shape;
 }
 

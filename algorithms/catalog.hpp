@@ -72,7 +72,7 @@ struct Algorithm {
   std::function<std::unique_ptr<const Schedule>(const Collective&, const Layout&)> make_for_many = nullptr;
   std::function<Elements(const Collective&, const Layout&)> granule_for_many = nullptr;
   std::function<Cost(const Collective&)> cost_for_many = nullptr;
-  /// In place of cost_for_many where the shape of the layout (group, dimensions, rings, tree heads) counts.
+  /// In place of cost_for_many where the shape of the layout (group, dimensions, rings, heads, orders) counts.
   std::function<Cost(const Collective&, const Layout&)> cost_in_shape = nullptr;
   /// Why many ranks cannot do it, beyond invalid(); null: they always can.
   std::function<std::optional<std::string>(const Collective&, const Layout&)> refuses_many = nullptr;
@@ -84,7 +84,7 @@ struct Algorithm {
   /// Counts that are a multiple of this are cut so that in each step all ranks and channels have equally many
   /// elements. Models price a count as if it were rounded up to the next multiple.
   Elements granule(const Collective& collective, const Layout& layout) const;
-  /// Exact, also for uneven counts. Of the layout only group, dimensions, rings and tree heads count.
+  /// Exact, also for uneven counts. Of the layout only group, dimensions, rings, heads and orders count.
   Cost cost(const Collective& collective, const Layout& layout = {}) const;
 };
 

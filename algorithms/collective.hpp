@@ -70,6 +70,15 @@ struct ChannelOrders {
   bool operator==(const ChannelOrders&) const = default;
 };
 
+/// Into how many parts a message is cut by its size: as many as have `small` elements, at most `least`; twice as many,
+/// and so on, while a part would have more than `large`.
+struct MessageParts {
+  Elements small{1};
+  Elements large = Elements::max();
+  std::uint32_t least = 1;
+  bool operator==(const MessageParts&) const = default;
+};
+
 /// How the payload is cut. An algorithm pipelines: channels run side by side, each loops over its part, and each
 /// loop moves one chunk per step. Rings send a chunk in slices, one by one, so that a slice travels on while the next
 /// arrives; the other algorithms, whose messages do not depend on each other, take a slice as their chunk.
@@ -93,8 +102,11 @@ struct Layout {
   /// channel c takes tree c % trees.size(). Those with heads in every node: tree h over head h of each node, in order.
   /// None: as patterns/aggregation.hpp says.
   std::vector<std::shared_ptr<const AggregationTree>> trees = {};
-  /// Of the same: chunks of a channel that a rank has sent and whose result it has not got, at most; it holds the next
-  /// one back until then (engines have memory for so many). 0: as many as slots allow.
+  /// Of those with heads in every node: the places of a group that are heads, ascending; none: all of them. Chains that
+  /// have `orders` end at the first place of these, which is a head.
+  std::vector<std::uint32_t> heads = {};
+  /// Of engines in switches: chunks of a channel that a rank has sent and whose result it has not got, at most; it
+  /// holds the next one back until then (engines have memory for so many). 0: as many as slots allow.
   std::uint32_t outstanding = 0;
   /// Of rings: fewest elements of a slice, if its chunk has as many; the slices after it get what is left, or nothing.
   Elements least_slice{1};
@@ -105,6 +117,8 @@ struct Layout {
   /// each direction that a channel moves side by side, before it begins with the next as many.
   std::uint32_t parts = 1;
   std::uint32_t peers_at_once = 8;
+  /// The same where sizes differ (all-to-all-v): at most `parts` still.
+  std::optional<MessageParts> parts_by_size = {};
 };
 
 }  // namespace athanor

@@ -67,6 +67,10 @@ std::optional<std::string> invalid_layout(const Layout& layout) {
   if (layout.chunk <= Elements::zero()) { return "the chunk must be at least one element"; }
   if (layout.least_slice <= Elements::zero()) { return "the least slice must be at least one element"; }
   if (layout.parts == 0) { return "a message needs at least one part"; }
+  if (const auto& by_size = layout.parts_by_size) {
+    const bool sizes = by_size->small > Elements::zero() && by_size->large > Elements::zero();
+    if (!sizes || by_size->least == 0) { return "parts of messages by size need sizes and a number of at least one"; }
+  }
   if (layout.peers_at_once == 0) { return "a channel serves at least one peer at once"; }
   return std::nullopt;
 }
@@ -111,6 +115,16 @@ std::optional<std::string> invalid_orders(const ChannelOrders& orders, std::uint
   return std::nullopt;
 }
 
+std::optional<std::string> invalid_heads(const std::vector<std::uint32_t>& heads, std::uint32_t group) {
+  for (std::size_t head = 0; head < heads.size(); ++head) {
+    if (heads[head] >= group) {
+      return fmt::format("head {} is at place {} of a group of {}", head, heads[head], group);
+    }
+    if (head > 0 && heads[head] <= heads[head - 1]) { return "the places of heads do not ascend"; }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> invalid(const Collective& collective, const Layout& layout) {
@@ -119,8 +133,9 @@ std::optional<std::string> invalid(const Collective& collective, const Layout& l
   if (layout.group != 0 && collective.ranks % layout.group != 0) {
     return fmt::format("groups of {} do not divide {} ranks", layout.group, collective.ranks);
   }
+  const std::uint32_t group = layout.group == 0 ? collective.ranks : layout.group;
+  if (auto reason = invalid_heads(layout.heads, group)) { return reason; }
   if (layout.orders != nullptr) {
-    const std::uint32_t group = layout.group == 0 ? collective.ranks : layout.group;
     if (auto reason = invalid_orders(*layout.orders, group)) { return reason; }
   }
   return invalid_dimensions(layout.dimensions, collective.ranks);

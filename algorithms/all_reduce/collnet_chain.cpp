@@ -12,7 +12,9 @@ Algorithm collnet_chain_all_reduce() {
       "greatest of 2(g-1)/g n beta inside and n/g beta on the network, and (g-1)/g n gamma, for g ranks of a node";
   algorithm.explanation =
       "A chain through the ranks of a node adds up a piece on its way to the head of that piece; each rank is the head "
-      "of one, so that there are as many chains as ranks, and every NIC is used (NCCL gives each channel one chain). "
+      "of one, so that there are as many chains as ranks, and every NIC is used. Where a library's orders are known, "
+      "each "
+      "channel has one chain, in its order, and belongs to the head at its end, as NCCL does it. "
       "The head sends the sum into the network, whose switches add up what the heads of its place on all nodes send "
       "and multicast the result, which goes back along the chain.";
   return algorithm;

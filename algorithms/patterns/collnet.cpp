@@ -2,37 +2,85 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace athanor {
+
+namespace {
+
+std::vector<std::vector<std::uint32_t>> ways_of(const Layout& layout, CollNetWay way) {
+  if (way != CollNetWay::chain || !layout.orders) { return {}; }
+  return layout.orders->even;
+}
+
+std::vector<std::vector<std::uint32_t>> inverse(const std::vector<std::vector<std::uint32_t>>& ways) {
+  std::vector<std::vector<std::uint32_t>> steps = ways;
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    for (std::uint32_t step = 0; step < ways[way].size(); ++step) { steps[way][ways[way][step]] = step; }
+  }
+  return steps;
+}
+
+/// By channel, where each has one chain.
+std::vector<std::uint32_t> owners_of(const std::vector<std::vector<std::uint32_t>>& ways, const NodeHeads& heads,
+                                     std::uint32_t channels) {
+  std::vector<std::uint32_t> owners;
+  for (std::uint32_t channel = 0; channel < channels && !ways.empty(); ++channel) {
+    owners.push_back(heads.at(ways[channel % ways.size()].front()));
+  }
+  return owners;
+}
+
+}  // namespace
 
 CollNetAllReduce::CollNetAllReduce(const Collective& collective, const Layout& layout, CollNetWay way)
     : collective_(collective),
       layout_(layout),
       way_(way),
       groups_(collective.ranks, layout),
-      cut_(collective.count, groups_.group, slices_as_chunks(layout)),
-      trees_(groups_, layout, AgentId{collective.ranks}, {2 * groups_.group, 0, groups_.group}) {}
+      heads_(groups_, layout),
+      ways_(ways_of(layout, way)),
+      steps_(inverse(ways_)),
+      cut_(collective.count, width(), slices_as_chunks(layout)),
+      trees_(groups_, layout, AgentId{collective.ranks}, {2 * width(), 0, width()},
+             owners_of(ways_, heads_, cut_.channels())) {}
 
 std::uint32_t CollNetAllReduce::lanes(AgentId agent) const {
-  return is_rank(agent) ? cut_.channels() * 2 * group() : trees_.lanes(agent, cut_);
+  return is_rank(agent) ? cut_.channels() * 2 * width() : trees_.lanes(agent, cut_);
 }
 
-CollNetAllReduce::Task CollNetAllReduce::task_of(LaneId lane) const {
-  const std::uint32_t inside = lane.value % (2 * group());
-  return {lane.value / (2 * group()), inside >= group(), inside % group()};
+std::uint32_t CollNetAllReduce::distance(std::uint32_t channel, std::uint32_t head, std::uint32_t place) const {
+  if (ways_.empty()) { return groups_.distance(place, heads_.place(head)); }
+  return steps_[channel % steps_.size()][place];
+}
+
+CollNetAllReduce::Task CollNetAllReduce::task_of(AgentId agent, LaneId lane) const {
+  const std::uint32_t inside = lane.value % (2 * width());
+  const std::uint32_t place = groups_.place(agent.value);
+  Task task{lane.value / (2 * width()), inside >= width(), 0, 0};
+  task.head =
+      ways_.empty() ? heads_.after(place, inside % width()) : heads_.at(ways_[task.channel % ways_.size()].front());
+  task.distance = distance(task.channel, task.head, place);
+  return task;
+}
+
+LaneId CollNetAllReduce::lane_of(const Task& task, std::uint32_t place) const {
+  const std::uint32_t inside = ways_.empty() ? heads_.distance(place, task.head) : 0;
+  return LaneId{task.channel * 2 * width() + (task.down ? width() : 0) + inside};
 }
 
 /// Directly, only the head has some, one for each other rank; in a chain, all but the end that is farthest from it.
 std::uint32_t CollNetAllReduce::outer_ports(const Task& task) const {
-  if (way_ == CollNetWay::direct) { return task.places == 0 ? group() - 1 : 0; }
-  return task.places + 1 < group() ? 1 : 0;
+  if (way_ == CollNetWay::direct) { return task.distance == 0 ? group() - 1 : 0; }
+  return task.distance + 1 < group() ? 1 : 0;
 }
 
 Lane CollNetAllReduce::lane(AgentId agent, LaneId lane) const {
   const std::uint32_t own_programs = 2 * 2 * 4;
   if (!is_rank(agent)) { return trees_.lane(agent, lane, cut_, own_programs); }
-  const Task task = task_of(lane);
+  const Task task = task_of(agent, lane);
   const std::uint32_t outer = outer_ports(task);
-  const std::uint32_t role = (task.down ? 4 : 0) + (task.places == 0 ? 2 : 0) + (outer > 0 ? 1 : 0);
+  const std::uint32_t role = (task.down ? 4 : 0) + (task.distance == 0 ? 2 : 0) + (outer > 0 ? 1 : 0);
   return {1, cut_.loops(task.channel), task.down ? 1 : outer, task.down ? outer : 1,
           ProgramId{2 * role + cut_.shape(task.channel)}};
 }
@@ -43,44 +91,42 @@ Memory CollNetAllReduce::memory(AgentId agent) const {
           collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
 }
 
-std::uint32_t CollNetAllReduce::neighbour(AgentId agent, std::uint32_t places_after) const {
-  return groups_.rank(groups_.node(agent.value), groups_.after(groups_.place(agent.value), places_after));
+Endpoint CollNetAllReduce::at_distance(AgentId agent, const Task& task, std::uint32_t distance, PortId port) const {
+  const std::uint32_t place = ways_.empty() ? groups_.after(heads_.place(task.head), group() - distance)
+                                            : ways_[task.channel % ways_.size()][distance];
+  return {AgentId{groups_.rank(groups_.node(agent.value), place)}, lane_of(task, place), port};
 }
 
 /// Away from the head.
 Endpoint CollNetAllReduce::outer_end(AgentId agent, const Task& task, std::uint32_t port) const {
-  const std::uint32_t farther = way_ == CollNetWay::direct ? port + 1 : 1;
-  return {AgentId{neighbour(agent, group() - farther)}, lane_of(task.channel, task.down, task.places + farther),
-          PortId{0}};
+  return at_distance(agent, task, way_ == CollNetWay::direct ? port + 1 : task.distance + 1, PortId{0});
 }
 
 /// Towards the head, and from it into the network.
 Endpoint CollNetAllReduce::inner_end(AgentId agent, const Task& task) const {
-  if (task.places == 0) {
+  if (task.distance == 0) {
     return task.down ? trees_.exit(agent.value, task.channel) : trees_.entry(agent.value, task.channel);
   }
-  const std::uint32_t nearer = way_ == CollNetWay::direct ? task.places : 1;
-  return {AgentId{neighbour(agent, nearer)}, lane_of(task.channel, task.down, task.places - nearer),
-          PortId{way_ == CollNetWay::direct ? task.places - 1 : 0}};
+  if (way_ == CollNetWay::direct) { return at_distance(agent, task, 0, PortId{task.distance - 1}); }
+  return at_distance(agent, task, task.distance - 1, PortId{0});
 }
 
 Endpoint CollNetAllReduce::target(AgentId agent, LaneId lane, PortId out) const {
   if (!is_rank(agent)) { return trees_.target(agent, lane, out); }
-  const Task task = task_of(lane);
+  const Task task = task_of(agent, lane);
   return task.down ? outer_end(agent, task, out.value) : inner_end(agent, task);
 }
 
 Endpoint CollNetAllReduce::source(AgentId agent, LaneId lane, PortId in) const {
   if (!is_rank(agent)) { return trees_.source(agent, lane, in); }
-  const Task task = task_of(lane);
+  const Task task = task_of(agent, lane);
   return task.down ? inner_end(agent, task) : outer_end(agent, task, in.value);
 }
 
 Primitive CollNetAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const {
   if (!is_rank(agent)) { return trees_.at(agent, lane, loop, cut_); }
-  const Task task = task_of(lane);
-  const std::uint32_t head = groups_.after(groups_.place(agent.value), task.places);
-  const Piece range = cut_.piece(task.channel, loop, head);
+  const Task task = task_of(agent, lane);
+  const Piece range = cut_.piece(task.channel, loop, piece(task));
   const Ports outer{0, outer_ports(task)};
   Primitive primitive;
   primitive.count = range.count;
@@ -88,31 +134,55 @@ Primitive CollNetAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, s
   primitive.sends = task.down ? outer : Ports{0, 1};
   if (task.down) {
     primitive.store = contiguous(Buffer::output, range.first);
-    primitive.finish = task.places == 0;
+    primitive.finish = task.distance == 0;
   } else {
     primitive.operands[0] = contiguous(Buffer::input, range.first);
-    if (task.places == 0) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + group()}, loop); }
+    if (task.distance == 0) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + width()}, loop); }
   }
   return primitive;
 }
 
+Elements CollNetAllReduce::spread(std::uint32_t place) const {
+  Elements sent;
+  for (std::uint32_t channel = 0; channel < cut_.channels(); ++channel) {
+    for (std::uint32_t j = 0; j < width(); ++j) {
+      const Task task = task_of(AgentId{place}, LaneId{channel * 2 * width() + j});
+      sent += cut_.piece(channel, 0, piece(task)).count * outer_ports(task);
+    }
+  }
+  return sent;
+}
+
 /// Up, everyone sends its share of each piece once. Directly, a head sends its result to all others; in a chain,
-/// everyone sends on all results but that of the head before it, at whose chain's end it is.
+/// everyone sends on all results but those at whose chain's end it is.
 Cost CollNetAllReduce::cost() const {
   const std::uint32_t g = group();
+  Elements most;
+  for (std::uint32_t place = 0; place < g; ++place) { most = std::max(most, spread(place)); }
   Cost cost;
   cost.steps = 2 * trees_.depth() + (way_ == CollNetWay::direct ? (g > 1 ? 2 : 0) : 2 * (g - 1));
-  const Elements most = cut_.piece(0, 0, 0).count;
-  const Elements least = cut_.piece(0, 0, g - 1).count;
-  const Elements spread = way_ == CollNetWay::direct ? most * (g - 1) : collective_.count - least;
-  cost.sent = collective_.count + spread;
-  cost.reduced = spread;
+  cost.sent = collective_.count + most;
+  cost.reduced = most;
   return cost;
 }
 
 namespace {
 
-constexpr std::uint32_t kMostHeads = 8;  // of NCCL's CollNetDirect and CollNetChain
+constexpr std::uint32_t kMostRanks = 8;  // of a node, with NCCL's CollNetDirect and CollNetChain
+
+std::optional<std::string> refuses_chains(const Collective& collective, const Layout& layout, CollNetWay way) {
+  if (auto reason = refuses_heads(collective, layout, kMostRanks, true)) { return reason; }
+  const NodeGroups groups(collective.ranks, layout);
+  const NodeHeads heads(groups, layout);
+  for (const std::vector<std::uint32_t>& chain : ways_of(layout, way)) {
+    if (chain.size() != groups.group) {
+      return fmt::format("a chain has {} places, and a node {} ranks", chain.size(), groups.group);
+    }
+    if (heads.is_head(chain.front())) { continue; }
+    return fmt::format("a chain ends at place {}, which is no head", chain.front());
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -134,13 +204,14 @@ Algorithm collnet_algorithm(CollNetWay way) {
             return std::make_unique<CollNetAllReduce>(collective, layout, way);
           },
       .granule_for_many =
-          [](const Collective& collective, const Layout& layout) {
-            return VectorCut::granule(NodeGroups(collective.ranks, layout).group, layout);
+          [way](const Collective& collective, const Layout& layout) {
+            const NodeHeads heads(NodeGroups(collective.ranks, layout), layout);
+            return VectorCut::granule(ways_of(layout, way).empty() ? heads.count() : 1, layout);
           },
       .cost_in_shape = [way](const Collective& collective,
                              const Layout& layout) { return CollNetAllReduce(collective, layout, way).cost(); },
-      .refuses_many = [](const Collective& collective,
-                         const Layout& layout) { return refuses_heads(collective, layout, kMostHeads, true); },
+      .refuses_many = [way](const Collective& collective,
+                            const Layout& layout) { return refuses_chains(collective, layout, way); },
   };
 }
 

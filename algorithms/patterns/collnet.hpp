@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "algorithms/catalog.hpp"
 #include "algorithms/layout.hpp"
 #include "algorithms/patterns/rail_trees.hpp"
@@ -12,13 +14,14 @@ enum class CollNetWay : std::uint8_t {
   chain,   ///< each head's piece passes through all ranks of the node, which add; its result goes back the same way
 };
 
-/// All-reduce over nodes whose heads are joined by aggregation trees of the network, one per head. Every rank of a node
-/// is the head of one piece of each chunk. In the node the head gets the sum of its piece; its tree adds up the nodes'
-/// sums and multicasts the result, which the head spreads.
+/// All-reduce over nodes whose heads are joined by aggregation trees of the network, one per head. In the node a head
+/// gets the sum of its piece; its tree adds up the nodes' sums and multicasts the result, which the head spreads. Every
+/// head has a piece of each chunk; but where chains have orders (Layout::orders), each channel has one chain, which
+/// ends at its first place, and all of its chunks belong to that head.
 ///
-/// Per channel a rank has G lanes up and G down, for G ranks of a node; those numbered j belong to the head j places
-/// after it, so that those numbered 0 speak with the network. In a chain what is up at j comes from the rank before,
-/// where it is j + 1, and goes to the rank after, where it is j - 1; down the other way round.
+/// Per channel a rank has W lanes up and W down, for W chains or heads; those numbered j belong to the head j after it
+/// (NodeHeads). What is up at a distance d from its head comes, in a chain, from the rank at d + 1, and goes to the one
+/// at d - 1, and directly to the head at once; down the other way round. At distance 0 a rank speaks with the network.
 class CollNetAllReduce final : public Schedule {
  public:
   CollNetAllReduce(const Collective& collective, const Layout& layout, CollNetWay way);
@@ -41,25 +44,34 @@ class CollNetAllReduce final : public Schedule {
   struct Task {
     std::uint32_t channel = 0;
     bool down = false;
-    std::uint32_t places = 0;  ///< the head is so many places after the rank
+    std::uint32_t head = 0;      ///< by number
+    std::uint32_t distance = 0;  ///< from the head to the rank: places, backwards, or steps of its chain
   };
 
   bool is_rank(AgentId agent) const { return agent.value < collective_.ranks; }
   std::uint32_t group() const { return groups_.group; }
-  Task task_of(LaneId lane) const;
-  LaneId lane_of(std::uint32_t channel, bool down, std::uint32_t places) const {
-    return LaneId{channel * 2 * group() + (down ? group() : 0) + places};
-  }
-  std::uint32_t neighbour(AgentId agent, std::uint32_t places_after) const;
+  /// Pieces of a chunk: heads that a channel serves.
+  std::uint32_t width() const { return ways_.empty() ? heads_.count() : 1; }
+  std::uint32_t piece(const Task& task) const { return ways_.empty() ? task.head : 0; }
+  Task task_of(AgentId agent, LaneId lane) const;
+  LaneId lane_of(const Task& task, std::uint32_t place) const;
+  std::uint32_t distance(std::uint32_t channel, std::uint32_t head, std::uint32_t place) const;
+  /// The same task where it is at another distance: lane and port.
+  Endpoint at_distance(AgentId agent, const Task& task, std::uint32_t distance, PortId port) const;
   /// Towards the head, or away from it: the lane's ports inside the node.
   std::uint32_t outer_ports(const Task& task) const;
   Endpoint outer_end(AgentId agent, const Task& task, std::uint32_t port) const;
   Endpoint inner_end(AgentId agent, const Task& task) const;
+  /// What a rank at that place sends down, of all.
+  Elements spread(std::uint32_t place) const;
 
   Collective collective_;
   Layout layout_;
   CollNetWay way_;
   NodeGroups groups_;
+  NodeHeads heads_;
+  std::vector<std::vector<std::uint32_t>> ways_;   ///< of chains with orders: places, the head first
+  std::vector<std::vector<std::uint32_t>> steps_;  ///< of these, by place: its step
   VectorCut cut_;
   RailTrees trees_;
 };

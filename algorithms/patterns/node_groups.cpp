@@ -1,5 +1,8 @@
 #include "algorithms/patterns/node_groups.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "algorithms/aggregation_tree.hpp"
@@ -22,16 +25,31 @@ std::uint32_t group_of(std::uint32_t ranks, const Layout& layout) {
 NodeGroups::NodeGroups(std::uint32_t ranks, const Layout& layout)
     : group(group_of(ranks, layout)), nodes(ranks / group) {}
 
-std::optional<std::string> refuses_heads(const Collective& collective, const Layout& layout, std::uint32_t most_heads,
+NodeHeads::NodeHeads(const NodeGroups& groups, const Layout& layout) : places_(layout.heads), first_(groups.group) {
+  if (places_.empty()) {
+    places_.resize(groups.group);
+    std::iota(places_.begin(), places_.end(), 0U);
+  }
+  for (std::uint32_t place = 0; place < groups.group; ++place) {
+    const auto found = std::lower_bound(places_.begin(), places_.end(), place);
+    first_[place] = found == places_.end() ? 0 : static_cast<std::uint32_t>(found - places_.begin());
+  }
+}
+
+std::optional<std::string> refuses_heads(const Collective& collective, const Layout& layout, std::uint32_t most_ranks,
                                          bool aggregates) {
   const NodeGroups groups(collective.ranks, layout);
   if (groups.nodes < 2) { return fmt::format("it needs at least two nodes, and {} ranks are one", groups.group); }
-  if (groups.group > most_heads) {
-    return fmt::format("it takes nodes of at most {} ranks, not {}", most_heads, groups.group);
+  if (groups.group > most_ranks) {
+    return fmt::format("it takes nodes of at most {} ranks, not {}", most_ranks, groups.group);
+  }
+  if (!layout.heads.empty() && layout.heads.back() >= groups.group) {
+    return fmt::format("a head is at place {} of nodes of {} ranks", layout.heads.back(), groups.group);
   }
   if (!aggregates || layout.trees.empty()) { return std::nullopt; }
-  if (layout.trees.size() != groups.group) {
-    return fmt::format("there are {} aggregation trees for {} heads of a node", layout.trees.size(), groups.group);
+  const std::uint32_t heads = NodeHeads(groups, layout).count();
+  if (layout.trees.size() != heads) {
+    return fmt::format("there are {} aggregation trees for {} heads of a node", layout.trees.size(), heads);
   }
   for (const auto& tree : layout.trees) {
     if (tree->ranks() == groups.nodes) { continue; }

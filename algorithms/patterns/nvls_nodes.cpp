@@ -19,47 +19,48 @@ NvlsNodesAllReduce::NvlsNodesAllReduce(const Collective& collective, const Layou
     : collective_(collective),
       layout_(layout),
       groups_(collective.ranks, layout),
+      heads_(groups_, layout),
       binary_(groups_.nodes),
-      cut_(collective.count, groups_.group, cut_layout(layout, across)) {
+      cut_(collective.count, heads_.count(), cut_layout(layout, across)) {
   if (across == NvlsAcross::double_binary_tree) { return; }
-  const std::uint32_t g = group();
-  trees_.emplace(groups_, layout, AgentId{ranks() + groups_.nodes}, RailTrees::HeadLanes{2 * g + 2, 2 * g, 2 * g + 1});
+  const std::uint32_t h = heads_.count();
+  trees_.emplace(groups_, layout, AgentId{ranks() + groups_.nodes}, RailTrees::HeadLanes{2 * h + 2, 2 * h, 2 * h + 1});
 }
 
 std::uint32_t NvlsNodesAllReduce::lanes(AgentId agent) const {
-  if (is_rank(agent)) { return first_lane(node(agent), cut_.channels()); }
-  return is_tree(agent) ? trees_->lanes(agent, cut_) : cut_.channels() * 2 * group();
+  if (is_rank(agent)) { return first_lane(agent.value, cut_.channels()); }
+  return is_tree(agent) ? trees_->lanes(agent, cut_) : cut_.channels() * 2 * heads_.count();
 }
 
 LaneId NvlsNodesAllReduce::supply_lane(std::uint32_t rank, std::uint32_t channel, std::uint32_t head) const {
-  return LaneId{first_lane(groups_.node(rank), channel) + groups_.distance(groups_.place(rank), head)};
+  return LaneId{first_lane(rank, channel) + heads_.distance(groups_.place(rank), head)};
 }
 
 LaneId NvlsNodesAllReduce::gather_lane(std::uint32_t rank, std::uint32_t channel, std::uint32_t head) const {
-  return LaneId{supply_lane(rank, channel, head).value + group()};
+  return LaneId{supply_lane(rank, channel, head).value + heads_.count()};
 }
 
 LaneId NvlsNodesAllReduce::head_lane(std::uint32_t rank, std::uint32_t channel, bool down) const {
-  const std::uint32_t node = groups_.node(rank);
-  return LaneId{first_lane(node, channel) + 2 * group() + (down && !is_root(node, channel) ? 1 : 0)};
+  const bool second = down && !is_root(groups_.node(rank), channel);
+  return LaneId{first_lane(rank, channel) + 2 * heads_.count() + (second ? 1 : 0)};
 }
 
 NvlsNodesAllReduce::Task NvlsNodesAllReduce::task_of(AgentId agent, LaneId lane) const {
-  const std::uint32_t g = group();
+  const std::uint32_t h = heads_.count();
   if (!is_rank(agent)) {
-    const bool multicasts = lane.value / g % 2 == 1;
-    return {lane.value / (2 * g), multicasts ? Duty::multicast : Duty::reduce, lane.value % g, 0};
+    const bool multicasts = lane.value / h % 2 == 1;
+    return {lane.value / (2 * h), multicasts ? Duty::multicast : Duty::reduce, lane.value % h, 0};
   }
   const std::uint32_t node = groups_.node(agent.value);
   const std::uint32_t place = groups_.place(agent.value);
-  const std::uint32_t pair = lanes_in(node, 0) + lanes_in(node, 1);
-  const bool second = lane.value % pair >= lanes_in(node, 0);
+  const std::uint32_t pair = lanes_in(agent.value, 0) + lanes_in(agent.value, 1);
+  const bool second = lane.value % pair >= lanes_in(agent.value, 0);
   const std::uint32_t channel = lane.value / pair * 2 + (second ? 1 : 0);
-  const std::uint32_t inside = lane.value - first_lane(node, channel);
-  if (inside < g) { return {channel, Duty::supply, groups_.after(place, inside), 0}; }
-  if (inside < 2 * g) { return {channel, Duty::gather, groups_.after(place, inside - g), 0}; }
-  const Duty duty = is_root(node, channel) ? Duty::turn : inside == 2 * g ? Duty::up : Duty::down;
-  return {channel, duty, place, children(node, channel)};
+  const std::uint32_t inside = lane.value - first_lane(agent.value, channel);
+  if (inside < h) { return {channel, Duty::supply, heads_.after(place, inside), 0}; }
+  if (inside < 2 * h) { return {channel, Duty::gather, heads_.after(place, inside - h), 0}; }
+  const Duty duty = is_root(node, channel) ? Duty::turn : inside == 2 * h ? Duty::up : Duty::down;
+  return {channel, duty, heads_.at(place), children(node, channel)};
 }
 
 NvlsNodesAllReduce::PortCounts NvlsNodesAllReduce::ports(const Task& task) const {
@@ -93,12 +94,13 @@ Memory NvlsNodesAllReduce::memory(AgentId agent) const {
 Endpoint NvlsNodesAllReduce::head_parent(AgentId agent, const Task& task, bool down) const {
   if (trees_) { return down ? trees_->exit(agent.value, task.channel) : trees_->entry(agent.value, task.channel); }
   const std::uint32_t tree = task.channel % 2;
-  const std::uint32_t rank = groups_.rank(binary_.parent(tree, node(agent)), task.head);
+  const std::uint32_t rank = groups_.rank(binary_.parent(tree, node(agent)), heads_.place(task.head));
   return {AgentId{rank}, head_lane(rank, task.channel, down), PortId{1 + binary_.index(tree, node(agent))}};
 }
 
 Endpoint NvlsNodesAllReduce::head_child(AgentId agent, const Task& task, std::uint32_t child, bool down) const {
-  const std::uint32_t rank = groups_.rank(binary_.child(task.channel % 2, node(agent), child), task.head);
+  const std::uint32_t below = binary_.child(task.channel % 2, node(agent), child);
+  const std::uint32_t rank = groups_.rank(below, heads_.place(task.head));
   return {AgentId{rank}, head_lane(rank, task.channel, down), PortId{0}};
 }
 
@@ -107,10 +109,11 @@ Endpoint NvlsNodesAllReduce::target(AgentId agent, LaneId lane, PortId out) cons
   const auto [channel, duty, head, children] = task_of(agent, lane);
   const AgentId switches = engine(node(agent));
   const std::uint32_t place = groups_.place(agent.value);
-  const std::uint32_t receiver = groups_.rank(node(agent), groups_.after(head, out.value));
-  const AgentId of_head{groups_.rank(node(agent), head)};
+  const std::uint32_t top = heads_.place(head);
+  const std::uint32_t receiver = groups_.rank(node(agent), groups_.after(top, out.value));
+  const AgentId of_head{groups_.rank(node(agent), top)};
   switch (duty) {
-    case Duty::supply: return {switches, engine_lane(channel, false, head), PortId{groups_.distance(head, place)}};
+    case Duty::supply: return {switches, engine_lane(channel, false, head), PortId{groups_.distance(top, place)}};
     case Duty::reduce: return {of_head, head_lane(of_head.value, channel, false), PortId{0}};
     case Duty::up: return head_parent(agent, {channel, duty, head, children}, false);
     case Duty::down:
@@ -128,8 +131,9 @@ Endpoint NvlsNodesAllReduce::source(AgentId agent, LaneId lane, PortId in) const
   const auto [channel, duty, head, children] = task_of(agent, lane);
   const AgentId switches = engine(node(agent));
   const std::uint32_t place = groups_.place(agent.value);
-  const std::uint32_t sender = groups_.rank(node(agent), groups_.after(head, in.value));
-  const AgentId of_head{groups_.rank(node(agent), head)};
+  const std::uint32_t top = heads_.place(head);
+  const std::uint32_t sender = groups_.rank(node(agent), groups_.after(top, in.value));
+  const AgentId of_head{groups_.rank(node(agent), top)};
   switch (duty) {
     case Duty::reduce: return {AgentId{sender}, supply_lane(sender, channel, head), PortId{0}};
     case Duty::up:
@@ -138,7 +142,7 @@ Endpoint NvlsNodesAllReduce::source(AgentId agent, LaneId lane, PortId in) const
       return {switches, engine_lane(channel, false, head), PortId{0}};
     case Duty::down: return head_parent(agent, {channel, duty, head, children}, true);
     case Duty::multicast: return {of_head, head_lane(of_head.value, channel, true), PortId{0}};
-    case Duty::gather: return {switches, engine_lane(channel, true, head), PortId{groups_.distance(head, place)}};
+    case Duty::gather: return {switches, engine_lane(channel, true, head), PortId{groups_.distance(top, place)}};
     case Duty::supply: break;
   }
   return {};
@@ -167,8 +171,9 @@ Cost NvlsNodesAllReduce::cost() const {
   for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
     Elements sent = collective_.count;
     Elements reduced;
-    for (std::uint32_t channel = 0; channel < cut_.channels(); ++channel) {
-      const Elements piece = cut_.piece(channel, 0, groups_.place(rank)).count;
+    const std::uint32_t place = groups_.place(rank);
+    for (std::uint32_t channel = 0; channel < cut_.channels() && heads_.is_head(place); ++channel) {
+      const Elements piece = cut_.piece(channel, 0, heads_.at(place)).count;
       const std::uint32_t below = children(groups_.node(rank), channel);
       sent += piece * (1 + below + (is_root(groups_.node(rank), channel) ? 0 : 1));
       reduced += piece * below;
@@ -181,7 +186,7 @@ Cost NvlsNodesAllReduce::cost() const {
 
 namespace {
 
-constexpr std::uint32_t kMostHeads =
+constexpr std::uint32_t kMostRanks =
     72;  // of one NVL72: NCCL has more than NCCL_MAX_NVLS_ARITY, 32, for all-reduce alone
 
 }  // namespace
@@ -205,13 +210,14 @@ Algorithm nvls_nodes_algorithm(NvlsAcross across) {
           },
       .granule_for_many =
           [across](const Collective& collective, const Layout& layout) {
-            return VectorCut::granule(NodeGroups(collective.ranks, layout).group, cut_layout(layout, across));
+            const NodeHeads heads(NodeGroups(collective.ranks, layout), layout);
+            return VectorCut::granule(heads.count(), cut_layout(layout, across));
           },
       .cost_in_shape = [across](const Collective& collective,
                                 const Layout& layout) { return NvlsNodesAllReduce(collective, layout, across).cost(); },
       .refuses_many = [aggregates](
                           const Collective& collective,
-                          const Layout& layout) { return refuses_heads(collective, layout, kMostHeads, aggregates); },
+                          const Layout& layout) { return refuses_heads(collective, layout, kMostRanks, aggregates); },
   };
 }
 

@@ -16,14 +16,14 @@ enum class NvlsAcross : std::uint8_t {
 };
 
 /// All-reduce over nodes with NVLink SHARP. Agents: the ranks, an engine for the NVSwitches of each node, and the nodes
-/// of the heads' aggregation trees, if any. A loop of a channel has one chunk per head, and every rank of a node is the
-/// head of one: the engine adds up what the node's ranks send and gives the sum to the head; the heads of one place add
-/// up the nodes' sums; each sends the result to its engine, which sends it to all ranks of the node.
+/// of the heads' aggregation trees, if any. A loop of a channel has one chunk per head of a node: the engine adds up
+/// what the node's ranks send and gives the sum to the head; the heads of one place add up the nodes' sums; each sends
+/// the result to its engine, which sends it to all ranks of the node.
 ///
-/// Per channel a rank has G supply lanes and G gather lanes, for G ranks of a node, lane j for the head j places after
-/// it; and as a head a lane up to the other nodes and one down, or one lane for both at the root of a binary tree.
-/// In- and out-port 0 of these belong to the engine, or to what is above; the children in a binary tree follow. An
-/// engine has G lanes that reduce and G that multicast, whose port j belongs to the rank j places after the head.
+/// Per channel a rank has H supply lanes and H gather lanes, for H heads of a node, lane j for the head j after it
+/// (NodeHeads); and as a head a lane up to the other nodes and one down, or one lane for both at the root of a binary
+/// tree. In- and out-port 0 of these belong to the engine, or to what is above; the children in a binary tree follow.
+/// An engine has H lanes that reduce and H that multicast, whose port j belongs to the rank j places after the head.
 class NvlsNodesAllReduce final : public Schedule {
  public:
   NvlsNodesAllReduce(const Collective& collective, const Layout& layout, NvlsAcross across);
@@ -47,7 +47,7 @@ class NvlsNodesAllReduce final : public Schedule {
   struct Task {
     std::uint32_t channel = 0;
     Duty duty = Duty::supply;
-    std::uint32_t head = 0;      ///< its place in the node
+    std::uint32_t head = 0;      ///< by number
     std::uint32_t children = 0;  ///< of a head in a binary tree
   };
   struct PortCounts {
@@ -67,19 +67,20 @@ class NvlsNodesAllReduce final : public Schedule {
   std::uint32_t children(std::uint32_t node, std::uint32_t channel) const {
     return trees_ ? 0 : binary_.children(channel % 2, node);
   }
-  /// Lanes of a rank of that node in a channel.
-  std::uint32_t lanes_in(std::uint32_t node, std::uint32_t channel) const {
-    return 2 * group() + (is_root(node, channel) ? 1 : 2);
+  /// Lanes of a rank in a channel.
+  std::uint32_t lanes_in(std::uint32_t rank, std::uint32_t channel) const {
+    if (!heads_.is_head(groups_.place(rank))) { return 2 * heads_.count(); }
+    return 2 * heads_.count() + (is_root(groups_.node(rank), channel) ? 1 : 2);
   }
-  /// Of a rank of that node: before the channel.
-  std::uint32_t first_lane(std::uint32_t node, std::uint32_t channel) const {
-    return channel / 2 * (lanes_in(node, 0) + lanes_in(node, 1)) + channel % 2 * lanes_in(node, 0);
+  /// Of a rank: before the channel.
+  std::uint32_t first_lane(std::uint32_t rank, std::uint32_t channel) const {
+    return channel / 2 * (lanes_in(rank, 0) + lanes_in(rank, 1)) + channel % 2 * lanes_in(rank, 0);
   }
   LaneId supply_lane(std::uint32_t rank, std::uint32_t channel, std::uint32_t head) const;
   LaneId gather_lane(std::uint32_t rank, std::uint32_t channel, std::uint32_t head) const;
   LaneId head_lane(std::uint32_t rank, std::uint32_t channel, bool down) const;
   LaneId engine_lane(std::uint32_t channel, bool multicasts, std::uint32_t head) const {
-    return LaneId{(2 * channel + (multicasts ? 1 : 0)) * group() + head};
+    return LaneId{(2 * channel + (multicasts ? 1 : 0)) * heads_.count() + head};
   }
   Task task_of(AgentId agent, LaneId lane) const;
   PortCounts ports(const Task& task) const;
@@ -89,6 +90,7 @@ class NvlsNodesAllReduce final : public Schedule {
   Collective collective_;
   Layout layout_;
   NodeGroups groups_;
+  NodeHeads heads_;
   DoubleBinaryTree binary_;
   VectorCut cut_;
   std::optional<RailTrees> trees_;

@@ -25,6 +25,7 @@ PeerMessages::PeerMessages(const Collective& collective, const Layout& layout, s
     : collective_(collective),
       cut_(collective.count, blocks_of(collective), part_layout(layout, most_parts)),
       parts_(cut_.channels()),
+      by_size_(layout.parts_by_size),
       grain_(layout.grain),
       chunk_(cut_.shift()),
       message_limit_(cut_.message_limit()) {
@@ -34,6 +35,17 @@ PeerMessages::PeerMessages(const Collective& collective, const Layout& layout, s
   parts_ = largest.channels();
   chunk_ = largest.shift();
   message_limit_ = largest.message_limit();
+  if (!by_size_) { return; }
+  chunk_ = std::min(parts.chunk, std::max(grain_, collective.sizes->largest_block()));
+  message_limit_ = chunk_;
+}
+
+std::uint32_t PeerMessages::parts_of(Elements size) const {
+  if (!by_size_) { return parts_; }
+  const std::int64_t small = std::max<std::int64_t>(1, ceil_div(size.count(), by_size_->small.count()));
+  auto parts = static_cast<std::uint32_t>(std::min<std::int64_t>({small, by_size_->least, parts_}));
+  while (2 * parts <= parts_ && ceil_div(size.count(), parts) > by_size_->large.count()) { parts *= 2; }
+  return parts;
 }
 
 Elements PeerMessages::granule(const Collective& collective, const Layout& layout, std::uint32_t most_parts) {
@@ -84,7 +96,7 @@ Elements PeerMessages::in_output(std::uint32_t from, std::uint32_t to) const {
 /// Of all-to-all-v.
 Piece PeerMessages::part(std::uint32_t from, std::uint32_t to, std::uint32_t number) const {
   const Elements size = collective_.sizes->size(from, to);
-  const Elements length = grain_ * ceil_div(ceil_div(size.count(), parts_), grain_.count());
+  const Elements length = grain_ * ceil_div(ceil_div(size.count(), parts_of(size)), grain_.count());
   const Elements first = std::min(length * number, size);
   return {first, std::min(length, size - first)};
 }

@@ -9,7 +9,8 @@ namespace athanor {
 
 /// The messages of a collective that is made of them alone (all-to-all, all-to-all-v, gather, scatter, send/receive):
 /// where each lies, and how it is cut into Layout::parts parts, each with chunks of its own. Messages of one size are
-/// cut alike; a part is left out where none would have any of it.
+/// cut alike; a part is left out where none would have any of it. Where Layout::parts_by_size is set, a message of
+/// all-to-all-v has as many parts as its size asks for.
 class PeerMessages {
  public:
   /// `most_parts`: at least 1.
@@ -40,10 +41,13 @@ class PeerMessages {
   /// Whose block a message is: those of one number have one size.
   std::uint32_t block(std::uint32_t from, std::uint32_t to) const;
   Piece part(std::uint32_t from, std::uint32_t to, std::uint32_t number) const;
+  /// Of a message of all-to-all-v.
+  std::uint32_t parts_of(Elements size) const;
 
   Collective collective_;
   BlockCut cut_;
   std::uint32_t parts_;
+  std::optional<MessageParts> by_size_;
   Elements grain_;
   Elements chunk_;
   Elements message_limit_;

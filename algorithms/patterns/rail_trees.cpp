@@ -10,17 +10,27 @@ namespace {
 
 std::vector<std::shared_ptr<const AggregationTree>> trees_of(const NodeGroups& groups, const Layout& layout) {
   std::vector<std::shared_ptr<const AggregationTree>> trees = aggregation_trees(groups.nodes, layout);
-  if (layout.trees.empty()) { trees.resize(groups.group, trees.front()); }
-  require(trees.size() == groups.group, "{} aggregation trees for {} heads", trees.size(), groups.group);
+  const std::uint32_t heads = NodeHeads(groups, layout).count();
+  if (layout.trees.empty()) { trees.resize(heads, trees.front()); }
+  require(trees.size() == heads, "{} aggregation trees for {} heads", trees.size(), heads);
   return trees;
 }
 
 }  // namespace
 
-RailTrees::RailTrees(const NodeGroups& groups, const Layout& layout, AgentId first, const HeadLanes& heads)
-    : groups_(groups), heads_(heads), forest_(trees_of(groups, layout), CollectiveKind::all_reduce, 0, first) {
+RailTrees::RailTrees(const NodeGroups& groups, const Layout& layout, AgentId first, const HeadLanes& lanes,
+                     const std::vector<std::uint32_t>& owners)
+    : groups_(groups),
+      heads_(groups, layout),
+      lanes_(lanes),
+      forest_(trees_of(groups, layout), CollectiveKind::all_reduce, 0, first),
+      channels_(heads_.count()) {
   const std::uint32_t served = forest_[0].tree().ranks();
   require(served == groups.nodes, "an aggregation tree of {} ranks for {} nodes", served, groups.nodes);
+  for (std::uint32_t channel = 0; channel < owners.size(); ++channel) {
+    index_.push_back(static_cast<std::uint32_t>(channels_[owners[channel]].size()));
+    channels_[owners[channel]].push_back(channel);
+  }
 }
 
 std::uint32_t RailTrees::depth() const {
@@ -32,18 +42,21 @@ std::uint32_t RailTrees::depth() const {
 }
 
 std::uint32_t RailTrees::lanes(AgentId agent, const VectorCut& cut) const {
-  return cut.channels() * (forest_.place(agent).node == AggregationTree::kRoot ? 1 : 2);
+  const auto [tree, node] = forest_.place(agent);
+  const auto channels = index_.empty() ? cut.channels() : static_cast<std::uint32_t>(channels_[tree].size());
+  return channels * (node == AggregationTree::kRoot ? 1 : 2);
 }
 
 RailTrees::Task RailTrees::task_of(AgentId agent, LaneId lane) const {
   const auto [tree, node] = forest_.place(agent);
-  if (node == AggregationTree::kRoot) { return {lane.value, tree, node, true, true}; }
+  if (node == AggregationTree::kRoot) { return {channel(tree, lane.value), tree, node, true, true}; }
   const bool down = lane.value % 2 == 1;
-  return {lane.value / 2, tree, node, !down, down};
+  return {channel(tree, lane.value / 2), tree, node, !down, down};
 }
 
-LaneId RailTrees::lane_of(std::uint32_t node, std::uint32_t channel, bool down) {
-  return LaneId{node == AggregationTree::kRoot ? channel : 2 * channel + (down ? 1 : 0)};
+LaneId RailTrees::lane_of(std::uint32_t node, std::uint32_t channel, bool down) const {
+  const std::uint32_t index = index_.empty() ? channel : index_[channel];
+  return LaneId{node == AggregationTree::kRoot ? index : 2 * index + (down ? 1 : 0)};
 }
 
 Lane RailTrees::lane(AgentId agent, LaneId lane, const VectorCut& cut, std::uint32_t first_program) const {
@@ -59,9 +72,9 @@ Endpoint RailTrees::at_child(const Task& task, std::uint32_t port, bool down) co
   if (!child.is_rank) {
     return {forest_.agent(task.tree, child.number), lane_of(child.number, task.channel, down), PortId{0}};
   }
-  const std::uint32_t inside = down ? heads_.down : heads_.up;
-  return {AgentId{groups_.rank(child.number, task.tree)}, LaneId{task.channel * heads_.per_channel + inside},
-          PortId{0}};
+  const std::uint32_t inside = down ? lanes_.down : lanes_.up;
+  return {AgentId{groups_.rank(child.number, heads_.place(task.tree))},
+          LaneId{task.channel * lanes_.per_channel + inside}, PortId{0}};
 }
 
 Endpoint RailTrees::at_parent(std::uint32_t tree, const Child& child, std::uint32_t channel, bool down) const {
@@ -82,18 +95,18 @@ Endpoint RailTrees::source(AgentId agent, LaneId lane, PortId in) const {
 Primitive RailTrees::at(AgentId agent, LaneId lane, std::uint64_t loop, const VectorCut& cut) const {
   const Task task = task_of(agent, lane);
   Primitive primitive;
-  primitive.count = cut.piece(task.channel, loop, task.tree).count;
+  primitive.count = cut.piece(task.channel, loop, index_.empty() ? task.tree : 0).count;
   primitive.receives = {0, task.up ? children(task) : 1};
   primitive.sends = {0, task.down ? children(task) : 1};
   return primitive;
 }
 
 Endpoint RailTrees::entry(std::uint32_t rank, std::uint32_t channel) const {
-  return at_parent(groups_.place(rank), {true, groups_.node(rank)}, channel, false);
+  return at_parent(heads_.at(groups_.place(rank)), {true, groups_.node(rank)}, channel, false);
 }
 
 Endpoint RailTrees::exit(std::uint32_t rank, std::uint32_t channel) const {
-  return at_parent(groups_.place(rank), {true, groups_.node(rank)}, channel, true);
+  return at_parent(heads_.at(groups_.place(rank)), {true, groups_.node(rank)}, channel, true);
 }
 
 }  // namespace athanor

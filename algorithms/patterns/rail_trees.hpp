@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "algorithms/layout.hpp"
 #include "algorithms/patterns/aggregation_forest.hpp"
 #include "algorithms/patterns/node_groups.hpp"
@@ -7,8 +9,9 @@
 namespace athanor {
 
 /// One aggregation tree per head, over the heads of that place on all nodes, as agents of a schedule: the nodes of tree
-/// 0, then of tree 1, ... Tree h adds up piece h of each chunk and multicasts the sum. Per channel a node has a lane up
-/// and one down, the root one lane for both; ports are its children, in order.
+/// 0, then of tree 1, ... Tree h adds up piece h of each chunk and multicasts the sum; or, where every channel belongs
+/// to one head, the chunks of the channels of head h. Per channel of its tree a node has a lane up and one down, the
+/// root one lane for both; ports are its children, in order.
 class RailTrees {
  public:
   /// Which lanes of a head, in each channel of so many lanes, speak with its tree: in-port 0 and out-port 0.
@@ -18,8 +21,10 @@ class RailTrees {
     std::uint32_t down = 0;
   };
 
-  /// `first`: the agent that is node 0 of tree 0. Uses the trees of the layout, or as many regular ones.
-  RailTrees(const NodeGroups& groups, const Layout& layout, AgentId first, const HeadLanes& heads);
+  /// `first`: the agent that is node 0 of tree 0. `owners`: by channel, the head that it belongs to; none: every
+  /// channel has a piece for each head. Uses the trees of the layout, or as many regular ones.
+  RailTrees(const NodeGroups& groups, const Layout& layout, AgentId first, const HeadLanes& lanes,
+            const std::vector<std::uint32_t>& owners = {});
 
   /// The agent after the last one.
   std::uint32_t end() const { return forest_.end(); }
@@ -47,7 +52,11 @@ class RailTrees {
   };
 
   Task task_of(AgentId agent, LaneId lane) const;
-  static LaneId lane_of(std::uint32_t node, std::uint32_t channel, bool down);
+  LaneId lane_of(std::uint32_t node, std::uint32_t channel, bool down) const;
+  /// The channel of a tree that is number `index` of its own.
+  std::uint32_t channel(std::uint32_t tree, std::uint32_t index) const {
+    return index_.empty() ? index : channels_[tree][index];
+  }
   Endpoint at_child(const Task& task, std::uint32_t port, bool down) const;
   Endpoint at_parent(std::uint32_t tree, const Child& child, std::uint32_t channel, bool down) const;
   std::uint32_t children(const Task& task) const {
@@ -55,8 +64,11 @@ class RailTrees {
   }
 
   NodeGroups groups_;
-  HeadLanes heads_;
+  NodeHeads heads_;
+  HeadLanes lanes_;
   AggregationForest forest_;
+  std::vector<std::vector<std::uint32_t>> channels_;  ///< by tree, where channels have owners
+  std::vector<std::uint32_t> index_;                  ///< of a channel among those of its tree
 };
 
 }  // namespace athanor

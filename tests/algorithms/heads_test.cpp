@@ -1,4 +1,6 @@
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -29,7 +31,115 @@ std::string refusal(std::string_view name, std::uint32_t ranks, const Layout& la
   return all_reduce(name).refuses(sample(CollectiveKind::all_reduce, ranks, 10), layout).value_or("");
 }
 
+/// Nodes of `group` ranks of which these are heads.
+Layout with_heads(std::uint32_t group, std::vector<std::uint32_t> heads) {
+  return {.channels = 3, .chunk = Elements{3}, .group = group, .heads = std::move(heads)};
+}
+
+std::string proof_of(std::string_view name, std::uint32_t nodes, std::int64_t count, const Layout& layout) {
+  const Collective collective = sample(CollectiveKind::all_reduce, nodes * layout.group, count);
+  const auto violation = prove(*all_reduce(name).make(collective, layout), collective);
+  return violation ? violation->text : "";
+}
+
+bool costs_as_counted(std::string_view name, std::uint32_t nodes, std::int64_t count, const Layout& layout) {
+  const Collective collective = sample(CollectiveKind::all_reduce, nodes * layout.group, count);
+  return counted(*all_reduce(name).make(collective, layout)) == all_reduce(name).cost(collective, layout);
+}
+
+/// Chains through four places, of which two end at place 0 and one at place 2.
+std::shared_ptr<const ChannelOrders> chains_of_four() {
+  const std::vector<std::vector<std::uint32_t>> ways{{0, 3, 1, 2}, {2, 1, 0, 3}, {0, 1, 2, 3}};
+  return std::make_shared<const ChannelOrders>(ChannelOrders{ways, ways});
+}
+
+/// Of the ranks of node 0: elements that each sends to agents of other nodes and to engines in switches.
+std::vector<std::int64_t> sent_outside(const Schedule& schedule, std::uint32_t group) {
+  std::vector<std::int64_t> sent(group);
+  for (std::uint32_t rank = 0; rank < group; ++rank) {
+    for (std::uint32_t l = 0; l < schedule.lanes(AgentId{rank}); ++l) {
+      const Lane lane = schedule.lane(AgentId{rank}, LaneId{l});
+      for (std::uint32_t port = 0; port < lane.out_ports; ++port) {
+        if (schedule.target(AgentId{rank}, LaneId{l}, PortId{port}).agent.value < group) { continue; }
+        for (std::uint64_t loop = 0; loop < lane.loops; ++loop) {
+          sent[rank] += schedule.at(AgentId{rank}, LaneId{l}, loop, 0).count.count();
+        }
+      }
+    }
+  }
+  return sent;
+}
+
 }  // namespace
+
+TEST_CASE("some of the ranks of a node may be its heads: those beside a NIC") {
+  for (const std::string_view name : kAll) {
+    for (const std::vector<std::uint32_t>& heads :
+         {std::vector{0U}, std::vector{3U}, std::vector{1U, 3U}, std::vector{0U, 1U, 2U, 3U}}) {
+      for (const std::uint32_t nodes : {2U, 3U, 5U}) {
+        for (const std::int64_t count : {0, 1, 7, 131}) {
+          INFO(name, ", ", heads.size(), " heads, ", nodes, " nodes, ", count, " elements");
+          CHECK(proof_of(name, nodes, count, with_heads(4, heads)).empty());
+          Layout whole{.group = 4, .heads = heads};
+          CHECK(costs_as_counted(name, nodes, count, whole));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("heads share the payload between nodes, and nobody else sends any of it") {
+  for (const std::string_view name : {"nvls_sharp", "collnet_direct", "collnet_chain"}) {
+    CAPTURE(name);
+    const Collective collective = sample(CollectiveKind::all_reduce, 12, 96);
+    const Layout layout{.group = 4, .heads = {1, 3}};
+    const auto schedule = all_reduce(name).make(collective, layout);
+    const std::vector<std::int64_t> sent = sent_outside(*schedule, 4);
+    // With NVLS the sums come from the NVSwitches, which are agents beyond the ranks: everyone sends all to them, and a
+    // head the result of its half.
+    const std::int64_t within = name == std::string_view("nvls_sharp") ? 96 : 0;
+    const std::int64_t back = name == std::string_view("nvls_sharp") ? 48 : 0;
+    CHECK(sent == std::vector<std::int64_t>{within, within + back + 48, within, within + back + 48});
+  }
+}
+
+TEST_CASE("chains with orders: each channel has one, which ends at its first place") {
+  for (const std::uint32_t nodes : {2U, 3U, 5U}) {
+    for (const std::int64_t count : {0, 1, 7, 131}) {
+      for (const std::uint32_t channels : {1U, 2U, 4U, 7U}) {
+        for (const std::uint32_t outstanding : {0U, 1U, 3U}) {
+          Layout layout{.channels = channels, .chunk = Elements{3}, .group = 4, .outstanding = outstanding};
+          layout.orders = chains_of_four();
+          layout.heads = {0, 2};
+          INFO(nodes, " nodes, ", count, " elements, ", channels, " channels");
+          CHECK(proof_of("collnet_chain", nodes, count, layout).empty());
+        }
+      }
+      Layout whole{.group = 4, .heads = {0, 2}};
+      whole.orders = chains_of_four();
+      CHECK(costs_as_counted("collnet_chain", nodes, count, whole));
+    }
+  }
+  // Six channels, of which four belong to place 0 and two to place 2.
+  Layout layout{.channels = 6, .group = 4, .heads = {0, 2}};
+  layout.orders = chains_of_four();
+  const auto schedule = all_reduce("collnet_chain").make(sample(CollectiveKind::all_reduce, 8, 60), layout);
+  CHECK(sent_outside(*schedule, 4) == std::vector<std::int64_t>{40, 0, 20, 0});
+}
+
+TEST_CASE("heads that a node has not, and chains that end at none, are refused") {
+  for (const std::string_view name : kAll) {
+    CHECK(refusal(name, 8, {.group = 4, .heads = {4}}) == "head 0 is at place 4 of a group of 4");
+    CHECK(refusal(name, 8, {.group = 4, .heads = {2, 1}}) == "the places of heads do not ascend");
+    CHECK(refusal(name, 8, {.heads = {5}}) == "a head is at place 5 of nodes of 4 ranks");
+  }
+  Layout layout{.group = 4, .heads = {0, 1}};
+  layout.orders = chains_of_four();
+  CHECK(refusal("collnet_chain", 8, layout) == "a chain ends at place 2, which is no head");
+  CHECK(refusal("collnet_direct", 8, layout).empty());
+  layout.trees = {regular(2, 8)};
+  CHECK(refusal("collnet_direct", 8, layout) == "there are 1 aggregation trees for 2 heads of a node");
+}
 
 TEST_CASE("heads all-reduce over nodes of any number and size, in few chunks and many, with windows and without") {
   for (const std::string_view name : kAll) {

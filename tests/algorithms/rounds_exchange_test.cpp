@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -241,6 +243,37 @@ TEST_CASE("by rail refuses nodes that are more than one group of rounds") {
   CHECK_FALSE(rounds.refuses(sample(all_to_all, 32, 32), in_groups(8)).has_value());
   CHECK_FALSE(rounds.refuses(sample(all_to_all, 32, 32), in_groups(0)).has_value());
   CHECK(rounds.refuses(sample(all_to_all, 32, 32), in_groups(16)) == "it takes nodes of at most 8 ranks, not 16");
+}
+
+TEST_CASE("where sizes differ, a message has as many parts as its size asks for, and the rest carries nothing") {
+  for (const std::uint32_t ranks : {2U, 5U, 8U}) {
+    for (const std::int64_t count : {1, 40, 300}) {
+      for (const char* name : {"rounds", "rounds_by_rail"}) {
+        CAPTURE(ranks);
+        CAPTURE(count);
+        Layout layout = in_groups(ranks % 2 == 0 ? ranks / 2 : 0, 8, 8);
+        layout.chunk = Elements{7};
+        layout.parts_by_size = MessageParts{Elements{4}, Elements{16}, 2};
+        const Collective collective = sample(all_to_all_v, ranks, count);
+        const auto schedule = find(all_to_all_v, name).make(collective, layout);
+        const auto violation = prove(*schedule, collective);
+        CHECK_MESSAGE(!violation, (violation ? violation->text : ""));
+        if (name != std::string_view("rounds")) { continue; }
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> used;
+        each_connection(*schedule, [&](std::uint32_t from, LaneId, std::uint32_t to, std::int64_t elements) {
+          used[{from, to}] += elements > 0 ? 1 : 0;
+        });
+        for (const auto& [ends, parts] : used) {
+          const std::int64_t size = collective.sizes->size(ends.first, ends.second).count();
+          std::int64_t wanted = std::clamp<std::int64_t>((size + 3) / 4, 1, 2);
+          while (2 * wanted <= 8 && (size + wanted - 1) / wanted > 16) { wanted *= 2; }
+          const std::int64_t each = std::max<std::int64_t>(1, (size + wanted - 1) / wanted);
+          CAPTURE(size);
+          CHECK(parts == (size + each - 1) / each);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace athanor
