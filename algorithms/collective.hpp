@@ -119,6 +119,8 @@ struct Layout {
   std::uint32_t peers_at_once = 8;
   /// The same where sizes differ (all-to-all-v): at most `parts` still.
   std::optional<MessageParts> parts_by_size = {};
+  /// Of parallel aggregated trees: messages that follow each other over one distance before a rank waits for as many.
+  std::uint32_t messages_per_step = 1;
 };
 
 }  // namespace athanor

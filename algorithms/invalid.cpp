@@ -71,6 +71,7 @@ std::optional<std::string> invalid_layout(const Layout& layout) {
     const bool sizes = by_size->small > Elements::zero() && by_size->large > Elements::zero();
     if (!sizes || by_size->least == 0) { return "parts of messages by size need sizes and a number of at least one"; }
   }
+  if (layout.messages_per_step == 0) { return "a step has at least one message"; }
   if (layout.peers_at_once == 0) { return "a channel serves at least one peer at once"; }
   return std::nullopt;
 }

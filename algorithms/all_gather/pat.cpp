@@ -7,7 +7,7 @@ namespace athanor {
 namespace {
 
 /// A rank at place v of a tree has the block of the rank v places after it, so that blocks travel downwards: out-port b
-/// leads to the rank 2^b before. One block per message goes from output to output. Several go through scratch, where
+/// leads to the rank 2^b before. One block per step goes from output to output. Several go through scratch, where
 /// position v, as wide as a full block, has the block of place v, and are copied to their places at the end.
 class PatAllGather final : public Circulant {
  public:
@@ -17,7 +17,7 @@ class PatAllGather final : public Circulant {
   Lane lane(AgentId, LaneId lane) const override {
     const std::uint32_t copies = cut_.aggregates() ? 1 + ranks() : 0;
     const std::uint32_t ports = cut_.tree.dimensions();
-    return {2 * cut_.tree.steps() + copies, ranges().loops(lane.value), ports, ports,
+    return {2 * cut_.messages.all() + copies, ranges().loops(lane.value), ports, ports,
             ProgramId{ranges().shape(lane.value)}};
   }
   Memory memory(AgentId agent) const override {
@@ -31,16 +31,17 @@ class PatAllGather final : public Circulant {
     const Part part{agent.value, lane.value, loop};
     if (!cut_.aggregates()) { return single(part, step); }
     if (step == 0) { return copy(part, 0, true); }
-    const std::uint32_t number = (step - 1) / 2;
-    if (number < cut_.tree.steps()) { return several(part, cut_.tree.step(number), step % 2 == 1); }
-    return copy(part, step - 1 - 2 * cut_.tree.steps(), false);
+    const std::uint32_t moved = 2 * cut_.messages.all();
+    if (step > moved) { return copy(part, step - 1 - moved, false); }
+    const PatMessages::Place place = cut_.messages.at(step - 1);
+    return several(part, cut_.messages.part(place), place.first_half);
   }
 
-  Elements message_limit() const override { return ranges().widest() * cut_.aggregate; }
+  Elements message_limit() const override { return ranges().widest() * cut_.blocks; }
   Elements shift(Buffer buffer) const override {
     return buffer == Buffer::scratch ? Elements::zero() : ranges().shift();
   }
-  std::uint32_t least_slots() const override { return 1; }
+  std::uint32_t least_slots() const override { return cut_.at_once(); }
 
  protected:
   std::uint32_t distance(PortId port) const override { return ranks() - (1U << port.value); }
@@ -122,8 +123,9 @@ Algorithm pat_all_gather() {
       .kind = CollectiveKind::all_gather,
       .summary = "parallel aggregated trees: few far messages, then many near ones, as large as the chunk",
       .formula =
-          "(log2 A + P'/A - 1) alpha + (P-1)/P n beta with A blocks per message and P' the next power of two (at most "
-          "P-1 steps), from P-1 steps of one block to log2 P' of P'/2",
+          "(log2 A + P'/A - 1) alpha + (P-1)/P n beta with A blocks per step, at most the power of two from P/2 on, "
+          "and "
+          "P' the next power of two (at most P-1 steps): from P-1 steps of one block to log2 P where P is one itself",
       .source = "Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale, 2025",
       .explanation =
           "Parallel aggregated trees: every block goes down a binomial tree of its own, and all trees move at once, as "

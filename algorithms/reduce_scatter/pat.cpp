@@ -7,7 +7,7 @@ namespace athanor {
 namespace {
 
 /// The all-gather backwards: the sum at place v of a tree, for the rank v places after, goes up by its lowest set bit,
-/// out-port b leading to the rank 2^b after. One block per message: the sum of a place with subtrees stands in scratch,
+/// out-port b leading to the rank 2^b after. One block per step: the sum of a place with subtrees stands in scratch,
 /// which has one slot per lowest bit, as two places with the same one never wait at a time; that of the owner in its
 /// output. Several: scratch has a position per place, as wide as a full block, into which the input is copied first.
 class PatReduceScatter final : public Circulant {
@@ -19,7 +19,7 @@ class PatReduceScatter final : public Circulant {
   Lane lane(AgentId, LaneId lane) const override {
     const std::uint32_t copies = cut_.aggregates() ? ranks() + 1 : 0;
     const std::uint32_t ports = cut_.tree.dimensions();
-    return {2 * cut_.tree.steps() + copies, ranges().loops(lane.value), ports, ports,
+    return {2 * cut_.messages.all() + copies, ranges().loops(lane.value), ports, ports,
             ProgramId{ranges().shape(lane.value)}};
   }
   Memory memory(AgentId agent) const override {
@@ -34,16 +34,16 @@ class PatReduceScatter final : public Circulant {
     const std::uint32_t steps = cut_.tree.steps();
     if (!cut_.aggregates()) { return single(part, cut_.tree.step(steps - 1 - step / 2), step % 2 == 0); }
     if (step < ranks()) { return take(part, step); }
-    const std::uint32_t half = step - ranks();
-    if (half == 2 * steps) { return finish(part); }
-    return several(part, cut_.tree.step(steps - 1 - half / 2), half % 2 == 0);
+    if (step == ranks() + 2 * cut_.messages.all()) { return finish(part); }
+    const PatMessages::Place place = cut_.messages.backwards(step - ranks());
+    return several(part, cut_.messages.part(place), place.first_half);
   }
 
-  Elements message_limit() const override { return ranges().widest() * cut_.aggregate; }
+  Elements message_limit() const override { return ranges().widest() * cut_.blocks; }
   Elements shift(Buffer buffer) const override {
     return buffer == Buffer::scratch ? Elements::zero() : ranges().shift();
   }
-  std::uint32_t least_slots() const override { return 1; }
+  std::uint32_t least_slots() const override { return cut_.at_once(); }
 
  protected:
   std::uint32_t distance(PortId port) const override { return 1U << port.value; }
@@ -133,11 +133,14 @@ Elements granule(const Collective& collective, const Layout& layout) {
   return BlockRanges::granule(collective.ranks, layout);
 }
 
-/// Messages of several blocks have full ones, also where the payload's are short.
+/// Messages of several blocks have full ones, also where the payload's are short; of up to three ranks each is one
+/// block.
 Cost cost(const Collective& collective) {
-  const Elements full = block(collective.count, collective.ranks, 0).count;
-  const Elements most = full * (collective.ranks - 1);
-  return {PatTree(collective.ranks, PatTree::most_aggregate(collective.ranks)).steps(), most, most};
+  const std::uint32_t ranks = collective.ranks;
+  const std::uint32_t aggregate = PatTree::most_aggregate(ranks);
+  const Elements most = block(collective.count, ranks, 0).count * (ranks - 1);
+  const Elements others = collective.count - block(collective.count, ranks, ranks - 1).count;
+  return {PatTree(ranks, aggregate).steps(), aggregate > 1 ? most : others, most};
 }
 
 }  // namespace
@@ -148,8 +151,9 @@ Algorithm pat_reduce_scatter() {
       .kind = CollectiveKind::reduce_scatter,
       .summary = "parallel aggregated trees: many near messages, then few far ones, as large as the chunk",
       .formula =
-          "(log2 A + P'/A - 1) alpha + (P-1)/P n (beta + gamma) with A blocks per message and P' the next power of two "
-          "(at most P-1 steps), from P-1 steps of one block to log2 P' of P'/2",
+          "(log2 A + P'/A - 1) alpha + (P-1)/P n (beta + gamma) with A blocks per step, at most the power of two from "
+          "P/2 on, and "
+          "P' the next power of two (at most P-1 steps): from P-1 steps of one block to log2 P where P is one itself",
       .source = "Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale, 2025",
       .explanation =
           "Parallel aggregated trees, backwards: the sum for each rank goes up a binomial tree of its own, and all "

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "algorithms/check/prove.hpp"
 #include "tests/algorithms/rounds.hpp"
 #include "tests/algorithms/sample.hpp"
 
@@ -22,6 +23,26 @@ Cost cost_of(CollectiveKind kind, std::string_view name, std::uint32_t ranks, st
   return find(kind, name).cost(sample(kind, ranks, count));
 }
 
+/// How often a lane turns from receiving to sending, and once more.
+std::uint32_t steps_of(const Schedule& schedule, AgentId agent) {
+  const Lane lane = schedule.lane(agent, LaneId{0});
+  std::uint32_t steps = 0;
+  bool sending = false;
+  for (std::uint32_t step = 0; step < lane.steps; ++step) {
+    const Primitive primitive = schedule.at(agent, LaneId{0}, 0, step);
+    const bool sends = primitive.sends.count > 0;
+    if (sends && !sending) { ++steps; }
+    if (sends || primitive.receives.count > 0) { sending = sends; }
+  }
+  return steps;
+}
+
+/// Of parallel aggregated trees whose steps reach so many places.
+std::uint32_t pat_steps(std::uint32_t ranks, std::uint32_t aggregate) {
+  const std::uint32_t subtree = std::bit_ceil(ranks) / aggregate;
+  return log2_up(aggregate) + std::min(subtree, ranks) - 1;
+}
+
 }  // namespace
 
 TEST_CASE("Bruck, direct and PAT exchanges move the least for any number of ranks, in the fewest steps") {
@@ -29,10 +50,13 @@ TEST_CASE("Bruck, direct and PAT exchanges move the least for any number of rank
   for (std::uint32_t ranks = 2; ranks <= 130; ++ranks) {
     CAPTURE(ranks);
     const Elements least{m * (ranks - 1)};
-    for (const std::string_view name : {"bruck", "pat"}) {
-      CHECK(cost_of(all_gather, name, ranks, m * ranks) == Cost{log2_up(ranks), least, Elements{0}});
-      CHECK(cost_of(reduce_scatter, name, ranks, m * ranks) == Cost{log2_up(ranks), least, least});
-    }
+    // PAT's messages have at most the power of two from P / 2 on.
+    const std::uint32_t pat = pat_steps(ranks, std::bit_ceil(ranks / 2));
+    CHECK(cost_of(all_gather, "bruck", ranks, m * ranks) == Cost{log2_up(ranks), least, Elements{0}});
+    CHECK(cost_of(reduce_scatter, "bruck", ranks, m * ranks) == Cost{log2_up(ranks), least, least});
+    CHECK(cost_of(all_gather, "pat", ranks, m * ranks) == Cost{pat, least, Elements{0}});
+    CHECK(cost_of(reduce_scatter, "pat", ranks, m * ranks) == Cost{pat, least, least});
+    CHECK((pat == log2_up(ranks) || !std::has_single_bit(ranks)));
     CHECK(cost_of(all_gather, "direct", ranks, m * ranks) == Cost{1, least, Elements{0}});
     CHECK(cost_of(reduce_scatter, "direct", ranks, m * ranks) == Cost{1, least, least});
     CHECK(cost_of(all_to_all, "direct", ranks, m * ranks) == Cost{1, least, Elements{0}});
@@ -117,20 +141,47 @@ TEST_CASE("a hierarchical all-to-all sends P - N blocks inside the node and P - 
 
 TEST_CASE("PAT puts as many blocks into a message as the chunk has room for") {
   for (const std::uint32_t ranks : {5U, 8U, 16U, 33U}) {
-    for (std::uint32_t aggregate = 1; aggregate <= std::bit_floor(ranks - 1); aggregate *= 2) {
+    for (std::uint32_t aggregate = 1; aggregate <= std::bit_ceil(ranks / 2); aggregate *= 2) {
       CAPTURE(ranks);
       CAPTURE(aggregate);
       Layout layout;
       layout.chunk = Elements{10 * aggregate};
-      const std::uint32_t subtree = std::bit_ceil(ranks) / aggregate;
-      const std::uint32_t steps =
-          static_cast<std::uint32_t>(std::countr_zero(aggregate)) + std::min(subtree, ranks) - 1;
+      const std::uint32_t steps = pat_steps(ranks, aggregate);
       for (const CollectiveKind kind : {all_gather, reduce_scatter}) {
         const auto schedule = find(kind, "pat").make(sample(kind, ranks, 10 * ranks), layout);
         CHECK(schedule->message_limit() == layout.chunk);
         const Cost cost = counted(*schedule);
         CHECK(cost.steps == steps);
         CHECK(cost.sent == Elements{10 * (ranks - 1)});
+      }
+    }
+  }
+}
+
+TEST_CASE("PAT's messages follow each other in a step, as many as the layout lets, up to half of the ranks' blocks") {
+  for (std::uint32_t ranks = 2; ranks <= 21; ++ranks) {
+    for (const std::uint32_t messages : {1U, 2U, 3U, 8U, 64U}) {
+      for (const std::int64_t blocks : {1, 2, 4}) {
+        for (const std::int64_t count : {std::int64_t{10} * ranks, std::int64_t{23} * ranks - 5}) {
+          INFO(ranks, " ranks, ", messages, " messages of ", blocks, " blocks, ", count, " elements");
+          const Layout layout{.channels = 2, .chunk = Elements{5 * blocks}, .messages_per_step = messages};
+          const std::uint32_t most = std::bit_ceil(ranks / 2);
+          const std::uint32_t fit = count == 10 * ranks ? std::min(static_cast<std::uint32_t>(blocks), most) : 1;
+          for (const CollectiveKind kind : {all_gather, reduce_scatter}) {
+            const Collective collective = sample(kind, ranks, count, 0, count % 2 == 0);
+            const auto schedule = find(kind, "pat").make(collective, layout);
+            const auto violation = prove(*schedule, collective);
+            CHECK_MESSAGE(!violation, (violation ? violation->text : ""));
+            CHECK(counted(*schedule).sent == counted(*find(kind, "ring").make(collective, layout)).sent);
+            if (blocks == 1 || count == 10 * ranks) {
+              const std::uint32_t aggregate = std::min(fit * std::bit_floor(messages), most);
+              CHECK(steps_of(*schedule, AgentId{0}) == pat_steps(ranks, aggregate));
+              const std::uint32_t subtree = std::bit_ceil(ranks) / aggregate;
+              const std::uint32_t places = (ranks - 2) / subtree + 1;
+              CHECK(schedule->least_slots() == (places + fit - 1) / fit);
+            }
+          }
+        }
       }
     }
   }

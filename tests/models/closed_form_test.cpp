@@ -18,6 +18,11 @@ namespace {
 using enum CollectiveKind;
 
 std::uint32_t log2_up(std::uint32_t ranks) { return static_cast<std::uint32_t>(std::bit_width(ranks - 1)); }
+/// A step reaches at most the power of two from half of the ranks on.
+std::uint32_t pat_steps(std::uint32_t ranks) {
+  const std::uint32_t most = std::bit_ceil(std::max(1U, ranks / 2));
+  return log2_up(most) + std::min(std::bit_ceil(ranks) / most, ranks) - 1;
+}
 std::uint32_t log2_down(std::uint32_t ranks) { return static_cast<std::uint32_t>(std::bit_width(ranks)) - 1; }
 std::uint32_t folds(std::uint32_t ranks) { return std::has_single_bit(ranks) ? 0 : 1; }
 
@@ -113,13 +118,13 @@ constexpr Law kOnOnePort[] = {
      [](std::uint32_t p, std::int64_t n) { return sums_in(log2_up(p), p, n); }},
     {reduce_scatter, "bruck", any, [](std::uint32_t p, std::int64_t n) { return sums_in(log2_up(p), p, n); }},
     {reduce_scatter, "direct", any, [](std::uint32_t p, std::int64_t n) { return sums_in(1, p, n); }, true},
-    {reduce_scatter, "pat", any, [](std::uint32_t p, std::int64_t n) { return sums_in(log2_up(p), p, n); }},
+    {reduce_scatter, "pat", any, [](std::uint32_t p, std::int64_t n) { return sums_in(pat_steps(p), p, n); }},
     {all_gather, "ring", any, [](std::uint32_t p, std::int64_t n) { return blocks_in(p - 1, p, n); }},
     {all_gather, "recursive_doubling", power_of_two,
      [](std::uint32_t p, std::int64_t n) { return blocks_in(log2_up(p), p, n); }},
     {all_gather, "bruck", any, [](std::uint32_t p, std::int64_t n) { return blocks_in(log2_up(p), p, n); }},
     {all_gather, "direct", any, [](std::uint32_t p, std::int64_t n) { return blocks_in(1, p, n); }, true},
-    {all_gather, "pat", any, [](std::uint32_t p, std::int64_t n) { return blocks_in(log2_up(p), p, n); }},
+    {all_gather, "pat", any, [](std::uint32_t p, std::int64_t n) { return blocks_in(pat_steps(p), p, n); }},
     {broadcast, "ring", any, [](std::uint32_t p, std::int64_t n) { return terms(p - 1, (p - 1) * n, 0); }},
     {broadcast, "binomial_tree", any,
      [](std::uint32_t p, std::int64_t n) { return terms(log2_up(p), log2_up(p) * n, 0); }},
