@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/nccl/tuning/rates.hpp"
+#include "models/nccl/tuning/rccl.hpp"
 #include "models/nccl/tuning/tables.hpp"
 #include "sim/error.hpp"
 
@@ -155,6 +156,11 @@ void add_unsafe(const NcclCommunicator& communicator, const NcclCall& call, Nccl
 }
 
 void add_version(const NcclCommunicator& communicator, NcclChoice& choice) {
+  if (rccl_tuning_model(communicator) != nullptr) { return; }
+  if (communicator.rccl) {
+    choice.reasons.push_back(fmt::format("RCCL's model of {} is not known; NCCL's tables stand in",
+                                         communicator.architecture.empty() ? "these GPUs" : communicator.architecture));
+  }
   std::string note = nccl_version_note(communicator.version);
   if (!note.empty()) { choice.reasons.push_back(std::move(note)); }
 }
@@ -167,6 +173,19 @@ NcclEstimate fallback(const NcclCommunicator& communicator, const NcclCall& call
     rings.back().disabled.clear();
   }
   return *best_of(rings);
+}
+
+/// RCCL's protocol for sizes like this, where nobody asked for one. None: that of the estimate.
+std::optional<NcclEstimate> rccl_instead(const NcclCommunicator& communicator, const NcclCall& call,
+                                         const NcclEstimate& best) {
+  const RcclTuningModel* const model = rccl_tuning_model(communicator);
+  const auto& enabled = communicator.environment.protocols.at(static_cast<std::size_t>(call.function));
+  const auto unset = std::count(enabled.begin(), enabled.end(), NcclEnable::unset);
+  if (model == nullptr || unset != std::ssize(enabled)) { return {}; }
+  const bool ll128 = nccl_obstacle(communicator, call, best.algorithm, Protocol::ll128).empty();
+  const std::optional<Protocol> taken = rccl_protocol(*model, communicator, call, ll128);
+  if (!taken || *taken == best.protocol) { return {}; }
+  return nccl_estimate(communicator, call, best.algorithm, *taken);
 }
 
 std::string variable_text(const NcclCommunicator& communicator, const char* variable) {
@@ -203,7 +222,12 @@ NcclChoice nccl_choose(const NcclCommunicator& communicator, const NcclCall& cal
   const bool falls_back = !best;
   if (falls_back && communicator.version >= NcclVersion{2, 24, 0}) { refuse(communicator, call, estimates); }
   if (falls_back) { best = fallback(communicator, call); }
-  NcclChoice choice = choice_from(communicator, call, *best);
+  const std::optional<NcclEstimate> instead = falls_back ? std::nullopt : rccl_instead(communicator, call, *best);
+  NcclChoice choice = choice_from(communicator, call, instead.value_or(*best));
+  if (instead) {
+    choice.reasons.push_back(fmt::format("RCCL takes {} for sizes like this, where {} is predicted to take {:.1f} us",
+                                         name(choice.protocol), label(*best), best->time));
+  }
   if (falls_back) {
     choice.reasons.emplace_back(
         "nothing that NCCL_ALGO and NCCL_PROTO allow can run, and NCCL before 2.24 falls back to Ring");

@@ -30,11 +30,17 @@ struct NcclPeers {
   std::uint32_t nics = 1;             ///< local to one GPU
   double nic_rate = 0;                ///< GB/s of these together
   NcclPath nic_path = NcclPath::pix;  ///< from a GPU to its NIC
+  /// Every GPU has a NIC of its own, which the others of its node reach over NVLink and that GPU: messages to another
+  /// node leave by the rail of their receiver (PXN).
+  bool rails = false;
+  bool host_memory = false;  ///< some pairs of a node go by it: they do not reach each other's memory (SHM)
 };
 
 /// What NCCL knows of a communicator when it tunes. Values are the worst over all ranks, as NCCL exchanges them.
 struct NcclCommunicator {
   NcclVersion version;
+  bool rccl = false;         ///< AMD's library, whose version follows NCCL's
+  std::string architecture;  ///< of GPUs from AMD: "gfx942"
   std::uint32_t ranks = 1;
   std::uint32_t nodes = 1;
   std::uint32_t most_local_ranks = 1;   ///< on one node

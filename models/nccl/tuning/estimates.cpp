@@ -1,6 +1,7 @@
 #include "models/nccl/tuning/estimates.hpp"
 
 #include "models/nccl/tuning/rates.hpp"
+#include "models/nccl/tuning/rccl.hpp"
 #include "models/nccl/tuning/tables.hpp"
 #include "sim/check.hpp"
 
@@ -16,6 +17,9 @@ constexpr std::uint32_t kBatch = 8;
 
 /// Trees are slower in the middle than the formulas say: measured, for 64 B to 256 MB, and to 512 MB for NVLSTree.
 double correction(const NcclCommunicator& communicator, const NcclCall& call, Algorithm algorithm, Protocol protocol) {
+  if (const RcclTuningModel* const rccl = rccl_tuning_model(communicator)) {
+    return rccl_correction(*rccl, communicator, call, algorithm, protocol);
+  }
   const std::int64_t lines = call.bytes.count() / 64;
   if (call.function != NcclFunction::all_reduce || lines < 1) { return 1; }
   const std::uint32_t index = floor_log2(static_cast<std::uint64_t>(lines));
@@ -28,6 +32,7 @@ double correction(const NcclCommunicator& communicator, const NcclCall& call, Al
 
 /// Rings between nodes stay at their latency's plateau for longer.
 double plateau(const NcclCommunicator& communicator, const NcclCall& call, Algorithm algorithm, Protocol protocol) {
+  if (rccl_tuning_model(communicator) != nullptr) { return 1; }
   if (algorithm != Algorithm::ring || protocol != Protocol::simple || communicator.nodes == 1) { return 1; }
   const std::int64_t parts = std::int64_t{compute_channels(communicator)} * communicator.ranks;
   if (call.function != NcclFunction::all_reduce || call.bytes.count() / parts < 64) { return 1; }

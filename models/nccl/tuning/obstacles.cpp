@@ -5,6 +5,7 @@
 
 #include "models/nccl/tuning/estimates.hpp"
 #include "models/nccl/tuning/rates.hpp"
+#include "models/nccl/tuning/rccl.hpp"
 #include "models/nccl/tuning/tables.hpp"
 
 namespace athanor {
@@ -138,6 +139,9 @@ std::string nvls_obstacle(const NcclCommunicator& communicator, const NcclCall& 
 }
 
 std::string pat_obstacle(const NcclCommunicator& communicator, const NcclCall& call) {
+  if (communicator.rccl && !communicator.environment.pat.value_or(false)) {
+    return "RCCL uses PAT where NCCL_PAT_ENABLE=1 asks for it";
+  }
   if (communicator.least_capability < 60) { return "PAT needs GPUs of compute capability 6.0"; }
   const bool alone = communicator.ranks == communicator.nodes && communicator.host_network;
   if (!communicator.environment.pat.value_or(alone)) {
@@ -148,7 +152,16 @@ std::string pat_obstacle(const NcclCommunicator& communicator, const NcclCall& c
   return call.function == NcclFunction::reduce_scatter && scales ? "PAT cannot scale while it reduces" : "";
 }
 
+/// Of RCCL, which knows it on GPUs that it has a model of.
+std::string rccl_ll128_obstacle(const NcclCommunicator& communicator, Algorithm algorithm) {
+  const ChannelGraph& graph = graph_of(communicator, algorithm);
+  if (graph.type_intra > NcclPath::nvl) { return "LL128 is for GPUs of a node that xGMI joins"; }
+  if (communicator.nodes == 1 || graph.type_inter <= NcclPath::pxb) { return ""; }
+  return fmt::format("LL128 reaches NICs up to {}, and the path is {}", name(NcclPath::pxb), name(graph.type_inter));
+}
+
 std::string ll128_obstacle(const NcclCommunicator& communicator, const NcclCall& call, Algorithm algorithm) {
+  if (rccl_tuning_model(communicator) != nullptr) { return rccl_ll128_obstacle(communicator, algorithm); }
   const NcclTuningTables& tables = nccl_tuning_tables(communicator.version);
   const ChannelGraph& graph = graph_of(communicator, algorithm);
   const std::uint32_t least = communicator.least_capability;
@@ -183,7 +196,12 @@ std::string masked(const NcclCommunicator& communicator, const NcclCall& call, A
   return protocol == Protocol::ll128 && !asked ? ll128_obstacle(communicator, call, algorithm) : "";
 }
 
-std::string own_obstacle(const NcclCommunicator& communicator, const NcclCall& call, Algorithm algorithm) {
+std::string own_obstacle(const NcclCommunicator& communicator, const NcclCall& call, Algorithm algorithm,
+                         Protocol protocol) {
+  const bool tree = algorithm == Algorithm::tree && protocol == Protocol::simple;
+  if (tree && communicator.nodes == 1 && rccl_tuning_model(communicator) != nullptr) {
+    return "RCCL leaves Tree with Simple out on one node";
+  }
   if (graph_of(communicator, algorithm).channels.empty()) { return "the search found no channel for it"; }
   if (is_nvls(algorithm)) { return nvls_obstacle(communicator, call, algorithm); }
   if (algorithm == Algorithm::pat) { return pat_obstacle(communicator, call); }
@@ -202,7 +220,7 @@ std::string nccl_obstacle(const NcclCommunicator& communicator, const NcclCall& 
     return copies ? "" : "one rank alone copies";
   }
   std::string why = missing_entry(communicator, call, algorithm, protocol);
-  if (why.empty()) { why = own_obstacle(communicator, call, algorithm); }
+  if (why.empty()) { why = own_obstacle(communicator, call, algorithm, protocol); }
   return why.empty() ? masked(communicator, call, algorithm, protocol) : why;
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 
+#include "models/nccl/tuning/rccl.hpp"
 #include "models/nccl/tuning/tables.hpp"
 
 namespace athanor {
@@ -49,8 +50,7 @@ struct Case {
 };
 
 Case case_of(const NcclCommunicator& communicator, NcclFunction function, Algorithm algorithm, Protocol protocol) {
-  return {communicator, nccl_tuning_tables(communicator.version), function, algorithm,
-          protocol,     graph_of(communicator, algorithm)};
+  return {communicator, tuning_tables(communicator), function, algorithm, protocol, graph_of(communicator, algorithm)};
 }
 
 /// From 2.28 on: NVLink's share against the network's.
@@ -117,7 +117,17 @@ double direct_rate(const Case& c, double bus) {
   return bus / gpus_per_nic * (c.communicator.least_capability >= 90 ? 0.85 : 1);
 }
 
+/// RCCL has shares in place of formulas; on one node LL is faster where one rank sends to all or gets from all.
+double rccl_bus_rate(const Case& c, const RcclTuningModel& model) {
+  const auto& shares = model.share.at(c.nodes() <= 2 ? 0 : 1);
+  const double bus = c.channels() * channel_rate(c) * c.latency_of(shares, c.algorithm);
+  const bool rooted = c.function == NcclFunction::broadcast || c.function == NcclFunction::reduce;
+  const bool favoured = rooted && c.algorithm == Algorithm::ring && c.protocol == Protocol::ll && c.nodes() == 1;
+  return favoured ? bus * 1.65 : bus;
+}
+
 double bus_rate(const Case& c) {
+  if (const RcclTuningModel* const rccl = rccl_tuning_model(c.communicator)) { return rccl_bus_rate(c, *rccl); }
   const double bus = c.channels() * channel_rate(c);
   switch (c.algorithm) {
     case Algorithm::ring: return ring_rate(c, bus);
@@ -227,7 +237,7 @@ const ChannelGraph& graph_of(const NcclCommunicator& communicator, NcclAlgorithm
 
 bool nccl_has(const NcclCommunicator& communicator, NcclFunction function, NcclAlgorithm algorithm,
               NcclProtocol protocol) {
-  const Tables& tables = nccl_tuning_tables(communicator.version);
+  const Tables& tables = tuning_tables(communicator);
   if (algorithm == Algorithm::ring) { return true; }
   if (algorithm != Algorithm::tree && protocol != Protocol::simple) { return false; }
   switch (function) {
