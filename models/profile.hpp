@@ -39,6 +39,16 @@ struct LibraryCut {
   std::uint32_t parts = 1;
   std::uint32_t peers_at_once = 8;
   Bytes least_slice;
+  std::vector<std::uint32_t> heads = {};  ///< none: every rank of a node
+  std::uint32_t messages_per_step = 1;
+  /// Bytes in place of Layout::parts_by_size's elements.
+  struct PartsBySize {
+    Bytes small;
+    Bytes large;
+    std::uint32_t least = 1;
+  };
+  std::optional<PartsBySize> parts_by_size = {};
+  std::uint32_t outstanding = 0;  ///< of each channel, beside what engines hold; 0: no limit of its own
 };
 
 /// One way in which a communication library moves data (NCCL: LL, LL128, Simple, and NVLS's own).

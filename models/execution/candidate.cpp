@@ -24,7 +24,7 @@ std::optional<std::string> Candidate::refuses() {
   if (request_.aggregation) {
     trees = [this](TreeRequest wanted) { return ask_for_trees(std::move(wanted)); };
   }
-  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, trees);
+  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, trees, protocol_.cut.heads);
   if (!sites_.refusal.empty()) { return sites_.refusal; }
   choose_layout();
   const std::uint32_t node = request_.cluster.endpoints_per_node;
@@ -179,14 +179,30 @@ void Candidate::choose_layout() {
   layout_.rings = request_.overrides.rings.value_or(0);
   layout_.trees = sites_.trees;
   share_engines();
-  layout_.outstanding = aggregates(algorithm_) ? protocol_.aggregation.outstanding : 0;
+  layout_.outstanding = outstanding();
+  layout_.heads = protocol_.cut.heads;
+  layout_.messages_per_step = protocol_.cut.messages_per_step;
   layout_.parts = protocol_.cut.parts;
   layout_.peers_at_once = protocol_.cut.peers_at_once;
+  if (const auto& by_size = protocol_.cut.parts_by_size) {
+    const auto elements = [&](Bytes bytes) {
+      return Elements{std::max<std::int64_t>(1, bytes / request_.element_size)};
+    };
+    layout_.parts_by_size = MessageParts{elements(by_size->small), elements(by_size->large), by_size->least};
+  }
   layout_.tree_heads = protocol_.cut.tree_heads;
   layout_.least_slice = Elements{std::max<std::int64_t>(1, protocol_.cut.least_slice / request_.element_size)};
   choose_groups();
   choose_dimensions();
   choose_chunk(request_.overrides.chunk.value_or(protocol_.chunk));
+}
+
+/// What engines hold of a channel and what its library lets be under way: the less.
+std::uint32_t Candidate::outstanding() const {
+  if (!aggregates(algorithm_)) { return 0; }
+  const std::uint32_t engines = protocol_.aggregation.outstanding;
+  const std::uint32_t library = protocol_.cut.outstanding;
+  return engines == 0 || library == 0 ? std::max(engines, library) : std::min(engines, library);
 }
 
 /// Channels of one tree share its engines: their memory, their adders and their ports. At packet level packets have the
@@ -271,7 +287,8 @@ bool alike(const Candidate& a, const Candidate& b) {
   const auto what = [](const Collective& c) { return std::tie(c.kind, c.ranks, c.count, c.root, c.in_place, c.sizes); };
   const auto how = [](const Layout& l) {
     return std::tie(l.channels, l.chunk, l.slices, l.grain, l.rotation, l.group, l.dimensions, l.rings, l.outstanding,
-                    l.least_slice, l.tree_heads, l.parts, l.peers_at_once);
+                    l.least_slice, l.tree_heads, l.heads, l.parts, l.peers_at_once, l.parts_by_size,
+                    l.messages_per_step);
   };
   const auto same_orders = [](const Layout& one, const Layout& other) {
     return one.orders == other.orders || (one.orders && other.orders && *one.orders == *other.orders);
@@ -305,26 +322,34 @@ bool aggregates(const Algorithm& algorithm) {
 namespace {
 
 /// The profile's ways to move data, or those that NCCL makes of it; of engines in the network their own.
-std::vector<Protocol> protocols_of(const RunRequest& request, const Algorithm& algorithm, Candidates& candidates) {
+std::vector<Protocol> protocols_of(const RunRequest& request, const Algorithm& algorithm,
+                                   const std::vector<const Algorithm*>& allowed, Candidates& candidates) {
   const bool has_modes = aggregates(algorithm) && request.aggregation != nullptr;
   if (!request.profile.nccl) {
     return has_modes ? engine_protocols(request.aggregation->engine, request.profile) : request.profile.protocols;
   }
   require(request.nccl != nullptr, "a profile with \"nccl\" needs what NCCL has found on the cluster");
-  NcclOffer offer = request.nccl->offer(nccl_request(request), algorithm);
+  NcclRequest asked = nccl_request(request);
+  asked.algorithms = allowed;
+  NcclOffer offer = request.nccl->offer(asked, algorithm);
   if (offer.protocols.empty()) { candidates.reason = std::move(offer.reason); }
   candidates.passed_over = offer.passed_over;
   if (!has_modes || offer.protocols.empty()) { return std::move(offer.protocols); }
-  Profile profile = request.profile;
-  profile.protocols = std::move(offer.protocols);
-  return engine_protocols(request.aggregation->engine, profile);
+  const std::size_t heads = offer.protocols.front().cut.heads.size();
+  const auto operations = heads == 0 ? request.cluster.endpoints_per_node : static_cast<std::uint32_t>(heads);
+  return engine_protocols(request.aggregation->engine, offer.protocols, std::max(1U, operations));
 }
 
 }  // namespace
 
 Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm) {
+  return candidates_of(request, algorithm, request.algorithms);
+}
+
+Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm,
+                         const std::vector<const Algorithm*>& allowed) {
   Candidates candidates;
-  for (const Protocol& protocol : protocols_of(request, algorithm, candidates)) {
+  for (const Protocol& protocol : protocols_of(request, algorithm, allowed, candidates)) {
     const bool asked = !request.overrides.protocol || *request.overrides.protocol == protocol.name;
     if (!asked || payload(request) < protocol.from || payload(request) > protocol.to) { continue; }
     Candidate candidate(request, algorithm, protocol);

@@ -61,6 +61,7 @@ class Candidate {
   AgentKinds kinds(const Schedule& schedule) const;
   void choose_layout();
   void share_engines();
+  std::uint32_t outstanding() const;
   std::vector<std::string> roots() const;
   void choose_groups();
   void choose_dimensions();
@@ -87,6 +88,10 @@ struct Candidates {
   bool passed_over = false;  ///< nothing is in its way, but the library takes another one
 };
 
+/// `allowed`: what NCCL may choose from, where it does.
+Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm,
+                         const std::vector<const Algorithm*>& allowed);
+/// Of all algorithms of the request.
 Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm);
 
 /// The request as NCCL sees it. Borrows its profile. Requires one with "nccl".

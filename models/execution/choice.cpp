@@ -60,11 +60,14 @@ void choose_and_run(const RunRequest& request, const Candidate& candidate, const
   keep_fastest(*by_flows.candidate, options, best);
 }
 
+using Algorithms = std::vector<const Algorithm*>;
+
 /// Runs an algorithm with every protocol that takes it, and keeps the fastest. Returns why none does.
-std::optional<std::string> consider(const RunRequest& request, const Algorithm& algorithm, Best& best) {
+std::optional<std::string> consider(const RunRequest& request, const Algorithm& algorithm, const Algorithms& allowed,
+                                    Best& best) {
   SimulationOptions undrawn = request.options;
   undrawn.timeline = nullptr;
-  const Candidates candidates = candidates_of(request, algorithm);
+  const Candidates candidates = candidates_of(request, algorithm, allowed);
   for (const Candidate& candidate : candidates.fitting) { choose_and_run(request, candidate, undrawn, best); }
   if (!candidates.fitting.empty() || candidates.passed_over) { return {}; }
   return candidates.reason;
@@ -72,7 +75,6 @@ std::optional<std::string> consider(const RunRequest& request, const Algorithm& 
 
 /// Where engines were asked for and cannot be had.
 std::string why_fall_back(const RunRequest& request, const std::vector<std::string>& refused) {
-  if (!request.aggregation || request.aggregation->fallback.empty()) { return ""; }
   for (const Algorithm* algorithm : request.algorithms) {
     if (!aggregates(*algorithm)) { continue; }
     const auto of_it = [&](const std::string& reason) { return reason.starts_with(algorithm->name + ":"); };
@@ -84,19 +86,28 @@ std::string why_fall_back(const RunRequest& request, const std::vector<std::stri
 
 }  // namespace
 
+std::vector<const Algorithm*> fallback_of(const RunRequest& request) {
+  if (!request.aggregation) { return {}; }
+  if (!request.nccl) { return request.aggregation->fallback; }
+  Algorithms others = request.algorithms;
+  std::erase_if(others, [](const Algorithm* each) { return aggregates(*each); });
+  return others;
+}
+
 Choice choose_fastest(const RunRequest& request) {
   Best best;
   std::vector<std::string> refused;
-  const auto try_all = [&](const std::vector<const Algorithm*>& algorithms) {
+  const auto try_all = [&](const Algorithms& algorithms) {
     for (const Algorithm* algorithm : algorithms) {
-      const std::optional<std::string> reason = consider(request, *algorithm, best);
+      const std::optional<std::string> reason = consider(request, *algorithm, algorithms, best);
       if (reason) { refused.push_back(fmt::format("{}: {}", algorithm->name, *reason)); }
     }
   };
   try_all(request.algorithms);
-  const std::string why = best.result ? "" : why_fall_back(request, refused);
+  const Algorithms fallback = best.result ? Algorithms{} : fallback_of(request);
+  const std::string why = fallback.empty() ? "" : why_fall_back(request, refused);
   if (!why.empty()) {
-    try_all(request.aggregation->fallback);
+    try_all(fallback);
     if (best.result) { best.result->fell_back = why; }
   }
   if (!best.result) {

@@ -85,21 +85,33 @@ void add_nvswitches(EngineSites& sites, const Cluster& cluster, std::uint32_t ra
   }
 }
 
-/// For each place in a node: the ranks of that place.
-std::vector<std::vector<VertexId>> heads_by_place(const Cluster& cluster, std::uint32_t ranks) {
-  std::vector<std::vector<VertexId>> heads(cluster.endpoints_per_node);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    heads[rank % cluster.endpoints_per_node].push_back(cluster.endpoints[rank]);
+/// The ranks of one place in every node.
+std::vector<VertexId> ranks_at(const Cluster& cluster, std::uint32_t ranks, std::uint32_t place) {
+  std::vector<VertexId> result;
+  for (std::uint32_t rank = place; rank < ranks; rank += cluster.endpoints_per_node) {
+    result.push_back(cluster.endpoints[rank]);
   }
-  return heads;
+  return result;
 }
 
-EngineSites on_nodes(const Cluster& cluster, std::uint32_t ranks, Engine engine, const TreeSource& trees) {
+/// For each of these places in a node, or for all: the ranks there.
+std::vector<std::vector<VertexId>> heads_by_place(const Cluster& cluster, std::uint32_t ranks,
+                                                  std::span<const std::uint32_t> heads) {
+  std::vector<std::vector<VertexId>> result;
+  for (const std::uint32_t place : heads) { result.push_back(ranks_at(cluster, ranks, place)); }
+  for (std::uint32_t place = 0; place < cluster.endpoints_per_node && heads.empty(); ++place) {
+    result.push_back(ranks_at(cluster, ranks, place));
+  }
+  return result;
+}
+
+EngineSites on_nodes(const Cluster& cluster, std::uint32_t ranks, Engine engine, const TreeSource& trees,
+                     std::span<const std::uint32_t> heads) {
   EngineSites sites{.refusal = no_whole_nodes(cluster, ranks)};
   if (needs_nvswitches(engine) && !cluster.nvswitches_reduce) { sites.refusal = kOnlyPass; }
   if (sites.refusal.empty() && needs_nvswitches(engine)) { add_nvswitches(sites, cluster, ranks); }
   if (sites.refusal.empty() && engine != Engine::nvswitches) {
-    add_trees(sites, heads_by_place(cluster, ranks), trees);
+    add_trees(sites, heads_by_place(cluster, ranks, heads), trees);
   }
   return sites;
 }
@@ -119,7 +131,8 @@ bool goes_by_nodes(Engine engine) {
   return false;
 }
 
-EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine, const TreeSource& trees) {
+EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine, const TreeSource& trees,
+                              std::span<const std::uint32_t> heads) {
   switch (engine) {
     case Engine::none: return {};
     case Engine::nvswitch: return on_nvswitch(cluster, ranks);
@@ -127,7 +140,7 @@ EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engin
     case Engine::switches: return on_switches(cluster, ranks, trees);
     case Engine::nvswitches:
     case Engine::switches_per_head:
-    case Engine::nvswitches_and_switches: return on_nodes(cluster, ranks, engine, trees);
+    case Engine::nvswitches_and_switches: return on_nodes(cluster, ranks, engine, trees, heads);
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,9 @@ struct EngineSites {
 bool goes_by_nodes(Engine engine);
 
 /// For ranks on the first endpoints of a cluster. NVSwitches have to be next to all ranks, by NVLinks that work.
-/// `trees`: null: no switch of the network has engines.
-EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine, const TreeSource& trees);
+/// `trees`: null: no switch of the network has engines. `heads`: the places of a node whose ranks have trees, where
+/// engines serve one place in every node; none: all of them.
+EngineSites find_engine_sites(const Cluster& cluster, std::uint32_t ranks, Engine engine, const TreeSource& trees,
+                              std::span<const std::uint32_t> heads = {});
 
 }  // namespace athanor

@@ -198,6 +198,29 @@ TEST_CASE("a profile that prices one of the algorithms is taken at its word") {
   CHECK(modes.front().aggregation.host_latency == 1_us);
 }
 
+TEST_CASE("a library that drives engines keeps its own costs and cuts, and takes the modes' costs in the network") {
+  Protocol library;
+  library.name = "Simple";
+  library.start = 3_us;
+  library.chunk = 128_KiB;
+  library.network.latency = 20_us;
+  library.network.rate = 12_GBps;
+  const auto modes = engine_protocols(find_engine("sharp_v3"), {library}, 4);
+  REQUIRE(modes.size() == 2);
+  const Protocol& low_latency = modes.front();
+  CHECK(low_latency.to == 16_KiB * 4);  // four heads send an operation each
+  CHECK(low_latency.chunk == 2_KiB);
+  CHECK(low_latency.aggregation.host_latency == 10_us);
+  CHECK(low_latency.start == 3_us);
+  const Protocol& streaming = modes.back();
+  CHECK(streaming.to == Bytes::max());
+  CHECK(streaming.chunk == 128_KiB);
+  CHECK(streaming.start == 3_us + 5_us);
+  CHECK(streaming.name == "Simple");
+  CHECK(streaming.aggregation.streaming);
+  CHECK(streaming.aggregation.rate == 12_GBps);
+}
+
 // A host that moves every message itself hides nothing; one whose NIC does hides all but posting it.
 TEST_CASE("what NICs carry out is hidden behind what hosts compute") {
   const NicOffload offload{.post = 1_us, .overhead = 300_ns, .reduce_rate = 5_GBps};

@@ -91,16 +91,28 @@ bool are_alike(const Cluster& cluster, std::uint32_t ranks, const Place& place, 
   return false;
 }
 
+/// Of engines in switches, of which NCCL's plugin knows what they add up. All-gather and reduce-scatter in the network
+/// have no schedule here.
+CollNetPlugin plugin_of(const NetworkEngines* engines) {
+  CollNetPlugin plugin;
+  plugin.present = engines != nullptr && !engines->slots;
+  if (!plugin.present) { return plugin; }
+  const std::vector<DataType>& types = engines->engine.limits.types;
+  plugin.short_types = types.empty() || std::count(types.begin(), types.end(), DataType::bfloat16) > 0;
+  return plugin;
+}
+
 /// NCCL as a section tells it on the cluster of a case; null where it ends with an error.
 std::shared_ptr<const NcclRuntime> resolve(const NcclSection& section, const Case& scenario_case, const Place& place,
                                            const std::string& directory, Problems& problems) {
   const std::size_t before = problems.size();
   NcclSettings settings;
   settings.version = section.version.value_or(scenario_case.profile.nccl->version);
+  settings.rccl = scenario_case.profile.nccl->rccl;
   settings.environment = section.environment;
   settings.registered_buffers = section.registered_buffers;
   settings.gpu_direct = section.gpu_direct;
-  settings.collnet = scenario_case.aggregation != nullptr;
+  settings.collnet = plugin_of(scenario_case.aggregation.get());
 
   const Cluster& cluster = *scenario_case.cluster;
   if (!are_alike(cluster, scenario_case.ranks, place, problems)) { return nullptr; }
@@ -111,7 +123,16 @@ std::shared_ptr<const NcclRuntime> resolve(const NcclSection& section, const Cas
     problems.add({"nccl-refuses", fmt::format("{}: {}", note.variable, note.text), place, "change or remove it"});
   }
   if (problems.size() > before) { return nullptr; }
-  return std::make_shared<const NcclRuntime>(nccl_communicator(cluster, scenario_case.ranks, settings));
+  NcclCommunicator communicator = nccl_communicator(cluster, scenario_case.ranks, settings);
+  if (communicator.peers.host_memory && !environment.shared_memory) {
+    problems.add(
+        {"not-simulated",
+         "NCCL_SHM_DISABLE=1: GPUs of a node that do not reach each other's memory then exchange data over the "
+         "network, which is not simulated",
+         place, "leave it out, so that they go by host memory"});
+    return nullptr;
+  }
+  return std::make_shared<const NcclRuntime>(std::move(communicator));
 }
 
 /// The case on a cluster of the endpoints alone that its ranks are on.
@@ -130,6 +151,20 @@ std::vector<std::uint32_t> places_of(const Cluster& cluster) {
     places.push_back(cluster.fabric->vertex(cluster.endpoints[rank]).index);
   }
   return places;
+}
+
+/// Jobs share a cluster, which has one way between two GPUs.
+bool reach_alike(const JobsText& jobs, const Place& place, Problems& problems) {
+  const NcclAccess& first = jobs.nccl.front()->communicator().access;
+  const bool alike = std::all_of(jobs.nccl.begin(), jobs.nccl.end(),
+                                 [&](const auto& each) { return each->communicator().access == first; });
+  if (alike) { return true; }
+  problems.add(
+      {"not-simulated",
+       "jobs reach the memory of GPUs in different ways (NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, NCCL_NET_GDR_LEVEL, "
+       "gpu_direct), which is not simulated side by side",
+       place, "give all jobs the same of these"});
+  return false;
 }
 
 }  // namespace
@@ -157,8 +192,34 @@ bool take_nccl(const std::optional<NcclSection>& section, const Place& place, co
   }
   scenario_case.nccl = jobs.nccl.front();
   leave_to_nccl(scenario_case);
+  return reach_alike(jobs, place, problems);
+}
+
+bool restrict_access(const NcclAccess& access, ClusterWorkshop::Order& order) {
+  if (access.nvlink && access.peers && access.nics) { return false; }
+  const auto restricted = [&](NodeText& node) {
+    node.nvlink_access = access.nvlink;
+    if (!access.peers) { node.peer_access = false; }
+    if (!access.nics) { node.gpu_direct = false; }
+  };
+  if (order.text.node) { restricted(*order.text.node); }
+  for (NodeCountText& kind : order.text.mixture) { restricted(kind.node); }
+  order.json += fmt::format(" {} {} {}", access.nvlink, access.peers, access.nics);
   return true;
 }
+
+namespace {
+
+/// "": CollNet is not asked for, or its plugin is there.
+std::string missing_plugin(const NcclCommunicator& communicator) {
+  const bool asked = communicator.environment.collnet && communicator.nodes > 1;
+  if (!asked || communicator.collnet.present) { return ""; }
+  return "NCCL_COLLNET_ENABLE: no switch of the network adds up (\"aggregation\" of \"network\"), so that NCCL finds "
+         "no "
+         "plugin for it and goes on without CollNet";
+}
+
+}  // namespace
 
 std::vector<std::string> nccl_warnings(const Case& scenario_case) {
   std::vector<std::string> warnings;
@@ -174,6 +235,7 @@ std::vector<std::string> nccl_warnings(const Case& scenario_case) {
     for (const NcclNote& note : runtime->communicator().environment.notes) {
       add(fmt::format("{}: {}", note.variable, note.text));
     }
+    add(missing_plugin(runtime->communicator()));
   }
   return warnings;
 }

@@ -9,6 +9,7 @@
 #include "models/nccl/execution/communicator.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "sim/json/object_reader.hpp"
+#include "tools/scenario/cluster_section.hpp"
 
 namespace athanor {
 
@@ -35,6 +36,10 @@ void leave_to_nccl(Case& scenario_case);
 /// section. False where NCCL would end with an error, or is not modelled; `problems` says why.
 bool take_nccl(const std::optional<NcclSection>& section, const Place& place, const std::string& directory,
                Problems& problems, Case& scenario_case);
+
+/// What NCCL does not reach directly goes by host memory, in a cluster that is built anew. Returns whether anything
+/// changes.
+bool restrict_access(const NcclAccess& access, ClusterWorkshop::Order& order);
 
 /// What variables of the environment do not do, in a sentence each.
 std::vector<std::string> nccl_warnings(const Case& scenario_case);

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "models/execution/choice.hpp"
 #include "models/network/packet/packet_plan.hpp"
 #include "sim/format.hpp"
 #include "tools/scenario/aggregation_section.hpp"
@@ -149,10 +150,11 @@ void take_exchange(const CollectiveSection& section, ReadingContext& context, Ca
 }
 
 /// Is something to run in place of engines that cannot be had?
-bool falls_back(const Case& scenario_case, const RunRequest& request) {
-  if (!scenario_case.aggregation || scenario_case.each_algorithm) { return false; }
-  const auto& fallback = scenario_case.aggregation->fallback;
-  return std::any_of(fallback.begin(), fallback.end(),
+bool falls_back(const Case& scenario_case, const RunRequest& wanted) {
+  if (scenario_case.each_algorithm) { return false; }
+  RunRequest request = wanted;
+  request.algorithms = fallback_of(wanted);
+  return std::any_of(request.algorithms.begin(), request.algorithms.end(),
                      [&](const Algorithm* algorithm) { return !why_not(request, *algorithm); });
 }
 
@@ -190,11 +192,13 @@ bool use_nccl(ObjectReader& reader, const std::optional<NcclSection>& section, C
   const NcclCommunicator& communicator = scenario_case.nccl->communicator();
   scenario_case.queue_pairs =
       network.queue_pairs.value_or(std::min(kMostQueuePairs, communicator.environment.queue_pairs));
+  bool changes = restrict_access(communicator.access, order);
   if (!network.pxn && communicator.graphs.ring.type_inter == NcclPath::pxn) {
     network.pxn = true;  // NCCL's rings leave a node by the NIC at which they enter it
-    build_cluster(network, std::move(order), context, scenario_case);
+    changes = true;
   }
-  return true;
+  if (changes) { build_cluster(network, std::move(order), context, scenario_case); }
+  return scenario_case.cluster != nullptr;
 }
 
 /// Of several jobs the first, or each that has something of its own.

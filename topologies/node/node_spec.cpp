@@ -78,7 +78,7 @@ void check_switches(const NodeSpec& spec, Faults& found) {
 
 /// There has to be a memory to go by.
 void check_memory(const NodeSpec& spec, Faults& found) {
-  const bool direct = spec.identity.peer_access && spec.identity.gpu_direct;
+  const bool direct = spec.nvlink_access && spec.identity.peer_access && spec.identity.gpu_direct;
   const bool memory = !spec.graph || spec.graph->count(VertexKind::cpu) + spec.graph->count(VertexKind::memory) > 0;
   if (!direct && !memory) { found.emplace_back("devices exchange data by host memory, but the node has no CPU"); }
 }

@@ -83,7 +83,8 @@ struct NodeSpec {
   NicSpec nic;                    ///< of every NIC, where they are alike
   std::vector<NicSpec> own_nics;  ///< of each NIC, where they are not; else empty
 
-  NodeIdentity identity;  ///< its gpu_direct and peer_access also decide what goes by host memory
+  bool nvlink_access = true;  ///< GPUs exchange data over NVLink; else by host memory
+  NodeIdentity identity;      ///< its gpu_direct and peer_access also decide what goes by host memory
 
   const NicSpec& nic_spec(std::uint32_t number) const { return own_nics.empty() ? nic : own_nics[number]; }
 };

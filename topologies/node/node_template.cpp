@@ -257,7 +257,7 @@ void NodeTemplate::choose_nics() {
 }
 
 void NodeTemplate::choose_memories() {
-  if (spec_.identity.peer_access && spec_.identity.gpu_direct) { return; }
+  if (spec_.nvlink_access && spec_.identity.peer_access && spec_.identity.gpu_direct) { return; }
   const auto has = [this](VertexKind kind) {
     return std::any_of(vertices_.begin(), vertices_.end(), [&](const Vertex& v) { return v.kind == kind; });
   };
@@ -282,7 +282,8 @@ std::optional<std::uint32_t> NodeTemplate::staging(std::uint32_t from, std::uint
   const bool by_peers = is(other, VertexKind::gpu);
   if (!is(gpu, VertexKind::gpu) || !(by_peers || is(other, VertexKind::nic))) { return {}; }
   const bool direct = by_peers ? spec_.identity.peer_access : spec_.identity.gpu_direct;
-  if (direct || begins_with_nvlink(from, to)) { return {}; }
+  const bool nvlink = begins_with_nvlink(from, to) && (!by_peers || spec_.nvlink_access);
+  if (direct || nvlink) { return {}; }
   return nearest_memory_[gpu];
 }
 

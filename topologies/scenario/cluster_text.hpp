@@ -68,6 +68,7 @@ struct NodeText {
   std::optional<Ratio> compute_capability;  ///< absent: that of `gpu`
   std::optional<bool> gpu_direct;           ///< absent: that of `gpu`
   std::optional<bool> peer_access;          ///< absent: that of `gpu`
+  bool nvlink_access = true;                ///< not in files: what software lets the GPUs do
   Place place;
   Place gpu_place;
   Place nic_place;

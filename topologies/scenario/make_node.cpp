@@ -116,6 +116,7 @@ class NodeMaker {
     identity.cpu = text_.cpu.value_or(CpuIdentity{});
     identity.gpu_direct = text_.gpu_direct.value_or(identity.gpu_direct);
     identity.peer_access = text_.peer_access.value_or(identity.peer_access);
+    spec_.nvlink_access = text_.nvlink_access;
     if (text_.compute_capability) { identity.compute_capability = in_tenths(*text_.compute_capability); }
   }
 

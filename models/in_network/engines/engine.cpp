@@ -126,4 +126,33 @@ std::vector<Protocol> engine_protocols(const InNetworkEngine& engine, const Prof
   return protocols;
 }
 
+namespace {
+
+Bytes of_all(Bytes operation, std::uint32_t operations) {
+  return operation > Bytes::max() / operations ? Bytes::max() : operation * operations;
+}
+
+Protocol driven(const Protocol& library, const Protocol& mode, std::uint32_t operations) {
+  Protocol protocol = library;
+  protocol.start += mode.start;
+  protocol.from = std::max(library.from, of_all(mode.from, operations));
+  protocol.to = std::min(library.to, of_all(mode.to, operations));
+  if (!mode.aggregation.streaming) { protocol.chunk = std::min(library.chunk, mode.chunk); }
+  protocol.aggregation = mode.aggregation;
+  protocol.aggregation.host_latency = library.network.latency / 2;
+  protocol.aggregation.rate = std::min(mode.aggregation.rate, library.network.rate);
+  return protocol;
+}
+
+}  // namespace
+
+std::vector<Protocol> engine_protocols(const InNetworkEngine& engine, const std::vector<Protocol>& library,
+                                       std::uint32_t operations) {
+  std::vector<Protocol> protocols;
+  for (const Protocol& own : library) {
+    for (const Protocol& mode : engine.modes) { protocols.push_back(driven(own, mode, operations)); }
+  }
+  return protocols;
+}
+
 }  // namespace athanor

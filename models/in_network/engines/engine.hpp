@@ -55,4 +55,12 @@ std::span<const std::string> aggregating_algorithms();
 /// software of hosts: half of its latency between nodes at each end of a tree.
 std::vector<Protocol> engine_protocols(const InNetworkEngine& engine, const Profile& profile);
 
+/// The same where a library says how it drives them: its own ways, each once with every mode of the engine, whose costs
+/// in the network, memory and trees they take. Chunks are the library's operations; where the engine does not stream
+/// they are cut into its own. Half of the library's latency between nodes is that of each end of a tree. `operations`:
+/// pieces into which the library divides a payload for as many trees, at least one; an engine's mode is for operations
+/// of its sizes.
+std::vector<Protocol> engine_protocols(const InNetworkEngine& engine, const std::vector<Protocol>& library,
+                                       std::uint32_t operations);
+
 }  // namespace athanor

@@ -1,6 +1,7 @@
 #include "models/nccl/execution/communicator.hpp"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "models/nccl/machine/link_rates.hpp"
@@ -56,6 +57,28 @@ ChannelGraphs graphs_of(const NcclSystem& system, std::uint32_t nodes, const Ncc
   return search_channels(system, nodes, search);
 }
 
+/// Whether one GPU sends to nodes beyond by the NIC of another, over this one (NCCL 2.30.7, src/transport/net.cc and
+/// src/graph/paths.cc: ncclTopoGetNetDev).
+bool sends_by(const NcclPaths& paths, std::uint32_t gpu, std::uint32_t other, std::uint32_t level) {
+  const std::optional<std::uint32_t> net = paths.local_net(other, 0);
+  if (!net || paths.local_gpu(*net) != other) { return false; }
+  if (level == 1) { return paths.gpu_to_net(gpu, *net).type <= NcclPath::pxn && paths.sender(gpu, *net) == other; }
+  const bool near = paths.gpu_to_net(other, *net).type <= NcclPath::pxb;
+  return near && (gpu == other || paths.gpu_to_gpu(gpu, other).type <= NcclPath::nvl);
+}
+
+bool has_rails(const NcclPaths& paths, const NcclEnvironment& environment, const NcclVersion& version) {
+  const bool enabled = environment.pxn && environment.peer_pxn > 0 && version >= NcclVersion{2, 12, 0};
+  const auto gpus = static_cast<std::uint32_t>(paths.system().gpus.size());
+  if (!enabled || gpus < 2) { return false; }
+  for (std::uint32_t a = 0; a < gpus; ++a) {
+    for (std::uint32_t b = 0; b < gpus; ++b) {
+      if (a != b && !sends_by(paths, a, b, environment.peer_pxn)) { return false; }
+    }
+  }
+  return true;
+}
+
 /// Of the GPUs of one node, the pair that has least, and of a GPU and its NIC.
 NcclPeers peers_of(const NcclSystem& system, const NcclPaths& paths) {
   NcclPeers peers;
@@ -65,6 +88,7 @@ NcclPeers peers_of(const NcclSystem& system, const NcclPaths& paths) {
       if (a == b) { continue; }
       const NcclWay& way = paths.gpu_to_gpu(a, b);
       peers.all_nvlink = peers.all_nvlink && way.type == NcclPath::nvl;
+      peers.host_memory = peers.host_memory || !paths.peer_access(a, b);
       const auto one = nccl_nvlink_megabytes(compute_capability(system.gpus[a]), {});
       const std::int64_t links = one ? way.rate / *one : 1;
       least = least == 0 ? links : std::min(least, links);
@@ -81,12 +105,22 @@ NcclPeers peers_of(const NcclSystem& system, const NcclPaths& paths) {
   return peers;
 }
 
-CollNetPlugin plugin_of(const NcclSettings& settings, const NcclSystem& system) {
-  CollNetPlugin plugin;
-  plugin.present = settings.collnet;
-  plugin.gathers = plugin.scatters = plugin.short_types = settings.collnet;
-  plugin.heads = static_cast<std::uint32_t>(std::min(system.nets.size(), system.gpus.size()));
-  return plugin;
+/// GPUs that the search made heads; where it did not search, as many as have a NIC of their own.
+std::uint32_t heads_of(const ChannelGraph& direct, const NcclSystem& system) {
+  std::set<std::uint32_t> heads;
+  for (const NcclChannel& channel : direct.channels) {
+    if (!channel.gpus.empty()) { heads.insert(channel.gpus.front()); }
+  }
+  const std::size_t least = std::min(system.nets.size(), system.gpus.size());
+  return static_cast<std::uint32_t>(heads.empty() ? least : heads.size());
+}
+
+/// As NCCL_P2P_DISABLE, NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL say, and the network's plugin. Levels between PIX and SYS
+/// are taken to allow all of PCIe: what lies beyond them goes over the same links through the CPU either way.
+NcclAccess access_of(const NcclEnvironment& environment, bool plugin_gpu_direct) {
+  const NcclPath peers = environment.peer_access ? environment.peer_level.value_or(NcclPath::sys) : NcclPath::loc;
+  const NcclPath nics = environment.direct_level.value_or(NcclPath::sys);
+  return {peers >= NcclPath::nvl, peers >= NcclPath::pix, plugin_gpu_direct && nics >= NcclPath::pix};
 }
 
 }  // namespace
@@ -103,6 +137,8 @@ NcclCommunicator nccl_communicator(const Cluster& cluster, std::uint32_t ranks, 
   const NcclSystem system = nccl_node(cluster, ranks, settings);
   NcclCommunicator result;
   result.version = settings.version;
+  result.rccl = settings.rccl;
+  result.architecture = system.gpus.front().architecture;
   result.ranks = ranks;
   result.most_local_ranks = node;
   result.nodes = (ranks + node - 1) / node;
@@ -119,8 +155,12 @@ NcclCommunicator nccl_communicator(const Cluster& cluster, std::uint32_t ranks, 
   result.multicast = settings.multicast && cluster.nvswitches_reduce && system.nvs.has_value();
   result.nvswitch = system.nvs.has_value();
   result.registered = settings.registered_buffers;
-  result.collnet = plugin_of(settings, system);
-  result.peers = peers_of(system, NcclPaths(system, search));
+  result.collnet = settings.collnet;
+  result.collnet.heads = heads_of(result.graphs.collnet_direct, system);
+  result.access = access_of(result.environment, settings.gpu_direct);
+  const NcclPaths paths(system, search);
+  result.peers = peers_of(system, paths);
+  result.peers.rails = result.nodes > 1 && has_rails(paths, result.environment, settings.version);
   return result;
 }
 

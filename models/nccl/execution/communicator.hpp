@@ -14,13 +14,14 @@ namespace athanor {
 /// What a user says of NCCL beside the cluster.
 struct NcclSettings {
   NcclVersion version;
+  bool rccl = false;                               ///< AMD's library
   std::map<std::string, std::string> environment;  ///< of every process
   std::optional<NcclSystem> system;                ///< in place of what the cluster's first node looks like
   std::optional<ChannelGraphs> graphs;             ///< in place of what NCCL's search would find
   bool registered_buffers = false;                 ///< of users, with NCCL
   bool gpu_direct = true;  ///< the network plugin reads and writes GPUs' memory; plain TCP does not
   bool multicast = true;   ///< of NVLink, by the driver
-  bool collnet = false;    ///< there is a plugin that reduces in the network, as SHARP's
+  CollNetPlugin collnet;   ///< that reduces in the network, as SHARP's; its heads are found on the machine
 };
 
 /// The node that NCCL sees where `ranks` endpoints of a cluster have ranks: the first one of the cluster, or the

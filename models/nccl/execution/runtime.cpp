@@ -8,6 +8,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/nccl/machine/search.hpp"
+#include "models/nccl/tuning/chunks.hpp"
 #include "models/nccl/tuning/peer_work.hpp"
 #include "models/nccl/tuning/work.hpp"
 #include "sim/check.hpp"
@@ -19,6 +20,17 @@ namespace {
 
 constexpr std::array kProtocols{NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple};
 constexpr std::string_view kRounds = "rounds";
+constexpr std::string_view kRoundsByRail = "rounds_by_rail";
+
+/// Which of the two NCCL takes, of those that the request lets it take: messages leave by their receivers' rails where
+/// these are (PXN).
+std::string_view rounds_name(const NcclCommunicator& communicator, const NcclRequest& request) {
+  constexpr std::uint32_t kMostByRail = 8;  // ranks of a node that the schedule takes
+  const auto by_rail = [](const Algorithm* each) { return each->name == kRoundsByRail; };
+  const bool may = std::any_of(request.algorithms.begin(), request.algorithms.end(), by_rail);
+  const bool rails = communicator.peers.rails && communicator.most_local_ranks <= kMostByRail;
+  return may && rails ? kRoundsByRail : kRounds;
+}
 
 struct NamedAlgorithm {
   NcclAlgorithm algorithm;
@@ -79,6 +91,24 @@ std::array<std::uint32_t, 2> heads_of(NcclPattern pattern) {
   return {0, 0};
 }
 
+/// Only rings swap their ways in odd nodes.
+std::shared_ptr<const ChannelOrders> chain_orders(ChannelGraph chains) {
+  chains.cross_nic = 0;
+  return chains.count() > 0 ? ring_orders(chains) : nullptr;
+}
+
+/// The places of a node at which channels of a graph leave it; none: all of `ranks` do.
+std::vector<std::uint32_t> heads_of(const ChannelGraph& graph, std::uint32_t ranks) {
+  std::vector<std::uint32_t> heads;
+  for (const NcclChannel& channel : graph.channels) {
+    if (!channel.gpus.empty()) { heads.push_back(channel.gpus.front()); }
+  }
+  std::sort(heads.begin(), heads.end());
+  heads.erase(std::unique(heads.begin(), heads.end()), heads.end());
+  if (heads.size() == ranks) { heads.clear(); }
+  return heads;
+}
+
 NcclRun run_of(const NcclCommunicator& communicator, const NcclCall& call, const NcclChoice& choice) {
   const NcclWork work = nccl_work(communicator, call, choice);
   NcclRun run{.algorithm = choice.algorithm,
@@ -109,9 +139,8 @@ std::optional<NcclChoice> try_to_choose(const NcclCommunicator& communicator, co
 
 NcclRuntime::NcclRuntime(NcclCommunicator communicator) : communicator_(std::move(communicator)) {
   if (communicator_.graphs.ring.count() > 0) { ring_orders_ = ring_orders(communicator_.graphs.ring); }
-  ChannelGraph tree = communicator_.graphs.tree;
-  tree.cross_nic = 0;  // only rings swap their ways in odd nodes
-  if (tree.count() > 0) { tree_orders_ = ring_orders(tree); }
+  tree_orders_ = chain_orders(communicator_.graphs.tree);
+  chain_orders_ = chain_orders(communicator_.graphs.collnet_chain);
 }
 
 std::optional<NcclChoice> NcclRuntime::choice(const NcclRequest& request) const {
@@ -157,19 +186,52 @@ NcclOffer NcclRuntime::offer_all(const NcclCommunicator& communicator, const Ncc
 Protocol NcclRuntime::protocol(const NcclCommunicator& communicator, const NcclCall& call, const NcclChoice& choice,
                                const NcclCosts& costs) const {
   NcclRun run = run_of(communicator, call, choice);
-  const bool tree = choice.algorithm == NcclAlgorithm::tree;
-  run.cut.orders = tree ? tree_orders_ : ring_orders_;
-  run.cut.tree_heads = heads_of(communicator.graphs.tree.pattern);
+  set_shape(communicator, run);
   Protocol result = protocol_of(run, costs);
   result.algorithms = {std::string(catalog_name(choice.algorithm, communicator_.nodes == 1))};
   return result;
+}
+
+/// Who follows whom in a node, and who speaks with other nodes.
+void NcclRuntime::set_shape(const NcclCommunicator& communicator, NcclRun& run) const {
+  const ChannelGraphs& graphs = communicator.graphs;
+  const std::uint32_t node = communicator.most_local_ranks;
+  switch (run.algorithm) {
+    case NcclAlgorithm::tree:
+      run.cut.orders = tree_orders_;
+      run.cut.tree_heads = heads_of(graphs.tree.pattern);
+      return;
+    case NcclAlgorithm::collnet_chain:
+      run.cut.orders = chain_orders_;
+      run.cut.heads = heads_of(graphs.collnet_chain, node);
+      run.cut.outstanding = kNcclBufferSteps;
+      return;
+    case NcclAlgorithm::collnet_direct:
+      run.cut.heads = heads_of(graphs.collnet_direct, node);
+      run.cut.outstanding = kNcclBufferSteps;
+      return;
+    case NcclAlgorithm::nvls:
+    case NcclAlgorithm::nvls_tree:
+      run.cut.heads = heads_of(graphs.nvls, node);
+      run.cut.outstanding = kNcclBufferSteps;
+      return;
+    case NcclAlgorithm::pat: run.cut.messages_per_step = kNcclBufferSteps; return;
+    case NcclAlgorithm::ring: run.cut.orders = ring_orders_; return;
+  }
 }
 
 NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm& algorithm) const {
   if (request.kind == CollectiveKind::barrier) {
     return {{}, "NCCL has no barrier; programs do an all-reduce of one element in its place"};
   }
-  if (algorithm.name != kRounds) { return {{}, "NCCL sends and receives in rounds"}; }
+  if (algorithm.name != kRounds && algorithm.name != kRoundsByRail) {
+    return {{}, "NCCL sends and receives in rounds"};
+  }
+  if (algorithm.name == kRoundsByRail && !communicator_.peers.rails) {
+    return {{},
+            "NCCL sends by rails where every GPU of a node has a NIC that the others reach over NVLink to it (PXN)"};
+  }
+  if (algorithm.name != rounds_name(communicator_, request)) { return {{}, "NCCL sends by rails here (PXN)", true}; }
   const std::int64_t peers = request.kind == CollectiveKind::send_receive ? 1 : request.ranks;
   const Bytes message = request.payload / peers;
   const NcclPeerWork work = nccl_peer_work(communicator_, message, communicator_.nodes > 1);
@@ -183,8 +245,13 @@ NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm&
               .ranks = request.ranks,
               .cut = {}};
   run.cut.parts = work.parts;
+  if (request.kind == CollectiveKind::all_to_all_v) {
+    const NcclParts parts = nccl_parts(communicator_);
+    run.cut.parts = parts.most;
+    run.cut.parts_by_size = {parts.small, parts.large, parts.least};
+  }
   Protocol protocol = protocol_of(run, request.costs);
-  protocol.algorithms = {std::string(kRounds)};
+  protocol.algorithms = {algorithm.name};
   protocol.start = request.costs.peer_start * peers;
   return {{std::move(protocol)}, "", false};
 }
@@ -205,7 +272,9 @@ std::optional<NcclAlgorithm> nccl_algorithm_of(std::string_view catalog_name) {
 }
 
 bool is_nccls(const Algorithm& algorithm, bool one_node) {
-  if (!nccl_function(algorithm.kind)) { return algorithm.name == kRounds; }
+  if (!nccl_function(algorithm.kind)) {
+    return algorithm.name == kRounds || (algorithm.name == kRoundsByRail && !one_node);
+  }
   const std::optional<NcclAlgorithm> known = nccl_algorithm_of(algorithm.name);
   return known && catalog_name(*known, one_node) == algorithm.name;
 }

@@ -36,6 +36,14 @@ struct NcclPeers {
   bool host_memory = false;  ///< some pairs of a node go by it: they do not reach each other's memory (SHM)
 };
 
+/// Which ways to the memory of GPUs NCCL uses, where the machine has them. Where not, data goes by host memory.
+struct NcclAccess {
+  bool nvlink = true;  ///< of other GPUs over NVLink
+  bool peers = true;   ///< over PCIe
+  bool nics = true;    ///< of NICs: GPUDirect RDMA
+  bool operator==(const NcclAccess&) const = default;
+};
+
 /// What NCCL knows of a communicator when it tunes. Values are the worst over all ranks, as NCCL exchanges them.
 struct NcclCommunicator {
   NcclVersion version;
@@ -56,6 +64,7 @@ struct NcclCommunicator {
   bool registered = false;  ///< the user's buffers are registered, or captured in a graph
   CollNetPlugin collnet;
   NcclPeers peers;
+  NcclAccess access;
   NcclEnvironment environment;
 
   double ranks_per_node() const { return static_cast<double>(ranks) / static_cast<double>(nodes); }

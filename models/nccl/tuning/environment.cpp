@@ -101,6 +101,14 @@ void read_cross_nic(const NcclVariable& variable, std::int64_t number) {
   variable.environment.cross_nic = number == 1 || number == 2 ? unsigned_of(number) : 0;
 }
 
+/// Other numbers leave the NIC as it is, as 0 does.
+void read_peer_pxn(const NcclVariable& variable, std::int64_t number) {
+  if (number < 0 || number > 2) {
+    variable.note(Effect::changed, fmt::format("{} is none of 0, 1 and 2; NCCL behaves as with 0", number));
+  }
+  variable.environment.peer_pxn = number == 1 || number == 2 ? unsigned_of(number) : 0;
+}
+
 using Reader = void (*)(const NcclVariable&, std::int64_t, NcclVersion);
 
 struct Entry {
@@ -157,6 +165,7 @@ constexpr auto kNumbers = std::to_array<Entry>({
      [](V v, std::int64_t n, NcclVersion) {
        if (n != 2) { v.environment.pat = n != 0; }
      }},
+    {"NCCL_P2P_PXN_LEVEL", [](V v, std::int64_t n, NcclVersion) { read_peer_pxn(v, n); }},
     {"NCCL_PXN_DISABLE", [](V v, std::int64_t n, NcclVersion) { v.environment.pxn = n == 0; }},
     {"NCCL_P2P_DISABLE", [](V v, std::int64_t n, NcclVersion) { v.environment.peer_access = n != 1; }},
     {"NCCL_SHM_DISABLE", [](V v, std::int64_t n, NcclVersion) { v.environment.shared_memory = n != 1; }},

@@ -65,6 +65,7 @@ struct NcclEnvironment {
   std::uint32_t collnet_nodes = 2;       ///< NCCL_COLLNET_NODE_THRESHOLD
   std::uint32_t cross_nic = 2;           ///< NCCL_CROSS_NIC
   bool pxn = true;                       ///< NCCL_PXN_DISABLE is not 1
+  std::uint32_t peer_pxn = 2;            ///< NCCL_P2P_PXN_LEVEL: 0 never, 1 where a path is by PXN, 2 always
   bool peer_access = true;               ///< NCCL_P2P_DISABLE is not 1
   bool shared_memory = true;             ///< NCCL_SHM_DISABLE is not 1
   std::optional<NcclPath> peer_level;    ///< NCCL_P2P_LEVEL: the farthest path with peer access

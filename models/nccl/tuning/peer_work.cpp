@@ -45,15 +45,9 @@ std::int64_t step_bytes(const NcclCommunicator& communicator) {
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-std::uint32_t parts_of(const NcclCommunicator& communicator, std::int64_t bytes, std::int64_t step) {
-  const std::uint32_t all = peer_channels(communicator);
-  const std::uint32_t most = channels_per_peer(communicator);
-  std::uint32_t least = most;
-  while (std::uint64_t{least} * communicator.ranks > all && least > 1) { least /= 2; }
-  const std::int64_t small = communicator.nodes > 1 ? step / 2 : step / 8;
-  const std::int64_t large = communicator.nodes > 1 ? step : step * 32;
-  auto parts = static_cast<std::uint32_t>(std::min<std::int64_t>(least, divided_up(bytes, small)));
-  while (std::max(small, divided_up(bytes, parts)) > large && parts <= most / 2) { parts *= 2; }
+std::uint32_t parts_of(const NcclParts& rule, std::int64_t bytes) {
+  auto parts = static_cast<std::uint32_t>(std::min<std::int64_t>(rule.least, divided_up(bytes, rule.small.count())));
+  while (divided_up(bytes, parts) > rule.large.count() && parts <= rule.most / 2) { parts *= 2; }
   return parts;
 }
 
@@ -96,11 +90,22 @@ std::uint32_t channels_per_peer(const NcclCommunicator& communicator) {
   return channels;
 }
 
+NcclParts nccl_parts(const NcclCommunicator& communicator) {
+  const std::int64_t step = step_bytes(communicator);
+  const bool across = communicator.nodes > 1;
+  NcclParts parts{Bytes{across ? step / 2 : step / 8}, Bytes{across ? step : step * 32}, 1,
+                  channels_per_peer(communicator)};
+  parts.least = parts.most;
+  const std::uint32_t all = peer_channels(communicator);
+  while (std::uint64_t{parts.least} * communicator.ranks > all && parts.least > 1) { parts.least /= 2; }
+  return parts;
+}
+
 NcclPeerWork nccl_peer_work(const NcclCommunicator& communicator, Bytes bytes, bool over_network) {
   NcclPeerWork work;
   const NcclEnvironment& environment = communicator.environment;
   const std::int64_t peer_step = step_bytes(communicator);
-  if (bytes.count() > 0) { work.parts = parts_of(communicator, bytes.count(), peer_step); }
+  if (bytes.count() > 0) { work.parts = parts_of(nccl_parts(communicator), bytes.count()); }
   const bool short_enough = bytes.count() <= work.parts * environment.peer_ll_threshold.count();
   const bool has_ll = !over_network || environment.network_ll_buffers;
   work.protocol = short_enough && has_ll ? NcclProtocol::ll : NcclProtocol::simple;

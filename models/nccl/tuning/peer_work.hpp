@@ -20,6 +20,16 @@ struct NcclPeerWork {
   std::uint32_t slots = 8;  ///< messages of a part under way at once
 };
 
+/// Into how many parts messages are cut: as many as have `small` bytes, at most `least`; twice as many, and so on up to
+/// `most`, while a part has more than `large`.
+struct NcclParts {
+  Bytes small;
+  Bytes large;
+  std::uint32_t least = 1;
+  std::uint32_t most = 1;
+};
+NcclParts nccl_parts(const NcclCommunicator& communicator);
+
 /// `over_network`: the peer is on another node. NCCL 2.30.7, src/enqueue.cc, src/graph/paths.cc, src/init.cc. A message
 /// of no bytes is one part. The network has as many channels as its NICs need from 2.28 on, before two at most for all
 /// that one NIC carries.

@@ -190,6 +190,8 @@ TEST_CASE("Switches are read as NCCL does") {
   CHECK(read("NCCL_CROSS_NIC", "3").cross_nic == 0);
   CHECK(read("NCCL_CROSS_NIC", "3").notes.front().effect == Effect::changed);
   CHECK_FALSE(read("NCCL_PXN_DISABLE", "1").pxn);
+  CHECK(read("NCCL_P2P_PXN_LEVEL", "1").peer_pxn == 1);
+  CHECK(read("NCCL_P2P_PXN_LEVEL", "3").peer_pxn == 0);
   CHECK_FALSE(read("NCCL_P2P_DISABLE", "1").peer_access);
   CHECK(read("NCCL_P2P_DISABLE", "2").peer_access);
   CHECK(read("NCCL_COLLNET_ENABLE", "1").collnet);

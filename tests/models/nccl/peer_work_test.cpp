@@ -1,5 +1,6 @@
 #include "models/nccl/tuning/peer_work.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include <doctest/doctest.h>
@@ -86,4 +87,17 @@ TEST_CASE("Rounds begin at channels in bit-reversed order") {
   const NcclCommunicator two = dgx_h100(2);
   CHECK(peer_channel(two, 7, 0) == 0);
   CHECK(peer_channel(two, 8, 0) == 8);
+}
+
+TEST_CASE("The rule of parts is that of single messages") {
+  for (const NcclCommunicator& communicator : {dgx_h100(1), dgx_h100(2), dgx_h100(16), pcie_box()}) {
+    const NcclParts rule = nccl_parts(communicator);
+    for (std::int64_t bytes = 1; bytes < std::int64_t{1} << 34; bytes = bytes * 7 / 2 + 5) {
+      std::int64_t parts = std::min<std::int64_t>(rule.least, (bytes + rule.small.count() - 1) / rule.small.count());
+      while (2 * parts <= rule.most && (bytes + parts - 1) / parts > rule.large.count()) { parts *= 2; }
+      CHECK(nccl_peer_work(communicator, Bytes{bytes}, false).parts == parts);
+    }
+  }
+  CHECK(nccl_parts(dgx_h100(2)).large == 128_KiB);
+  CHECK(nccl_parts(dgx_h100(1)).small == 64_KiB);
 }
