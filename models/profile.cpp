@@ -29,6 +29,8 @@ void read(ObjectReader& reader, AggregationCost& cost) {
 void read_costs(ObjectReader& reader, Protocol& protocol) {
   reader.optional("start", protocol.start, "Once per collective, beside the launch");
   reader.optional("overhead", protocol.overhead, "Of each primitive that sends or receives");
+  reader.optional("keep_rate", protocol.keep_rate,
+                  "Payload rate of a channel that receives and passes nothing on; absent: free");
   reader.optional_object("node", "Hops within a node", [&](ObjectReader& hop) { read(hop, protocol.node); });
   reader.optional_object("network", "Hops between nodes", [&](ObjectReader& hop) { read(hop, protocol.network); });
   reader.optional_object("engine", "Hops to and from the engine of NVSwitches",
@@ -39,7 +41,10 @@ void read_costs(ObjectReader& reader, Protocol& protocol) {
   reader.optional("grain", protocol.grain, "Receivers start on the first grain; 0B: on the whole message");
   reader.optional("engine_grain", protocol.engine_grain, "The same for NVSwitches, which stream");
   reader.optional("send_end", protocol.send_end, "When a sender may go on",
-                  {{"copied", SendEnd::copied}, {"injected", SendEnd::injected}, {"delivered", SendEnd::delivered}});
+                  {{"copied", SendEnd::copied},
+                   {"paced", SendEnd::paced},
+                   {"injected", SendEnd::injected},
+                   {"delivered", SendEnd::delivered}});
   reader.optional("eager", protocol.eager, "Largest message that is sent without asking its receiver; absent: all");
   reader.optional("handshake", protocol.handshake, "Until a larger one may begin to move");
 }

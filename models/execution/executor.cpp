@@ -42,7 +42,8 @@ void Executor::on_event(std::uint64_t what) {
   switch (static_cast<Kind>(what >> 32U)) {
     case Kind::launch: launch(index); break;
     case Kind::send: send(index); break;
-    case Kind::work_done: part_ended(index); break;
+    case Kind::work_done:
+    case Kind::paced: part_ended(index); break;
     case Kind::release_sends: release_sends(index); break;
     case Kind::late_delivery:
     case Kind::handed_over: arrived(index); break;
@@ -105,10 +106,12 @@ void Executor::begin_soon(std::uint32_t lane) {
   if (!draining_) { drain(); }
 }
 
-Time Executor::reducing_time(const LaneState& state, const AgentCost& cost) {
+Time Executor::local_work(const LaneState& state, const AgentCost& cost) {
   if (state.inputs > 1 && cost.reduce_rate != Bandwidth::max()) {
     return transfer_time(state.bytes * (state.inputs - 1), cost.reduce_rate);
   }
+  const bool kept = state.receives.count > 0 && state.sends.count == 0;
+  if (kept && cost.keep_rate != Bandwidth::max()) { return transfer_time(state.bytes, cost.keep_rate); }
   const bool local_copy = state.receives.count == 0 && state.sends.count == 0;
   if (local_copy && cost.copy_rate != Bandwidth::max()) { return transfer_time(state.bytes, cost.copy_rate); }
   return Time::zero();
@@ -133,8 +136,7 @@ void Executor::begin(std::uint32_t lane) {
   if (blocks_ != nullptr) { return at(simulator_.now() + blocks_->overhead(), Kind::block_moves, lane); }
   const bool has_port = state.receives.count + state.sends.count > 0;
   const Time overhead = has_port ? cost.overhead : Time::zero();
-  const Time work =
-      processors_ != nullptr ? processors_->work(lane, state.primitives_ended) : reducing_time(state, cost);
+  const Time work = processors_ != nullptr ? processors_->work(lane, state.primitives_ended) : local_work(state, cost);
   Time before_sends = overhead;
   if (cost.overlapped && work > Time::zero() && state.sends.count > 0) {
     ++state.unended;
@@ -173,7 +175,8 @@ void Executor::send(std::uint32_t lane) {
   const std::uint32_t first = plan_.lanes[lane].first_out + state.sends.first;
   state.phase = Phase::sending;
   for (std::uint32_t connection = first; connection < first + state.sends.count; ++connection) {
-    if (plan_.connection_costs[plan_.connections[connection].cost].end != SendEnd::copied) { ++state.unended; }
+    const SendEnd end = plan_.connection_costs[plan_.connections[connection].cost].end;
+    if (end == SendEnd::injected || end == SendEnd::delivered) { ++state.unended; }
     if (processors_ != nullptr || blocks_ != nullptr) {
       hand_over(connection);
       continue;
@@ -182,7 +185,24 @@ void Executor::send(std::uint32_t lane) {
     connections_[connection].withheld = state.unreleased;
     network_->move(connection, wire_bytes(connection, state.bytes));
   }
+  pace(lane);
   part_ended(lane);
+}
+
+/// The sender itself is done when the slowest of its sends would be, if links did not limit them.
+void Executor::pace(std::uint32_t lane) {
+  LaneState& state = lanes_[lane];
+  const std::uint32_t first = plan_.lanes[lane].first_out + state.sends.first;
+  Time longest;
+  for (std::uint32_t connection = first; connection < first + state.sends.count; ++connection) {
+    const ConnectionCost& cost = plan_.connection_costs[plan_.connections[connection].cost];
+    if (cost.end != SendEnd::paced || cost.pace == Bandwidth::max()) { continue; }
+    longest = std::max(longest, transfer_time(state.bytes, cost.pace));
+  }
+  if (longest == Time::zero()) { return; }
+  ++state.unended;
+  state.pace_time = simulator_.now() + longest;
+  at(state.pace_time, Kind::paced, lane);
 }
 
 /// In shared memory a message is there as soon as its receiver can know of it.

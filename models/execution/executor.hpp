@@ -105,7 +105,16 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
 
  private:
   /// What an event of the executor is about.
-  enum class Kind : std::uint32_t { launch, send, work_done, release_sends, late_delivery, handed_over, block_moves };
+  enum class Kind : std::uint32_t {
+    launch,
+    send,
+    work_done,
+    paced,
+    release_sends,
+    late_delivery,
+    handed_over,
+    block_moves
+  };
   enum class Phase : std::uint8_t { unlaunched, waiting, working, sending, ended };
 
   struct LaneState {
@@ -117,6 +126,7 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
     Time begin_time;
     Time send_time;  // when its events are due
     Time work_time;
+    Time pace_time;
     Time release_time;
     std::uint32_t wait_lane = kNobody;  // of the present primitive
     std::uint32_t next_waiter = kNobody;
@@ -156,6 +166,7 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
   void drain();
   void begin(std::uint32_t lane);
   void send(std::uint32_t lane);
+  void pace(std::uint32_t lane);
   void move_by_block(std::uint32_t lane);
   void hand_over(std::uint32_t connection);
   void part_ended(std::uint32_t lane);
@@ -174,7 +185,7 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
     return lanes_[plan_.connections[connection].source_lane].slots;
   }
   static bool waits_for_slot(const LaneState& lane, std::uint32_t port);
-  static Time reducing_time(const LaneState& state, const AgentCost& cost);
+  static Time local_work(const LaneState& state, const AgentCost& cost);
   Bytes wire_bytes(std::uint32_t connection, Bytes payload) const;
   void at(Time when, Kind kind, std::uint32_t index);
   std::string why_not_started(std::uint32_t lane) const;

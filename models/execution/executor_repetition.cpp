@@ -13,6 +13,7 @@ void Executor::snapshot(std::vector<std::int64_t>& state) const {
     state.push_back(pack(lane.missing, lane.incomplete << 1U | (lane.unreleased ? 1U : 0U)));
     state.push_back(relative(lane.send_time));
     state.push_back(relative(lane.work_time));
+    state.push_back(relative(lane.pace_time));
     state.push_back(relative(lane.release_time));
   }
   for (const ConnectionState& connection : connections_) {
@@ -52,6 +53,7 @@ void Executor::warp(Time by, std::uint64_t times, const std::vector<std::uint64_
     if (lane.wait_lane != kNobody) { lane.wait_ended += times * advance[i] * plan_.lanes[lane.wait_lane].steps; }
     lane.send_time += by;
     lane.work_time += by;
+    lane.pace_time += by;
     lane.release_time += by;
   }
   for (ConnectionState& connection : connections_) {

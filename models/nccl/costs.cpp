@@ -46,10 +46,13 @@ void read(ObjectReader& reader, NcclCosts& costs) {
     reader.optional_object(name(protocol), "What this protocol costs",
                            [&](ObjectReader& inner) { read_protocol(inner, costs.of(protocol)); });
   }
-  reader.optional("tree_share", costs.tree_share, "Of a thread block's rate that trees have each way", kShare);
+  reader.optional("tree_share", costs.tree_share,
+                  "Of a thread block's rate that trees have each way, and sends and receives", kShare);
   reader.optional("idle", costs.idle, "Of a step of LL within a node that moves no data", kShare);
   reader.optional("nvls_start", costs.nvls_start, "Of algorithms that use NVSwitches as engines, once");
   reader.optional("nvls_loop", costs.nvls_loop, "Of these, for each chunk of a head");
+  reader.optional("network_spread", costs.network_spread,
+                  "Mean by which one channel's way between nodes varies: the slowest of several is waited for");
   reader.optional("peer_start", costs.peer_start, "Of each peer that a rank exchanges messages with, once per call");
   reader.optional("nvls_efficiency", costs.nvls_efficiency, "Of these, of the NVLinks' usable rate", kShare);
   reader.optional("node_efficiency", costs.node_efficiency, "Of the usable rate of links within nodes", kShare);

@@ -35,10 +35,13 @@ struct NcclCosts {
   bool rccl = false;  ///< AMD's library
   NcclChoosing choosing = NcclChoosing::tuner;
   std::array<NcclProtocolCosts, kNcclProtocols> protocols;  ///< by NcclProtocol
-  Ratio tree_share{6, 10};      ///< of a thread block's rate that trees have each way: its threads are divided
-  Ratio idle{3, 4};             ///< of a step of LL within a node that moves no data
-  Time nvls_start;              ///< of algorithms that use NVSwitches as engines, once
-  Time nvls_loop;               ///< of these, for each chunk of a head
+  Ratio tree_share{6, 10};  ///< of a block's rate, each way, where threads are divided: trees, peers
+  Ratio idle{3, 4};         ///< of a step of LL within a node that moves no data
+  Time nvls_start;          ///< of algorithms that use NVSwitches as engines, once
+  Time nvls_loop;           ///< of these, for each chunk of a head
+  /// Mean of what one channel's way between nodes varies by: of n channels whose delays are exponential, the slowest
+  /// comes (1/2 + 1/3 + ... + 1/n) of it later than one alone.
+  Time network_spread;
   Time peer_start;              ///< of each peer that a rank exchanges messages with, once per call: tasks of a group
   Ratio nvls_efficiency{1, 1};  ///< of the NVLinks' usable rate
   Ratio node_efficiency{1, 1};  ///< of links within nodes

@@ -70,13 +70,16 @@ TEST_CASE("folding equal agents and multiplying loops change no result") {
   UniformCosts costs;
   costs.agent_cost = {700_ns, 300_GBps, Bandwidth::max(), true};
   costs.slot_count = 4;
+  costs.agent_cost.keep_rate = 50_GBps;
   for (const auto& [end, grain] : {std::pair{SendEnd::copied, 0_B},
+                                   {SendEnd::paced, 0_B},
+                                   {SendEnd::paced, 1_KiB},
                                    {SendEnd::injected, 0_B},
                                    {SendEnd::delivered, 0_B},
                                    {SendEnd::injected, 1_KiB}}) {
     for (const std::uint32_t channels : {1U, 3U}) {
       for (const std::uint32_t slices : {1U, 2U}) {
-        costs.connection_cost = {300_ns, 10_GBps, grain, end};
+        costs.connection_cost = {300_ns, 10_GBps, grain, end, 9_GBps};
         const Cluster cluster = square_fat_tree(4, 12_GBps, 400_ns);
         const Layout layout{channels, Elements{1 << 16}, slices};
         const Elements count{std::int64_t{16} * (1 << 16) * channels * 40};
@@ -125,6 +128,33 @@ TEST_CASE("a receiver that starts on the first grain pays one grain per hop inst
     const Time cut_through = simulate(*schedule, cluster, endpoints(cluster, ranks), costs, {}).time;
     CHECK(cut_through == 1_us * (ranks - 1) + transfer_time(size, rate) + transfer_time(grain, rate) * (ranks - 2));
   }
+}
+
+TEST_CASE("a paced sender's own work hides behind the links, or limits them") {
+  // Chunks of S from one rank to another: the sender is busy o + S/p with each, the link S/L, the receiver o + S/k. The
+  // slowest of the three decides, and the others are seen once.
+  const Bytes chunk = 64_KiB;
+  constexpr std::int64_t kChunks = 50;
+  const Cluster cluster = star(2, 10_GBps, 500_ns);
+  const Collective collective{CollectiveKind::broadcast, 2, Elements{chunk.count() / 4 * kChunks}};
+  Layout layout;
+  layout.chunk = Elements{chunk.count() / 4};
+  const auto schedule = find(CollectiveKind::broadcast, "ring").make(collective, layout);
+  UniformCosts costs;
+  costs.agent_cost.overhead = 2_us;
+  costs.connection_cost.end = SendEnd::paced;
+  const auto time = [&](Bandwidth pace, Bandwidth keep) {
+    costs.connection_cost.pace = pace;
+    costs.agent_cost.keep_rate = keep;
+    return simulate(*schedule, cluster, endpoints(cluster, 2), costs, {}).time;
+  };
+  const Time link = transfer_time(chunk, 10_GBps);
+  const auto busy = [&](Bandwidth rate) { return 2_us + transfer_time(chunk, rate); };
+  const Time once = 2_us + link + 1_us;
+  CHECK(time(20_GBps, Bandwidth::max()) == once + link * (kChunks - 1) + 2_us);
+  CHECK(time(20_GBps, 40_GBps) == once + link * (kChunks - 1) + busy(40_GBps));
+  CHECK(time(5_GBps, 40_GBps) == busy(5_GBps) * kChunks);  // the receiver is done before
+  CHECK(time(20_GBps, 4_GBps) == once + busy(4_GBps) * kChunks);
 }
 
 TEST_CASE("grains cost nothing where messages are no larger than one") {

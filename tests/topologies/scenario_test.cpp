@@ -51,9 +51,9 @@ TEST_CASE("NVLink of the presets adds up to what a GPU has") {
     return cluster.fabric->link(path[0]);
   };
   CHECK(nvlink("DGX-A100").rate == 300_GBps);
-  CHECK(nvlink("DGX-A100").usable == 240_GBps);
+  CHECK(nvlink("DGX-A100").usable == Bandwidth{266'400'000'000});
   CHECK(nvlink("DGX-H100").rate == 450_GBps);
-  CHECK(nvlink("DGX-H100").usable == Bandwidth{370'800'000'000});
+  CHECK(nvlink("DGX-H100").usable == Bandwidth{399'600'000'000});
   CHECK(nvlink("DGX-B200").rate == 900_GBps);
   CHECK(nvlink("HGX-H800").rate == 200_GBps);
   CHECK(nvlink("HGX-A800").rate == 200_GBps);

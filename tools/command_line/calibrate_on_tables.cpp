@@ -114,7 +114,7 @@ StackFitSettings settings_of(const Invocation& invocation, Progress& progress) {
   StackFitSettings settings;
   if (invocation.has("free")) { settings.free = figures_of(invocation.text("free")); }
   if (invocation.has("choose")) { settings.choosings = choosings_of(invocation.text("choose")); }
-  if (invocation.has("quick")) { settings.evaluations /= 4; }
+  if (invocation.has("quick")) { settings.cycles = 1; }
   settings.progress = [&progress](const std::string& what) { progress.show("calibrating: " + what); };
   return settings;
 }

@@ -26,8 +26,9 @@ Bytes line(NcclProtocol protocol) {
   return Bytes::zero();
 }
 
-bool is_tree(NcclAlgorithm algorithm) {
-  return algorithm == NcclAlgorithm::tree || algorithm == NcclAlgorithm::collnet_chain;
+/// Whether a block's threads are divided between two ways.
+bool goes_two_ways(const NcclRun& run) {
+  return run.peers || run.algorithm == NcclAlgorithm::tree || run.algorithm == NcclAlgorithm::collnet_chain;
 }
 
 bool uses_nvswitches(NcclAlgorithm algorithm) {
@@ -35,7 +36,7 @@ bool uses_nvswitches(NcclAlgorithm algorithm) {
 }
 
 Bandwidth block_rate(Bandwidth rate, const NcclRun& run, const NcclCosts& costs) {
-  const bool shared = is_tree(run.algorithm) && rate != Bandwidth::max();
+  const bool shared = goes_two_ways(run) && rate != Bandwidth::max();
   return shared ? scaled_down(rate, costs.tree_share) : rate;
 }
 
@@ -46,17 +47,36 @@ Time step(const NcclRun& run, const NcclCosts& costs) {
   return idle ? scaled_up(step, costs.idle) : step;
 }
 
+/// 1/2 + 1/3 + ... + 1/channels, in thousandths.
+std::int64_t slowest_of(std::uint32_t channels) {
+  constexpr std::int64_t kUnit = 1000;
+  std::int64_t sum = 0;
+  for (std::uint32_t i = 2; i <= channels; ++i) { sum += kUnit / i; }
+  return sum;
+}
+
+Time spread(const NcclRun& run, const NcclCosts& costs) {
+  if (run.nodes < 2) { return Time::zero(); }
+  return Time{costs.network_spread.count() * slowest_of(run.channels) / 1000};
+}
+
 void set_hops(Protocol& protocol, const NcclRun& run, const NcclCosts& costs) {
   const NcclProtocolCosts& own = costs.of(run.protocol);
-  protocol.node = {own.node_latency, block_rate(own.rate, run, costs), costs.node_efficiency, line(run.protocol)};
-  protocol.network = {own.network_latency, block_rate(own.network_rate, run, costs), costs.network_efficiency,
+  const Bandwidth block = block_rate(own.rate, run, costs);
+  protocol.node = {own.node_latency, block, costs.node_efficiency, block, line(run.protocol)};
+  protocol.network = {own.network_latency, block_rate(own.network_rate, run, costs), costs.network_efficiency, block,
                       Bytes::zero()};
+  protocol.send_end = SendEnd::paced;
+  protocol.keep_rate = block;
   protocol.overhead = step(run, costs);
+  protocol.start = spread(run, costs);
   if (!uses_nvswitches(run.algorithm)) { return; }
 
   constexpr Time kSwitch = Time{500'000};  // of a load or store through them, hidden behind others
-  protocol.engine = {kSwitch, Bandwidth::max(), costs.nvls_efficiency, Bytes::zero()};
-  protocol.start = costs.nvls_start;
+  protocol.engine = {kSwitch, Bandwidth::max(), costs.nvls_efficiency, Bandwidth::max(), Bytes::zero()};
+  protocol.send_end = SendEnd::injected;
+  protocol.keep_rate = Bandwidth::max();
+  protocol.start += costs.nvls_start;
   protocol.overhead = costs.nvls_loop;
 }
 
@@ -66,7 +86,6 @@ Protocol protocol_of(const NcclRun& run, const NcclCosts& costs) {
   Protocol protocol;
   protocol.name = std::string(name(run.protocol));
   protocol.payload = payload_share(run.protocol);
-  protocol.send_end = SendEnd::injected;
   protocol.channels = run.channels;
   protocol.chunk = run.chunk;
   protocol.slices = run.slices;

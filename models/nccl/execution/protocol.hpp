@@ -11,6 +11,7 @@ namespace athanor {
 /// One call as NCCL's kernels carry it out.
 struct NcclRun {
   NcclAlgorithm algorithm = NcclAlgorithm::ring;
+  bool peers = false;  ///< no algorithm, but sends and receives
   NcclProtocol protocol = NcclProtocol::simple;
   std::uint32_t channels = 1;  ///< thread blocks of each rank
   Bytes chunk{1};              ///< payload of a chunk
@@ -18,6 +19,7 @@ struct NcclRun {
   std::uint32_t slots = 8;     ///< messages that a connection holds
   Bytes payload;               ///< of the collective, as nccl-tests counts it
   std::uint32_t ranks = 1;
+  std::uint32_t nodes = 1;
   LibraryCut cut;
 };
 
@@ -25,8 +27,10 @@ struct NcclRun {
 ///
 /// LL and LL128 flag every line, so that within a node a rank passes on line by line (grain), and what a step costs is
 /// its threads' (NcclProtocolCosts::step). Simple hands over whole slices. Between nodes a proxy thread waits for the
-/// whole message, whatever the protocol. The two directions of a tree share the threads of a block. With NVLS the
-/// engine streams, and the head of a chunk pays for each (nvls_loop).
+/// whole message, whatever the protocol. The two directions of a tree share the threads of a block,
+/// and so do sends and receives. With NVLS the
+/// engine streams, and the head of a chunk pays for each (nvls_loop). The last rank of a way copies what arrives out
+/// of the buffer that it arrived in, at the rate of its block: the ends of a ring cost more than its middle.
 Protocol protocol_of(const NcclRun& run, const NcclCosts& costs);
 
 }  // namespace athanor

@@ -119,6 +119,7 @@ NcclRun run_of(const NcclCommunicator& communicator, const NcclCall& call, const
               .slots = work.slots,
               .payload = call.bytes,
               .ranks = communicator.ranks,
+              .nodes = communicator.nodes,
               .cut = {}};
   // A thirty-second of the largest slice: what is less is not divided.
   constexpr Bytes kLeastSlice{32'768};
@@ -236,6 +237,7 @@ NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm&
   const Bytes message = request.payload / peers;
   const NcclPeerWork work = nccl_peer_work(communicator_, message, communicator_.nodes > 1);
   NcclRun run{.algorithm = NcclAlgorithm::ring,
+              .peers = true,
               .protocol = work.protocol,
               .channels = peer_channels(communicator_),
               .chunk = work.chunk,
@@ -243,6 +245,7 @@ NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm&
               .slots = work.slots,
               .payload = request.payload,
               .ranks = request.ranks,
+              .nodes = communicator_.nodes,
               .cut = {}};
   run.cut.parts = work.parts;
   if (request.kind == CollectiveKind::all_to_all_v) {
@@ -252,7 +255,7 @@ NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm&
   }
   Protocol protocol = protocol_of(run, request.costs);
   protocol.algorithms = {algorithm.name};
-  protocol.start = request.costs.peer_start * peers;
+  protocol.start += request.costs.peer_start * peers;
   return {{std::move(protocol)}, "", false};
 }
 

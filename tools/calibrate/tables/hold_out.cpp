@@ -86,7 +86,8 @@ std::vector<HoldOut> hold_out_but_anchors(const Tables& tables, const Profile& s
     const std::vector<TableRow> rows = table(tables, i);
     if (std::ssize(rows) <= kSmallest + kLargest) { continue; }
     StackFitSettings floor = settings;
-    floor.free = {start.nccl->host_launch > Time::zero() ? "host_launch" : "launch"};
+    // Small messages take the launch and latencies of LL, and do not tell one from the other.
+    floor.free = {start.nccl->host_launch > Time::zero() ? "host_launch" : "launch", "LL.network_latency"};
     Profile profile = fit_on(tables, {rows.begin(), rows.begin() + kSmallest}, start, floor);
     StackFitSettings rate = settings;
     rate.free = {"node_efficiency", "network_efficiency", "nvls_efficiency"};

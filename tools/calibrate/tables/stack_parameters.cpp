@@ -1,6 +1,7 @@
 #include "tools/calibrate/tables/stack_parameters.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -15,70 +16,88 @@ constexpr double kRatioUnit = 1e-4;
 
 std::int64_t whole(double value) { return std::max<std::int64_t>(1, std::llround(value)); }
 
-/// Of a member of NcclCosts, which `reach` finds in constant and other costs alike. Bounds and prior in us.
+/// Of a member of NcclCosts, which `reach` finds in constant and other costs alike. Bounds in us.
 template <class Reach>
-StackParameter time(std::string name, double least, double prior, double most, Reach reach) {
+StackParameter time(std::string name, FigureGroup group, double least, double most, Reach reach) {
   return {{std::move(name), least * kMicrosecond, most * kMicrosecond, false,
            [reach](const Profile& profile) { return static_cast<double>(reach(profile).count()); },
            [reach](Profile& profile, double value) { reach(profile) = Time{whole(value)}; }},
-          prior * kMicrosecond};
+          group};
 }
 
 /// In GB/s.
 template <class Reach>
-StackParameter rate(std::string name, double least, double prior, double most, Reach reach) {
+StackParameter rate(std::string name, FigureGroup group, double least, double most, Reach reach) {
   return {{std::move(name), least * kGigabyte, most * kGigabyte, false,
            [reach](const Profile& profile) { return static_cast<double>(reach(profile).count()); },
            [reach](Profile& profile, double value) { reach(profile) = Bandwidth{whole(value)}; }},
-          prior * kGigabyte};
+          group};
 }
 
 template <class Reach>
-StackParameter share(std::string name, double least, double prior, Reach reach) {
+StackParameter share(std::string name, double least, double pull, Reach reach) {
   return {{std::move(name), least, 1, false, [reach](const Profile& profile) { return to_double(reach(profile)); },
            [reach](Profile& profile, double value) {
              reach(profile) = {std::min<std::int64_t>(10'000, whole(value / kRatioUnit)), 10'000};
            }},
-          prior};
+          FigureGroup::links,
+          pull};
 }
 
-void add_protocol(NcclProtocol protocol, std::vector<StackParameter>& all, const std::array<double, 3>& step,
-                  const std::array<double, 3>& block, const std::array<double, 3>& latency,
-                  const std::array<double, 3>& network) {
+/// Least and most.
+using Bounds = std::array<double, 2>;
+
+void add_protocol(NcclProtocol protocol, FigureGroup group, std::vector<StackParameter>& all, Bounds step, Bounds block,
+                  Bounds latency, Bounds network) {
   const std::string prefix = std::string(name(protocol)) + ".";
-  all.push_back(time(
-      prefix + "step", step[0], step[1],
-      step[2], [protocol](auto& profile) -> auto& { return profile.nccl->of(protocol).step; }));
-  all.push_back(rate(
-      prefix + "rate", block[0], block[1],
-      block[2], [protocol](auto& profile) -> auto& { return profile.nccl->of(protocol).rate; }));
-  all.push_back(time(
-      prefix + "network_latency", latency[0], latency[1],
-      latency[2], [protocol](auto& profile) -> auto& { return profile.nccl->of(protocol).network_latency; }));
-  all.push_back(rate(
-      prefix + "network_rate", network[0], network[1],
-      network[2], [protocol](auto& profile) -> auto& { return profile.nccl->of(protocol).network_rate; }));
+  const auto of = [protocol](auto reach) {
+    return [ protocol, reach ](auto& profile) -> auto& { return reach(profile.nccl->of(protocol)); };
+  };
+  all.push_back(time(prefix + "step", group, step[0], step[1], of([](auto& costs) -> auto& { return costs.step; })));
+  all.push_back(rate(prefix + "rate", group, block[0], block[1], of([](auto& costs) -> auto& { return costs.rate; })));
+  all.push_back(time(prefix + "network_latency", group, latency[0], latency[1],
+                     of([](auto& costs) -> auto& { return costs.network_latency; })));
+  all.push_back(rate(prefix + "network_rate", group, network[0], network[1],
+                     of([](auto& costs) -> auto& { return costs.network_rate; })));
 }
 
 std::vector<StackParameter> make() {
+  using Group = FigureGroup;
+  // Shares of links within nodes differ less between stacks than times do, and one table alone does not tell a launch
+  // from latencies.
+  constexpr double kPullOfLaunch = 0.15;
+  constexpr double kPull = 0.1;
+  constexpr double kPullOfNode = 0.3;
+  constexpr double kPullOfNetwork = 0.15;
   std::vector<StackParameter> all;
   all.push_back(time(
-      "launch", 2, 9, 250, [](auto& profile) -> auto& { return profile.launch; }));
-  add_protocol(NcclProtocol::ll, all, {0.2, 0.75, 4}, {0.3, 15, 60}, {0.5, 5, 120}, {0.1, 2, 30});
-  add_protocol(NcclProtocol::ll128, all, {0.3, 1.8, 10}, {0.5, 16, 60}, {0.5, 15, 400}, {0.3, 10, 40});
-  add_protocol(NcclProtocol::simple, all, {0.3, 3, 80}, {2, 25, 90}, {3, 20, 500}, {0.5, 25, 90});
+      "launch", Group::call, 2, 250, [](auto& profile) -> auto& { return profile.launch; }));
+  all.back().pull = kPullOfLaunch;
+  add_protocol(NcclProtocol::ll, Group::ll, all, {0.2, 4}, {0.3, 60}, {0.5, 120}, {0.1, 30});
+  add_protocol(NcclProtocol::ll128, Group::ll128, all, {0.3, 10}, {0.5, 60}, {0.5, 400}, {0.3, 40});
+  add_protocol(NcclProtocol::simple, Group::simple, all, {0.3, 80}, {1, 90}, {3, 500}, {0.5, 90});
   const auto nccl = [](auto reach) {
     return [reach](auto& profile) -> auto& { return reach(*profile.nccl); };
   };
-  all.push_back(time("nvls_start", 1, 12, 80, nccl([](auto& costs) -> auto& { return costs.nvls_start; })));
-  all.push_back(time("nvls_loop", 0.5, 5, 40, nccl([](auto& costs) -> auto& { return costs.nvls_loop; })));
-  all.push_back(time("peer_start", 0.02, 0.5, 20, nccl([](auto& costs) -> auto& { return costs.peer_start; })));
-  all.push_back(share("nvls_efficiency", 0.3, 0.9, nccl([](auto& costs) -> auto& { return costs.nvls_efficiency; })));
-  all.push_back(share("node_efficiency", 0.1, 0.95, nccl([](auto& costs) -> auto& { return costs.node_efficiency; })));
+  const auto call = [&](std::string name, double least, double most, auto reach) {
+    all.push_back(time(std::move(name), Group::call, least, most, nccl(reach)));
+  };
+  call(
+      "nvls_start", 1, 80, [](auto& costs) -> auto& { return costs.nvls_start; });
+  call(
+      "network_spread", 0.02, 20, [](auto& costs) -> auto& { return costs.network_spread; });
+  call(
+      "peer_start", 0.02, 20, [](auto& costs) -> auto& { return costs.peer_start; });
+  call(
+      "host_launch", 2, 150, [](auto& costs) -> auto& { return costs.host_launch; });
+  call(
+      "host_channel", 0.02, 6, [](auto& costs) -> auto& { return costs.host_channel; });
+  all.push_back(time("nvls_loop", Group::simple, 0.5, 40, nccl([](auto& costs) -> auto& { return costs.nvls_loop; })));
+  all.push_back(share("nvls_efficiency", 0.3, kPull, nccl([](auto& costs) -> auto& { return costs.nvls_efficiency; })));
   all.push_back(
-      share("network_efficiency", 0.05, 0.92, nccl([](auto& costs) -> auto& { return costs.network_efficiency; })));
-  all.push_back(time("host_launch", 2, 40, 150, nccl([](auto& costs) -> auto& { return costs.host_launch; })));
-  all.push_back(time("host_channel", 0.02, 1.2, 6, nccl([](auto& costs) -> auto& { return costs.host_channel; })));
+      share("node_efficiency", 0.1, kPullOfNode, nccl([](auto& costs) -> auto& { return costs.node_efficiency; })));
+  all.push_back(share("network_efficiency", 0.05, kPullOfNetwork,
+                      nccl([](auto& costs) -> auto& { return costs.network_efficiency; })));
   return all;
 }
 

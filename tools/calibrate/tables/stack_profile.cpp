@@ -58,6 +58,7 @@ Json nccl_json(const NcclCosts& costs) {
   put(json, "idle", costs.idle, usual.idle);
   put(json, "nvls_start", costs.nvls_start, Time::zero());
   put(json, "nvls_loop", costs.nvls_loop, Time::zero());
+  put(json, "network_spread", costs.network_spread, Time::zero());
   put(json, "peer_start", costs.peer_start, Time::zero());
   put(json, "nvls_efficiency", costs.nvls_efficiency, usual.nvls_efficiency);
   put(json, "node_efficiency", costs.node_efficiency, usual.node_efficiency);

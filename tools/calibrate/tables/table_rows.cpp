@@ -6,7 +6,6 @@
 #include <future>
 #include <thread>
 
-#include "models/execution/choice.hpp"
 #include "sim/time.hpp"
 #include "tools/verify/measured_points.hpp"
 
@@ -26,13 +25,16 @@ void add_rows(const std::vector<Case>& cases, std::vector<TableRow>& rows) {
   for (const TablePoint& point : points) {
     const auto& sizes = scenario_case.sizes;
     if (std::find(sizes.begin(), sizes.end(), point.size) == sizes.end() || point.time_us <= 0) { continue; }
-    rows.push_back({cases.size() - 1, table, point.size, point.time_us, point.spike});
+    rows.push_back({.in_case = cases.size() - 1,
+                    .table = table,
+                    .size = point.size,
+                    .measured_us = point.time_us,
+                    .spike = point.spike});
   }
 }
 
-double simulated_us(const Case& scenario_case, Bytes size) {
-  const RunRequest request = scenario_case.request(size, {});
-  return static_cast<double>(choose_fastest(request).result.time.count()) * 1e-6;
+double simulated_us(const Case& scenario_case, const TableRow& row) {
+  return static_cast<double>(row.times->fastest(scenario_case.request(row.size, {})).count()) * 1e-6;
 }
 
 std::size_t band(Bytes size) {
@@ -61,7 +63,7 @@ void simulate(Tables& tables, const Profile& profile) {
   const auto work = [&] {
     for (std::size_t i = next++; i < tables.rows.size(); i = next++) {
       TableRow& row = tables.rows[i];
-      row.simulated_us = simulated_us(tables.cases[row.in_case], row.size);
+      row.simulated_us = simulated_us(tables.cases[row.in_case], row);
     }
   };
   std::vector<std::future<void>> running;

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "models/profile.hpp"
+#include "tools/calibrate/tables/row_times.hpp"
 #include "tools/scenario/scenario.hpp"
 
 namespace athanor {
@@ -16,6 +19,7 @@ struct TableRow {
   double measured_us = 0;
   bool spike = false;       ///< isolated: fitted with the others, whose weight it does not have, and not judged
   double simulated_us = 0;  ///< by the last simulate()
+  std::shared_ptr<RowTimes> times = std::make_shared<RowTimes>();
 };
 
 /// Measured tables and the cases that simulate them.

@@ -65,7 +65,7 @@ TEST_CASE("a machine on NVSwitch: GPUs meet there, each NIC is under the switch 
   const Cluster one = built(import.fabric.cluster);
   REQUIRE(one.endpoints.size() == 4);
   CHECK(passes(one, 0, 3) == std::vector{VertexKind::gpu, VertexKind::nvswitch, VertexKind::gpu});
-  CHECK(width(one, 0, 3) == 20.6_GBps * 18);
+  CHECK(width(one, 0, 3) == 22.2_GBps * 18);
   nlohmann::ordered_json two = import.fabric.cluster;
   two["nodes"] = 2;
   two["fabric"] = {{"kind", "star"}, {"switch", "QM9700"}};
@@ -100,10 +100,10 @@ TEST_CASE("NVLinks that a GPU has enough of are cables, others one NVSwitch, oth
   };
   const Cluster cables = built(import_matrix(four("NV4"), a100()).fabric.cluster);
   CHECK(passes(cables, 0, 3).size() == 2);
-  CHECK(width(cables, 0, 3) == 80_GBps);
+  CHECK(width(cables, 0, 3) == 22.2_GBps * 4);
   const Cluster switched = built(import_matrix(four("NV12"), a100()).fabric.cluster);
   CHECK(passes(switched, 0, 3).size() == 3);
-  CHECK(width(switched, 0, 3) == 240_GBps);
+  CHECK(width(switched, 0, 3) == 22.2_GBps * 12);
   FabricHints none = a100();
   none.hardware.gpu = "L40S-48GB";
   CHECK(import_matrix(four("NV4"), none).says("the matrix has NVLinks, and L40S-48GB has none"));

@@ -1,0 +1,45 @@
+#include "tools/calibrate/tables/row_times.hpp"
+
+#include <doctest/doctest.h>
+
+#include "models/execution/choice.hpp"
+#include "tests/tools/command_line_fixture.hpp"
+#include "tools/scenario/library.hpp"
+#include "tools/scenario/scenario.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+
+TEST_CASE("remembered times are those of runs, whatever figure has changed in between") {
+  const Folder folder;
+  const std::string path = folder.write("s.json", R"({"cluster": {"node": "DGX-H100", "nodes": 2, "fabric": {"kind":
+    "star", "switch": "QM9700"}}, "profile": "nccl-generic-hopper", "collective": {"kind": "all_reduce", "sizes": "64KiB,8MiB"}})");
+  Problems problems;
+  Scenario scenario = read_scenario(path, Library(ATHANOR_TEST_SCENARIOS), {}, problems);
+  problems.throw_if_any();
+  Case& only = scenario.cases.front();
+  only.profile.nccl->choosing = NcclChoosing::fastest;
+  const Profile start = only.profile;
+  for (const Bytes size : only.sizes) {
+    RowTimes times;
+    const auto check = [&](const auto& change) {
+      only.profile = start;
+      change(only.profile);
+      const RunRequest request = only.request(size, {});
+      CHECK(times.fastest(request) == choose_fastest(request).result.time);
+    };
+    for (int again = 0; again < 2; ++again) {
+      check([](Profile&) {});
+      check([](Profile& profile) { profile.launch += 3_us; });
+      check([](Profile& profile) { profile.nccl->host_launch = 200_us; });
+      check([](Profile& profile) { profile.nccl->network_spread = 4_us; });
+      check([](Profile& profile) { profile.nccl->nvls_start = 40_us; });
+      check([](Profile& profile) { profile.nccl->nvls_loop = 12_us; });
+      check([](Profile& profile) { profile.nccl->of(NcclProtocol::ll).step = 2_us; });
+      check([](Profile& profile) { profile.nccl->of(NcclProtocol::ll128).rate = 2_GBps; });
+      check([](Profile& profile) { profile.nccl->of(NcclProtocol::simple).network_latency = 90_us; });
+      check([](Profile& profile) { profile.nccl->of(NcclProtocol::ll).network_rate = 0.5_GBps; });
+      check([](Profile& profile) { profile.nccl->network_efficiency = {1, 3}; });
+    }
+  }
+}
