@@ -162,7 +162,7 @@ ExitCode calibrate_on_tables(const Invocation& invocation, const Streams& stream
   again.choosings = {fit.profile.nccl->choosing};
   if (holds_out(invocation, "sizes")) { hold_outs.sizes = hold_out_sizes(tables, start, again); }
   if (holds_out(invocation, "tables")) { hold_outs.tables = hold_out_tables(tables, start, again); }
-  again.choosings = {start.nccl->choosing};
+  again.choosings = {NcclChoosing::algorithm};  // the safest where nothing is known of a stack
   if (holds_out(invocation, "anchors")) { hold_outs.anchors = hold_out_but_anchors(tables, start, again); }
   progress.clear();
   const StackNote note{.name = profile_name(invocation),

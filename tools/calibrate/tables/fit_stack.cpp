@@ -53,7 +53,7 @@ StackParameters candidates(Tables tables, const Profile& start, const StackFitSe
 StackFit fit_with(const Tables& tables, const Profile& start, NcclChoosing choosing, const StackFitSettings& settings) {
   Profile centre = start;
   centre.nccl->choosing = choosing;
-  StackSearch search(tables, centre);
+  StackSearch search(tables, centre, settings.pull);
   StackParameters parameters = candidates(tables, centre, settings);
   search.anchor(parameters);
   search.refine(parameters, settings.cycles);

@@ -14,7 +14,8 @@ struct StackFitSettings {
   std::size_t most_free = 8;      ///< of these
   /// Whose word decides what runs: that of the least loss, of a fit with each. At least one.
   std::vector<NcclChoosing> choosings{NcclChoosing::tuner, NcclChoosing::algorithm, NcclChoosing::fastest};
-  int cycles = 3;  ///< over the groups of figures
+  int cycles = 3;   ///< over the groups of figures
+  double pull = 1;  ///< of figures towards those of the start, as a share of the usual one
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
 

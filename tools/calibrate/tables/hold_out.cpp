@@ -81,15 +81,18 @@ std::vector<HoldOut> hold_out_but_anchors(const Tables& tables, const Profile& s
                                           const StackFitSettings& settings) {
   constexpr std::ptrdiff_t kSmallest = 3;
   constexpr std::ptrdiff_t kLargest = 2;
+  constexpr double kLittle = 0.01;  // these figures are told by their rows, few as they are
   std::vector<TableRow> all;
   for (std::size_t i = 0; i < tables.cases.size(); ++i) {
     const std::vector<TableRow> rows = table(tables, i);
     if (std::ssize(rows) <= kSmallest + kLargest) { continue; }
     StackFitSettings floor = settings;
+    floor.pull = kLittle;
     // Small messages take the launch and latencies of LL, and do not tell one from the other.
     floor.free = {start.nccl->host_launch > Time::zero() ? "host_launch" : "launch", "LL.network_latency"};
     Profile profile = fit_on(tables, {rows.begin(), rows.begin() + kSmallest}, start, floor);
     StackFitSettings rate = settings;
+    rate.pull = kLittle;
     rate.free = {"node_efficiency", "network_efficiency", "nvls_efficiency"};
     profile = fit_on(tables, {rows.end() - kLargest, rows.end()}, profile, rate);
     const std::vector<TableRow> rest = judged(tables, {rows.begin() + kSmallest, rows.end() - kLargest}, profile);

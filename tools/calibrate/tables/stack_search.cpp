@@ -66,7 +66,7 @@ double StackSearch::loss_of(const Profile& profile, Tables& tables) const {
     const double folds = std::log(each->cost.get(profile) / each->cost.get(centre_));
     pull += each->pull * each->pull * folds * folds;
   }
-  return stack_loss(tables.rows) + pull / static_cast<double>(std::max<std::size_t>(1, tables.rows.size()));
+  return stack_loss(tables.rows) + pull_ * pull / static_cast<double>(std::max<std::size_t>(1, tables.rows.size()));
 }
 
 double StackSearch::row_loss() {

@@ -17,7 +17,8 @@ double stack_loss(const std::vector<TableRow>& rows);
 /// end. Loss is stack_loss() and a weak pull towards the figures of `centre`, which decides what the rows do not.
 class StackSearch {
  public:
-  StackSearch(Tables tables, const Profile& centre) : tables_(std::move(tables)), centre_(centre), profile_(centre) {}
+  StackSearch(Tables tables, const Profile& centre, double pull)
+      : tables_(std::move(tables)), centre_(centre), profile_(centre), pull_(pull) {}
 
   /// What the ends of the tables tell almost alone: rates by the two largest sizes of each, where they are large, calls
   /// by the three smallest.
@@ -41,6 +42,7 @@ class StackSearch {
   Tables tables_;
   Profile centre_;
   Profile profile_;
+  double pull_;           ///< as a share of what parameters say
   StackParameters free_;  ///< those that the pull counts
 };
 
