@@ -116,6 +116,8 @@ std::optional<std::uint32_t> FabricDraft::find(const std::string& name) const {
   return found == numbers_.end() ? std::nullopt : std::optional(found->second);
 }
 
+void FabricDraft::note(std::string text) { notes_.push_back(std::move(text)); }
+
 void FabricDraft::problem(int line, std::string code, std::string message, std::string hint) {
   ++told_;
   if (told_ > ImportedRows::kMostProblems + 1) { return; }

@@ -44,7 +44,7 @@ class FabricDraft {
   const std::optional<NodeIdentity>& identity() const { return identity_; }
 
   /// What was assumed or left out, for people.
-  void note(std::string text) { notes_.push_back(std::move(text)); }
+  void note(std::string text);
   void problem(int line, std::string code, std::string message, std::string hint = "");
   /// Whether nothing was wrong so far.
   bool ok() const { return told_ == 0; }
