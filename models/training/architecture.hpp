@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace athanor {
+
+/// How queries, keys and values of a layer are made.
+struct Attention {
+  enum class Kind : std::uint8_t { grouped, latent };
+  Kind kind = Kind::grouped;      ///< grouped: every head its own keys, or some share them (kv_heads < heads)
+  std::uint32_t heads = 1;        ///< of queries
+  std::uint32_t kv_heads = 1;     ///< divides `heads`; latent: of no meaning
+  std::uint32_t head_size = 1;    ///< of queries and keys; latent: without its rotary part
+  std::uint32_t value_size = 1;   ///< of values; equal to head_size unless latent
+  std::uint32_t rotary_size = 0;  ///< latent: the rotary part of queries, and of the one key that heads share
+  std::uint32_t query_rank = 0;   ///< latent: of compressed queries; 0: not compressed
+  std::uint32_t kv_rank = 0;      ///< latent: of compressed keys and values
+  std::uint32_t window = 0;       ///< tokens that one attends to; 0: all before it
+  bool causal = true;
+  bool operator==(const Attention&) const = default;
+};
+
+/// Experts of a layer, in place of its MLP.
+struct Experts {
+  std::uint32_t experts = 1;
+  std::uint32_t chosen = 1;      ///< of them by each token
+  std::uint32_t ffn = 1;         ///< of one expert
+  std::uint32_t shared_ffn = 0;  ///< of what every token goes through beside them
+  std::vector<bool> layers;      ///< which layers have them; the others have an MLP
+  bool operator==(const Experts&) const = default;
+};
+
+/// A transformer, as far as it decides how much is computed, stored and sent.
+struct Transformer {
+  std::string name;
+  std::uint32_t layers = 1;
+  std::uint32_t hidden = 1;
+  Attention attention;
+  std::uint32_t ffn = 1;  ///< intermediate size of the MLP
+  bool gated = true;      ///< MLP of three matrices (SwiGLU and its kin), else of two
+  bool biases = false;    ///< of linear layers
+  std::optional<Experts> experts;
+  std::uint32_t vocabulary = 1;
+  bool tied = false;                    ///< one matrix for embedding and output
+  std::uint32_t positions = 0;          ///< learned ones; 0: rotary or none
+  std::uint32_t next_token_layers = 0;  ///< further layers that predict the tokens after the next (DeepSeek-V3: 1)
+  bool operator==(const Transformer&) const = default;
+};
+
+/// One layer of anything else, such as a convolution network, as its author gives it.
+struct PlainLayer {
+  std::string name;
+  double parameters = 0;
+  double forward_flops = 0;   ///< per sample
+  double backward_flops = 0;  ///< per sample; 0: twice the forward ones
+  double activations = 0;     ///< elements per sample that are kept for backward
+  double output = 0;          ///< elements per sample that the next layer gets
+};
+
+/// What is trained: a transformer, or layers.
+struct TrainedModel {
+  std::string name;
+  std::optional<Transformer> transformer;
+  std::vector<PlainLayer> layers;  ///< where there is no transformer
+};
+
+}  // namespace athanor

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/training/parallel_plan.hpp"
+#include "sim/units.hpp"
+
+namespace athanor {
+
+/// Something that one GPU computes: what of it there is to do, not how long it takes.
+struct Kernel {
+  enum class Kind : std::uint8_t {
+    gemm,       ///< `count` products of (m x k) by (k x n)
+    attention,  ///< fused: `flops`, and `bytes` of memory
+    memory,     ///< element-wise and the like: `bytes` read and written
+  };
+  Kind kind = Kind::memory;
+  const char* label = "";  ///< "qkv", "attention", "norm": a literal
+  Precision precision = Precision::bf16;
+  double count = 1;  ///< not always whole: an average of tokens per expert
+  double m = 0;
+  double n = 0;
+  double k = 0;
+  double flops = 0;  ///< of gemm: 2 count m n k
+  double bytes = 0;
+};
+
+using Kernels = std::vector<Kernel>;
+
+}  // namespace athanor

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/units.hpp"
+
+namespace athanor {
+
+/// In which order micro-batches go through the stages of a pipeline.
+enum class PipelineKind : std::uint8_t { gpipe, one_f_one_b, interleaved, zb_h1, zb_h2, zb_v, dual_pipe };
+
+/// What is computed a second time in backward instead of being kept.
+enum class Recompute : std::uint8_t { none, selective, full };
+
+/// What data-parallel ranks share out among themselves.
+enum class Sharding : std::uint8_t {
+  none,        ///< all-reduce of gradients (DDP)
+  optimizer,   ///< ZeRO-1, Megatron's distributed optimizer: reduce-scatter of gradients, all-gather of parameters
+  gradients,   ///< ZeRO-2, SHARD_GRAD_OP
+  parameters,  ///< ZeRO-3, FSDP FULL_SHARD
+};
+
+/// The precision that matrices are multiplied in.
+enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8, fp4 };
+std::string_view name(Precision precision);
+
+/// How a model is spread over GPUs. ranks = tensor x context x pipeline x data; expert groups are made of the
+/// data (and context) dimension: expert x expert_tensor divides tensor x context x data.
+struct ParallelPlan {
+  std::uint32_t tensor = 1;
+  std::uint32_t context = 1;
+  std::uint32_t pipeline = 1;
+  std::uint32_t data = 1;
+  std::uint32_t expert = 1;
+  std::uint32_t expert_tensor = 1;   ///< of experts; 1 or `tensor`
+  std::uint32_t virtual_stages = 1;  ///< chunks of layers of each stage (interleaved)
+  PipelineKind schedule = PipelineKind::one_f_one_b;
+  /// Which dimension of ranks varies fastest, as Megatron-LM spells it.
+  std::string order = "tp-cp-ep-dp-pp";
+
+  std::uint32_t micro_batch = 1;   ///< sequences (samples)
+  std::uint32_t global_batch = 1;  ///< of all ranks, per step; micro_batch x data divides it
+  std::uint32_t sequence = 2048;   ///< tokens
+  Precision precision = Precision::bf16;
+
+  bool sequence_parallel = false;   ///< all-gather and reduce-scatter in place of all-reduce over tensor ranks
+  bool overlap_tensor = false;      ///< their communication beside the GEMMs that need it, in pieces
+  bool overlap_gradients = false;   ///< reduction beside backward, in buckets
+  bool overlap_parameters = false;  ///< all-gather beside forward
+  bool overlap_pipeline = true;     ///< activations are sent beside computing
+  Recompute recompute = Recompute::none;
+  std::uint32_t recompute_layers = 0;  ///< full, of each stage (or chunk): so many; 0: all
+  Sharding sharding = Sharding::none;
+  std::uint32_t shard_group = 0;     ///< hierarchical sharding: ranks that hold one copy; 0: all data ranks
+  Bytes bucket{40'000'000};          ///< of gradients that are reduced at once
+  std::uint32_t gradient_bytes = 4;  ///< of a gradient that is reduced
+  std::uint32_t prefetch = 1;        ///< layers that are gathered ahead (sharding parameters)
+
+  std::uint32_t ranks() const { return tensor * context * pipeline * data; }
+  std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }
+};
+
+}  // namespace athanor
