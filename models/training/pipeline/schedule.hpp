@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,9 @@ struct PipelineTask {
     backward,  ///< both gradients, of inputs and of weights
     backward_input,
     backward_weight,
-    forward_backward,  ///< a forward and a backward side by side (DualPipe): `micro_batch` and `other` ...
+    /// The forward of `micro_batch` through `chunk` side by side with the whole backward of `other` through
+    /// `other_chunk` (dual_pipe).
+    forward_backward,
   };
   Kind kind = Kind::forward;
   std::uint32_t chunk = 0;  ///< of the stage
@@ -25,24 +28,58 @@ struct PipelineTask {
   bool operator==(const PipelineTask&) const = default;
 };
 
-/// What the stages of a pipeline do, in order.
+/// What the stages of a pipeline do, in order. Micro-batches pass every place of the model in ascending order, forward
+/// and backward.
 struct PipelineSchedule {
   std::uint32_t stages = 1;
-  std::uint32_t chunks = 1;                      ///< of layers, of each stage
+  std::uint32_t chunks = 1;  ///< of layers, of each stage, those of all replicas together
+  std::uint32_t micro_batches = 1;
   std::vector<std::vector<PipelineTask>> tasks;  ///< by stage
-  /// Where chunk `place` of the model's `stages * chunks` runs: stage and the stage's chunk. (Interleaved: place %
-  /// stages; zb_v and dual_pipe turn round.)
+  /// Where a place of the model is: stage and the stage's chunk. (Interleaved: place % stages; zb_v turns round.)
   struct Seat {
     std::uint32_t stage = 0;
     std::uint32_t chunk = 0;
+    bool operator==(const Seat&) const = default;
   };
-  std::vector<Seat> seats;     ///< by place in the model
-  std::uint32_t replicas = 1;  ///< of the model's parameters (dual_pipe: 2, one for each direction)
+  /// Of each replica one after the other, by place in the model: replica r begins at entry r * places().
+  std::vector<Seat> seats;
+  /// Of the model's parameters (dual_pipe: 2, one for each direction). Micro-batches are split among them: replica r
+  /// has those from r * micro_batches / replicas on.
+  std::uint32_t replicas = 1;
+
+  std::uint32_t places() const { return stages * chunks / replicas; }
+  /// The replica that a micro-batch goes through.
+  std::uint32_t replica_of(std::uint32_t micro_batch) const {
+    return static_cast<std::uint32_t>(std::uint64_t{micro_batch} * replicas / micro_batches);
+  }
+  /// By stage and chunk (stage * chunks + chunk): the entry of `seats`.
+  std::vector<std::uint32_t> entries() const;
 };
 
+/// `chunks`: of layers, of each stage, of one replica: 2 for zb_v, at least 2 for interleaved, else 1. `micro_batches`
+/// and `stages` at least 1. Sources: GPipe, Huang et al. 2019; 1F1B and interleaved, Narayanan et al. 2021 and
+/// Megatron-LM (core 0.11: megatron/core/pipeline_parallel/schedules.py); zb_h1, zb_h2, zb_v, Qi et al. 2024 (Zero
+/// Bubble Pipeline Parallelism), as drawn there for passes of equal length; dual_pipe, DeepSeek-AI 2025 (DualPipe).
+/// Interleaved micro-batches go through a chunk in groups: of the least number, from `stages` on, that leaves no last
+/// group smaller than `stages`, as Megatron-LM asks.
 /// Throws SimulationError("pipeline-does-not-fit") where the schedule cannot be made for these numbers, saying which
-/// would do. `micro_batches` and `stages` at least 1.
+/// would do.
 PipelineSchedule pipeline_schedule(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks,
                                    std::uint32_t micro_batches);
+
+/// What is wrong with a schedule; nothing: every micro-batch has its forward and its backward (whole, or of inputs and
+/// then of weights) once at every place of its replica, and in these orders no task waits for ever.
+std::optional<std::string> fault_in(const PipelineSchedule& schedule);
+
+/// What a stage keeps for backward, in activations of one micro-batch through a whole stage (through all its chunks;
+/// dual_pipe: through those of one replica).
+struct HeldActivations {
+  double whole = 0;    ///< forward has been done, the backward of inputs has not ended
+  double weights = 0;  ///< the backward of inputs has been done, that of weights has not ended
+};
+
+/// At the moment at which whole + `weight_share` * weights is most: the share of activations that the backward of
+/// weights needs. Of equal moments the first. Requires a stage of the schedule.
+HeldActivations peak_activations(const PipelineSchedule& schedule, std::uint32_t stage, double weight_share = 1);
 
 }  // namespace athanor
