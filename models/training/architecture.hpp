@@ -19,7 +19,10 @@ struct Attention {
   std::uint32_t query_rank = 0;   ///< latent: of compressed queries; 0: not compressed
   std::uint32_t kv_rank = 0;      ///< latent: of compressed keys and values
   std::uint32_t window = 0;       ///< tokens that one attends to; 0: all before it
+  std::uint32_t full_every = 0;   ///< of so many layers the last one has no window; 0: all have it
   bool causal = true;
+  bool norms = false;  ///< of queries and keys, over a head (Qwen 3); latent attention has its own two anyway
+  bool sinks = false;  ///< a trained score per head beside those of tokens (gpt-oss)
   bool operator==(const Attention&) const = default;
 };
 
@@ -29,7 +32,7 @@ struct Experts {
   std::uint32_t chosen = 1;      ///< of them by each token
   std::uint32_t ffn = 1;         ///< of one expert
   std::uint32_t shared_ffn = 0;  ///< of what every token goes through beside them
-  std::vector<bool> layers;      ///< which layers have them; the others have an MLP
+  std::vector<bool> layers;      ///< one for each layer: has it experts? The others have an MLP
   bool operator==(const Experts&) const = default;
 };
 
@@ -39,9 +42,12 @@ struct Transformer {
   std::uint32_t layers = 1;
   std::uint32_t hidden = 1;
   Attention attention;
-  std::uint32_t ffn = 1;  ///< intermediate size of the MLP
-  bool gated = true;      ///< MLP of three matrices (SwiGLU and its kin), else of two
-  bool biases = false;    ///< of linear layers
+  std::uint32_t ffn = 1;     ///< intermediate size of the MLP
+  bool gated = true;         ///< MLP of three matrices (SwiGLU and its kin), else of two
+  bool biases = false;       ///< of linear layers, experts and router
+  bool qkv_biases = false;   ///< of queries, keys and values alone (Qwen 2)
+  bool norm_biases = false;  ///< LayerNorm, else RMSNorm
+  std::uint32_t norms = 2;   ///< in each layer; 4: after attention and MLP, too (Grok-1, Gemma 2)
   std::optional<Experts> experts;
   std::uint32_t vocabulary = 1;
   bool tied = false;                    ///< one matrix for embedding and output
@@ -66,5 +72,43 @@ struct TrainedModel {
   std::optional<Transformer> transformer;
   std::vector<PlainLayer> layers;  ///< where there is no transformer
 };
+
+/// What contradicts itself in a transformer, in the user's words; empty: nothing.
+std::vector<std::string> contradictions(const Transformer& model);
+
+/// Layers beyond the last (those that predict further tokens) are as the last.
+bool has_experts(const Transformer& model, std::uint32_t layer);
+/// Of layer `layer`; 0: it attends to all.
+std::uint32_t window_of(const Transformer& model, std::uint32_t layer);
+
+/// Elements of the vectors that one token's heads multiply, all heads together.
+struct HeadSizes {
+  double queries = 0;  ///< and of the keys that they meet
+  double values = 0;
+};
+HeadSizes head_sizes(const Attention& attention);
+
+/// Trained numbers of one layer, by how tensor and expert parallelism spread them. Whole numbers, as doubles.
+struct LayerParameters {
+  double split = 0;    ///< over tensor ranks: queries, output projection, MLP, shared expert
+  double keys = 0;     ///< keys and values of grouped attention: over tensor ranks while there are kv_heads to split
+  double whole = 0;    ///< on every tensor rank: norms, router, biases of outputs, projections into compressed vectors
+  double experts = 0;  ///< of all of them: over expert ranks
+  double total() const { return split + keys + whole + experts; }
+};
+LayerParameters layer_parameters(const Transformer& model, std::uint32_t layer);
+/// One layer that predicts a further token: a layer, the projection of two vectors into one, and three norms. It shares
+/// embedding and output with the model.
+LayerParameters next_token_parameters(const Transformer& model);
+/// Of tokens and learned positions.
+double embedding_parameters(const Transformer& model);
+/// The last norm and the matrix that makes logits, unless that is the embedding.
+double output_parameters(const Transformer& model);
+
+/// All of a model, without its next-token layers, as names of models count.
+double parameters(const Transformer& model);
+double parameters(const TrainedModel& model);
+/// Of one token: chosen and shared experts only; embedding and output included.
+double active_parameters(const Transformer& model);
 
 }  // namespace athanor

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/units.hpp"
@@ -25,6 +26,8 @@ enum class Sharding : std::uint8_t {
 /// The precision that matrices are multiplied in.
 enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8, fp4 };
 std::string_view name(Precision precision);
+/// Of one number of it; fp4: a half.
+double bytes_of(Precision precision);
 
 /// How a model is spread over GPUs. ranks = tensor x context x pipeline x data; expert groups are made of the
 /// data (and context) dimension: expert x expert_tensor divides tensor x context x data.
@@ -50,6 +53,8 @@ struct ParallelPlan {
   bool overlap_gradients = false;   ///< reduction beside backward, in buckets
   bool overlap_parameters = false;  ///< all-gather beside forward
   bool overlap_pipeline = true;     ///< activations are sent beside computing
+  bool fused_attention = true;      ///< FlashAttention and its kin; else scores are made, kept and read (before 2022)
+  bool dropout = false;             ///< masks are made and kept
   Recompute recompute = Recompute::none;
   std::uint32_t recompute_layers = 0;  ///< full, of each stage (or chunk): so many; 0: all
   Sharding sharding = Sharding::none;
@@ -61,5 +66,11 @@ struct ParallelPlan {
   std::uint32_t ranks() const { return tensor * context * pipeline * data; }
   std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }
 };
+
+struct Transformer;
+
+/// Why this transformer cannot be spread like that, in the user's words; empty: it can. How layers go to pipeline
+/// stages is not asked here.
+std::vector<std::string> contradictions(const Transformer& model, const ParallelPlan& plan);
 
 }  // namespace athanor

@@ -1,0 +1,87 @@
+#include "models/training/parallel_plan.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/training/architecture.hpp"
+
+namespace athanor {
+
+std::string_view name(Precision precision) {
+  switch (precision) {
+    case Precision::fp32: return "fp32";
+    case Precision::tf32: return "tf32";
+    case Precision::fp16: return "fp16";
+    case Precision::bf16: return "bf16";
+    case Precision::fp8: return "fp8";
+    case Precision::fp4: return "fp4";
+  }
+  return "";
+}
+
+double bytes_of(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+    case Precision::tf32: return 4;
+    case Precision::fp16:
+    case Precision::bf16: return 2;
+    case Precision::fp8: return 1;
+    case Precision::fp4: return 0.5;
+  }
+  return 0;
+}
+
+namespace {
+
+/// `parts` divides `whole`, or one of them is a multiple of the other where `either`.
+void check_divides(std::uint32_t whole, std::string_view what, std::uint32_t parts, std::string_view ranks, bool either,
+                   std::vector<std::string>& faults) {
+  if (parts > 0 && (whole % parts == 0 || (either && parts % whole == 0))) { return; }
+  faults.push_back(fmt::format("{} {} cannot be spread evenly over {} {} ranks", whole, what, parts, ranks));
+}
+
+void check_experts(const Transformer& model, const ParallelPlan& plan, std::vector<std::string>& faults) {
+  const Experts& experts = *model.experts;
+  check_divides(experts.experts, "experts", plan.expert, "expert", false, faults);
+  check_divides(experts.ffn, "elements of an expert", plan.expert_tensor, "expert tensor", false, faults);
+  const std::uint32_t ranks = plan.tensor * plan.context * plan.data;
+  const std::uint32_t group = std::max(1U, plan.expert * plan.expert_tensor);
+  if (ranks % group != 0) {
+    faults.push_back(
+        fmt::format("expert x expert tensor = {} does not divide tensor x context x data = {}", group, ranks));
+  }
+  if (plan.expert_tensor != 1 && plan.expert_tensor != plan.tensor) {
+    faults.push_back(fmt::format("expert tensor ranks are 1 or as many as tensor ranks ({})", plan.tensor));
+  }
+  if (plan.tensor > 1 && !plan.sequence_parallel && (plan.expert > 1 || plan.expert_tensor == 1)) {
+    faults.emplace_back("tensor ranks beside experts need sequence parallelism: else each of them routes every token");
+  }
+  if (experts.shared_ffn > 0) {
+    check_divides(experts.shared_ffn, "elements of the shared expert", plan.tensor, "tensor", false, faults);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> contradictions(const Transformer& model, const ParallelPlan& plan) {
+  std::vector<std::string> faults;
+  check_divides(model.attention.heads, "heads", plan.tensor, "tensor", false, faults);
+  if (model.attention.kind == Attention::Kind::grouped) {
+    check_divides(model.attention.kv_heads, "heads of keys and values", plan.tensor, "tensor", true, faults);
+  }
+  check_divides(model.ffn, "elements of the MLP", plan.tensor, "tensor", false, faults);
+  const std::uint32_t parts = plan.context * (plan.sequence_parallel ? plan.tensor : 1);
+  check_divides(plan.sequence, "tokens", parts, plan.sequence_parallel ? "context x tensor" : "context", false, faults);
+  if (model.experts) {
+    check_experts(model, plan, faults);
+  } else if (plan.expert > 1 || plan.expert_tensor > 1) {
+    faults.emplace_back("expert ranks need a model with experts");
+  }
+  if (plan.context > 1 && !plan.fused_attention) {
+    faults.emplace_back("context parallelism needs fused attention: the scores of a whole sequence are on no GPU");
+  }
+  return faults;
+}
+
+}  // namespace athanor
