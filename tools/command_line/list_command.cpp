@@ -9,6 +9,7 @@
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/list_algorithms.hpp"
 #include "tools/command_line/list_engines.hpp"
+#include "tools/command_line/list_models.hpp"
 #include "tools/command_line/list_topologies.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/scenario/cluster_section.hpp"
@@ -65,7 +66,7 @@ struct Topic {
 constexpr Topic kTopics[] = {{"presets", &presets}, {"profiles", &profiles}, {"measurements", &measurements}};
 
 const Topic& find_topic(const std::string& word) {
-  std::vector<std::string> names{"algorithms", "topologies", "engines"};
+  std::vector<std::string> names{"algorithms", "topologies", "engines", "models"};
   for (const Topic& topic : kTopics) {
     if (topic.name == word) { return topic; }
     names.emplace_back(topic.name);
@@ -109,11 +110,22 @@ void check_options(const Invocation& invocation) {
   }
 }
 
+ExitCode list_models(const Invocation& invocation, const Streams& streams) {
+  const Json models = models_json(invocation.library);
+  if (invocation.has("json")) {
+    write_json(invocation, streams, text_of(Json{{"results", models}}, 2));
+  } else {
+    streams.out(models_text(models, invocation.verbose));
+  }
+  return ExitCode::ok;
+}
+
 ExitCode list(const Invocation& invocation, const Streams& streams) {
   const std::string& topic = invocation.arguments[0];
   if (topic == "algorithms") { return list_algorithms(invocation, streams); }
-  if (topic == "topologies" || topic == "engines") {
+  if (topic == "topologies" || topic == "engines" || topic == "models") {
     check_options(invocation);
+    if (topic == "models") { return list_models(invocation, streams); }
     return topic == "engines" ? list_engines(invocation, streams) : list_topologies(invocation, streams);
   }
   const Rows rows = find_topic(topic).rows(invocation.library);
@@ -130,13 +142,13 @@ ExitCode list(const Invocation& invocation, const Streams& streams) {
 
 Command list_command() {
   return {.name = "list",
-          .summary = "lists algorithms, topologies, engines, presets, profiles or measurements",
-          .arguments = "algorithms|topologies|engines|presets|profiles|measurements",
+          .summary = "lists algorithms, topologies, engines, models, presets, profiles or measurements",
+          .arguments = "algorithms|topologies|engines|models|presets|profiles|measurements",
           .explanation =
               "The names that scenarios may use. Algorithms come with their steps and bytes, and with\n"
               "--verbose with how they go, their closed form and its source. So do topologies, with their\n"
               "keys, sizes, diameter and bisection, and the engines of networks with their limits, costs,\n"
-              "sources and what is assumed of them.\n",
+              "sources and what is assumed of them. Models that are trained come with their parameters.\n",
           .example = "athanor list algorithms --collective all_reduce --ranks 16 --size 64MiB",
           .least_arguments = 1,
           .most_arguments = 1,
