@@ -54,6 +54,14 @@ Candidate Candidate::in_chunks_of(Bytes chunk) const {
   return other;
 }
 
+std::optional<Candidate> Candidate::on(const RunRequest& elsewhere) const {
+  Candidate other(elsewhere, algorithm_, protocol_);
+  if (other.refuses()) { return std::nullopt; }
+  if (other.layout_.chunk == layout_.chunk) { return other; }
+  return other.in_chunks_of(layout_.chunk == Elements::max() ? Bytes::max()
+                                                             : request_.element_size * layout_.chunk.count());
+}
+
 RunResult Candidate::run(const SimulationOptions& options) const {
   const bool over_slots = aggregates(algorithm_) && request_.aggregation && request_.aggregation->slots;
   if (over_slots && payload(request_) > Bytes::zero()) {

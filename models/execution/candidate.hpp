@@ -26,6 +26,8 @@ class Candidate {
   bool may_choose_chunk() const;
   /// The same in chunks of so much.
   Candidate in_chunks_of(Bytes chunk) const;
+  /// The same for another request, of the same collective elsewhere; none where it refuses. Borrows that request.
+  std::optional<Candidate> on(const RunRequest& elsewhere) const;
 
   /// Simulates it; of the result bound, limits and notes are for the caller.
   RunResult run(const SimulationOptions& options) const;

@@ -42,6 +42,8 @@ class Folding {
     folded_.first_lane = whole_.first_lane;
     folded_.queue_pairs = whole_.queue_pairs;
     for (const std::uint32_t lane : whole_.lane_of) { folded_.lane_of.push_back(lanes_.of[lane]); }
+    folded_.all_links = whole_.links;
+    folded_.class_of_link = links_.of;
     for (std::size_t i = 0; i < links_.member.size(); ++i) {
       folded_.links.push_back(whole_.links[links_.member[i]]);
       folded_.link_members.push_back(links_.members[i]);

@@ -53,10 +53,12 @@ struct Plan {
   std::vector<Start> starts{Start{}};
   std::vector<AgentCost> agent_costs;
   std::vector<ConnectionCost> connection_costs;
-  std::vector<std::uint32_t> first_lane;    ///< by agent, into `lane_of`
-  std::vector<std::uint32_t> lane_of;       ///< by agent and lane: the index into `lanes` that stands for it
-  std::vector<LinkId> links;                ///< by link of `network`: the link, or one member of its class
-  std::vector<std::uint32_t> link_members;  ///< by link of `network`: how many it stands for
+  std::vector<std::uint32_t> first_lane;     ///< by agent, into `lane_of`
+  std::vector<std::uint32_t> lane_of;        ///< by agent and lane: the index into `lanes` that stands for it
+  std::vector<LinkId> links;                 ///< by link of `network`: the link, or one member of its class
+  std::vector<std::uint32_t> link_members;   ///< by link of `network`: how many it stands for
+  std::vector<LinkId> all_links;             ///< of a quotient: of the whole, each
+  std::vector<std::uint32_t> class_of_link;  ///< and what of `network` stands for it
   std::uint32_t queue_pairs = 1;  ///< of connection c are [c * queue_pairs, (c + 1) * queue_pairs) of `network`
   NetworkPlan network;
 

@@ -37,8 +37,10 @@ std::uint32_t endpoints_per_node(const Fabric& fabric, const std::vector<VertexI
 /// A job from its wish to what it runs. Stays where it is: requests and candidates borrow from it.
 class Job {
  public:
-  Job(const JobsRequest& request, std::uint32_t number, TreeTurns* engines)
+  /// `pattern`: a job of the same collective whose choice it takes; null: it chooses for itself.
+  Job(const JobsRequest& request, std::uint32_t number, TreeTurns* engines, const Job* pattern)
       : number_(number),
+        pattern_(pattern),
         engines_(engines),
         cluster_(cluster_of_job(request.cluster, request.jobs[number].endpoints)),
         request_(own_request(request, request.jobs[number])) {
@@ -55,9 +57,9 @@ class Job {
     return {candidate().launch(), engines_ == nullptr ? std::vector<std::uint32_t>{} : engines_->before(number_)};
   }
 
-  JobResult result() {
+  JobResult result(const std::vector<JobResult>& before) const {
     JobResult result;
-    result.alone = complete(request_, *choice_);
+    result.alone = pattern_ != nullptr ? before[pattern_->number_].alone : complete(request_, *choice_);
     for (const PlacedTree& tree : trees_) { result.roots.push_back(cluster_.fabric->name(tree.switches.front())); }
     return result;
   }
@@ -80,6 +82,13 @@ class Job {
   }
 
   void choose() {
+    if (pattern_ != nullptr) {
+      if (auto like = pattern_->candidate().on(request_)) {
+        choice_.emplace(Choice{std::move(*like), pattern_->choice_->result, {}});
+        return;
+      }
+      pattern_ = nullptr;
+    }
     try {
       choice_.emplace(choose_fastest(request_));
     } catch (const SimulationError& error) {
@@ -101,6 +110,7 @@ class Job {
   }
 
   std::uint32_t number_;
+  const Job* pattern_;
   TreeTurns* engines_;
   Cluster cluster_;
   bool exhausted_ = false;
@@ -201,9 +211,11 @@ RunRequest request_of_job(const JobsRequest& all, const JobRequest& own, const C
 }
 
 Cluster cluster_of_job(const Cluster& cluster, const std::vector<std::uint32_t>& endpoints) {
+  std::vector<VertexId> chosen;
+  chosen.reserve(endpoints.size());
+  for (const std::uint32_t endpoint : endpoints) { chosen.push_back(cluster.endpoints.at(endpoint)); }
   Cluster part = cluster;
-  part.endpoints.clear();
-  for (const std::uint32_t endpoint : endpoints) { part.endpoints.push_back(cluster.endpoints.at(endpoint)); }
+  part.endpoints = std::move(chosen);
   if (part.endpoints == cluster.endpoints) { return part; }
   part.endpoints_per_node = endpoints_per_node(*cluster.fabric, part.endpoints);
   part.torus = {};
@@ -220,14 +232,15 @@ JobsResult run_jobs(const JobsRequest& request) {
   Jobs jobs;
   std::vector<JobStart> starts;
   for (std::uint32_t number = 0; number < request.jobs.size(); ++number) {
-    jobs.push_back(std::make_unique<Job>(request, number, engines ? &*engines : nullptr));
+    const Job* pattern = request.like_first && number > 0 ? jobs.front().get() : nullptr;
+    jobs.push_back(std::make_unique<Job>(request, number, engines ? &*engines : nullptr, pattern));
     starts.push_back(jobs.back()->start());
   }
   JobsResult result;
   result.simulated = run_side_by_side(request, jobs, starts);
   result.time = result.simulated.time;
   for (std::size_t number = 0; number < jobs.size(); ++number) {
-    JobResult& job = result.jobs.emplace_back(jobs[number]->result());
+    JobResult& job = result.jobs.emplace_back(jobs[number]->result(result.jobs));
     job.time = result.simulated.ends[number];
     for (const std::uint32_t before : starts[number].after) {
       const Time ended = result.simulated.ends[before];

@@ -30,6 +30,9 @@ struct JobsRequest {
   /// Of the switches of the network; null: they do not reduce and multicast. Where it names no fallback, a job that
   /// needs engines and gets none makes all fail.
   std::shared_ptr<const NetworkEngines> aggregation = nullptr;
+  /// Jobs of the same collective take what is fastest for the first of them, if it fits, without being tried alone:
+  /// their JobResult::alone is its. For many jobs that differ in where they are only.
+  bool like_first = false;
 };
 
 /// What became of one of the jobs.

@@ -70,6 +70,16 @@ Simulated simulate_on_gpus(const Plan& plan, const Schedule& schedule, std::uint
   return result;
 }
 
+/// What one of each class carried, for every member of it.
+std::vector<LinkLoad> of_each_link(const Plan& plan, const std::vector<LinkLoad>& classes) {
+  if (plan.all_links.empty()) { return classes; }
+  std::vector<LinkLoad> loads;
+  for (std::size_t link = 0; link < plan.all_links.size(); ++link) {
+    loads.push_back({plan.all_links[link], 1, classes[plan.class_of_link[link]].carried});
+  }
+  return loads;
+}
+
 }  // namespace
 
 Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
@@ -110,6 +120,7 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   result.time = executor.finish_time();
   result.ends = ends(plan, executor, options.jobs);
   result.loads = network.loads(packets ? simulator.now() : result.time);
+  if (options.each_link) { result.loads = of_each_link(plan, result.loads); }
   result.ports = network.ports(packets ? simulator.now() : result.time);
   result.lanes = static_cast<std::uint32_t>(plan.lanes.size());
   result.all_lanes = all_lanes;

@@ -29,6 +29,7 @@ struct SimulationOptions {
   bool classes = true;            ///< simulate one of each class of equal agents (exact)
   bool repeat_loops = true;       ///< multiply loops that repeat (exact)
   bool count_ports = false;       ///< Simulated::ports
+  bool each_link = false;         ///< Simulated::loads has every link, not one of each class
   Timeline* timeline = nullptr;   ///< draws what is simulated, every loop of it; nullptr: nothing
   Time timeline_offset;           ///< of the drawing: what happens before the schedule starts
   PrimitiveListener* listener = nullptr;  ///< told of every primitive, of every loop; where nothing is drawn
@@ -64,7 +65,7 @@ struct PacketCounters {
 struct Simulated {
   Time time;
   std::vector<Time> ends;       ///< of each of SimulationOptions::jobs
-  std::vector<LinkLoad> loads;  ///< of every class of links that is on some connection's path
+  std::vector<LinkLoad> loads;  ///< of every class of links that is on some connection's path, or of every link
   std::uint32_t lanes = 0;      ///< simulated, of `all_lanes`
   std::uint32_t all_lanes = 0;
   std::uint64_t primitives = 0;     ///< simulated

@@ -34,6 +34,7 @@ struct Workload {
   struct Stream {
     std::string name;  ///< "compute", "TP"
     bool ordered = true;
+    bool host = false;  ///< of a CPU: what is computed on it does not count as computing
   };
 
   /// Who takes part in collectives.
@@ -63,6 +64,7 @@ struct Workload {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
     std::shared_ptr<const EndpointGroups> pairs;  ///< groups of two: sender, receiver
+    bool eager = false;  ///< messages move when they are sent, and wait for their receivers; else when both have come
   };
 
   enum class Kind : std::uint8_t {
@@ -99,5 +101,8 @@ struct Workload {
   std::vector<Channel> channels;
   std::vector<std::string> labels;
 };
+
+/// Requires that every number names something that exists. A defect of whoever made it, not of a user.
+void check(const Workload& workload);
 
 }  // namespace athanor

@@ -1,0 +1,143 @@
+#include "models/workload/accounts.hpp"
+
+#include <algorithm>
+
+namespace athanor {
+
+namespace {
+
+using Kind = Workload::Kind;
+
+bool is_transfer(Kind kind) { return kind == Kind::call || kind == Kind::send || kind == Kind::receive; }
+
+Parallelism use_of(const Workload& workload, const Workload::Operation& operation) {
+  return operation.kind == Kind::call ? workload.communicators[workload.calls[operation.subject].communicator].use
+                                      : workload.channels[operation.subject].use;
+}
+
+/// Splits the time of one worker.
+class Account {
+ public:
+  Account(const Workload& workload, std::uint32_t number, const std::vector<OperationRecord>& records, Time time)
+      : workload_(workload), worker_(workload.workers[number]), number_(number), records_(records), time_(time) {
+    result_.labels.resize(workload.labels.size());
+  }
+
+  WorkerTime split() {
+    Time busy_until;
+    for (const std::uint32_t number : computations()) {
+      const OperationRecord& record = records_[number];
+      if (record.start > busy_until) { give_reasons(record.cause, busy_until, record.start); }
+      result_.computing += std::max(record.end, busy_until) - std::max(record.start, busy_until);
+      result_.labels[worker_.operations[number].label] += record.end - record.start;
+      busy_until = std::max(busy_until, record.end);
+    }
+    if (busy_until < time_) { give_reasons(last_operation(), busy_until, time_); }
+    return std::move(result_);
+  }
+
+ private:
+  bool computes(std::uint32_t number) const {
+    const Workload::Operation& operation = worker_.operations[number];
+    return operation.kind == Kind::compute && operation.time > Time::zero() && !worker_.streams[operation.stream].host;
+  }
+
+  /// In the order in which they ran.
+  std::vector<std::uint32_t> computations() const {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t number = 0; number < records_.size(); ++number) {
+      if (computes(number)) { all.push_back(number); }
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return records_[a].start < records_[b].start; });
+    return all;
+  }
+
+  std::uint32_t last_operation() const {
+    std::uint32_t last = OperationRecord::kNone;
+    for (std::uint32_t number = 0; number < records_.size(); ++number) {
+      if (last == OperationRecord::kNone || records_[number].end > records_[last].end) { last = number; }
+    }
+    return last;
+  }
+
+  /// Why nothing was computed from one time to another: what was waited for, what that had waited for, and so on.
+  void give_reasons(std::uint32_t operation, Time from, Time to) {
+    while (to > from && operation != OperationRecord::kNone) {
+      const OperationRecord& record = records_[operation];
+      const Time end = std::max(from, std::min(record.end, to));
+      result_.waiting += to - end;
+      to = end;
+      const Time start = std::max(from, std::min(record.start, to));
+      if (is_transfer(worker_.operations[operation].kind)) {
+        result_.exposed[static_cast<std::size_t>(use_of(workload_, worker_.operations[operation]))] += to - start;
+      } else {
+        result_.waiting += to - start;
+      }
+      const Time begin = std::max(from, std::min(record.begin, start));
+      result_.waiting += start - begin;
+      to = begin;
+      operation = record.cause;
+    }
+    if (to > from) { result_.waiting += to - from; }
+  }
+
+  const Workload& workload_;
+  const Workload::Worker& worker_;
+  std::uint32_t number_;
+  const std::vector<OperationRecord>& records_;
+  Time time_;
+  WorkerTime result_;
+};
+
+OperationId last_of_all(const Records& records) {
+  OperationId last{OperationRecord::kNone, OperationRecord::kNone};
+  Time end{-1};
+  for (std::uint32_t worker = 0; worker < records.size(); ++worker) {
+    for (std::uint32_t number = 0; number < records[worker].size(); ++number) {
+      if (records[worker][number].end <= end) { continue; }
+      end = records[worker][number].end;
+      last = {worker, number};
+    }
+  }
+  return last;
+}
+
+}  // namespace
+
+std::vector<WorkerTime> split_time(const Workload& workload, const Records& records, Time time) {
+  std::vector<WorkerTime> times;
+  for (std::uint32_t worker = 0; worker < records.size(); ++worker) {
+    times.push_back(Account(workload, worker, records[worker], time).split());
+  }
+  return times;
+}
+
+std::vector<CriticalPart> critical_path(const Workload& workload, const Records& records) {
+  std::vector<CriticalPart> path;
+  OperationId at = last_of_all(records);
+  while (at.operation != OperationRecord::kNone) {
+    const OperationRecord& record = records[at.worker][at.operation];
+    const Workload::Operation& operation = workload.workers[at.worker].operations[at.operation];
+    const bool transfer = is_transfer(operation.kind);
+    if (record.end > record.start) {
+      path.push_back({transfer ? CriticalPart::Kind::transfer : CriticalPart::Kind::compute, at.worker, operation.label,
+                      transfer ? use_of(workload, operation) : Parallelism::other, record.start, record.end});
+    }
+    if (transfer && record.last.worker != OperationRecord::kNone && record.last.worker != at.worker &&
+        record.start > record.begin) {
+      at = record.last;
+      at.operation = records[at.worker][at.operation].cause;
+    } else {
+      if (record.start > record.begin) {
+        path.push_back(
+            {CriticalPart::Kind::idle, at.worker, operation.label, Parallelism::other, record.begin, record.start});
+      }
+      at.operation = record.cause;
+    }
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+}  // namespace athanor

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/workload/meetings.hpp"
+#include "models/workload/workload.hpp"
+#include "models/workload/workload_result.hpp"
+
+namespace athanor {
+
+/// When one operation could run, ran and ended, and why not earlier.
+struct OperationRecord {
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  Time begin;  ///< the last of those before it had ended
+  Time start;  ///< all who take part had come
+  Time end;
+  std::uint32_t cause = kNone;     ///< of the same worker, what ended last before it; none: it could begin at once
+  OperationId last{kNone, kNone};  ///< of a call or message: who came last
+};
+
+using Records = std::vector<std::vector<OperationRecord>>;  ///< by worker and operation
+
+/// Splits the time of each worker, from records of a workload that has ended at `time`. Of WorkerTime all but
+/// `communicating`.
+std::vector<WorkerTime> split_time(const Workload& workload, const Records& records, Time time);
+
+/// The longest chain of operations that waited for each other.
+std::vector<CriticalPart> critical_path(const Workload& workload, const Records& records);
+
+}  // namespace athanor

@@ -1,0 +1,177 @@
+#include "models/workload/call_pricer.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "sim/check.hpp"
+
+namespace athanor {
+
+namespace {
+
+std::vector<LinkShare> shares_of(const Fabric& fabric, const std::vector<LinkLoad>& loads, Time time) {
+  std::vector<LinkShare> shares;
+  for (const LinkLoad& load : loads) {
+    if (load.carried == Bytes::zero()) { continue; }
+    const Time busy = transfer_time(load.carried, fabric.link(load.link).usable);
+    shares.push_back({load.link.value, std::min(1.0, seconds(busy) / seconds(time))});
+  }
+  return shares;
+}
+
+/// The same link of another node, whose devices are the same with the same ports.
+std::uint32_t in_other_node(const Fabric& fabric, LinkId link,
+                            const std::map<std::pair<VertexKind, std::uint32_t>, VertexId>& devices) {
+  const VertexId from = fabric.source(link);
+  const Vertex& vertex = fabric.vertex(from);
+  const VertexId other = devices.at({vertex.kind, vertex.index});
+  return fabric.out(other).first + (link.value - fabric.out(from).first);
+}
+
+/// GPUs without a way of their own meet in the network.
+bool leaves_node(const Fabric& fabric, const std::vector<LinkShare>& shares) {
+  return std::any_of(shares.begin(), shares.end(), [&](const LinkShare& part) {
+    return fabric.vertex(fabric.source(LinkId{part.link})).node == kNoNode;
+  });
+}
+
+}  // namespace
+
+std::uint32_t CallPricer::node_of(std::uint32_t endpoint) const {
+  return settings_.cluster.fabric->vertex(settings_.cluster.endpoints.at(endpoint)).node;
+}
+
+bool CallPricer::within_nodes(const EndpointGroups& groups) const {
+  return std::all_of(groups.begin(), groups.end(), [&](const std::vector<std::uint32_t>& group) {
+    const std::uint32_t node = node_of(group.front());
+    return node != kNoNode &&
+           std::all_of(group.begin(), group.end(), [&](std::uint32_t each) { return node_of(each) == node; });
+  });
+}
+
+const CallPrice& CallPricer::price(const Workload& workload, const Workload::Call& call) {
+  const EndpointGroups& groups = *workload.communicators.at(call.communicator).groups;
+  Question question{call.kind, call.size, call.type, call.root};
+  if (call.imbalance > 1) {
+    question.size = Bytes{static_cast<std::int64_t>(static_cast<double>(call.size.count()) * call.imbalance)};
+  }
+  return price(groups, question);
+}
+
+const CallPrice& CallPricer::price(const Workload::Channel& channel, Bytes size) {
+  return price(*channel.pairs, {CollectiveKind::send_receive, size, DataType::int8, 0});
+}
+
+const CallPrice& CallPricer::price(const EndpointGroups& groups, const Question& asked) {
+  require(!groups.empty() && !groups.front().empty(), "a call without ranks");
+  Question question = asked;
+  const Bytes element = size_of(question.type);
+  question.size = element * ceil_div(question.size.count(), element.count());
+  const auto [found, fresh] = known_.try_emplace({groups, question});
+  if (!fresh) { return found->second; }
+  try {
+    found->second = groups.front().size() == 1 ? on_device(question)
+                    : within_nodes(groups)     ? one_node(groups, question)
+                                               : simulate(groups, question);
+  } catch (...) {
+    known_.erase(found);
+    throw;
+  }
+  return found->second;
+}
+
+/// Of one rank alone there is nothing to do.
+CallPrice CallPricer::on_device(const Question& question) const {
+  CallPrice price;
+  price.size = question.size;
+  price.kind = question.kind;
+  price.algorithm = "none";
+  price.shares = std::make_shared<const std::vector<LinkShare>>();
+  return price;
+}
+
+/// Groups of other nodes do not meet those of the first one.
+CallPrice CallPricer::one_node(const EndpointGroups& groups, const Question& question) {
+  const std::uint32_t node = node_of(groups.front().front());
+  EndpointGroups own;
+  Places places;
+  for (const std::vector<std::uint32_t>& group : groups) {
+    if (node_of(group.front()) != node) { continue; }
+    own.push_back(group);
+    std::vector<std::uint32_t>& place = places.emplace_back();
+    for (const std::uint32_t endpoint : group) {
+      place.push_back(settings_.cluster.fabric->vertex(settings_.cluster.endpoints[endpoint]).index);
+    }
+  }
+  const auto [found, fresh] = in_node_.try_emplace({std::move(places), question});
+  if (fresh) { found->second = simulate(own, question); }
+  CallPrice price = found->second;
+  if (leaves_node(*settings_.cluster.fabric, *price.shares)) { return simulate(groups, question); }
+  price.shares = on_all_nodes(groups, *price.shares);
+  return price;
+}
+
+/// What the links of one node carry, the same links of the nodes of all groups carry.
+std::shared_ptr<const std::vector<LinkShare>> CallPricer::on_all_nodes(const EndpointGroups& groups,
+                                                                       const std::vector<LinkShare>& first) const {
+  const Fabric& fabric = *settings_.cluster.fabric;
+  std::set<std::uint32_t> nodes;
+  for (const std::vector<std::uint32_t>& group : groups) { nodes.insert(node_of(group.front())); }
+  std::map<std::uint32_t, std::map<std::pair<VertexKind, std::uint32_t>, VertexId>> devices;
+  for (VertexId v{0}; v.value < fabric.vertices(); ++v.value) {
+    const Vertex& vertex = fabric.vertex(v);
+    if (nodes.count(vertex.node) > 0) { devices[vertex.node][{vertex.kind, vertex.index}] = v; }
+  }
+  auto all = std::make_shared<std::vector<LinkShare>>();
+  for (const std::uint32_t node : nodes) {
+    for (const LinkShare& part : first) {
+      all->push_back({in_other_node(fabric, LinkId{part.link}, devices.at(node)), part.share});
+    }
+  }
+  return all;
+}
+
+CallPrice CallPricer::simulate(const EndpointGroups& groups, const Question& question) {
+  const auto ranks = static_cast<std::uint32_t>(groups.front().size());
+  const Bytes element = size_of(question.type);
+  JobsRequest request{.cluster = settings_.cluster,
+                      .profile = settings_.profile,
+                      .jobs = {},
+                      .options = settings_.options,
+                      .seed = settings_.seed,
+                      .aggregation = settings_.aggregation,
+                      .like_first = true};
+  request.options.each_link = true;
+  const auto algorithms = settings_.algorithms(question.kind);
+  const auto nccl = settings_.nccl ? settings_.nccl(groups.front()) : nullptr;
+  for (const std::vector<std::uint32_t>& group : groups) {
+    require(group.size() == ranks, "groups of {} and {} ranks in one call", ranks, group.size());
+    JobRequest& job = request.jobs.emplace_back();
+    job.endpoints = group;
+    job.collective.kind = question.kind;
+    job.collective.ranks = ranks;
+    job.collective.count = Elements{question.size / element};
+    job.collective.root = question.root;
+    job.element_size = element;
+    job.type = question.type;
+    job.algorithms = algorithms;
+    job.nccl = nccl;
+  }
+  const JobsResult result = run_jobs(request);
+  ++simulated_;
+  const RunResult& first = result.jobs.front().alone;
+  CallPrice price{.time = std::max(result.time, first.time),
+                  .size = question.size,
+                  .kind = question.kind,
+                  .algorithm = first.algorithm,
+                  .protocol = first.protocol,
+                  .channels = first.channels,
+                  .limited_by = first.limited_by,
+                  .extrapolated = first.extrapolated,
+                  .shares = nullptr};
+  price.shares = std::make_shared<const std::vector<LinkShare>>(
+      shares_of(*settings_.cluster.fabric, result.simulated.loads, price.time));
+  return price;
+}
+
+}  // namespace athanor

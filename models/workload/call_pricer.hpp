@@ -1,0 +1,81 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "models/execution/run_jobs.hpp"
+#include "models/workload/call_shares.hpp"
+#include "models/workload/workload.hpp"
+
+namespace athanor {
+
+/// What a call takes if nothing else runs, and what of which links.
+struct CallPrice {
+  Time time;
+  Bytes size;
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::string algorithm;
+  std::string protocol;
+  std::uint32_t channels = 1;
+  std::string limited_by;
+  bool extrapolated = false;  ///< outside what the profile of collectives was fitted in
+  std::shared_ptr<const std::vector<LinkShare>> shares;
+};
+
+/// Where calls run, and what may carry them out.
+struct PricingSettings {
+  const Cluster& cluster;
+  const Profile& profile;
+  SimulationOptions options;  ///< of every call; without a timeline
+  std::uint64_t seed = 1;
+  std::shared_ptr<const NetworkEngines> aggregation = nullptr;
+  /// The algorithms that may carry a kind of collective out, the fastest of which does.
+  std::function<std::vector<const Algorithm*>(CollectiveKind)> algorithms;
+  /// NCCL on these endpoints; null where the profile has no "nccl".
+  std::function<std::shared_ptr<const NcclRuntime>(const std::vector<std::uint32_t>&)> nccl = nullptr;
+};
+
+/// Prices calls by simulating their schedules, all groups of a call at the same time on an otherwise idle cluster.
+/// Equal calls are simulated once: of groups that each stay within a node, one node's, whose price holds for all nodes
+/// that look alike. Groups take what is fastest for the first of them.
+class CallPricer {
+ public:
+  explicit CallPricer(PricingSettings settings) : settings_(std::move(settings)) {}
+
+  /// Throws as run_jobs().
+  const CallPrice& price(const Workload& workload, const Workload::Call& call);
+  /// Of a message between each of the channel's pairs.
+  const CallPrice& price(const Workload::Channel& channel, Bytes size);
+
+  std::uint64_t simulated() const { return simulated_; }  ///< runs of schedules, not of equal calls
+
+ private:
+  struct Question {
+    CollectiveKind kind = CollectiveKind::all_reduce;
+    Bytes size;
+    DataType type = DataType::float32;
+    std::uint32_t root = 0;
+    auto operator<=>(const Question&) const = default;
+  };
+  using Places = std::vector<std::vector<std::uint32_t>>;  ///< of groups within a node: vertex indices in it
+
+  const CallPrice& price(const EndpointGroups& groups, const Question& question);
+  CallPrice simulate(const EndpointGroups& groups, const Question& question);
+  CallPrice one_node(const EndpointGroups& groups, const Question& question);
+  std::shared_ptr<const std::vector<LinkShare>> on_all_nodes(const EndpointGroups& groups,
+                                                             const std::vector<LinkShare>& first) const;
+  CallPrice on_device(const Question& question) const;
+  std::uint32_t node_of(std::uint32_t endpoint) const;
+  bool within_nodes(const EndpointGroups& groups) const;
+
+  PricingSettings settings_;
+  std::map<std::pair<Places, Question>, CallPrice> in_node_;
+  std::map<std::pair<EndpointGroups, Question>, CallPrice> known_;
+  std::uint64_t simulated_ = 0;
+};
+
+}  // namespace athanor

@@ -1,0 +1,151 @@
+#include "models/workload/call_shares.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/check.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Rounding: a link that is full to a millionth is full.
+constexpr double kFull = 1 + 1e-6;
+
+using Row = std::vector<std::pair<std::uint32_t, double>>;
+
+/// By link, who takes how much of it.
+std::map<std::uint32_t, Row> rows_by_link(const std::vector<std::vector<LinkShare>>& prices) {
+  std::map<std::uint32_t, Row> links;
+  for (std::uint32_t price = 0; price < prices.size(); ++price) {
+    for (const LinkShare& part : prices[price]) {
+      require(part.share <= kFull, "a call takes {} of link {}", part.share, part.link);
+      links[part.link].emplace_back(price, part.share);
+    }
+  }
+  return links;
+}
+
+/// Calls of one price may run several times at once, so that a row of one price may be short, too.
+bool may_be_short(const Row& row) {
+  double sum = 0;
+  for (const auto& [price, share] : row) { sum += share; }
+  return sum > kFull || (row.size() == 1 && 2 * row.front().second > kFull);
+}
+
+}  // namespace
+
+CallShares::CallShares(const std::vector<std::vector<LinkShare>>& prices)
+    : running_(prices.size()), speed_(prices.size(), 1), frozen_(prices.size()), seen_price_(prices.size()) {
+  std::map<Row, std::uint32_t> distinct;
+  for (auto& [link, row] : rows_by_link(prices)) {
+    if (may_be_short(row)) { distinct.emplace(std::move(row), 0); }
+  }
+  std::vector<std::vector<std::uint32_t>> of_price(prices.size());
+  for (auto& [row, number] : distinct) {
+    number = static_cast<std::uint32_t>(first_.size() - 1);
+    for (const auto& [price, share] : row) {
+      entries_.push_back({price, share});
+      of_price[price].push_back(number);
+    }
+    first_.push_back(static_cast<std::uint32_t>(entries_.size()));
+  }
+  rows_of_.push_back(0);
+  for (const std::vector<std::uint32_t>& own : of_price) {
+    rows_.insert(rows_.end(), own.begin(), own.end());
+    rows_of_.push_back(static_cast<std::uint32_t>(rows_.size()));
+  }
+  seen_row_.resize(rows());
+}
+
+void CallShares::find_touched(std::uint32_t price) {
+  touched_.assign(1, price);
+  touched_rows_.clear();
+  seen_price_[price] = 1;
+  for (std::size_t next = 0; next < touched_.size(); ++next) {
+    const std::uint32_t from = touched_[next];
+    for (std::uint32_t i = rows_of_[from]; i < rows_of_[from + 1]; ++i) {
+      const std::uint32_t row = rows_[i];
+      if (seen_row_[row] != 0) { continue; }
+      seen_row_[row] = 1;
+      touched_rows_.push_back(row);
+      for (std::uint32_t e = first_[row]; e < first_[row + 1]; ++e) {
+        const std::uint32_t other = entries_[e].price;
+        if (running_[other] == 0 || seen_price_[other] != 0) { continue; }
+        seen_price_[other] = 1;
+        touched_.push_back(other);
+      }
+    }
+  }
+  for (const std::uint32_t each : touched_) { seen_price_[each] = 0; }
+  for (const std::uint32_t row : touched_rows_) { seen_row_[row] = 0; }
+}
+
+bool CallShares::overloaded(std::uint32_t row) const {
+  double sum = 0;
+  for (std::uint32_t e = first_[row]; e < first_[row + 1]; ++e) {
+    const Entry& entry = entries_[e];
+    sum += running_[entry.price] * entry.share * speed_[entry.price];
+  }
+  return sum > kFull;
+}
+
+/// What those whose speed is settled leave, shared out: everyone gets what it takes or the level, whichever is less.
+CallShares::Cut CallShares::cut(std::uint32_t row) const {
+  double left = 1;
+  double count = 0;
+  std::vector<std::pair<double, double>> open;  // share, how many run
+  for (std::uint32_t e = first_[row]; e < first_[row + 1]; ++e) {
+    const Entry& entry = entries_[e];
+    const double running = running_[entry.price];
+    if (running == 0) { continue; }
+    if (frozen_[entry.price]) {
+      left -= running * entry.share * speed_[entry.price];
+    } else {
+      open.emplace_back(entry.share, running);
+      count += running;
+    }
+  }
+  std::sort(open.begin(), open.end());
+  for (const auto& [share, running] : open) {
+    if (share * count > left) { break; }
+    left -= share * running;
+    count -= running;
+  }
+  require(!open.empty() && count > 0 && left > 0, "a link that is too full has nobody to slow down");
+  return {left / count, left / count / open.back().first};
+}
+
+/// The link that slows down most comes first: what it settles is settled for all other links.
+void CallShares::share_rows() {
+  for (;;) {
+    std::uint32_t worst = UINT32_MAX;
+    Cut found;
+    for (const std::uint32_t row : touched_rows_) {
+      if (!overloaded(row)) { continue; }
+      const Cut here = cut(row);
+      if (worst == UINT32_MAX || here.speed < found.speed) {
+        worst = row;
+        found = here;
+      }
+    }
+    if (worst == UINT32_MAX) { return; }
+    for (std::uint32_t e = first_[worst]; e < first_[worst + 1]; ++e) {
+      const Entry& entry = entries_[e];
+      if (running_[entry.price] == 0 || frozen_[entry.price] || entry.share <= found.level) { continue; }
+      speed_[entry.price] = found.level / entry.share;
+      frozen_[entry.price] = true;
+    }
+  }
+}
+
+const std::vector<std::uint32_t>& CallShares::update(std::uint32_t price) {
+  find_touched(price);
+  for (const std::uint32_t each : touched_) { speed_[each] = 1; }
+  share_rows();
+  for (const std::uint32_t each : touched_) { frozen_[each] = false; }
+  return touched_;
+}
+
+}  // namespace athanor

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace athanor {
+
+/// What a call that runs alone takes of a link: the share of its rate, averaged over the call.
+struct LinkShare {
+  std::uint32_t link = 0;
+  double share = 0;  ///< 0 to 1
+};
+
+/// How fast calls go that run at the same time: each as if alone (1) unless some link would have to carry more than its
+/// rate. There, those that take most of it are cut to one equal rate, so that the link is full: max-min fair, as flows
+/// share links, with each call as one flow that is as wide as its average. What is not seen: that two calls may need a
+/// link at different moments, and that one of them has more flows on it.
+class CallShares {
+ public:
+  /// `prices`: of each kind of call, its links, each once. Links that all of them together leave room on are forgotten,
+  /// and links that are shared alike count once.
+  explicit CallShares(const std::vector<std::vector<LinkShare>>& prices);
+
+  /// Whether some link could be short for both, or for both with others.
+  bool shares_links(std::uint32_t price) const { return rows_of_[price + 1] > rows_of_[price]; }
+
+  /// Adds or removes one running call of a price.
+  void start(std::uint32_t price) { ++running_[price]; }
+  void end(std::uint32_t price) { --running_[price]; }
+
+  /// Those whose speed may have changed with `price`: running prices that share links with it, over others, too; itself
+  /// included where it runs. Sets speed() of them.
+  const std::vector<std::uint32_t>& update(std::uint32_t price);
+
+  /// Of each running call of this price, more than 0, at most 1.
+  double speed(std::uint32_t price) const { return speed_[price]; }
+
+  std::size_t rows() const { return first_.size() - 1; }
+
+ private:
+  struct Entry {
+    std::uint32_t price = 0;
+    double share = 0;
+  };
+  struct Cut {
+    double level = 0;  ///< the rate that the widest are cut to
+    double speed = 1;  ///< of the widest then
+  };
+
+  void find_touched(std::uint32_t price);
+  bool overloaded(std::uint32_t row) const;
+  Cut cut(std::uint32_t row) const;
+  void share_rows();
+
+  std::vector<std::uint32_t> first_{0};  ///< by row, into entries_; one more at the end
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> rows_of_;  ///< by price, into rows_; one more at the end
+  std::vector<std::uint32_t> rows_;
+  std::vector<std::uint32_t> running_;
+  std::vector<double> speed_;
+  std::vector<bool> frozen_;
+  // Of the present update.
+  std::vector<std::uint32_t> touched_;
+  std::vector<std::uint32_t> touched_rows_;
+  std::vector<std::uint8_t> seen_price_;
+  std::vector<std::uint8_t> seen_row_;
+};
+
+}  // namespace athanor

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/workload/call_shares.hpp"
+#include "sim/simulator.hpp"
+
+namespace athanor {
+
+/// Calls that are under way: each does the work of its time alone, at the speed that the links leave it.
+class Transfers : public Actor {
+ public:
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    /// The call that start() gave this number to has ended, now.
+    virtual void transferred(std::uint32_t number) = 0;
+  };
+
+  /// `times`: of each price, what its call takes alone. `shares`: what of links.
+  Transfers(Simulator& simulator, std::vector<Time> times, const std::vector<std::vector<LinkShare>>& shares,
+            Listener& listener);
+
+  /// Begins a call, now. The number is free again when it has ended.
+  std::uint32_t start(std::uint32_t price);
+
+  void on_event(std::uint64_t what) override;
+  void on_settle() override;
+
+ private:
+  struct Running {
+    std::uint32_t price = 0;
+    std::uint32_t generation = 0;  ///< of its end's event; older ones no longer count
+    double left = 0;               ///< of its work, in picoseconds alone, at `since`
+    double speed = 0;              ///< since then; 0: not begun
+    Time since;
+  };
+
+  void change(std::uint32_t price);
+  void set_speed(std::uint32_t number, double speed);
+
+  Simulator& simulator_;
+  ActorId self_;
+  std::vector<Time> times_;
+  CallShares shares_;
+  Listener& listener_;
+  std::vector<Running> running_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::vector<std::uint32_t>> of_price_;  ///< numbers that run
+  std::vector<std::uint32_t> changed_;                ///< prices, of this instant
+};
+
+}  // namespace athanor

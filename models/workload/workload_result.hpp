@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/workload/workload.hpp"
+#include "sim/time.hpp"
+
+namespace athanor {
+
+/// A time for each use of communication, by Parallelism.
+using TimeByUse = std::array<Time, kParallelisms>;
+
+/// What became of the time of one worker: `computing` + `exposed` + `waiting` = the workload's time.
+struct WorkerTime {
+  Time computing;             ///< some computation ran
+  TimeByUse exposed{};        ///< none ran, because the next one waited for a transfer that was under way
+  Time waiting;               ///< none ran, because others had not come so far: pipeline bubbles, stragglers
+  TimeByUse communicating{};  ///< transfers were under way, hidden or not; of each use those of one time count once
+  std::vector<Time> labels;   ///< of computing, by label; sums, so that what ran side by side counts twice
+};
+
+/// How often a kind of call ran, and how long.
+struct CallTime {
+  std::uint32_t price = 0;  ///< into WorkloadResult::prices
+  Parallelism use = Parallelism::other;
+  std::uint64_t count = 0;  ///< of all workers together, each call once
+  Time time;                ///< of all of them
+};
+
+/// A stretch of the longest chain of operations that waited for each other.
+struct CriticalPart {
+  enum class Kind : std::uint8_t { compute, transfer, idle };
+  Kind kind = Kind::compute;
+  std::uint32_t worker = 0;
+  std::uint32_t label = 0;               ///< of the operation
+  Parallelism use = Parallelism::other;  ///< of a transfer
+  Time begin;
+  Time end;
+};
+
+struct WorkloadResult {
+  Time time;
+  std::vector<WorkerTime> workers;
+  std::vector<CallTime> calls;
+  std::vector<CriticalPart> critical;  ///< from the first to the last
+  std::uint64_t operations = 0;
+  std::uint64_t events = 0;
+};
+
+}  // namespace athanor

@@ -1,0 +1,106 @@
+#include "models/workload/call_pricer.hpp"
+
+#include <doctest/doctest.h>
+
+#include "algorithms/catalog.hpp"
+#include "models/workload/transfers.hpp"
+#include "tests/models/small_clusters.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+using namespace athanor::testing;
+
+namespace {
+
+const Profile& ideal() {
+  static const Profile profile;
+  return profile;
+}
+
+PricingSettings settings(const Cluster& cluster) {
+  return {.cluster = cluster, .profile = ideal(), .options = {}, .algorithms = [](CollectiveKind kind) {
+            return std::vector<const Algorithm*>{&find(kind, kind == CollectiveKind::send_receive ? "direct" : "ring")};
+          }};
+}
+
+Workload::Channel pairs(EndpointGroups groups) {
+  return {"pairs", Parallelism::pipeline, 0, 1, std::make_shared<const EndpointGroups>(std::move(groups))};
+}
+
+Workload one_call(EndpointGroups groups, Bytes size) {
+  Workload workload;
+  workload.communicators.push_back(
+      {"all", Parallelism::data, {0}, std::make_shared<const EndpointGroups>(std::move(groups))});
+  workload.calls.push_back({.communicator = 0, .size = size});
+  return workload;
+}
+
+const CallPrice& price(CallPricer& pricer, const EndpointGroups& groups, Bytes size) {
+  const Workload workload = one_call(groups, size);
+  return pricer.price(workload, workload.calls[0]);
+}
+
+}  // namespace
+
+TEST_CASE("a ring among hosts of a star costs what the ring costs alone, and equal calls are simulated once") {
+  const Cluster cluster = star(8, 10_GBps, 1_us);
+  CallPricer pricer(settings(cluster));
+  const CallPrice& alone = price(pricer, {{0, 1, 2, 3}}, 4'000'000_B);
+  CHECK(alone.time == 612_us);  // 6 steps of 1 MB at 10 GB/s and two hops of 1 us
+  CHECK(&price(pricer, {{0, 1, 2, 3}}, 4'000'000_B) == &alone);
+  CHECK(price(pricer, {{0, 1, 2, 3}, {4, 5, 6, 7}}, 4'000'000_B).time == alone.time);
+  CHECK(pricer.simulated() == 2);
+  CHECK(alone.shares->size() == 8);  // into and out of four hosts
+  for (const LinkShare& part : *alone.shares) { CHECK(part.share == doctest::Approx(600.0 / 612)); }
+}
+
+TEST_CASE("a message takes its latency and its transfer, and pairs that do not meet take no longer") {
+  const Cluster cluster = star(4, 10_GBps, 1_us);
+  CallPricer pricer(settings(cluster));
+  CHECK(pricer.price(pairs({{0, 1}}), 1'000'000_B).time == 102_us);
+  CHECK(pricer.price(pairs({{0, 1}, {2, 3}}), 1'000'000_B).time == 102_us);
+}
+
+TEST_CASE("of one rank alone nothing is moved") {
+  const Cluster cluster = star(4, 10_GBps, 1_us);
+  CallPricer pricer(settings(cluster));
+  CHECK(price(pricer, {{0}, {1}}, 1'000'000_B).time == Time::zero());
+  CHECK(pricer.simulated() == 0);
+}
+
+namespace {
+
+/// Starts calls of some prices at once, and remembers when each ended.
+class Together : public Transfers::Listener {
+ public:
+  explicit Together(const std::vector<const CallPrice*>& prices) : ends_(prices.size()) {
+    std::vector<Time> times;
+    std::vector<std::vector<LinkShare>> shares;
+    for (const CallPrice* each : prices) {
+      times.push_back(each->time);
+      shares.push_back(*each->shares);
+    }
+    Transfers transfers(simulator_, times, shares, *this);
+    for (std::uint32_t i = 0; i < prices.size(); ++i) { transfers.start(i); }
+    simulator_.run();
+  }
+  void transferred(std::uint32_t number) override { ends_[number] = simulator_.now(); }
+  const std::vector<Time>& ends() const { return ends_; }
+
+ private:
+  Simulator simulator_;
+  std::vector<Time> ends_;
+};
+
+}  // namespace
+
+// Two rings that both use the links of hosts 0 to 3: flow by flow each gets half of every link, so that both take twice
+// as long but for their latencies, which calls as single flows stretch, too.
+TEST_CASE("two rings that share all their links take as long as their schedules side by side do") {
+  const Cluster cluster = star(4, 10_GBps, 1_us);
+  CallPricer pricer(settings(cluster));
+  const CallPrice& one = price(pricer, {{0, 1, 2, 3}}, 40'000'000_B);
+  const Together together({&one, &price(pricer, {{3, 2, 1, 0}}, 40'000'000_B)});
+  const double flows = 2 * 6000.0 + 12;  // microseconds
+  for (const Time end : together.ends()) { CHECK(microseconds(end) == doctest::Approx(flows).epsilon(0.002)); }
+}

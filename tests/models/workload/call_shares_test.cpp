@@ -1,0 +1,74 @@
+#include "models/workload/call_shares.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace athanor;
+
+namespace {
+
+using Prices = std::vector<std::vector<LinkShare>>;
+
+/// Of each price, where one call of each of `running` runs.
+std::vector<double> speeds(const Prices& prices, const std::vector<std::uint32_t>& running) {
+  CallShares shares(prices);
+  for (const std::uint32_t price : running) {
+    if (!shares.shares_links(price)) { continue; }
+    shares.start(price);
+    shares.update(price);
+  }
+  std::vector<double> result;
+  for (std::uint32_t price = 0; price < prices.size(); ++price) { result.push_back(shares.speed(price)); }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("calls on different links, or on a link with room for both, go as fast as alone") {
+  const Prices apart{{{0, 1}}, {{1, 1}}};
+  CHECK(speeds(apart, {0, 1}) == std::vector<double>{1, 1});
+  CHECK_FALSE(CallShares({{{0, 0.5}}, {{0, 0.4}}}).shares_links(0));
+}
+
+TEST_CASE("two calls that each fill a link get half of it, three a third") {
+  CHECK(speeds({{{0, 1}}, {{0, 1}}}, {0, 1}) == std::vector<double>{0.5, 0.5});
+  for (const double speed : speeds({{{0, 1}}, {{0, 1}}, {{0, 1}}}, {0, 1, 2})) {
+    CHECK(speed == doctest::Approx(1.0 / 3));
+  }
+}
+
+TEST_CASE("who takes less than an equal part of a link is not slowed down") {
+  const std::vector<double> result = speeds({{{0, 0.3}}, {{0, 1}}}, {0, 1});
+  CHECK(result[0] == 1);
+  CHECK(result[1] == doctest::Approx(0.7));
+}
+
+TEST_CASE("what one link slows down leaves room on another") {
+  // 0 and 1 meet on link 0, 1 and 2 on link 1: 1 gets a half of link 0 beside 0 and needs 0.4 of link 1.
+  const std::vector<double> result = speeds({{{0, 1}}, {{0, 1}, {1, 0.8}}, {{1, 0.6}}}, {0, 1, 2});
+  CHECK(result[0] == doctest::Approx(0.5));
+  CHECK(result[1] == doctest::Approx(0.5));
+  CHECK(result[2] == doctest::Approx(1));
+}
+
+TEST_CASE("calls of one price that run at the same time share with each other") {
+  CallShares shares({{{0, 0.8}}});
+  REQUIRE(shares.shares_links(0));
+  shares.start(0);
+  shares.update(0);
+  CHECK(shares.speed(0) == 1);
+  shares.start(0);
+  shares.update(0);
+  CHECK(shares.speed(0) == doctest::Approx(0.625));
+  shares.end(0);
+  shares.update(0);
+  CHECK(shares.speed(0) == 1);
+}
+
+TEST_CASE("links that are shared alike are one row") {
+  Prices prices(2);
+  for (std::uint32_t link = 0; link < 1000; ++link) {
+    prices[0].push_back({link, 0.9});
+    prices[1].push_back({link, link % 2 == 0 ? 0.5 : 0.25});
+  }
+  CHECK(CallShares(prices).rows() == 2);
+}
