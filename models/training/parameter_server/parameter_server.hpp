@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/execution/simulate.hpp"
+#include "models/training/parameter_server/compute_time.hpp"
+
+namespace athanor {
+
+/// Training with parameters on servers: each worker gets them, computes, and sends its gradients, over and over. A
+/// server has a part of the parameters (a shard); several may hold copies of it.
+struct ParameterServerSetup {
+  enum class Update : std::uint8_t {
+    /// A step ends when enough gradients of it have come: what workers compute next is with all of them.
+    synchronous,
+    asynchronous,  ///< each gradient changes the parameters when it comes, and its worker goes on at once
+    stale,         ///< asynchronous, but nobody begins an iteration when another has begun `bound` + 1 fewer
+  };
+  enum class Replication : std::uint8_t {
+    chain,       ///< each copy passes the change on, and the last one acknowledges it
+    all_to_all,  ///< the first copy sends it to all others, and each acknowledges it
+  };
+  struct Straggler {
+    std::uint32_t worker = 0;
+    Ratio factor{1, 1};  ///< of what is drawn
+    bool operator==(const Straggler&) const = default;
+  };
+
+  std::vector<std::uint32_t> workers;              ///< endpoints
+  std::vector<std::vector<std::uint32_t>> shards;  ///< endpoints of the copies of each; workers talk to the first
+  Update update = Update::synchronous;
+  std::uint32_t backup_workers = 0;  ///< synchronous: so many gradients of each step are not waited for; below workers
+  std::uint32_t bound = 0;           ///< stale
+  Replication replication = Replication::chain;
+  ComputeTime compute;
+  std::vector<Straggler> stragglers;
+  Bytes parameters;                         ///< of the model, split evenly among shards
+  Ratio gradient{1, 1};                     ///< bytes of gradients for each byte of parameters
+  Bandwidth apply_rate = Bandwidth::max();  ///< gradients that a server adds to its shard, one after the other
+  std::uint32_t warm_up = 1;                ///< steps that are not measured; at least 1
+  std::uint32_t steps = 1;                  ///< that are; asynchronous and stale: as many gradients as workers each
+};
+
+/// What the measured steps were like.
+struct ParameterServerResult {
+  Time time;                             ///< that they took
+  std::uint64_t updates = 0;             ///< of the parameters: steps, or single gradients
+  std::uint64_t gradients = 0;           ///< that were used; of several shards the parts over the shards
+  std::uint64_t dropped = 0;             ///< likewise: came too late
+  std::vector<Time> iterations;          ///< of workers, each from the parameters' arrival to the next one; ascending
+  double waiting = 0;                    ///< the share of iterations in which nothing was computed
+  std::vector<std::uint64_t> staleness;  ///< parts of gradients by the updates between parameters and gradient
+  double server_busy = 0;                ///< share of the time that the busiest server applied gradients
+  Time end;                              ///< of everything, with what came before and after
+  std::vector<LinkLoad> loads;           ///< until then
+  std::optional<PacketCounters> packets;
+  std::uint64_t events = 0;
+
+  double updates_per_second() const { return static_cast<double>(updates) / seconds(time); }
+  double gradients_per_second() const { return static_cast<double>(gradients) / seconds(time); }
+  Time mean_iteration() const;
+  Time p95_iteration() const;  ///< nearest rank
+};
+
+/// Simulates until the steps are done. A worker's gradient is its request for parameters as well. Software costs
+/// nothing but what the setup says, and copies within an endpoint take no time. All shards' gradients of a step count
+/// where backup workers let it end: parameters are given out when the last shard has its gradients. `seed`: of
+/// routing's choices and of what is drawn; each worker draws from a stream of its own. Of the options, classes, loops,
+/// ports and the timeline mean nothing here. Requires workers and shards of equally many copies on endpoints of the
+/// cluster. Throws SimulationError: "no-route", "time-overflow"; at packet level also as packet_plan() does.
+ParameterServerResult simulate_parameter_server(const ParameterServerSetup& setup, const Cluster& cluster,
+                                                std::uint64_t seed, const SimulationOptions& options);
+
+}  // namespace athanor
