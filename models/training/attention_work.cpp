@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <cmath>
+
+#include "models/training/work_parts.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// What one tensor rank has of the heads, and what one token meets.
+struct HeadShare {
+  double heads = 0;
+  double kv_heads = 0;
+  double query_size = 0;  ///< of one head, the rotary part included
+  double value_size = 0;
+  double attended = 0;  ///< tokens that one attends to, on average over the sequence
+
+  double queries() const { return heads * query_size; }
+  double keys() const { return kv_heads * query_size; }
+  double values() const { return kv_heads * value_size; }
+  double outputs() const { return heads * value_size; }
+};
+
+/// Token i of s attends to itself and those before it, w at most: the average of min(i, w), i from 1 to s.
+double attended_tokens(const Attention& attention, double sequence, double window) {
+  const double most = window > 0 ? std::min(window, sequence) : sequence;
+  if (!attention.causal) { return most; }
+  return most - most * (most - 1) / (2 * sequence);
+}
+
+HeadShare head_share(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer) {
+  const Attention& attention = model.attention;
+  const bool latent = attention.kind == Attention::Kind::latent;
+  HeadShare share;
+  share.heads = static_cast<double>(attention.heads) / plan.tensor;
+  share.kv_heads = latent ? share.heads : std::max(1.0, static_cast<double>(attention.kv_heads) / plan.tensor);
+  share.query_size = static_cast<double>(attention.head_size) + attention.rotary_size;
+  share.value_size = attention.value_size;
+  share.attended = attended_tokens(attention, plan.sequence, window_of(model, layer));
+  return share;
+}
+
+Kernel fused(double pairs, double per_pair, double bytes, Precision precision) {
+  Kernel kernel{.kind = Kernel::Kind::attention, .label = "attention", .precision = precision};
+  kernel.flops = 2 * pairs * per_pair;
+  kernel.bytes = bytes;
+  return kernel;
+}
+
+/// FlashAttention: two products forward, and five backward, of which the first is once more that of forward.
+void add_fused(const HeadShare& share, const WorkSizes& sizes, PhasedKernels& work) {
+  const double pairs = sizes.tokens * share.attended;
+  const double in = sizes.tokens * (share.queries() + share.keys() + share.values()) * sizes.element;
+  const double out = sizes.tokens * share.outputs() * sizes.element;
+  const double sums = sizes.tokens * share.heads * 4;  // logarithms of softmax's sums, in fp32
+  work.forward.push_back(fused(pairs, share.queries() + share.outputs(), in + out + sums, sizes.wide));
+  work.backward_input.push_back(
+      fused(pairs, 3 * share.queries() + 2 * share.outputs(), 2 * in + 2 * out + sums, sizes.wide));
+}
+
+/// Scores of all pairs of a sequence in memory, those that a mask hides too.
+void add_unfused(const HeadShare& share, const ParallelPlan& plan, const WorkSizes& sizes, PhasedKernels& work) {
+  const double sequence = plan.sequence;
+  const double batch = plan.micro_batch * share.heads;
+  const double scores = batch * sequence * sequence;
+  const auto product = [&](const char* label, double m, double n, double k) {
+    return gemm(label, sizes.wide, batch, m, n, k);
+  };
+  work.forward.push_back(product("scores", sequence, sequence, share.query_size));
+  add_memory("softmax", 2 * scores * sizes.element, 0, work);
+  if (plan.dropout) { add_memory("attention dropout", scores * (2 * sizes.element + 1), 0, work); }
+  work.forward.push_back(product("context", sequence, share.value_size, sequence));
+  work.backward_input.push_back(product("context", sequence, sequence, share.value_size));
+  work.backward_input.push_back(product("context", sequence, share.value_size, sequence));
+  if (plan.dropout) { add_memory("attention dropout", 0, scores * (2 * sizes.element + 1), work); }
+  add_memory("softmax", 0, 3 * scores * sizes.element, work);
+  work.backward_input.push_back(product("scores", sequence, share.query_size, sequence));
+  work.backward_input.push_back(product("scores", sequence, share.query_size, sequence));
+}
+
+/// Attention between its projections: what selective recomputation does twice.
+void add_core(const HeadShare& share, const ParallelPlan& plan, const WorkSizes& sizes, PhasedKernels& work) {
+  PhasedKernels core;
+  if (plan.fused_attention) {
+    add_fused(share, sizes, core);
+  } else {
+    add_unfused(share, plan, sizes, core);
+  }
+  if (plan.recompute == Recompute::selective) { work.recompute = core.forward; }
+  work.forward.insert(work.forward.end(), core.forward.begin(), core.forward.end());
+  work.backward_input.insert(work.backward_input.end(), core.backward_input.begin(), core.backward_input.end());
+}
+
+void add_grouped(const Transformer& model, const HeadShare& share, const WorkSizes& sizes, PhasedKernels& work) {
+  const bool biases = model.biases || model.qkv_biases;
+  const double turned = sizes.tokens * (share.queries() + share.keys());
+  add_linear({.label = "qkv",
+              .tokens = sizes.tokens,
+              .in = static_cast<double>(model.hidden),
+              .out = share.queries() + share.keys() + share.values(),
+              .biases = biases},
+             sizes, work);
+  if (model.attention.norms) { add_norm("head norms", turned, sizes, work); }
+  if (model.positions == 0) { add_memory("rotary", 2 * turned * sizes.element, 2 * turned * sizes.element, work); }
+}
+
+/// Every tensor rank compresses all tokens, and makes its own heads of that.
+void add_latent(const Transformer& model, const HeadShare& share, const WorkSizes& sizes, PhasedKernels& work) {
+  const Attention& attention = model.attention;
+  const double tokens = sizes.tokens;
+  const double hidden = model.hidden;
+  const double rank = attention.query_rank;
+  if (rank > 0) {
+    add_linear({.label = "compress queries", .tokens = tokens, .in = hidden, .out = rank, .biases = model.qkv_biases},
+               sizes, work);
+    add_norm("latent norm", tokens * rank, sizes, work);
+  }
+  add_linear({.label = "queries", .tokens = tokens, .in = rank > 0 ? rank : hidden, .out = share.queries()}, sizes,
+             work);
+  const double kv_rank = attention.kv_rank;
+  add_linear({.label = "compress keys",
+              .tokens = tokens,
+              .in = hidden,
+              .out = kv_rank + attention.rotary_size,
+              .biases = model.qkv_biases},
+             sizes, work);
+  add_norm("latent norm", tokens * kv_rank, sizes, work);
+  add_linear({.label = "keys and values",
+              .tokens = tokens,
+              .in = kv_rank,
+              .out = share.heads * (static_cast<double>(attention.head_size) + attention.value_size)},
+             sizes, work);
+  const double turned = tokens * (share.heads + 1) * attention.rotary_size;
+  const double joined = tokens * share.keys();  // each key: its own part beside the one that heads share
+  const double bytes = 2 * (turned + joined) * sizes.element;
+  add_memory("rotary", bytes, bytes, work);
+}
+
+}  // namespace
+
+void add_attention(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer, PhasedKernels& work) {
+  const WorkSizes sizes = sizes_of(plan);
+  const HeadShare share = head_share(model, plan, layer);
+  if (model.attention.kind == Attention::Kind::latent) {
+    add_latent(model, share, sizes, work);
+  } else {
+    add_grouped(model, share, sizes, work);
+  }
+  add_core(share, plan, sizes, work);
+  add_linear({.label = "output projection",
+              .tokens = sizes.tokens,
+              .in = share.outputs(),
+              .out = static_cast<double>(model.hidden),
+              .biases = model.biases},
+             sizes, work);
+}
+
+}  // namespace athanor

@@ -1,0 +1,214 @@
+#include "models/training/layer_work.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/training/work_parts.hpp"
+
+namespace athanor {
+
+double tokens_of(const ParallelPlan& plan) {
+  return static_cast<double>(plan.micro_batch) * plan.sequence / plan.context;
+}
+
+double flops_of(const Kernels& kernels) {
+  double sum = 0;
+  for (const Kernel& kernel : kernels) { sum += kernel.flops; }
+  return sum;
+}
+
+double bytes_of(const Kernels& kernels) {
+  double sum = 0;
+  for (const Kernel& kernel : kernels) { sum += kernel.bytes; }
+  return sum;
+}
+
+namespace {
+
+/// Adds what choosing experts and sorting tokens by them takes.
+void add_router(const Transformer& model, const WorkSizes& sizes, PhasedKernels& work) {
+  const Experts& experts = *model.experts;
+  const double tokens = sizes.norm_tokens;
+  add_linear({.label = "router",
+              .tokens = tokens,
+              .in = static_cast<double>(model.hidden),
+              .out = static_cast<double>(experts.experts),
+              .biases = model.biases,
+              .wide = true},
+             sizes, work);
+  // Scores in fp32: softmax reads and writes them, choosing reads them; backward reads and writes them twice.
+  const double scores = tokens * experts.experts * 4;
+  add_memory("choice of experts", 3 * scores, 4 * scores, work);
+  const double copies = tokens * (1 + experts.chosen) * model.hidden * sizes.element;
+  add_memory("permutation", copies, copies, work);
+}
+
+void add_unpermutation(const Transformer& model, const WorkSizes& sizes, PhasedKernels& work) {
+  const double tokens = sizes.norm_tokens;
+  const double hidden = model.hidden;
+  const double copies = tokens * (1 + model.experts->chosen) * hidden * sizes.element;
+  add_memory("unpermutation", copies, copies, work);
+  if (model.experts->shared_ffn > 0) {
+    add_memory("sum with shared expert", 3 * tokens * hidden * sizes.element, 0, work);
+  }
+}
+
+/// What one GPU has to do for experts: tokens of all ranks that chose those which it holds, on average.
+void add_experts(const Transformer& model, const ParallelPlan& plan, const WorkSizes& sizes, PhasedKernels& work) {
+  const Experts& experts = *model.experts;
+  const double local = static_cast<double>(experts.experts) / plan.expert;
+  const double routed = sizes.tokens / plan.tensor * plan.expert_tensor * experts.chosen;
+  // What comes from several ranks is sorted by the local experts, and back.
+  const double sorting = plan.expert > 1 && local > 1 ? 2 * routed * model.hidden * sizes.element : 0;
+  add_memory("sorting by expert", sorting, sorting, work);
+  add_mlp(model, sizes, static_cast<double>(experts.ffn) / plan.expert_tensor, routed / local, local, work);
+  add_memory("sorting by expert", sorting, sorting, work);
+}
+
+void add_norms(std::uint32_t count, const Transformer& model, const WorkSizes& sizes, PhasedKernels& work) {
+  for (; count > 0; --count) { add_norm("norm", sizes.norm_tokens * model.hidden, sizes, work); }
+}
+
+/// Backward goes the other way: its lists were filled in the order of forward.
+void turn_round(PhasedKernels& work) {
+  std::reverse(work.backward_input.begin(), work.backward_input.end());
+  std::reverse(work.backward_weight.begin(), work.backward_weight.end());
+}
+
+template <class Action>
+void for_each_part(LayerWork& work, const Action& action) {
+  for (PhasedKernels* part :
+       {&work.before_attention, &work.attention, &work.before_mlp, &work.mlp, &work.shared, &work.after_mlp}) {
+    action(*part);
+  }
+}
+
+void finish(const ParallelPlan& plan, LayerWork& work) {
+  for_each_part(work, [&](PhasedKernels& part) {
+    turn_round(part);
+    if (plan.recompute == Recompute::full) { part.recompute = part.forward; }
+  });
+}
+
+/// In the order of forward.
+LayerWork unfinished(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer) {
+  const WorkSizes sizes = sizes_of(plan);
+  const std::uint32_t more_norms = model.norms > 2 ? model.norms - 2 : 0;
+  LayerWork work;
+  add_norms(std::min(model.norms, 1U), model, sizes, work.before_attention);
+  add_attention(model, plan, layer, work.attention);
+  add_norms(more_norms / 2, model, sizes, work.before_mlp);
+  add_residual(model, plan, work.before_mlp);
+  add_norms(model.norms > 1 ? 1 : 0, model, sizes, work.before_mlp);
+  if (has_experts(model, layer)) {
+    add_router(model, sizes, work.before_mlp);
+    add_experts(model, plan, sizes, work.mlp);
+    const double shared = static_cast<double>(model.experts->shared_ffn) / plan.tensor;
+    if (shared > 0) { add_mlp(model, sizes, shared, sizes.tokens, 1, work.shared); }
+    add_unpermutation(model, sizes, work.after_mlp);
+  } else {
+    add_mlp(model, sizes, static_cast<double>(model.ffn) / plan.tensor, sizes.tokens, 1, work.mlp);
+  }
+  add_norms(more_norms - more_norms / 2, model, sizes, work.after_mlp);
+  add_residual(model, plan, work.after_mlp);
+  return work;
+}
+
+}  // namespace
+
+LayerWork layer_work(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer) {
+  LayerWork work = unfinished(model, plan, layer);
+  finish(plan, work);
+  return work;
+}
+
+LayerWork next_token_work(const Transformer& model, const ParallelPlan& plan) {
+  const WorkSizes sizes = sizes_of(plan);
+  LayerWork work = unfinished(model, plan, model.layers);
+  PhasedKernels before;
+  add_norms(2, model, sizes, before);
+  add_linear({.label = "projection of two tokens",
+              .tokens = sizes.tokens,
+              .in = 2.0 * model.hidden,
+              .out = static_cast<double>(model.hidden) / plan.tensor},
+             sizes, before);
+  add_norms(std::min(model.norms, 1U), model, sizes, before);
+  work.before_attention = std::move(before);
+  add_norms(1, model, sizes, work.after_mlp);
+  finish(plan, work);
+  return work;
+}
+
+PhasedKernels embedding_work(const Transformer& model, const ParallelPlan& plan) {
+  const WorkSizes sizes = sizes_of(plan);
+  const double elements = sizes.tokens * model.hidden;
+  PhasedKernels work;
+  add_memory("embedding", 2 * elements * sizes.element, 0, work);
+  if (model.positions > 0) { add_memory("positions", 3 * elements * sizes.element, 0, work); }
+  const double tables = model.positions > 0 ? 2 : 1;
+  const double gradients = tables * elements * (sizes.element + 2 * sizes.gradient);
+  work.backward_weight.push_back(memory("embedding gradients", gradients));
+  if (plan.dropout) {
+    const double dropped = sizes.norm_tokens * model.hidden;
+    work.forward.push_back(memory("dropout", dropped * (2 * sizes.element + 1)));
+    work.backward_weight.insert(work.backward_weight.begin(), memory("dropout", dropped * (2 * sizes.element + 1)));
+  }
+  return work;
+}
+
+PhasedKernels output_norm_work(const Transformer& model, const ParallelPlan& plan) {
+  PhasedKernels work;
+  add_norms(1, model, sizes_of(plan), work);
+  return work;
+}
+
+PhasedKernels output_work(const Transformer& model, const ParallelPlan& plan) {
+  const WorkSizes sizes = sizes_of(plan);
+  const double vocabulary = static_cast<double>(model.vocabulary) / plan.tensor;
+  PhasedKernels work;
+  add_linear({.label = "logits",
+              .tokens = sizes.tokens,
+              .in = static_cast<double>(model.hidden),
+              .out = vocabulary,
+              .wide = true},
+             sizes, work);
+  // Logits to fp32 (2 + 4 bytes), their maximum (4), exponentials read and written (8), their sum (4); backward takes
+  // exponentials to gradients of logits (4 + 2), as megatron/core/tensor_parallel/cross_entropy.py without fusion.
+  const double logits = sizes.tokens * vocabulary;
+  add_memory("loss", logits * (sizes.element + 20), logits * (4 + sizes.element), work);
+  turn_round(work);
+  return work;
+}
+
+PhasedKernels plain_layer_work(const PlainLayer& layer, const ParallelPlan& plan) {
+  const WorkSizes sizes = sizes_of(plan);
+  const double samples = plan.micro_batch;
+  const double backward = layer.backward_flops > 0 ? layer.backward_flops : 2 * layer.forward_flops;
+  const double bytes = samples * (layer.activations + layer.output) * sizes.element;
+  const auto product = [&](double flops) {
+    Kernel kernel{.kind = Kernel::Kind::gemm, .label = "layer", .precision = sizes.matrix};
+    kernel.flops = samples * flops;
+    kernel.bytes = samples * layer.output * sizes.element + layer.parameters * bytes_of(sizes.matrix);
+    return kernel;
+  };
+  PhasedKernels work;
+  work.forward.push_back(product(layer.forward_flops));
+  add_memory("activation", bytes, 2 * bytes, work);
+  work.backward_input.push_back(product(backward / 2));
+  work.backward_weight.push_back(product(backward / 2));
+  if (plan.recompute == Recompute::full) { work.recompute = work.forward; }
+  return work;
+}
+
+Kernels optimizer_work(double updated, double held, const ParallelPlan& plan) {
+  const WorkSizes sizes = sizes_of(plan);
+  // Adam reads a gradient, reads and writes two moments and the master copy in fp32, and writes what that is a copy of.
+  const double copy = sizes.element < 4 ? sizes.element : 0;
+  Kernels kernels{memory("gradient norm", updated * plan.gradient_bytes),
+                  memory("optimizer", updated * (plan.gradient_bytes + 3 * 8.0 + copy)),
+                  memory("zero gradients", held * plan.gradient_bytes)};
+  if (sizes.casts) { kernels.push_back(memory("cast of parameters", held * (copy + 2 * bytes_of(plan.precision)))); }
+  return kernels;
+}
+
+}  // namespace athanor

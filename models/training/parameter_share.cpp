@@ -1,0 +1,41 @@
+#include "models/training/parameter_share.hpp"
+
+#include <algorithm>
+
+namespace athanor {
+
+ParameterShare& ParameterShare::operator+=(const ParameterShare& other) {
+  dense += other.dense;
+  experts += other.experts;
+  return *this;
+}
+
+ParameterShare parameter_share(const LayerParameters& layer, const Transformer& model, const ParallelPlan& plan) {
+  const double key_ranks = std::max(1U, std::min(plan.tensor, model.attention.kv_heads));
+  return {layer.split / plan.tensor + layer.keys / key_ranks + layer.whole,
+          layer.experts / (static_cast<double>(plan.expert) * plan.expert_tensor)};
+}
+
+ParameterShare layer_share(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer) {
+  const bool further = layer >= model.layers;
+  return parameter_share(further ? next_token_parameters(model) : layer_parameters(model, layer), model, plan);
+}
+
+double embedding_share(const Transformer& model, const ParallelPlan& plan) {
+  const double hidden = model.hidden;
+  return model.vocabulary * hidden / plan.tensor + model.positions * hidden;
+}
+
+double output_share(const Transformer& model, const ParallelPlan& plan, bool copy) {
+  const double matrix = static_cast<double>(model.vocabulary) * model.hidden;
+  const double norm = output_parameters(model) - (model.tied ? 0 : matrix);
+  return norm + (!model.tied || copy ? matrix / plan.tensor : 0);
+}
+
+std::uint32_t dense_replicas(const ParallelPlan& plan) { return plan.data * plan.context; }
+
+std::uint32_t expert_replicas(const ParallelPlan& plan) {
+  return std::max(1U, plan.tensor * plan.context * plan.data / std::max(1U, plan.expert * plan.expert_tensor));
+}
+
+}  // namespace athanor

@@ -1,0 +1,94 @@
+#include "models/training/work_parts.hpp"
+
+#include <algorithm>
+
+namespace athanor {
+
+WorkSizes sizes_of(const ParallelPlan& plan) {
+  const bool narrow = plan.precision == Precision::fp8 || plan.precision == Precision::fp4;
+  WorkSizes sizes;
+  sizes.tokens = tokens_of(plan);
+  sizes.norm_tokens = plan.sequence_parallel ? sizes.tokens / plan.tensor : sizes.tokens;
+  sizes.wide = narrow ? Precision::bf16 : plan.precision;
+  sizes.matrix = plan.precision;
+  sizes.casts = narrow;
+  sizes.element = bytes_of(sizes.wide);
+  sizes.gradient = plan.gradient_bytes;
+  return sizes;
+}
+
+Kernel gemm(const char* label, Precision precision, double count, double m, double n, double k) {
+  Kernel kernel{.kind = Kernel::Kind::gemm, .label = label, .precision = precision};
+  kernel.count = count;
+  kernel.m = m;
+  kernel.n = n;
+  kernel.k = k;
+  kernel.flops = 2 * count * m * n * k;
+  const double out = std::max(2.0, bytes_of(precision));  // narrow products are written as bf16
+  kernel.bytes = count * ((m * k + k * n) * bytes_of(precision) + m * n * out);
+  return kernel;
+}
+
+Kernel memory(const char* label, double bytes) {
+  Kernel kernel{.kind = Kernel::Kind::memory, .label = label};
+  kernel.bytes = bytes;
+  return kernel;
+}
+
+void add_memory(const char* label, double forward_bytes, double backward_bytes, PhasedKernels& work) {
+  if (forward_bytes > 0) { work.forward.push_back(memory(label, forward_bytes)); }
+  if (backward_bytes > 0) { work.backward_input.push_back(memory(label, backward_bytes)); }
+}
+
+namespace {
+
+/// The product that gives gradients of weights is added to those of earlier micro-batches: read and written.
+Kernel weight_gemm(const LinearWork& linear, Precision precision, double gradient) {
+  Kernel kernel = gemm(linear.label, precision, linear.count, linear.out, linear.in, linear.tokens);
+  kernel.bytes = linear.count * (linear.tokens * (linear.in + linear.out) * bytes_of(precision) +
+                                 2 * linear.in * linear.out * gradient);
+  return kernel;
+}
+
+}  // namespace
+
+void add_linear(const LinearWork& linear, const WorkSizes& sizes, PhasedKernels& work) {
+  const Precision precision = linear.wide ? sizes.wide : sizes.matrix;
+  const double in = linear.count * linear.tokens * linear.in;
+  const double out = linear.count * linear.tokens * linear.out;
+  // Cast: read wide, written narrow twice, as it is and transposed, since the product of the other phase takes that.
+  const double cast = sizes.element + 2 * bytes_of(precision);
+  if (sizes.casts && !linear.wide) { work.forward.push_back(memory("cast", in * cast)); }
+  work.forward.push_back(gemm(linear.label, precision, linear.count, linear.tokens, linear.out, linear.in));
+  if (sizes.casts && !linear.wide) { work.backward_input.push_back(memory("cast", out * cast)); }
+  work.backward_input.push_back(gemm(linear.label, precision, linear.count, linear.tokens, linear.in, linear.out));
+  work.backward_weight.push_back(weight_gemm(linear, precision, sizes.gradient));
+  if (linear.biases) { work.backward_weight.push_back(memory("bias gradients", out * sizes.element)); }
+}
+
+void add_norm(const char* label, double elements, const WorkSizes& sizes, PhasedKernels& work) {
+  add_memory(label, 2 * elements * sizes.element, 3 * elements * sizes.element, work);
+}
+
+void add_residual(const Transformer& model, const ParallelPlan& plan, PhasedKernels& work) {
+  const WorkSizes sizes = sizes_of(plan);
+  const double elements = sizes.norm_tokens * model.hidden;
+  const double sum = 3 * elements * sizes.element;
+  add_memory("residual", sum + (plan.dropout ? elements : 0), sum, work);
+  if (plan.dropout) { add_memory("dropout", 0, elements * (2 * sizes.element + 1), work); }
+}
+
+void add_mlp(const Transformer& model, const WorkSizes& sizes, double ffn, double tokens, double count,
+             PhasedKernels& work) {
+  const double hidden = model.hidden;
+  const double halves = model.gated ? 2 : 1;
+  const double elements = count * tokens * ffn;
+  add_linear(
+      {.label = "mlp up", .tokens = tokens, .in = hidden, .out = halves * ffn, .count = count, .biases = model.biases},
+      sizes, work);
+  add_memory("activation", (halves + 1) * elements * sizes.element, (2 * halves + 1) * elements * sizes.element, work);
+  add_linear({.label = "mlp down", .tokens = tokens, .in = ffn, .out = hidden, .count = count, .biases = model.biases},
+             sizes, work);
+}
+
+}  // namespace athanor

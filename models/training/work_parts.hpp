@@ -1,0 +1,48 @@
+#pragma once
+
+#include "models/training/layer_work.hpp"
+
+namespace athanor {
+
+/// What all kernels of a plan share.
+struct WorkSizes {
+  double tokens = 0;       ///< of a micro-batch on one GPU
+  double norm_tokens = 0;  ///< of them that norms, residuals and routers see: with sequence parallelism a part
+  double element = 2;      ///< bytes of an activation
+  double gradient = 4;     ///< bytes of a gradient that matrices' products are added to
+  Precision wide = Precision::bf16;    ///< of attention, logits and routers
+  Precision matrix = Precision::bf16;  ///< of linear layers
+  bool casts = false;                  ///< `matrix` is narrower than what comes in
+};
+WorkSizes sizes_of(const ParallelPlan& plan);
+
+/// A linear layer, or `count` of them beside each other, as one rank computes it.
+struct LinearWork {
+  const char* label = "";
+  double tokens = 0;  ///< of each
+  double in = 0;
+  double out = 0;
+  double count = 1;
+  bool biases = false;
+  bool wide = false;  ///< never in fp8 or fp4
+};
+void add_linear(const LinearWork& linear, const WorkSizes& sizes, PhasedKernels& work);
+
+/// Something element-wise, forward and backward of inputs.
+void add_memory(const char* label, double forward_bytes, double backward_bytes, PhasedKernels& work);
+
+Kernel gemm(const char* label, Precision precision, double count, double m, double n, double k);
+Kernel memory(const char* label, double bytes);
+
+void add_norm(const char* label, double elements, const WorkSizes& sizes, PhasedKernels& work);
+/// The sum with what went past a block, its bias and dropout.
+void add_residual(const Transformer& model, const ParallelPlan& plan, PhasedKernels& work);
+
+/// From norms to the output projection, all but these two: projections and attention.
+void add_attention(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer, PhasedKernels& work);
+
+/// An MLP whose parts hold `ffn` elements each, `count` of them (experts) with `tokens` each.
+void add_mlp(const Transformer& model, const WorkSizes& sizes, double ffn, double tokens, double count,
+             PhasedKernels& work);
+
+}  // namespace athanor
