@@ -1,0 +1,150 @@
+#include "models/training/step/data_parallel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace athanor {
+
+namespace {
+
+Bytes bytes(double parameters, double of_each) {
+  return Bytes{static_cast<std::int64_t>(std::ceil(parameters * of_each))};
+}
+
+double parameter_bytes(const ParallelPlan& plan) {
+  return plan.precision == Precision::fp32 || plan.precision == Precision::tf32 ? 4 : 2;
+}
+
+}  // namespace
+
+DataParallel::DataParallel(const ParallelPlan& plan, StageWriter& writer, const ChunkPieces& chunk,
+                           std::uint32_t micro_batches, DataGroups dense, DataGroups experts, const std::string& name)
+    : plan_(plan),
+      writer_(writer),
+      chunk_(chunk),
+      micro_batches_(micro_batches),
+      kinds_{{dense, &LayerPieces::dense_parameters}, {experts, &LayerPieces::expert_parameters}},
+      gather_stream_(writer.stream("DP gather" + name)),
+      reduce_stream_(writer.stream("DP reduce" + name)),
+      done_(chunk.layers.size()),
+      gathered_(chunk.layers.size()),
+      requested_(chunk.layers.size()) {}
+
+double DataParallel::total(const Kind& kind) const {
+  double sum = 0;
+  for (const LayerPieces& layer : chunk_.layers) { sum += layer.*kind.parameters; }
+  return sum;
+}
+
+DataParallel::Number DataParallel::gather(const Kind& kind, double parameters, const StageWriter::Numbers& after) {
+  const Workload::Call call{.communicator = kind.groups.shard,
+                            .kind = CollectiveKind::all_gather,
+                            .size = bytes(parameters, parameter_bytes(plan_)),
+                            .type = DataType::bfloat16};
+  return writer_.call(gather_stream_, "all-gather of parameters", call, after);
+}
+
+/// Several copies of sharded parameters: first within a copy, then the same parts of all copies.
+void DataParallel::reduce(Kind& kind, double parameters, const StageWriter::Numbers& after) {
+  const DataType type = plan_.gradient_bytes == 4 ? DataType::float32 : DataType::bfloat16;
+  const bool shards = plan_.sharding != Sharding::none;
+  Workload::Call call{.communicator = kind.groups.shard,
+                      .kind = shards ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
+                      .size = bytes(parameters, plan_.gradient_bytes),
+                      .type = type};
+  StageWriter::Numbers last = after;
+  if (kind.groups.shard_ranks > 1) {
+    last = {writer_.call(reduce_stream_, shards ? "reduce-scatter of gradients" : "all-reduce of gradients", call, last)};
+    reductions_ = last;
+  }
+  if (!shards || kind.groups.replicas == 1) { return; }
+  call.communicator = kind.groups.replicate;
+  call.kind = CollectiveKind::all_reduce;
+  call.size = bytes(parameters / kind.groups.shard_ranks, plan_.gradient_bytes);
+  reductions_ = {writer_.call(reduce_stream_, "all-reduce of gradients", call, last)};
+}
+
+void DataParallel::begin() {
+  if (plan_.sharding != Sharding::optimizer || !plan_.overlap_parameters) { return; }
+  for (const Kind& kind : kinds_) {
+    if (kind.groups.shard_ranks == 1) { continue; }
+    double parameters = 0;
+    std::size_t first = 0;
+    for (std::size_t layer = 0; layer < chunk_.layers.size(); ++layer) {
+      parameters += chunk_.layers[layer].*kind.parameters;
+      const bool full = bytes(parameters, plan_.gradient_bytes) >= plan_.bucket;
+      if (parameters == 0 || (!full && layer + 1 < chunk_.layers.size())) { continue; }
+      const Number number = gather(kind, parameters, {});
+      for (; first <= layer; ++first) { gathered_[first].push_back(number); }
+      parameters = 0;
+    }
+  }
+}
+
+void DataParallel::gather_layer(const StageWriter::Numbers& after, std::size_t layer, std::vector<Number>& gathered) {
+  if (requested_[layer]) { return; }
+  requested_[layer] = true;
+  for (const Kind& kind : kinds_) {
+    const double parameters = chunk_.layers[layer].*kind.parameters;
+    if (parameters > 0 && kind.groups.shard_ranks > 1) { gathered.push_back(gather(kind, parameters, after)); }
+  }
+}
+
+void DataParallel::wait(Chain& chain, std::vector<Number>& gathered) {
+  for (const Number number : std::exchange(gathered, {})) { chain.wait_for(number); }
+}
+
+void DataParallel::before_forward(Chain& chain, std::size_t layer) {
+  if (gathers_layers()) {
+    const StageWriter::Numbers now = chain.ends();
+    const std::size_t last = std::min(layer + plan_.prefetch, chunk_.layers.size() - 1);
+    for (std::size_t each = layer; each <= last; ++each) { gather_layer(now, each, gathered_[each]); }
+  }
+  wait(chain, gathered_[layer]);
+}
+
+void DataParallel::after_forward(const Chain&, std::size_t layer) {
+  if (gathers_layers()) { requested_[layer] = false; }
+}
+
+void DataParallel::before_backward(Chain& chain, std::size_t layer) {
+  if (plan_.sharding != Sharding::parameters) { return; }
+  const StageWriter::Numbers now = chain.ends();
+  const std::size_t last = layer - std::min<std::size_t>(layer, plan_.prefetch);
+  for (std::size_t each = layer + 1; each-- > last;) { gather_layer(now, each, gathered_[each]); }
+  wait(chain, gathered_[layer]);
+}
+
+void DataParallel::after_backward(const Chain& chain, std::size_t layer) {
+  if (plan_.sharding == Sharding::parameters) { requested_[layer] = false; }
+  const bool last = ++done_[layer] == micro_batches_;
+  for (Kind& kind : kinds_) {
+    const double own = chunk_.layers[layer].*kind.parameters;
+    if (gathers_layers()) {
+      if (own > 0) { reduce(kind, own, chain.ends()); }
+      continue;
+    }
+    if (!last) { continue; }
+    kind.waiting += own;
+    const bool full = bytes(kind.waiting, plan_.gradient_bytes) >= plan_.bucket;
+    if (plan_.overlap_gradients && full) { reduce(kind, std::exchange(kind.waiting, 0), chain.ends()); }
+  }
+}
+
+StageWriter::Numbers DataParallel::finish(const Chain& chain) {
+  for (Kind& kind : kinds_) {
+    if (kind.waiting > 0) { reduce(kind, std::exchange(kind.waiting, 0), chain.ends()); }
+  }
+  return reductions_;
+}
+
+void DataParallel::after_optimizer(const Chain& chain) {
+  if (plan_.sharding != Sharding::optimizer || plan_.overlap_parameters) { return; }
+  for (const Kind& kind : kinds_) {
+    const double parameters = total(kind);
+    if (parameters > 0 && kind.groups.shard_ranks > 1) { gather(kind, parameters, chain.ends()); }
+  }
+}
+
+}  // namespace athanor

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/training/parallel_plan.hpp"
+#include "models/training/step/stage_writer.hpp"
+
+namespace athanor {
+
+/// Whose gradients are added up, and who holds which part of the parameters, of one place of the model.
+struct DataGroups {
+  std::uint32_t shard = 0;      ///< communicator of those that hold one copy
+  std::uint32_t replicate = 0;  ///< of those that hold the same part of several copies
+  std::uint32_t shard_ranks = 1;
+  std::uint32_t replicas = 1;
+};
+
+/// What data parallelism adds to the operations of one chunk of layers of a stage: gradients that are added up and
+/// parameters that are collected.
+class DataParallel {
+ public:
+  using Number = StageWriter::Number;
+
+  /// `micro_batches`: that go through the chunk. `dense`, `experts`: groups of the two kinds of parameters.
+  DataParallel(const ParallelPlan& plan, StageWriter& writer, const ChunkPieces& chunk, std::uint32_t micro_batches,
+               DataGroups dense, DataGroups experts, const std::string& name);
+
+  /// At the very beginning of the step.
+  void begin();
+  /// Before a layer is computed forward, or backward.
+  void before_forward(Chain& chain, std::size_t layer);
+  void before_backward(Chain& chain, std::size_t layer);
+  /// Of what follows it in a chain, the next layer's.
+  void after_forward(const Chain& chain, std::size_t layer);
+  /// When a layer has its gradients of one micro-batch.
+  void after_backward(const Chain& chain, std::size_t layer);
+  /// When all micro-batches are through: what the optimizer has to wait for. `chain`: what was done last.
+  StageWriter::Numbers finish(const Chain& chain);
+  /// After the optimizer, which is what is computed last.
+  void after_optimizer(const Chain& chain);
+
+ private:
+  /// Of one kind of parameters.
+  struct Kind {
+    DataGroups groups;
+    double LayerPieces::*parameters;
+    double waiting = 0;  ///< of layers whose gradients wait for their bucket to be full
+  };
+
+  bool gathers_layers() const { return plan_.sharding >= Sharding::gradients; }
+  void gather_layer(const StageWriter::Numbers& after, std::size_t layer, std::vector<Number>& gathered);
+  void wait(Chain& chain, std::vector<Number>& gathered);
+  void reduce(Kind& kind, double parameters, const StageWriter::Numbers& after);
+  Number gather(const Kind& kind, double parameters, const StageWriter::Numbers& after);
+  double total(const Kind& kind) const;
+
+  const ParallelPlan& plan_;
+  StageWriter& writer_;
+  const ChunkPieces& chunk_;
+  std::uint32_t micro_batches_;
+  std::vector<Kind> kinds_;
+  std::uint16_t gather_stream_;
+  std::uint16_t reduce_stream_;
+  std::vector<std::uint32_t> done_;            ///< by layer: micro-batches whose gradients are there
+  std::vector<std::vector<Number>> gathered_;  ///< by layer: what the next use of its parameters waits for
+  std::vector<bool> requested_;                ///< by layer: is gathered for its next use
+  StageWriter::Numbers reductions_;
+};
+
+}  // namespace athanor

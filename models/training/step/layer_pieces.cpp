@@ -1,0 +1,225 @@
+#include "models/training/step/layer_pieces.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace athanor {
+
+namespace {
+
+Bytes whole_bytes(double bytes) { return Bytes{static_cast<std::int64_t>(std::ceil(bytes))}; }
+
+Piece collective(std::string label, Parallelism use, CollectiveKind kind, Bytes size, bool beside) {
+  Piece piece;
+  piece.computes = false;
+  piece.label = std::move(label);
+  piece.use = use;
+  piece.kind = kind;
+  piece.size = size;
+  piece.beside = beside;
+  return piece;
+}
+
+constexpr double kActivation = 2;  // bytes: what ranks send each other is bf16 or fp16
+
+}  // namespace
+
+LayerAssembly::LayerAssembly(const Transformer& model, const ParallelPlan& plan, const GpuRates& gpu,
+                             const ComputeProfile& profile, double expert_imbalance)
+    : model_(model), plan_(plan), gpu_(gpu), profile_(profile), imbalance_(expert_imbalance) {}
+
+Bytes LayerAssembly::activations() const { return whole_bytes(tokens_of(plan_) * model_.hidden * kActivation); }
+
+Piece LayerAssembly::compute(const std::string& label, const Kernels& kernels) const {
+  Piece piece;
+  piece.label = label;
+  piece.time = time_of(kernels, gpu_, profile_);
+  return piece;
+}
+
+void LayerAssembly::add_compute(Pieces& pieces, const std::string& label, const Kernels& kernels) const {
+  if (!kernels.empty()) { pieces.push_back(compute(label, kernels)); }
+}
+
+/// Tensor ranks collect the tokens that each has a part of. Beside what needs them: in pieces.
+void LayerAssembly::add_enter(Pieces& pieces, bool beside) const {
+  if (plan_.tensor == 1 || !plan_.sequence_parallel) { return; }
+  pieces.push_back(collective("all-gather", Parallelism::tensor, CollectiveKind::all_gather, activations(), beside));
+}
+
+/// They add up what each has computed of all tokens. `overlapped`: beside what is computed next; what is made by it can
+/// leave in pieces, the last of which nothing hides.
+void LayerAssembly::add_leave(Pieces& pieces, bool overlapped) const {
+  if (plan_.tensor == 1) { return; }
+  const bool parts = plan_.sequence_parallel;
+  pieces.push_back(collective(parts ? "reduce-scatter" : "all-reduce", Parallelism::tensor,
+                              parts ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, activations(),
+                              overlapped));
+}
+
+/// Keys and values of all tokens, or the sums of their gradients, beside attention.
+void LayerAssembly::add_context(Pieces& pieces, CollectiveKind kind) const {
+  if (plan_.context == 1) { return; }
+  const Attention& attention = model_.attention;
+  const bool latent = attention.kind == Attention::Kind::latent;
+  const double grouped = static_cast<double>(std::max(1U, attention.kv_heads / plan_.tensor)) *
+                         (attention.head_size + attention.value_size);
+  const double shared = static_cast<double>(attention.heads) / plan_.tensor *
+                        (attention.head_size + attention.rotary_size + attention.value_size);
+  const double elements = tokens_of(plan_) * plan_.context * (latent ? shared : grouped);
+  pieces.push_back(collective(kind == CollectiveKind::all_gather ? "exchange of keys" : "sums of keys' gradients",
+                              Parallelism::context, kind, whole_bytes(elements * kActivation), true));
+}
+
+/// Tokens go to the ranks that have their experts, or back. Ranks that share an expert see the tokens of all of them.
+void LayerAssembly::add_exchange(Pieces& pieces, bool beside) const {
+  const double tokens = tokens_of(plan_) / plan_.tensor * model_.experts->chosen;
+  const double bytes = tokens * model_.hidden * kActivation;
+  if (plan_.expert > 1) {
+    Piece exchange =
+        collective("all-to-all", Parallelism::expert, CollectiveKind::all_to_all, whole_bytes(bytes), beside);
+    exchange.imbalance = imbalance_;
+    pieces.push_back(exchange);
+  }
+}
+
+/// Attention or MLP between the communications of its tensor ranks.
+void LayerAssembly::add_block_forward(Pieces& pieces, const std::string& label, const Kernels& kernels) const {
+  if (!plan_.overlap_tensor || plan_.tensor == 1) {
+    add_enter(pieces, false);
+    add_compute(pieces, label, kernels);
+    add_leave(pieces, false);
+    return;
+  }
+  add_enter(pieces, true);
+  Pieces leave;
+  add_leave(leave, true);
+  Piece hidden = leave.front();
+  Piece last = hidden;
+  last.beside = false;
+  last.size = hidden.size / plan_.tensor;
+  hidden.size = hidden.size - last.size;
+  pieces.push_back(hidden);
+  add_compute(pieces, label, kernels);
+  pieces.push_back(last);
+}
+
+/// The same backward: what left is collected, what was collected is added up. Gradients of weights need what was
+/// collected forward once more, which was not kept, and hide the addition.
+void LayerAssembly::add_block_backward(Pieces& pieces, const std::string& label, const PhasedKernels& work,
+                                       bool weights, bool attention) const {
+  add_enter(pieces, plan_.overlap_tensor);
+  add_enter(pieces, true);
+  if (attention) {
+    add_context(pieces, CollectiveKind::all_gather);
+    add_context(pieces, CollectiveKind::reduce_scatter);
+  }
+  add_compute(pieces, label, work.backward_input);
+  add_leave(pieces, weights && !work.backward_weight.empty());
+  if (weights) { add_compute(pieces, label, work.backward_weight); }
+}
+
+void LayerAssembly::add_forward(Pieces& pieces, const LayerWork& work, bool experts,
+                                Kernels PhasedKernels::*phase) const {
+  add_compute(pieces, "norms forward", work.before_attention.*phase);
+  add_context(pieces, CollectiveKind::all_gather);
+  add_block_forward(pieces, "attention forward", work.attention.*phase);
+  add_compute(pieces, "norms forward", work.before_mlp.*phase);
+  if (!experts) {
+    add_block_forward(pieces, "MLP forward", work.mlp.*phase);
+  } else {
+    const Kernels& shared = work.shared.*phase;
+    add_exchange(pieces, !shared.empty());
+    if (!shared.empty()) { add_block_forward(pieces, "shared expert forward", shared); }
+    add_compute(pieces, "experts forward", work.mlp.*phase);
+    add_exchange(pieces, false);
+  }
+  add_compute(pieces, "norms forward", work.after_mlp.*phase);
+}
+
+void LayerAssembly::add_backward(Pieces& pieces, const LayerWork& work, bool experts, bool weights) const {
+  const auto element_wise = [&](const PhasedKernels& part) {
+    add_compute(pieces, "norms backward", part.backward_input);
+    if (weights) { add_compute(pieces, "norms backward", part.backward_weight); }
+  };
+  element_wise(work.after_mlp);
+  if (!experts) {
+    add_block_backward(pieces, "MLP backward", work.mlp, weights, false);
+  } else {
+    const bool shared = !work.shared.backward_input.empty();
+    add_exchange(pieces, shared);
+    if (shared) { add_block_backward(pieces, "shared expert backward", work.shared, weights, false); }
+    add_compute(pieces, "experts backward", work.mlp.backward_input);
+    add_exchange(pieces, weights);
+    if (weights) { add_compute(pieces, "experts backward", work.mlp.backward_weight); }
+  }
+  element_wise(work.before_mlp);
+  add_block_backward(pieces, "attention backward", work.attention, weights, true);
+  element_wise(work.before_attention);
+}
+
+void LayerAssembly::add_weights(Pieces& pieces, const LayerWork& work) const {
+  for (const PhasedKernels* part : {&work.after_mlp, &work.mlp, &work.shared, &work.before_mlp, &work.attention,
+                                    &work.before_attention}) {
+    add_compute(pieces, "gradients of weights", part->backward_weight);
+  }
+}
+
+LayerPieces LayerAssembly::layer(const LayerWork& work, bool experts, bool recompute) const {
+  LayerPieces pieces;
+  add_forward(pieces.forward, work, experts, &PhasedKernels::forward);
+  if (recompute && plan_.recompute == Recompute::full) {
+    add_forward(pieces.recompute, work, experts, &PhasedKernels::recompute);
+  } else if (recompute) {
+    add_compute(pieces.recompute, "recomputed attention", work.attention.recompute);
+  }
+  add_backward(pieces.backward, work, experts, true);
+  add_backward(pieces.backward_input, work, experts, false);
+  add_weights(pieces.backward_weight, work);
+  return pieces;
+}
+
+/// Each tensor rank knows its part of the vocabulary only.
+LayerPieces LayerAssembly::embedding() const {
+  const PhasedKernels work = embedding_work(model_, plan_);
+  LayerPieces pieces;
+  add_compute(pieces.forward, "embedding", work.forward);
+  add_leave(pieces.forward, false);
+  add_enter(pieces.backward, false);
+  add_compute(pieces.backward, "embedding", work.backward_input);
+  add_compute(pieces.backward, "embedding", work.backward_weight);
+  add_compute(pieces.backward_input, "embedding", work.backward_input);
+  add_compute(pieces.backward_weight, "embedding", work.backward_weight);
+  return pieces;
+}
+
+/// Of the loss, tensor ranks exchange the largest logit of each token, that of its target, and the sum of exponentials.
+LayerPieces LayerAssembly::output() const {
+  const PhasedKernels norm = output_norm_work(model_, plan_);
+  const PhasedKernels work = output_work(model_, plan_);
+  LayerPieces pieces;
+  add_compute(pieces.forward, "norms forward", norm.forward);
+  add_enter(pieces.forward, false);
+  add_compute(pieces.forward, "logits", work.forward);
+  if (plan_.tensor > 1) {
+    const Bytes scores = whole_bytes(tokens_of(plan_) * 4);
+    for (int exchange = 0; exchange < 3; ++exchange) {
+      pieces.forward.push_back(
+          collective("exchange of the loss", Parallelism::tensor, CollectiveKind::all_reduce, scores, false));
+    }
+  }
+  for (const bool weights : {true, false}) {
+    Pieces& backward = weights ? pieces.backward : pieces.backward_input;
+    if (plan_.sequence_parallel) { add_enter(backward, true); }
+    add_compute(backward, "logits", work.backward_input);
+    add_leave(backward, weights);
+    if (weights) { add_compute(backward, "logits", work.backward_weight); }
+    add_compute(backward, "norms backward", norm.backward_input);
+    if (weights) { add_compute(backward, "norms backward", norm.backward_weight); }
+  }
+  add_compute(pieces.backward_weight, "logits", work.backward_weight);
+  add_compute(pieces.backward_weight, "norms backward", norm.backward_weight);
+  return pieces;
+}
+
+}  // namespace athanor

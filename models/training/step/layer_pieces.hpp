@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+
+#include "models/training/compute_profile.hpp"
+#include "models/training/layer_work.hpp"
+#include "models/training/step/pieces.hpp"
+
+namespace athanor {
+
+/// Puts together what a layer computes and communicates.
+class LayerAssembly {
+ public:
+  /// Borrows all but the number. `expert_imbalance`: how much more the busiest expert rank gets than the average one.
+  LayerAssembly(const Transformer& model, const ParallelPlan& plan, const GpuRates& gpu, const ComputeProfile& profile,
+                double expert_imbalance);
+
+  /// `experts`: has the layer any; `recompute`: does the plan recompute this one.
+  LayerPieces layer(const LayerWork& work, bool experts, bool recompute) const;
+  LayerPieces embedding() const;
+  LayerPieces output() const;
+
+  Piece compute(const std::string& label, const Kernels& kernels) const;
+
+ private:
+  enum class Side : std::uint8_t { before, after };
+
+  Bytes activations() const;
+  void add_compute(Pieces& pieces, const std::string& label, const Kernels& kernels) const;
+  void add_enter(Pieces& pieces, bool beside) const;
+  void add_leave(Pieces& pieces, bool overlapped) const;
+  void add_context(Pieces& pieces, CollectiveKind kind) const;
+  void add_exchange(Pieces& pieces, bool beside) const;
+  void add_forward(Pieces& pieces, const LayerWork& work, bool experts, Kernels PhasedKernels::*phase) const;
+  void add_block_forward(Pieces& pieces, const std::string& label, const Kernels& kernels) const;
+  void add_block_backward(Pieces& pieces, const std::string& label, const PhasedKernels& work, bool weights,
+                          bool attention) const;
+  void add_backward(Pieces& pieces, const LayerWork& work, bool experts, bool weights) const;
+  void add_weights(Pieces& pieces, const LayerWork& work) const;
+
+  const Transformer& model_;
+  const ParallelPlan& plan_;
+  const GpuRates& gpu_;
+  const ComputeProfile& profile_;
+  double imbalance_;
+};
+
+}  // namespace athanor

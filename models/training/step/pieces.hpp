@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "algorithms/collective.hpp"
+#include "models/workload/workload.hpp"
+#include "sim/units.hpp"
+
+namespace athanor {
+
+/// Something that every GPU of a stage does for one micro-batch, one after the other: it computes, or takes part in a
+/// collective with other GPUs of the stage.
+struct Piece {
+  bool computes = true;
+  std::string label;  ///< "attention", "all-gather": by which time is told apart
+  Time time;          ///< of computing
+  Parallelism use = Parallelism::tensor;  ///< of a collective: tensor, expert or context
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  Bytes size;          ///< as Collective::count counts
+  double imbalance = 1;  ///< as Workload::Call
+  /// Of a collective: what is computed next does not wait for it; what comes after that does.
+  bool beside = false;
+};
+
+using Pieces = std::vector<Piece>;
+
+/// One layer, or what is before the first or behind the last one.
+struct LayerPieces {
+  Pieces forward;
+  Pieces recompute;        ///< before its backward
+  Pieces backward;         ///< of inputs and weights together: communication of the one beside the other
+  Pieces backward_input;   ///< or one after the other (zero-bubble pipelines)
+  Pieces backward_weight;
+  double dense_parameters = 0;   ///< of one GPU, that data-parallel ranks hold alike
+  double expert_parameters = 0;  ///< the same of experts, whose data-parallel ranks are others
+};
+
+/// What one stage's chunk of layers does.
+struct ChunkPieces {
+  std::vector<LayerPieces> layers;  ///< in forward order; embedding and output are layers, too
+};
+
+/// A training step as its GPUs see it.
+struct StepPieces {
+  std::vector<ChunkPieces> places;  ///< by place in the model: as PipelineSchedule::seats
+  std::vector<Bytes> boundaries;    ///< behind each place but the last: of one micro-batch, what one GPU sends on
+  std::vector<Pieces> optimizer;    ///< by stage
+  Bytes tied_embedding;             ///< of gradients that the first and the last stage add up, on one GPU; 0: none
+};
+
+}  // namespace athanor

@@ -1,0 +1,153 @@
+#include "models/training/step/step_pieces.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/training/parameter_share.hpp"
+#include "models/training/step/layer_pieces.hpp"
+#include "sim/check.hpp"
+
+namespace athanor {
+
+namespace {
+
+Bytes whole_bytes(double bytes) { return Bytes{static_cast<std::int64_t>(std::ceil(bytes))}; }
+
+/// Ranks among which what an optimizer updates is shared out.
+std::uint32_t shared_by(const ParallelPlan& plan, std::uint32_t ranks) {
+  if (plan.sharding == Sharding::none) { return 1; }
+  return plan.shard_group == 0 ? ranks : std::min(ranks, plan.shard_group);
+}
+
+/// What the optimizer of one stage does: with the layers of all its places.
+Pieces optimizer_of(const std::vector<const ChunkPieces*>& chunks, const ParallelPlan& plan, const GpuRates& gpu,
+                    const ComputeProfile& profile) {
+  ParameterShare held;
+  for (const ChunkPieces* chunk : chunks) {
+    for (const LayerPieces& layer : chunk->layers) {
+      held.dense += layer.dense_parameters;
+      held.experts += layer.expert_parameters;
+    }
+  }
+  const double updated = held.dense / shared_by(plan, dense_replicas(plan)) +
+                         held.experts / shared_by(plan, expert_replicas(plan));
+  const double kept = plan.sharding == Sharding::parameters ? updated : held.total();
+  Piece piece;
+  piece.label = "optimizer";
+  piece.time = time_of(optimizer_work(updated, kept, plan), gpu, profile);
+  return {piece};
+}
+
+std::vector<Pieces> optimizers(const StepPieces& step, const PipelineSchedule& schedule, const ParallelPlan& plan,
+                               const GpuRates& gpu, const ComputeProfile& profile) {
+  std::vector<std::vector<const ChunkPieces*>> of_stage(schedule.stages);
+  for (std::size_t entry = 0; entry < schedule.seats.size(); ++entry) {
+    of_stage[schedule.seats[entry].stage].push_back(&step.places[entry % schedule.places()]);
+  }
+  std::vector<Pieces> all;
+  for (const auto& chunks : of_stage) { all.push_back(optimizer_of(chunks, plan, gpu, profile)); }
+  return all;
+}
+
+/// A transformer's layers at their places.
+class TransformerStep {
+ public:
+  TransformerStep(const Transformer& model, const ParallelPlan& plan, const PipelineSchedule& schedule,
+                  const LayerAssembly& assembly)
+      : model_(model), plan_(plan), schedule_(schedule), assembly_(assembly) {}
+
+  StepPieces pieces(const std::vector<std::uint32_t>& layers) const {
+    StepPieces step;
+    std::uint32_t first = 0;
+    for (std::uint32_t place = 0; place < layers.size(); ++place) {
+      ChunkPieces& chunk = step.places.emplace_back();
+      if (place == 0) { add(chunk, assembly_.embedding(), {embedding_share(model_, plan_), 0}); }
+      for (std::uint32_t i = 0; i < layers[place]; ++i) { add_layer(chunk, first + i, i); }
+      if (place + 1 == layers.size()) { add_end(chunk, layers.size() > 1); }
+      first += layers[place];
+    }
+    require(first == model_.layers, "{} layers at their places, of {}", first, model_.layers);
+    const double sent = tokens_of(plan_) * model_.hidden * 2 / (plan_.sequence_parallel ? plan_.tensor : 1);
+    step.boundaries.assign(layers.size() - 1, whole_bytes(sent));
+    const bool copied = model_.tied && schedule_.seats.front().stage != schedule_.seats[layers.size() - 1].stage;
+    if (copied) { step.tied_embedding = whole_bytes(embedding_share(model_, plan_) * plan_.gradient_bytes); }
+    return step;
+  }
+
+ private:
+  void add(ChunkPieces& chunk, LayerPieces pieces, ParameterShare share) const {
+    pieces.dense_parameters = share.dense;
+    pieces.expert_parameters = share.experts;
+    chunk.layers.push_back(std::move(pieces));
+  }
+  void add_layer(ChunkPieces& chunk, std::uint32_t layer, std::uint32_t in_chunk) const {
+    const bool counted = plan_.recompute_layers == 0 || plan_.recompute == Recompute::selective;
+    const bool recompute = plan_.recompute != Recompute::none && (counted || in_chunk < plan_.recompute_layers);
+    add(chunk, assembly_.layer(layer_work(model_, plan_, layer), has_experts(model_, layer), recompute),
+        layer_share(model_, plan_, layer));
+  }
+  /// Each layer of a further token makes logits of its own.
+  void add_end(ChunkPieces& chunk, bool apart) const {
+    add(chunk, assembly_.output(), {output_share(model_, plan_, apart), 0});
+    for (std::uint32_t i = 0; i < model_.next_token_layers; ++i) {
+      const bool recompute = plan_.recompute != Recompute::none;
+      add(chunk, assembly_.layer(next_token_work(model_, plan_), has_experts(model_, model_.layers + i), recompute),
+          layer_share(model_, plan_, model_.layers + i));
+      add(chunk, assembly_.output(), {});
+    }
+  }
+
+  const Transformer& model_;
+  const ParallelPlan& plan_;
+  const PipelineSchedule& schedule_;
+  const LayerAssembly& assembly_;
+};
+
+/// Layers of any kind: each computes, nothing is split.
+StepPieces plain_pieces(const std::vector<PlainLayer>& layers, const ParallelPlan& plan,
+                        const std::vector<std::uint32_t>& counts, const LayerAssembly& assembly) {
+  StepPieces step;
+  std::size_t next = 0;
+  for (std::size_t place = 0; place < counts.size(); ++place) {
+    ChunkPieces& chunk = step.places.emplace_back();
+    for (std::uint32_t i = 0; i < counts[place]; ++i, ++next) {
+      const PhasedKernels work = plain_layer_work(layers[next], plan);
+      LayerPieces& pieces = chunk.layers.emplace_back();
+      pieces.forward = {assembly.compute(layers[next].name + " forward", work.forward)};
+      if (plan.recompute == Recompute::full) { pieces.recompute = pieces.forward; }
+      pieces.backward_input = {assembly.compute(layers[next].name + " backward", work.backward_input)};
+      pieces.backward_weight = {assembly.compute(layers[next].name + " backward", work.backward_weight)};
+      pieces.backward = pieces.backward_input;
+      pieces.backward.push_back(pieces.backward_weight.front());
+      pieces.dense_parameters = layers[next].parameters;
+    }
+    const double sent = layers[next - 1].output * plan.micro_batch * (plan.precision == Precision::fp32 ? 4 : 2);
+    if (place + 1 < counts.size()) { step.boundaries.push_back(whole_bytes(sent)); }
+  }
+  require(next == layers.size(), "{} layers at their places, of {}", next, layers.size());
+  return step;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> layers_of_places(std::uint32_t layers, std::uint32_t places) {
+  require(places >= 1 && layers >= places, "{} layers at {} places", layers, places);
+  std::vector<std::uint32_t> counts(places, layers / places);
+  const std::uint32_t more = layers % places;
+  const std::uint32_t first = (places - more) / 2;
+  for (std::uint32_t i = 0; i < more; ++i) { ++counts[first + i]; }
+  return counts;
+}
+
+StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& layers,
+                       const PipelineSchedule& schedule, const GpuRates& gpu, const ComputeProfile& profile,
+                       double expert_imbalance) {
+  static const Transformer none;
+  const LayerAssembly assembly(model.transformer ? *model.transformer : none, plan, gpu, profile, expert_imbalance);
+  StepPieces step = model.transformer ? TransformerStep(*model.transformer, plan, schedule, assembly).pieces(layers)
+                                      : plain_pieces(model.layers, plan, layers, assembly);
+  step.optimizer = optimizers(step, schedule, plan, gpu, profile);
+  return step;
+}
+
+}  // namespace athanor

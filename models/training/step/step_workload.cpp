@@ -1,0 +1,309 @@
+#include "models/training/step/step_workload.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "models/training/step/data_parallel.hpp"
+#include "models/training/step/rank_grid.hpp"
+#include "models/training/step/stage_writer.hpp"
+#include "sim/check.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Dimension = RankGrid::Dimension;
+using Kind = PipelineTask::Kind;
+
+/// The communicators and channels of a step, each made when somebody first asks.
+class Directory {
+ public:
+  Directory(const ParallelPlan& plan, const PipelineSchedule& schedule, Workload& workload)
+      : plan_(plan),
+        schedule_(schedule),
+        workload_(workload),
+        dense_(RankGrid::dense(plan)),
+        expert_(RankGrid::expert(plan)) {}
+
+  /// Within one stage.
+  std::uint32_t of_stage(std::uint32_t stage, Parallelism use) {
+    const bool experts = use == Parallelism::expert;
+    const Dimension dimension = experts                        ? Dimension::expert
+                                : use == Parallelism::context ? Dimension::context
+                                                              : Dimension::tensor;
+    return add(fmt::format("{} of stage {}", name(use), stage), use, {stage},
+               (experts ? expert_ : dense_).groups(stage, {dimension}));
+  }
+
+  /// Of those who hold the parameters of one place of the model: several stages, where the pipeline has replicas.
+  DataGroups of_place(std::uint32_t place, bool experts) {
+    std::set<std::uint32_t> stages;
+    for (std::uint32_t replica = 0; replica < schedule_.replicas; ++replica) {
+      stages.insert(schedule_.seats[replica * schedule_.places() + place].stage);
+    }
+    const auto& grid = experts ? expert_ : dense_;
+    EndpointGroups all;
+    for (const std::uint32_t stage : stages) {
+      const EndpointGroups groups = grid.groups(stage, {Dimension::context, Dimension::data});
+      all.resize(groups.size());
+      for (std::size_t i = 0; i < groups.size(); ++i) { all[i].insert(all[i].end(), groups[i].begin(), groups[i].end()); }
+    }
+    return shared_out({stages.begin(), stages.end()}, all, fmt::format("{}place {}", experts ? "experts of " : "", place));
+  }
+
+  std::uint32_t ends_of_pipeline() {
+    const std::uint32_t first = schedule_.seats.front().stage;
+    const std::uint32_t last = schedule_.seats[schedule_.places() - 1].stage;
+    return add("embedding", Parallelism::embedding, {std::min(first, last), std::max(first, last)},
+               dense_.pairs(first, last));
+  }
+
+  std::uint32_t channel(const std::string& name, std::uint32_t from, std::uint32_t to) {
+    const auto is = [&](const Workload::Channel& each) { return each.name == name; };
+    auto& channels = workload_.channels;
+    const auto found = std::find_if(channels.begin(), channels.end(), is);
+    const auto number = static_cast<std::uint32_t>(found - channels.begin());
+    if (found == channels.end()) {
+      channels.push_back({name, Parallelism::pipeline, from, to,
+                          std::make_shared<const EndpointGroups>(dense_.pairs(from, to)), false});
+    }
+    return number;
+  }
+
+ private:
+  DataGroups shared_out(const std::vector<std::uint32_t>& stages, const EndpointGroups& all, const std::string& what) {
+    DataGroups result;
+    const auto ranks = static_cast<std::uint32_t>(all.front().size());
+    result.shard_ranks = plan_.shard_group == 0 ? ranks : std::min(ranks, plan_.shard_group);
+    require(ranks % result.shard_ranks == 0, "{} data-parallel ranks in shards of {}", ranks, result.shard_ranks);
+    result.replicas = ranks / result.shard_ranks;
+    EndpointGroups shards;
+    EndpointGroups replicates;
+    for (const std::vector<std::uint32_t>& group : all) {
+      for (std::uint32_t r = 0; r < result.replicas; ++r) {
+        const auto first = group.begin() + r * result.shard_ranks;
+        shards.emplace_back(first, first + result.shard_ranks);
+      }
+      for (std::uint32_t s = 0; s < result.shard_ranks && result.replicas > 1; ++s) {
+        std::vector<std::uint32_t>& same = replicates.emplace_back();
+        for (std::uint32_t r = 0; r < result.replicas; ++r) { same.push_back(group[r * result.shard_ranks + s]); }
+      }
+    }
+    result.shard = add("DP of " + what, Parallelism::data, stages, std::move(shards));
+    if (result.replicas > 1) { result.replicate = add("DP copies of " + what, Parallelism::data, stages, replicates); }
+    return result;
+  }
+
+  std::uint32_t add(const std::string& name, Parallelism use, std::vector<std::uint32_t> workers, EndpointGroups groups) {
+    auto& all = workload_.communicators;
+    const auto is = [&](const Workload::Communicator& each) { return each.name == name; };
+    const auto found = std::find_if(all.begin(), all.end(), is);
+    const auto number = static_cast<std::uint32_t>(found - all.begin());
+    if (found == all.end()) {
+      all.push_back({name, use, std::move(workers), std::make_shared<const EndpointGroups>(std::move(groups))});
+    }
+    return number;
+  }
+
+  const ParallelPlan& plan_;
+  const PipelineSchedule& schedule_;
+  Workload& workload_;
+  RankGrid dense_;
+  RankGrid expert_;
+};
+
+/// What one stage does in a step.
+class StageSteps {
+ public:
+  StageSteps(const ParallelPlan& plan, const PipelineSchedule& schedule, const StepPieces& pieces, Directory& directory,
+             Workload& workload, std::uint32_t stage)
+      : plan_(plan),
+        schedule_(schedule),
+        pieces_(pieces),
+        directory_(directory),
+        writer_(workload, stage),
+        stage_(stage),
+        entries_(schedule.entries()) {
+    for (const Parallelism use : {Parallelism::tensor, Parallelism::context, Parallelism::expert}) {
+      communications_[use] = {writer_.stream(std::string(name(use))), directory.of_stage(stage, use)};
+    }
+    for (std::uint32_t chunk = 0; chunk < schedule.chunks; ++chunk) { add_data_parallel(chunk); }
+  }
+
+  void write() {
+    for (const auto& each : data_) { each->begin(); }
+    for (const PipelineTask& task : schedule_.tasks[stage_]) { write(task); }
+    for (const auto& each : data_) {
+      for (const StageWriter::Number number : each->finish(chain_)) { chain_.wait_for(number); }
+    }
+    add_up_embedding();
+    for (const Piece& piece : pieces_.optimizer[stage_]) { chain_.add(writer_, piece, communications_); }
+    for (const auto& each : data_) { each->after_optimizer(chain_); }
+  }
+
+ private:
+  /// A place of one of the replicas.
+  struct At {
+    std::uint32_t chunk = 0;
+    std::uint32_t replica = 0;
+    std::uint32_t place = 0;
+  };
+
+  At at(std::uint32_t chunk) const {
+    const std::uint32_t entry = entries_[stage_ * schedule_.chunks + chunk];
+    return {chunk, entry / schedule_.places(), entry % schedule_.places()};
+  }
+  const ChunkPieces& chunk_at(const At& at) const { return pieces_.places[at.place]; }
+
+  void add_data_parallel(std::uint32_t chunk) {
+    const At here = at(chunk);
+    const std::string name = schedule_.replicas > 1 ? fmt::format(" of place {}", here.place) : "";
+    data_.push_back(std::make_unique<DataParallel>(
+        plan_, writer_, chunk_at(here), schedule_.micro_batches / schedule_.replicas,
+        directory_.of_place(here.place, false), directory_.of_place(here.place, true), name));
+  }
+
+  void write(const PipelineTask& task) {
+    switch (task.kind) {
+      case Kind::forward: return forward(chain_, at(task.chunk));
+      case Kind::backward: return backward(chain_, at(task.chunk), true, true);
+      case Kind::backward_input: return backward(chain_, at(task.chunk), true, false);
+      case Kind::backward_weight: return backward(chain_, at(task.chunk), false, true);
+      case Kind::forward_backward: return side_by_side(task);
+    }
+  }
+
+  /// The stage and channel of the next or previous place; none where that is this stage, or beyond the model.
+  struct Neighbour {
+    std::uint32_t stage = 0;
+    bool is_other = false;
+  };
+  Neighbour neighbour(const At& at, int step) const {
+    const auto place = static_cast<std::int64_t>(at.place) + step;
+    if (place < 0 || place >= schedule_.places()) { return {}; }
+    const std::uint32_t stage =
+        schedule_.seats[at.replica * schedule_.places() + static_cast<std::uint32_t>(place)].stage;
+    return {stage, stage != stage_};
+  }
+  std::string boundary(const char* what, const At& at, int step) const {
+    const std::string replica = schedule_.replicas > 1 ? fmt::format(" of direction {}", at.replica) : "";
+    return fmt::format("{} of place {}{}", what, static_cast<std::int64_t>(at.place) + step, replica);
+  }
+
+  Bytes boundary_size(const At& at, int step) const { return pieces_.boundaries[step > 0 ? at.place : at.place - 1]; }
+
+  /// Activations go on by `step` 1 and come from -1; gradients the other way round. Named by the place they come from.
+  void receive(Chain& chain, const char* what, const At& at, int step) {
+    const Neighbour other = neighbour(at, step);
+    if (!other.is_other) { return; }
+    const std::string name = boundary(what, at, step);
+    const std::uint32_t channel = directory_.channel(name, other.stage, stage_);
+    chain.wait_for(writer_.receive(writer_.stream("receive " + name), channel, boundary_size(at, step), {}));
+  }
+  void send(Chain& chain, const char* what, const At& at, int step) {
+    const Neighbour other = neighbour(at, step);
+    if (!other.is_other) { return; }
+    const std::string name = boundary(what, at, 0);
+    const std::uint32_t channel = directory_.channel(name, stage_, other.stage);
+    const auto sent = writer_.send(writer_.stream("send " + name), channel, boundary_size(at, step), chain.ends());
+    if (!plan_.overlap_pipeline) { chain.wait_for(sent); }
+  }
+
+  void add(Chain& chain, const Pieces& pieces) {
+    for (const Piece& piece : pieces) { chain.add(writer_, piece, communications_); }
+  }
+
+  void forward_layer(Chain& chain, const At& here, std::size_t layer) {
+    DataParallel& data = *data_[here.chunk];
+    data.before_forward(chain, layer);
+    add(chain, chunk_at(here).layers[layer].forward);
+    data.after_forward(chain, layer);
+  }
+  void backward_layer(Chain& chain, const At& here, std::size_t layer, bool inputs, bool weights) {
+    DataParallel& data = *data_[here.chunk];
+    const LayerPieces& own = chunk_at(here).layers[layer];
+    if (inputs) {
+      data.before_backward(chain, layer);
+      add(chain, own.recompute);
+    }
+    add(chain, inputs && weights ? own.backward : inputs ? own.backward_input : own.backward_weight);
+    if (weights) { data.after_backward(chain, layer); }
+  }
+
+  void forward(Chain& chain, const At& here) {
+    receive(chain, "activations", here, -1);
+    for (std::size_t layer = 0; layer < chunk_at(here).layers.size(); ++layer) { forward_layer(chain, here, layer); }
+    send(chain, "activations", here, 1);
+  }
+
+  void backward(Chain& chain, const At& here, bool inputs, bool weights) {
+    if (inputs) { receive(chain, "gradients", here, 1); }
+    for (std::size_t layer = chunk_at(here).layers.size(); layer-- > 0;) {
+      backward_layer(chain, here, layer, inputs, weights);
+    }
+    if (inputs) { send(chain, "gradients", here, -1); }
+  }
+
+  /// A layer of one after a layer of the other, so that the one computes while the other communicates.
+  void side_by_side(const PipelineTask& task) {
+    const At there = at(task.chunk);
+    const At back = at(task.other_chunk);
+    Chain other = chain_;
+    receive(chain_, "activations", there, -1);
+    receive(other, "gradients", back, 1);
+    const std::size_t forwards = chunk_at(there).layers.size();
+    const std::size_t backwards = chunk_at(back).layers.size();
+    for (std::size_t i = 0; i < std::max(forwards, backwards); ++i) {
+      if (i < forwards) { forward_layer(chain_, there, i); }
+      if (i < backwards) { backward_layer(other, back, backwards - 1 - i, true, true); }
+    }
+    send(chain_, "activations", there, 1);
+    send(other, "gradients", back, -1);
+    for (const StageWriter::Number number : other.ends()) { chain_.wait_for(number); }
+  }
+
+  void add_up_embedding() {
+    const std::uint32_t first = schedule_.seats.front().stage;
+    const std::uint32_t last = schedule_.seats[schedule_.places() - 1].stage;
+    if (pieces_.tied_embedding == Bytes::zero() || first == last || (stage_ != first && stage_ != last)) { return; }
+    const Workload::Call call{.communicator = directory_.ends_of_pipeline(),
+                              .kind = CollectiveKind::all_reduce,
+                              .size = pieces_.tied_embedding,
+                              .type = plan_.gradient_bytes == 4 ? DataType::float32 : DataType::bfloat16};
+    chain_.wait_for(
+        writer_.call(writer_.stream("embedding"), "all-reduce of the embedding's gradients", call, chain_.ends()));
+  }
+
+  const ParallelPlan& plan_;
+  const PipelineSchedule& schedule_;
+  const StepPieces& pieces_;
+  Directory& directory_;
+  StageWriter writer_;
+  std::uint32_t stage_;
+  std::vector<std::uint32_t> entries_;  ///< by chunk of a stage: into the schedule's seats
+  Chain chain_;
+  Chain::Communications communications_;
+  std::vector<std::unique_ptr<DataParallel>> data_;  ///< by chunk
+};
+
+}  // namespace
+
+Workload step_workload(const ParallelPlan& plan, const PipelineSchedule& schedule, const StepPieces& pieces) {
+  require(pieces.places.size() == schedule.places() && pieces.optimizer.size() == schedule.stages,
+          "pieces for {} places and {} stages, and the schedule has {} and {}", pieces.places.size(),
+          pieces.optimizer.size(), schedule.places(), schedule.stages);
+  Workload workload;
+  for (std::uint32_t stage = 0; stage < schedule.stages; ++stage) {
+    workload.workers.push_back({fmt::format("stage {}", stage), plan.ranks() / plan.pipeline, {}, {}, {}});
+  }
+  Directory directory(plan, schedule, workload);
+  for (std::uint32_t stage = 0; stage < schedule.stages; ++stage) {
+    StageSteps(plan, schedule, pieces, directory, workload, stage).write();
+  }
+  return workload;
+}
+
+}  // namespace athanor
