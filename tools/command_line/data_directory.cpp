@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/error.hpp"
+#include "tools/build_facts.hpp"
 
 namespace athanor {
 

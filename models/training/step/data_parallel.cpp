@@ -55,7 +55,8 @@ void DataParallel::reduce(Kind& kind, double parameters, const StageWriter::Numb
                       .type = type};
   StageWriter::Numbers last = after;
   if (kind.groups.shard_ranks > 1) {
-    last = {writer_.call(reduce_stream_, shards ? "reduce-scatter of gradients" : "all-reduce of gradients", call, last)};
+    last = {
+        writer_.call(reduce_stream_, shards ? "reduce-scatter of gradients" : "all-reduce of gradients", call, last)};
     reductions_ = last;
   }
   if (!shards || kind.groups.replicas == 1) { return; }

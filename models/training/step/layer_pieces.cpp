@@ -159,8 +159,8 @@ void LayerAssembly::add_backward(Pieces& pieces, const LayerWork& work, bool exp
 }
 
 void LayerAssembly::add_weights(Pieces& pieces, const LayerWork& work) const {
-  for (const PhasedKernels* part : {&work.after_mlp, &work.mlp, &work.shared, &work.before_mlp, &work.attention,
-                                    &work.before_attention}) {
+  for (const PhasedKernels* part :
+       {&work.after_mlp, &work.mlp, &work.shared, &work.before_mlp, &work.attention, &work.before_attention}) {
     add_compute(pieces, "gradients of weights", part->backward_weight);
   }
 }

@@ -13,11 +13,11 @@ namespace athanor {
 /// collective with other GPUs of the stage.
 struct Piece {
   bool computes = true;
-  std::string label;  ///< "attention", "all-gather": by which time is told apart
-  Time time;          ///< of computing
+  std::string label;                      ///< "attention", "all-gather": by which time is told apart
+  Time time;                              ///< of computing
   Parallelism use = Parallelism::tensor;  ///< of a collective: tensor, expert or context
   CollectiveKind kind = CollectiveKind::all_reduce;
-  Bytes size;          ///< as Collective::count counts
+  Bytes size;            ///< as Collective::count counts
   double imbalance = 1;  ///< as Workload::Call
   /// Of a collective: what is computed next does not wait for it; what comes after that does.
   bool beside = false;
@@ -28,9 +28,9 @@ using Pieces = std::vector<Piece>;
 /// One layer, or what is before the first or behind the last one.
 struct LayerPieces {
   Pieces forward;
-  Pieces recompute;        ///< before its backward
-  Pieces backward;         ///< of inputs and weights together: communication of the one beside the other
-  Pieces backward_input;   ///< or one after the other (zero-bubble pipelines)
+  Pieces recompute;       ///< before its backward
+  Pieces backward;        ///< of inputs and weights together: communication of the one beside the other
+  Pieces backward_input;  ///< or one after the other (zero-bubble pipelines)
   Pieces backward_weight;
   double dense_parameters = 0;   ///< of one GPU, that data-parallel ranks hold alike
   double expert_parameters = 0;  ///< the same of experts, whose data-parallel ranks are others

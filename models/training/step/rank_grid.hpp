@@ -26,8 +26,8 @@ class RankGrid {
   /// By Dimension.
   std::uint32_t rank(const std::vector<std::uint32_t>& coordinates) const;
 
-  /// All groups of one pipeline stage whose ranks differ in these dimensions only; those of `dimensions` that come first
-  /// in the order vary fastest within a group.
+  /// All groups of one pipeline stage whose ranks differ in these dimensions only; those of `dimensions` that come
+  /// first in the order vary fastest within a group.
   EndpointGroups groups(std::uint32_t stage, const std::vector<Dimension>& dimensions) const;
   /// For each rank of one stage, itself and the rank of the other that has the same coordinates otherwise.
   EndpointGroups pairs(std::uint32_t from, std::uint32_t to) const;

@@ -29,8 +29,8 @@ Pieces optimizer_of(const std::vector<const ChunkPieces*>& chunks, const Paralle
       held.experts += layer.expert_parameters;
     }
   }
-  const double updated = held.dense / shared_by(plan, dense_replicas(plan)) +
-                         held.experts / shared_by(plan, expert_replicas(plan));
+  const double updated =
+      held.dense / shared_by(plan, dense_replicas(plan)) + held.experts / shared_by(plan, expert_replicas(plan));
   const double kept = plan.sharding == Sharding::parameters ? updated : held.total();
   Piece piece;
   piece.label = "optimizer";

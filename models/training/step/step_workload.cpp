@@ -31,7 +31,7 @@ class Directory {
   /// Within one stage.
   std::uint32_t of_stage(std::uint32_t stage, Parallelism use) {
     const bool experts = use == Parallelism::expert;
-    const Dimension dimension = experts                        ? Dimension::expert
+    const Dimension dimension = experts                       ? Dimension::expert
                                 : use == Parallelism::context ? Dimension::context
                                                               : Dimension::tensor;
     return add(fmt::format("{} of stage {}", name(use), stage), use, {stage},
@@ -49,9 +49,12 @@ class Directory {
     for (const std::uint32_t stage : stages) {
       const EndpointGroups groups = grid.groups(stage, {Dimension::context, Dimension::data});
       all.resize(groups.size());
-      for (std::size_t i = 0; i < groups.size(); ++i) { all[i].insert(all[i].end(), groups[i].begin(), groups[i].end()); }
+      for (std::size_t i = 0; i < groups.size(); ++i) {
+        all[i].insert(all[i].end(), groups[i].begin(), groups[i].end());
+      }
     }
-    return shared_out({stages.begin(), stages.end()}, all, fmt::format("{}place {}", experts ? "experts of " : "", place));
+    return shared_out({stages.begin(), stages.end()}, all,
+                      fmt::format("{}place {}", experts ? "experts of " : "", place));
   }
 
   std::uint32_t ends_of_pipeline() {
@@ -97,7 +100,8 @@ class Directory {
     return result;
   }
 
-  std::uint32_t add(const std::string& name, Parallelism use, std::vector<std::uint32_t> workers, EndpointGroups groups) {
+  std::uint32_t add(const std::string& name, Parallelism use, std::vector<std::uint32_t> workers,
+                    EndpointGroups groups) {
     auto& all = workload_.communicators;
     const auto is = [&](const Workload::Communicator& each) { return each.name == name; };
     const auto found = std::find_if(all.begin(), all.end(), is);

@@ -6,6 +6,7 @@
 #include "algorithms/check/prove.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
+#include "tests/test_files.hpp"
 
 using namespace athanor;
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "models/execution/choice.hpp"
+#include "tests/test_files.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 #include "tools/scenario/library.hpp"
 #include "tools/scenario/scenario.hpp"

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "tests/test_files.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 
 using namespace athanor;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/json/document.hpp"
+#include "tests/test_files.hpp"
 #include "tools/import/fabric/import_fabric.hpp"
 #include "tools/scenario/library.hpp"
 #include "topologies/scenario/make_cluster.hpp"

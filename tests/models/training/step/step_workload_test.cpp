@@ -1,0 +1,181 @@
+#include "models/training/step/step_workload.hpp"
+
+#include <deque>
+#include <map>
+
+#include <doctest/doctest.h>
+
+#include "models/workload/run_workload.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+
+namespace {
+
+constexpr auto kData = static_cast<std::size_t>(Parallelism::data);
+
+Piece computes(Time time) {
+  Piece piece;
+  piece.label = "work";
+  piece.time = time;
+  return piece;
+}
+
+/// Every place has `layers` layers, of so much forward, and backward of inputs and weights.
+StepPieces even_pieces(const PipelineSchedule& schedule, std::size_t layers, Time forward, Time input, Time weight,
+                       double parameters = 0) {
+  LayerPieces layer;
+  layer.forward = {computes(forward)};
+  layer.backward_input = {computes(input)};
+  layer.backward_weight = {computes(weight)};
+  layer.backward = {computes(input), computes(weight)};
+  layer.dense_parameters = parameters;
+  StepPieces pieces;
+  pieces.places.assign(schedule.places(), {std::vector<LayerPieces>(layers, layer)});
+  pieces.boundaries.assign(schedule.places() - 1, 1000_B);
+  pieces.optimizer.resize(schedule.stages);
+  return pieces;
+}
+
+/// Of a call, by its size; of messages nothing.
+WorkloadResult run(const Workload& workload, const std::function<Time(const Workload::Call&)>& time_of_call) {
+  static std::deque<CallPrice> all;
+  const auto none = std::make_shared<const std::vector<LinkShare>>();
+  WorkloadPrices prices;
+  const auto add = [&](Time time) {
+    CallPrice& price = all.emplace_back();
+    price.time = time;
+    price.shares = none;
+    prices.prices.push_back(&price);
+    return static_cast<std::uint32_t>(prices.prices.size() - 1);
+  };
+  for (const Workload::Call& call : workload.calls) { prices.of_call.push_back(add(time_of_call(call))); }
+  for (std::uint32_t channel = 0; channel < workload.channels.size(); ++channel) {
+    prices.of_message[{channel, 1000_B}] = add(Time::zero());
+  }
+  return run_workload(workload, prices, {});
+}
+
+Time step(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks, std::uint32_t micro_batches, Time forward,
+          Time input, Time weight) {
+  ParallelPlan plan;
+  plan.pipeline = stages;
+  const PipelineSchedule schedule = pipeline_schedule(kind, stages, chunks, micro_batches);
+  const Workload workload = step_workload(plan, schedule, even_pieces(schedule, 1, forward, input, weight));
+  return run(workload, [](const Workload::Call&) { return Time::zero(); }).time;
+}
+
+}  // namespace
+
+TEST_CASE("with free communication a step takes m (F + B) and the bubble of its schedule") {
+  constexpr Time f = 2_us;
+  constexpr Time b = 2_us;
+  constexpr Time w = 2_us;
+  for (const std::uint32_t p : {1U, 2U, 4U, 8U}) {
+    for (const std::uint32_t m : {8U, 16U, 32U}) {
+      CAPTURE(p);
+      CAPTURE(m);
+      const Time work = (f + b + w) * m;
+      CHECK(step(PipelineKind::gpipe, p, 1, m, f, b, w) == work + (f + b + w) * (p - 1));
+      CHECK(step(PipelineKind::one_f_one_b, p, 1, m, f, b, w) == work + (f + b + w) * (p - 1));
+      if (p == 1) { continue; }
+      for (const std::uint32_t v : {2U, 4U}) {  // of chunks that take as long as a whole stage above
+        CHECK(step(PipelineKind::interleaved, p, v, m, f, b, w) == work * v + (f + b + w) * (p - 1));
+      }
+      CHECK(step(PipelineKind::zb_h1, p, 1, m, f, b, w) == work + (f + b - w) * (p - 1));
+    }
+  }
+}
+
+TEST_CASE("two directions of a pipeline end together") {
+  const Time time = step(PipelineKind::dual_pipe, 4, 1, 16, 2_us, 2_us, 2_us);
+  CHECK(time >= (2_us + 2_us + 2_us) * 16);
+  CHECK(time < (2_us + 2_us + 2_us) * (16 + 3));
+}
+
+namespace {
+
+/// Bytes that one rank sends for data parallelism in a step of one micro-batch, by the usual volume of a ring: of
+/// all-gather and reduce-scatter (d - 1) / d of the whole, of all-reduce twice that.
+double data_volume(Sharding sharding, std::uint32_t ranks, double parameters) {
+  ParallelPlan plan;
+  plan.data = ranks;
+  plan.sharding = sharding;
+  plan.gradient_bytes = 2;
+  plan.overlap_gradients = true;
+  const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, 1);
+  const Workload workload = step_workload(plan, schedule, even_pieces(schedule, 4, 1_us, 1_us, 1_us, parameters / 4));
+  double volume = 0;
+  for (const Workload::Operation& operation : workload.workers[0].operations) {
+    if (operation.kind != Workload::Kind::call) { continue; }
+    const Workload::Call& call = workload.calls[operation.subject];
+    const double rounds = call.kind == CollectiveKind::all_reduce ? 2 : 1;
+    volume += rounds * static_cast<double>(call.size.count()) * (ranks - 1) / ranks;
+  }
+  return volume;
+}
+
+}  // namespace
+
+// Rajbhandari et al. 2020 (ZeRO), section 7: 2 P numbers for data parallelism and stages 1 and 2, 3 P for stage 3.
+TEST_CASE("ZeRO moves twice the parameters, and three times with sharded parameters") {
+  constexpr double kParameters = 4e6;
+  constexpr double kPart = 2 * kParameters * 7 / 8;  // bytes of 8 ranks' all-gather in bf16
+  CHECK(data_volume(Sharding::none, 8, kParameters) == doctest::Approx(2 * kPart));
+  CHECK(data_volume(Sharding::optimizer, 8, kParameters) == doctest::Approx(2 * kPart));
+  CHECK(data_volume(Sharding::gradients, 8, kParameters) == doctest::Approx(2 * kPart));
+  CHECK(data_volume(Sharding::parameters, 8, kParameters) == doctest::Approx(3 * kPart));
+}
+
+// Two layers of 1 us forward and 2 us backward each; a gradient's reduction takes 5 us. The last layer's begins at
+// 2 + 2, the first one's at 6 and waits until 9: 14 in all, of which 8 are exposed.
+TEST_CASE("what DDP exposes of two layers is what one works out by hand") {
+  ParallelPlan plan;
+  plan.data = 2;
+  plan.overlap_gradients = true;
+  plan.bucket = 1_B;
+  const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, 1);
+  const Workload workload = step_workload(plan, schedule, even_pieces(schedule, 2, 1_us, 1_us, 1_us, 1000));
+  const auto five = [](const Workload::Call&) { return 5_us; };
+  const WorkloadResult result = run(workload, five);
+  CHECK(result.time == 14_us);
+  CHECK(result.workers[0].exposed[kData] == 8_us);
+  CHECK(result.workers[0].computing == 6_us);
+
+  plan.bucket = 1_GiB;  // one reduction at the end
+  const Workload late = step_workload(plan, schedule, even_pieces(schedule, 2, 1_us, 1_us, 1_us, 1000));
+  CHECK(run(late, five).time == 11_us);
+}
+
+// Layer l + 1 is gathered while layer l computes: of three layers of 3 us and gathers of 2 us, the first is exposed.
+TEST_CASE("sharded parameters are gathered one layer ahead") {
+  ParallelPlan plan;
+  plan.data = 2;
+  plan.sharding = Sharding::parameters;
+  const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, 1);
+  const Workload workload = step_workload(plan, schedule, even_pieces(schedule, 3, 3_us, 2_us, 2_us, 1000));
+  const auto gathers = [](const Workload::Call& call) {
+    return call.kind == CollectiveKind::all_gather ? 2_us : Time::zero();
+  };
+  // Forward 2 + 9; the last layer is gathered again before its backward, 2 + 12.
+  CHECK(run(workload, gathers).time == 25_us);
+}
+
+TEST_CASE("copies of sharded parameters are added up behind their shards") {
+  ParallelPlan plan;
+  plan.data = 8;
+  plan.sharding = Sharding::parameters;
+  plan.shard_group = 4;
+  const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, 1);
+  const Workload workload = step_workload(plan, schedule, even_pieces(schedule, 1, 1_us, 1_us, 1_us, 1000));
+  std::map<CollectiveKind, Bytes> sizes;
+  for (const Workload::Call& call : workload.calls) {
+    sizes[call.kind] = call.size;
+    const bool copies = call.kind == CollectiveKind::all_reduce;
+    const EndpointGroups& groups = *workload.communicators[call.communicator].groups;
+    CHECK(groups ==
+          (copies ? EndpointGroups{{0, 4}, {1, 5}, {2, 6}, {3, 7}} : EndpointGroups{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+  }
+  CHECK(sizes.at(CollectiveKind::reduce_scatter) == 4000_B);
+  CHECK(sizes.at(CollectiveKind::all_reduce) == 1000_B);
+}
