@@ -7,6 +7,7 @@
 #include "models/training/kernel.hpp"
 #include "sim/json/object_reader.hpp"
 #include "sim/time.hpp"
+#include "topologies/scenario/presets.hpp"
 
 namespace athanor {
 
@@ -19,31 +20,48 @@ struct GpuRates {
   double power_w = 0;                 ///< 0: not known
 };
 
-/// How much of it a generation of software reaches: calibrated from published steps, for one GPU and one precision.
-/// t(gemm) = flops / (peak gemm / (1 + shape (1/m + 1/n + 1/k))) + overhead, and not less than its bytes take;
-/// t(attention) = flops / (peak attention); t(memory) = bytes / (bandwidth memory).
+GpuRates gpu_rates(const std::string& name, const GpuPreset& preset);
+
+/// Operations per second; fp16 where only bf16 is known, the other way not (V100 has no bf16), tf32 as fp32 where it is
+/// not known. Throws SimulationError("no-such-precision"), saying what the GPU has.
+double peak_of(const GpuRates& gpu, Precision precision);
+
+/// How much of a peak products of matrices reach.
+struct ProductEfficiency {
+  double share = 0.7;  ///< of the largest
+  double shape = 300;  ///< elements: half of it is lost where 1/m + 1/n + 1/k = 1/shape
+};
+
+/// How much of a GPU a generation of software reaches: calibrated from published steps.
+/// t(gemm) = flops / peak(precision) / share x (1 + shape (1/m + 1/n + 1/k)), and not less than its bytes take;
+/// t(attention) = flops / (peak attention), and not less; t(memory) = bytes / (bandwidth memory); each + overhead.
 struct ComputeProfile {
-  std::string name;
+  std::string name = "none";
   std::string description;
   std::string source;
-  double gemm = 0.7;        ///< share of peak of the largest products
-  double shape = 300;       ///< elements: half of it is lost where 1/m + 1/n + 1/k = 1/shape
-  double attention = 0.5;   ///< share of the peak of bf16
-  double memory = 0.8;      ///< share of the bandwidth
-  Time overhead;            ///< of each kernel
-  double interference = 0;  ///< how much longer kernels take while the GPU communicates
-  double spread = 0;        ///< how much longer a step takes with each doubling of GPUs beyond 8: stragglers
+  ProductEfficiency gemm;                         ///< of 32 and 16 bits
+  std::map<Precision, ProductEfficiency> narrow;  ///< of fp8 and fp4; absent: as `gemm`
+  double attention = 0.5;                         ///< share of the peak of what it is computed in
+  double memory = 0.85;                           ///< share of the bandwidth
+  Time overhead;                                  ///< of each kernel
+  double interference = 0;                        ///< how much longer kernels take while the GPU communicates
+  double spread = 0;  ///< how much longer a step takes with each doubling of GPUs beyond 8: stragglers
+  /// What it was fitted on; elsewhere it is extrapolated. Empty lists: not fitted.
   struct Domain {
     std::vector<std::string> gpus;
     std::vector<Precision> precisions;
     std::vector<std::string> measurements;
   } fitted;
+
+  const ProductEfficiency& products(Precision precision) const;
+  bool covers(const std::string& gpu, Precision precision) const;
 };
 
 void read(ObjectReader& reader, ComputeProfile& profile);
 
-/// How long one kernel takes.
+/// How long one kernel takes, to the nearest picosecond. Throws as peak_of.
 Time time_of(const Kernel& kernel, const GpuRates& gpu, const ComputeProfile& profile);
+/// One after the other.
 Time time_of(const Kernels& kernels, const GpuRates& gpu, const ComputeProfile& profile);
 
 }  // namespace athanor

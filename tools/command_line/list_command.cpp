@@ -13,6 +13,7 @@
 #include "tools/command_line/list_topologies.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/scenario/cluster_section.hpp"
+#include "tools/scenario/compute_profile_section.hpp"
 #include "tools/scenario/measurement.hpp"
 #include "tools/scenario/profile_section.hpp"
 
@@ -43,6 +44,17 @@ Rows profiles(const Library& library) {
   return rows;
 }
 
+Rows compute_profiles(const Library& library) {
+  Rows rows;
+  Problems problems;
+  for (const std::string& name : library.names(Shelf::compute)) {
+    const ComputeProfile profile = read_compute_profile_file(library.path(Shelf::compute, name), problems);
+    rows.push_back({{"name", name}, {"summary", profile.description}});
+  }
+  problems.throw_if_any();
+  return rows;
+}
+
 Rows measurements(const Library& library) {
   Rows rows;
   Problems problems;
@@ -63,7 +75,8 @@ struct Topic {
   const char* name;
   Rows (*rows)(const Library&);
 };
-constexpr Topic kTopics[] = {{"presets", &presets}, {"profiles", &profiles}, {"measurements", &measurements}};
+constexpr Topic kTopics[] = {
+    {"presets", &presets}, {"profiles", &profiles}, {"compute", &compute_profiles}, {"measurements", &measurements}};
 
 const Topic& find_topic(const std::string& word) {
   std::vector<std::string> names{"algorithms", "topologies", "engines", "models"};
@@ -142,13 +155,14 @@ ExitCode list(const Invocation& invocation, const Streams& streams) {
 
 Command list_command() {
   return {.name = "list",
-          .summary = "lists algorithms, topologies, engines, models, presets, profiles or measurements",
-          .arguments = "algorithms|topologies|engines|models|presets|profiles|measurements",
+          .summary = "lists algorithms, topologies, engines, models, presets, profiles, compute or measurements",
+          .arguments = "algorithms|topologies|engines|models|presets|profiles|compute|measurements",
           .explanation =
               "The names that scenarios may use. Algorithms come with their steps and bytes, and with\n"
               "--verbose with how they go, their closed form and its source. So do topologies, with their\n"
               "keys, sizes, diameter and bisection, and the engines of networks with their limits, costs,\n"
-              "sources and what is assumed of them. Models that are trained come with their parameters.\n",
+              "sources and what is assumed of them. Models that are trained come with their parameters;\n"
+              "compute are the profiles of how fast GPUs compute.\n",
           .example = "athanor list algorithms --collective all_reduce --ranks 16 --size 64MiB",
           .least_arguments = 1,
           .most_arguments = 1,

@@ -13,6 +13,7 @@ std::string_view name(Shelf shelf) {
   switch (shelf) {
     case Shelf::presets: return "presets";
     case Shelf::profiles: return "profiles";
+    case Shelf::compute: return "profiles/compute";
     case Shelf::measurements: return "measurements";
   }
   return "";

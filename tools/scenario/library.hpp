@@ -7,12 +7,12 @@
 namespace athanor {
 
 /// What scenarios name instead of spelling it out.
-enum class Shelf { presets, profiles, measurements };
+enum class Shelf { presets, profiles, compute, measurements };
 
 /// "presets", ...: also the folder.
 std::string_view name(Shelf shelf);
-/// The folder that holds presets/, profiles/ and measurements/. A profile or measurement NAME is the file NAME.json;
-/// presets are several to a file.
+/// The folder that holds presets/, profiles/, profiles/compute/ and measurements/. A profile or measurement NAME is the
+/// file NAME.json; presets are several to a file.
 class Library {
  public:
   explicit Library(std::string directory) : directory_(std::move(directory)) {}

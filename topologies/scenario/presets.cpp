@@ -69,8 +69,7 @@ void read_fields(ObjectReader& reader, GpuPreset& gpu) {
   reader.optional("architecture", gpu.architecture, "Of a GPU from AMD, as its compiler names it: gfx942");
   reader.optional("gpu_direct", gpu.gpu_direct, "May NICs read and write its memory (GPUDirect RDMA)?");
   reader.optional("peer_access", gpu.peer_access, "May other GPUs over PCIe?");
-  std::uint32_t power = 0;
-  reader.optional("power_w", power, "Watts", {1, 100'000});
+  reader.optional("power_w", gpu.power_w, "Watts", {1, 100'000});
 }
 
 void read_fields(ObjectReader& reader, NicPreset& nic) {

@@ -41,6 +41,7 @@ struct GpuPreset {
   std::string pcie;
   std::optional<Ratio> compute_capability;  ///< of GPUs from NVIDIA: 9.0
   std::string architecture;                 ///< of GPUs from AMD: "gfx942"
+  std::uint32_t power_w = 0;                ///< watts; 0: not known
   bool gpu_direct = true;                   ///< NICs may read and write its memory
   bool peer_access = true;                  ///< other GPUs may over PCIe
   Provenance provenance;

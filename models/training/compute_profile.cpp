@@ -1,0 +1,168 @@
+#include "models/training/compute_profile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// A type of the presets' "tflops" as a precision; none for those that nothing is trained in.
+std::optional<Precision> precision_of(const std::string& type) {
+  if (type == "fp16_tensor") { return Precision::fp16; }
+  for (const Precision precision :
+       {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16, Precision::fp8, Precision::fp4}) {
+    if (name(precision) == type) { return precision; }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+GpuRates gpu_rates(const std::string& name, const GpuPreset& preset) {
+  GpuRates rates;
+  rates.name = name;
+  for (const auto& [type, tflops] : preset.tflops) {
+    if (const auto precision = precision_of(type)) { rates.flops[*precision] = to_double(tflops) * 1e12; }
+  }
+  rates.memory_bandwidth = static_cast<double>(preset.memory_bandwidth.count());
+  rates.memory = static_cast<double>(preset.memory.count());
+  rates.power_w = preset.power_w;
+  return rates;
+}
+
+double peak_of(const GpuRates& gpu, Precision precision) {
+  const auto of = [&](Precision other) {
+    const auto at = gpu.flops.find(other);
+    return at == gpu.flops.end() ? 0.0 : at->second;
+  };
+  double peak = of(precision);
+  if (peak == 0 && precision == Precision::fp16) { peak = of(Precision::bf16); }
+  if (peak == 0 && precision == Precision::tf32) { peak = of(Precision::fp32); }
+  if (peak > 0) { return peak; }
+  std::vector<std::string_view> names;
+  for (const auto& [known, rate] : gpu.flops) { names.push_back(name(known)); }
+  throw SimulationError("no-such-precision", fmt::format("GPU {} does not multiply in {}: it has {}", gpu.name,
+                                                         name(precision), fmt::join(names, ", ")));
+}
+
+const ProductEfficiency& ComputeProfile::products(Precision precision) const {
+  const auto at = narrow.find(precision);
+  return at == narrow.end() ? gemm : at->second;
+}
+
+bool ComputeProfile::covers(const std::string& gpu, Precision precision) const {
+  const auto holds = [](const auto& list, const auto& value) {
+    return std::find(list.begin(), list.end(), value) != list.end();
+  };
+  return holds(fitted.gpus, gpu) && holds(fitted.precisions, precision);
+}
+
+namespace {
+
+/// How many times as long a product takes as one without edges.
+double shape_factor(const Kernel& kernel, double shape) {
+  if (kernel.m <= 0 || kernel.n <= 0 || kernel.k <= 0) { return 1; }  // its shape is not known
+  return 1 + shape * (1 / kernel.m + 1 / kernel.n + 1 / kernel.k);
+}
+
+double compute_seconds(const Kernel& kernel, const GpuRates& gpu, const ComputeProfile& profile) {
+  switch (kernel.kind) {
+    case Kernel::Kind::gemm: {
+      const ProductEfficiency& efficiency = profile.products(kernel.precision);
+      const double rate = peak_of(gpu, kernel.precision) * efficiency.share;
+      return kernel.flops / rate * shape_factor(kernel, efficiency.shape);
+    }
+    case Kernel::Kind::attention: return kernel.flops / (peak_of(gpu, kernel.precision) * profile.attention);
+    case Kernel::Kind::memory: return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Time time_of(const Kernel& kernel, const GpuRates& gpu, const ComputeProfile& profile) {
+  const double moving = kernel.bytes / (gpu.memory_bandwidth * profile.memory);
+  const double seconds = std::max(compute_seconds(kernel, gpu, profile), moving);
+  return Time{std::llround(seconds * 1e12)} + profile.overhead;
+}
+
+Time time_of(const Kernels& kernels, const GpuRates& gpu, const ComputeProfile& profile) {
+  Time sum;
+  for (const Kernel& kernel : kernels) { sum += time_of(kernel, gpu, profile); }
+  return sum;
+}
+
+namespace {
+
+void read_number(ObjectReader& reader, std::string_view key, double& target, std::string_view meaning,
+                 const Range<Ratio>& range) {
+  reader.optional_value(key, meaning, [&](ValueReader& value) {
+    Ratio number = range.least;
+    value.read(number, range);
+    if (!value.describing() && value.ok()) { target = to_double(number); }
+  });
+}
+
+constexpr Range<Ratio> kShare{{1, 1000}, {2, 1}};
+constexpr Range<Ratio> kMore{{0, 1}, {10, 1}};
+
+void read_products(ObjectReader& reader, ProductEfficiency& products) {
+  read_number(reader, "share", products.share, "Of the peak, that the largest products of matrices reach (default 0.7)",
+              kShare);
+  read_number(reader, "shape", products.shape,
+              "Elements: half of that is lost where 1/m + 1/n + 1/k = 1/shape (default 300)", {{0, 1}, {100'000, 1}});
+}
+
+Names<Precision> precision_names() {
+  return {{"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"fp16", Precision::fp16},
+          {"bf16", Precision::bf16}, {"fp8", Precision::fp8},   {"fp4", Precision::fp4}};
+}
+
+void read_domain(ObjectReader& reader, ComputeProfile::Domain& domain) {
+  reader.optional("gpus", domain.gpus, "GPU presets of the steps that it was fitted on");
+  reader.optional("precisions", domain.precisions, "Of those steps", precision_names());
+  reader.optional("measurements", domain.measurements, "Tables of those steps");
+}
+
+}  // namespace
+
+void read(ObjectReader& reader, ComputeProfile& profile) {
+  reader.optional("name", profile.name, "As results name it");
+  reader.optional("description", profile.description, "For people");
+  reader.optional("source", profile.source, "Where its figures come from");
+  reader.optional_object("gemm", "Products of matrices", [&](ObjectReader& gemm) {
+    read_products(gemm, profile.gemm);
+    for (const Precision precision : {Precision::fp8, Precision::fp4}) {
+      gemm.optional_object(name(precision), "The same in this precision; absent: as the others",
+                           [&](ObjectReader& inner) {
+                             ProductEfficiency products = profile.gemm;
+                             read_products(inner, products);
+                             if (!inner.describing()) { profile.narrow[precision] = products; }
+                           });
+    }
+  });
+  read_number(reader, "attention", profile.attention,
+              "Share of the peak of 16 bits that fused attention reaches "
+              "(default 0.5)",
+              kShare);
+  read_number(reader, "memory", profile.memory,
+              "Share of the memory's bandwidth that element-wise kernels reach "
+              "(default 0.85)",
+              kShare);
+  reader.optional("overhead", profile.overhead, "Of each kernel");
+  read_number(reader, "interference", profile.interference,
+              "How much longer kernels take while the GPU communicates (default 0)", kMore);
+  read_number(reader, "spread", profile.spread,
+              "How much longer a step takes with each doubling of GPUs beyond 8 (default 0)", kMore);
+  reader.optional_object("fitted", "The domain in which its figures were fitted; absent: not fitted",
+                         [&](ObjectReader& domain) { read_domain(domain, profile.fitted); });
+}
+
+}  // namespace athanor

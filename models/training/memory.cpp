@@ -1,0 +1,142 @@
+#include "models/training/memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/training/parameter_share.hpp"
+#include "models/training/work_parts.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Ranks that a sharded tensor is divided among.
+double shards(const ParallelPlan& plan, std::uint32_t replicas) {
+  return plan.shard_group > 0 ? std::min(plan.shard_group, replicas) : replicas;
+}
+
+/// Bytes of one parameter's parts, and what is shared out.
+struct StateBytes {
+  double parameter = 2;
+  double casts = 0;
+  double gradient = 4;
+  double optimizer = 12;
+};
+
+StateBytes state_bytes(const ParallelPlan& plan) {
+  const WorkSizes sizes = sizes_of(plan);
+  return {.parameter = sizes.element,
+          .casts = sizes.casts ? 2 * bytes_of(plan.precision) : 0,
+          .gradient = static_cast<double>(plan.gradient_bytes),
+          .optimizer = sizes.element < 4 ? 12.0 : 8.0};
+}
+
+/// ZeRO: 4 N + 12 N / d, 2 N + 14 N / d, 16 N / d for d shards (Rajbhandari et al. 2020).
+void add_states(double parameters, double divisor, const ParallelPlan& plan, MemoryUse& use) {
+  const StateBytes bytes = state_bytes(plan);
+  const auto share = [&](Sharding from) { return plan.sharding >= from ? divisor : 1.0; };
+  use.parameters += parameters * (bytes.parameter + bytes.casts) / share(Sharding::parameters);
+  use.gradients += parameters * bytes.gradient / share(Sharding::gradients);
+  use.optimizer += parameters * bytes.optimizer / share(Sharding::optimizer);
+}
+
+void add_states(const ParameterShare& held, double replicas, const ParallelPlan& plan, MemoryUse& use) {
+  add_states(replicas * held.dense, shards(plan, dense_replicas(plan)), plan, use);
+  add_states(replicas * held.experts, shards(plan, expert_replicas(plan)), plan, use);
+}
+
+bool recomputed(const ParallelPlan& plan, std::size_t place) {
+  return plan.recompute == Recompute::full && (plan.recompute_layers == 0 || place < plan.recompute_layers);
+}
+
+/// What layer `place` of the stage keeps of a micro-batch.
+double kept_by(const Transformer& model, ParallelPlan plan, std::uint32_t layer, std::size_t place) {
+  if (plan.recompute == Recompute::full && !recomputed(plan, place)) { plan.recompute = Recompute::none; }
+  return layer_activations(model, plan, layer);
+}
+
+double largest_layer(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
+  double most = 0;
+  for (const std::uint32_t layer : stage.layers) { most = std::max(most, layer_share(model, plan, layer).total()); }
+  return most;
+}
+
+/// Units that are gathered while they compute, and gradients that wait to be scattered.
+double gathered(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
+  const double unit = largest_layer(model, plan, stage);
+  const StateBytes bytes = state_bytes(plan);
+  switch (plan.sharding) {
+    case Sharding::none:
+    case Sharding::optimizer: return 0;
+    case Sharding::gradients: return static_cast<double>(plan.bucket.count());
+    case Sharding::parameters: return unit * ((1 + plan.prefetch) * (bytes.parameter + bytes.casts) + bytes.gradient);
+  }
+  return 0;
+}
+
+/// What the layer that is just recomputed makes anew.
+double remade(const Transformer& model, ParallelPlan plan, const StageLoad& stage) {
+  const Recompute kind = plan.recompute;
+  double most = 0;
+  for (std::size_t place = 0; place < stage.layers.size(); ++place) {
+    if (kind == Recompute::full && !recomputed(plan, place)) { continue; }
+    plan.recompute = Recompute::none;
+    const double all = layer_activations(model, plan, stage.layers[place]);
+    plan.recompute = kind;
+    most = std::max(most, all - layer_activations(model, plan, stage.layers[place]));
+  }
+  return most;
+}
+
+/// Of the one micro-batch whose loss is computed: inputs of the last norm and of the output, and logits in fp32.
+double output_activations(const Transformer& model, const ParallelPlan& plan) {
+  const WorkSizes sizes = sizes_of(plan);
+  const double inputs = 2 * sizes.norm_tokens * model.hidden * sizes.element;
+  return inputs + 4 * sizes.tokens * model.vocabulary / plan.tensor;
+}
+
+}  // namespace
+
+MemoryUse memory_of(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
+  const WorkSizes sizes = sizes_of(plan);
+  MemoryUse use;
+  ParameterShare held;
+  for (std::size_t place = 0; place < stage.layers.size(); ++place) {
+    held += layer_share(model, plan, stage.layers[place]);
+    use.activations += stage.in_flight * kept_by(model, plan, stage.layers[place], place);
+  }
+  if (stage.embedding) {
+    held.dense += embedding_share(model, plan);
+    if (plan.dropout) { use.activations += stage.in_flight * sizes.norm_tokens * model.hidden; }
+  }
+  if (stage.output) {
+    const double heads = 1.0 + model.next_token_layers;
+    held.dense += output_share(model, plan, !stage.embedding);
+    use.activations += heads * output_activations(model, plan);
+  }
+  add_states(held, stage.replicas, plan, use);
+  use.buffers += gathered(model, plan, stage) + remade(model, plan, stage);
+  if (plan.sequence_parallel) { use.buffers += sizes.tokens * model.hidden * sizes.element; }
+  return use;
+}
+
+MemoryUse memory_of(const std::vector<PlainLayer>& layers, const ParallelPlan& plan) {
+  const WorkSizes sizes = sizes_of(plan);
+  MemoryUse use;
+  double parameters = 0;
+  double most = 0;
+  for (std::size_t place = 0; place < layers.size(); ++place) {
+    const PlainLayer& layer = layers[place];
+    parameters += layer.parameters;
+    most = std::max(most, layer.parameters);
+    const double all = std::max(layer.activations, layer.output);
+    use.activations += plan.micro_batch * sizes.element * (recomputed(plan, place) ? layer.output : all);
+  }
+  add_states(parameters, shards(plan, dense_replicas(plan)), plan, use);
+  if (plan.sharding == Sharding::parameters) {
+    use.buffers += most * ((1 + plan.prefetch) * sizes.element + plan.gradient_bytes);
+  }
+  return use;
+}
+
+}  // namespace athanor

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/training/architecture.hpp"
+#include "models/training/parallel_plan.hpp"
+
+namespace athanor {
+
+/// Bytes on one GPU.
+struct MemoryUse {
+  double parameters = 0;  ///< and copies of matrices in fp8 or fp4, as they are and transposed
+  double gradients = 0;
+  double optimizer = 0;    ///< of Adam: master copy and two moments in fp32 (of fp32: the moments)
+  double activations = 0;  ///< kept for backward
+  double buffers = 0;      ///< gathered units of sharded parameters, a recomputed layer, gathered inputs
+
+  double total() const { return parameters + gradients + optimizer + activations + buffers; }
+};
+
+/// What a pipeline stage holds.
+struct StageLoad {
+  std::vector<std::uint32_t> layers;  ///< of the model; from model.layers on: of further tokens
+  bool embedding = false;
+  bool output = false;
+  double in_flight = 1;  ///< micro-batches whose activations are kept, each through the whole stage
+  double replicas = 1;   ///< of its parameters: dual_pipe 2
+};
+
+/// Bytes of activations that one layer keeps of one micro-batch, with the plan's recomputation (of this layer: full
+/// ones keep what comes in alone).
+double layer_activations(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer);
+
+/// What one GPU of the stage holds at its fullest moment. Left out: the CUDA context, NCCL's buffers, workspaces and
+/// what allocators waste.
+MemoryUse memory_of(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage);
+
+/// The same for a model of plain layers, all on each GPU.
+MemoryUse memory_of(const std::vector<PlainLayer>& layers, const ParallelPlan& plan);
+
+/// The stage of the plan's schedule that holds most, its layers spread as evenly as they go, the earlier stages having
+/// one more where they do not divide. Throws as pipeline_schedule.
+struct StageMemory {
+  std::uint32_t stage = 0;
+  MemoryUse use;
+};
+StageMemory fullest_stage(const Transformer& model, const ParallelPlan& plan);
+
+/// A change of the plan on as many GPUs, and what the fullest stage then holds.
+struct MemoryAdvice {
+  std::string change;  ///< "selective recomputation", "tensor ranks 8 in place of 4"
+  ParallelPlan plan;
+  MemoryUse use;
+};
+/// Single changes that make it fit into `bytes`, the least memory first; where none does alone, those that save at
+/// least a tenth. Each is evaluated anew.
+std::vector<MemoryAdvice> memory_advice(const Transformer& model, const ParallelPlan& plan, double bytes);
+
+}  // namespace athanor

@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "models/training/memory.hpp"
+#include "models/training/pipeline/schedule.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// The layers of place `place` of `places`: as many on each, and one more on the first where that does not go.
+std::vector<std::uint32_t> layers_at(std::uint32_t layers, std::uint32_t place, std::uint32_t places) {
+  const std::uint32_t least = layers / places;
+  const std::uint32_t more = layers % places;
+  const std::uint32_t begin = place * least + std::min(place, more);
+  std::vector<std::uint32_t> list(least + (place < more ? 1 : 0));
+  for (std::uint32_t i = 0; i < list.size(); ++i) { list[i] = begin + i; }
+  return list;
+}
+
+StageLoad load_of(const Transformer& model, const PipelineSchedule& schedule, std::uint32_t stage) {
+  StageLoad load;
+  load.replicas = schedule.replicas;
+  const std::uint32_t places = schedule.places();
+  for (std::uint32_t place = 0; place < places; ++place) {
+    if (schedule.seats[place].stage != stage) { continue; }
+    const std::vector<std::uint32_t> layers = layers_at(model.layers, place, places);
+    load.layers.insert(load.layers.end(), layers.begin(), layers.end());
+    load.embedding = load.embedding || place == 0;
+    load.output = load.output || place + 1 == places;
+  }
+  if (load.output) {
+    for (std::uint32_t further = 0; further < model.next_token_layers; ++further) {
+      load.layers.push_back(model.layers + further);
+    }
+  }
+  const HeldActivations held = peak_activations(schedule, stage);
+  load.in_flight = held.whole + held.weights;
+  return load;
+}
+
+}  // namespace
+
+StageMemory fullest_stage(const Transformer& model, const ParallelPlan& plan) {
+  const PipelineSchedule schedule =
+      pipeline_schedule(plan.schedule, plan.pipeline, plan.virtual_stages, plan.micro_batches());
+  StageMemory fullest;
+  for (std::uint32_t stage = 0; stage < plan.pipeline; ++stage) {
+    const MemoryUse use = memory_of(model, plan, load_of(model, schedule, stage));
+    if (stage == 0 || use.total() > fullest.use.total()) { fullest = {stage, use}; }
+  }
+  return fullest;
+}
+
+namespace {
+
+/// Tries changes of a plan.
+class Adviser {
+ public:
+  Adviser(const Transformer& model, const ParallelPlan& plan) : model_(model), plan_(plan) {}
+
+  /// Evaluates `changed` where it is possible.
+  void consider(std::string change, const ParallelPlan& changed) {
+    if (!contradictions(model_, changed).empty() || changed.ranks() != plan_.ranks()) { return; }
+    if (changed.micro_batches() == 0) { return; }
+    try {
+      found_.push_back({std::move(change), changed, fullest_stage(model_, changed).use});
+    } catch (const SimulationError&) {  // no such pipeline
+    }
+  }
+
+  /// More ranks of one kind in place of as many data ranks.
+  void consider_ranks(std::string_view kind, std::uint32_t ParallelPlan::*ranks) {
+    if (plan_.data % 2 != 0) { return; }
+    ParallelPlan changed = plan_;
+    changed.*ranks *= 2;
+    changed.data /= 2;
+    if (changed.tensor > plan_.tensor) {
+      changed.sequence_parallel = true;
+      if (plan_.expert_tensor > 1) { changed.expert_tensor *= 2; }
+    }
+    consider(fmt::format("{} {} ranks in place of {}", changed.*ranks, kind, plan_.*ranks), changed);
+  }
+
+  void consider_all() {
+    consider_recomputing();
+    consider_sharding();
+    ParallelPlan changed = plan_;
+    changed.sequence_parallel = true;
+    if (plan_.tensor > 1 && !plan_.sequence_parallel) { consider("sequence parallelism", changed); }
+    changed = plan_;
+    changed.micro_batch /= 2;
+    if (plan_.micro_batch % 2 == 0) { consider(fmt::format("micro-batches of {}", changed.micro_batch), changed); }
+    consider_ranks("tensor", &ParallelPlan::tensor);
+    if (plan_.pipeline * plan_.virtual_stages * 2 <= model_.layers) {
+      consider_ranks("pipeline", &ParallelPlan::pipeline);
+    }
+    consider_ranks("context", &ParallelPlan::context);
+    changed = plan_;
+    changed.expert *= 2;
+    if (model_.experts) {
+      consider(fmt::format("{} expert ranks in place of {}", changed.expert, plan_.expert), changed);
+    }
+  }
+
+  std::vector<MemoryAdvice> found() && { return std::move(found_); }
+
+ private:
+  void consider_recomputing() {
+    ParallelPlan changed = plan_;
+    changed.recompute_layers = 0;
+    changed.recompute = Recompute::selective;
+    if (plan_.recompute == Recompute::none) { consider("selective recomputation", changed); }
+    changed.recompute = Recompute::full;
+    if (plan_.recompute != Recompute::full || plan_.recompute_layers > 0) { consider("full recomputation", changed); }
+  }
+
+  void consider_sharding() {
+    constexpr std::pair<Sharding, const char*> kSharings[] = {{Sharding::optimizer, "optimizer sharded"},
+                                                              {Sharding::gradients, "optimizer and gradients sharded"},
+                                                              {Sharding::parameters, "all states sharded"}};
+    for (const auto& [sharding, change] : kSharings) {
+      ParallelPlan changed = plan_;
+      changed.sharding = sharding;
+      if (sharding > plan_.sharding && plan_.data * plan_.context > 1) { consider(change, changed); }
+    }
+  }
+
+  const Transformer& model_;
+  const ParallelPlan& plan_;
+  std::vector<MemoryAdvice> found_;
+};
+
+}  // namespace
+
+std::vector<MemoryAdvice> memory_advice(const Transformer& model, const ParallelPlan& plan, double bytes) {
+  Adviser adviser(model, plan);
+  adviser.consider_all();
+  std::vector<MemoryAdvice> all = std::move(adviser).found();
+  std::stable_sort(all.begin(), all.end(),
+                   [](const MemoryAdvice& a, const MemoryAdvice& b) { return a.use.total() < b.use.total(); });
+  const bool some_fit = !all.empty() && all.front().use.total() <= bytes;
+  const double most = some_fit ? bytes : 0.9 * fullest_stage(model, plan).use.total();
+  std::erase_if(all, [&](const MemoryAdvice& advice) { return advice.use.total() > most; });
+  return all;
+}
+
+}  // namespace athanor

@@ -1,0 +1,122 @@
+#include "models/training/compute_profile.hpp"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "models/training/layer_work.hpp"
+#include "sim/error.hpp"
+#include "tests/models/training/small_models.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+
+namespace {
+
+/// 1 TFLOP/s of bf16, twice that of fp8, 1 TB/s.
+GpuRates small_gpu() {
+  GpuRates gpu;
+  gpu.name = "small";
+  gpu.flops = {{Precision::bf16, 1e12}, {Precision::fp8, 2e12}, {Precision::fp32, 1e11}};
+  gpu.memory_bandwidth = 1e12;
+  return gpu;
+}
+
+ComputeProfile exact() {
+  ComputeProfile profile;
+  profile.gemm = {.share = 1, .shape = 0};
+  profile.attention = 1;
+  profile.memory = 1;
+  return profile;
+}
+
+Kernel product(double m, double n, double k, Precision precision = Precision::bf16) {
+  Kernel kernel{.kind = Kernel::Kind::gemm, .label = "", .precision = precision};
+  kernel.m = m;
+  kernel.n = n;
+  kernel.k = k;
+  kernel.flops = 2 * m * n * k;
+  return kernel;
+}
+
+Time picoseconds(double seconds) { return Time{std::llround(seconds * 1e12)}; }
+
+}  // namespace
+
+TEST_CASE(
+    "a product takes its operations over the peak, and loses half where its inverse sides add up to that of shape") {
+  ComputeProfile profile = exact();
+  for (const double side : {64.0, 300.0, 4096.0}) {
+    const Kernel kernel = product(side, 2 * side, 3 * side);
+    CHECK(time_of(kernel, small_gpu(), profile) == picoseconds(kernel.flops / 1e12));
+    profile.gemm.share = 0.5;
+    CHECK(time_of(kernel, small_gpu(), profile) == picoseconds(2 * kernel.flops / 1e12));
+    profile.gemm.shape = 1 / (1 / side + 1 / (2 * side) + 1 / (3 * side));
+    CHECK(microseconds(time_of(kernel, small_gpu(), profile)) == doctest::Approx(4 * kernel.flops / 1e6).epsilon(1e-9));
+    profile = exact();
+  }
+}
+
+TEST_CASE("narrow products have a peak and an efficiency of their own") {
+  ComputeProfile profile = exact();
+  const Kernel kernel = product(1000, 1000, 1000, Precision::fp8);
+  CHECK(time_of(kernel, small_gpu(), profile) == 1_ms);
+  profile.narrow[Precision::fp8] = {.share = 0.25, .shape = 0};
+  CHECK(time_of(kernel, small_gpu(), profile) == 4_ms);
+  CHECK(time_of(product(1000, 1000, 1000), small_gpu(), profile) == 2_ms);
+}
+
+TEST_CASE("no kernel is faster than its bytes, and each has its overhead") {
+  ComputeProfile profile = exact();
+  profile.memory = 0.5;
+  profile.overhead = 3_us;
+  Kernel kernel = product(100, 100, 100);  // 2 us
+  kernel.bytes = 10e6;                     // 20 us
+  CHECK(time_of(kernel, small_gpu(), profile) == 23_us);
+  kernel.bytes = 0.5e6;
+  CHECK(time_of(kernel, small_gpu(), profile) == 5_us);
+  Kernel memory;
+  memory.bytes = 1e6;
+  CHECK(time_of(memory, small_gpu(), profile) == 5_us);
+  CHECK(time_of(Kernels{kernel, memory, memory}, small_gpu(), profile) == 15_us);
+  CHECK(time_of(Kernels{}, small_gpu(), profile) == 0_us);
+}
+
+TEST_CASE("attention reaches its share of the peak of what it is computed in") {
+  ComputeProfile profile = exact();
+  profile.attention = 0.25;
+  Kernel kernel{.kind = Kernel::Kind::attention, .label = "", .precision = Precision::bf16};
+  kernel.flops = 1e9;
+  CHECK(time_of(kernel, small_gpu(), profile) == 4_ms);
+}
+
+TEST_CASE("a product whose shape is not known loses nothing to it") {
+  ComputeProfile profile = exact();
+  profile.gemm.shape = 1000;
+  Kernel kernel{.kind = Kernel::Kind::gemm, .label = ""};
+  kernel.flops = 1e9;
+  CHECK(time_of(kernel, small_gpu(), profile) == 1_ms);
+}
+
+TEST_CASE("fp16 is as fast as bf16 where only that is known, and what a GPU has not is refused") {
+  GpuRates gpu = small_gpu();
+  CHECK(peak_of(gpu, Precision::fp16) == 1e12);
+  CHECK(peak_of(gpu, Precision::tf32) == 1e11);
+  CHECK_THROWS_AS(peak_of(gpu, Precision::fp4), SimulationError);
+  gpu.flops = {{Precision::fp16, 125e12}};
+  CHECK_THROWS_WITH(peak_of(gpu, Precision::bf16), "GPU small does not multiply in bf16: it has fp16");
+}
+
+TEST_CASE("larger tensor groups waste more of products, since their sides are shorter") {
+  const Transformer model = llama(1, 4096, 32);
+  ComputeProfile profile = exact();
+  profile.gemm.shape = 300;
+  Time before;
+  for (const std::uint32_t tensor : {1U, 2U, 4U, 8U}) {
+    ParallelPlan plan;
+    plan.tensor = tensor;
+    const Time time = time_of(layer_work(model, plan, 0).mlp.forward, small_gpu(), profile) * tensor;
+    CHECK(time > before);
+    before = time;
+  }
+}
