@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/json/object_reader.hpp"
+#include "tests/test_files.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 
 using namespace athanor;
