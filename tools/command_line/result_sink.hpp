@@ -26,6 +26,7 @@ class ResultSink {
   void add(const ResultRow& row) { results_.rows.push_back(row); }
   /// Requires a row of a run of its own: what --flows and --ports ask of it is written down at once, and dropped.
   void add(TrafficRow row);
+  void add(ParameterServerRow row) { results_.parameter_servers.push_back(std::move(row)); }
   void add(const Ranking& ranking) { results_.rankings.push_back(ranking); }
   void add(const JobsRow& row) { results_.jobs.push_back(row); }
   /// As Results::lists.

@@ -11,6 +11,7 @@
 #include "tools/command_line/options.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/result_sink.hpp"
+#include "tools/command_line/run_parameter_server.hpp"
 #include "tools/command_line/simulate_case.hpp"
 
 namespace athanor {
@@ -39,6 +40,9 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
     for (const Case& each : scenario.cases) {
       if (each.traffic) {
         throw UsageError("--trace draws primitives of collectives, and traffic has none; use --flows");
+      }
+      if (each.parameter_server) {
+        throw UsageError("--trace draws primitives of collectives, and parameter servers have none; use --json");
       }
       const auto over_slots = [&](Bytes size) { return uses_slots(each.request(size, {})); };
       if (std::any_of(each.sizes.begin(), each.sizes.end(), over_slots)) {
@@ -91,6 +95,9 @@ bool run_jobs_case(const Scenario& scenario, const Case& scenario_case, const In
 bool run_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation, Timeline* timeline,
               const Streams& streams, ResultSink& sink) {
   if (scenario_case.traffic) { return run_traffic_case(scenario, scenario_case, invocation, streams, sink); }
+  if (scenario_case.parameter_server) {
+    return run_parameter_server_case(scenario, scenario_case, invocation, streams, sink);
+  }
   if (scenario_case.jobs) { return run_jobs_case(scenario, scenario_case, invocation, timeline, streams, sink); }
   const TableHeader header = table_header(scenario, scenario_case);
   sink.print(header_lines(header));

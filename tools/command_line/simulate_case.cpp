@@ -247,7 +247,10 @@ TableHeader table_header(const Scenario& scenario, const Case& scenario_case) {
       .title = scenario_case.name.empty() ? scenario.path : scenario_case.name,
       .cluster = fmt::format("{}; {}{} {}", scenario_case.cluster->description,
                              scenario_case.jobs ? fmt::format("{} jobs of ", scenario_case.jobs->jobs) : "",
-                             scenario_case.ranks, scenario_case.traffic ? "endpoints" : "ranks"),
+                             scenario_case.ranks,
+                             scenario_case.traffic            ? "endpoints"
+                             : scenario_case.parameter_server ? "workers"
+                                                              : "ranks"),
       .profile = profile.name + (profile.description.empty() ? "" : ": ") + profile.description,
       .network = std::string(name(scenario_case.level)),
       .measurement = "",
@@ -256,6 +259,10 @@ TableHeader table_header(const Scenario& scenario, const Case& scenario_case) {
   if (scenario_case.traffic) {
     header.profile = "";
     header.traffic = name(scenario_case.traffic->pattern);
+  }
+  if (scenario_case.parameter_server) {
+    header.profile = "";
+    header.training = describe(scenario_case.parameter_server->setup);
   }
   if (scenario_case.verification) {
     const Measurement& measurement = scenario_case.verification->measurement;

@@ -18,16 +18,22 @@ boost::program_options::options_description validate_options() {
   return options;
 }
 
+/// What a case simulates: the section of the scenario that says so, and the choice that comes first in it.
+std::pair<std::string, std::string_view> subject_of(const Case& each) {
+  if (each.traffic) { return {"traffic", name(each.traffic->pattern)}; }
+  if (each.parameter_server) { return {"parameter_server", name(each.parameter_server->setup.update)}; }
+  return {"collective", name(each.kind)};
+}
+
 nlohmann::ordered_json to_json(const Scenario& scenario) {
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
   for (const Case& each : scenario.cases) {
-    cases.push_back(
-        {{"name", each.name},
-         {"cluster", each.cluster->description},
-         {"ranks", each.ranks},
-         {each.traffic ? "traffic" : "collective", each.traffic ? name(each.traffic->pattern) : name(each.kind)},
-         {"sizes", each.sizes.size()},
-         {"warnings", warnings_of(each)}});
+    cases.push_back({{"name", each.name},
+                     {"cluster", each.cluster->description},
+                     {"ranks", each.ranks},
+                     subject_of(each),
+                     {"sizes", each.sizes.size()},
+                     {"warnings", warnings_of(each)}});
     if (each.jobs) { cases.back()["jobs"] = each.jobs->jobs; }
   }
   return {{"path", scenario.path}, {"valid", true}, {"cases", cases}};

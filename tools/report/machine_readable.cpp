@@ -74,6 +74,7 @@ std::vector<Json> all_to_json(const Results& results, bool each_job) {
       all.push_back(jobs_json(row));
     }
   }
+  for (const ParameterServerRow& row : results.parameter_servers) { all.push_back(parameter_server_json(row)); }
   return all;
 }
 
@@ -120,7 +121,9 @@ std::string field(const Json& value) {
   if (value.is_string()) {
     text = value.get<std::string>();
   } else {
-    for (const Json& part : value) { text += (text.empty() ? "" : "; ") + part.get<std::string>(); }
+    for (const Json& part : value) {
+      text += (text.empty() ? "" : "; ") + (part.is_string() ? part.get<std::string>() : text_of(part));
+    }
   }
   return csv_field(text);
 }

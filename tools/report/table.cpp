@@ -25,9 +25,10 @@ std::string seeds_line(const TableHeader& header) {
   const bool counted = seeds.back() - seeds.front() + 1 == seeds.size() && std::is_sorted(seeds.begin(), seeds.end());
   const std::string which =
       counted ? fmt::format("{} to {}", seeds.front(), seeds.back()) : fmt::format("{}", fmt::join(seeds, ", "));
-  return fmt::format("{}, {} seeds: {}; {}", header.network, seeds.size(), which,
-                     header.traffic.empty() ? "time, algbw and busbw are those of the median"
-                                            : "each row is the run that kept the median share");
+  const char* row = !header.traffic.empty()    ? "each row is the run that kept the median share"
+                    : !header.training.empty() ? "each row is the run with the median rate of updates"
+                                               : "time, algbw and busbw are those of the median";
+  return fmt::format("{}, {} seeds: {}; {}", header.network, seeds.size(), which, row);
 }
 
 std::string spread_names(bool units) {
@@ -78,6 +79,7 @@ std::string description_lines(const TableHeader& header) {
   std::string lines = line("case", header.title);
   lines += line("cluster", header.cluster);
   lines += line("traffic", header.traffic);
+  lines += line("training", header.training);
   lines += line("profile", header.profile);
   lines += line("network", seeds_line(header));
   lines += line("measurement", header.measurement);

@@ -11,12 +11,13 @@ namespace athanor {
 struct TableHeader {
   std::string title;  ///< the case's or the scenario's name, "" for none
   std::string cluster;
-  std::string profile;  ///< "" for traffic
+  std::string profile;  ///< "" for traffic and training
   std::string network;
   std::string measurement;  ///< "" where nothing is compared
   std::uint64_t seed = 0;
   std::vector<std::uint64_t> seeds = {};  ///< of repetitions; empty: `seed` alone
   std::string traffic = "";               ///< its pattern; "" for a collective
+  std::string training = "";              ///< who trains how; "" for all else
 };
 
 /// A number in `width` characters, as nccl-tests prints it: two decimals if they fit, else one, none, or an exponent.

@@ -12,6 +12,7 @@
 #include "tools/scenario/aggregation_section.hpp"
 #include "tools/scenario/collective_section.hpp"
 #include "tools/scenario/nccl_section.hpp"
+#include "tools/scenario/parameter_server_section.hpp"
 #include "tools/scenario/profile_section.hpp"
 #include "tools/scenario/verify_section.hpp"
 #include "topologies/scenario/read_text.hpp"
@@ -219,7 +220,7 @@ SlotUsers users_of(const Case& scenario_case) {
           .cuts = fixed.channels || fixed.chunk || fixed.slices};
 }
 
-/// In place of a collective; exactly one of the two is there.
+/// In place of a collective; exactly one of the two is there, or parameter servers in place of both.
 void read_traffic(ObjectReader& reader, ReadingContext& context, Case& scenario_case) {
   TrafficText traffic;
   bool found = false;
@@ -229,6 +230,14 @@ void read_traffic(ObjectReader& reader, ReadingContext& context, Case& scenario_
                            found = true;
                          });
   if (reader.describing()) { return; }
+  if (scenario_case.parameter_server || reader.has("parameter_server")) {
+    if (found || reader.has("collective")) {
+      reader.problem("parameter_server", "conflict",
+                     "a case has one of a collective, traffic and parameter servers, and here are several",
+                     R"(take one out; in a case by "collective": null)");
+    }
+    return;
+  }
   if (found == reader.has("collective")) {
     reader.problem(found ? "traffic" : "", found ? "conflict" : "missing-key",
                    found ? "a case has a collective or traffic, and here are both"
@@ -245,14 +254,17 @@ void read_traffic(ObjectReader& reader, ReadingContext& context, Case& scenario_
 
 /// Software costs nothing here, nobody measured it, and threads that share memory send no messages.
 void check_traffic(ObjectReader& reader, const Case& scenario_case) {
+  const std::string what = scenario_case.traffic ? "traffic" : "training with parameter servers";
   if (scenario_case.verification) {
-    reader.problem("verify", "conflict", "measurements are of collectives, and this is traffic", "leave it out");
+    reader.problem("verify", "conflict", fmt::format("measurements are of collectives, and this is {}", what),
+                   "leave it out");
   }
   if (reader.has("profile") && scenario_case.profile.name != kIdealProfile) {
-    reader.problem("profile", "conflict", "traffic has no software whose costs a profile could say", "leave it out");
+    reader.problem("profile", "conflict", fmt::format("{} has no software whose costs a profile could say", what),
+                   "leave it out");
   }
   if (scenario_case.cluster->processors > 0 || scenario_case.cluster->shared_gpus > 0) {
-    reader.problem("cluster", "conflict", "ranks that share one machine have no network for traffic",
+    reader.problem("cluster", "conflict", fmt::format("ranks that share one machine have no network for {}", what),
                    "describe nodes or a fabric");
   }
 }
@@ -340,13 +352,14 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   const CollectiveContext files{context.directory, context.imports, context.problems};
   reader.optional_object("collective", "What is simulated", [&](ObjectReader& inner) { read(inner, files, section); });
   take(section, context.changes, scenario_case);
+  read_parameter_server(reader, context, scenario_case);
   read_traffic(reader, context, scenario_case);
   reader.optional_object("verify", "A measurement to hold the results against", [&](ObjectReader& inner) {
     read(inner, context.directory, context.library, context.problems, scenario_case.verification);
   });
   if (reader.describing() || !reader.ok()) { return; }
   check_latencies(reader, scenario_case);
-  if (scenario_case.traffic) { return check_traffic(reader, scenario_case); }
+  if (scenario_case.traffic || scenario_case.parameter_server) { return check_traffic(reader, scenario_case); }
   const auto endpoints = static_cast<std::uint32_t>(scenario_case.cluster->endpoints.size());
   scenario_case.ranks = section.ranks.value_or(section.jobs ? endpoints / section.jobs->jobs : endpoints);
   if (scenario_case.jobs) { check_jobs(reader, scenario_case); }

@@ -115,8 +115,9 @@ void check_asked_sizes(const Scenario& scenario, const ScenarioChanges& changes)
       throw UsageError("--sizes: the messages of this traffic have sizes of their own; leave out --sizes");
     }
     for (const Bytes size : each.sizes) {
-      if (each.traffic && size == Bytes::zero()) { throw UsageError("--sizes: a message of 0 B is none"); }
-      if (each.traffic || size % size_of(each.type) == Bytes::zero()) { continue; }
+      const bool in_bytes = each.traffic || each.parameter_server;
+      if (in_bytes && size == Bytes::zero()) { throw UsageError("--sizes: a message of 0 B is none"); }
+      if (in_bytes || size % size_of(each.type) == Bytes::zero()) { continue; }
       throw UsageError(fmt::format("--sizes: {} is no whole number of {} elements of {}; choose another size",
                                    to_string(size), name(each.type), to_string(size_of(each.type))));
     }
@@ -180,7 +181,7 @@ nlohmann::json scenario_schema(const Library& library) {
       {"minItems", 1},
       {"description", "Several runs in one file: each changes the rest of it as by a JSON merge patch (RFC 7396)"},
       {"items", {{"$ref", "#/definitions/case"}}}};
-  whole["oneOf"] = {{{"required", {"collective"}}}, {{"required", {"traffic"}}}};
+  whole["oneOf"] = {{{"required", {"collective"}}}, {{"required", {"traffic"}}}, {{"required", {"parameter_server"}}}};
   return {{"$schema", "http://json-schema.org/draft-07/schema#"},
           {"title", "Athanor scenario"},
           {"definitions", {{"case", std::move(one_case)}}},

@@ -14,6 +14,7 @@
 #include "tools/scenario/jobs_section.hpp"
 #include "tools/scenario/library.hpp"
 #include "tools/scenario/measurement.hpp"
+#include "tools/scenario/parameter_server_section.hpp"
 #include "tools/scenario/traffic_section.hpp"
 
 namespace athanor {
@@ -27,7 +28,7 @@ struct Verification {
   Bytes to = Bytes::max();
 };
 
-/// One collective, or point-to-point traffic, on one cluster over a range of sizes.
+/// One collective, or point-to-point traffic, or training with parameter servers, on one cluster over a range of sizes.
 struct Case {
   std::string name;
   std::shared_ptr<const Cluster> cluster;  ///< shared by cases whose "cluster", routing and seed are the same
@@ -37,6 +38,8 @@ struct Case {
   std::shared_ptr<const NetworkEngines> aggregation;  ///< of the switches of the network; null: they have no engines
   std::shared_ptr<const TrafficText> traffic;  ///< resolved; null: a collective. What follows up to the profile is of
                                                ///< collectives, but `ranks` and `sizes`, which are those of messages
+  /// Resolved; null: none. In place of a collective, too; `sizes` are those of the parameters.
+  std::shared_ptr<const ParameterServerText> parameter_server;
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;       ///< of each job
   std::optional<JobsText> jobs;  ///< none: one collective alone

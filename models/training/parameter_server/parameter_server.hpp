@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "models/execution/simulate.hpp"
@@ -38,9 +39,11 @@ struct ParameterServerSetup {
   Bytes parameters;                         ///< of the model, split evenly among shards
   Ratio gradient{1, 1};                     ///< bytes of gradients for each byte of parameters
   Bandwidth apply_rate = Bandwidth::max();  ///< gradients that a server adds to its shard, one after the other
-  std::uint32_t warm_up = 1;                ///< steps that are not measured; at least 1
-  std::uint32_t steps = 1;                  ///< that are; asynchronous and stale: as many gradients as workers each
+  std::uint32_t warm_up = 10;               ///< steps that are not measured; at least 1
+  std::uint32_t steps = 100;                ///< that are; asynchronous and stale: as many gradients as workers each
 };
+
+std::string_view name(ParameterServerSetup::Update update);
 
 /// What the measured steps were like.
 struct ParameterServerResult {

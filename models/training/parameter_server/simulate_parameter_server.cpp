@@ -43,6 +43,16 @@ Plan plan_of(const ServerProcess& process, const Cluster& cluster, std::uint64_t
 
 }  // namespace
 
+std::string_view name(ParameterServerSetup::Update update) {
+  using Update = ParameterServerSetup::Update;
+  switch (update) {
+    case Update::synchronous: return "synchronous";
+    case Update::asynchronous: return "asynchronous";
+    case Update::stale: return "stale";
+  }
+  return "";
+}
+
 Time ParameterServerResult::mean_iteration() const {
   if (iterations.empty()) { return Time::zero(); }
   Wide sum = 0;
