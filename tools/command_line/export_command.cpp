@@ -15,6 +15,7 @@
 #include "sim/parse.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/export_fabric.hpp"
+#include "tools/command_line/export_trace.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/scenario/algorithm_choice.hpp"
@@ -53,7 +54,7 @@ boost::program_options::options_description export_options() {
   add("reduce-rate", text("RATE"), "goal: bytes that a rank adds up per second, as in 10GB/s; absent: in no time");
   add("case", options::value<std::vector<std::string>>()->value_name("NAME"), "fabric: only this case; repeatable");
   add("set", options::value<std::vector<std::string>>()->value_name("/POINTER=VALUE"),
-      "fabric: changes the scenario first; repeatable");
+      "fabric, trace: changes the scenario, or the keys of \"trace\", first; repeatable");
   add("output,o", text("FILE"), "absent: stdout");
   return result;
 }
@@ -275,8 +276,9 @@ ExitCode export_anything(const Invocation& invocation, const Streams& streams) {
   const std::string& what = invocation.arguments[0];
   if (what == "schedule") { return export_schedule(invocation, streams); }
   if (what == "fabric") { return export_fabric(invocation, streams); }
+  if (what == "trace") { return export_trace(invocation, streams); }
   throw UsageError(
-      fmt::format("export: '{}' cannot be exported; as in `athanor export schedule ...` or `fabric`", what));
+      fmt::format("export: '{}' cannot be exported; as in `athanor export schedule ...`, `fabric` or `trace`", what));
 }
 
 }  // namespace
@@ -284,13 +286,14 @@ ExitCode export_anything(const Invocation& invocation, const Streams& streams) {
 Command export_command() {
   return {
       .name = "export",
-      .summary = "writes an algorithm or a fabric for other tools to run",
-      .arguments = "schedule COLLECTIVE ALGORITHM|FILE.xml, or fabric SCENARIO|PRESET",
+      .summary = "writes an algorithm or a fabric for other tools to run, or a trace as JSON",
+      .arguments = "schedule COLLECTIVE ALGORITHM|FILE.xml, or fabric SCENARIO|PRESET, or trace FILE|PATTERN",
       .explanation =
           "MSCCL: a lane becomes a thread block, or several where it has more peers; engines, send/receive and parts\n"
           "of unequal size are refused. GOAL: every message has its own tag; engines are refused. htsim: a flow for "
           "each\n"
-          "message, started by triggers. Fabrics: GraphML, a platform of SimGrid, a .topo of htsim, Graphviz, JSON.\n",
+          "message, started by triggers. Fabrics: GraphML, a platform of SimGrid, a .topo of htsim, Graphviz, JSON.\n"
+          "Traces of Chakra, PyTorch's profiler, ASTRA-sim, SimAI and GOAL: JSON of Athanor (docs/traces.md).\n",
       .example = "athanor export schedule all_reduce ring --format goal --ranks 8 --size 1MiB -o ring.goal",
       .least_arguments = 2,
       .most_arguments = 3,

@@ -1,0 +1,62 @@
+#include "tools/trace/byte_source.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr unsigned kBuffered = 1U << 18U;
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;
+
+}  // namespace
+
+ByteSource::ByteSource(std::string path) : path_(std::move(path)) {
+  if (std::filesystem::is_directory(path_)) { throw FileError(fmt::format("cannot read {}: it is a folder", path_)); }
+  gzFile file = gzopen(path_.c_str(), "rb");
+  if (file == nullptr) { throw FileError(fmt::format("cannot read {}: {}", path_, std::strerror(errno))); }
+  gzbuffer(file, kBuffered);
+  file_ = file;
+}
+
+ByteSource::~ByteSource() { gzclose(static_cast<gzFile>(file_)); }
+
+std::size_t ByteSource::read(char* target, std::size_t size) {
+  const auto file = static_cast<gzFile>(file_);
+  const int count = gzread(file, target, static_cast<unsigned>(std::min(size, kMostAtOnce)));
+  int error = Z_OK;
+  const char* text = gzerror(file, &error);
+  if (error == Z_ERRNO) { throw FileError(fmt::format("cannot read {}: {}", path_, std::strerror(errno))); }
+  if (count < 0 || error == Z_BUF_ERROR) { fail(text); }
+  return static_cast<std::size_t>(count);
+}
+
+std::string ByteSource::rest() {
+  std::string text;
+  std::size_t filled = 0;
+  for (;;) {
+    text.resize(filled + kBuffered * (filled < 8 * kBuffered ? 1 : 16));
+    const std::size_t count = read(text.data() + filled, text.size() - filled);
+    filled += count;
+    if (count == 0) { break; }
+  }
+  text.resize(filled);
+  return text;
+}
+
+void ByteSource::fail(const std::string& reason) const {
+  throw ScenarioError(Problem{"bad-gzip",
+                              fmt::format("what is compressed in this file cannot be read: {}", reason),
+                              {path_, 0, 0, ""},
+                              "was it cut off while being written or copied?"});
+}
+
+}  // namespace athanor

@@ -1,0 +1,81 @@
+#include <nlohmann/json.hpp>
+
+#include "sim/error.hpp"
+#include "sim/json/syntax.hpp"
+#include "tools/trace/chakra/node.hpp"
+
+namespace athanor {
+
+namespace {
+
+[[noreturn]] void fail(const ByteSource& source, std::string what, std::string pointer) {
+  throw ScenarioError(Problem{"wrong-type", std::move(what), {source.path(), 0, 0, std::move(pointer)}, ""});
+}
+
+/// Writers put numbers, booleans and texts of numbers.
+std::optional<std::int64_t> whole(const nlohmann::json& value) {
+  if (value.is_boolean()) { return value.get<bool>() ? 1 : 0; }
+  if (value.is_number_integer()) { return value.get<std::int64_t>(); }
+  if (value.is_number()) { return static_cast<std::int64_t>(value.get<double>()); }
+  if (!value.is_string()) { return std::nullopt; }
+  const auto& text = value.get_ref<const std::string&>();
+  if (text == "true" || text == "True") { return 1; }
+  if (text == "false" || text == "False") { return 0; }
+  const auto [end, number] = [&] {
+    char* stop = nullptr;
+    const long long parsed = std::strtoll(text.c_str(), &stop, 10);
+    return std::pair(stop, parsed);
+  }();
+  return text.empty() || *end != '\0' ? std::nullopt : std::optional<std::int64_t>(number);
+}
+
+ChakraNode node_of(const ByteSource& source, const nlohmann::json& json, const std::string& pointer) {
+  ChakraNode node;
+  if (!json.is_object()) { fail(source, "a node is an object", pointer); }
+  const auto number = [&](const char* key) -> std::int64_t {
+    const auto found = json.find(key);
+    if (found == json.end()) { fail(source, std::string("a node needs the key '") + key + "'", pointer); }
+    const auto value = whole(*found);
+    if (!value) { fail(source, "a whole number is expected", pointer + "/" + key); }
+    return *value;
+  };
+  node.id = static_cast<std::uint64_t>(number("Id"));
+  node.name = json.value("Name", nlohmann::json()).is_string() ? json["Name"].get<std::string>() : "";
+  node.type = static_cast<std::uint32_t>(number("NodeType"));
+  if (json.contains("runtime")) { node.duration_us = static_cast<std::uint64_t>(number("runtime")); }
+  for (const char* key : {"data_deps", "ctrl_deps"}) {
+    if (!json.contains(key)) { continue; }
+    if (!json[key].is_array()) { fail(source, "a list of ids is expected", pointer + "/" + key); }
+    for (const nlohmann::json& id : json[key]) {
+      const auto value = whole(id);
+      if (!value) { fail(source, "an id is a whole number", pointer + "/" + key); }
+      node.waits_for.push_back(static_cast<std::uint64_t>(*value));
+    }
+  }
+  for (const auto& [key, value] : json.items()) {
+    if (key == "pg_name") {
+      node.group = value.is_string() ? value.get<std::string>() : value.dump();
+    } else if (key == "inputs") {
+      node.inputs = value.is_string() ? value.get<std::string>() : value.dump();
+    } else if (const auto meant = whole(value)) {
+      node.set(key, *meant);
+    }
+  }
+  return node;
+}
+
+}  // namespace
+
+void read_chakra_json(ByteSource& source, const TakeChakraNode& take) {
+  const nlohmann::json json = parse_json(source.rest(), source.path());
+  if (!json.is_object() || !json.contains("workload_graph") || !json["workload_graph"].is_array()) {
+    fail(source, "the JSON form of a Chakra trace is an object with a list 'workload_graph'", "");
+  }
+  std::size_t index = 0;
+  for (const nlohmann::json& each : json["workload_graph"]) {
+    ChakraNode node = node_of(source, each, "/workload_graph/" + std::to_string(index++));
+    take(node);
+  }
+}
+
+}  // namespace athanor

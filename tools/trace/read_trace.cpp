@@ -1,0 +1,102 @@
+#include "tools/trace/read_trace.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/trace/chakra/read_chakra.hpp"
+#include "tools/trace/goal/goal_program.hpp"
+#include "tools/trace/kineto/rank_program.hpp"
+#include "tools/trace/layers/read_layers.hpp"
+#include "tools/trace/own/trace_json.hpp"
+#include "tools/trace/trace_files.hpp"
+#include "tools/trace/workload_draft.hpp"
+
+namespace athanor {
+
+namespace {
+
+void read_format(TraceFormat format, const std::vector<std::string>& files, const TraceOptions& options,
+                 WorkloadDraft& draft) {
+  switch (format) {
+    case TraceFormat::chakra: return read_chakra(files, false, options, draft);
+    case TraceFormat::chakra_json: return read_chakra(files, true, options, draft);
+    case TraceFormat::kineto: return read_kineto(files, options, draft);
+    case TraceFormat::astra: return read_astra(files.front(), options, draft);
+    case TraceFormat::simai: return read_simai(files.front(), options, draft);
+    case TraceFormat::goal: return add_goal(read_goal_text(files.front()), options, draft);
+    case TraceFormat::goal_binary: return add_goal(read_goal_binary(files.front()), options, draft);
+    case TraceFormat::athanor: return read_trace_json(files.front(), options, draft);
+  }
+}
+
+/// Of these formats one file holds all ranks.
+bool holds_all_ranks(TraceFormat format) {
+  return format != TraceFormat::chakra && format != TraceFormat::chakra_json && format != TraceFormat::kineto;
+}
+
+/// Throws ScenarioError for what does not go with the format.
+void check_options(TraceFormat format, const std::vector<std::string>& files, const TraceOptions& options) {
+  const auto refuse = [&](std::string what, std::string hint) {
+    throw ScenarioError(Problem{"conflict", std::move(what), {files.front(), 0, 0, ""}, std::move(hint)});
+  };
+  if (holds_all_ranks(format) && files.size() > 1) {
+    refuse(fmt::format("a trace of format {} is one file, and there are {}", name(format), files.size()), "name one");
+  }
+  if (holds_all_ranks(format) && options.communication == TraceOptions::Communication::measured) {
+    refuse(fmt::format("a trace of format {} holds no measured communication", name(format)),
+           R"(leave "communication" out)");
+  }
+}
+
+/// Endpoints that the workload names: one more than the highest.
+std::uint32_t endpoints_of(const Workload& workload) {
+  auto count = static_cast<std::uint32_t>(workload.workers.size());
+  const auto see = [&](const std::shared_ptr<const EndpointGroups>& groups) {
+    if (!groups) { return; }
+    for (const auto& group : *groups) {
+      for (const std::uint32_t endpoint : group) { count = std::max(count, endpoint + 1); }
+    }
+  };
+  for (const Workload::Communicator& communicator : workload.communicators) { see(communicator.groups); }
+  for (const Workload::Channel& channel : workload.channels) { see(channel.pairs); }
+  return count;
+}
+
+}  // namespace
+
+std::string_view name(TraceFormat format) {
+  switch (format) {
+    case TraceFormat::chakra: return "chakra";
+    case TraceFormat::chakra_json: return "chakra-json";
+    case TraceFormat::kineto: return "kineto";
+    case TraceFormat::astra: return "astra";
+    case TraceFormat::simai: return "simai";
+    case TraceFormat::goal: return "goal";
+    case TraceFormat::goal_binary: return "goal-binary";
+    case TraceFormat::athanor: return "athanor";
+  }
+  return "";
+}
+
+ImportedTrace read_trace(const std::vector<std::string>& patterns, const TraceOptions& options, Problems& problems) {
+  const std::size_t before = problems.size();
+  const std::vector<std::string> files = trace_files(patterns, problems);
+  ImportedTrace trace;
+  if (files.empty() || problems.size() > before) { return trace; }
+  WorkloadDraft draft;
+  try {
+    trace.format = options.format ? *options.format : format_of_file(files.front());
+    check_options(trace.format, files, options);
+    draft.label("");
+    read_format(trace.format, files, options, draft);
+    if (draft.complaints.empty()) { check_matching(draft); }
+  } catch (const ScenarioError& error) {
+    for (const Problem& problem : error.problems()) { problems.add(problem); }
+  }
+  draft.complaints.report(problems);
+  trace.workload = std::move(draft.workload);
+  trace.ranks = endpoints_of(trace.workload);
+  trace.notes = draft.notes.texts();
+  return trace;
+}
+
+}  // namespace athanor
