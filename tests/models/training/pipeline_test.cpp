@@ -35,6 +35,11 @@ std::vector<Passes> all_passes() {
   return list;
 }
 
+PipelineSchedule scheduled(PipelineKind kind, int stages, int chunks, int micro_batches) {
+  return pipeline_schedule(kind, static_cast<std::uint32_t>(stages), static_cast<std::uint32_t>(chunks),
+                           static_cast<std::uint32_t>(micro_batches));
+}
+
 Time end_of(const PipelineSchedule& schedule, const Passes& passes) {
   return pipeline_times(schedule, passes.durations()).end();
 }
@@ -64,7 +69,7 @@ TEST_CASE("GPipe and 1F1B wait for (p - 1)(F + B + W)") {
   for (const PipelineKind kind : {PipelineKind::gpipe, PipelineKind::one_f_one_b}) {
     for (const int p : {1, 2, 3, 4, 7}) {
       for (const int m : {1, 2, 3, 4, 8, 13}) {
-        const PipelineSchedule schedule = pipeline_schedule(kind, p, 1, m);
+        const PipelineSchedule schedule = scheduled(kind, p, 1, m);
         REQUIRE(!fault_in(schedule));
         for (const Passes& passes : all_passes()) {
           CAPTURE(p);
@@ -80,7 +85,7 @@ TEST_CASE("interleaved 1F1B waits for a v-th of that") {
   for (const int p : {1, 2, 3, 4, 6}) {
     for (const int v : {2, 3, 4}) {
       for (const int m : {p, 2 * p, 5 * p}) {
-        const PipelineSchedule schedule = pipeline_schedule(PipelineKind::interleaved, p, v, m);
+        const PipelineSchedule schedule = scheduled(PipelineKind::interleaved, p, v, m);
         REQUIRE(!fault_in(schedule));
         for (const Passes& passes : all_passes()) {
           CAPTURE(p);
@@ -100,7 +105,7 @@ TEST_CASE("interleaved 1F1B takes micro-batches that are no multiple of the stag
         CAPTURE(p);
         CAPTURE(v);
         CAPTURE(m);
-        const PipelineSchedule schedule = pipeline_schedule(PipelineKind::interleaved, p, v, m);
+        const PipelineSchedule schedule = scheduled(PipelineKind::interleaved, p, v, m);
         CHECK(fault_in(schedule).value_or("") == "");
         const Passes passes{2, 2, 2};
         CHECK(end_of(schedule, passes) >= Time{(v * m + p - 1) * passes.all()});
@@ -112,7 +117,7 @@ TEST_CASE("interleaved 1F1B takes micro-batches that are no multiple of the stag
 TEST_CASE("ZB-H1 waits for (p - 1)(F + B - W), and no less than (p - 1) B") {
   for (const int p : {1, 2, 3, 4, 8}) {
     for (const int m : {p, p + 1, 3 * p}) {
-      const PipelineSchedule schedule = pipeline_schedule(PipelineKind::zb_h1, p, 1, m);
+      const PipelineSchedule schedule = scheduled(PipelineKind::zb_h1, p, 1, m);
       REQUIRE(!fault_in(schedule));
       for (const Passes& passes : all_passes()) {
         CAPTURE(p);
@@ -127,7 +132,7 @@ TEST_CASE("ZB-H1 waits for (p - 1)(F + B - W), and no less than (p - 1) B") {
 TEST_CASE("ZB-H2 waits for (p - 1)(F + B - 2 W) where W is the shortest pass") {
   for (const int p : {1, 2, 3, 4, 8}) {
     for (const int m : {2 * p - 1, 2 * p, 4 * p}) {
-      const PipelineSchedule schedule = pipeline_schedule(PipelineKind::zb_h2, p, 1, m);
+      const PipelineSchedule schedule = scheduled(PipelineKind::zb_h2, p, 1, m);
       REQUIRE(!fault_in(schedule));
       for (const Passes& passes : all_passes()) {
         if (passes.w > passes.f || passes.w > passes.b) { continue; }
@@ -144,7 +149,7 @@ TEST_CASE("no stage of ZB-V ever waits where all passes are equally long") {
     for (const int m : {2 * p - 1, 2 * p, 5 * p}) {
       CAPTURE(p);
       CAPTURE(m);
-      const PipelineSchedule schedule = pipeline_schedule(PipelineKind::zb_v, p, 2, m);
+      const PipelineSchedule schedule = scheduled(PipelineKind::zb_v, p, 2, m);
       REQUIRE(!fault_in(schedule));
       CHECK(longest_of(schedule, {3, 3, 3}) == Time{m * 2 * 9});
       CHECK(end_of(schedule, {3, 3, 3}) == Time{m * 2 * 9 + (p - 1) * 3});
@@ -156,7 +161,7 @@ TEST_CASE(
     "DualPipe waits for (p / 2 - 1)(F&B + B - 3 W), B being the whole backward, where F is half of what is left") {
   for (const int p : {2, 4, 6, 8, 12}) {
     for (const int m : {2 * p, 2 * p + 2, 5 * p}) {
-      const PipelineSchedule schedule = pipeline_schedule(PipelineKind::dual_pipe, p, 1, m);
+      const PipelineSchedule schedule = scheduled(PipelineKind::dual_pipe, p, 1, m);
       REQUIRE(!fault_in(schedule));
       for (const Passes& passes : all_passes()) {
         if (passes.f != passes.b || passes.w > passes.f) { continue; }
