@@ -129,6 +129,9 @@ void read_domain(ObjectReader& reader, ComputeProfile::Domain& domain) {
   reader.optional("gpus", domain.gpus, "GPU presets of the steps that it was fitted on");
   reader.optional("precisions", domain.precisions, "Of those steps", precision_names());
   reader.optional("measurements", domain.measurements, "Tables of those steps");
+  reader.optional_object("errors", "How far the fit is off", [](ObjectReader& errors) {
+    errors.entries("\"fitted\": {\"steps\", \"median\", \"p90\"}, ...", [](const std::string&, ValueReader&) {});
+  });
 }
 
 }  // namespace

@@ -8,6 +8,19 @@
 
 namespace athanor {
 
+std::string_view name(PipelineKind kind) {
+  switch (kind) {
+    case PipelineKind::gpipe: return "gpipe";
+    case PipelineKind::one_f_one_b: return "1f1b";
+    case PipelineKind::interleaved: return "interleaved";
+    case PipelineKind::zb_h1: return "zb_h1";
+    case PipelineKind::zb_h2: return "zb_h2";
+    case PipelineKind::zb_v: return "zb_v";
+    case PipelineKind::dual_pipe: return "dual_pipe";
+  }
+  return "";
+}
+
 std::string_view name(Precision precision) {
   switch (precision) {
     case Precision::fp32: return "fp32";

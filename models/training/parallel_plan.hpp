@@ -12,6 +12,9 @@ namespace athanor {
 /// In which order micro-batches go through the stages of a pipeline.
 enum class PipelineKind : std::uint8_t { gpipe, one_f_one_b, interleaved, zb_h1, zb_h2, zb_v, dual_pipe };
 
+/// "gpipe", "1f1b", ...: as in scenarios.
+std::string_view name(PipelineKind kind);
+
 /// What is computed a second time in backward instead of being kept.
 enum class Recompute : std::uint8_t { none, selective, full };
 

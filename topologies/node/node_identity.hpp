@@ -22,6 +22,7 @@ struct NodeIdentity {
   /// Of the GPUs, times ten: 90 of an H100. None: not known, or not from NVIDIA, and then there is none.
   std::optional<std::uint32_t> compute_capability;
   std::string architecture;  ///< of GPUs from AMD: "gfx942" of an MI300X; "" of others
+  std::string gpu;           ///< the preset that GPUs are; "": none
   bool gpu_direct = true;    ///< NICs may read and write the memory of the GPUs; not of consumer cards
   bool peer_access = true;   ///< GPUs may read and write each other's memory over PCIe, too; not consumer cards
   CpuIdentity cpu;           ///< of all sockets

@@ -112,7 +112,10 @@ class NodeMaker {
 
   void add_identity() {
     NodeIdentity& identity = spec_.identity;
-    if (gpu_ != nullptr) { identity = identity_of(*gpu_); }
+    if (gpu_ != nullptr) {
+      identity = identity_of(*gpu_);
+      identity.gpu = *text_.gpu;
+    }
     identity.cpu = text_.cpu.value_or(CpuIdentity{});
     identity.gpu_direct = text_.gpu_direct.value_or(identity.gpu_direct);
     identity.peer_access = text_.peer_access.value_or(identity.peer_access);

@@ -9,8 +9,8 @@ namespace {
 
 Bytes whole_bytes(double bytes) { return Bytes{static_cast<std::int64_t>(std::ceil(bytes))}; }
 
-Piece collective(std::string label, Parallelism use, CollectiveKind kind, Bytes size, bool beside) {
-  Piece piece;
+WorkPiece collective(std::string label, Parallelism use, CollectiveKind kind, Bytes size, bool beside) {
+  WorkPiece piece;
   piece.computes = false;
   piece.label = std::move(label);
   piece.use = use;
@@ -30,8 +30,8 @@ LayerAssembly::LayerAssembly(const Transformer& model, const ParallelPlan& plan,
 
 Bytes LayerAssembly::activations() const { return whole_bytes(tokens_of(plan_) * model_.hidden * kActivation); }
 
-Piece LayerAssembly::compute(const std::string& label, const Kernels& kernels) const {
-  Piece piece;
+WorkPiece LayerAssembly::compute(const std::string& label, const Kernels& kernels) const {
+  WorkPiece piece;
   piece.label = label;
   piece.time = time_of(kernels, gpu_, profile_);
   return piece;
@@ -76,7 +76,7 @@ void LayerAssembly::add_exchange(Pieces& pieces, bool beside) const {
   const double tokens = tokens_of(plan_) / plan_.tensor * model_.experts->chosen;
   const double bytes = tokens * model_.hidden * kActivation;
   if (plan_.expert > 1) {
-    Piece exchange =
+    WorkPiece exchange =
         collective("all-to-all", Parallelism::expert, CollectiveKind::all_to_all, whole_bytes(bytes), beside);
     exchange.imbalance = imbalance_;
     pieces.push_back(exchange);
@@ -94,8 +94,8 @@ void LayerAssembly::add_block_forward(Pieces& pieces, const std::string& label, 
   add_enter(pieces, true);
   Pieces leave;
   add_leave(leave, true);
-  Piece hidden = leave.front();
-  Piece last = hidden;
+  WorkPiece hidden = leave.front();
+  WorkPiece last = hidden;
   last.beside = false;
   last.size = hidden.size / plan_.tensor;
   hidden.size = hidden.size - last.size;

@@ -20,7 +20,7 @@ class LayerAssembly {
   LayerPieces embedding() const;
   LayerPieces output() const;
 
-  Piece compute(const std::string& label, const Kernels& kernels) const;
+  WorkPiece compute(const std::string& label, const Kernels& kernels) const;
 
  private:
   enum class Side : std::uint8_t { before, after };

@@ -11,7 +11,7 @@ namespace athanor {
 
 /// Something that every GPU of a stage does for one micro-batch, one after the other: it computes, or takes part in a
 /// collective with other GPUs of the stage.
-struct Piece {
+struct WorkPiece {
   bool computes = true;
   std::string label;                      ///< "attention", "all-gather": by which time is told apart
   Time time;                              ///< of computing
@@ -23,7 +23,7 @@ struct Piece {
   bool beside = false;
 };
 
-using Pieces = std::vector<Piece>;
+using Pieces = std::vector<WorkPiece>;
 
 /// One layer, or what is before the first or behind the last one.
 struct LayerPieces {

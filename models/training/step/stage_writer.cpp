@@ -72,7 +72,7 @@ StageWriter::Number StageWriter::receive(std::uint16_t stream, std::uint32_t cha
   return number;
 }
 
-void Chain::add(StageWriter& writer, const Piece& piece, const Communications& communications) {
+void Chain::add(StageWriter& writer, const WorkPiece& piece, const Communications& communications) {
   if (piece.computes) {
     last_ = {writer.compute(piece.label, piece.time, next_)};
     next_ = std::exchange(beside_, {});

@@ -48,7 +48,7 @@ class Chain {
   };
   using Communications = std::map<Parallelism, Communication>;
 
-  void add(StageWriter& writer, const Piece& piece, const Communications& communications);
+  void add(StageWriter& writer, const WorkPiece& piece, const Communications& communications);
   /// The next thing that is computed waits for this, too.
   void wait_for(StageWriter::Number operation) { next_.push_back(operation); }
   /// What has to have ended for all of it to have ended.

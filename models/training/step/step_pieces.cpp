@@ -32,7 +32,7 @@ Pieces optimizer_of(const std::vector<const ChunkPieces*>& chunks, const Paralle
   const double updated =
       held.dense / shared_by(plan, dense_replicas(plan)) + held.experts / shared_by(plan, expert_replicas(plan));
   const double kept = plan.sharding == Sharding::parameters ? updated : held.total();
-  Piece piece;
+  WorkPiece piece;
   piece.label = "optimizer";
   piece.time = time_of(optimizer_work(updated, kept, plan), gpu, profile);
   return {piece};

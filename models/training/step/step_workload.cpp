@@ -144,7 +144,7 @@ class StageSteps {
       for (const StageWriter::Number number : each->finish(chain_)) { chain_.wait_for(number); }
     }
     add_up_embedding();
-    for (const Piece& piece : pieces_.optimizer[stage_]) { chain_.add(writer_, piece, communications_); }
+    for (const WorkPiece& piece : pieces_.optimizer[stage_]) { chain_.add(writer_, piece, communications_); }
     for (const auto& each : data_) { each->after_optimizer(chain_); }
   }
 
@@ -217,7 +217,7 @@ class StageSteps {
   }
 
   void add(Chain& chain, const Pieces& pieces) {
-    for (const Piece& piece : pieces) { chain.add(writer_, piece, communications_); }
+    for (const WorkPiece& piece : pieces) { chain.add(writer_, piece, communications_); }
   }
 
   void forward_layer(Chain& chain, const At& here, std::size_t layer) {

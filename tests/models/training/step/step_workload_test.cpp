@@ -14,8 +14,8 @@ namespace {
 
 constexpr auto kData = static_cast<std::size_t>(Parallelism::data);
 
-Piece computes(Time time) {
-  Piece piece;
+WorkPiece computes(Time time) {
+  WorkPiece piece;
   piece.label = "work";
   piece.time = time;
   return piece;

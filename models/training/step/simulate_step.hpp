@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/training/architecture.hpp"
+#include "models/training/compute_profile.hpp"
+#include "models/training/parallel_plan.hpp"
+#include "models/training/pipeline/schedule.hpp"
+#include "models/workload/run_workload.hpp"
+
+namespace athanor {
+
+/// What is trained how, on GPUs of one kind.
+struct TrainingSetup {
+  TrainedModel model;
+  ParallelPlan plan;
+  std::vector<std::uint32_t> layers;  ///< of each place of the model
+  GpuRates gpu;
+  ComputeProfile compute;
+  double expert_imbalance = 1;  ///< how much more the busiest expert rank gets than the average one
+};
+
+/// How a step went.
+struct StepResult {
+  Time time;               ///< of the step
+  double model_flops = 0;  ///< of all sequences, as publications count them: see model_flops()
+  double samples_per_s = 0;
+  double tokens_per_s = 0;
+  double tflops_per_gpu = 0;                    ///< model FLOPs per second and GPU, in 1e12
+  double mfu = 0;                               ///< the same over the peak of the plan's precision
+  double computing = 0;                         ///< shares of the step, averaged over stages
+  double bubble = 0;                            ///< nothing was computed: others had not come so far
+  std::array<double, kParallelisms> exposed{};  ///< nothing was computed: a transfer was waited for
+  double spread = 0;                            ///< of stragglers, by the compute profile
+  WorkloadResult workload;                      ///< without stragglers
+  std::vector<CallPrice> prices;                ///< by CallTime::price
+  std::vector<std::string> labels;              ///< by number, as WorkerTime::labels
+};
+
+/// The schedule of the setup's pipeline. Throws as pipeline_schedule().
+PipelineSchedule schedule_of(const ParallelPlan& plan);
+
+/// A step whose collectives are priced, to be run with one compute profile after the other. These cost nothing of what
+/// pricing does.
+class PreparedStep {
+ public:
+  /// Throws as pipeline_schedule() and run_jobs().
+  PreparedStep(TrainingSetup setup, CallPricer& pricer);
+  PreparedStep(const PreparedStep&) = delete;
+  PreparedStep& operator=(const PreparedStep&) = delete;
+
+  /// Throws as peak_of() and run_workload().
+  StepResult run(const ComputeProfile& compute, const WorkloadOptions& options) const;
+
+  const TrainingSetup& setup() const { return setup_; }
+
+ private:
+  Workload workload(const ComputeProfile& compute) const;
+
+  TrainingSetup setup_;
+  PipelineSchedule schedule_;
+  std::vector<CallPrice> own_prices_;
+  WorkloadPrices prices_;
+};
+
+/// One step in the steady state. Throws as PreparedStep.
+StepResult simulate_step(const TrainingSetup& setup, CallPricer& pricer, const WorkloadOptions& options);
+
+}  // namespace athanor
