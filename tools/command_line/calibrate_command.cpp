@@ -32,18 +32,22 @@ boost::program_options::options_description calibrate_options() {
   auto add = result.add_options();
   const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
   add("backend", text("NAME"),
-      "what is calibrated: threads, mpi (under mpirun), cuda, or a stack from measured tables; absent: threads");
+      "what is calibrated: threads, mpi (under mpirun), cuda, a stack from measured tables, or computing from measured "
+      "training; absent: threads");
   add("tables", options::value<std::vector<std::string>>()->value_name("SCENARIO"),
-      "with tables: a scenario whose cases name the measurements of one stack; may be given again");
-  add("profile", text("NAME"), "with tables: where the search starts, a name or a file; absent: the first case's");
+      "with tables: a scenario whose cases name the measurements of one stack; with training: one whose steps were "
+      "measured; may be given again");
+  add("profile", text("NAME"),
+      "with tables or training: where the search starts, a name or a file; absent: the first case's");
   add("free", text("NAMES"),
-      "with tables: figures to find, such as launch,LL.step; absent: what the tables tell, 8 at most");
+      "with tables or training: figures to find, such as launch,LL.step or gemm.share; absent: what is told, 8 at "
+      "most");
   add("choose", text("WORDS"),
       "with tables: tuner, algorithm, fastest: whose word may decide; absent: whichever fits best");
   add("hold-out", text("WHAT"),
       "with tables: sizes, tables (also fit without them, and judge them), anchors (what --profile predicts with its "
       "launch "
-      "and its links fitted to the three smallest and the two largest sizes alone)");
+      "and its links fitted to the three smallest and the two largest sizes alone); with training: rows, models");
   add("cluster", text("SCENARIO"),
       "with mpi: what lies between the processes, one for each endpoint; absent: one fast switch");
   add("case", options::value<std::vector<std::string>>()->value_name("NAME"), "of that scenario, or of --tables");
@@ -142,27 +146,31 @@ void check_options(const Invocation& invocation, const std::string& backend) {
   if (backend == "cuda" && invocation.has("ranks")) {
     throw UsageError("calibrate: --ranks: the backend cuda chooses its own, by what fits on a GPU");
   }
-  if ((backend == "tables") != (invocation.options.count("tables") > 0)) {
-    throw UsageError("calibrate: --backend tables and --tables SCENARIO go together");
+  const bool published = backend == "tables" || backend == "training";
+  if (published != (invocation.options.count("tables") > 0)) {
+    throw UsageError("calibrate: --backend tables or training and --tables SCENARIO go together");
   }
   for (const char* option : {"profile", "free", "choose", "hold-out"}) {
-    if (backend != "tables" && invocation.has(option)) {
+    if (!published && invocation.has(option)) {
       throw UsageError(fmt::format("calibrate: --{} goes with --backend tables", option));
     }
   }
   for (const char* option : {"ranks", "refit"}) {
-    if (backend == "tables" && invocation.has(option)) {
-      throw UsageError(fmt::format("calibrate: --{} means nothing to --backend tables", option));
+    if (published && invocation.has(option)) {
+      throw UsageError(fmt::format("calibrate: --{} means nothing to --backend {}", option, backend));
     }
   }
-  if (backend != "mpi" && backend != "tables" && invocation.has("cluster")) {
+  if (backend == "training" && invocation.has("choose")) {
+    throw UsageError("calibrate: --choose goes with --backend tables");
+  }
+  if (backend != "mpi" && !published && invocation.has("cluster")) {
     throw UsageError("calibrate: --cluster says what lies between MPI processes; it goes with --backend mpi");
   }
 }
 
 ExitCode calibrate(const Invocation& invocation, const Streams& streams) {
   const std::string backend = invocation.has("backend") ? invocation.text("backend") : "threads";
-  const std::vector<std::string> known{"threads", "mpi", "cuda", "tables"};
+  const std::vector<std::string> known{"threads", "mpi", "cuda", "tables", "training"};
   if (std::find(known.begin(), known.end(), backend) == known.end()) {
     throw UsageError(fmt::format("calibrate: there is no backend '{}' to calibrate; choose from {}", backend,
                                  fmt::join(known, ", ")));
@@ -170,6 +178,7 @@ ExitCode calibrate(const Invocation& invocation, const Streams& streams) {
   check_options(invocation, backend);
   if (backend == "mpi") { return calibrate_over_mpi(invocation, streams); }
   if (backend == "tables") { return calibrate_on_tables(invocation, streams); }
+  if (backend == "training") { return calibrate_on_training(invocation, streams); }
   return backend == "cuda" ? calibrate_on_gpus(invocation, streams) : calibrate_threads(invocation, streams);
 }
 

@@ -16,6 +16,8 @@ ExitCode calibrate_over_mpi(const Invocation& invocation, const Streams& streams
 ExitCode calibrate_on_gpus(const Invocation& invocation, const Streams& streams);
 /// From tables that others measured, which the scenarios of --tables name.
 ExitCode calibrate_on_tables(const Invocation& invocation, const Streams& streams);
+/// The compute profile of training steps that others measured, which the scenarios of --tables have.
+ExitCode calibrate_on_training(const Invocation& invocation, const Streams& streams);
 
 /// "2026-11-21", of UTC.
 std::string calibration_date();

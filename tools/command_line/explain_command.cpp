@@ -62,7 +62,9 @@ Case the_case(const Scenario& scenario, const Invocation& invocation) {
   }
   const Case& only = scenario.cases.front();
   if (only.traffic) { throw UsageError("explain is for collectives, and this is traffic; use athanor run --flows"); }
-  if (only.parameter_server) { throw UsageError("explain is for collectives, and this is training; use athanor run"); }
+  if (only.training || only.trace || only.parameter_server) {
+    throw UsageError("explain is for collectives, and this is training or a trace; use athanor run");
+  }
   if (only.jobs) { return the_job(only, invocation); }
   if (invocation.has("job")) { throw UsageError("explain: --job: this is one collective; leave it out"); }
   return only;

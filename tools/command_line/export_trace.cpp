@@ -37,7 +37,8 @@ std::shared_ptr<const ImportedTrace> trace_of(const Invocation& invocation) {
   }
   Problems problems;
   TraceText text;
-  read_document(document, problems, [&](ObjectReader& reader) { read(reader, "", problems, text); });
+  TraceShelf shelf;
+  read_document(document, problems, [&](ObjectReader& reader) { read(reader, "", shelf, problems, text); });
   problems.throw_if_any();
   return text.trace;
 }

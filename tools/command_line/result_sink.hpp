@@ -27,6 +27,8 @@ class ResultSink {
   /// Requires a row of a run of its own: what --flows and --ports ask of it is written down at once, and dropped.
   void add(TrafficRow row);
   void add(ParameterServerRow row) { results_.parameter_servers.push_back(std::move(row)); }
+  void add(TrainingRow row) { results_.training.push_back(std::move(row)); }
+  void add(TraceRow row) { results_.traces.push_back(std::move(row)); }
   void add(const Ranking& ranking) { results_.rankings.push_back(ranking); }
   void add(const JobsRow& row) { results_.jobs.push_back(row); }
   /// As Results::lists.

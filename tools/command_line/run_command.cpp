@@ -12,6 +12,8 @@
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/result_sink.hpp"
 #include "tools/command_line/run_parameter_server.hpp"
+#include "tools/command_line/run_trace.hpp"
+#include "tools/command_line/run_training.hpp"
 #include "tools/command_line/simulate_case.hpp"
 
 namespace athanor {
@@ -44,6 +46,7 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
       if (each.parameter_server) {
         throw UsageError("--trace draws primitives of collectives, and parameter servers have none; use --json");
       }
+      if (each.training || each.trace) { continue; }
       const auto over_slots = [&](Bytes size) { return uses_slots(each.request(size, {})); };
       if (std::any_of(each.sizes.begin(), each.sizes.end(), over_slots)) {
         throw UsageError(
@@ -97,6 +100,14 @@ bool run_case(const Scenario& scenario, const Case& scenario_case, const Invocat
   if (scenario_case.traffic) { return run_traffic_case(scenario, scenario_case, invocation, streams, sink); }
   if (scenario_case.parameter_server) {
     return run_parameter_server_case(scenario, scenario_case, invocation, streams, sink);
+  }
+  if (scenario_case.training) {
+    run_training_case(scenario, scenario_case, invocation, timeline, streams, sink);
+    return true;
+  }
+  if (scenario_case.trace) {
+    run_trace_case(scenario, scenario_case, invocation, timeline, streams, sink);
+    return true;
   }
   if (scenario_case.jobs) { return run_jobs_case(scenario, scenario_case, invocation, timeline, streams, sink); }
   const TableHeader header = table_header(scenario, scenario_case);

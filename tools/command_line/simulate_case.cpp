@@ -9,6 +9,8 @@
 #include "sim/json/value_reader.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/progress.hpp"
+#include "tools/report/trace_row.hpp"
+#include "tools/report/training_row.hpp"
 #include "tools/scenario/nccl_section.hpp"
 #include "topologies/routing/dependency_cycle.hpp"
 
@@ -264,6 +266,12 @@ TableHeader table_header(const Scenario& scenario, const Case& scenario_case) {
     header.profile = "";
     header.training = describe(scenario_case.parameter_server->setup);
   }
+  if (scenario_case.training) {
+    const TrainingSetup& setup = scenario_case.training->setup;
+    header.training = describe(setup);
+    header.profile = fmt::format("collectives {}; computing {}", header.profile, setup.compute.name);
+  }
+  if (scenario_case.trace) { header.trace = describe(*scenario_case.trace); }
   if (scenario_case.verification) {
     const Measurement& measurement = scenario_case.verification->measurement;
     if (!profile.machine.empty() && !measurement.machine.empty() && profile.machine != measurement.machine) {

@@ -22,6 +22,8 @@ boost::program_options::options_description validate_options() {
 std::pair<std::string, std::string_view> subject_of(const Case& each) {
   if (each.traffic) { return {"traffic", name(each.traffic->pattern)}; }
   if (each.parameter_server) { return {"parameter_server", name(each.parameter_server->setup.update)}; }
+  if (each.training) { return {"training", each.training->setup.model.name}; }
+  if (each.trace) { return {"trace", name(each.trace->trace->format)}; }
   return {"collective", name(each.kind)};
 }
 

@@ -75,6 +75,8 @@ std::vector<Json> all_to_json(const Results& results, bool each_job) {
     }
   }
   for (const ParameterServerRow& row : results.parameter_servers) { all.push_back(parameter_server_json(row)); }
+  for (const TrainingRow& row : results.training) { all.push_back(training_json(row)); }
+  for (const TraceRow& row : results.traces) { all.push_back(trace_json(row)); }
   return all;
 }
 

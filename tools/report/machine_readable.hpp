@@ -12,7 +12,9 @@
 #include "tools/report/parameter_server_row.hpp"
 #include "tools/report/ranking.hpp"
 #include "tools/report/result.hpp"
+#include "tools/report/trace_row.hpp"
 #include "tools/report/traffic_row.hpp"
+#include "tools/report/training_row.hpp"
 
 namespace athanor {
 
@@ -28,16 +30,18 @@ struct Results {
   std::vector<TrafficRow> traffic;
   std::vector<JobsRow> jobs;
   std::vector<ParameterServerRow> parameter_servers;
+  std::vector<TrainingRow> training;
+  std::vector<TraceRow> traces;
   std::vector<Ranking> rankings;
   /// Further lists of the JSON document by key; each element is JSON in one line.
   std::vector<std::pair<std::string, std::vector<std::string>>> lists;
 };
 
-/// As json_document: collectives, then traffic, then several jobs, then training with parameter servers. Keys are
-/// stable; those about a measurement are absent where nothing was measured, those about packets at other levels, and
-/// those about several seeds (seeds, time_us_p5, time_us_p95, busbw_gbps_p5, busbw_gbps_p95) where there is one. Where
-/// there are rankings, they stand between results and manifest: "rankings": [{"case", "bytes", "algorithms",
-/// "correlation", "predicted", "measured", "regret"}]; and so do further lists.
+/// As json_document: collectives, then traffic, then several jobs, then training with parameter servers, then steps of
+/// training, then traces. Keys are stable; those about a measurement are absent where nothing was measured, those about
+/// packets at other levels, and those about several seeds (seeds, time_us_p5, time_us_p95, busbw_gbps_p5,
+/// busbw_gbps_p95) where there is one. Where there are rankings, they stand between results and manifest: "rankings":
+/// [{"case", "bytes", "algorithms", "correlation", "predicted", "measured", "regret"}]; and so do further lists.
 std::string results_json(const Results& results, const Manifest& manifest);
 
 /// The same results as csv_document, of several jobs a line for each; what a result lacks is empty.

@@ -80,6 +80,7 @@ std::string description_lines(const TableHeader& header) {
   lines += line("cluster", header.cluster);
   lines += line("traffic", header.traffic);
   lines += line("training", header.training);
+  lines += line("trace", header.trace);
   lines += line("profile", header.profile);
   lines += line("network", seeds_line(header));
   lines += line("measurement", header.measurement);

@@ -18,6 +18,7 @@ struct TableHeader {
   std::vector<std::uint64_t> seeds = {};  ///< of repetitions; empty: `seed` alone
   std::string traffic = "";               ///< its pattern; "" for a collective
   std::string training = "";              ///< who trains how; "" for all else
+  std::string trace = "";                 ///< what is replayed; "" for all else
 };
 
 /// A number in `width` characters, as nccl-tests prints it: two decimals if they fit, else one, none, or an exponent.

@@ -102,9 +102,10 @@ CollNetPlugin plugin_of(const NetworkEngines* engines) {
   return plugin;
 }
 
-/// NCCL as a section tells it on the cluster of a case; null where it ends with an error.
-std::shared_ptr<const NcclRuntime> resolve(const NcclSection& section, const Case& scenario_case, const Place& place,
-                                           const std::string& directory, Problems& problems) {
+}  // namespace
+
+std::shared_ptr<const NcclRuntime> resolve_nccl(const NcclSection& section, const Case& scenario_case,
+                                                const Place& place, const std::string& directory, Problems& problems) {
   const std::size_t before = problems.size();
   NcclSettings settings;
   settings.version = section.version.value_or(scenario_case.profile.nccl->version);
@@ -135,6 +136,16 @@ std::shared_ptr<const NcclRuntime> resolve(const NcclSection& section, const Cas
   return std::make_shared<const NcclRuntime>(std::move(communicator));
 }
 
+std::vector<std::uint32_t> places_of(const Cluster& cluster) {
+  std::vector<std::uint32_t> places{cluster.endpoints_per_node};
+  for (std::uint32_t rank = 0; rank < cluster.endpoints_per_node; ++rank) {
+    places.push_back(cluster.fabric->vertex(cluster.endpoints[rank]).index);
+  }
+  return places;
+}
+
+namespace {
+
 /// The case on a cluster of the endpoints alone that its ranks are on.
 Case on_its_endpoints(const Case& scenario_case) {
   std::vector<std::uint32_t> endpoints(scenario_case.ranks);
@@ -142,15 +153,6 @@ Case on_its_endpoints(const Case& scenario_case) {
   Case result = scenario_case;
   result.cluster = std::make_shared<const Cluster>(cluster_of_job(*scenario_case.cluster, endpoints));
   return result;
-}
-
-/// What decides the picture that NCCL has of a job beside its section: where in their nodes its ranks are.
-std::vector<std::uint32_t> places_of(const Cluster& cluster) {
-  std::vector<std::uint32_t> places{cluster.endpoints_per_node};
-  for (std::uint32_t rank = 0; rank < cluster.endpoints_per_node; ++rank) {
-    places.push_back(cluster.fabric->vertex(cluster.endpoints[rank]).index);
-  }
-  return places;
 }
 
 /// Jobs share a cluster, which has one way between two GPUs.
@@ -173,7 +175,7 @@ bool take_nccl(const std::optional<NcclSection>& section, const Place& place, co
                Problems& problems, Case& scenario_case) {
   const NcclSection common = section.value_or(NcclSection{});
   if (!scenario_case.jobs) {
-    scenario_case.nccl = resolve(common, on_its_endpoints(scenario_case), place, directory, problems);
+    scenario_case.nccl = resolve_nccl(common, on_its_endpoints(scenario_case), place, directory, problems);
     if (scenario_case.nccl) { leave_to_nccl(scenario_case); }
     return scenario_case.nccl != nullptr;
   }
@@ -186,7 +188,7 @@ bool take_nccl(const std::optional<NcclSection>& section, const Place& place, co
     const bool has_own = !jobs.own.empty() && jobs.own[job].nccl;
     std::shared_ptr<const NcclRuntime> fresh;
     std::shared_ptr<const NcclRuntime>& runtime = has_own ? fresh : known[places_of(*own.cluster)];
-    if (!runtime) { runtime = resolve(has_own ? *jobs.own[job].nccl : common, own, place, directory, problems); }
+    if (!runtime) { runtime = resolve_nccl(has_own ? *jobs.own[job].nccl : common, own, place, directory, problems); }
     if (!runtime) { return false; }
     jobs.nccl.push_back(runtime);
   }

@@ -37,6 +37,13 @@ void leave_to_nccl(Case& scenario_case);
 bool take_nccl(const std::optional<NcclSection>& section, const Place& place, const std::string& directory,
                Problems& problems, Case& scenario_case);
 
+/// NCCL as a section tells it on all endpoints of a case's cluster that have ranks; null where it ends with an error.
+std::shared_ptr<const NcclRuntime> resolve_nccl(const NcclSection& section, const Case& scenario_case,
+                                                const Place& place, const std::string& directory, Problems& problems);
+
+/// What decides the picture that NCCL has of a cluster's endpoints beside its section: where in their nodes they are.
+std::vector<std::uint32_t> places_of(const Cluster& cluster);
+
 /// What NCCL does not reach directly goes by host memory, in a cluster that is built anew. Returns whether anything
 /// changes.
 bool restrict_access(const NcclAccess& access, ClusterWorkshop::Order& order);

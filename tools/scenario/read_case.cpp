@@ -12,61 +12,16 @@
 #include "tools/scenario/aggregation_section.hpp"
 #include "tools/scenario/collective_section.hpp"
 #include "tools/scenario/nccl_section.hpp"
+#include "tools/scenario/network_section.hpp"
 #include "tools/scenario/parameter_server_section.hpp"
 #include "tools/scenario/profile_section.hpp"
+#include "tools/scenario/training_section.hpp"
 #include "tools/scenario/verify_section.hpp"
 #include "topologies/scenario/read_text.hpp"
 
 namespace athanor {
 
 namespace {
-
-constexpr std::uint32_t kMostQueuePairs = 128;
-
-struct NetworkSection {
-  NetworkLevel level = NetworkLevel::flow;
-  PacketSettings packet;
-  std::optional<Routing> routing;
-  std::optional<bool> pxn;
-  std::string fabric;
-  std::optional<std::uint32_t> queue_pairs;
-  std::optional<AggregationSection> aggregation;
-  std::optional<NicOffload> offload;
-  Place routing_place;
-  Place fabric_place;
-};
-
-void read(ObjectReader& reader, NicOffload& offload) {
-  reader.optional("post", offload.post, "Of a host, to hand the collective over, in place of the profile's launch");
-  reader.optional("overhead", offload.overhead, "Of a NIC, for each primitive; absent: the host's");
-  reader.optional("reduce_rate", offload.reduce_rate, "Of a NIC; absent: the host's");
-}
-
-void read(ObjectReader& reader, NetworkSection& section) {
-  reader.optional("level", section.level,
-                  "ideal: no contention; flow: links are shared, max-min fair; packet: queues and transports",
-                  {{"ideal", NetworkLevel::ideal}, {"flow", NetworkLevel::flow}, {"packet", NetworkLevel::packet}});
-  reader.optional("routing", section.routing,
-                  "How one of several equally short paths is chosen; absent: as the fabric does", routing_names());
-  reader.optional_value("fabric",
-                        "Which of the cluster's \"fabrics\" ranks use; absent: the one with the most bandwidth out of "
-                        "a node",
-                        [&](ValueReader& value) { value.read(section.fabric); });
-  reader.optional(
-      "pxn", section.pxn,
-      "Whether data leaves a node by the NIC of the rail on which it arrives, over NVLink and the GPU beside "
-      "that NIC; absent: only on rail_only");
-  reader.optional("queue_pairs", section.queue_pairs,
-                  "Of a connection: flows that are hashed each on its own and carry equal shares of every message",
-                  {1, kMostQueuePairs});
-  reader.optional_object("aggregation", "The engines that the switches have, which reduce and multicast; absent: none",
-                         [&](ObjectReader& inner) { read(inner, section.aggregation.emplace()); });
-  reader.optional_object("offload", "That NICs carry collectives out, and hosts only post them",
-                         [&](ObjectReader& inner) { read(inner, section.offload.emplace()); });
-  read(reader, section.packet);  // means nothing at the other levels, so that they can be compared by one word
-  section.routing_place = reader.place(reader.has("routing") ? "routing" : "pxn");
-  section.fabric_place = reader.place("fabric");
-}
 
 void check_ranks(ObjectReader& reader, const CollectiveSection& section, const Case& scenario_case) {
   const std::size_t endpoints = scenario_case.cluster->endpoints.size();
@@ -230,10 +185,13 @@ void read_traffic(ObjectReader& reader, ReadingContext& context, Case& scenario_
                            found = true;
                          });
   if (reader.describing()) { return; }
-  if (scenario_case.parameter_server || reader.has("parameter_server")) {
-    if (found || reader.has("collective")) {
-      reader.problem("parameter_server", "conflict",
-                     "a case has one of a collective, traffic and parameter servers, and here are several",
+  for (const char* other : {"parameter_server", "training", "trace"}) {
+    if (!reader.has(other)) { continue; }
+    const int others = reader.has("parameter_server") + reader.has("training") + reader.has("trace");
+    if (found || reader.has("collective") || others > 1) {
+      reader.problem(other, "conflict",
+                     "a case has one of a collective, traffic, training, a trace and parameter servers, and here are "
+                     "several",
                      R"(take one out; in a case by "collective": null)");
     }
     return;
@@ -267,6 +225,49 @@ void check_traffic(ObjectReader& reader, const Case& scenario_case) {
     reader.problem("cluster", "conflict", fmt::format("ranks that share one machine have no network for {}", what),
                    "describe nodes or a fabric");
   }
+}
+
+/// Of training and of traces: collectives run among groups of ranks that are known only while they are simulated.
+void prepare_workload(ObjectReader& reader, const std::optional<NcclSection>& nccl, ClusterWorkshop::Order order,
+                      NetworkSection& network, ReadingContext& context, Case& scenario_case) {
+  if (scenario_case.verification) {
+    reader.problem("verify", "conflict", "these measurements are of collectives, and this is no collective",
+                   R"(say what a step of training took: "measured" of "training")");
+    return;
+  }
+  if (scenario_case.profile.shares_machine()) {
+    reader.problem("profile", "conflict", "workloads run on GPUs with memory of their own",
+                   "choose a profile of NCCL or MPI");
+    return;
+  }
+  if (!scenario_case.profile.nccl) { return; }
+  if (!use_nccl(reader, nccl, std::move(order), network, context, scenario_case)) { return; }
+  scenario_case.nccl_groups =
+      nccl_of_groups(nccl, reader.place(nccl ? "nccl" : "profile"), context.directory, scenario_case);
+}
+
+void prepare_collective(ObjectReader& reader, const CollectiveSection& section, const std::optional<NcclSection>& nccl,
+                        ClusterWorkshop::Order order, NetworkSection& network, ReadingContext& context,
+                        Case& scenario_case) {
+  const auto endpoints = static_cast<std::uint32_t>(scenario_case.cluster->endpoints.size());
+  scenario_case.ranks = section.ranks.value_or(section.jobs ? endpoints / section.jobs->jobs : endpoints);
+  if (scenario_case.jobs) { check_jobs(reader, scenario_case); }
+  check_ranks(reader, section, scenario_case);
+  check_profile(reader, scenario_case);
+  check_verification(reader, scenario_case);
+  take_offload(reader, network, scenario_case);
+  if (!reader.ok()) { return; }
+  if (network.aggregation) {
+    scenario_case.aggregation =
+        resolve(*network.aggregation, *scenario_case.cluster, users_of(scenario_case), context.problems);
+    if (!scenario_case.aggregation) { return; }
+  }
+  check_engines(reader, scenario_case);
+  take_exchange(section, context, scenario_case);
+  if (scenario_case.profile.nccl && !use_nccl(reader, nccl, std::move(order), network, context, scenario_case)) {
+    return;
+  }
+  check_all_algorithms(section, context, scenario_case);
 }
 
 /// A number counts on from `seed`; a list names them, unless the command line names another one.
@@ -353,6 +354,8 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   reader.optional_object("collective", "What is simulated", [&](ObjectReader& inner) { read(inner, files, section); });
   take(section, context.changes, scenario_case);
   read_parameter_server(reader, context, scenario_case);
+  read_training(reader, context, scenario_case);
+  read_trace_case(reader, context, scenario_case);
   read_traffic(reader, context, scenario_case);
   reader.optional_object("verify", "A measurement to hold the results against", [&](ObjectReader& inner) {
     read(inner, context.directory, context.library, context.problems, scenario_case.verification);
@@ -360,25 +363,10 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   if (reader.describing() || !reader.ok()) { return; }
   check_latencies(reader, scenario_case);
   if (scenario_case.traffic || scenario_case.parameter_server) { return check_traffic(reader, scenario_case); }
-  const auto endpoints = static_cast<std::uint32_t>(scenario_case.cluster->endpoints.size());
-  scenario_case.ranks = section.ranks.value_or(section.jobs ? endpoints / section.jobs->jobs : endpoints);
-  if (scenario_case.jobs) { check_jobs(reader, scenario_case); }
-  check_ranks(reader, section, scenario_case);
-  check_profile(reader, scenario_case);
-  check_verification(reader, scenario_case);
-  take_offload(reader, network, scenario_case);
-  if (!reader.ok()) { return; }
-  if (network.aggregation) {
-    scenario_case.aggregation =
-        resolve(*network.aggregation, *scenario_case.cluster, users_of(scenario_case), context.problems);
-    if (!scenario_case.aggregation) { return; }
+  if (scenario_case.training || scenario_case.trace) {
+    return prepare_workload(reader, nccl, std::move(order), network, context, scenario_case);
   }
-  check_engines(reader, scenario_case);
-  take_exchange(section, context, scenario_case);
-  if (scenario_case.profile.nccl && !use_nccl(reader, nccl, std::move(order), network, context, scenario_case)) {
-    return;
-  }
-  check_all_algorithms(section, context, scenario_case);
+  prepare_collective(reader, section, nccl, std::move(order), network, context, scenario_case);
 }
 
 }  // namespace athanor

@@ -17,6 +17,7 @@ struct ReadingContext {
   Problems& problems;
   ClusterWorkshop& workshop;
   ImportShelf& imports;
+  TraceShelf& traces;
 };
 
 /// Reads one case from a document in which its patch has been applied, or describes what it may hold.

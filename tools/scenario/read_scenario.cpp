@@ -133,10 +133,11 @@ void read_cases(Scenario& scenario, Document document, const Library& library, c
   ClusterWorkshop workshop(library);
   const std::string directory = std::filesystem::path(scenario.path).parent_path().string();
   ImportShelf imports(directory);
+  TraceShelf traces;
   for (const Document& each : documents_of(std::move(document), changes, problems)) {
     Case& scenario_case = scenario.cases.emplace_back();
     Problems found;
-    ReadingContext context{directory, library, changes, found, workshop, imports};
+    ReadingContext context{directory, library, changes, found, workshop, imports, traces};
     read_document(each, found, [&](ObjectReader& reader) { read_case(reader, context, scenario_case); });
     name_case(scenario_case, scenario, scenario.cases.size() - 1);
     add_once(found, problems);
@@ -168,7 +169,8 @@ nlohmann::json scenario_schema(const Library& library) {
   Problems dropped;
   ClusterWorkshop workshop(library);
   ImportShelf imports("");
-  ReadingContext context{"", library, unchanged, dropped, workshop, imports};
+  TraceShelf traces;
+  ReadingContext context{"", library, unchanged, dropped, workshop, imports, traces};
   nlohmann::json whole = describe_schema("", [&](ObjectReader& reader) {
     Case described;
     read_case(reader, context, described);
@@ -181,7 +183,11 @@ nlohmann::json scenario_schema(const Library& library) {
       {"minItems", 1},
       {"description", "Several runs in one file: each changes the rest of it as by a JSON merge patch (RFC 7396)"},
       {"items", {{"$ref", "#/definitions/case"}}}};
-  whole["oneOf"] = {{{"required", {"collective"}}}, {{"required", {"traffic"}}}, {{"required", {"parameter_server"}}}};
+  whole["oneOf"] = {{{"required", {"collective"}}},
+                    {{"required", {"traffic"}}},
+                    {{"required", {"parameter_server"}}},
+                    {{"required", {"training"}}},
+                    {{"required", {"trace"}}}};
   return {{"$schema", "http://json-schema.org/draft-07/schema#"},
           {"title", "Athanor scenario"},
           {"definitions", {{"case", std::move(one_case)}}},

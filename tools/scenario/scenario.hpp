@@ -11,11 +11,14 @@
 #include "models/execution/run_jobs.hpp"
 #include "models/in_network/nic_offload.hpp"
 #include "sim/error.hpp"
+#include "tools/scenario/group_pricing.hpp"
 #include "tools/scenario/jobs_section.hpp"
 #include "tools/scenario/library.hpp"
 #include "tools/scenario/measurement.hpp"
 #include "tools/scenario/parameter_server_section.hpp"
+#include "tools/scenario/trace_section.hpp"
 #include "tools/scenario/traffic_section.hpp"
+#include "tools/scenario/training_section.hpp"
 
 namespace athanor {
 
@@ -40,6 +43,8 @@ struct Case {
                                                ///< collectives, but `ranks` and `sizes`, which are those of messages
   /// Resolved; null: none. In place of a collective, too; `sizes` are those of the parameters.
   std::shared_ptr<const ParameterServerText> parameter_server;
+  std::shared_ptr<const Training> training;  ///< null: none; in place of a collective, too
+  std::shared_ptr<const TraceText> trace;    ///< null: none; in place of a collective, too
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;       ///< of each job
   std::optional<JobsText> jobs;  ///< none: one collective alone
@@ -56,6 +61,7 @@ struct Case {
   std::shared_ptr<const ExchangeSizes> exchange;          ///< of all-to-all-v; `sizes` then holds its payload
   Overrides overrides;
   Profile profile;
+  NcclSource nccl_groups;                   ///< of training, where the profile has "nccl"
   std::shared_ptr<const NcclRuntime> nccl;  ///< on the cluster and its ranks; null where the profile has no "nccl"
   std::optional<Verification> verification;
   std::uint64_t seed = 1;

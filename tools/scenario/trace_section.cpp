@@ -2,6 +2,10 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tools/scenario/read_case.hpp"
 #include "tools/trace/read_trace.hpp"
 
 namespace athanor {
@@ -50,9 +54,31 @@ void read_how(ObjectReader& reader, TraceOptions& options) {
                   {{"serial", TraceOptions::Cpu::serial}, {"free", TraceOptions::Cpu::free}});
 }
 
+/// All that decides what becomes of the files.
+std::string key_of(const std::vector<std::string>& files, const TraceOptions& options) {
+  const auto number = [](const auto& value) { return value ? std::to_string(value->count()) : std::string(); };
+  const TraceOptions::Roofline roofline = options.roofline.value_or(TraceOptions::Roofline{});
+  return fmt::format("{}|{}|{}/{}|{}|{}|{}|{}|{}|{}|{} {}|{}|{}|{}", fmt::join(files, "|"),
+                     options.format ? name(*options.format) : "", options.compute_scale.numerator,
+                     options.compute_scale.denominator, static_cast<int>(options.communication),
+                     static_cast<int>(options.cpu), number(options.unit), options.ranks.value_or(0),
+                     options.model_ranks, options.groups, roofline.flops, roofline.bandwidth.count(), options.step,
+                     number(options.eager), options.drop_absent);
+}
+
 }  // namespace
 
-void read(ObjectReader& reader, const std::string& directory, Problems& problems, TraceText& text) {
+std::shared_ptr<const ImportedTrace> TraceShelf::read(const std::vector<std::string>& files,
+                                                      const TraceOptions& options, Problems& problems) {
+  std::shared_ptr<const ImportedTrace>& trace = traces_[key_of(files, options)];
+  if (trace) { return trace; }
+  const std::size_t before = problems.size();
+  ImportedTrace found = read_trace(files, options, problems);
+  if (problems.size() == before) { trace = std::make_shared<const ImportedTrace>(std::move(found)); }
+  return trace;
+}
+
+void read(ObjectReader& reader, const std::string& directory, TraceShelf& shelf, Problems& problems, TraceText& text) {
   TraceOptions& options = text.options;
   reader.required_value("files", "Paths relative to the scenario; or one with '*' in the place of the rank",
                         [&](ValueReader& value) { read_files(value, text); });
@@ -75,13 +101,30 @@ void read(ObjectReader& reader, const std::string& directory, Problems& problems
   if (!groups.empty()) { options.groups = path_from(directory, groups); }
   std::vector<std::string> files;
   for (const std::string& file : text.files) { files.push_back(path_from(directory, file)); }
-  const std::size_t before = problems.size();
   try {
-    ImportedTrace trace = read_trace(files, options, problems);
-    if (problems.size() == before) { text.trace = std::make_shared<const ImportedTrace>(std::move(trace)); }
+    text.trace = shelf.read(files, options, problems);
   } catch (const FileError& error) {
     reader.problem("files", "no-trace", error.what(), "a path is relative to the scenario's file");
   }
+}
+
+void read_trace_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case) {
+  TraceText text;
+  reader.optional_object(
+      "trace", "What is simulated in place of a collective: what ranks did somewhere",
+      [&](ObjectReader& inner) { read(inner, context.directory, context.traces, context.problems, text); });
+  if (reader.describing() || !text.trace || !scenario_case.cluster) { return; }
+  const std::size_t endpoints = scenario_case.cluster->endpoints.size();
+  if (text.trace->ranks > endpoints) {
+    reader.problem("trace", "too-many-ranks",
+                   fmt::format("the trace has {} ranks, but the cluster has {} endpoints: {}", text.trace->ranks,
+                               endpoints, scenario_case.cluster->description),
+                   "describe a larger cluster");
+    return;
+  }
+  scenario_case.ranks = text.trace->ranks;
+  scenario_case.sizes = {Bytes::zero()};  // one run
+  scenario_case.trace = std::make_shared<const TraceText>(std::move(text));
 }
 
 }  // namespace athanor

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +17,24 @@ struct TraceText {
   std::shared_ptr<const ImportedTrace> trace;  ///< null: not read without a problem
 };
 
+/// Traces that were read, so that cases that differ in their cluster alone share one.
+class TraceShelf {
+ public:
+  /// Null: something is wrong with the files, and was added to `problems`. Throws FileError.
+  std::shared_ptr<const ImportedTrace> read(const std::vector<std::string>& files, const TraceOptions& options,
+                                            Problems& problems);
+
+ private:
+  std::map<std::string, std::shared_ptr<const ImportedTrace>> traces_;  ///< by files and options
+};
+
 /// `directory`: where paths in the section start. `problems` takes what is wrong with the files that it names.
-void read(ObjectReader& reader, const std::string& directory, Problems& problems, TraceText& text);
+void read(ObjectReader& reader, const std::string& directory, TraceShelf& shelf, Problems& problems, TraceText& text);
+
+struct Case;
+struct ReadingContext;
+
+/// The key "trace" of a case, which it may have in place of a collective.
+void read_trace_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case);
 
 }  // namespace athanor

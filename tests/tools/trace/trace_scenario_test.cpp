@@ -1,0 +1,72 @@
+#include <doctest/doctest.h>
+
+#include "tests/tools/trace/trace_fixture.hpp"
+
+using namespace athanor;
+using namespace athanor::test;
+
+namespace {
+
+/// Two hosts on one switch, 1 us and 10 GB/s apart.
+std::string scenario(const std::string& trace, const std::string& more = "") {
+  return R"({"name": "replay", "cluster": {"nodes": 2, "fabric": {"kind": "star", "link": {"rate": "10GB/s",
+             "latency": "500ns"}}}, "trace": )" +
+         trace + more + "}";
+}
+
+/// Rank 0 computes and sends; rank 1 waits for it.
+constexpr const char* kMessage = R"({"athanor_trace": 1,
+ "channels": [{"name": "c", "from": 0, "to": 1}],
+ "workers": [
+  {"streams": [{"name": "s"}], "operations": [{"kind": "compute", "time": "40us"},
+    {"kind": "send", "channel": "c", "size": "1MB"}]},
+  {"streams": [{"name": "s"}], "operations": [{"kind": "receive", "channel": "c", "size": "1MB"}]}]})";
+
+}  // namespace
+
+TEST_CASE("a trace is replayed on the cluster: computations last as they did, messages take what the network says") {
+  const Folder folder;
+  folder.write("t.json", kMessage);
+  const auto time = [&](const std::string& more) {
+    const std::string file = folder.write("s.json", scenario(R"({"files": "t.json")" + more + "}"));
+    const nlohmann::json row = athanor_run({"run", file, "--json"}).json()["results"][0];
+    CHECK(row["format"] == "athanor");
+    CHECK(row["ranks"] == 2);
+    return row["step_time_s"].get<double>() * 1e6;
+  };
+  // 1 MB at 10 GB/s, and two hops of 500 ns.
+  CHECK(time("") == doctest::Approx(40 + 100 + 1));
+  CHECK(time(R"(, "compute_scale": 0.5)") == doctest::Approx(20 + 100 + 1));
+}
+
+TEST_CASE("cases share a trace, and its shares of time add up to the whole") {
+  const Folder folder;
+  folder.write("t.json", kMessage);
+  const std::string file =
+      folder.write("s.json", scenario(R"({"files": "t.json"})",
+                                      R"(, "cases": [{"name": "a"}, {"name": "b", "network": {"level": "ideal"}}])"));
+  const nlohmann::json results = athanor_run({"run", file, "--json"}).json()["results"];
+  REQUIRE(results.size() == 2);
+  for (const nlohmann::json& row : results) {
+    double sum = 0;
+    for (const auto& [key, share] : row["breakdown"].items()) { sum += share.get<double>(); }
+    CHECK(sum == doctest::Approx(1));
+  }
+  CHECK(athanor_run({"run", file}).says("computing"));
+  CHECK(athanor_run({"validate", file, "--json"}).out.find("athanor") != std::string::npos);
+}
+
+TEST_CASE("what does not fit a trace is refused") {
+  const Folder folder;
+  folder.write("t.json", kMessage);
+  const auto ran = [&](const std::string& text) { return athanor_run({"validate", folder.write("s.json", text)}); };
+  const std::string good = R"({"files": "t.json"})";
+  CHECK(ran(scenario(good)).code == 0);
+  CHECK(ran(scenario(good, R"(, "collective": {"kind": "all_reduce", "sizes": "1KiB"})")).says("here are several"));
+  CHECK(ran(scenario(R"({"files": "u.json"})")).says("a path is relative to the scenario's file"));
+  CHECK(ran(scenario(R"({"files": "t.json", "compute_scale": -1})")).code == 3);
+  CHECK(ran(scenario(R"({"file": "t.json"})")).says("did you mean 'files'?"));
+  std::string small = scenario(good);
+  small.replace(small.find("\"nodes\": 2"), 10, "\"nodes\": 1");
+  CHECK(ran(small).says("the trace has 2 ranks, but the cluster has 1 endpoints"));
+}

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/training/step/simulate_step.hpp"
+#include "tools/scenario/scenario.hpp"
+
+namespace athanor {
+
+/// A training step that somebody measured, ready to be simulated with any compute profile.
+struct MeasuredStep {
+  std::string table;  ///< the scenario's file
+  std::string name;   ///< of the case
+  std::string model;
+  std::uint32_t gpus = 1;
+  Time measured;
+  std::shared_ptr<const PreparedStep> step;
+  Time simulated;  ///< by the profile last asked for
+
+  /// |simulated / measured - 1|.
+  double error() const;
+};
+using MeasuredSteps = std::vector<MeasuredStep>;
+
+/// The cases of these scenarios that train and say what a step took. Throws as PreparedStep.
+MeasuredSteps measured_steps(const std::vector<Scenario>& scenarios);
+
+/// Fills in `simulated` of all, on as many threads as there are processors.
+void simulate(MeasuredSteps& steps, const ComputeProfile& profile);
+
+/// Of |error|: median and 90th percentile by nearest rank.
+struct StepErrors {
+  double median = 0;
+  double p90 = 0;
+  std::size_t steps = 0;
+};
+StepErrors errors_of(const MeasuredSteps& steps);
+
+}  // namespace athanor

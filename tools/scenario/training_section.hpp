@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/training/memory.hpp"
+#include "models/training/step/simulate_step.hpp"
+#include "sim/json/object_reader.hpp"
+#include "tools/scenario/model_section.hpp"
+
+namespace athanor {
+
+/// The "training" of a scenario: what is trained how.
+struct TrainingText {
+  ModelSection model;
+  ParallelPlan plan;
+  std::optional<std::uint32_t> data;      ///< absent: what the other degrees leave of the cluster's endpoints
+  std::vector<std::uint32_t> layers;      ///< of each place of the model; empty: spread evenly
+  std::optional<ComputeProfile> compute;  ///< absent: the one that was fitted on such GPUs
+  std::string gpu;                        ///< of presets; "": the nodes'
+  double expert_imbalance = 1;
+  bool strict = false;           ///< a model that does not fit into memory is an error
+  std::optional<Time> measured;  ///< a step of this on such a machine
+};
+
+/// A training that can be simulated.
+struct Training {
+  TrainingSetup setup;
+  MemoryUse memory;  ///< of one GPU of the fullest stage
+  std::optional<Time> measured;
+  std::vector<std::string> notes;  ///< what a user may not have meant
+};
+
+struct Case;
+struct ReadingContext;
+
+/// The key "training" of a case, which it may have in place of a collective; resolved, where its cluster is known.
+void read_training(ObjectReader& reader, ReadingContext& context, Case& scenario_case);
+
+}  // namespace athanor
