@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -99,7 +100,8 @@ Json profile_json(const Invocation& invocation, const ComputeFit& fit, const Mea
   const ComputeProfile& profile = fit.profile;
   std::vector<std::string> tables;
   for (const MeasuredStep& each : steps) {
-    if (std::count(tables.begin(), tables.end(), each.table) == 0) { tables.push_back(each.table); }
+    const std::string table = std::filesystem::path(each.table).stem().string();
+    if (std::count(tables.begin(), tables.end(), table) == 0) { tables.push_back(table); }
   }
   Json gemm = products_json(profile.gemm);
   for (const auto& [precision, products] : profile.narrow) {
