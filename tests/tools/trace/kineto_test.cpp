@@ -13,21 +13,23 @@ using namespace athanor::test;
 namespace {
 
 /// Events of a profile of one rank, in microseconds.
-class Profile {
+class KinetoText {
  public:
-  explicit Profile(std::string head = R"("distributedInfo": {"rank": 0, "world_size": 2})") : head_(std::move(head)) {}
+  explicit KinetoText(std::string head = R"("distributedInfo": {"rank": 0, "world_size": 2})")
+      : head_(std::move(head)) {}
 
-  Profile& add(const char* category, const std::string& name, double begin, double duration, const std::string& args) {
+  KinetoText& add(const char* category, const std::string& name, double begin, double duration,
+                  const std::string& args) {
     events_ +=
         fmt::format("{}{{\"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"ts\": {}, \"dur\": {}, \"args\": {{{}}}}}",
                     events_.empty() ? "" : ",\n", category, name, begin, duration, args);
     return *this;
   }
-  Profile& call(const std::string& name, double begin, double duration, int correlation) {
+  KinetoText& call(const std::string& name, double begin, double duration, int correlation) {
     return add("cuda_runtime", name, begin, duration, fmt::format("\"correlation\": {}", correlation));
   }
-  Profile& kernel(const std::string& name, double begin, double duration, int stream, int correlation,
-                  const std::string& more = "") {
+  KinetoText& kernel(const std::string& name, double begin, double duration, int stream, int correlation,
+                     const std::string& more = "") {
     return add("kernel", name, begin, duration,
                fmt::format("\"device\": 0, \"stream\": {}, \"correlation\": {}{}{}", stream, correlation,
                            more.empty() ? "" : ", ", more));
@@ -51,7 +53,7 @@ ReadTrace read_text(const std::string& text, const TraceOptions& options = {}) {
 }  // namespace
 
 TEST_CASE("a GPU that waits for its launches still does, and the CPU waits for the GPU where it did") {
-  Profile profile;
+  KinetoText profile;
   profile.call("cudaLaunchKernel", 0, 10, 1).kernel("void gemm<128>(int)", 12, 50, 7, 1);
   profile.call("cudaLaunchKernel", 30, 10, 2).kernel("gemm", 62, 20, 7, 2);
   profile.call("cudaDeviceSynchronize", 45, 40, 3);
@@ -70,7 +72,7 @@ TEST_CASE("a GPU that waits for its launches still does, and the CPU waits for t
 }
 
 TEST_CASE("communication is simulated: its duration, which holds the waiting for others, is not kept") {
-  Profile profile;
+  KinetoText profile;
   profile.call("cudaLaunchKernel", 0, 1, 1).kernel("gemm", 2, 100, 7, 1);
   profile.call("cudaStreamWaitEvent", 2, 1, 2);
   profile.call("cudaLaunchKernel", 4, 1, 3)
@@ -90,7 +92,7 @@ TEST_CASE("communication is simulated: its duration, which holds the waiting for
 }
 
 TEST_CASE("without recorded waits, a computation waits for what ended while its own stream had nothing to do") {
-  Profile profile;
+  KinetoText profile;
   profile.call("cudaLaunchKernel", 0, 1, 1).kernel("gemm", 2, 100, 7, 1);
   profile.call("cudaLaunchKernel", 4, 1, 3).kernel("ncclKernel_AllReduce(x)", 103, 200, 20, 3, kAllReduce);
   profile.call("cudaLaunchKernel", 6, 1, 4).kernel("beside", 103, 50, 7, 4);
@@ -102,7 +104,7 @@ TEST_CASE("without recorded waits, a computation waits for what ended while its 
 }
 
 TEST_CASE("events of CUDA that were recorded say what streams wait for") {
-  Profile profile;
+  KinetoText profile;
   profile.call("cudaLaunchKernel", 0, 1, 1).kernel("first", 2, 10, 7, 1);
   profile.call("cudaEventRecord", 2, 1, 2);
   profile.call("cudaLaunchKernel", 3, 1, 3).kernel("second", 12, 1000, 7, 3);
@@ -160,11 +162,11 @@ TEST_CASE("one rank stands for all, in groups of the same shape") {
 }
 
 TEST_CASE("kernels of NCCL of which little was recorded last as measured, and a note says so") {
-  Profile profile;
+  KinetoText profile;
   profile.call("cudaLaunchKernel", 0, 1, 1).kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", 2, 77, 20, 1);
   CHECK(run_with(read_text(profile.text()).workload(), 1_us) == 77_us);
   CHECK(read_text(profile.text()).notes("1 NCCL kernels of which nothing was recorded but the name last as measured"));
-  Profile joined;
+  KinetoText joined;
   joined.add("cpu_op", "record_param_comms", 0, 1, std::string("\"External id\": 5, ") + kAllReduce);
   joined.call("cudaLaunchKernel", 0, 1, 1).kernel("ncclKernel_AllReduce(x)", 2, 77, 20, 1, "\"External id\": 5");
   CHECK(run_with(read_text(joined.text()).workload(), 1_us) == 1_us);
@@ -186,7 +188,7 @@ TEST_CASE("names of groups, collectives and types are understood") {
 }
 
 TEST_CASE("what is wrong with a profile is told") {
-  const std::string whole = Profile().call("cudaLaunchKernel", 0, 1, 1).kernel("gemm", 2, 5, 7, 1).text();
+  const std::string whole = KinetoText().call("cudaLaunchKernel", 0, 1, 1).kernel("gemm", 2, 5, 7, 1).text();
   CHECK(read_text(whole.substr(0, whole.size() - 30)).says("p.json: this profile cannot be read: at byte"));
   CHECK(read_text(R"({"schemaVersion": 1})").says("is an object with a list 'traceEvents'"));
   CHECK(read_text(R"({"traceEvents": [{"ph": "X", "ts": "soon"}]})").says("a time is 'soon'"));
@@ -197,6 +199,6 @@ TEST_CASE("what is wrong with a profile is told") {
   CHECK(read({example("ddp.0.json"), example("ddp.0.json")}).says("this profile is of rank 0, as is"));
   const Folder folder;
   const std::string far =
-      folder.write("far.json", Profile(R"("distributedInfo": {"rank": 5, "world_size": 8})").text());
+      folder.write("far.json", KinetoText(R"("distributedInfo": {"rank": 5, "world_size": 8})").text());
   CHECK(read({far, far}).says("this profile is of one of 8 ranks, and there are profiles of 2"));
 }

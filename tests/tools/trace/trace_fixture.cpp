@@ -38,7 +38,7 @@ ReadTrace read(const std::vector<std::string>& files, const TraceOptions& option
   return result;
 }
 
-std::string example(const std::string& name) { return std::string(ATHANOR_TEST_SCENARIOS) + "/traces/" + name; }
+std::string example(const std::string& name) { return ATHANOR_TEST_SCENARIOS "/traces/" + name; }
 
 Time run_with(const Workload& workload, Time call, Time message) {
   CallPrice of_call;

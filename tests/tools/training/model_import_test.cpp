@@ -32,7 +32,7 @@ std::string refusal(const std::string& text) {
   return "";
 }
 
-constexpr const char* kLlama = R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32,
+const std::string kLlama = R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32,
   "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,
   "rope_scaling": {"factor": 8.0}, "torch_dtype": "bfloat16", "mlp_bias": false, "head_dim": null)";
 
@@ -53,7 +53,7 @@ constexpr const char* kMegatron =
 }  // namespace
 
 TEST_CASE("configurations of Hugging Face give the models of their names") {
-  CHECK(parameters(config(std::string(kLlama) + "}")) == 8'030'261'248);
+  CHECK(parameters(config(kLlama + "}")) == 8'030'261'248);
   CHECK(parameters(config(R"({"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_inner": null,
     "n_positions": 1024, "n_ctx": 1024, "vocab_size": 50257})")) == 124'439'808);
   CHECK(parameters(config(R"({"model_type": "qwen3_moe", "hidden_size": 2048, "num_hidden_layers": 48, "head_dim": 128,
@@ -95,7 +95,7 @@ TEST_CASE("of a multimodal configuration the text part is read, and alternating 
   CHECK(model.tied);
   std::string layers = "\"full_attention\"";
   for (int layer = 1; layer < 32; ++layer) { layers += ", \"full_attention\""; }
-  const std::string full = std::string(kLlama) + R"(, "sliding_window": 64, "layer_types": [)" + layers + "]}";
+  const std::string full = kLlama + R"(, "sliding_window": 64, "layer_types": [)" + layers + "]}";
   CHECK(config(full).attention.window == 0);
 }
 
@@ -104,12 +104,12 @@ TEST_CASE("configurations that are incomplete or contradict themselves are refus
   CHECK(holds(mistakes(R"({"model_type": "mamba", "hidden_size": 64})"), "models of type 'mamba' are not read"));
   CHECK(holds(mistakes(R"({"model_type": "mamba"})"), "/model_type"));
   CHECK(holds(mistakes(R"({"model_type": "llama", "hidden_size": 64})"), "no num_hidden_layers or n_layer"));
-  CHECK(holds(mistakes(std::string(kLlama) + R"(, "num_experts": 8})"), "no num_experts_per_tok"));
-  CHECK(holds(mistakes(std::string(kLlama) + R"(, "n_embd": 8})"), "contradicts"));
-  std::string text = std::string(kLlama) + "}";
+  CHECK(holds(mistakes(kLlama + R"(, "num_experts": 8})"), "no num_experts_per_tok"));
+  CHECK(holds(mistakes(kLlama + R"(, "n_embd": 8})"), "contradicts"));
+  std::string text = kLlama + "}";
   CHECK(holds(mistakes(text.replace(text.find("\"num_key_value_heads\": 8"), 24, "\"num_key_value_heads\": 5")),
               "cannot share"));
-  CHECK(holds(mistakes(std::string(kLlama) + R"(, "sliding_window": 64, "layer_types": ["sliding_attention",
+  CHECK(holds(mistakes(kLlama + R"(, "sliding_window": 64, "layer_types": ["sliding_attention",
     "full_attention", "full_attention"]})"),
               "layer_types"));
   text = kDeepSeek;
