@@ -19,7 +19,7 @@ Parallelism use_of(const Workload& workload, const Workload::Operation& operatio
 class Account {
  public:
   Account(const Workload& workload, std::uint32_t number, const std::vector<OperationRecord>& records, Time time)
-      : workload_(workload), worker_(workload.workers[number]), number_(number), records_(records), time_(time) {
+      : workload_(workload), worker_(workload.workers[number]), records_(records), time_(time) {
     result_.labels.resize(workload.labels.size());
   }
 
@@ -84,7 +84,6 @@ class Account {
 
   const Workload& workload_;
   const Workload::Worker& worker_;
-  std::uint32_t number_;
   const std::vector<OperationRecord>& records_;
   Time time_;
   WorkerTime result_;

@@ -203,8 +203,7 @@ class Run final : public Computations::Listener, public Transfers::Listener {
       ended_.pop_front();
       released_.clear();
       programs_[who.worker]->end(who.operation, released_);
-      const std::vector<std::uint32_t> now = released_;
-      for (const std::uint32_t next : now) {
+      for (const std::uint32_t next : released_) {  // starting one releases none: what ends waits in ended_
         record({who.worker, next}).cause = who.operation;
         start({who.worker, next});
       }

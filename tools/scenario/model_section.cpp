@@ -11,24 +11,11 @@
 #include "tools/import/model/huggingface.hpp"
 #include "tools/import/model/megatron.hpp"
 #include "tools/scenario/transformer_fields.hpp"
+#include "topologies/scenario/sources.hpp"
 
 namespace athanor {
 
 namespace {
-
-using Sources = std::map<std::string, std::string>;
-
-void read_sources(ObjectReader& reader, Sources& sources) {
-  reader.entries("Where figures come from", [&](const std::string& key, ValueReader& value) {
-    value.object([&](ObjectReader& source) {
-      std::string what;
-      std::string where;
-      source.required("what", what, "The document");
-      source.required("where", where, "Its address");
-      sources[key] = fmt::format("{} ({})", what, where);
-    });
-  });
-}
 
 void read_preset(ObjectReader& reader, const Sources& sources, ModelPreset& preset) {
   read_architecture(reader, true, preset.model);

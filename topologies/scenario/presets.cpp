@@ -5,24 +5,11 @@
 
 #include "sim/json/object_reader.hpp"
 #include "topologies/scenario/read_text.hpp"
+#include "topologies/scenario/sources.hpp"
 
 namespace athanor {
 
 namespace {
-
-using Sources = std::map<std::string, std::string>;
-
-void read_sources(ObjectReader& reader, Sources& sources) {
-  reader.entries("Where figures come from", [&](const std::string& key, ValueReader& value) {
-    value.object([&](ObjectReader& source) {
-      std::string what;
-      std::string where;
-      source.required("what", what, "The document");
-      source.required("where", where, "Its address");
-      sources[key] = fmt::format("{} ({})", what, where);
-    });
-  });
-}
 
 void read_provenance(ObjectReader& reader, const Sources& sources, Provenance& provenance) {
   reader.optional_object("from", "The source of each figure", [&](ObjectReader& from) {

@@ -105,7 +105,7 @@ void DataParallel::before_forward(Chain& chain, std::size_t layer) {
   wait(chain, gathered_[layer]);
 }
 
-void DataParallel::after_forward(const Chain&, std::size_t layer) {
+void DataParallel::after_forward(std::size_t layer) {
   if (gathers_layers()) { requested_[layer] = false; }
 }
 

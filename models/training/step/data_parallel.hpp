@@ -32,8 +32,8 @@ class DataParallel {
   /// Before a layer is computed forward, or backward.
   void before_forward(Chain& chain, std::size_t layer);
   void before_backward(Chain& chain, std::size_t layer);
-  /// Of what follows it in a chain, the next layer's.
-  void after_forward(const Chain& chain, std::size_t layer);
+  /// Its parameters are given back, where they are gathered for each use.
+  void after_forward(std::size_t layer);
   /// When a layer has its gradients of one micro-batch.
   void after_backward(const Chain& chain, std::size_t layer);
   /// When all micro-batches are through: what the optimizer has to wait for. `chain`: what was done last.

@@ -23,8 +23,6 @@ class LayerAssembly {
   WorkPiece compute(const std::string& label, const Kernels& kernels) const;
 
  private:
-  enum class Side : std::uint8_t { before, after };
-
   Bytes activations() const;
   void add_compute(Pieces& pieces, const std::string& label, const Kernels& kernels) const;
   void add_enter(Pieces& pieces, bool beside) const;

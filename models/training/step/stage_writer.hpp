@@ -26,9 +26,6 @@ class StageWriter {
   Number send(std::uint16_t stream, std::uint32_t channel, Bytes size, const Numbers& after);
   Number receive(std::uint16_t stream, std::uint32_t channel, Bytes size, const Numbers& after);
 
-  std::uint32_t worker() const { return worker_; }
-  Workload& workload() { return workload_; }
-
  private:
   Number add(Workload::Operation operation, const Numbers& after);
   std::uint32_t label(const std::string& text);
