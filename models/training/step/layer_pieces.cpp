@@ -183,13 +183,13 @@ LayerPieces LayerAssembly::layer(const LayerWork& work, bool experts, bool recom
 LayerPieces LayerAssembly::embedding() const {
   const PhasedKernels work = embedding_work(model_, plan_);
   LayerPieces pieces;
-  add_compute(pieces.forward, "embedding", work.forward);
+  add_compute(pieces.forward, "embedding forward", work.forward);
   add_leave(pieces.forward, false);
   add_enter(pieces.backward, false);
-  add_compute(pieces.backward, "embedding", work.backward_input);
-  add_compute(pieces.backward, "embedding", work.backward_weight);
-  add_compute(pieces.backward_input, "embedding", work.backward_input);
-  add_compute(pieces.backward_weight, "embedding", work.backward_weight);
+  add_compute(pieces.backward, "embedding backward", work.backward_input);
+  add_compute(pieces.backward, "embedding backward", work.backward_weight);
+  add_compute(pieces.backward_input, "embedding backward", work.backward_input);
+  add_compute(pieces.backward_weight, "gradients of weights", work.backward_weight);
   return pieces;
 }
 
@@ -200,7 +200,7 @@ LayerPieces LayerAssembly::output() const {
   LayerPieces pieces;
   add_compute(pieces.forward, "norms forward", norm.forward);
   add_enter(pieces.forward, false);
-  add_compute(pieces.forward, "logits", work.forward);
+  add_compute(pieces.forward, "logits forward", work.forward);
   if (plan_.tensor > 1) {
     const Bytes scores = whole_bytes(tokens_of(plan_) * 4);
     for (int exchange = 0; exchange < 3; ++exchange) {
@@ -211,14 +211,14 @@ LayerPieces LayerAssembly::output() const {
   for (const bool weights : {true, false}) {
     Pieces& backward = weights ? pieces.backward : pieces.backward_input;
     if (plan_.sequence_parallel) { add_enter(backward, true); }
-    add_compute(backward, "logits", work.backward_input);
+    add_compute(backward, "logits backward", work.backward_input);
     add_leave(backward, weights);
-    if (weights) { add_compute(backward, "logits", work.backward_weight); }
+    if (weights) { add_compute(backward, "logits backward", work.backward_weight); }
     add_compute(backward, "norms backward", norm.backward_input);
     if (weights) { add_compute(backward, "norms backward", norm.backward_weight); }
   }
-  add_compute(pieces.backward_weight, "logits", work.backward_weight);
-  add_compute(pieces.backward_weight, "norms backward", norm.backward_weight);
+  add_compute(pieces.backward_weight, "gradients of weights", work.backward_weight);
+  add_compute(pieces.backward_weight, "gradients of weights", norm.backward_weight);
   return pieces;
 }
 

@@ -116,9 +116,9 @@ StepPieces plain_pieces(const std::vector<PlainLayer>& layers, const ParallelPla
       pieces.forward = {assembly.compute(layers[next].name + " forward", work.forward)};
       if (plan.recompute == Recompute::full) { pieces.recompute = pieces.forward; }
       pieces.backward_input = {assembly.compute(layers[next].name + " backward", work.backward_input)};
-      pieces.backward_weight = {assembly.compute(layers[next].name + " backward", work.backward_weight)};
+      pieces.backward_weight = {assembly.compute("gradients of weights", work.backward_weight)};
       pieces.backward = pieces.backward_input;
-      pieces.backward.push_back(pieces.backward_weight.front());
+      pieces.backward.push_back(assembly.compute(layers[next].name + " backward", work.backward_weight));
       pieces.dense_parameters = layers[next].parameters;
     }
     const double sent = layers[next - 1].output * plan.micro_batch * (plan.precision == Precision::fp32 ? 4 : 2);

@@ -140,9 +140,13 @@ class StageSteps {
   void write() {
     for (const auto& each : data_) { each->begin(); }
     for (const PipelineTask& task : schedule_.tasks[stage_]) { write(task); }
+    // Of all chunks before any is waited for: DualPipe's two are reduced with another stage, to which they come in
+    // turn.
+    std::vector<StageWriter::Number> reduced;
     for (const auto& each : data_) {
-      for (const StageWriter::Number number : each->finish(chain_)) { chain_.wait_for(number); }
+      for (const StageWriter::Number number : each->finish(chain_)) { reduced.push_back(number); }
     }
+    for (const StageWriter::Number number : reduced) { chain_.wait_for(number); }
     add_up_embedding();
     for (const WorkPiece& piece : pieces_.optimizer[stage_]) { chain_.add(writer_, piece, communications_); }
     for (const auto& each : data_) { each->after_optimizer(chain_); }
