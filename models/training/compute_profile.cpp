@@ -34,6 +34,10 @@ GpuRates gpu_rates(const std::string& name, const GpuPreset& preset) {
   rates.memory_bandwidth = static_cast<double>(preset.memory_bandwidth.count());
   rates.memory = static_cast<double>(preset.memory.count());
   rates.power_w = preset.power_w;
+  rates.idle_w = preset.idle_w;
+  if (!preset.rent_usd_per_hour.empty()) {
+    rates.rent = UsdRange{to_double(preset.rent_usd_per_hour.front()), to_double(preset.rent_usd_per_hour.back())};
+  }
   return rates;
 }
 

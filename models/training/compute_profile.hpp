@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,12 @@
 
 namespace athanor {
 
+/// US dollars, from the cheapest offer to the dearest.
+struct UsdRange {
+  double least = 0;
+  double most = 0;
+};
+
 /// What a GPU could do at most: of a preset (scenarios/presets/gpus.json), dense rates.
 struct GpuRates {
   std::string name;
@@ -18,6 +25,8 @@ struct GpuRates {
   double memory_bandwidth = 0;        ///< bytes per second, read and write together
   double memory = 0;                  ///< bytes
   double power_w = 0;                 ///< 0: not known
+  double idle_w = 0;                  ///< nothing runs on it; 0: not known
+  std::optional<UsdRange> rent;       ///< per hour
 };
 
 GpuRates gpu_rates(const std::string& name, const GpuPreset& preset);

@@ -89,6 +89,23 @@ class Account {
   WorkerTime result_;
 };
 
+/// What an operation did once it ran.
+CriticalPart part_of(const Workload& workload, const WorkloadPrices& prices, OperationId who,
+                     const OperationRecord& record) {
+  const Workload::Operation& operation = workload.workers[who.worker].operations[who.operation];
+  CriticalPart part{.worker = who.worker,
+                    .label = operation.label,
+                    .begin = record.start,
+                    .end = record.end,
+                    .alone = operation.time};
+  if (!is_transfer(operation.kind)) { return part; }
+  part.kind = CriticalPart::Kind::transfer;
+  part.use = use_of(workload, operation);
+  part.price = prices.of(operation);
+  part.alone = part.price == WorkloadPrices::kNone ? part.end - part.begin : prices.prices[part.price]->time;
+  return part;
+}
+
 OperationId last_of_all(const Records& records) {
   OperationId last{OperationRecord::kNone, OperationRecord::kNone};
   Time end{-1};
@@ -112,25 +129,27 @@ std::vector<WorkerTime> split_time(const Workload& workload, const Records& reco
   return times;
 }
 
-std::vector<CriticalPart> critical_path(const Workload& workload, const Records& records) {
+std::vector<CriticalPart> critical_path(const Workload& workload, const WorkloadPrices& prices,
+                                        const Records& records) {
   std::vector<CriticalPart> path;
   OperationId at = last_of_all(records);
   while (at.operation != OperationRecord::kNone) {
     const OperationRecord& record = records[at.worker][at.operation];
     const Workload::Operation& operation = workload.workers[at.worker].operations[at.operation];
     const bool transfer = is_transfer(operation.kind);
-    if (record.end > record.start) {
-      path.push_back({transfer ? CriticalPart::Kind::transfer : CriticalPart::Kind::compute, at.worker, operation.label,
-                      transfer ? use_of(workload, operation) : Parallelism::other, record.start, record.end});
-    }
+    if (record.end > record.start) { path.push_back(part_of(workload, prices, at, record)); }
     if (transfer && record.last.worker != OperationRecord::kNone && record.last.worker != at.worker &&
         record.start > record.begin) {
       at = record.last;
       at.operation = records[at.worker][at.operation].cause;
     } else {
       if (record.start > record.begin) {
-        path.push_back(
-            {CriticalPart::Kind::idle, at.worker, operation.label, Parallelism::other, record.begin, record.start});
+        path.push_back({.kind = CriticalPart::Kind::idle,
+                        .worker = at.worker,
+                        .label = operation.label,
+                        .begin = record.begin,
+                        .end = record.start,
+                        .alone = record.start - record.begin});
       }
       at.operation = record.cause;
     }

@@ -25,7 +25,7 @@ using Records = std::vector<std::vector<OperationRecord>>;  ///< by worker and o
 /// `communicating`.
 std::vector<WorkerTime> split_time(const Workload& workload, const Records& records, Time time);
 
-/// The longest chain of operations that waited for each other.
-std::vector<CriticalPart> critical_path(const Workload& workload, const Records& records);
+/// The longest chain of operations that waited for each other: from time 0 to the end, without a gap.
+std::vector<CriticalPart> critical_path(const Workload& workload, const WorkloadPrices& prices, const Records& records);
 
 }  // namespace athanor

@@ -8,23 +8,10 @@
 #include <vector>
 
 #include "models/execution/run_jobs.hpp"
-#include "models/workload/call_shares.hpp"
+#include "models/workload/call_price.hpp"
 #include "models/workload/workload.hpp"
 
 namespace athanor {
-
-/// What a call takes if nothing else runs, and what of which links.
-struct CallPrice {
-  Time time;
-  Bytes size;
-  CollectiveKind kind = CollectiveKind::all_reduce;
-  std::string algorithm;
-  std::string protocol;
-  std::uint32_t channels = 1;
-  std::string limited_by;
-  bool extrapolated = false;  ///< outside what the profile of collectives was fitted in
-  std::shared_ptr<const std::vector<LinkShare>> shares;
-};
 
 /// Where calls run, and what may carry them out.
 struct PricingSettings {

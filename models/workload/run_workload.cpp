@@ -1,6 +1,7 @@
 #include "models/workload/run_workload.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -24,9 +25,9 @@ namespace {
 
 using Kind = Workload::Kind;
 
-std::vector<Time> times_of(const WorkloadPrices& prices) {
+std::vector<Time> times_of(const WorkloadPrices& prices, bool free) {
   std::vector<Time> times;
-  for (const CallPrice* price : prices.prices) { times.push_back(price->time); }
+  for (const CallPrice* price : prices.prices) { times.push_back(free ? Time::zero() : price->time); }
   return times;
 }
 
@@ -62,7 +63,7 @@ class Run final : public Computations::Listener, public Transfers::Listener {
         prices_(prices),
         options_(options),
         computations_(simulator_, workload.workers.size(), options.interference, *this),
-        transfers_(simulator_, times_of(prices), shares_of(prices), *this),
+        transfers_(simulator_, times_of(prices, options.free_communication), shares_of(prices), *this),
         meetings_(workload),
         communicating_(workload.workers.size()) {
     for (const Workload::Worker& worker : workload.workers) {
@@ -114,13 +115,21 @@ class Run final : public Computations::Listener, public Transfers::Listener {
     record(who).begin = record(who).start = simulator_.now();
     switch (own.kind) {
       case Kind::mark: return end(who);
-      case Kind::compute: return own.time == Time::zero() ? end(who) : computations_.start(who, own.time);
+      case Kind::compute: return compute(who, own);
       case Kind::call:
         if (auto members = meetings_.call(who)) { transfer(prices_.of_call[own.subject], std::move(*members)); }
         return;
       case Kind::send:
       case Kind::receive: return message(who);
     }
+  }
+
+  void compute(OperationId who, const Workload::Operation& own) {
+    Time time = own.time;
+    if (options_.computing != 1 && !workload_.workers[who.worker].streams[own.stream].host) {
+      time = Time{std::llround(static_cast<double>(time.count()) * options_.computing)};
+    }
+    return time == Time::zero() ? end(who) : computations_.start(who, time);
   }
 
   void message(OperationId who) {
@@ -162,7 +171,7 @@ class Run final : public Computations::Listener, public Transfers::Listener {
       record(who).start = now;
       record(who).last = members.back();
     }
-    if (prices_.prices[price]->time == Time::zero()) {
+    if (options_.free_communication || prices_.prices[price]->time == Time::zero()) {
       for (const OperationId who : members) { end(who); }
       if (early) { arrived(members.front()); }
       return;
@@ -240,7 +249,10 @@ class Run final : public Computations::Listener, public Transfers::Listener {
     for (const CallTime& each : call_times_) {
       if (each.count > 0) { result.calls.push_back(each); }
     }
-    if (options_.critical_path) { result.critical = critical_path(workload_, records_); }
+    if (options_.critical_path) { result.critical = critical_path(workload_, prices_, records_); }
+    for (const CallPrice* each : prices_.prices) { result.prices.push_back(*each); }
+    for (const Workload::Worker& each : workload_.workers) { result.names.push_back(each.name); }
+    result.labels = workload_.labels;
     result.events = simulator_.events();
     return result;
   }
@@ -291,7 +303,8 @@ WorkloadPrices price_all(const Workload& workload, CallPricer& pricer) {
 
 WorkloadResult run_workload(const Workload& workload, const WorkloadPrices& prices, const WorkloadOptions& options) {
   check(workload);
-  require(options.interference >= 0, "negative interference");
+  require(options.interference >= 0 && options.computing > 0, "computing takes {} of its time, and {} more",
+          options.computing, options.interference);
   return Run(workload, prices, options).run();
 }
 

@@ -1,9 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <utility>
-#include <vector>
 
 #include "models/workload/call_pricer.hpp"
 #include "models/workload/workload.hpp"
@@ -15,16 +12,11 @@ class Timeline;
 
 struct WorkloadOptions {
   double interference = 0;           ///< how much longer computing takes while the worker communicates; 0.1: 10 %
+  double computing = 1;              ///< times what devices compute takes: 0.5 are devices twice as fast; above 0
+  bool free_communication = false;   ///< calls and messages take no time
   bool critical_path = true;         ///< WorkloadResult::critical
   Timeline* timeline = nullptr;      ///< null: nothing is drawn
   std::uint32_t drawn_workers = 64;  ///< of the timeline: the first ones
-};
-
-/// What every call and message of a workload takes alone, by the number that operations are given.
-struct WorkloadPrices {
-  std::vector<const CallPrice*> prices;                                 ///< each once
-  std::vector<std::uint32_t> of_call;                                   ///< by call of the workload
-  std::map<std::pair<std::uint32_t, Bytes>, std::uint32_t> of_message;  ///< by channel and size
 };
 
 /// Throws as run_jobs().

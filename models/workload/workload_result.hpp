@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/workload/call_price.hpp"
 #include "models/workload/workload.hpp"
 #include "sim/time.hpp"
 
@@ -37,17 +38,34 @@ struct CriticalPart {
   std::uint32_t worker = 0;
   std::uint32_t label = 0;               ///< of the operation
   Parallelism use = Parallelism::other;  ///< of a transfer
+  std::uint32_t price = UINT32_MAX;      ///< of a transfer: into WorkloadResult::prices; UINT32_MAX: none
   Time begin;
   Time end;
+  Time alone;  ///< what the operation takes if nothing else runs
 };
 
 struct WorkloadResult {
   Time time;
   std::vector<WorkerTime> workers;
   std::vector<CallTime> calls;
-  std::vector<CriticalPart> critical;  ///< from the first to the last
+  std::vector<CriticalPart> critical;  ///< from the first to the last, each where the one before it ends
+  std::vector<CallPrice> prices;       ///< of calls and messages
+  std::vector<std::string> names;      ///< of workers
+  std::vector<std::string> labels;     ///< of operations
   std::uint64_t operations = 0;
   std::uint64_t events = 0;
 };
+
+/// Parts of a time, averaged over workers.
+struct WorkloadShares {
+  double computing = 0;
+  double waiting = 0;
+  std::array<double, kParallelisms> exposed{};
+
+  double all_exposed() const;
+};
+
+/// `whole`: what they are shares of; at least the workload's time where more comes behind it. All 0 where it is 0.
+WorkloadShares shares_of(const WorkloadResult& result, Time whole);
 
 }  // namespace athanor

@@ -56,6 +56,16 @@ TEST_CASE("list engines knows limits, costs, sources and what is assumed of each
   CHECK(athanor_run({"list", "engine"}).says("did you mean 'engines'?"));
 }
 
+TEST_CASE("plot timeline says what is missing, and what is no timeline") {
+  const Folder folder;
+  CHECK(athanor_run({"plot", "timeline"}).err.find("which timeline?") != std::string::npos);
+  const Ran missing = athanor_run({"plot", "timeline", folder.path("none.json")});
+  CHECK(missing.code == 4);
+  CHECK(missing.err.find("no such file") != std::string::npos);
+  const Ran ending = athanor_run({"plot", "timeline", folder.write("t.json", "[]"), "-o", folder.path("p.gif")});
+  CHECK(ending.code == 2);
+}
+
 TEST_CASE("plot topology says what is missing and what is too much") {
   CHECK(athanor_run({"plot", "topology"}).says("plot: which cluster?"));
   CHECK(athanor_run({"plot", "topology", "DGX-H10"}).says("did you mean 'DGX-H100'?"));

@@ -114,13 +114,17 @@ std::string collective_text(const Case& scenario_case, Bytes size) {
                      what);
 }
 
-/// How much of the time the busiest link is busy, in percent.
-double busiest_share(const Fabric& fabric, const RunResult& result) {
+/// How long the busiest link is busy, in percent of the time, and of what kinds the links are that are busy at least
+/// half as long.
+void take_loads(const Fabric& fabric, const RunResult& result, Explanation& explanation) {
+  const auto busy = [&](const LinkLoad& load) { return transfer_time(load.carried, fabric.link(load.link).usable); };
   Time busiest;
+  for (const LinkLoad& load : result.simulated.loads) { busiest = std::max(busiest, busy(load)); }
+  if (result.time == Time::zero() || busiest == Time::zero()) { return; }
+  explanation.busiest_link = 100 * microseconds(busiest) / microseconds(result.time);
   for (const LinkLoad& load : result.simulated.loads) {
-    busiest = std::max(busiest, transfer_time(load.carried, fabric.link(load.link).usable));
+    if (busy(load) * 2 >= busiest) { explanation.limiting.insert(fabric.link(load.link).kind); }
   }
-  return result.time == Time::zero() ? 0 : 100 * microseconds(busiest) / microseconds(result.time);
 }
 
 void take_result(const Fabric& fabric, const RunResult& result, Explanation& explanation) {
@@ -128,7 +132,7 @@ void take_result(const Fabric& fabric, const RunResult& result, Explanation& exp
   explanation.protocol = result.protocol;
   explanation.time = result.time;
   explanation.limited_by = result.limited_by;
-  explanation.busiest_link = busiest_share(fabric, result);
+  take_loads(fabric, result, explanation);
   explanation.bound = result.bound.time;
   explanation.bound_by = result.bound.limited_by;
   for (const std::string& note : result.notes) {

@@ -6,6 +6,7 @@
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/drawing.hpp"
 #include "tools/command_line/plot_schedule.hpp"
+#include "tools/command_line/plot_timeline.hpp"
 #include "tools/command_line/plot_topology.hpp"
 #include "tools/command_line/python.hpp"
 
@@ -18,7 +19,9 @@ boost::program_options::options_description plot_options() {
   options.add_options()("out", boost::program_options::value<std::string>()->default_value("plots")->value_name("DIR"),
                         "where the plots go; made where it does not exist");
   options.add_options()("output,o", boost::program_options::value<std::string>()->value_name("FILE"),
-                        "of a schedule or topology: the picture, .svg, .png or .pdf");
+                        "of a schedule, topology or timeline: the picture, .svg, .png or .pdf");
+  options.add_options()("title", boost::program_options::value<std::string>()->value_name("TEXT"),
+                        "of a timeline: above the picture");
   options.add_options()("case", boost::program_options::value<std::vector<std::string>>()->value_name("NAME"),
                         "of a topology: the case of the scenario");
   options.add(schedule_options());
@@ -28,6 +31,7 @@ boost::program_options::options_description plot_options() {
 ExitCode plot(const Invocation& invocation, const Streams& streams) {
   const std::string& result = invocation.arguments[0];
   if (result == "topology") { return plot_topology(invocation, streams); }
+  if (result == "timeline") { return plot_timeline(invocation, streams); }
   if (invocation.arguments.size() > 1) {
     throw UsageError(fmt::format("plot: '{}' is one argument too many", invocation.arguments[1]));
   }
@@ -47,8 +51,8 @@ ExitCode plot(const Invocation& invocation, const Streams& streams) {
 Command plot_command() {
   return {
       .name = "plot",
-      .summary = "draws results over size, the messages of an algorithm, or a cluster",
-      .arguments = "RESULT.json | schedule | topology SCENARIO",
+      .summary = "draws results, the messages of an algorithm, a cluster, or a timeline",
+      .arguments = "RESULT.json | schedule | topology SCENARIO | timeline TRACE.json",
       .explanation =
           "Draws what `athanor run --json=RESULT.json` wrote, as SVG and PNG, and prints the files' names. Or draws "
           "who\n"
@@ -56,6 +60,8 @@ Command plot_command() {
           "  athanor plot schedule --collective all_reduce --algorithm ring --ranks 8 -o ring.svg\n"
           "Or draws the cluster of a scenario (or a node preset), with its switches and cables:\n"
           "  athanor plot topology scenarios/quickstart.json --case 'one DGX H100' -o dgx.svg\n"
+          "Or draws what stages of a pipeline, or ranks of a trace, did when, from what run --trace wrote:\n"
+          "  athanor plot timeline trace.json -o timeline.svg\n"
           "With --json the messages are written, and drawn only where -o names a picture. Drawing needs a Python with\n"
           "matplotlib: ATHANOR_PYTHON, or the first that has it of python3 and /usr/bin/python3.\n",
       .example = "athanor plot result.json --out plots",

@@ -12,8 +12,7 @@
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/result_sink.hpp"
 #include "tools/command_line/run_parameter_server.hpp"
-#include "tools/command_line/run_trace.hpp"
-#include "tools/command_line/run_training.hpp"
+#include "tools/command_line/run_workload.hpp"
 #include "tools/command_line/simulate_case.hpp"
 
 namespace athanor {
@@ -101,12 +100,8 @@ bool run_case(const Scenario& scenario, const Case& scenario_case, const Invocat
   if (scenario_case.parameter_server) {
     return run_parameter_server_case(scenario, scenario_case, invocation, streams, sink);
   }
-  if (scenario_case.training) {
-    run_training_case(scenario, scenario_case, invocation, timeline, streams, sink);
-    return true;
-  }
-  if (scenario_case.trace) {
-    run_trace_case(scenario, scenario_case, invocation, timeline, streams, sink);
+  if (scenario_case.training || scenario_case.trace) {
+    run_workload_case(scenario, scenario_case, invocation, timeline, streams, sink);
     return true;
   }
   if (scenario_case.jobs) { return run_jobs_case(scenario, scenario_case, invocation, timeline, streams, sink); }

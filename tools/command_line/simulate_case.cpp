@@ -27,16 +27,6 @@ std::uint64_t seed_of(const std::string& text) {
   return seed;
 }
 
-ScenarioChanges changes_of(const Invocation& invocation) {
-  using List = std::vector<std::string>;
-  ScenarioChanges changes;
-  if (invocation.has("set")) { changes.settings = invocation.options["set"].as<List>(); }
-  if (invocation.has("case")) { changes.cases = invocation.options["case"].as<List>(); }
-  if (invocation.has("sizes")) { changes.sizes = sizes_option(invocation, "sizes"); }
-  if (invocation.has("seed")) { changes.seed = seed_of(invocation.text("seed")); }
-  return changes;
-}
-
 std::string label(const Case& scenario_case, Bytes size) {
   const std::string_view what = scenario_case.traffic ? name(scenario_case.traffic->pattern) : name(scenario_case.kind);
   const std::string payload = size > Bytes::zero() ? fmt::format(" of {}", to_string(size)) : "";
@@ -151,6 +141,16 @@ std::string effort(const Case& scenario_case, Bytes size, const Simulated& simul
 }
 
 }  // namespace
+
+ScenarioChanges changes_of(const Invocation& invocation) {
+  using List = std::vector<std::string>;
+  ScenarioChanges changes;
+  if (invocation.has("set")) { changes.settings = invocation.options["set"].as<List>(); }
+  if (invocation.has("case")) { changes.cases = invocation.options["case"].as<List>(); }
+  if (invocation.has("sizes")) { changes.sizes = sizes_option(invocation, "sizes"); }
+  if (invocation.has("seed")) { changes.seed = seed_of(invocation.text("seed")); }
+  return changes;
+}
 
 SimulationOptions simulation_options_of(const Case& scenario_case, const Invocation& invocation, Timeline* timeline) {
   return {.level = scenario_case.level,

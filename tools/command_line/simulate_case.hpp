@@ -13,6 +13,9 @@
 
 namespace athanor {
 
+/// What --set, --case, --sizes and --seed of the command line change.
+ScenarioChanges changes_of(const Invocation& invocation);
+
 /// Reads every scenario that the command line names, with --set, --seed, --sizes and --case applied.
 /// Throws ScenarioError with the problems of all files.
 std::vector<Scenario> read_scenarios(const Invocation& invocation);

@@ -8,6 +8,7 @@
 #include "sim/error.hpp"
 #include "tools/command_line/simulate_case.hpp"
 #include "tools/command_line/verdict.hpp"
+#include "tools/command_line/verify_steps.hpp"
 #include "tools/verify/table_errors.hpp"
 
 namespace athanor {
@@ -41,6 +42,7 @@ Table& table_of(std::vector<Table>& tables, const std::string& id) {
 /// What came of all cases so far.
 struct Outcome {
   std::vector<Table> tables;
+  std::vector<VerifiedSteps> steps;
   bool failed = false;
   bool interrupted = false;
 };
@@ -60,16 +62,37 @@ void verify_case(const Scenario& scenario, const Case& scenario_case, const Invo
   table_of(outcome.tables, scenario_case.verification->measurement.id).cases.push_back(std::move(verified));
 }
 
-Outcome verify_scenarios(const std::vector<Scenario>& scenarios, const Invocation& invocation, const Streams& streams,
-                         ResultSink& sink) {
-  Outcome outcome;
-  for (const Scenario& scenario : scenarios) {
-    for (const Case& each : scenario.cases) {
-      if (outcome.interrupted || !each.verification) { continue; }
-      verify_case(scenario, each, invocation, streams, sink, outcome);
+void verify_scenario(const Scenario& scenario, const Invocation& invocation, const Streams& streams, ResultSink& sink,
+                     Outcome& outcome) {
+  for (const Case& each : scenario.cases) {
+    if (outcome.interrupted || !each.verification) { continue; }
+    verify_case(scenario, each, invocation, streams, sink, outcome);
+  }
+  if (outcome.interrupted || std::none_of(scenario.cases.begin(), scenario.cases.end(), is_measured_step)) { return; }
+  outcome.steps.push_back(verify_steps(scenario, invocation, streams, sink));
+  outcome.failed = outcome.failed || !outcome.steps.back().passed;
+  outcome.interrupted = outcome.steps.back().interrupted;
+}
+
+/// One after the other, so that the clusters of one only are in memory. Returns them without.
+std::vector<Scenario> verify_published_steps(const Invocation& invocation, const Streams& streams, ResultSink& sink,
+                                             Outcome& outcome) {
+  std::vector<Scenario> done;
+  Invocation one = invocation;
+  for (const std::string& path : scenarios_in((files::path(invocation.library.directory()) / "training").string())) {
+    if (outcome.interrupted) { break; }
+    one.arguments = {path};
+    Scenario& scenario = done.emplace_back(read_scenarios(one).front());
+    verify_scenario(scenario, invocation, streams, sink, outcome);
+    scenario.traces = nullptr;
+    for (Case& each : scenario.cases) {
+      Case seeds;
+      seeds.seed = each.seed;
+      seeds.seeds = each.seeds;
+      each = std::move(seeds);
     }
   }
-  return outcome;
+  return done;
 }
 
 }  // namespace
@@ -81,17 +104,24 @@ ExitCode verify_all(const Invocation& invocation, const Streams& streams) {
   }
   max_error_option(invocation);
   ResultSink sink(invocation, streams);
-  const std::string directory = invocation.has("directory")
-                                    ? invocation.text("directory")
-                                    : (files::path(invocation.library.directory()) / "validation").string();
+  const bool published = !invocation.has("directory");
+  const auto validation = files::path(invocation.library.directory()) / "validation";
   Invocation every = invocation;
-  every.arguments = scenarios_in(directory);
-  const std::vector<Scenario> scenarios = read_scenarios(every);
+  every.arguments = scenarios_in(published ? validation.string() : invocation.text("directory"));
+  std::vector<Scenario> scenarios = read_scenarios(every);
   sink.print(version_line());
-  const Outcome outcome = verify_scenarios(scenarios, invocation, streams, sink);
+  Outcome outcome;
+  for (const Scenario& each : scenarios) { verify_scenario(each, invocation, streams, sink, outcome); }
+  if (published) {
+    for (Scenario& each : verify_published_steps(invocation, streams, sink, outcome)) {
+      scenarios.push_back(std::move(each));
+    }
+  }
   std::vector<TableErrors> tables;
   for (const Table& table : outcome.tables) { tables.push_back(table_errors(table.cases)); }
-  sink.print(table_error_lines(tables));
+  if (!tables.empty()) { sink.print(table_error_lines(tables)); }
+  sink.print(step_table_lines(outcome.steps));
+  sink.add_list("training_steps", step_table_json(outcome.steps));
   for (auto& [key, elements] : table_error_json(tables)) { sink.add_list(key, std::move(elements)); }
   if (outcome.interrupted) { sink.print(interruption_line()); }
   sink.finish(scenarios, outcome.interrupted);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 #include "tools/command_line/simulate_case.hpp"
 #include "tools/command_line/verdict.hpp"
 #include "tools/command_line/verify_all.hpp"
+#include "tools/command_line/verify_steps.hpp"
 #include "tools/report/error_summary.hpp"
 #include "tools/report/ranking.hpp"
 
@@ -20,7 +23,7 @@ boost::program_options::options_description verify_options() {
   const auto text = [](const char* of) { return boost::program_options::value<std::string>()->value_name(of); };
   options.add_options()("max-error", text("RATIO"), "instead of the scenario's: 0.05 or 5%");
   options.add_options()("all", "every scenario of a directory; errors by measured table and band");
-  options.add_options()("directory", text("DIR"), "of --all; default: validation/ beside presets/");
+  options.add_options()("directory", text("DIR"), "of --all; default: validation/ and training/ beside presets/");
   return options;
 }
 
@@ -63,7 +66,8 @@ void check_arguments(const Invocation& invocation) {
     problems.push_back({"nothing-to-verify",
                         "no case names a measurement",
                         {scenario.path, 0, 0, ""},
-                        R"(add "verify": {"measurement": NAME}; `athanor list measurements` shows the names)"});
+                        R"(add "verify": {"measurement": NAME}; `athanor list measurements` shows the names. Of a )"
+                        R"(step of training say what it took: "measured" of "training")"});
   }
   throw ScenarioError(std::move(problems));
 }
@@ -80,6 +84,7 @@ ExitCode verify(const Invocation& invocation, const Streams& streams) {
   for (const Scenario& scenario : scenarios) {
     for (const Case& each : scenario.cases) {
       if (interrupted) { break; }
+      if (is_measured_step(each)) { continue; }
       if (!each.verification) {
         sink.warn_of(fmt::format("{}: case '{}' names no measurement, so it is left out", scenario.path, each.name));
         continue;
@@ -90,6 +95,13 @@ ExitCode verify(const Invocation& invocation, const Streams& streams) {
       failed = failed || verdict == Verdict::failed;
       interrupted = verdict == Verdict::interrupted;
     }
+    if (interrupted || std::none_of(scenario.cases.begin(), scenario.cases.end(), is_measured_step)) { continue; }
+    sink.print(any ? "\n" : version_line());
+    any = true;
+    const VerifiedSteps steps = verify_steps(scenario, invocation, streams, sink);
+    failed = failed || !steps.passed;
+    interrupted = steps.interrupted;
+    if (interrupted) { sink.print(interruption_line()); }
   }
   if (!any) { refuse_without_measurements(scenarios); }
   sink.finish(scenarios, interrupted);
@@ -109,10 +121,11 @@ Command verify_command() {
           "each size and by band; with \"algorithm\": \"each\" also by algorithm, and whether their predicted "
           "order is the\n"
           "measured one. Exit code 5 where an error exceeds \"max_error\", or their median \"max_median_error\", "
-          "between \"from\" and \"to\".\n"
+          "between \"from\" and \"to\". A step of training is held against \"measured\" of \"training\".\n"
           "--all holds every published table against its scenario: mean |error| below 1 MiB, up to 64 MiB and above,\n"
           "without isolated spikes; medians over tables, noisy ones apart; and whether the algorithm is the measured "
-          "one.\n",
+          "one;\n"
+          "then the published steps of training, by scenario.\n",
       .example = "athanor verify scenarios/quickstart.json --max-error 5%",
       .least_arguments = 0,
       .most_arguments = SIZE_MAX,

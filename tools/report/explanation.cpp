@@ -130,6 +130,7 @@ std::string to_text(const Explanation& explanation) {
       "limit\n  {}; the busiest link is busy {:.0f} % of the time\n  the hardware allows {} ({}), {} of the time\n",
       explanation.limited_by, explanation.busiest_link, time_text(explanation.bound), explanation.bound_by,
       percent(explanation.bound, explanation.time));
+  text += change_lines(explanation.changes, explanation.time);
   return text + list_lines("notes", explanation.notes);
 }
 
@@ -186,6 +187,7 @@ nlohmann::json to_json(const Explanation& explanation) {
           {"busiest_link_percent", explanation.busiest_link},
           {"bound_us", microseconds(explanation.bound)},
           {"bound_by", explanation.bound_by},
+          {"changes", changes_json(explanation.changes, explanation.time)},
           {"notes", explanation.notes}};
 }
 

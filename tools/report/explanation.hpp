@@ -1,13 +1,16 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "sim/time.hpp"
+#include "tools/report/explained_change.hpp"
 #include "tools/report/table.hpp"
+#include "topologies/fabric.hpp"
 
 namespace athanor {
 
@@ -57,8 +60,10 @@ struct Explanation {
   std::vector<double> sending;  ///< share of the bytes that left in each equal part of fill, steady state and drain
   std::string limited_by;       ///< as in result tables
   double busiest_link = 0;      ///< percent of the time in which the busiest link is busy
+  std::set<LinkKind> limiting;  ///< kinds of the links that are busy at least half as long as the busiest
   Time bound;
   std::string bound_by;
+  std::vector<ExplainedChange> changes;  ///< what faster links would bring
   std::vector<std::string> notes;
 };
 
@@ -66,7 +71,7 @@ struct Explanation {
 std::string to_text(const Explanation& explanation);
 /// {"case", "collective", "library", "candidates": [{"algorithm", "protocol", "predicted_us", "simulated_us",
 /// "obstacle", "chosen"}], "chosen": {...}, "reasons", "work", "channels", "phases_us", "sending",
-/// "ways", "limited_by", "busiest_link_percent", "bound_us", "bound_by", "notes"}; what is unknown is null.
+/// "ways", "limited_by", "busiest_link_percent", "bound_us", "bound_by", "changes", "notes"}; what is unknown is null.
 nlohmann::json to_json(const Explanation& explanation);
 
 /// The phases as one line of `width` characters: 'L' launch, '/' fill, '=' steady state, '\' drain, 'H' host; each that

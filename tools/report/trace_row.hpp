@@ -5,7 +5,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "models/workload/call_pricer.hpp"
 #include "models/workload/workload_result.hpp"
 #include "tools/report/table.hpp"
 #include "tools/scenario/trace_section.hpp"
@@ -21,7 +20,6 @@ struct TraceRow {
   std::string format;
   std::uint32_t ranks = 0;
   WorkloadResult result;
-  std::vector<CallPrice> prices;  ///< by CallTime::price
   std::vector<std::string> notes;
 };
 

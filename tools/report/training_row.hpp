@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "models/training/step/simulate_step.hpp"
+#include "models/training/step/step_costs.hpp"
 #include "tools/report/table.hpp"
 
 namespace athanor {
@@ -19,6 +20,8 @@ struct TrainingRow {
   TrainingSetup setup;
   StepResult result;
   double memory = 0;  ///< bytes on one GPU of the fullest stage
+  CostFigures figures = {};
+  StepCosts costs = {};
   std::optional<Time> measured;
   std::vector<std::string> notes;
 
@@ -34,7 +37,8 @@ std::string training_header_lines(const TableHeader& header);
 std::string training_row_line(const TrainingRow& row);
 std::string training_detail_lines(const TrainingRow& row);
 
-/// A result of --json; keys are stable. Those about a measurement are absent where there is none.
+/// A result of --json; keys are stable. Those about a measurement are absent where there is none, and those about
+/// energy and costs where nobody said what the machine draws or costs.
 nlohmann::ordered_json training_json(const TrainingRow& row);
 
 }  // namespace athanor

@@ -53,6 +53,7 @@ std::shared_ptr<const Cluster> ClusterWorkshop::build(const Order& order, Proble
   std::optional<Cluster> made =
       make_cluster(order.text, *presets_, {order.routing, order.seed, order.pxn, order.fabric},
                    {order.routing_place, order.fabric_place}, problems);
+  if (made) { scale_links(*made, scalings_); }
   if (made) { cluster = std::make_shared<const Cluster>(std::move(*made)); }
   return cluster;
 }

@@ -4,11 +4,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/json/object_reader.hpp"
 #include "tools/scenario/library.hpp"
 #include "topologies/cluster.hpp"
+#include "topologies/link_scaling.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {
@@ -18,8 +20,9 @@ struct Presets;
 /// Builds the clusters of one scenario, each only once: cases often differ in something else.
 class ClusterWorkshop {
  public:
-  /// Presets are read when the first cluster is built.
-  explicit ClusterWorkshop(const Library& library) : library_(library) {}
+  /// Presets are read when the first cluster is built. `scalings`: of the links of every cluster.
+  explicit ClusterWorkshop(const Library& library, std::vector<LinkScaling> scalings = {})
+      : library_(library), scalings_(std::move(scalings)) {}
 
   struct Order {
     std::string json;  ///< of the "cluster" that was read: equal ones are the same cluster
@@ -36,6 +39,7 @@ class ClusterWorkshop {
 
  private:
   const Library& library_;
+  std::vector<LinkScaling> scalings_;
   std::shared_ptr<const Presets> presets_;
   std::map<std::string, std::shared_ptr<const Cluster>> built_;
 };

@@ -130,14 +130,14 @@ void read_cases(Scenario& scenario, Document document, const Library& library, c
   if (document.root().is_object() && document.root().value("name", nlohmann::json()).is_string()) {
     scenario.name = document.root()["name"].get<std::string>();
   }
-  ClusterWorkshop workshop(library);
+  ClusterWorkshop workshop(library, changes.links);
   const std::string directory = std::filesystem::path(scenario.path).parent_path().string();
   ImportShelf imports(directory);
-  TraceShelf traces;
+  scenario.traces = changes.traces ? changes.traces : std::make_shared<TraceShelf>();
   for (const Document& each : documents_of(std::move(document), changes, problems)) {
     Case& scenario_case = scenario.cases.emplace_back();
     Problems found;
-    ReadingContext context{directory, library, changes, found, workshop, imports, traces};
+    ReadingContext context{directory, library, changes, found, workshop, imports, *scenario.traces};
     read_document(each, found, [&](ObjectReader& reader) { read_case(reader, context, scenario_case); });
     name_case(scenario_case, scenario, scenario.cases.size() - 1);
     add_once(found, problems);
@@ -149,7 +149,7 @@ void read_cases(Scenario& scenario, Document document, const Library& library, c
 Scenario read_scenario(const std::string& path, const Library& library, const ScenarioChanges& changes,
                        Problems& problems) {
   std::string text = read_text_file(path);
-  Scenario scenario{.path = path, .name = "", .hash = text_hash(text), .cases = {}};
+  Scenario scenario{.path = path, .name = "", .hash = text_hash(text), .cases = {}, .traces = {}};
   Problems found;
   try {
     read_cases(scenario, Document::parse(std::move(text), path), library, changes, found);

@@ -19,6 +19,7 @@
 #include "tools/scenario/trace_section.hpp"
 #include "tools/scenario/traffic_section.hpp"
 #include "tools/scenario/training_section.hpp"
+#include "topologies/link_scaling.hpp"
 
 namespace athanor {
 
@@ -81,9 +82,10 @@ struct Case {
 struct Scenario {
   std::string path;
   std::string name;
-  std::string hash;         ///< of the file's text
-  bool has_cases = false;   ///< else it is itself the only case
-  std::vector<Case> cases;  ///< at least one
+  std::string hash;                    ///< of the file's text
+  bool has_cases = false;              ///< else it is itself the only case
+  std::vector<Case> cases;             ///< at least one
+  std::shared_ptr<TraceShelf> traces;  ///< that it was read with
 };
 
 /// What the command line puts above the file.
@@ -92,6 +94,8 @@ struct ScenarioChanges {
   std::vector<std::string> cases;     ///< names of those to keep; empty: all
   std::optional<std::vector<Bytes>> sizes;
   std::optional<std::uint64_t> seed;
+  std::vector<LinkScaling> links;      ///< of all clusters
+  std::shared_ptr<TraceShelf> traces;  ///< of another reading, so that none is read twice; null: its own
 };
 
 /// Reads a scenario and builds its clusters. All that is wrong with it is added to `problems`, and then the result is

@@ -9,6 +9,7 @@
 #include "models/training/step/step_pieces.hpp"
 #include "sim/error.hpp"
 #include "tools/scenario/compute_profile_section.hpp"
+#include "tools/scenario/costs_section.hpp"
 #include "tools/scenario/read_case.hpp"
 
 namespace athanor {
@@ -118,6 +119,12 @@ void read(ObjectReader& reader, ReadingContext& context, TrainingText& text) {
   text.expert_imbalance = to_double(imbalance);
   reader.optional("strict", text.strict, "A model that does not fit into memory is an error");
   reader.optional("measured", text.measured, "What a step took on such a machine");
+  reader.optional_object("costs", "What the machine draws and costs",
+                         [&](ObjectReader& inner) { read_costs(inner, text.costs); });
+  reader.optional("max_error", text.max_error, "`athanor verify` fails above this |simulated / measured - 1|",
+                  {{0, 1}, {100, 1}});
+  reader.optional("max_median_error", text.max_median_error,
+                  "The same for its median over all measured steps of the scenario", {{0, 1}, {100, 1}});
 }
 
 /// From a text to what can be simulated; what is in the way becomes problems.
@@ -134,6 +141,14 @@ class Resolution {
     training->setup.plan = text_.plan;
     training->setup.expert_imbalance = text_.expert_imbalance;
     training->measured = text_.measured;
+    training->costs = completed(text_.costs, training->setup.gpu);
+    training->max_error = text_.max_error;
+    training->max_median_error = text_.max_median_error;
+    if (!text_.measured && (text_.max_error || text_.max_median_error)) {
+      problem("nothing-to-verify", "an error is allowed, but no step was measured",
+              R"(say what a step took: "measured": "10s")");
+      return nullptr;
+    }
     if (!fit_memory(*training)) { return nullptr; }
     for (const std::string& each : text_.model.ignored) { training->notes.push_back("ignored: " + each); }
     return training;
@@ -190,6 +205,7 @@ class Resolution {
   }
 
   bool fit_layers(TrainingSetup& setup) {
+    if (text_.plan.schedule == PipelineKind::zb_v && text_.plan.virtual_stages == 1) { text_.plan.virtual_stages = 2; }
     PipelineSchedule schedule;
     try {
       schedule = schedule_of(text_.plan);

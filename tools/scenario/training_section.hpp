@@ -7,6 +7,7 @@
 
 #include "models/training/memory.hpp"
 #include "models/training/step/simulate_step.hpp"
+#include "models/training/step/step_costs.hpp"
 #include "sim/json/object_reader.hpp"
 #include "tools/scenario/model_section.hpp"
 
@@ -23,6 +24,9 @@ struct TrainingText {
   double expert_imbalance = 1;
   bool strict = false;           ///< a model that does not fit into memory is an error
   std::optional<Time> measured;  ///< a step of this on such a machine
+  std::optional<Ratio> max_error;
+  std::optional<Ratio> max_median_error;
+  CostFigures costs;  ///< those of the scenario
 };
 
 /// A training that can be simulated.
@@ -30,7 +34,10 @@ struct Training {
   TrainingSetup setup;
   MemoryUse memory;  ///< of one GPU of the fullest stage
   std::optional<Time> measured;
-  std::vector<std::string> notes;  ///< what a user may not have meant
+  std::optional<Ratio> max_error;         ///< of |simulated / measured - 1|, that `verify` allows
+  std::optional<Ratio> max_median_error;  ///< of its median over the measured steps of the scenario
+  CostFigures costs;                      ///< of the scenario, else of the GPU's preset
+  std::vector<std::string> notes;         ///< what a user may not have meant
 };
 
 struct Case;

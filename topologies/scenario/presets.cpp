@@ -57,6 +57,9 @@ void read_fields(ObjectReader& reader, GpuPreset& gpu) {
   reader.optional("gpu_direct", gpu.gpu_direct, "May NICs read and write its memory (GPUDirect RDMA)?");
   reader.optional("peer_access", gpu.peer_access, "May other GPUs over PCIe?");
   reader.optional("power_w", gpu.power_w, "Watts", {1, 100'000});
+  reader.optional("idle_w", gpu.idle_w, "Watts while nothing runs on it", {1, 100'000});
+  reader.optional("rent_usd_per_hour", gpu.rent_usd_per_hour, "Of one: the cheapest offer, and the dearest",
+                  {{0, 1}, {1'000'000, 1}});
 }
 
 void read_fields(ObjectReader& reader, NicPreset& nic) {

@@ -13,18 +13,6 @@ namespace {
 
 double share(Time part, Time whole) { return whole == Time::zero() ? 0 : seconds(part) / seconds(whole); }
 
-/// Averages over the stages, which are the workers.
-void add_shares(StepResult& result) {
-  const auto count = static_cast<double>(result.workload.workers.size());
-  for (const WorkerTime& worker : result.workload.workers) {
-    result.computing += share(worker.computing, result.time) / count;
-    result.bubble += share(worker.waiting, result.time) / count;
-    for (std::size_t use = 0; use < kParallelisms; ++use) {
-      result.exposed[use] += share(worker.exposed[use], result.time) / count;
-    }
-  }
-}
-
 void add_rates(const TrainingSetup& setup, StepResult& result) {
   const ParallelPlan& plan = setup.plan;
   const double gpus = plan.ranks();
@@ -63,14 +51,12 @@ StepResult PreparedStep::run(const ComputeProfile& compute, const WorkloadOption
   own.interference = compute.interference;
   StepResult result;
   result.workload = run_workload(work, prices_, own);
-  result.labels = work.labels;
-  result.prices = own_prices_;
   const double doublings = std::max(0.0, std::log2(setup_.plan.ranks() / 8.0));
   const Time extra{static_cast<std::int64_t>(
       std::llround(static_cast<double>(result.workload.time.count()) * compute.spread * doublings))};
   result.time = result.workload.time + extra;
   result.spread = share(extra, result.time);
-  add_shares(result);
+  result.shares = shares_of(result.workload, result.time);
   add_rates(setup_, result);
   return result;
 }

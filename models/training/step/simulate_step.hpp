@@ -27,15 +27,11 @@ struct StepResult {
   double model_flops = 0;  ///< of all sequences, as publications count them: see model_flops()
   double samples_per_s = 0;
   double tokens_per_s = 0;
-  double tflops_per_gpu = 0;                    ///< model FLOPs per second and GPU, in 1e12
-  double mfu = 0;                               ///< the same over the peak of the plan's precision
-  double computing = 0;                         ///< shares of the step, averaged over stages
-  double bubble = 0;                            ///< nothing was computed: others had not come so far
-  std::array<double, kParallelisms> exposed{};  ///< nothing was computed: a transfer was waited for
-  double spread = 0;                            ///< of stragglers, by the compute profile
-  WorkloadResult workload;                      ///< without stragglers
-  std::vector<CallPrice> prices;                ///< by CallTime::price
-  std::vector<std::string> labels;              ///< by number, as WorkerTime::labels
+  double tflops_per_gpu = 0;  ///< model FLOPs per second and GPU, in 1e12
+  double mfu = 0;             ///< the same over the peak of the plan's precision
+  WorkloadShares shares;      ///< of the step; waiting is the pipeline's bubble
+  double spread = 0;          ///< of the step, of stragglers, by the compute profile
+  WorkloadResult workload;    ///< without stragglers
 };
 
 /// The schedule of the setup's pipeline. Throws as pipeline_schedule().

@@ -77,7 +77,7 @@ std::uint32_t SmallWorkload::receive(std::uint32_t worker, std::uint32_t channel
   return number;
 }
 
-WorkloadResult SmallWorkload::run(bool share_link, double interference) {
+WorkloadResult SmallWorkload::run(const WorkloadOptions& options, bool share_link) {
   std::deque<CallPrice> all;
   WorkloadPrices prices;
   const auto shares = std::make_shared<const std::vector<LinkShare>>(share_link ? std::vector<LinkShare>{{0, 1}}
@@ -99,7 +99,7 @@ WorkloadResult SmallWorkload::run(bool share_link, double interference) {
       prices.of_message.try_emplace({operation.subject, operation.size}, add_price(operation.size));
     }
   }
-  return run_workload(workload_, prices, {.interference = interference});
+  return run_workload(workload_, prices, options);
 }
 
 }  // namespace athanor::testing

@@ -28,7 +28,10 @@ class SmallWorkload {
   Workload& workload() { return workload_; }
 
   /// A byte takes a nanosecond; all calls and messages take all of link 0 where they share it.
-  WorkloadResult run(bool share_link = false, double interference = 0);
+  WorkloadResult run(const WorkloadOptions& options, bool share_link = false);
+  WorkloadResult run(bool share_link = false, double interference = 0) {
+    return run(WorkloadOptions{.interference = interference}, share_link);
+  }
 
  private:
   std::uint32_t add(std::uint32_t worker, Workload::Operation operation, const std::vector<std::uint32_t>& after);

@@ -1,3 +1,9 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -115,6 +121,70 @@ TEST_CASE("a timeline has a process for each stage") {
   CHECK(text.find("\"stage 0\"") != std::string::npos);
   CHECK(text.find("\"stage 1\"") != std::string::npos);
   CHECK(text.find("\"attention forward\"") != std::string::npos);
+}
+
+TEST_CASE("DualPipe's stages, which share their layers with another one, end whether gradients are overlapped or not") {
+  const Folder folder;
+  for (const char* overlap : {"true", "false"}) {
+    CAPTURE(overlap);
+    const nlohmann::json row = result_of(
+        folder,
+        on_dgx(4, gpt(fmt::format(R"({{"tensor": 8, "pipeline": 4, "schedule": "dual_pipe", "overlap_gradients": {}}})",
+                                  overlap))));
+    CHECK(row["breakdown"]["exposed_DP"].get<double>() > 0);
+  }
+}
+
+TEST_CASE("slices of one track follow each other, and every track and process has a name") {
+  const Folder folder;
+  const std::string path = folder.path("t.json");
+  const std::string scenario = on_dgx(
+      2,
+      gpt(R"({"tensor": 4, "pipeline": 2, "sharding": "parameters", "overlap_gradients": true, "overlap_tensor": true})"));
+  REQUIRE(athanor_run({"run", folder.write("s.json", scenario), "--trace", path}).code == 0);
+  std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> tracks;
+  std::set<std::pair<int, int>> named;
+  const nlohmann::json timeline = json_from(read_text_file(path));
+  for (const nlohmann::json& event : timeline["traceEvents"]) {
+    const std::pair<int, int> track{event["pid"].get<int>(), event.value("tid", 0)};
+    if (event["ph"] == "M") { named.insert(event["name"] == "process_name" ? std::pair{track.first, -1} : track); }
+    if (event["ph"] == "X") {
+      tracks[track].emplace_back(event["ts"].get<double>(), event["ts"].get<double>() + event["dur"].get<double>());
+    }
+  }
+  REQUIRE(tracks.size() > 4);
+  for (auto& [track, slices] : tracks) {
+    CHECK(named.contains(track));
+    CHECK(named.contains({track.first, -1}));
+    std::sort(slices.begin(), slices.end());
+    for (std::size_t i = 1; i < slices.size(); ++i) { CHECK(slices[i].first >= slices[i - 1].second - 1e-6); }
+  }
+}
+
+TEST_CASE("energy and rent stand beside a step where the preset or the scenario says what GPUs draw and cost") {
+  const Folder folder;
+  const nlohmann::json row = result_of(folder, on_dgx(8, gpt(R"({"tensor": 8, "pipeline": 8})")));
+  const double step = row["step_time_s"];
+  const double watts = 70 + (700 - 70) * row["breakdown"]["computing"].get<double>();
+  CHECK(row["energy_j"].get<double>() == doctest::Approx(64 * watts * step));
+  CHECK(row["tokens_per_j"].get<double>() == doctest::Approx(16 * 2048 / row["energy_j"].get<double>()));
+  CHECK(row["cost_usd"][1].get<double>() == doctest::Approx(64 * step / 3600 * 5.0));
+  CHECK_FALSE(row.contains("training_days"));
+  const nlohmann::json own = result_of(
+      folder, on_dgx(8, gpt(R"({"tensor": 8, "pipeline": 8})",
+                            R"("costs": {"usd_per_gpu_hour": 3, "node_w": 2800, "pue": 1.5, "tokens": 32768000},)")));
+  CHECK(own["node_energy_j"].get<double>() == doctest::Approx(8 * 2800 * step));
+  CHECK(own["training_days"].get<double>() == doctest::Approx(1000 * step / 86400));
+  CHECK(own["training_cost_usd"][0] == own["training_cost_usd"][1]);
+  CHECK(own["energy_j"].get<double>() == doctest::Approx(1.5 * (row["energy_j"].get<double>() + 8 * 2800 * step)));
+}
+
+TEST_CASE("without a profile it is said that collectives cost no software") {
+  const Folder folder;
+  CHECK(text_of(result_of(folder, on_dgx(1, gpt(R"({"tensor": 8})")))["notes"]).find("cost no software") !=
+        std::string::npos);
+  CHECK(text_of(result_of(folder, on_dgx(1, gpt(R"({"tensor": 1, "data": 1})")))["notes"]).find("cost no software") ==
+        std::string::npos);
 }
 
 TEST_CASE("plans that do not fit cluster, batch or model are refused with what to change") {

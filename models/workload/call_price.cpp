@@ -1,0 +1,28 @@
+#include "models/workload/call_price.hpp"
+
+namespace athanor {
+
+LinkShare CallPrice::busiest() const {
+  LinkShare most;
+  if (!shares) { return most; }
+  for (const LinkShare& each : *shares) {
+    if (each.share > most.share) { most = each; }
+  }
+  return most;
+}
+
+std::uint32_t WorkloadPrices::of(const Workload::Operation& operation) const {
+  switch (operation.kind) {
+    case Workload::Kind::call: return of_call[operation.subject];
+    case Workload::Kind::send:
+    case Workload::Kind::receive: {
+      const auto found = of_message.find({operation.subject, operation.size});
+      return found == of_message.end() ? kNone : found->second;
+    }
+    case Workload::Kind::compute:
+    case Workload::Kind::mark: break;
+  }
+  return kNone;
+}
+
+}  // namespace athanor

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "tools/command_line/command.hpp"
+#include "tools/report/workload_explanation.hpp"
+#include "tools/scenario/scenario.hpp"
+
+namespace athanor {
+
+class Timeline;
+
+/// Simulates a case of training or of a trace, says what its critical path consists of, and simulates what might
+/// shorten it, one change after the other. `scenario`: as it was read by this invocation. `timeline` may be null.
+/// Throws SimulationErrors as simulating does.
+WorkloadExplanation explain_workload(const Invocation& invocation, const Streams& streams, const Scenario& scenario,
+                                     const Case& scenario_case, Timeline* timeline);
+
+}  // namespace athanor

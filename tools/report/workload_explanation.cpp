@@ -1,0 +1,223 @@
+#include "tools/report/workload_explanation.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/report/workload_parts.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr std::size_t kMostLines = 8;
+
+double share(Time part, Time whole) { return whole == Time::zero() ? 0 : 100 * seconds(part) / seconds(whole); }
+
+std::string milliseconds(Time time) { return fmt::format("{} ms", fitted(microseconds(time) / 1000, 10)); }
+
+/// "bandwidth 80 %, latency 20 %": what is not there is left out.
+std::string split_text(const TransferTime& time) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* what, Time part) {
+    if (share(part, time.total()) >= 0.5) {
+      parts.push_back(fmt::format("{} {:.0f} %", what, share(part, time.total())));
+    }
+  };
+  add("bandwidth", time.bandwidth);
+  add("latency and software", time.latency);
+  add("shared links", time.sharing);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+class PathText {
+ public:
+  explicit PathText(const WorkloadExplanation& explanation) : explanation_(explanation) {}
+
+  std::string text() const { return shares() + averages() + places() + stretches() + calls(); }
+
+ private:
+  std::string line(std::string_view what, Time time, const std::string& more = "") const {
+    if (time == Time::zero()) { return ""; }
+    return fmt::format("  {:<28}{} {:>6.1f} %{}{}\n", what, milliseconds(time), share(time, explanation_.time),
+                       more.empty() ? "" : "  ", more);
+  }
+
+  std::string shares() const {
+    const PathSummary& path = explanation_.path;
+    std::string text = "critical path\n";
+    std::vector<std::size_t> labels(path.computing.size());
+    std::iota(labels.begin(), labels.end(), std::size_t{0});
+    std::stable_sort(labels.begin(), labels.end(),
+                     [&](std::size_t a, std::size_t b) { return path.computing[a] > path.computing[b]; });
+    Time others;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const Time time = path.computing[labels[i]];
+      if (i >= kMostLines) { others += time; }
+      if (i < kMostLines) { text += line(explanation_.result.labels[labels[i]], time); }
+    }
+    text += line("other computing", others) + line("slowed by communication", path.slowed);
+    for (std::size_t use = 0; use < kParallelisms; ++use) {
+      const TransferTime& time = path.transfers[use];
+      text += line(name(static_cast<Parallelism>(use)), time.total(), split_text(time));
+    }
+    text += line("idle", path.idle) + line("stragglers", explanation_.stragglers);
+    return text + line("all", explanation_.time);
+  }
+
+  /// The path follows whoever is waited for: who waits meanwhile is not on it.
+  std::string averages() const {
+    const WorkloadShares shares = shares_of(explanation_.result, explanation_.time);
+    const std::string exposed = exposed_text(shares);
+    return fmt::format("the average worker\n  computes {:.1f} %, waits for others {:.1f} %{}{}\n",
+                       shares.computing * 100, shares.waiting * 100,
+                       exposed.empty() ? "" : ", for transfers: ", exposed);
+  }
+
+  std::string places() const {
+    const std::vector<Time>& workers = explanation_.path.workers;
+    if (workers.size() < 2) { return ""; }
+    std::vector<std::size_t> order(workers.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return workers[a] > workers[b]; });
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < std::min(order.size(), kMostLines); ++i) {
+      const Time time = workers[order[i]];
+      if (time == Time::zero()) { break; }
+      parts.push_back(fmt::format("{} {:.1f} %", explanation_.result.names[order[i]], share(time, explanation_.time)));
+    }
+    return fmt::format("the path is on\n  {}\n", fmt::join(parts, ", "));
+  }
+
+  std::string stretches() const {
+    std::vector<PathStretch> longest = explanation_.path.stretches;
+    if (longest.size() < 2) { return ""; }
+    std::stable_sort(longest.begin(), longest.end(),
+                     [](const auto& a, const auto& b) { return a.end - a.begin > b.end - b.begin; });
+    longest.resize(std::min(longest.size(), kMostLines));
+    std::sort(longest.begin(), longest.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    std::string text = "its longest stretches on one worker\n";
+    for (const PathStretch& each : longest) {
+      const Time time = each.end - each.begin;
+      text += fmt::format("  {:<16}{} to {}: computing {:.0f} %, communicating {:.0f} %\n",
+                          explanation_.result.names[each.worker], milliseconds(each.begin), milliseconds(each.end),
+                          share(each.computing, time), share(each.communicating, time));
+    }
+    return text;
+  }
+
+  std::string calls() const {
+    const std::vector<CallsOnPath>& calls = explanation_.path.calls;
+    std::string text = calls.empty() ? "" : "communication on the path\n";
+    for (std::size_t i = 0; i < std::min(calls.size(), kMostLines); ++i) { text += call(calls[i]); }
+    if (calls.size() > kMostLines) {
+      text += fmt::format("  and {} other kinds of calls\n", calls.size() - kMostLines);
+    }
+    return text;
+  }
+
+  std::string call(const CallsOnPath& calls) const {
+    const Time time = calls.time.total();
+    std::string text =
+        fmt::format("  {:>6.1f} % {:>6} x {} {}", share(time, explanation_.time), calls.count, name(calls.use),
+                    calls.price == WorkloadPrices::kNone ? explanation_.result.labels[calls.label]
+                                                         : describe(explanation_.result.prices[calls.price]));
+    text += fmt::format(": {:.1f} us each; {}", microseconds(time) / static_cast<double>(calls.count),
+                        split_text(calls.time));
+    if (calls.price == WorkloadPrices::kNone || explanation_.links[calls.price].empty()) { return text + "\n"; }
+    return text + fmt::format("; busiest {}\n", explanation_.links[calls.price]);
+  }
+
+  const WorkloadExplanation& explanation_;
+};
+
+nlohmann::ordered_json split_json(const TransferTime& time) {
+  return {
+      {"bandwidth", seconds(time.bandwidth)}, {"latency", seconds(time.latency)}, {"sharing", seconds(time.sharing)}};
+}
+
+nlohmann::ordered_json path_json(const WorkloadExplanation& explanation) {
+  const PathSummary& path = explanation.path;
+  nlohmann::ordered_json computing = nlohmann::ordered_json::object();
+  for (std::size_t label = 0; label < path.computing.size(); ++label) {
+    if (path.computing[label] == Time::zero()) { continue; }
+    computing[explanation.result.labels[label]] = seconds(path.computing[label]);
+  }
+  nlohmann::ordered_json communication = nlohmann::ordered_json::object();
+  for (std::size_t use = 0; use < kParallelisms; ++use) {
+    const TransferTime& time = path.transfers[use];
+    if (time.total() == Time::zero()) { continue; }
+    communication[std::string(name(static_cast<Parallelism>(use)))] = split_json(time);
+  }
+  return {{"computing_s", computing},
+          {"slowed_s", seconds(path.slowed)},
+          {"communication_s", communication},
+          {"idle_s", seconds(path.idle)},
+          {"stragglers_s", seconds(explanation.stragglers)}};
+}
+
+nlohmann::ordered_json stretches_json(const WorkloadExplanation& explanation) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const PathStretch& each : explanation.path.stretches) {
+    list.push_back({{"worker", explanation.result.names[each.worker]},
+                    {"begin_s", seconds(each.begin)},
+                    {"end_s", seconds(each.end)},
+                    {"computing_s", seconds(each.computing)},
+                    {"communicating_s", seconds(each.communicating)}});
+  }
+  return list;
+}
+
+nlohmann::ordered_json calls_json(const WorkloadExplanation& explanation) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const CallsOnPath& each : explanation.path.calls) {
+    nlohmann::ordered_json& json = list.emplace_back();
+    json = {{"use", name(each.use)}, {"label", explanation.result.labels[each.label]}, {"count", each.count}};
+    json["bandwidth_s"] = seconds(each.time.bandwidth);
+    json["latency_s"] = seconds(each.time.latency);
+    json["sharing_s"] = seconds(each.time.sharing);
+    if (each.price == WorkloadPrices::kNone) { continue; }
+    const CallPrice& price = explanation.result.prices[each.price];
+    json["kind"] = name(price.kind);
+    json["size"] = price.size.count();
+    json["algorithm"] = price.algorithm;
+    json["protocol"] = price.protocol;
+    json["busiest_link"] = explanation.links[each.price];
+    json["busiest_share"] = price.busiest().share;
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string to_text(const WorkloadExplanation& explanation) {
+  std::string text = description_lines(explanation.header) + "\n";
+  text += PathText(explanation).text() + change_lines(explanation.changes, explanation.time);
+  if (!explanation.notes.empty()) { text += fmt::format("notes\n  {}\n", fmt::join(explanation.notes, "\n  ")); }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const WorkloadExplanation& explanation) {
+  nlohmann::ordered_json workers = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < explanation.path.workers.size(); ++i) {
+    workers[explanation.result.names[i]] = seconds(explanation.path.workers[i]);
+  }
+  const TableHeader& header = explanation.header;
+  return {{"case", header.title},
+          {"cluster", header.cluster},
+          {"profile", header.profile},
+          {"subject", header.training.empty() ? header.trace : header.training},
+          {"step_time_s", seconds(explanation.time)},
+          {"path", path_json(explanation)},
+          {"workers_s", workers},
+          {"stretches", stretches_json(explanation)},
+          {"calls", calls_json(explanation)},
+          {"breakdown", breakdown_json(shares_of(explanation.result, explanation.time), "waiting")},
+          {"changes", changes_json(explanation.changes, explanation.time)},
+          {"notes", explanation.notes}};
+}
+
+}  // namespace athanor

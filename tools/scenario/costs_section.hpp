@@ -1,0 +1,14 @@
+#pragma once
+
+#include "models/training/step/step_costs.hpp"
+#include "sim/json/object_reader.hpp"
+
+namespace athanor {
+
+/// The "costs" of a training.
+void read_costs(ObjectReader& reader, CostFigures& costs);
+
+/// What the scenario leaves open the GPU's preset says, where it does.
+CostFigures completed(CostFigures figures, const GpuRates& gpu);
+
+}  // namespace athanor
