@@ -4,6 +4,7 @@ import math
 
 from matplotlib import pyplot
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.transforms import ScaledTranslation
 
 # Okabe and Ito's colours, told apart with every common colour vision; black is kept for what is not simulated.
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A4FA3", "#8C6D31"]
@@ -74,6 +75,13 @@ def time_axis(axes):
 def bandwidth_axis(axes):
     axes.set_ylim(bottom=0)
     axes.set_ylabel("Bus bandwidth (GB/s)")
+
+
+def legend_below(area, columns, inches=0.55, handles=None):
+    """A legend below an axis and its label, for which a constrained layout leaves room."""
+    below = area.transAxes + ScaledTranslation(0, -inches, area.figure.dpi_scale_trans)
+    handles = handles or area.get_legend_handles_labels()[0]
+    area.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=below, ncols=columns, frameon=False)
 
 
 def save(figure, stem):

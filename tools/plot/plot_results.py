@@ -4,7 +4,8 @@
     plot_results.py RESULT.json --out DIRECTORY
 
 For each case CASE.svg and CASE.png: time and bus bandwidth over size, simulated, measured and as the hardware allows.
-Where several cases of one collective have no measurement, a comparison of them as well. Prints the path of every file
+Where several cases of one collective have no measurement, a comparison of them as well. Of steps of training where the
+time of each went (steps.svg), and simulated against measured times (steps-measured.svg). Prints the path of every file
 it writes. Exit status: 0, 2 for a wrong command line, 4 for a file that cannot be read, drawn or written.
 """
 
@@ -23,6 +24,7 @@ matplotlib.use("Agg")
 import axes  # noqa: E402
 import figures  # noqa: E402
 import results  # noqa: E402
+import training_figures  # noqa: E402
 
 
 def unmeasured_by_collective(cases):
@@ -46,8 +48,20 @@ def unique_stems(names):
     return stems
 
 
+def draw_steps(rows, directory):
+    """The pictures of steps of training; yields the paths."""
+    yield from axes.save(training_figures.breakdown_figure(rows, "Steps of training: where the time goes"), directory / "steps")
+    measured = {}
+    for row in rows:
+        if "measured_time_s" in row:
+            measured.setdefault(pathlib.Path(row["scenario"]).stem, []).append(row)
+    if measured:
+        yield from axes.save(training_figures.measured_figure(measured, "Steps of training, simulated and measured"),
+                             directory / "steps-measured")
+
+
 def draw(rows, directory):
-    """Writes every figure; yields the paths."""
+    """Writes every figure of collectives; yields the paths."""
     cases = results.by_case(rows)
     stems = unique_stems(cases)
     for name, group in cases.items():
@@ -68,9 +82,10 @@ def main():
     options = arguments()
     try:
         rows = results.load(options.result)
+        steps = results.steps_of(rows)
         options.out.mkdir(parents=True, exist_ok=True)
         axes.style()
-        for path in draw(rows, options.out):
+        for path in draw_steps(steps, options.out) if steps else draw(results.sizes_of(options.result, rows), options.out):
             print(path)
     except (results.ResultError, OSError) as error:
         print(f"plot_results.py: {error}", file=sys.stderr)

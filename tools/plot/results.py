@@ -12,7 +12,7 @@ class ResultError(Exception):
 
 
 def load(path):
-    """The rows that can be drawn: those with a time and a size above zero (an axis of powers of two has no zero)."""
+    """The rows of a result file."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -22,6 +22,16 @@ def load(path):
     rows = document.get("results") if isinstance(document, dict) else None
     if not isinstance(rows, list):
         raise ResultError(f'{path}: expected {{"results": [...]}} as written by `athanor run --json FILE`')
+    return rows
+
+
+def steps_of(rows):
+    """The steps of training among them."""
+    return [row for row in rows if "step_time_s" in row and "model" in row]
+
+
+def sizes_of(path, rows):
+    """The collectives that can be drawn: with a time and a size above zero (an axis of powers of two has no zero)."""
     rows = [row for row in rows if "traffic" not in row]  # which has no size on an axis and no bus bandwidth
     for number, row in enumerate(rows):
         missing = [key for key in REQUIRED if row.get(key) is None]

@@ -49,6 +49,22 @@ class Plots(unittest.TestCase):
         self.assertEqual(plot({"results": rows})[2], ["a-b-2.png", "a-b-2.svg", "a-b.png", "a-b.svg"])
 
 
+def step(case, seconds, measured=None):
+    row = {"scenario": "scenarios/a.json", "case": case, "model": "GPT-2", "step_time_s": seconds,
+           "breakdown": {"computing": 0.7, "bubble": 0.1, "exposed_TP": 0.15, "exposed_DP": 0.0, "stragglers": 0.05}}
+    return row if measured is None else row | {"measured_time_s": measured, "error": seconds / measured - 1}
+
+
+class Steps(unittest.TestCase):
+    def test_steps_of_training_are_drawn_with_what_their_time_went_to(self):
+        self.assertEqual(plot({"results": [step("a", 1.5), step("b", 0.2)]}), (0, "", ["steps.png", "steps.svg"]))
+
+    def test_measured_steps_are_held_against_simulated_ones(self):
+        status, stderr, written = plot({"results": [step("a", 1.5, 1.4), step("b", 0.2)]})
+        self.assertEqual((status, stderr), (0, ""))
+        self.assertEqual(written, ["steps-measured.png", "steps-measured.svg", "steps.png", "steps.svg"])
+
+
 class BadFiles(unittest.TestCase):
     def check(self, content, message, raw=False):
         status, stderr, written = plot(content, raw=raw)

@@ -1,0 +1,98 @@
+"""A timeline that `athanor run --trace` wrote, read for drawing: what each worker computed and communicated when."""
+
+import collections
+import json
+
+USES = ["TP", "CP", "EP", "PP", "DP", "embedding", "other"]
+SAME = 1e-6  # milliseconds: times that the file's rounding keeps apart
+
+
+class TimelineError(Exception):
+    """The file is no timeline of a workload; the message says why."""
+
+
+def phase(label):
+    """What a computation is part of, by its label."""
+    if label.endswith("forward"):
+        return "forward"
+    if label.endswith("backward"):
+        return "backward"
+    if label == "gradients of weights":
+        return "weights"
+    if label.startswith("recomputed"):
+        return "recomputed"
+    return "optimizer" if label == "optimizer" else "computing"
+
+
+class Worker:
+    """One process of the timeline. Spans are (begin, end) in milliseconds, in order of time."""
+
+    def __init__(self, name):
+        self.name = name
+        self.computing = []  # (begin, end, phase)
+        self.communicating = collections.defaultdict(list)  # by use
+        self.cuts = set()  # where a message begins: a task of the pipeline has ended
+
+    def end(self):
+        spans = self.computing + [span for use in self.communicating.values() for span in use]
+        return max((span[1] for span in spans), default=0)
+
+
+def events_of(path):
+    try:
+        events = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TimelineError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise TimelineError(f"{path}: not JSON: {error}") from error
+    events = events.get("traceEvents") if isinstance(events, dict) else events
+    if not isinstance(events, list):
+        raise TimelineError(f"{path}: expected Chrome trace events, as `athanor run --trace FILE` writes them")
+    return events
+
+
+def add_span(worker, event, track):
+    begin = event["ts"] * 1e-3
+    span = (begin, begin + event["dur"] * 1e-3)
+    category = event.get("cat")
+    if category == "compute":
+        worker.computing.append((*span, phase(event["name"])))
+    elif category in USES:
+        worker.communicating[category].append(span)
+    if category in ("PP", "wait") and track.startswith("send"):
+        worker.cuts.add(begin)
+
+
+def workers_of(path):
+    """The workers of a timeline of training or of a trace, in order."""
+    workers, tracks = {}, {}
+    events = events_of(path)
+    for event in events:
+        if event.get("ph") == "M" and event["name"] == "process_name":
+            workers[event["pid"]] = Worker(event["args"]["name"])
+        elif event.get("ph") == "M" and event["name"] == "thread_name":
+            tracks[event["pid"], event["tid"]] = event["args"]["name"]
+    for event in events:
+        if event.get("ph") == "X":
+            add_span(workers[event["pid"]], event, tracks.get((event["pid"], event["tid"]), ""))
+    found = [worker for worker in workers.values() if worker.computing or worker.communicating]
+    if not any(worker.computing for worker in found):
+        raise TimelineError(f"{path}: nothing is computed in it; a timeline of training or of a replayed trace is drawn")
+    for worker in found:
+        worker.computing.sort()
+        for spans in worker.communicating.values():
+            spans.sort()
+    return found
+
+
+def joined(spans, cuts, gap):
+    """Spans (begin, end, phase) of one phase that follow each other as one, unless a cut is between them."""
+    result = []
+    for begin, end, what in spans:
+        last = result[-1] if result else None
+        cut = last and any(last[1] - SAME < each < begin + SAME for each in cuts)
+        if last and last[2] == what and begin - last[1] <= gap and not cut:
+            result[-1] = (last[0], max(end, last[1]), what)
+        else:
+            result.append((begin, end, what))
+    return result
