@@ -60,10 +60,11 @@ std::vector<ExplainedChange> try_changes(
     const std::function<std::optional<ExplainedChange>(const Scenario&, const WhatIf&)>& simulate) {
   std::vector<ExplainedChange> tried;
   for (const WhatIf& change : changes) {
-    const std::optional<Scenario> changed = read_again(invocation, scenario, change);
-    if (!changed) { continue; }
+    const bool same = change.links.empty() && change.settings.empty();
+    const std::optional<Scenario> changed = same ? std::nullopt : read_again(invocation, scenario, change);
+    if (!same && !changed) { continue; }
     try {
-      if (auto found = simulate(*changed, change)) { tried.push_back(std::move(*found)); }
+      if (auto found = simulate(same ? scenario : *changed, change)) { tried.push_back(std::move(*found)); }
     } catch (const SimulationError&) {  // what cannot run does not help
       continue;
     }
