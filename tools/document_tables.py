@@ -11,13 +11,18 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def athanor_json(athanor, *arguments):
-    """What `athanor ARGUMENTS --json` prints."""
+def athanor_document(athanor, *arguments):
+    """All that `athanor ARGUMENTS --json` prints."""
     command = [athanor, *arguments, "--json", "--quiet", "--data", ROOT / "scenarios"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, arguments))}: {done.stderr or done.stdout}")
-    return json.loads(done.stdout)["results"]
+    return json.loads(done.stdout)
+
+
+def athanor_json(athanor, *arguments):
+    """The results of `athanor ARGUMENTS --json`."""
+    return athanor_document(athanor, *arguments)["results"]
 
 
 def run(athanor, scenario, *more):

@@ -6,6 +6,7 @@
 
 #include "models/training/architecture.hpp"
 #include "models/training/parallel_plan.hpp"
+#include "models/training/pipeline/schedule.hpp"
 
 namespace athanor {
 
@@ -40,13 +41,18 @@ MemoryUse memory_of(const Transformer& model, const ParallelPlan& plan, const St
 /// The same for a model of plain layers, all on each GPU.
 MemoryUse memory_of(const std::vector<PlainLayer>& layers, const ParallelPlan& plan);
 
-/// The stage of the plan's schedule that holds most, its layers spread as evenly as they go, the earlier stages having
-/// one more where they do not divide. Throws as pipeline_schedule.
+/// Micro-batches whose activations each stage of a pipeline keeps at most, each through the whole stage.
+std::vector<double> most_in_flight(const PipelineSchedule& schedule);
+
+/// The stage of a pipeline that holds most. `layers`: of each place of the model; `in_flight`: most_in_flight().
 struct StageMemory {
   std::uint32_t stage = 0;
   MemoryUse use;
 };
-StageMemory fullest_stage(const Transformer& model, const ParallelPlan& plan);
+StageMemory fullest_stage(const Transformer& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& layers,
+                          const PipelineSchedule& schedule, const std::vector<double>& in_flight);
+/// Of the plan's own schedule. Throws as pipeline_schedule.
+StageMemory fullest_stage(const Transformer& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& layers);
 
 /// A change of the plan on as many GPUs, and what the fullest stage then holds.
 struct MemoryAdvice {
@@ -55,7 +61,9 @@ struct MemoryAdvice {
   MemoryUse use;
 };
 /// Single changes that make it fit into `bytes`, the least memory first; where none does alone, those that save at
-/// least a tenth. Each is evaluated anew.
-std::vector<MemoryAdvice> memory_advice(const Transformer& model, const ParallelPlan& plan, double bytes);
+/// least a tenth. Each is evaluated anew. `layers`: of each place; where a change makes another number of places,
+/// layers_of_places().
+std::vector<MemoryAdvice> memory_advice(const Transformer& model, const ParallelPlan& plan,
+                                        const std::vector<std::uint32_t>& layers, double bytes);
 
 }  // namespace athanor

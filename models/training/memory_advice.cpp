@@ -1,34 +1,27 @@
 #include <algorithm>
-#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "models/training/layer_spread.hpp"
 #include "models/training/memory.hpp"
-#include "models/training/pipeline/schedule.hpp"
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
 
 namespace {
 
-/// The layers of place `place` of `places`: as many on each, and one more on the first where that does not go.
-std::vector<std::uint32_t> layers_at(std::uint32_t layers, std::uint32_t place, std::uint32_t places) {
-  const std::uint32_t least = layers / places;
-  const std::uint32_t more = layers % places;
-  const std::uint32_t begin = place * least + std::min(place, more);
-  std::vector<std::uint32_t> list(least + (place < more ? 1 : 0));
-  for (std::uint32_t i = 0; i < list.size(); ++i) { list[i] = begin + i; }
-  return list;
-}
-
-StageLoad load_of(const Transformer& model, const PipelineSchedule& schedule, std::uint32_t stage) {
+StageLoad load_of(const Transformer& model, const std::vector<std::uint32_t>& layers, const PipelineSchedule& schedule,
+                  std::uint32_t stage) {
   StageLoad load;
   load.replicas = schedule.replicas;
   const std::uint32_t places = schedule.places();
+  std::uint32_t next = 0;
   for (std::uint32_t place = 0; place < places; ++place) {
+    const std::uint32_t first = std::exchange(next, next + layers[place]);
     if (schedule.seats[place].stage != stage) { continue; }
-    const std::vector<std::uint32_t> layers = layers_at(model.layers, place, places);
-    load.layers.insert(load.layers.end(), layers.begin(), layers.end());
+    for (std::uint32_t layer = first; layer < next; ++layer) { load.layers.push_back(layer); }
     load.embedding = load.embedding || place == 0;
     load.output = load.output || place + 1 == places;
   }
@@ -37,22 +30,37 @@ StageLoad load_of(const Transformer& model, const PipelineSchedule& schedule, st
       load.layers.push_back(model.layers + further);
     }
   }
-  const HeldActivations held = peak_activations(schedule, stage);
-  load.in_flight = held.whole + held.weights;
   return load;
 }
 
 }  // namespace
 
-StageMemory fullest_stage(const Transformer& model, const ParallelPlan& plan) {
-  const PipelineSchedule schedule =
-      pipeline_schedule(plan.schedule, plan.pipeline, plan.virtual_stages, plan.micro_batches());
+std::vector<double> most_in_flight(const PipelineSchedule& schedule) {
+  std::vector<double> all;
+  for (std::uint32_t stage = 0; stage < schedule.stages; ++stage) {
+    const HeldActivations held = peak_activations(schedule, stage);
+    all.push_back(held.whole + held.weights);
+  }
+  return all;
+}
+
+StageMemory fullest_stage(const Transformer& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& layers,
+                          const PipelineSchedule& schedule, const std::vector<double>& in_flight) {
+  require(layers.size() == schedule.places(), "layers for {} places of {}", layers.size(), schedule.places());
   StageMemory fullest;
   for (std::uint32_t stage = 0; stage < plan.pipeline; ++stage) {
-    const MemoryUse use = memory_of(model, plan, load_of(model, schedule, stage));
+    StageLoad load = load_of(model, layers, schedule, stage);
+    load.in_flight = in_flight[stage];
+    const MemoryUse use = memory_of(model, plan, load);
     if (stage == 0 || use.total() > fullest.use.total()) { fullest = {stage, use}; }
   }
   return fullest;
+}
+
+StageMemory fullest_stage(const Transformer& model, const ParallelPlan& plan,
+                          const std::vector<std::uint32_t>& layers) {
+  const PipelineSchedule schedule = schedule_of(plan);
+  return fullest_stage(model, plan, layers, schedule, most_in_flight(schedule));
 }
 
 namespace {
@@ -60,14 +68,20 @@ namespace {
 /// Tries changes of a plan.
 class Adviser {
  public:
-  Adviser(const Transformer& model, const ParallelPlan& plan) : model_(model), plan_(plan) {}
+  Adviser(const Transformer& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& layers)
+      : model_(model), plan_(plan), layers_(layers) {}
 
   /// Evaluates `changed` where it is possible.
   void consider(std::string change, const ParallelPlan& changed) {
     if (!contradictions(model_, changed).empty() || changed.ranks() != plan_.ranks()) { return; }
     if (changed.micro_batches() == 0) { return; }
     try {
-      found_.push_back({std::move(change), changed, fullest_stage(model_, changed).use});
+      const PipelineSchedule schedule = schedule_of(changed);
+      if (schedule.places() > model_.layers + 2) { return; }
+      const std::vector<std::uint32_t> layers =
+          schedule.places() == layers_.size() ? layers_ : layers_of_places(model_.layers, schedule.places());
+      found_.push_back(
+          {std::move(change), changed, fullest_stage(model_, changed, layers, schedule, most_in_flight(schedule)).use});
     } catch (const SimulationError&) {  // no such pipeline
     }
   }
@@ -95,9 +109,7 @@ class Adviser {
     changed.micro_batch /= 2;
     if (plan_.micro_batch % 2 == 0) { consider(fmt::format("micro-batches of {}", changed.micro_batch), changed); }
     consider_ranks("tensor", &ParallelPlan::tensor);
-    if (plan_.pipeline * plan_.virtual_stages * 2 <= model_.layers) {
-      consider_ranks("pipeline", &ParallelPlan::pipeline);
-    }
+    consider_ranks("pipeline", &ParallelPlan::pipeline);
     consider_ranks("context", &ParallelPlan::context);
     changed = plan_;
     changed.expert *= 2;
@@ -131,19 +143,21 @@ class Adviser {
 
   const Transformer& model_;
   const ParallelPlan& plan_;
+  const std::vector<std::uint32_t>& layers_;
   std::vector<MemoryAdvice> found_;
 };
 
 }  // namespace
 
-std::vector<MemoryAdvice> memory_advice(const Transformer& model, const ParallelPlan& plan, double bytes) {
-  Adviser adviser(model, plan);
+std::vector<MemoryAdvice> memory_advice(const Transformer& model, const ParallelPlan& plan,
+                                        const std::vector<std::uint32_t>& layers, double bytes) {
+  Adviser adviser(model, plan, layers);
   adviser.consider_all();
   std::vector<MemoryAdvice> all = std::move(adviser).found();
   std::stable_sort(all.begin(), all.end(),
                    [](const MemoryAdvice& a, const MemoryAdvice& b) { return a.use.total() < b.use.total(); });
   const bool some_fit = !all.empty() && all.front().use.total() <= bytes;
-  const double most = some_fit ? bytes : 0.9 * fullest_stage(model, plan).use.total();
+  const double most = some_fit ? bytes : 0.9 * fullest_stage(model, plan, layers).use.total();
   std::erase_if(all, [&](const MemoryAdvice& advice) { return advice.use.total() > most; });
   return all;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/training/architecture.hpp"
+#include "models/training/parameter_share.hpp"
 
 namespace athanor {
 
@@ -17,6 +18,25 @@ std::string_view name(PipelineKind kind) {
     case PipelineKind::zb_h2: return "zb_h2";
     case PipelineKind::zb_v: return "zb_v";
     case PipelineKind::dual_pipe: return "dual_pipe";
+  }
+  return "";
+}
+
+std::string_view name(Recompute recompute) {
+  switch (recompute) {
+    case Recompute::none: return "none";
+    case Recompute::selective: return "selective";
+    case Recompute::full: return "full";
+  }
+  return "";
+}
+
+std::string_view name(Sharding sharding) {
+  switch (sharding) {
+    case Sharding::none: return "none";
+    case Sharding::optimizer: return "optimizer";
+    case Sharding::gradients: return "gradients";
+    case Sharding::parameters: return "parameters";
   }
   return "";
 }
@@ -75,6 +95,17 @@ void check_experts(const Transformer& model, const ParallelPlan& plan, std::vect
   }
 }
 
+/// Copies are of equal size, of what is dense and of experts.
+void check_shard_groups(const Transformer& model, const ParallelPlan& plan, std::vector<std::string>& faults) {
+  const auto check = [&](std::string_view what, std::uint32_t ranks) {
+    if (plan.shard_group == 0 || ranks % std::min(ranks, plan.shard_group) == 0) { return; }
+    faults.push_back(
+        fmt::format("{} ranks that hold {} cannot be spread evenly over shards of {}", ranks, what, plan.shard_group));
+  };
+  check("the same layers", dense_replicas(plan));
+  if (model.experts && expert_replicas(plan) > 0) { check("the same experts", expert_replicas(plan)); }
+}
+
 }  // namespace
 
 std::vector<std::string> contradictions(const Transformer& model, const ParallelPlan& plan) {
@@ -91,6 +122,7 @@ std::vector<std::string> contradictions(const Transformer& model, const Parallel
   } else if (plan.expert > 1 || plan.expert_tensor > 1) {
     faults.emplace_back("expert ranks need a model with experts");
   }
+  check_shard_groups(model, plan, faults);
   if (plan.context > 1 && !plan.fused_attention) {
     faults.emplace_back("context parallelism needs fused attention: the scores of a whole sequence are on no GPU");
   }

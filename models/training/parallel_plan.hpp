@@ -18,6 +18,9 @@ std::string_view name(PipelineKind kind);
 /// What is computed a second time in backward instead of being kept.
 enum class Recompute : std::uint8_t { none, selective, full };
 
+/// "none", "selective", "full".
+std::string_view name(Recompute recompute);
+
 /// What data-parallel ranks share out among themselves.
 enum class Sharding : std::uint8_t {
   none,        ///< all-reduce of gradients (DDP)
@@ -25,6 +28,9 @@ enum class Sharding : std::uint8_t {
   gradients,   ///< ZeRO-2, SHARD_GRAD_OP
   parameters,  ///< ZeRO-3, FSDP FULL_SHARD
 };
+
+/// "none", "optimizer", "gradients", "parameters".
+std::string_view name(Sharding sharding);
 
 /// The precision that matrices are multiplied in.
 enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8, fp4 };

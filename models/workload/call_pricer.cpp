@@ -20,8 +20,7 @@ std::vector<LinkShare> shares_of(const Fabric& fabric, const std::vector<LinkLoa
 }
 
 /// The same link of another node, whose devices are the same with the same ports.
-std::uint32_t in_other_node(const Fabric& fabric, LinkId link,
-                            const std::map<std::pair<VertexKind, std::uint32_t>, VertexId>& devices) {
+std::uint32_t in_other_node(const Fabric& fabric, LinkId link, const CallPricer::Devices& devices) {
   const VertexId from = fabric.source(link);
   const Vertex& vertex = fabric.vertex(from);
   const VertexId other = devices.at({vertex.kind, vertex.index});
@@ -49,24 +48,45 @@ bool CallPricer::within_nodes(const EndpointGroups& groups) const {
   });
 }
 
-const CallPrice& CallPricer::price(const Workload& workload, const Workload::Call& call) {
-  const EndpointGroups& groups = *workload.communicators.at(call.communicator).groups;
+CallPricer::Question CallPricer::question_of(const Workload::Call& call) {
   Question question{call.kind, call.size, call.type, call.root};
   if (call.imbalance > 1) {
     question.size = Bytes{static_cast<std::int64_t>(static_cast<double>(call.size.count()) * call.imbalance)};
   }
-  return price(groups, question);
+  return in_whole_elements(question);
+}
+
+CallPricer::Question CallPricer::in_whole_elements(Question question) {
+  const Bytes element = size_of(question.type);
+  question.size = element * ceil_div(question.size.count(), element.count());
+  return question;
+}
+
+const CallPrice& CallPricer::price(const Workload& workload, const Workload::Call& call) {
+  return price(*workload.communicators.at(call.communicator).groups, question_of(call));
+}
+
+Time CallPricer::time(const Workload& workload, const Workload::Call& call) {
+  const EndpointGroups& groups = *workload.communicators.at(call.communicator).groups;
+  const Question question = question_of(call);
+  if (groups.front().size() > 1 && within_nodes(groups)) {
+    const CallPrice& first = first_node(groups, question);
+    if (!leaves_node(*settings_.cluster.fabric, *first.shares)) { return first.time; }
+  }
+  return price(groups, question).time;
+}
+
+void CallPricer::forget() {
+  known_.clear();
+  remembered_ = 0;
 }
 
 const CallPrice& CallPricer::price(const Workload::Channel& channel, Bytes size) {
-  return price(*channel.pairs, {CollectiveKind::send_receive, size, DataType::int8, 0});
+  return price(*channel.pairs, in_whole_elements({CollectiveKind::send_receive, size, DataType::int8, 0}));
 }
 
-const CallPrice& CallPricer::price(const EndpointGroups& groups, const Question& asked) {
+const CallPrice& CallPricer::price(const EndpointGroups& groups, const Question& question) {
   require(!groups.empty() && !groups.front().empty(), "a call without ranks");
-  Question question = asked;
-  const Bytes element = size_of(question.type);
-  question.size = element * ceil_div(question.size.count(), element.count());
   const auto [found, fresh] = known_.try_emplace({groups, question});
   if (!fresh) { return found->second; }
   try {
@@ -77,6 +97,7 @@ const CallPrice& CallPricer::price(const EndpointGroups& groups, const Question&
     known_.erase(found);
     throw;
   }
+  remembered_ += found->second.shares->size() + groups.size() * groups.front().size();
   return found->second;
 }
 
@@ -90,8 +111,8 @@ CallPrice CallPricer::on_device(const Question& question) const {
   return price;
 }
 
-/// Groups of other nodes do not meet those of the first one.
-CallPrice CallPricer::one_node(const EndpointGroups& groups, const Question& question) {
+/// Of the groups in the node of the first one.
+const CallPrice& CallPricer::first_node(const EndpointGroups& groups, const Question& question) {
   const std::uint32_t node = node_of(groups.front().front());
   EndpointGroups own;
   Places places;
@@ -103,29 +124,41 @@ CallPrice CallPricer::one_node(const EndpointGroups& groups, const Question& que
       place.push_back(settings_.cluster.fabric->vertex(settings_.cluster.endpoints[endpoint]).index);
     }
   }
-  const auto [found, fresh] = in_node_.try_emplace({std::move(places), question});
-  if (fresh) { found->second = simulate(own, question); }
-  CallPrice price = found->second;
+  const auto found = in_node_.find({places, question});
+  if (found != in_node_.end()) { return found->second; }
+  return in_node_.emplace(std::pair(std::move(places), question), simulate(own, question)).first->second;
+}
+
+/// Groups of other nodes do not meet those of the first one.
+CallPrice CallPricer::one_node(const EndpointGroups& groups, const Question& question) {
+  CallPrice price = first_node(groups, question);
   if (leaves_node(*settings_.cluster.fabric, *price.shares)) { return simulate(groups, question); }
   price.shares = on_all_nodes(groups, *price.shares);
   return price;
 }
 
-/// What the links of one node carry, the same links of the nodes of all groups carry.
-std::shared_ptr<const std::vector<LinkShare>> CallPricer::on_all_nodes(const EndpointGroups& groups,
-                                                                       const std::vector<LinkShare>& first) const {
+/// By node.
+const std::map<std::uint32_t, CallPricer::Devices>& CallPricer::devices() {
+  if (!devices_.empty()) { return devices_; }
   const Fabric& fabric = *settings_.cluster.fabric;
-  std::set<std::uint32_t> nodes;
-  for (const std::vector<std::uint32_t>& group : groups) { nodes.insert(node_of(group.front())); }
-  std::map<std::uint32_t, std::map<std::pair<VertexKind, std::uint32_t>, VertexId>> devices;
   for (VertexId v{0}; v.value < fabric.vertices(); ++v.value) {
     const Vertex& vertex = fabric.vertex(v);
-    if (nodes.count(vertex.node) > 0) { devices[vertex.node][{vertex.kind, vertex.index}] = v; }
+    if (vertex.node != kNoNode) { devices_[vertex.node][{vertex.kind, vertex.index}] = v; }
   }
+  return devices_;
+}
+
+/// What the links of one node carry, the same links of the nodes of all groups carry.
+std::shared_ptr<const std::vector<LinkShare>> CallPricer::on_all_nodes(const EndpointGroups& groups,
+                                                                       const std::vector<LinkShare>& first) {
+  std::set<std::uint32_t> nodes;
+  for (const std::vector<std::uint32_t>& group : groups) { nodes.insert(node_of(group.front())); }
   auto all = std::make_shared<std::vector<LinkShare>>();
+  all->reserve(nodes.size() * first.size());
   for (const std::uint32_t node : nodes) {
+    const Devices& own = devices().at(node);
     for (const LinkShare& part : first) {
-      all->push_back({in_other_node(fabric, LinkId{part.link}, devices.at(node)), part.share});
+      all->push_back({in_other_node(*settings_.cluster.fabric, LinkId{part.link}, own), part.share});
     }
   }
   return all;

@@ -31,12 +31,23 @@ struct PricingSettings {
 /// that look alike. Groups take what is fastest for the first of them.
 class CallPricer {
  public:
+  /// Of one node, what has which index.
+  using Devices = std::map<std::pair<VertexKind, std::uint32_t>, VertexId>;
+
   explicit CallPricer(PricingSettings settings) : settings_(std::move(settings)) {}
 
   /// Throws as run_jobs().
   const CallPrice& price(const Workload& workload, const Workload::Call& call);
   /// Of a message between each of the channel's pairs.
   const CallPrice& price(const Workload::Channel& channel, Bytes size);
+
+  /// The time of price(), for less: what links carry is not worked out where groups stay within nodes.
+  Time time(const Workload& workload, const Workload::Call& call);
+
+  /// Numbers that prices hold, of links and endpoints: some 16 bytes each.
+  std::uint64_t remembered() const { return remembered_; }
+  /// Forgets all prices but those of one node's groups. References to them are no longer valid.
+  void forget();
 
   std::uint64_t simulated() const { return simulated_; }  ///< runs of schedules, not of equal calls
 
@@ -50,11 +61,15 @@ class CallPricer {
   };
   using Places = std::vector<std::vector<std::uint32_t>>;  ///< of groups within a node: vertex indices in it
 
+  static Question question_of(const Workload::Call& call);
+  static Question in_whole_elements(Question question);
   const CallPrice& price(const EndpointGroups& groups, const Question& question);
+  const CallPrice& first_node(const EndpointGroups& groups, const Question& question);
+  const std::map<std::uint32_t, Devices>& devices();
   CallPrice simulate(const EndpointGroups& groups, const Question& question);
   CallPrice one_node(const EndpointGroups& groups, const Question& question);
   std::shared_ptr<const std::vector<LinkShare>> on_all_nodes(const EndpointGroups& groups,
-                                                             const std::vector<LinkShare>& first) const;
+                                                             const std::vector<LinkShare>& first);
   CallPrice on_device(const Question& question) const;
   std::uint32_t node_of(std::uint32_t endpoint) const;
   bool within_nodes(const EndpointGroups& groups) const;
@@ -62,6 +77,8 @@ class CallPricer {
   PricingSettings settings_;
   std::map<std::pair<Places, Question>, CallPrice> in_node_;
   std::map<std::pair<EndpointGroups, Question>, CallPrice> known_;
+  std::map<std::uint32_t, Devices> devices_;  ///< by node; filled when first asked for
+  std::uint64_t remembered_ = 0;
   std::uint64_t simulated_ = 0;
 };
 

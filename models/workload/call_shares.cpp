@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "sim/check.hpp"
@@ -15,20 +16,38 @@ constexpr double kFull = 1 + 1e-6;
 
 using Row = std::vector<std::pair<std::uint32_t, double>>;
 
-/// By link, who takes how much of it.
-std::map<std::uint32_t, Row> rows_by_link(const std::vector<std::vector<LinkShare>>& prices) {
-  std::map<std::uint32_t, Row> links;
-  for (std::uint32_t price = 0; price < prices.size(); ++price) {
-    for (const LinkShare& part : prices[price]) {
-      require(part.share <= kFull, "a call takes {} of link {}", part.share, part.link);
-      links[part.link].emplace_back(price, part.share);
+/// Of each link that calls use, who takes how much of it; links in ascending order.
+class LinkRows {
+ public:
+  explicit LinkRows(const std::vector<std::vector<LinkShare>>& prices) {
+    for (const std::vector<LinkShare>& price : prices) {
+      for (const LinkShare& part : price) {
+        require(part.share <= kFull, "a call takes {} of link {}", part.share, part.link);
+        if (part.link + std::size_t{2} > first_.size()) { first_.resize(part.link + std::size_t{2}); }
+        ++first_[part.link + 1];
+      }
+    }
+    for (std::size_t link = 1; link < first_.size(); ++link) { first_[link] += first_[link - 1]; }
+    entries_.resize(first_.empty() ? 0 : first_.back());
+    std::vector<std::size_t> next = first_;
+    for (std::uint32_t price = 0; price < prices.size(); ++price) {
+      for (const LinkShare& part : prices[price]) { entries_[next[part.link]++] = {price, part.share}; }
     }
   }
-  return links;
-}
+
+  std::size_t links() const { return first_.empty() ? 0 : first_.size() - 1; }
+  /// In ascending order of prices.
+  std::span<const std::pair<std::uint32_t, double>> row(std::size_t link) const {
+    return std::span(entries_).subspan(first_[link], first_[link + 1] - first_[link]);
+  }
+
+ private:
+  std::vector<std::size_t> first_;  ///< by link, into entries_
+  Row entries_;
+};
 
 /// Calls of one price may run several times at once, so that a row of one price may be short, too.
-bool may_be_short(const Row& row) {
+bool may_be_short(std::span<const std::pair<std::uint32_t, double>> row) {
   double sum = 0;
   for (const auto& [price, share] : row) { sum += share; }
   return sum > kFull || (row.size() == 1 && 2 * row.front().second > kFull);
@@ -39,8 +58,10 @@ bool may_be_short(const Row& row) {
 CallShares::CallShares(const std::vector<std::vector<LinkShare>>& prices)
     : running_(prices.size()), speed_(prices.size(), 1), frozen_(prices.size()), seen_price_(prices.size()) {
   std::map<Row, std::uint32_t> distinct;
-  for (auto& [link, row] : rows_by_link(prices)) {
-    if (may_be_short(row)) { distinct.emplace(std::move(row), 0); }
+  const LinkRows rows_by_link(prices);
+  for (std::size_t link = 0; link < rows_by_link.links(); ++link) {
+    const auto row = rows_by_link.row(link);
+    if (may_be_short(row)) { distinct.emplace(Row(row.begin(), row.end()), 0); }
   }
   std::vector<std::vector<std::uint32_t>> of_price(prices.size());
   for (auto& [row, number] : distinct) {
@@ -114,10 +135,12 @@ CallShares::Cut CallShares::cut(std::uint32_t row) const {
     count -= running;
   }
   require(!open.empty() && count > 0 && left > 0, "a link that is too full has nobody to slow down");
-  return {left / count, left / count / open.back().first};
+  return {left / count, open.back().first, left / count / open.back().first};
 }
 
-/// The link that slows down most comes first: what it settles is settled for all other links.
+/// Who is slowed down most comes first, and only those as wide: what else a link would slow down, another may slow down
+/// more. Speeds are then settled in ascending order, so that nobody takes more of any link than its cut had left for
+/// it.
 void CallShares::share_rows() {
   for (;;) {
     std::uint32_t worst = UINT32_MAX;
@@ -133,7 +156,7 @@ void CallShares::share_rows() {
     if (worst == UINT32_MAX) { return; }
     for (std::uint32_t e = first_[worst]; e < first_[worst + 1]; ++e) {
       const Entry& entry = entries_[e];
-      if (running_[entry.price] == 0 || frozen_[entry.price] || entry.share <= found.level) { continue; }
+      if (running_[entry.price] == 0 || frozen_[entry.price] || entry.share < found.widest) { continue; }
       speed_[entry.price] = found.level / entry.share;
       frozen_[entry.price] = true;
     }

@@ -44,6 +44,7 @@ class CallShares {
   };
   struct Cut {
     double level = 0;  ///< the rate that the widest are cut to
+    double widest = 1;
     double speed = 1;  ///< of the widest then
   };
 

@@ -50,6 +50,7 @@ Command schema_command();
 Command plot_command();
 Command measure_command();
 Command numerics_command();
+Command plan_command();
 Command calibrate_command();
 Command import_command();
 Command export_command();

@@ -67,10 +67,10 @@ ExitCode dispatch(const Words& arguments, const Streams& streams) {
 }  // namespace
 
 std::span<const Command> commands() {
-  static const std::array<Command, 13> all{
-      run_command(),       explain_command(),  verify_command(),   measure_command(), numerics_command(),
-      calibrate_command(), validate_command(), describe_command(), list_command(),    schema_command(),
-      plot_command(),      import_command(),   export_command()};
+  static const std::array<Command, 14> all{
+      run_command(),      explain_command(),   plan_command(),     verify_command(),   measure_command(),
+      numerics_command(), calibrate_command(), validate_command(), describe_command(), list_command(),
+      schema_command(),   plot_command(),      import_command(),   export_command()};
   return all;
 }
 

@@ -158,6 +158,11 @@ std::string json_document(const std::vector<Json>& results, const Manifest& mani
   return "{" + list_text("results", results) + end_text(manifest);
 }
 
+std::string json_document(const std::vector<Json>& results, std::string_view key, const Json& beside,
+                          const Manifest& manifest) {
+  return fmt::format("{{{}\"{}\": {},\n{}", list_text("results", results), key, text_of(beside, 2), end_text(manifest));
+}
+
 std::string csv_document(const Json& columns, const std::vector<Json>& results) {
   std::string text;
   for (const auto& [key, value] : columns.items()) { text += (text.empty() ? "" : ",") + key; }

@@ -20,6 +20,9 @@ namespace athanor {
 
 /// {"results": [...], "manifest": {...}}, one result per line.
 std::string json_document(const std::vector<nlohmann::ordered_json>& results, const Manifest& manifest);
+/// The same with an object beside the results: what was done to find them.
+std::string json_document(const std::vector<nlohmann::ordered_json>& results, std::string_view key,
+                          const nlohmann::ordered_json& beside, const Manifest& manifest);
 /// RFC 4180 lines of the values that each result has for the keys of `columns`, under a line of these keys; what a
 /// result lacks is empty.
 std::string csv_document(const nlohmann::ordered_json& columns, const std::vector<nlohmann::ordered_json>& results);

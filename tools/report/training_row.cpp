@@ -90,6 +90,8 @@ nlohmann::ordered_json training_json(const TrainingRow& row) {
                                  {"expert", plan.expert},
                                  {"schedule", name(plan.schedule)},
                                  {"virtual_stages", plan.virtual_stages},
+                                 {"sharding", name(plan.sharding)},
+                                 {"recompute", name(plan.recompute)},
                                  {"micro_batch", plan.micro_batch},
                                  {"global_batch", plan.global_batch},
                                  {"sequence", plan.sequence},

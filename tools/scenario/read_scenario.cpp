@@ -140,6 +140,7 @@ void read_cases(Scenario& scenario, Document document, const Library& library, c
     ReadingContext context{directory, library, changes, found, workshop, imports, *scenario.traces};
     read_document(each, found, [&](ObjectReader& reader) { read_case(reader, context, scenario_case); });
     name_case(scenario_case, scenario, scenario.cases.size() - 1);
+    if (changes.open_plan) { scenario_case.text = std::make_shared<const nlohmann::json>(each.root()); }
     add_once(found, problems);
   }
 }

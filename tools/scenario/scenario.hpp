@@ -44,8 +44,9 @@ struct Case {
                                                ///< collectives, but `ranks` and `sizes`, which are those of messages
   /// Resolved; null: none. In place of a collective, too; `sizes` are those of the parameters.
   std::shared_ptr<const ParameterServerText> parameter_server;
-  std::shared_ptr<const Training> training;  ///< null: none; in place of a collective, too
-  std::shared_ptr<const TraceText> trace;    ///< null: none; in place of a collective, too
+  std::shared_ptr<const Training> training;    ///< null: none; in place of a collective, too
+  std::shared_ptr<const nlohmann::json> text;  ///< as it was read, its patch applied; only with an open plan
+  std::shared_ptr<const TraceText> trace;      ///< null: none; in place of a collective, too
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;       ///< of each job
   std::optional<JobsText> jobs;  ///< none: one collective alone
@@ -96,6 +97,8 @@ struct ScenarioChanges {
   std::optional<std::uint64_t> seed;
   std::vector<LinkScaling> links;      ///< of all clusters
   std::shared_ptr<TraceShelf> traces;  ///< of another reading, so that none is read twice; null: its own
+  /// A training's plan is to be searched: what is wrong with the one that stands there is Training::plan_fault.
+  bool open_plan = false;
 };
 
 /// Reads a scenario and builds its clusters. All that is wrong with it is added to `problems`, and then the result is

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/training/layer_spread.hpp"
 #include "models/training/step/rank_grid.hpp"
-#include "models/training/step/step_pieces.hpp"
 #include "sim/error.hpp"
 #include "tools/scenario/compute_profile_section.hpp"
 #include "tools/scenario/costs_section.hpp"
@@ -134,9 +134,10 @@ class Resolution {
       : reader_(reader), context_(context), case_(scenario_case), text_(text) {}
 
   std::shared_ptr<const Training> resolve() {
-    if (!fit_ranks() || !fit_batch() || !fit_model()) { return nullptr; }
     auto training = std::make_shared<Training>();
-    if (!fit_layers(training->setup) || !find_gpu(training->setup) || !find_compute(*training)) { return nullptr; }
+    const bool plan_fits = fit_ranks() && fit_batch() && fit_model() && fit_layers(training->setup);
+    if (!plan_fits && !context_.changes.open_plan) { return nullptr; }
+    if (!find_gpu(training->setup) || !find_compute(*training)) { return nullptr; }
     training->setup.model = text_.model.model;
     training->setup.plan = text_.plan;
     training->setup.expert_imbalance = text_.expert_imbalance;
@@ -149,7 +150,8 @@ class Resolution {
               R"(say what a step took: "measured": "10s")");
       return nullptr;
     }
-    if (!fit_memory(*training)) { return nullptr; }
+    if (plan_fits && !fit_memory(*training) && !context_.changes.open_plan) { return nullptr; }
+    training->plan_fault = plan_fault_;
     for (const std::string& each : text_.model.ignored) { training->notes.push_back("ignored: " + each); }
     return training;
   }
@@ -160,23 +162,31 @@ class Resolution {
     return false;
   }
 
+  /// What is wrong with the plan itself.
+  bool fault(std::string code, std::string message, std::string hint) {
+    if (!context_.changes.open_plan) { return problem(std::move(code), std::move(message), std::move(hint)); }
+    if (!plan_fault_) {
+      plan_fault_ = {std::move(code), std::move(message), reader_.place("training"), std::move(hint)};
+    }
+    return false;
+  }
+
   bool fit_ranks() {
     ParallelPlan& plan = text_.plan;
     const std::uint64_t endpoints = case_.cluster->endpoints.size();
     const std::uint64_t others = std::uint64_t{plan.tensor} * plan.context * plan.pipeline;
     if (others > endpoints || (!text_.data && endpoints % others != 0)) {
-      return problem(
-          "degrees-do-not-divide",
-          fmt::format("tensor {} x context {} x pipeline {} = {} does not divide the {} endpoints of {}", plan.tensor,
-                      plan.context, plan.pipeline, others, endpoints, case_.cluster->description),
-          "change a degree, or say how many copies there are: \"data\"");
+      return fault("degrees-do-not-divide",
+                   fmt::format("tensor {} x context {} x pipeline {} = {} does not divide the {} endpoints of {}",
+                               plan.tensor, plan.context, plan.pipeline, others, endpoints, case_.cluster->description),
+                   "change a degree, or say how many copies there are: \"data\"");
     }
     plan.data = text_.data.value_or(static_cast<std::uint32_t>(endpoints / others));
     if (others * plan.data > endpoints) {
-      return problem("too-many-ranks",
-                     fmt::format("{} x data {} = {} ranks, but the cluster has {} endpoints", others, plan.data,
-                                 others * plan.data, endpoints),
-                     "use smaller degrees or a larger cluster");
+      return fault("too-many-ranks",
+                   fmt::format("{} x data {} = {} ranks, but the cluster has {} endpoints", others, plan.data,
+                               others * plan.data, endpoints),
+                   "use smaller degrees or a larger cluster");
     }
     return true;
   }
@@ -185,7 +195,7 @@ class Resolution {
     const ParallelPlan& plan = text_.plan;
     const std::uint64_t at_once = std::uint64_t{plan.micro_batch} * plan.data;
     if (plan.global_batch >= at_once && plan.global_batch % at_once == 0) { return true; }
-    return problem(
+    return fault(
         "batch-does-not-divide",
         fmt::format("a global batch of {} is no multiple of micro_batch {} x data {} = {}", plan.global_batch,
                     plan.micro_batch, plan.data, at_once),
@@ -196,11 +206,11 @@ class Resolution {
     const TrainedModel& model = text_.model.model;
     if (!model.transformer) {
       if (text_.plan.tensor == 1 && text_.plan.context == 1 && text_.plan.expert == 1) { return true; }
-      return problem("plan-does-not-fit", "a list of layers is not split over tensor, context or expert ranks",
-                     "leave these degrees at 1");
+      return fault("plan-does-not-fit", "a list of layers is not split over tensor, context or expert ranks",
+                   "leave these degrees at 1");
     }
     const std::vector<std::string> reasons = contradictions(*model.transformer, text_.plan);
-    for (const std::string& reason : reasons) { problem("plan-does-not-fit", reason, "change the plan or the model"); }
+    for (const std::string& reason : reasons) { fault("plan-does-not-fit", reason, "change the plan or the model"); }
     return reasons.empty();
   }
 
@@ -209,14 +219,14 @@ class Resolution {
     PipelineSchedule schedule;
     try {
       schedule = schedule_of(text_.plan);
-    } catch (const SimulationError& error) { return problem(error.code(), error.what(), ""); }
+    } catch (const SimulationError& error) { return fault(error.code(), error.what(), ""); }
     const TrainedModel& model = text_.model.model;
-    const auto layers = model.transformer ? model.transformer->layers : static_cast<std::uint32_t>(model.layers.size());
+    const std::uint32_t layers = layers_of(model);
     if (text_.layers.empty()) {
-      if (layers < schedule.places()) {
-        return problem("too-few-layers",
-                       fmt::format("{} layers for {} places of the pipeline", layers, schedule.places()),
-                       "use fewer stages or chunks");
+      if (most_places(model) < schedule.places()) {
+        return fault("too-few-layers",
+                     fmt::format("{} layers for {} places of the pipeline", layers, schedule.places()),
+                     "use fewer stages or chunks");
       }
       setup.layers = layers_of_places(layers, schedule.places());
       return true;
@@ -224,10 +234,10 @@ class Resolution {
     std::uint64_t sum = 0;
     for (const std::uint32_t each : text_.layers) { sum += each; }
     if (text_.layers.size() != schedule.places() || sum != layers) {
-      return problem("layers-do-not-fit",
-                     fmt::format("\"layers\" names {} layers at {} places, and the model has {} for {} places", sum,
-                                 text_.layers.size(), layers, schedule.places()),
-                     "name as many at each place, in the order of the model");
+      return fault("layers-do-not-fit",
+                   fmt::format("\"layers\" names {} layers at {} places, and the model has {} for {} places", sum,
+                               text_.layers.size(), layers, schedule.places()),
+                   "name as many at each place, in the order of the model");
     }
     setup.layers = text_.layers;
     return true;
@@ -268,20 +278,21 @@ class Resolution {
   bool fit_memory(Training& training) {
     const TrainedModel& model = training.setup.model;
     const ParallelPlan& plan = training.setup.plan;
-    training.memory = model.transformer ? fullest_stage(*model.transformer, plan).use : memory_of(model.layers, plan);
+    training.memory = model.transformer ? fullest_stage(*model.transformer, plan, training.setup.layers).use
+                                        : memory_of(model.layers, plan);
     const double room = training.setup.gpu.memory;
     if (room == 0 || training.memory.total() <= room) { return true; }
     const std::string message = fmt::format("does not fit into memory: {:.1f} GB on one GPU, and {} has {:.0f}",
                                             training.memory.total() * 1e-9, training.setup.gpu.name, room * 1e-9);
     std::vector<std::string> hints;
     if (model.transformer) {
-      for (const MemoryAdvice& each : memory_advice(*model.transformer, plan, room)) {
+      for (const MemoryAdvice& each : memory_advice(*model.transformer, plan, training.setup.layers, room)) {
         if (hints.size() < 3) { hints.push_back(fmt::format("{} ({:.1f} GB)", each.change, each.use.total() * 1e-9)); }
       }
     }
     const std::string hint =
         hints.empty() ? "use more GPUs or a smaller micro_batch" : fmt::format("{}", fmt::join(hints, "; "));
-    if (text_.strict) { return problem("out-of-memory", message, hint); }
+    if (text_.strict) { return fault("out-of-memory", message, hint); }
     training.notes.push_back(fmt::format("{}; would help: {}", message, hint));
     return true;
   }
@@ -312,6 +323,7 @@ class Resolution {
   ReadingContext& context_;
   const Case& case_;
   TrainingText& text_;
+  std::optional<Problem> plan_fault_;
 };
 
 }  // namespace
@@ -327,7 +339,9 @@ void read_training(ObjectReader& reader, ReadingContext& context, Case& scenario
   if (reader.describing() || !found || !reader.ok() || !scenario_case.cluster) { return; }
   scenario_case.training = Resolution(reader, context, scenario_case, text).resolve();
   if (!scenario_case.training) { return; }
-  scenario_case.ranks = scenario_case.training->setup.plan.ranks();
+  const bool fits = !scenario_case.training->plan_fault;
+  scenario_case.ranks = fits ? scenario_case.training->setup.plan.ranks()
+                             : static_cast<std::uint32_t>(scenario_case.cluster->endpoints.size());
   scenario_case.sizes = {Bytes::zero()};  // one run
 }
 

@@ -32,7 +32,8 @@ struct TrainingText {
 /// A training that can be simulated.
 struct Training {
   TrainingSetup setup;
-  MemoryUse memory;  ///< of one GPU of the fullest stage
+  MemoryUse memory;                   ///< of one GPU of the fullest stage
+  std::optional<Problem> plan_fault;  ///< why the plan cannot be run; only of scenarios read with an open plan
   std::optional<Time> measured;
   std::optional<Ratio> max_error;         ///< of |simulated / measured - 1|, that `verify` allows
   std::optional<Ratio> max_median_error;  ///< of its median over the measured steps of the scenario

@@ -99,7 +99,7 @@ std::optional<std::string> fault_in(const PipelineSchedule& schedule) {
     }
   }
   if (auto fault = ledger.missing()) { return fault; }
-  const std::size_t done = pipeline_times(schedule, {}).done;
+  const std::size_t done = pipeline_times(schedule, PipelineDurations{}).done;
   if (done == tasks) { return std::nullopt; }
   return fmt::format("{} of {} tasks wait for ever, for each other", tasks - done, tasks);
 }

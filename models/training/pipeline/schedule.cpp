@@ -109,4 +109,9 @@ PipelineSchedule pipeline_schedule(PipelineKind kind, std::uint32_t stages, std:
   return schedule;
 }
 
+PipelineSchedule schedule_of(const ParallelPlan& plan) {
+  const std::uint32_t chunks = plan.schedule == PipelineKind::zb_v ? 2 : plan.virtual_stages;
+  return pipeline_schedule(plan.schedule, plan.pipeline, chunks, plan.micro_batches());
+}
+
 }  // namespace athanor

@@ -67,6 +67,9 @@ struct PipelineSchedule {
 PipelineSchedule pipeline_schedule(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks,
                                    std::uint32_t micro_batches);
 
+/// That of a plan; zb_v has two chunks whatever the plan says. Throws as pipeline_schedule().
+PipelineSchedule schedule_of(const ParallelPlan& plan);
+
 /// What is wrong with a schedule; nothing: every micro-batch has its forward and its backward (whole, or of inputs and
 /// then of weights) once at every place of its replica, and in these orders no task waits for ever.
 std::optional<std::string> fault_in(const PipelineSchedule& schedule);

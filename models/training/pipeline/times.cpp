@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/check.hpp"
+
 namespace athanor {
 
 namespace {
@@ -11,7 +13,7 @@ using Kind = PipelineTask::Kind;
 /// Carries a schedule out: stages go on until what they need is not there, and are looked at again when it comes.
 class PipelineClock {
  public:
-  PipelineClock(const PipelineSchedule& schedule, const PipelineDurations& durations)
+  PipelineClock(const PipelineSchedule& schedule, const std::vector<PipelineDurations>& durations)
       : schedule_(schedule),
         durations_(durations),
         entries_(schedule.entries()),
@@ -40,9 +42,10 @@ class PipelineClock {
   std::uint32_t entry(std::uint32_t stage, std::uint32_t chunk) const {
     return entries_[std::size_t{stage} * schedule_.chunks + chunk];
   }
+  const PipelineDurations& at(std::uint32_t entry) const { return durations_[entry % schedule_.places()]; }
   Time sent(Time done, std::uint32_t from, std::uint32_t to) const {
     const bool stays = schedule_.seats[from].stage == schedule_.seats[to].stage;
-    return done == kNever || stays ? done : done + durations_.message;
+    return done == kNever || stays ? done : done + at(std::min(from, to)).message;
   }
 
   /// When what they need is there; kNever: nobody knows yet.
@@ -72,13 +75,14 @@ class PipelineClock {
     return kNever;
   }
 
-  Time duration(Kind kind) const {
-    switch (kind) {
-      case Kind::forward: return durations_.forward;
-      case Kind::backward: return durations_.backward_input + durations_.backward_weight;
-      case Kind::backward_input: return durations_.backward_input;
-      case Kind::backward_weight: return durations_.backward_weight;
-      case Kind::forward_backward: return durations_.forward_backward;
+  Time duration(std::uint32_t stage, const PipelineTask& task) const {
+    const PipelineDurations& own = at(entry(stage, task.chunk));
+    switch (task.kind) {
+      case Kind::forward: return own.forward;
+      case Kind::backward: return own.backward_input + own.backward_weight;
+      case Kind::backward_input: return own.backward_input;
+      case Kind::backward_weight: return own.backward_weight;
+      case Kind::forward_backward: return own.forward_backward;
     }
     return Time::zero();
   }
@@ -111,15 +115,16 @@ class PipelineClock {
       if (there == kNever) { return; }
       const Time begin = std::max(there, times.end);
       if (next_[stage] == 0) { times.begin = begin; }
-      times.end = begin + duration(task.kind);
-      times.busy = times.busy + duration(task.kind);
+      const Time takes = duration(stage, task);
+      times.end = begin + takes;
+      times.busy = times.busy + takes;
       ++times_.done;
       end(stage, task, times.end);
     }
   }
 
   const PipelineSchedule& schedule_;
-  const PipelineDurations& durations_;
+  const std::vector<PipelineDurations>& durations_;  ///< by place
   std::vector<std::uint32_t> entries_;
   std::vector<Time> forward_;   ///< by entry and micro-batch: when it ended
   std::vector<Time> backward_;  ///< of inputs, or whole
@@ -143,6 +148,11 @@ Time PipelineTimes::longest() const {
 }
 
 PipelineTimes pipeline_times(const PipelineSchedule& schedule, const PipelineDurations& durations) {
+  return pipeline_times(schedule, std::vector<PipelineDurations>(schedule.places(), durations));
+}
+
+PipelineTimes pipeline_times(const PipelineSchedule& schedule, const std::vector<PipelineDurations>& durations) {
+  require(durations.size() == schedule.places(), "durations of {} places, of {}", durations.size(), schedule.places());
   return PipelineClock(schedule, durations).run();
 }
 

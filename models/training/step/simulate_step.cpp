@@ -24,11 +24,30 @@ void add_rates(const TrainingSetup& setup, StepResult& result) {
   result.mfu = per_gpu / peak_of(setup.gpu, plan.precision);
 }
 
+Workload workload_of(const TrainingSetup& setup, const PipelineSchedule& schedule, const ComputeProfile& compute) {
+  const StepPieces pieces =
+      step_pieces(setup.model, setup.plan, setup.layers, schedule, setup.gpu, compute, setup.expert_imbalance);
+  return step_workload(setup.plan, schedule, pieces);
+}
+
+StepResult run_step(const TrainingSetup& setup, const Workload& work, const WorkloadPrices& prices,
+                    const ComputeProfile& compute, WorkloadOptions options) {
+  options.interference = compute.interference;
+  StepResult result;
+  result.workload = run_workload(work, prices, options);
+  result.time = with_stragglers(result.workload.time, setup.plan, compute);
+  result.spread = share(result.time - result.workload.time, result.time);
+  result.shares = shares_of(result.workload, result.time);
+  add_rates(setup, result);
+  return result;
+}
+
 }  // namespace
 
-PipelineSchedule schedule_of(const ParallelPlan& plan) {
-  const std::uint32_t chunks = plan.schedule == PipelineKind::zb_v ? 2 : plan.virtual_stages;
-  return pipeline_schedule(plan.schedule, plan.pipeline, chunks, plan.micro_batches());
+Time with_stragglers(Time alike, const ParallelPlan& plan, const ComputeProfile& compute) {
+  const double doublings = std::max(0.0, std::log2(plan.ranks() / 8.0));
+  return alike +
+         Time{static_cast<std::int64_t>(std::llround(static_cast<double>(alike.count()) * compute.spread * doublings))};
 }
 
 PreparedStep::PreparedStep(TrainingSetup setup, CallPricer& pricer)
@@ -39,30 +58,15 @@ PreparedStep::PreparedStep(TrainingSetup setup, CallPricer& pricer)
 }
 
 /// Of all compute profiles the same calls and messages in the same order.
-Workload PreparedStep::workload(const ComputeProfile& compute) const {
-  const StepPieces pieces =
-      step_pieces(setup_.model, setup_.plan, setup_.layers, schedule_, setup_.gpu, compute, setup_.expert_imbalance);
-  return step_workload(setup_.plan, schedule_, pieces);
-}
+Workload PreparedStep::workload(const ComputeProfile& compute) const { return workload_of(setup_, schedule_, compute); }
 
 StepResult PreparedStep::run(const ComputeProfile& compute, const WorkloadOptions& options) const {
-  const Workload work = workload(compute);
-  WorkloadOptions own = options;
-  own.interference = compute.interference;
-  StepResult result;
-  result.workload = run_workload(work, prices_, own);
-  const double doublings = std::max(0.0, std::log2(setup_.plan.ranks() / 8.0));
-  const Time extra{static_cast<std::int64_t>(
-      std::llround(static_cast<double>(result.workload.time.count()) * compute.spread * doublings))};
-  result.time = result.workload.time + extra;
-  result.spread = share(extra, result.time);
-  result.shares = shares_of(result.workload, result.time);
-  add_rates(setup_, result);
-  return result;
+  return run_step(setup_, workload(compute), prices_, compute, options);
 }
 
 StepResult simulate_step(const TrainingSetup& setup, CallPricer& pricer, const WorkloadOptions& options) {
-  return PreparedStep(setup, pricer).run(setup.compute, options);
+  const Workload work = workload_of(setup, schedule_of(setup.plan), setup.compute);
+  return run_step(setup, work, price_all(work, pricer), setup.compute, options);
 }
 
 }  // namespace athanor

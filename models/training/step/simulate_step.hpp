@@ -34,8 +34,8 @@ struct StepResult {
   WorkloadResult workload;    ///< without stragglers
 };
 
-/// The schedule of the setup's pipeline. Throws as pipeline_schedule().
-PipelineSchedule schedule_of(const ParallelPlan& plan);
+/// How long a step takes whose GPUs would take so long if all were alike: see ComputeProfile::spread.
+Time with_stragglers(Time alike, const ParallelPlan& plan, const ComputeProfile& compute);
 
 /// A step whose collectives are priced, to be run with one compute profile after the other. These cost nothing of what
 /// pricing does.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/training/parameter_share.hpp"
 #include "models/training/step/layer_pieces.hpp"
 #include "sim/check.hpp"
 
@@ -29,12 +28,9 @@ Pieces optimizer_of(const std::vector<const ChunkPieces*>& chunks, const Paralle
       held.experts += layer.expert_parameters;
     }
   }
-  const double updated =
-      held.dense / shared_by(plan, dense_replicas(plan)) + held.experts / shared_by(plan, expert_replicas(plan));
-  const double kept = plan.sharding == Sharding::parameters ? updated : held.total();
   WorkPiece piece;
   piece.label = "optimizer";
-  piece.time = time_of(optimizer_work(updated, kept, plan), gpu, profile);
+  piece.time = optimizer_time(held, plan, gpu, profile);
   return {piece};
 }
 
@@ -130,13 +126,12 @@ StepPieces plain_pieces(const std::vector<PlainLayer>& layers, const ParallelPla
 
 }  // namespace
 
-std::vector<std::uint32_t> layers_of_places(std::uint32_t layers, std::uint32_t places) {
-  require(places >= 1 && layers >= places, "{} layers at {} places", layers, places);
-  std::vector<std::uint32_t> counts(places, layers / places);
-  const std::uint32_t more = layers % places;
-  const std::uint32_t first = (places - more) / 2;
-  for (std::uint32_t i = 0; i < more; ++i) { ++counts[first + i]; }
-  return counts;
+Time optimizer_time(const ParameterShare& held, const ParallelPlan& plan, const GpuRates& gpu,
+                    const ComputeProfile& profile) {
+  const double updated =
+      held.dense / shared_by(plan, dense_replicas(plan)) + held.experts / shared_by(plan, expert_replicas(plan));
+  const double kept = plan.sharding == Sharding::parameters ? updated : held.total();
+  return time_of(optimizer_work(updated, kept, plan), gpu, profile);
 }
 
 StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& layers,

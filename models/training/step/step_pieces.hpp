@@ -6,14 +6,11 @@
 #include "models/training/architecture.hpp"
 #include "models/training/compute_profile.hpp"
 #include "models/training/parallel_plan.hpp"
+#include "models/training/parameter_share.hpp"
 #include "models/training/pipeline/schedule.hpp"
 #include "models/training/step/pieces.hpp"
 
 namespace athanor {
-
-/// How many layers each place of the model has. Where places do not divide them, places in the middle have one more:
-/// the first and the last have embedding and output to do, too. Requires at least one layer for each place.
-std::vector<std::uint32_t> layers_of_places(std::uint32_t layers, std::uint32_t places);
 
 /// What the layers of a model are and how long they take on one GPU. `layers`: by place; layers that predict further
 /// tokens are on the last place beside them. Requires contradictions(model, plan) to be empty.
@@ -27,5 +24,9 @@ std::vector<std::uint32_t> layers_of_places(std::uint32_t layers, std::uint32_t 
 StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& layers,
                        const PipelineSchedule& schedule, const GpuRates& gpu, const ComputeProfile& profile,
                        double expert_imbalance);
+
+/// How long the optimizer of a GPU takes that computes with these parameters.
+Time optimizer_time(const ParameterShare& held, const ParallelPlan& plan, const GpuRates& gpu,
+                    const ComputeProfile& profile);
 
 }  // namespace athanor

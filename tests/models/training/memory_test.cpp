@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/training/layer_spread.hpp"
 #include "models/training/parameter_share.hpp"
 #include "tests/models/training/small_models.hpp"
 
@@ -206,13 +207,26 @@ TEST_CASE("the first stage of 1F1B keeps most micro-batches, and the last one th
   ParallelPlan plan;
   plan.pipeline = 4;
   plan.global_batch = 16;
-  const StageMemory fullest = fullest_stage(model, plan);
+  const StageMemory fullest = fullest_stage(model, plan, {2, 2, 2, 2});
   StageLoad first{.layers = {0, 1}, .embedding = true, .output = false, .in_flight = 4, .replicas = 1};
   StageLoad last{.layers = {6, 7}, .embedding = false, .output = true, .in_flight = 1, .replicas = 1};
   const double most = std::max(memory_of(model, plan, first).total(), memory_of(model, plan, last).total());
   CHECK(near(fullest.use.total(), most));
   plan.pipeline = 1;
-  CHECK(near(fullest_stage(model, plan).use.total(), memory_of(model, plan, all_of(model)).total()));
+  CHECK(near(fullest_stage(model, plan, {8}).use.total(), memory_of(model, plan, all_of(model)).total()));
+}
+
+TEST_CASE("a stage holds the layers that its places are given") {
+  const Transformer model = llama(8, 512, 8);
+  ParallelPlan plan;
+  plan.pipeline = 2;
+  plan.global_batch = 2;
+  const StageLoad second{
+      .layers = {1, 2, 3, 4, 5, 6, 7}, .embedding = false, .output = true, .in_flight = 1, .replicas = 1};
+  const StageMemory fullest = fullest_stage(model, plan, {1, 7});
+  CHECK(fullest.stage == 1);
+  CHECK(near(fullest.use.total(), memory_of(model, plan, second).total()));
+  CHECK(fullest_stage(model, plan, {7, 1}).stage == 0);
 }
 
 TEST_CASE("stages of published runs hold what was measured, within 8 %") {
@@ -245,16 +259,17 @@ TEST_CASE("advice is evaluated anew, is for as many GPUs, and fits where anythin
   plan.data = 8;
   plan.micro_batch = 4;
   plan.global_batch = 64;
-  const double before = fullest_stage(model, plan).use.total();
+  const double before = fullest_stage(model, plan, {16}).use.total();
   for (const double bytes : {0.1 * before, 0.5 * before, 0.9 * before}) {
-    const std::vector<MemoryAdvice> advice = memory_advice(model, plan, bytes);
+    const std::vector<MemoryAdvice> advice = memory_advice(model, plan, {16}, bytes);
     REQUIRE_FALSE(advice.empty());
     const bool fits = advice.front().use.total() <= bytes;
     double least = 0;
     for (const MemoryAdvice& change : advice) {
       CAPTURE(change.change);
       CHECK(change.plan.ranks() == plan.ranks());
-      CHECK(change.use.total() == fullest_stage(model, change.plan).use.total());
+      CHECK(change.use.total() ==
+            fullest_stage(model, change.plan, layers_of_places(16, change.plan.pipeline)).use.total());
       CHECK(change.use.total() <= (fits ? bytes : 0.9 * before));
       CHECK(change.use.total() >= least);
       least = change.use.total();

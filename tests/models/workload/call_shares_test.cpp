@@ -50,6 +50,15 @@ TEST_CASE("what one link slows down leaves room on another") {
   CHECK(result[2] == doctest::Approx(1));
 }
 
+TEST_CASE("who is slowed down more on another link is not settled by the first") {
+  // Link 0 would let the two calls of price 2 go at 0.71, of which link 1 has room for 0.45.
+  const std::vector<double> result = speeds({{{0, 1}}, {{0, 1}}, {{0, 0.35}, {1, 1}}, {{1, 0.1}}}, {0, 1, 2, 2, 3});
+  CHECK(result[0] == doctest::Approx(0.25));
+  CHECK(result[1] == doctest::Approx(0.25));
+  CHECK(result[2] == doctest::Approx(0.45));
+  CHECK(result[3] == doctest::Approx(1));
+}
+
 TEST_CASE("calls of one price that run at the same time share with each other") {
   CallShares shares({{{0, 0.8}}});
   REQUIRE(shares.shares_links(0));
