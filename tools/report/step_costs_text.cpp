@@ -24,6 +24,14 @@ std::string energy_text(double joules) {
   return fmt::format("{:.3g} J", joules);
 }
 
+/// An energy as bills say it: "13.6 GWh".
+std::string bill_text(double kwh) {
+  for (const auto& [scale, unit] : {std::pair{1e6, "GWh"}, std::pair{1e3, "MWh"}}) {
+    if (kwh >= scale) { return fmt::format("{:.3g} {}", kwh / scale, unit); }
+  }
+  return fmt::format("{:.3g} kWh", kwh);
+}
+
 /// "12.3" or "12.3 to 31".
 std::string range_text(const UsdRange& range, double factor = 1) {
   if (range.least == range.most) { return fmt::format("{:.3g}", range.least * factor); }
@@ -57,7 +65,7 @@ std::optional<double> steps_of(const StepResult& step, const CostFigures& figure
 
 std::string training_line(const StepResult& step, const StepCosts& costs, double steps) {
   std::string line = fmt::format("#   whole training: {:.3g} days", steps * seconds(step.time) / kSecondsPerDay);
-  if (costs.energy_j) { line += fmt::format(", {:.4g} MWh", steps * *costs.energy_j / kJoulesPerKwh * 1e-3); }
+  if (costs.energy_j) { line += ", " + bill_text(steps * *costs.energy_j / kJoulesPerKwh); }
   if (costs.rent_usd) { line += fmt::format(", {} million USD of rent", range_text(*costs.rent_usd, steps * 1e-6)); }
   return line + "\n";
 }

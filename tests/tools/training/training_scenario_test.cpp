@@ -221,3 +221,14 @@ TEST_CASE("a case trains or does something else") {
       on_dgx(1, gpt(R"({"tensor": 8})"), R"("collective": {"kind": "all_reduce", "sizes": "1MiB"},)");
   CHECK(begins(problem_of(both), "conflict: "));
 }
+
+TEST_CASE("a whole training is told in days, energy and rent, in units that people read") {
+  const Folder folder;
+  const std::string scenario =
+      on_dgx(8, gpt(R"({"tensor": 8, "pipeline": 8})", R"("costs": {"usd_per_gpu_hour": 3, "tokens": 32768000000},)"));
+  const Ran ran = athanor_run({"run", folder.write("s.json", scenario)});
+  REQUIRE(ran.code == 0);
+  CHECK(ran.says("#   whole training: "));
+  CHECK(ran.says(" MWh, "));
+  CHECK(ran.says(" at 3 USD per GPU-hour"));
+}
