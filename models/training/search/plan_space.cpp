@@ -194,7 +194,10 @@ PlanSpace default_space(PlanSpace space, const TrainingSetup& setup, std::uint32
   }
   fill(space.virtual_stages, numbers(2, std::max(2U, most_places(setup.model))));
   fill(space.sharding, {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters});
-  fill(space.recompute, {Recompute::none, Recompute::selective, Recompute::full});
+  if (space.recompute.empty()) {
+    space.recompute = {Recompute::none, Recompute::full};
+    if (setup.model.transformer) { space.recompute.push_back(Recompute::selective); }
+  }
   return space;
 }
 

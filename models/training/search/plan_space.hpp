@@ -33,7 +33,8 @@ struct PlanSpace {
 /// expert: powers of two that divide the experts, and all of them; expert_tensor: 1 and as tensor;
 /// micro_batch: powers of two up to 64; virtual_stages: from 2 on;
 /// schedules: 1f1b, interleaved, zb_h1, zb_h2, zb_v, and for a model with experts dual_pipe (gpipe takes as long as
-/// 1f1b and keeps more); sharding and recompute: all kinds.
+/// 1f1b and keeps more); sharding and recompute: all kinds, but selective recomputation of layers that have no
+/// attention.
 PlanSpace default_space(PlanSpace space, const TrainingSetup& setup, std::uint32_t domain);
 
 /// Plans of a space.

@@ -61,6 +61,20 @@ TEST_CASE("a message takes its latency and its transfer, and pairs that do not m
   CHECK(pricer.price(pairs({{0, 1}, {2, 3}}), 1'000'000_B).time == 102_us);
 }
 
+TEST_CASE("what a pricer has forgotten it simulates again, to the same time") {
+  const Cluster cluster = star(4, 10_GBps, 1_us);
+  CallPricer pricer(settings(cluster));
+  const Workload workload = one_call({{0, 1}, {2, 3}}, 1'000'000_B);
+  const Time time = pricer.price(workload, workload.calls[0]).time;
+  CHECK(pricer.time(workload, workload.calls[0]) == time);
+  CHECK(pricer.simulated() == 1);
+  CHECK(pricer.remembered() >= 4);
+  pricer.forget();
+  CHECK(pricer.remembered() == 0);
+  CHECK(pricer.time(workload, workload.calls[0]) == time);
+  CHECK(pricer.simulated() == 2);
+}
+
 TEST_CASE("of one rank alone nothing is moved") {
   const Cluster cluster = star(4, 10_GBps, 1_us);
   CallPricer pricer(settings(cluster));
