@@ -38,6 +38,7 @@ GpuRates gpu_rates(const std::string& name, const GpuPreset& preset) {
   if (!preset.rent_usd_per_hour.empty()) {
     rates.rent = UsdRange{to_double(preset.rent_usd_per_hour.front()), to_double(preset.rent_usd_per_hour.back())};
   }
+  rates.multiprocessors = preset.multiprocessors;
   return rates;
 }
 
@@ -70,10 +71,14 @@ bool ComputeProfile::covers(const std::string& gpu, Precision precision) const {
 
 namespace {
 
-/// How many times as long a product takes as one without edges.
-double shape_factor(const Kernel& kernel, double shape) {
+/// How many times as long a product takes as an endless one. Blocks compute a tile each, as many at once as there are
+/// multiprocessors: each begins by filling its pipeline, however short k is, and the last wave of blocks is half full
+/// on average (NVIDIA, Matrix Multiplication Background: tiles of 256 x 128 are the most efficient; wave quantization).
+double shape_factor(const Kernel& kernel, double multiprocessors, double depth) {
   if (kernel.m <= 0 || kernel.n <= 0 || kernel.k <= 0) { return 1; }  // its shape is not known
-  return 1 + shape * (1 / kernel.m + 1 / kernel.n + 1 / kernel.k);
+  constexpr double kTile = 128.0 * 256.0;
+  const double tiles = std::max(1.0, kernel.count * kernel.m * kernel.n / kTile);
+  return (1 + depth / kernel.k) * (1 + multiprocessors / (2 * tiles));
 }
 
 double compute_seconds(const Kernel& kernel, const GpuRates& gpu, const ComputeProfile& profile) {
@@ -81,7 +86,7 @@ double compute_seconds(const Kernel& kernel, const GpuRates& gpu, const ComputeP
     case Kernel::Kind::gemm: {
       const ProductEfficiency& efficiency = profile.products(kernel.precision);
       const double rate = peak_of(gpu, kernel.precision) * efficiency.share;
-      return kernel.flops / rate * shape_factor(kernel, efficiency.shape);
+      return kernel.flops / rate * shape_factor(kernel, gpu.multiprocessors, efficiency.depth);
     }
     case Kernel::Kind::attention: return kernel.flops / (peak_of(gpu, kernel.precision) * profile.attention);
     case Kernel::Kind::memory: return 0;
@@ -120,8 +125,9 @@ constexpr Range<Ratio> kMore{{0, 1}, {10, 1}};
 void read_products(ObjectReader& reader, ProductEfficiency& products) {
   read_number(reader, "share", products.share, "Of the peak, that the largest products of matrices reach (default 0.7)",
               kShare);
-  read_number(reader, "shape", products.shape,
-              "Elements: half of that is lost where 1/m + 1/n + 1/k = 1/shape (default 300)", {{0, 1}, {100'000, 1}});
+  read_number(reader, "depth", products.depth,
+              "Elements: half of that is lost where rows times columns sum over as few (default 250)",
+              {{0, 1}, {100'000, 1}});
 }
 
 Names<Precision> precision_names() {

@@ -27,6 +27,7 @@ struct GpuRates {
   double power_w = 0;                 ///< 0: not known
   double idle_w = 0;                  ///< nothing runs on it; 0: not known
   std::optional<UsdRange> rent;       ///< per hour
+  double multiprocessors = 0;         ///< 0: not known
 };
 
 GpuRates gpu_rates(const std::string& name, const GpuPreset& preset);
@@ -38,11 +39,12 @@ double peak_of(const GpuRates& gpu, Precision precision);
 /// How much of a peak products of matrices reach.
 struct ProductEfficiency {
   double share = 0.7;  ///< of the largest
-  double shape = 300;  ///< elements: half of it is lost where 1/m + 1/n + 1/k = 1/shape
+  double depth = 250;  ///< elements: half of it is lost where the inner side k is as short
 };
 
 /// How much of a GPU a generation of software reaches: calibrated from published steps.
-/// t(gemm) = flops / peak(precision) / share x (1 + shape (1/m + 1/n + 1/k)), and not less than its bytes take;
+/// t(gemm) = flops / peak(precision) / share x (1 + depth/k) x (1 + multiprocessors / 2 tiles), a tile being 128 x 256
+/// elements of what comes out, and not less than its bytes take;
 /// t(attention) = flops / (peak attention), and not less; t(memory) = bytes / (bandwidth memory); each + overhead.
 struct ComputeProfile {
   std::string name = "none";

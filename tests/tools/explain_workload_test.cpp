@@ -15,7 +15,7 @@ std::string gpt_on_dgx(std::uint32_t nodes, const std::string& parallel, const s
   return fmt::format(
       R"({{"cluster": {{"node": "DGX-H100", "nodes": {}, "fabric": {{"kind": "star", "switch": "QM9700"}}}}, {}
            "training": {{"model": "GPT-3-175B", "micro_batch": 1, "global_batch": 16, "sequence": 2048,
-             "compute": {{"gemm": {{"share": 1, "shape": 0}}, "attention": 1, "memory": 1}}, "parallel": {}}}}})",
+             "compute": {{"gemm": {{"share": 1, "depth": 0}}, "attention": 1, "memory": 1}}, "parallel": {}}}}})",
       nodes, more, parallel);
 }
 

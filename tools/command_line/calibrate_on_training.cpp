@@ -51,7 +51,7 @@ ComputeProfile start_of(const Invocation& invocation, const MeasuredSteps& steps
 
 ComputeFitSettings settings_of(const Invocation& invocation, Precision precision) {
   ComputeFitSettings settings;
-  if (invocation.has("quick")) { settings.evaluations = 30; }
+  if (invocation.has("quick")) { settings.rounds = 2; }
   if (!invocation.has("free")) { return settings; }
   settings.free = words_of("calibrate", "free", invocation.text("free"));
   std::vector<std::string> known;
@@ -91,7 +91,7 @@ std::string errors_line(const char* what, const MeasuredSteps& steps) {
 double rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
 Json products_json(const ProductEfficiency& products) {
-  return {{"share", rounded(products.share)}, {"shape", rounded(products.shape)}};
+  return {{"share", rounded(products.share)}, {"depth", rounded(products.depth)}};
 }
 
 Json profile_json(const Invocation& invocation, const ComputeFit& fit, const MeasuredSteps& steps,
@@ -139,13 +139,13 @@ ExitCode calibrate_on_training(const Invocation& invocation, const Streams& stre
   Json errors = {{"fitted", errors_json(steps)}, {"scaling", errors_json(anchored_series(steps))}};
   if (holds_out(invocation, "rows")) {
     progress.show("calibrating: without every other step");
-    const MeasuredSteps held = hold_out_rows(steps, start, settings);
+    const MeasuredSteps held = hold_out_rows(steps, fit.profile, start, settings);
     summary += errors_line("rows held out", held);
     errors["rows_held_out"] = errors_json(held);
   }
   if (holds_out(invocation, "models")) {
     progress.show("calibrating: without one model");
-    const MeasuredSteps held = hold_out_models(steps, start, settings);
+    const MeasuredSteps held = hold_out_models(steps, fit.profile, start, settings);
     summary += errors_line("model held out", held);
     errors["model_held_out"] = errors_json(held);
   }

@@ -60,6 +60,7 @@ void read_fields(ObjectReader& reader, GpuPreset& gpu) {
   reader.optional("idle_w", gpu.idle_w, "Watts while nothing runs on it", {1, 100'000});
   reader.optional("rent_usd_per_hour", gpu.rent_usd_per_hour, "Of one: the cheapest offer, and the dearest",
                   {{0, 1}, {1'000'000, 1}});
+  reader.optional("multiprocessors", gpu.multiprocessors, "Streaming multiprocessors, or compute units", {1, 10'000});
 }
 
 void read_fields(ObjectReader& reader, NicPreset& nic) {

@@ -44,6 +44,7 @@ struct GpuPreset {
   std::uint32_t power_w = 0;                ///< watts; 0: not known
   std::uint32_t idle_w = 0;                 ///< the same while nothing runs on it
   std::vector<Ratio> rent_usd_per_hour;     ///< of one, from the cheapest offer to the dearest; empty: not known
+  std::uint32_t multiprocessors = 0;        ///< blocks of a kernel that run at once, one on each; 0: not known
   bool gpu_direct = true;                   ///< NICs may read and write its memory
   bool peer_access = true;                  ///< other GPUs may over PCIe
   Provenance provenance;

@@ -24,7 +24,7 @@ GpuRates small_gpu() {
 
 ComputeProfile exact() {
   ComputeProfile profile;
-  profile.gemm = {.share = 1, .shape = 0};
+  profile.gemm = {.share = 1, .depth = 0};
   profile.attention = 1;
   profile.memory = 1;
   return profile;
@@ -43,25 +43,40 @@ Time picoseconds(double seconds) { return Time{std::llround(seconds * 1e12)}; }
 
 }  // namespace
 
-TEST_CASE(
-    "a product takes its operations over the peak, and loses half where its inverse sides add up to that of shape") {
+TEST_CASE("a product takes its operations over the peak, and loses half where its inner side is as short as depth") {
   ComputeProfile profile = exact();
   for (const double side : {64.0, 300.0, 4096.0}) {
     const Kernel kernel = product(side, 2 * side, 3 * side);
     CHECK(time_of(kernel, small_gpu(), profile) == picoseconds(kernel.flops / 1e12));
     profile.gemm.share = 0.5;
     CHECK(time_of(kernel, small_gpu(), profile) == picoseconds(2 * kernel.flops / 1e12));
-    profile.gemm.shape = 1 / (1 / side + 1 / (2 * side) + 1 / (3 * side));
+    profile.gemm.depth = 3 * side;
     CHECK(microseconds(time_of(kernel, small_gpu(), profile)) == doctest::Approx(4 * kernel.flops / 1e6).epsilon(1e-9));
     profile = exact();
   }
+}
+
+TEST_CASE("half of the last wave of tiles is lost, and products side by side share waves") {
+  GpuRates gpu = small_gpu();
+  gpu.multiprocessors = 132;
+  const auto longer = [&](Kernel kernel, double count) {
+    kernel.count = count;
+    kernel.flops *= count;
+    return microseconds(time_of(kernel, gpu, exact())) / (kernel.flops / 1e6);
+  };
+  const Kernel waves = product(128 * 11, 256 * 12, 4096);  // 132 tiles: one wave
+  CHECK(longer(waves, 1) == doctest::Approx(1.5));
+  CHECK(longer(waves, 5) == doctest::Approx(1.1));
+  CHECK(longer(product(64, 64, 4096), 1) == doctest::Approx(1 + 132 / 2.0));  // one tile at least
+  gpu.multiprocessors = 0;
+  CHECK(longer(waves, 1) == doctest::Approx(1));
 }
 
 TEST_CASE("narrow products have a peak and an efficiency of their own") {
   ComputeProfile profile = exact();
   const Kernel kernel = product(1000, 1000, 1000, Precision::fp8);
   CHECK(time_of(kernel, small_gpu(), profile) == 1_ms);
-  profile.narrow[Precision::fp8] = {.share = 0.25, .shape = 0};
+  profile.narrow[Precision::fp8] = {.share = 0.25, .depth = 0};
   CHECK(time_of(kernel, small_gpu(), profile) == 4_ms);
   CHECK(time_of(product(1000, 1000, 1000), small_gpu(), profile) == 2_ms);
 }
@@ -92,7 +107,7 @@ TEST_CASE("attention reaches its share of the peak of what it is computed in") {
 
 TEST_CASE("a product whose shape is not known loses nothing to it") {
   ComputeProfile profile = exact();
-  profile.gemm.shape = 1000;
+  profile.gemm.depth = 1000;
   Kernel kernel{.kind = Kernel::Kind::gemm, .label = ""};
   kernel.flops = 1e9;
   CHECK(time_of(kernel, small_gpu(), profile) == 1_ms);
@@ -110,7 +125,7 @@ TEST_CASE("fp16 is as fast as bf16 where only that is known, and what a GPU has 
 TEST_CASE("larger tensor groups waste more of products, since their sides are shorter") {
   const Transformer model = llama(1, 4096, 32);
   ComputeProfile profile = exact();
-  profile.gemm.shape = 300;
+  profile.gemm.depth = 300;
   Time before;
   for (const std::uint32_t tensor : {1U, 2U, 4U, 8U}) {
     ParallelPlan plan;

@@ -16,7 +16,7 @@ using namespace athanor;
 namespace {
 
 /// Peaks are those of the preset: 1e12 FLOP/s a hundredth of 989.
-constexpr const char* kCompute = R"("compute": {"gemm": {"share": 1, "shape": 0}, "attention": 1, "memory": 1})";
+constexpr const char* kCompute = R"("compute": {"gemm": {"share": 1, "depth": 0}, "attention": 1, "memory": 1})";
 
 /// On DGX H100.
 std::string on_dgx(std::uint32_t nodes, const std::string& training, const std::string& more = "") {

@@ -20,7 +20,7 @@ std::string step(const std::string& more, const std::string& cases = "") {
   return fmt::format(
       R"({{"cluster": {{"node": "DGX-H100", "nodes": 1}},
            "training": {{"model": {{"layers": [{}]}}, "micro_batch": 1, "global_batch": 1,
-             "compute": {{"gemm": {{"share": 1, "shape": 0}}, "attention": 1, "memory": 1}}, "parallel": {{"data": 1}}{}}}{}}})",
+             "compute": {{"gemm": {{"share": 1, "depth": 0}}, "attention": 1, "memory": 1}}, "parallel": {{"data": 1}}{}}}{}}})",
       layers, more, cases);
 }
 

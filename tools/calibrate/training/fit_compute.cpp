@@ -32,17 +32,88 @@ double robust(double log_ratio) {
   return 2 * kWidth * kWidth * (std::sqrt(1 + scaled * scaled) - 1);
 }
 
-double loss_of(const MeasuredSteps& steps) {
+/// `seconds_of`: what each step takes.
+template <class SecondsOf>
+double loss_of(const MeasuredSteps& steps, const SecondsOf& seconds_of) {
   double sum = 0;
-  for (const MeasuredStep& each : steps) { sum += robust(std::log(seconds(each.simulated) / seconds(each.measured))); }
+  for (const MeasuredStep& each : steps) { sum += robust(std::log(seconds_of(each) / seconds(each.measured))); }
   return sum / static_cast<double>(steps.size());
 }
 
-/// Steps of `judged`, by a fit on the others.
-void judge(const MeasuredSteps& others, MeasuredSteps& judged, const ComputeProfile& start,
+/// The figures that may change, from a start on, and how far they went from there.
+class Search {
+ public:
+  Search(Precision precision, const ComputeProfile& start, const ComputeFitSettings& settings)
+      : settings_(settings), start_(start), figures_(compute_figures(precision)) {
+    if (!settings.free.empty()) {
+      std::erase_if(figures_, [&](const Figure& each) {
+        return std::count(settings.free.begin(), settings.free.end(), each.name) == 0;
+      });
+    }
+    for (const Figure& each : figures_) {
+      // Of what the start takes for nothing it does not tell how much there is of it, and pulls to nothing.
+      const double from = each.get(start) > 0 ? each.get(start) : std::sqrt(each.least * each.most);
+      ranges_.push_back({std::clamp(from, each.least, each.most), each.least, each.most});
+    }
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const Figure& each : figures_) { names.push_back(each.name); }
+    return names;
+  }
+  bool frees(const std::string& name) const {
+    return std::any_of(figures_.begin(), figures_.end(), [&](const Figure& each) { return each.name == name; });
+  }
+  double pull(const ComputeProfile& profile) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < figures_.size(); ++i) {
+      if (figures_[i].get(start_) <= 0) { continue; }
+      sum += std::pow(std::log(figures_[i].get(profile) / ranges_[i].start), 2);
+    }
+    return settings_.pull * 1e-2 * sum;
+  }
+
+  /// Half the way from one to the other, on the logarithms.
+  ComputeProfile between(const ComputeProfile& one, const ComputeProfile& other) const {
+    ComputeProfile profile = one;
+    for (std::size_t i = 0; i < figures_.size(); ++i) {
+      const double from = std::max(figures_[i].get(one), ranges_[i].least);
+      figures_[i].set(profile, std::sqrt(from * figures_[i].get(other)));
+    }
+    return profile;
+  }
+
+  /// By estimates from steps that were simulated with `with`.
+  ComputeProfile best(const MeasuredSteps& steps, const ComputeProfile& with) const {
+    const auto error = [&](const std::vector<double>& values) {
+      const ComputeProfile profile = at(values);
+      return pull(profile) + loss_of(steps, [&](const MeasuredStep& each) {
+               return estimated_seconds(*each.kernels, each.simulated, each.gpus, with, profile);
+             });
+    };
+    return at(least_error(ranges_, 1.15, settings_.evaluations, error, SearchMethod::subplex));
+  }
+
+ private:
+  ComputeProfile at(const std::vector<double>& values) const {
+    ComputeProfile profile = start_;
+    for (std::size_t i = 0; i < figures_.size(); ++i) { figures_[i].set(profile, values[i]); }
+    return profile;
+  }
+
+  const ComputeFitSettings& settings_;
+  ComputeProfile start_;
+  std::vector<Figure> figures_;
+  std::vector<SearchRange> ranges_;
+};
+
+Precision precision_of(const MeasuredSteps& steps) { return steps.front().step->setup().plan.precision; }
+
+/// Steps of `judged`, by a fit on the others, which were simulated with `with`.
+void judge(const MeasuredSteps& others, MeasuredSteps& judged, const ComputeProfile& with, const ComputeProfile& start,
            const ComputeFitSettings& settings) {
-  MeasuredSteps fitted = others;
-  simulate(judged, fit_compute(fitted, start, settings).profile);
+  simulate(judged, Search(precision_of(others), start, settings).best(others, with));
 }
 
 }  // namespace
@@ -53,42 +124,43 @@ std::vector<Figure> compute_figures(Precision precision) {
     return narrow ? profile.narrow.try_emplace(precision, profile.gemm).first->second : profile.gemm;
   };
   return {figure("gemm.share", 0.2, 1, [=](ComputeProfile& p) -> double& { return products(p).share; }),
-          figure("gemm.shape", 20, 4000, [=](ComputeProfile& p) -> double& { return products(p).shape; }),
+          figure("gemm.depth", 20, 4000, [=](ComputeProfile& p) -> double& { return products(p).depth; }),
           figure("attention", 0.05, 0.9, [](ComputeProfile& p) -> double& { return p.attention; }),
           figure("memory", 0.2, 1, [](ComputeProfile& p) -> double& { return p.memory; }),
           figure("spread", 0.0005, 0.03, [](ComputeProfile& p) -> double& { return p.spread; }),
-          figure("interference", 0.001, 0.5, [](ComputeProfile& p) -> double& { return p.interference; })};
+          figure("interference", 0.01, 2, [](ComputeProfile& p) -> double& { return p.interference; })};
 }
 
 ComputeFit fit_compute(MeasuredSteps& steps, const ComputeProfile& start, const ComputeFitSettings& settings) {
   require(!steps.empty(), "nothing to fit");
-  std::vector<Figure> figures = compute_figures(steps.front().step->setup().plan.precision);
-  if (!settings.free.empty()) {
-    std::erase_if(figures, [&](const Figure& each) {
-      return std::count(settings.free.begin(), settings.free.end(), each.name) == 0;
-    });
-  }
-  ComputeFit fit{start, {}, 0};
-  std::vector<SearchRange> ranges;
-  for (const Figure& each : figures) {
-    ranges.push_back({std::clamp(each.get(start), each.least, each.most), each.least, each.most});
-    fit.free.push_back(each.name);
-  }
-  const auto set = [&](const std::vector<double>& values) {
-    for (std::size_t i = 0; i < figures.size(); ++i) { figures[i].set(fit.profile, values[i]); }
-    simulate(steps, fit.profile);
-    return loss_of(steps);
+  const Search search(precision_of(steps), start, settings);
+  const bool slowed = search.frees("interference");
+  const auto loss = [&](const ComputeProfile& profile) {
+    return search.pull(profile) + loss_of(steps, [](const MeasuredStep& each) { return seconds(each.simulated.time); });
   };
-  const auto error = [&](const std::vector<double>& values) {
-    double pull = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) { pull += std::pow(std::log(values[i] / ranges[i].start), 2); }
-    return set(values) + settings.pull * 1e-2 * pull;
-  };
-  fit.loss = set(least_error(ranges, 1.15, settings.evaluations, error, SearchMethod::quadratic));
+  simulate(steps, start, slowed);
+  ComputeFit fit{start, search.names(), loss(start)};
+  MeasuredSteps simulated = steps;
+  ComputeProfile next = search.best(simulated, fit.profile);
+  for (int round = 0; round < settings.rounds; ++round) {
+    simulate(steps, next, slowed);
+    const double found = loss(next);
+    if (found >= fit.loss) {  // too far for the estimates
+      next = search.between(fit.profile, next);
+      continue;
+    }
+    const bool settled = found > 0.99 * fit.loss;
+    fit.profile = next;
+    fit.loss = found;
+    simulated = steps;
+    if (settled) { break; }
+    next = search.best(simulated, fit.profile);
+  }
+  steps = simulated;
   return fit;
 }
 
-MeasuredSteps hold_out_rows(const MeasuredSteps& steps, const ComputeProfile& start,
+MeasuredSteps hold_out_rows(const MeasuredSteps& steps, const ComputeProfile& with, const ComputeProfile& start,
                             const ComputeFitSettings& settings) {
   MeasuredSteps result;
   for (const std::size_t parity : {0U, 1U}) {
@@ -96,13 +168,13 @@ MeasuredSteps hold_out_rows(const MeasuredSteps& steps, const ComputeProfile& st
     MeasuredSteps judged;
     for (std::size_t i = 0; i < steps.size(); ++i) { (i % 2 == parity ? judged : others).push_back(steps[i]); }
     if (others.empty() || judged.empty()) { return {}; }
-    judge(others, judged, start, settings);
+    judge(others, judged, with, start, settings);
     result.insert(result.end(), judged.begin(), judged.end());
   }
   return result;
 }
 
-MeasuredSteps hold_out_models(const MeasuredSteps& steps, const ComputeProfile& start,
+MeasuredSteps hold_out_models(const MeasuredSteps& steps, const ComputeProfile& with, const ComputeProfile& start,
                               const ComputeFitSettings& settings) {
   std::set<std::string> models;
   for (const MeasuredStep& each : steps) { models.insert(each.model); }
@@ -112,7 +184,7 @@ MeasuredSteps hold_out_models(const MeasuredSteps& steps, const ComputeProfile& 
     MeasuredSteps others;
     MeasuredSteps judged;
     for (const MeasuredStep& each : steps) { (each.model == model ? judged : others).push_back(each); }
-    judge(others, judged, start, settings);
+    judge(others, judged, with, start, settings);
     result.insert(result.end(), judged.begin(), judged.end());
   }
   return result;
@@ -132,10 +204,10 @@ MeasuredSteps anchored_series(const MeasuredSteps& steps) {
   for (auto& [key, members] : series) {
     std::stable_sort(members.begin(), members.end(),
                      [](const MeasuredStep& a, const MeasuredStep& b) { return a.gpus < b.gpus; });
-    const double scale = seconds(members.front().measured) / seconds(members.front().simulated);
+    const double scale = seconds(members.front().measured) / seconds(members.front().simulated.time);
     for (MeasuredStep& each : members) {
       if (each.gpus == members.front().gpus) { continue; }
-      each.simulated = Time{static_cast<std::int64_t>(static_cast<double>(each.simulated.count()) * scale)};
+      each.simulated.time = Time{std::llround(static_cast<double>(each.simulated.time.count()) * scale)};
       result.push_back(each);
     }
   }

@@ -26,7 +26,7 @@ double nearest_rank(const std::vector<double>& sorted, double share) {
 
 }  // namespace
 
-double MeasuredStep::error() const { return std::abs(seconds(simulated) / seconds(measured) - 1); }
+double MeasuredStep::error() const { return std::abs(seconds(simulated.time) / seconds(measured) - 1); }
 
 MeasuredSteps measured_steps(const std::vector<Scenario>& scenarios) {
   MeasuredSteps steps;
@@ -41,21 +41,38 @@ MeasuredSteps measured_steps(const std::vector<Scenario>& scenarios) {
                        setup.plan.ranks(),
                        *each.training->measured,
                        std::make_shared<const PreparedStep>(setup, pricer),
+                       std::make_shared<const StepKernels>(setup),
                        {}});
     }
   }
   return steps;
 }
 
-void simulate(MeasuredSteps& steps, const ComputeProfile& profile) {
+namespace {
+
+SimulatedStep simulated(const PreparedStep& step, const ComputeProfile& profile, bool slowed) {
   WorkloadOptions options;
   options.critical_path = false;
+  const StepResult result = step.run(profile, options);
+  SimulatedStep simulated{result.time, result.shares.all_exposed(), 0};
+  if (slowed) {
+    constexpr double kMore = 0.1;
+    ComputeProfile other = profile;
+    other.interference += kMore;
+    simulated.slowed = (seconds(step.run(other, options).time) / seconds(result.time) - 1) / kMore;
+  }
+  return simulated;
+}
+
+}  // namespace
+
+void simulate(MeasuredSteps& steps, const ComputeProfile& profile, bool slowed) {
   const std::size_t parts = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::future<void>> running;
   for (std::size_t part = 0; part < parts; ++part) {
     running.push_back(std::async(std::launch::async, [&, part] {
       for (std::size_t i = part; i < steps.size(); i += parts) {
-        steps[i].simulated = steps[i].step->run(profile, options).time;
+        steps[i].simulated = simulated(*steps[i].step, profile, slowed);
       }
     }));
   }

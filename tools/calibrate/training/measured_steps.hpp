@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/training/step/simulate_step.hpp"
+#include "tools/calibrate/training/step_estimate.hpp"
 #include "tools/scenario/scenario.hpp"
 
 namespace athanor {
@@ -17,7 +18,8 @@ struct MeasuredStep {
   std::uint32_t gpus = 1;
   Time measured;
   std::shared_ptr<const PreparedStep> step;
-  Time simulated;  ///< by the profile last asked for
+  std::shared_ptr<const StepKernels> kernels;
+  SimulatedStep simulated;  ///< by the profile last asked for
 
   /// |simulated / measured - 1|.
   double error() const;
@@ -27,8 +29,9 @@ using MeasuredSteps = std::vector<MeasuredStep>;
 /// The cases of these scenarios that train and say what a step took. Throws as PreparedStep.
 MeasuredSteps measured_steps(const std::vector<Scenario>& scenarios);
 
-/// Fills in `simulated` of all, on as many threads as there are processors.
-void simulate(MeasuredSteps& steps, const ComputeProfile& profile);
+/// Fills in `simulated` of all, on as many threads as there are processors. `slowed`: that, too, by a second
+/// simulation.
+void simulate(MeasuredSteps& steps, const ComputeProfile& profile, bool slowed = false);
 
 /// Of |error|: median and 90th percentile by nearest rank.
 struct StepErrors {
