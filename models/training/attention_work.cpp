@@ -98,7 +98,8 @@ void add_grouped(const Transformer& model, const HeadShare& share, const WorkSiz
               .tokens = sizes.tokens,
               .in = static_cast<double>(model.hidden),
               .out = share.queries() + share.keys() + share.values(),
-              .biases = biases},
+              .biases = biases,
+              .gathers_in = true},
              sizes, work);
   if (model.attention.norms) { add_norm("head norms", turned, sizes, work); }
   if (model.positions == 0) { add_memory("rotary", 2 * turned * sizes.element, 2 * turned * sizes.element, work); }
@@ -151,7 +152,8 @@ void add_attention(const Transformer& model, const ParallelPlan& plan, std::uint
               .tokens = sizes.tokens,
               .in = share.outputs(),
               .out = static_cast<double>(model.hidden),
-              .biases = model.biases},
+              .biases = model.biases,
+              .gathers_out = true},
              sizes, work);
 }
 

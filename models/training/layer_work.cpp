@@ -61,7 +61,7 @@ void add_experts(const Transformer& model, const ParallelPlan& plan, const WorkS
   // What comes from several ranks is sorted by the local experts, and back.
   const double sorting = plan.expert > 1 && local > 1 ? 2 * routed * model.hidden * sizes.element : 0;
   add_memory("sorting by expert", sorting, sorting, work);
-  add_mlp(model, sizes, static_cast<double>(experts.ffn) / plan.expert_tensor, routed / local, local, work);
+  add_mlp(model, sizes, static_cast<double>(experts.ffn) / plan.expert_tensor, routed / local, local, false, work);
   add_memory("sorting by expert", sorting, sorting, work);
 }
 
@@ -104,10 +104,10 @@ LayerWork unfinished(const Transformer& model, const ParallelPlan& plan, std::ui
     add_router(model, sizes, work.before_mlp);
     add_experts(model, plan, sizes, work.mlp);
     const double shared = static_cast<double>(model.experts->shared_ffn) / plan.tensor;
-    if (shared > 0) { add_mlp(model, sizes, shared, sizes.tokens, 1, work.shared); }
+    if (shared > 0) { add_mlp(model, sizes, shared, sizes.tokens, 1, true, work.shared); }
     add_unpermutation(model, sizes, work.after_mlp);
   } else {
-    add_mlp(model, sizes, static_cast<double>(model.ffn) / plan.tensor, sizes.tokens, 1, work.mlp);
+    add_mlp(model, sizes, static_cast<double>(model.ffn) / plan.tensor, sizes.tokens, 1, true, work.mlp);
   }
   add_norms(more_norms - more_norms / 2, model, sizes, work.after_mlp);
   add_residual(model, plan, work.after_mlp);
@@ -174,8 +174,11 @@ PhasedKernels output_work(const Transformer& model, const ParallelPlan& plan) {
              sizes, work);
   // Logits to fp32 (2 + 4 bytes), their maximum (4), exponentials read and written (8), their sum (4); backward takes
   // exponentials to gradients of logits (4 + 2), as megatron/core/tensor_parallel/cross_entropy.py without fusion.
+  // Fused (flash-attention's xentropy, Liger): read once, and in backward read and overwritten.
   const double logits = sizes.tokens * vocabulary;
-  add_memory("loss", logits * (sizes.element + 20), logits * (4 + sizes.element), work);
+  const double forward = plan.fused_loss ? sizes.element : sizes.element + 20;
+  const double backward = plan.fused_loss ? 2 * sizes.element : 4 + sizes.element;
+  add_memory("loss", logits * forward, logits * backward, work);
   turn_round(work);
   return work;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/time.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {
@@ -63,6 +64,7 @@ struct ParallelPlan {
   bool overlap_parameters = false;  ///< all-gather beside forward
   bool overlap_pipeline = true;     ///< activations are sent beside computing
   bool fused_attention = true;      ///< FlashAttention and its kin; else scores are made, kept and read (before 2022)
+  bool fused_loss = false;          ///< one kernel reads logits, another makes gradients of them in their place
   bool dropout = false;             ///< masks are made and kept
   Recompute recompute = Recompute::none;
   std::uint32_t recompute_layers = 0;  ///< full, of each stage (or chunk): so many; 0: all
@@ -71,6 +73,9 @@ struct ParallelPlan {
   Bytes bucket{40'000'000};          ///< of gradients that are reduced at once
   std::uint32_t gradient_bytes = 4;  ///< of a gradient that is reduced
   std::uint32_t prefetch = 1;        ///< layers that are gathered ahead (sharding parameters)
+  std::uint32_t shard_calls = 1;     ///< in which a layer is gathered, and reduced (sharding gradients, parameters)
+  bool gather_again = false;         ///< for recomputing and for backward apart (sharding parameters)
+  Time host_per_rank{};              ///< before each of these calls, for each of its ranks: what the host takes
 
   std::uint32_t ranks() const { return tensor * context * pipeline * data; }
   std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }

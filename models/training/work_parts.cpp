@@ -42,6 +42,15 @@ void add_memory(const char* label, double forward_bytes, double backward_bytes, 
 
 namespace {
 
+/// Read wide, written narrow twice, as it is and transposed, since the product of the other phase takes that. Of what
+/// is gathered each rank casts its own part, before; what is gathered is read once more, to be transposed.
+Kernel cast(double elements, bool gathered, const WorkSizes& sizes) {
+  const double narrow = bytes_of(sizes.matrix);
+  const double ranks = sizes.tokens / sizes.norm_tokens;
+  if (!gathered || ranks == 1) { return memory("cast", elements * (sizes.element + 2 * narrow)); }
+  return memory("cast", elements * ((sizes.element + narrow) / ranks + 2 * narrow));
+}
+
 /// The product that gives gradients of weights is added to those of earlier micro-batches: read and written.
 Kernel weight_gemm(const LinearWork& linear, Precision precision, double gradient) {
   Kernel kernel = gemm(linear.label, precision, linear.count, linear.out, linear.in, linear.tokens);
@@ -56,11 +65,9 @@ void add_linear(const LinearWork& linear, const WorkSizes& sizes, PhasedKernels&
   const Precision precision = linear.wide ? sizes.wide : sizes.matrix;
   const double in = linear.count * linear.tokens * linear.in;
   const double out = linear.count * linear.tokens * linear.out;
-  // Cast: read wide, written narrow twice, as it is and transposed, since the product of the other phase takes that.
-  const double cast = sizes.element + 2 * bytes_of(precision);
-  if (sizes.casts && !linear.wide) { work.forward.push_back(memory("cast", in * cast)); }
+  if (sizes.casts && !linear.wide) { work.forward.push_back(cast(in, linear.gathers_in, sizes)); }
   work.forward.push_back(gemm(linear.label, precision, linear.count, linear.tokens, linear.out, linear.in));
-  if (sizes.casts && !linear.wide) { work.backward_input.push_back(memory("cast", out * cast)); }
+  if (sizes.casts && !linear.wide) { work.backward_input.push_back(cast(out, linear.gathers_out, sizes)); }
   work.backward_input.push_back(gemm(linear.label, precision, linear.count, linear.tokens, linear.in, linear.out));
   work.backward_weight.push_back(weight_gemm(linear, precision, sizes.gradient));
   if (linear.biases) { work.backward_weight.push_back(memory("bias gradients", out * sizes.element)); }
@@ -78,16 +85,27 @@ void add_residual(const Transformer& model, const ParallelPlan& plan, PhasedKern
   if (plan.dropout) { add_memory("dropout", 0, elements * (2 * sizes.element + 1), work); }
 }
 
-void add_mlp(const Transformer& model, const WorkSizes& sizes, double ffn, double tokens, double count,
+void add_mlp(const Transformer& model, const WorkSizes& sizes, double ffn, double tokens, double count, bool gathers,
              PhasedKernels& work) {
   const double hidden = model.hidden;
   const double halves = model.gated ? 2 : 1;
   const double elements = count * tokens * ffn;
-  add_linear(
-      {.label = "mlp up", .tokens = tokens, .in = hidden, .out = halves * ffn, .count = count, .biases = model.biases},
-      sizes, work);
+  add_linear({.label = "mlp up",
+              .tokens = tokens,
+              .in = hidden,
+              .out = halves * ffn,
+              .count = count,
+              .biases = model.biases,
+              .gathers_in = gathers},
+             sizes, work);
   add_memory("activation", (halves + 1) * elements * sizes.element, (2 * halves + 1) * elements * sizes.element, work);
-  add_linear({.label = "mlp down", .tokens = tokens, .in = ffn, .out = hidden, .count = count, .biases = model.biases},
+  add_linear({.label = "mlp down",
+              .tokens = tokens,
+              .in = ffn,
+              .out = hidden,
+              .count = count,
+              .biases = model.biases,
+              .gathers_out = gathers},
              sizes, work);
 }
 

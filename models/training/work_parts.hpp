@@ -24,7 +24,9 @@ struct LinearWork {
   double out = 0;
   double count = 1;
   bool biases = false;
-  bool wide = false;  ///< never in fp8 or fp4
+  bool wide = false;         ///< never in fp8 or fp4
+  bool gathers_in = false;   ///< what comes in, forward, is collected from tensor ranks that share its tokens
+  bool gathers_out = false;  ///< the gradient of what goes out, backward
 };
 void add_linear(const LinearWork& linear, const WorkSizes& sizes, PhasedKernels& work);
 
@@ -41,8 +43,9 @@ void add_residual(const Transformer& model, const ParallelPlan& plan, PhasedKern
 /// From norms to the output projection, all but these two: projections and attention.
 void add_attention(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer, PhasedKernels& work);
 
-/// An MLP whose parts hold `ffn` elements each, `count` of them (experts) with `tokens` each.
-void add_mlp(const Transformer& model, const WorkSizes& sizes, double ffn, double tokens, double count,
+/// An MLP whose parts hold `ffn` elements each, `count` of them (experts) with `tokens` each; `gathers`: from tensor
+/// ranks.
+void add_mlp(const Transformer& model, const WorkSizes& sizes, double ffn, double tokens, double count, bool gathers,
              PhasedKernels& work);
 
 }  // namespace athanor

@@ -63,6 +63,14 @@ void read_data(ObjectReader& reader, ParallelPlan& plan) {
   reader.optional("bucket", plan.bucket, "Of gradients that are reduced at once", {Bytes{1}});
   reader.optional("gradient_bytes", plan.gradient_bytes, "Of a gradient that is reduced: 2 or 4", {2, 4});
   reader.optional("prefetch", plan.prefetch, "Layers whose parameters are gathered ahead", {0, 1024});
+  reader.optional(
+      "shard_calls", plan.shard_calls,
+      "Calls in which a layer's parameters are gathered and its gradients reduced (sharding gradients, parameters)",
+      {1, 1024});
+  reader.optional("gather_again", plan.gather_again,
+                  "Parameters are gathered for recomputing, and once more for backward (sharding parameters)");
+  reader.optional("host_per_rank", plan.host_per_rank,
+                  "What the host takes before each such call, for each of its ranks");
   reader.optional("overlap_gradients", plan.overlap_gradients, "Gradients are reduced beside backward");
   reader.optional("overlap_parameters", plan.overlap_parameters, "Parameters are gathered beside forward");
 }
@@ -80,6 +88,7 @@ void read_plan(ObjectReader& reader, TrainingText& text) {
                   {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}});
   reader.optional("recompute_layers", plan.recompute_layers, "Full: so many of each stage's chunk; 0: all", {0, 4096});
   reader.optional("fused_attention", plan.fused_attention, "FlashAttention and its kin; else scores are made and kept");
+  reader.optional("fused_loss", plan.fused_loss, "Logits are read once, and overwritten by their gradients");
   reader.optional("dropout", plan.dropout, "Masks are made and kept");
   reader.optional("layers", text.layers, "Of each chunk in the order of the model; absent: spread evenly", {0, 65536});
 }

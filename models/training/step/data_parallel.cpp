@@ -83,12 +83,23 @@ void DataParallel::begin() {
   }
 }
 
+StageWriter::Numbers DataParallel::listed(const Kind& kind, const StageWriter::Numbers& after) {
+  if (plan_.host_per_rank == Time::zero()) { return after; }
+  StageWriter::Numbers all = after;
+  all.insert(all.end(), last_call_.begin(), last_call_.end());
+  return {writer_.host("lists of ranks", plan_.host_per_rank * kind.groups.shard_ranks, all)};
+}
+
 void DataParallel::gather_layer(const StageWriter::Numbers& after, std::size_t layer, std::vector<Number>& gathered) {
   if (requested_[layer]) { return; }
   requested_[layer] = true;
   for (const Kind& kind : kinds_) {
     const double parameters = chunk_.layers[layer].*kind.parameters;
-    if (parameters > 0 && kind.groups.shard_ranks > 1) { gathered.push_back(gather(kind, parameters, after)); }
+    if (parameters == 0 || kind.groups.shard_ranks == 1) { continue; }
+    for (std::uint32_t i = 0; i < plan_.shard_calls; ++i) {
+      gathered.push_back(gather(kind, parameters / plan_.shard_calls, listed(kind, after)));
+      last_call_ = {gathered.back()};
+    }
   }
 }
 
@@ -117,13 +128,22 @@ void DataParallel::before_backward(Chain& chain, std::size_t layer) {
   wait(chain, gathered_[layer]);
 }
 
+void DataParallel::after_recompute(Chain& chain, std::size_t layer) {
+  if (plan_.sharding != Sharding::parameters || !plan_.gather_again) { return; }
+  requested_[layer] = false;
+  before_backward(chain, layer);
+}
+
 void DataParallel::after_backward(const Chain& chain, std::size_t layer) {
   if (plan_.sharding == Sharding::parameters) { requested_[layer] = false; }
   const bool last = ++done_[layer] == micro_batches_;
   for (Kind& kind : kinds_) {
     const double own = chunk_.layers[layer].*kind.parameters;
     if (gathers_layers()) {
-      if (own > 0) { reduce(kind, own, chain.ends()); }
+      for (std::uint32_t i = 0; own > 0 && i < plan_.shard_calls; ++i) {
+        reduce(kind, own / plan_.shard_calls, listed(kind, chain.ends()));
+        last_call_ = reductions_;
+      }
       continue;
     }
     if (!last) { continue; }

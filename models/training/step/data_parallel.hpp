@@ -32,6 +32,8 @@ class DataParallel {
   /// Before a layer is computed forward, or backward.
   void before_forward(Chain& chain, std::size_t layer);
   void before_backward(Chain& chain, std::size_t layer);
+  /// Between computing it a second time and its backward.
+  void after_recompute(Chain& chain, std::size_t layer);
   /// Its parameters are given back, where they are gathered for each use.
   void after_forward(std::size_t layer);
   /// When a layer has its gradients of one micro-batch.
@@ -50,6 +52,9 @@ class DataParallel {
   };
 
   bool gathers_layers() const { return plan_.sharding >= Sharding::gradients; }
+  /// What a call waits for: the host, where it makes a list of a tensor for each rank. It does so when the GPU has done
+  /// what it had, the call before among that.
+  StageWriter::Numbers listed(const Kind& kind, const StageWriter::Numbers& after);
   void gather_layer(const StageWriter::Numbers& after, std::size_t layer, std::vector<Number>& gathered);
   void wait(Chain& chain, std::vector<Number>& gathered);
   void reduce(Kind& kind, double parameters, const StageWriter::Numbers& after);
@@ -67,6 +72,7 @@ class DataParallel {
   std::vector<std::vector<Number>> gathered_;  ///< by layer: what the next use of its parameters waits for
   std::vector<bool> requested_;                ///< by layer: is gathered for its next use
   StageWriter::Numbers reductions_;
+  StageWriter::Numbers last_call_;  ///< that the host has made lists for
 };
 
 }  // namespace athanor

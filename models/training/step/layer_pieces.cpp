@@ -41,10 +41,13 @@ void LayerAssembly::add_compute(Pieces& pieces, const std::string& label, const 
   if (!kernels.empty()) { pieces.push_back(compute(label, kernels)); }
 }
 
-/// Tensor ranks collect the tokens that each has a part of. Beside what needs them: in pieces.
-void LayerAssembly::add_enter(Pieces& pieces, bool beside) const {
+/// Tensor ranks collect the tokens that each has a part of, in the precision of the products that need them. Beside
+/// these: in pieces.
+void LayerAssembly::add_enter(Pieces& pieces, bool beside, bool wide) const {
   if (plan_.tensor == 1 || !plan_.sequence_parallel) { return; }
-  pieces.push_back(collective("all-gather", Parallelism::tensor, CollectiveKind::all_gather, activations(), beside));
+  const double element = wide ? kActivation : std::min(kActivation, bytes_of(plan_.precision));
+  pieces.push_back(collective("all-gather", Parallelism::tensor, CollectiveKind::all_gather,
+                              whole_bytes(tokens_of(plan_) * model_.hidden * element), beside));
 }
 
 /// They add up what each has computed of all tokens. `overlapped`: beside what is computed next; what is made by it can
@@ -185,7 +188,7 @@ LayerPieces LayerAssembly::embedding() const {
   LayerPieces pieces;
   add_compute(pieces.forward, "embedding forward", work.forward);
   add_leave(pieces.forward, false);
-  add_enter(pieces.backward, false);
+  add_enter(pieces.backward, false, true);
   add_compute(pieces.backward, "embedding backward", work.backward_input);
   add_compute(pieces.backward, "embedding backward", work.backward_weight);
   add_compute(pieces.backward_input, "embedding backward", work.backward_input);
@@ -199,7 +202,7 @@ LayerPieces LayerAssembly::output() const {
   const PhasedKernels work = output_work(model_, plan_);
   LayerPieces pieces;
   add_compute(pieces.forward, "norms forward", norm.forward);
-  add_enter(pieces.forward, false);
+  add_enter(pieces.forward, false, true);
   add_compute(pieces.forward, "logits forward", work.forward);
   if (plan_.tensor > 1) {
     const Bytes scores = whole_bytes(tokens_of(plan_) * 4);
@@ -210,7 +213,7 @@ LayerPieces LayerAssembly::output() const {
   }
   for (const bool weights : {true, false}) {
     Pieces& backward = weights ? pieces.backward : pieces.backward_input;
-    if (plan_.sequence_parallel) { add_enter(backward, true); }
+    if (plan_.sequence_parallel) { add_enter(backward, true, true); }
     add_compute(backward, "logits backward", work.backward_input);
     add_leave(backward, weights);
     if (weights) { add_compute(backward, "logits backward", work.backward_weight); }

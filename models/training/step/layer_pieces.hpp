@@ -25,7 +25,7 @@ class LayerAssembly {
  private:
   Bytes activations() const;
   void add_compute(Pieces& pieces, const std::string& label, const Kernels& kernels) const;
-  void add_enter(Pieces& pieces, bool beside) const;
+  void add_enter(Pieces& pieces, bool beside, bool wide = false) const;
   void add_leave(Pieces& pieces, bool overlapped) const;
   void add_context(Pieces& pieces, CollectiveKind kind) const;
   void add_exchange(Pieces& pieces, bool beside) const;

@@ -43,6 +43,14 @@ StageWriter::Number StageWriter::compute(const std::string& text, Time time, con
   return add(operation, after);
 }
 
+StageWriter::Number StageWriter::host(const std::string& text, Time time, const Numbers& after) {
+  const std::uint16_t own = stream("host");
+  workload_.workers[worker_].streams[own].host = true;
+  const Number number = compute(text, time, after);
+  workload_.workers[worker_].operations[number].stream = own;
+  return number;
+}
+
 StageWriter::Number StageWriter::call(std::uint16_t stream, const std::string& text, const Workload::Call& call,
                                       const Numbers& after) {
   Workload::Operation operation;

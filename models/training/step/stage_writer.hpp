@@ -22,6 +22,8 @@ class StageWriter {
   /// Its number; the same for the same name.
   std::uint16_t stream(const std::string& name);
   Number compute(const std::string& label, Time time, const Numbers& after);
+  /// On the host's one stream, beside all others.
+  Number host(const std::string& label, Time time, const Numbers& after);
   Number call(std::uint16_t stream, const std::string& label, const Workload::Call& call, const Numbers& after);
   Number send(std::uint16_t stream, std::uint32_t channel, Bytes size, const Numbers& after);
   Number receive(std::uint16_t stream, std::uint32_t channel, Bytes size, const Numbers& after);

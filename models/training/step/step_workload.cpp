@@ -236,6 +236,7 @@ class StageSteps {
     if (inputs) {
       data.before_backward(chain, layer);
       add(chain, own.recompute);
+      if (!own.recompute.empty()) { data.after_recompute(chain, layer); }
     }
     add(chain, inputs && weights ? own.backward : inputs ? own.backward_input : own.backward_weight);
     if (weights) { data.after_backward(chain, layer); }

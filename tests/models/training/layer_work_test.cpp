@@ -266,6 +266,31 @@ TEST_CASE("fp8 is for linear layers of the stack alone, and casts cost memory") 
   CHECK(output_work(model, plan).forward[0].precision == Precision::bf16);
 }
 
+TEST_CASE("with sequence parallelism each rank casts its part of what is gathered, and transposes all of it") {
+  const Transformer model = llama(1, 512, 8);
+  ParallelPlan plan;
+  plan.precision = Precision::fp8;
+  plan.tensor = 4;
+  plan.sequence_parallel = true;
+  const PhasedKernels work = layer(model, plan);
+  const double gathered =
+      2048.0 * 512 * ((2 + 1) / 4.0 + 2);  // of the two inputs of a block, and gradients of its output
+  const double own = 4 * 2048.0 / 4;       // per element of a token that is split
+  CHECK(bytes_of(labelled(work.forward, "cast")) == 2 * gathered + own * (512 + model.ffn));
+  const double queries = 512 + 2.0 * model.attention.kv_heads * model.attention.head_size;
+  CHECK(bytes_of(labelled(work.backward_input, "cast")) == 2 * gathered + own * (queries + 2.0 * model.ffn));
+}
+
+TEST_CASE("a fused loss reads logits once, and overwrites them in backward") {
+  const Transformer model = llama(1, 512, 8);
+  ParallelPlan plan;
+  const double logits = 2048.0 * model.vocabulary;
+  CHECK(bytes_of(labelled(output_work(model, plan).forward, "loss")) == 22 * logits);
+  plan.fused_loss = true;
+  CHECK(bytes_of(labelled(output_work(model, plan).forward, "loss")) == 2 * logits);
+  CHECK(bytes_of(labelled(output_work(model, plan).backward_input, "loss")) == 4 * logits);
+}
+
 TEST_CASE("matrices' gradients are added up in the precision of gradients") {
   ParallelPlan plan;
   for (const std::uint32_t bytes : {2U, 4U}) {

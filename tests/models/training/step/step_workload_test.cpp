@@ -161,6 +161,30 @@ TEST_CASE("sharded parameters are gathered one layer ahead") {
   CHECK(run(workload, gathers).time == 25_us);
 }
 
+// Two calls for each layer, of 2 us each, before which the host makes lists for 2 us (2 ranks): 8 us before each of
+// forward, recomputing and backward. Two layers of 3 us forward: 22; the last one backward 8 + 3 + 8 + 4. The lists of
+// its two reductions come first on the host, 4 us, before the first layer's 8 + 3 + 8 + 4; its own reductions have 4
+// more.
+TEST_CASE("calls for parts of a layer wait for the host, and for what was computed") {
+  ParallelPlan plan;
+  plan.data = 2;
+  plan.sharding = Sharding::parameters;
+  plan.prefetch = 0;
+  plan.shard_calls = 2;
+  plan.gather_again = true;
+  plan.host_per_rank = 1_us;
+  const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, 1);
+  StepPieces pieces = even_pieces(schedule, 2, 3_us, 2_us, 2_us, 1000);
+  for (LayerPieces& layer : pieces.places.front().layers) { layer.recompute = {computes(3_us)}; }
+  const Workload workload = step_workload(plan, schedule, pieces);
+  const auto gathers = [](const Workload::Call& call) {
+    return call.kind == CollectiveKind::all_gather ? 2_us : Time::zero();
+  };
+  const WorkloadResult result = run(workload, gathers);
+  CHECK(result.time == 22_us + 23_us + 4_us + 23_us + 4_us);
+  CHECK(result.workers[0].computing == 20_us);
+}
+
 TEST_CASE("copies of sharded parameters are added up behind their shards") {
   ParallelPlan plan;
   plan.data = 8;
