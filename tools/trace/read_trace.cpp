@@ -1,5 +1,7 @@
 #include "tools/trace/read_trace.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "tools/trace/chakra/read_chakra.hpp"
@@ -61,6 +63,17 @@ std::uint32_t endpoints_of(const Workload& workload) {
   return count;
 }
 
+/// An empty profile or list of nodes would be replayed in no time.
+void check_not_empty(const std::string& file, WorkloadDraft& draft) {
+  const auto idle = [](const Workload::Worker& worker) { return worker.operations.empty(); };
+  const auto& workers = draft.workload.workers;
+  if (!std::all_of(workers.begin(), workers.end(), idle)) { return; }
+  draft.complaints.add({"nothing-to-replay",
+                        "nothing that could be replayed is in this trace",
+                        {file, 0, 0, ""},
+                        "was anything recorded? A profile needs the activities of the GPU"});
+}
+
 }  // namespace
 
 std::string_view name(TraceFormat format) {
@@ -88,6 +101,7 @@ ImportedTrace read_trace(const std::vector<std::string>& patterns, const TraceOp
     check_options(trace.format, files, options);
     draft.label("");
     read_format(trace.format, files, options, draft);
+    if (draft.complaints.empty()) { check_not_empty(files.front(), draft); }
     if (draft.complaints.empty()) { check_matching(draft); }
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) { problems.add(problem); }

@@ -235,5 +235,6 @@ TEST_CASE("what is wrong with the JSON form is told with its pointer") {
   CHECK(says(R"({"Name": "x"})", "a node needs the key 'Id'"));
   CHECK(says(R"({"Id": 1, "NodeType": 4, "data_deps": 3})", "(at /workload_graph/0/data_deps)"));
   CHECK(says(R"({"Id": 1, "NodeType": 4, "runtime": 3)", "t.json:1:"));
+  CHECK(says(R"({"Id": 1, "NodeType": 4, "runtime": -3})", "a node cannot last -3 us"));
   CHECK(says(R"(4)", "a node is an object"));
 }

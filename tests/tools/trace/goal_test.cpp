@@ -86,6 +86,7 @@ TEST_CASE("what is wrong with a program is told with its line") {
   CHECK(goal(two("a: calc 5\na: calc 6", "")).says("p.goal:4:1: the label 'a' stands twice"));
   CHECK(goal(two("a: calc 5\na requires b", "")).says("this rank has no label 'b'"));
   CHECK(goal(two("wait 5", "")).says("behind 'wait' stands ':', requires or irequires"));
+  CHECK(goal("num_ranks 0\nrank 0 {\n}\n").says("a program has at least one rank"));
   CHECK(goal("num_ranks 3\nrank 0 {\n}\nrank 2 {\n}\n").says("rank 1 of 3 is missing"));
   CHECK(goal("num_ranks 1\nrank 0 {\ncalc 5\n").says("the file ends within rank 0"));
   CHECK(goal("num_ranks 1\nrank 0 {\n}\nrank 0 {\n}\n").says("rank 0 stands twice"));

@@ -192,6 +192,7 @@ TEST_CASE("what is wrong with a profile is told") {
   CHECK(read_text(whole.substr(0, whole.size() - 30)).says("p.json: this profile cannot be read: at byte"));
   CHECK(read_text(R"({"schemaVersion": 1})").says("is an object with a list 'traceEvents'"));
   CHECK(read_text(R"({"traceEvents": [{"ph": "X", "ts": "soon"}]})").says("a time is 'soon'"));
+  CHECK(read_text(R"({"traceEvents": []})").says("nothing that could be replayed is in this trace"));
   TraceOptions options;
   options.step = "3";
   CHECK(read_text(whole, options).says("the profile has no step '3'; it has no steps at all"));

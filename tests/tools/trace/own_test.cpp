@@ -66,6 +66,9 @@ TEST_CASE("what is wrong with our own format is told with line and pointer") {
   CHECK(read_text(with("\"time\": \"400us\"", "\"tiem\": \"400us\"")).says("did you mean 'time'?"));
   CHECK(read_text(with("\"channel\": \"activations\"", "\"channel\": \"activation\""))
             .says("there is no channel 'activation'"));
+  CHECK(read_text(with("[[0, 2], [1, 3]]", "[[0, 2], [1, 1]]"))
+            .says("endpoint 1 is named twice (at /channels/0/pairs/1)"));
+  CHECK(read_text(with("[[0, 2], [1, 3]]", "[[0, 2], [2, 3]]")).problems == "");  // passed on from 0 to 2 to 3
   CHECK(read_text(with("\"after\": [\"f0\"]", "\"after\": [\"zz\"]")).says("no operation above has this id"));
   CHECK(read_text(with("\"after\": [\"f0\"]", "\"after\": [99]")).says("waits for node 99, which is not in the file"));
   CHECK(read_text(with("\"id\": \"f1\"", "\"id\": \"f0\"")).says("another operation of this worker has the id 'f0'"));

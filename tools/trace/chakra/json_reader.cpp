@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
@@ -42,7 +43,11 @@ ChakraNode node_of(const ByteSource& source, const nlohmann::json& json, const s
   node.id = static_cast<std::uint64_t>(number("Id"));
   node.name = json.value("Name", nlohmann::json()).is_string() ? json["Name"].get<std::string>() : "";
   node.type = static_cast<std::uint32_t>(number("NodeType"));
-  if (json.contains("runtime")) { node.duration_us = static_cast<std::uint64_t>(number("runtime")); }
+  if (json.contains("runtime")) {
+    const std::int64_t runtime = number("runtime");
+    if (runtime < 0) { fail(source, fmt::format("a node cannot last {} us", runtime), pointer + "/runtime"); }
+    node.duration_us = static_cast<std::uint64_t>(runtime);
+  }
   for (const char* key : {"data_deps", "ctrl_deps"}) {
     if (!json.contains(key)) { continue; }
     if (!json[key].is_array()) { fail(source, "a list of ids is expected", pointer + "/" + key); }

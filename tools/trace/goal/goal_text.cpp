@@ -118,6 +118,7 @@ class TextReader {
     tokens_.skip_lines();
     tokens_.expect("num_ranks");
     program_.ranks.resize(tokens_.number("num_ranks", kMostRanks));
+    if (program_.ranks.empty()) { tokens_.fail("a program has at least one rank: num_ranks 1"); }
     for (tokens_.skip_lines(); !tokens_.ended(); tokens_.skip_lines()) { read_rank(); }
     for (std::size_t rank = 0; rank < program_.ranks.size(); ++rank) {
       if (!program_.ranks[rank].there) {

@@ -1,3 +1,4 @@
+#include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -105,11 +106,21 @@ class JsonReader {
     }
   }
 
+  /// An endpoint is in one group of a communicator, and at one end of a pair.
+  static void check_once(ValueReader& group, const std::vector<std::uint32_t>& ranks, std::set<std::uint32_t>& seen) {
+    for (const std::uint32_t rank : ranks) {
+      if (seen.insert(rank).second) { continue; }
+      group.problem("duplicate", fmt::format("endpoint {} is named twice", rank), "name each of them once");
+    }
+  }
+
   static void read_groups(ObjectReader& reader, const char* key, const char* meaning, std::uint32_t size,
                           std::shared_ptr<const EndpointGroups>& target) {
     EndpointGroups groups;
     reader.optional_value(key, meaning, [&](ValueReader& value) {
+      std::set<std::uint32_t> seen;
       value.list([&](ValueReader& group) {
+        std::set<std::uint32_t> own;
         std::vector<std::uint32_t> ranks;
         group.read(ranks);
         if (size > 0 && ranks.size() != size) {
@@ -118,6 +129,7 @@ class JsonReader {
         if (!groups.empty() && ranks.size() != groups.front().size()) {
           group.problem("wrong-number", "all groups are of one size");
         }
+        check_once(group, ranks, size == 0 ? seen : own);
         groups.push_back(std::move(ranks));
       });
     });
