@@ -1,6 +1,7 @@
 #include "models/workload/call_pricer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "sim/check.hpp"
@@ -25,6 +26,25 @@ std::uint32_t in_other_node(const Fabric& fabric, LinkId link, const CallPricer:
   const Vertex& vertex = fabric.vertex(from);
   const VertexId other = devices.at({vertex.kind, vertex.index});
   return fabric.out(other).first + (link.value - fabric.out(from).first);
+}
+
+/// Sets of groups that have no endpoint in common: pairs that pass messages on meet at their endpoints.
+std::vector<EndpointGroups> disjoint_sets(const EndpointGroups& groups) {
+  std::vector<EndpointGroups> sets;
+  std::vector<std::set<std::uint32_t>> taken;
+  for (const std::vector<std::uint32_t>& group : groups) {
+    const auto has_room = [&](const std::set<std::uint32_t>& set) {
+      return std::none_of(group.begin(), group.end(), [&](std::uint32_t each) { return set.contains(each); });
+    };
+    const auto found = std::find_if(taken.begin(), taken.end(), has_room) - taken.begin();
+    if (static_cast<std::size_t>(found) == taken.size()) {
+      taken.emplace_back();
+      sets.emplace_back();
+    }
+    taken[found].insert(group.begin(), group.end());
+    sets[found].push_back(group);
+  }
+  return sets;
 }
 
 /// GPUs without a way of their own meet in the network.
@@ -90,7 +110,9 @@ const CallPrice& CallPricer::price(const EndpointGroups& groups, const Question&
   const auto [found, fresh] = known_.try_emplace({groups, question});
   if (!fresh) { return found->second; }
   try {
+    const std::vector<EndpointGroups> sets = disjoint_sets(groups);
     found->second = groups.front().size() == 1 ? on_device(question)
+                    : sets.size() > 1          ? side_by_side(sets, question)
                     : within_nodes(groups)     ? one_node(groups, question)
                                                : simulate(groups, question);
   } catch (...) {
@@ -137,6 +159,26 @@ CallPrice CallPricer::one_node(const EndpointGroups& groups, const Question& que
   return price;
 }
 
+/// All sets move at the same time, and each was simulated alone: together they take as long as the slowest of them, or
+/// as the busiest link needs for what all of them send over it.
+CallPrice CallPricer::side_by_side(const std::vector<EndpointGroups>& sets, const Question& question) {
+  CallPrice slowest;
+  std::map<std::uint32_t, double> busy;  // ps
+  for (const EndpointGroups& set : sets) {
+    const CallPrice& own = price(set, question);
+    if (slowest.shares == nullptr || own.time > slowest.time) { slowest = own; }
+    for (const LinkShare& part : *own.shares) { busy[part.link] += part.share * static_cast<double>(own.time.count()); }
+  }
+  for (const auto& [link, time] : busy) {
+    slowest.time = std::max(slowest.time, Time{static_cast<std::int64_t>(std::ceil(time))});
+  }
+  const auto whole = static_cast<double>(slowest.time.count());
+  std::vector<LinkShare> shares;
+  for (const auto& [link, time] : busy) { shares.push_back({link, std::min(1.0, time / whole)}); }
+  slowest.shares = std::make_shared<const std::vector<LinkShare>>(std::move(shares));
+  return slowest;
+}
+
 /// By node.
 const std::map<std::uint32_t, CallPricer::Devices>& CallPricer::devices() {
   if (!devices_.empty()) { return devices_; }
@@ -164,6 +206,20 @@ std::shared_ptr<const std::vector<LinkShare>> CallPricer::on_all_nodes(const End
   return all;
 }
 
+/// The least number of ranks that the group has in one of its nodes; none: as the profile says.
+std::optional<std::uint32_t> CallPricer::channels(const std::vector<std::uint32_t>& group, CollectiveKind kind) const {
+  const bool ring = kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+                    kind == CollectiveKind::reduce_scatter;
+  if (!settings_.ring_per_rank || !ring || within_nodes({group})) { return std::nullopt; }
+  std::map<std::uint32_t, std::uint32_t> in_node;
+  for (const std::uint32_t endpoint : group) {
+    if (node_of(endpoint) == kNoNode) { return std::nullopt; }
+    ++in_node[node_of(endpoint)];
+  }
+  const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+  return std::min_element(in_node.begin(), in_node.end(), fewer)->second;
+}
+
 CallPrice CallPricer::simulate(const EndpointGroups& groups, const Question& question) {
   const auto ranks = static_cast<std::uint32_t>(groups.front().size());
   const Bytes element = size_of(question.type);
@@ -189,6 +245,7 @@ CallPrice CallPricer::simulate(const EndpointGroups& groups, const Question& que
     job.type = question.type;
     job.algorithms = algorithms;
     job.nccl = nccl;
+    job.overrides.channels = channels(group, question.kind);
   }
   const JobsResult result = run_jobs(request);
   ++simulated_;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -24,6 +25,9 @@ struct PricingSettings {
   std::function<std::vector<const Algorithm*>(CollectiveKind)> algorithms;
   /// NCCL on these endpoints; null where the profile has no "nccl".
   std::function<std::shared_ptr<const NcclRuntime>(const std::vector<std::uint32_t>&)> nccl = nullptr;
+  /// Groups over several nodes have a ring for each rank of a node, so that each of them has its own NIC; else the
+  /// profile's channels.
+  bool ring_per_rank = false;
 };
 
 /// Prices calls by simulating their schedules, all groups of a call at the same time on an otherwise idle cluster.
@@ -68,9 +72,11 @@ class CallPricer {
   const std::map<std::uint32_t, Devices>& devices();
   CallPrice simulate(const EndpointGroups& groups, const Question& question);
   CallPrice one_node(const EndpointGroups& groups, const Question& question);
+  CallPrice side_by_side(const std::vector<EndpointGroups>& sets, const Question& question);
   std::shared_ptr<const std::vector<LinkShare>> on_all_nodes(const EndpointGroups& groups,
                                                              const std::vector<LinkShare>& first);
   CallPrice on_device(const Question& question) const;
+  std::optional<std::uint32_t> channels(const std::vector<std::uint32_t>& group, CollectiveKind kind) const;
   std::uint32_t node_of(std::uint32_t endpoint) const;
   bool within_nodes(const EndpointGroups& groups) const;
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tools/scenario/algorithm_choice.hpp"
+#include "tools/scenario/profile_section.hpp"
 #include "tools/scenario/scenario.hpp"
 
 namespace athanor {
@@ -64,6 +65,7 @@ PricingSettings pricing_of(const Case& scenario_case, const SimulationOptions& o
                            .algorithms = nccls,
                            .nccl = scenario_case.nccl_groups};
   settings.options.timeline = nullptr;
+  settings.ring_per_rank = scenario_case.profile.name == kIdealProfile;
   if (!scenario_case.profile.nccl) {
     settings.algorithms = [](CollectiveKind kind) {
       return std::vector<const Algorithm*>{&find(kind, usual_algorithm(kind))};

@@ -61,6 +61,21 @@ TEST_CASE("a message takes its latency and its transfer, and pairs that do not m
   CHECK(pricer.price(pairs({{0, 1}, {2, 3}}), 1'000'000_B).time == 102_us);
 }
 
+// Hosts send and receive at the same time; of two pairs with the same sender each has half of its link.
+TEST_CASE(
+    "pairs that pass a message on round a ring take no longer than one, and those of one sender twice its bytes") {
+  const Cluster cluster = star(5, 10_GBps, 1_us);
+  CallPricer pricer(settings(cluster));
+  for (const EndpointGroups& ring :
+       {EndpointGroups{{0, 1}, {1, 2}, {2, 3}, {3, 0}}, EndpointGroups{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}}}) {
+    const CallPrice& price = pricer.price(pairs(ring), 1'000'000_B);
+    CHECK(price.time == 102_us);
+    REQUIRE(price.shares->size() == 2 * ring.size());
+    for (const LinkShare& part : *price.shares) { CHECK(part.share == doctest::Approx(100.0 / 102)); }
+  }
+  CHECK(pricer.price(pairs({{0, 1}, {0, 2}}), 1'000'000_B).time == 200_us);
+}
+
 TEST_CASE("what a pricer has forgotten it simulates again, to the same time") {
   const Cluster cluster = star(4, 10_GBps, 1_us);
   CallPricer pricer(settings(cluster));
