@@ -65,11 +65,12 @@ double largest_layer(const Transformer& model, const ParallelPlan& plan, const S
 double gathered(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
   const double unit = largest_layer(model, plan, stage);
   const StateBytes bytes = state_bytes(plan);
+  const auto layers = std::min<double>(1.0 + plan.prefetch, static_cast<double>(stage.layers.size()));
   switch (plan.sharding) {
     case Sharding::none:
     case Sharding::optimizer: return 0;
     case Sharding::gradients: return static_cast<double>(plan.bucket.count());
-    case Sharding::parameters: return unit * ((1 + plan.prefetch) * (bytes.parameter + bytes.casts) + bytes.gradient);
+    case Sharding::parameters: return unit * (layers * (bytes.parameter + bytes.casts) + bytes.gradient);
   }
   return 0;
 }
@@ -134,7 +135,8 @@ MemoryUse memory_of(const std::vector<PlainLayer>& layers, const ParallelPlan& p
   }
   add_states(parameters, shards(plan, dense_replicas(plan)), plan, use);
   if (plan.sharding == Sharding::parameters) {
-    use.buffers += most * ((1 + plan.prefetch) * sizes.element + plan.gradient_bytes);
+    const auto gathered = std::min<double>(1.0 + plan.prefetch, static_cast<double>(layers.size()));
+    use.buffers += most * (gathered * sizes.element + plan.gradient_bytes);
   }
   return use;
 }

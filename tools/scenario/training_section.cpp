@@ -62,6 +62,9 @@ void read_data(ObjectReader& reader, ParallelPlan& plan) {
   reader.optional("shard_group", plan.shard_group, "GPUs among which one copy is shared out; 0: all", {0, kMostRanks});
   reader.optional("bucket", plan.bucket, "Of gradients that are reduced at once", {Bytes{1}});
   reader.optional("gradient_bytes", plan.gradient_bytes, "Of a gradient that is reduced: 2 or 4", {2, 4});
+  if (plan.gradient_bytes == 3) {
+    reader.problem("gradient_bytes", "out-of-range", "a gradient has 2 or 4 bytes, not 3", "choose one of the two");
+  }
   reader.optional("prefetch", plan.prefetch, "Layers whose parameters are gathered ahead", {0, 1024});
   reader.optional(
       "shard_calls", plan.shard_calls,
@@ -127,7 +130,7 @@ void read(ObjectReader& reader, ReadingContext& context, TrainingText& text) {
                   "How many tokens the busiest expert rank gets per token of the average", {{1, 1}, {1000, 1}});
   text.expert_imbalance = to_double(imbalance);
   reader.optional("strict", text.strict, "A model that does not fit into memory is an error");
-  reader.optional("measured", text.measured, "What a step took on such a machine");
+  reader.optional("measured", text.measured, "What a step took on such a machine", {Time{1}});
   reader.optional_object("costs", "What the machine draws and costs",
                          [&](ObjectReader& inner) { read_costs(inner, text.costs); });
   reader.optional("max_error", text.max_error, "`athanor verify` fails above this |simulated / measured - 1|",

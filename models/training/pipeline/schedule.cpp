@@ -23,12 +23,12 @@ void check_chunks(std::string_view schedule, std::uint32_t chunks, std::uint32_t
 
 void check_interleaved(std::uint32_t stages, std::uint32_t chunks, std::uint32_t micro_batches) {
   if (chunks < 2) {
-    refuse("interleaved needs at least two chunks of layers on each stage: set virtual_stages, or use one_f_one_b");
+    refuse("interleaved needs at least two chunks of layers on each stage: set virtual_stages, or use 1f1b");
   }
   if (micro_batches < stages) {
     refuse(
         fmt::format("interleaved needs at least as many micro-batches as stages, {0}, not {1}: a global batch of "
-                    "{0} micro-batches for each data rank would do, or one_f_one_b",
+                    "{0} micro-batches for each data rank would do, or 1f1b",
                     stages, micro_batches));
   }
 }
@@ -54,7 +54,7 @@ void check_fit(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks, st
   }
   switch (kind) {
     case PipelineKind::gpipe: return check_chunks("gpipe", chunks, 1);
-    case PipelineKind::one_f_one_b: return check_chunks("one_f_one_b", chunks, 1);
+    case PipelineKind::one_f_one_b: return check_chunks("1f1b", chunks, 1);
     case PipelineKind::interleaved: return check_interleaved(stages, chunks, micro_batches);
     case PipelineKind::zb_h1: return check_chunks("zb_h1", chunks, 1);
     case PipelineKind::zb_h2: return check_chunks("zb_h2", chunks, 1);

@@ -80,7 +80,8 @@ class Directory {
   DataGroups shared_out(const std::vector<std::uint32_t>& stages, const EndpointGroups& all, const std::string& what) {
     DataGroups result;
     const auto ranks = static_cast<std::uint32_t>(all.front().size());
-    result.shard_ranks = plan_.shard_group == 0 ? ranks : std::min(ranks, plan_.shard_group);
+    const bool whole = plan_.shard_group == 0 || plan_.sharding == Sharding::none;
+    result.shard_ranks = whole ? ranks : std::min(ranks, plan_.shard_group);
     require(ranks % result.shard_ranks == 0, "{} data-parallel ranks in shards of {}", ranks, result.shard_ranks);
     result.replicas = ranks / result.shard_ranks;
     EndpointGroups shards;

@@ -230,7 +230,7 @@ TEST_CASE("a pipeline that does not fit is refused with what would do") {
   CHECK(refusal(PipelineKind::zb_h1, 4, 2, 8) != "");
   CHECK(refusal(PipelineKind::zb_h2, 4, 2, 8) != "");
   CHECK(refusal(PipelineKind::zb_v, 4, 1, 8).find("virtual_stages to 2") != std::string::npos);
-  CHECK(refusal(PipelineKind::interleaved, 4, 1, 8).find("one_f_one_b") != std::string::npos);
+  CHECK(refusal(PipelineKind::interleaved, 4, 1, 8).find("or use 1f1b") != std::string::npos);
   CHECK(refusal(PipelineKind::interleaved, 4, 2, 3).find("as many micro-batches as stages, 4, not 3") !=
         std::string::npos);
   CHECK(refusal(PipelineKind::interleaved, 4, 2, 4) == "");

@@ -56,6 +56,27 @@ bool begins(const std::string& text, const std::string& with) { return text.rfin
 
 }  // namespace
 
+TEST_CASE("without a profile copies on several nodes add up over all their NICs") {
+  const Folder folder;
+  const auto exposed = [&](const char* parallel) {
+    const std::string layers = R"([{"parameters": 100000000, "forward_flops": 1000000000, "output": 1000}])";
+    return result_of(folder,
+                     on_dgx(2, fmt::format(R"({{"model": {{"layers": {}}}, "global_batch": 16, {}, "parallel": {}}})",
+                                           layers, kCompute, parallel)))["exposed_comm_s"]
+        .get<double>();
+  };
+  // 400 MB over 16 GPUs of 8 NICs at 50 GB/s on each node.
+  const double usable = 0.99;
+  CHECK(exposed("{}") == doctest::Approx(2 * 15.0 / 16 * 400e6 / (8 * 50e9 * usable)).epsilon(0.1));
+}
+
+TEST_CASE("figures of a plan that cannot be are refused") {
+  const std::string model = R"("model": "GPT-2", )" + std::string(kCompute);
+  CHECK(begins(problem_of(on_dgx(1, "{" + model + R"(, "parallel": {"gradient_bytes": 3}})")),
+               "out-of-range: a gradient has 2 or 4 bytes, not 3"));
+  CHECK(begins(problem_of(on_dgx(1, "{" + model + R"(, "measured": "0s"})")), "out-of-range"));
+}
+
 TEST_CASE("one GPU computes a list of layers for as long as their operations take at its peak") {
   const Folder folder;
   // Three layers of 989e9 operations a sample forward and twice that backward: 9 ms.

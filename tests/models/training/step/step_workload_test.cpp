@@ -185,6 +185,17 @@ TEST_CASE("calls for parts of a layer wait for the host, and for what was comput
   CHECK(result.workers[0].computing == 20_us);
 }
 
+TEST_CASE("gradients that nobody shares out are added up over all copies, whatever the shards") {
+  ParallelPlan plan;
+  plan.data = 8;
+  plan.shard_group = 4;
+  const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, 1);
+  const Workload workload = step_workload(plan, schedule, even_pieces(schedule, 1, 1_us, 1_us, 1_us, 1000));
+  REQUIRE(workload.calls.size() == 1);
+  CHECK(workload.calls[0].kind == CollectiveKind::all_reduce);
+  CHECK(*workload.communicators[workload.calls[0].communicator].groups == EndpointGroups{{0, 1, 2, 3, 4, 5, 6, 7}});
+}
+
 TEST_CASE("copies of sharded parameters are added up behind their shards") {
   ParallelPlan plan;
   plan.data = 8;
