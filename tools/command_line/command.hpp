@@ -41,6 +41,7 @@ struct Command {
 };
 
 Command run_command();
+Command sweep_command();
 Command explain_command();
 Command verify_command();
 Command validate_command();

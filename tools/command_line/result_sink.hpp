@@ -41,6 +41,9 @@ class ResultSink {
   /// Prints to err at once unless --quiet, and goes to the manifest.
   void warn_of(const std::string& text);
 
+  const Results& results() const { return results_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
   /// Writes JSON and CSV, flows and ports. `interrupted`: results are missing.
   void finish(const std::vector<Scenario>& scenarios, bool interrupted);
 

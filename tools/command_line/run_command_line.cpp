@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "sim/error.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/error_report.hpp"
+#include "tools/command_line/failure.hpp"
 #include "tools/command_line/help.hpp"
 #include "tools/command_line/options.hpp"
 #include "tools/report/version.hpp"
@@ -67,8 +66,8 @@ ExitCode dispatch(const Words& arguments, const Streams& streams) {
 }  // namespace
 
 std::span<const Command> commands() {
-  static const std::array<Command, 14> all{
-      run_command(),      explain_command(),   plan_command(),     verify_command(),   measure_command(),
+  static const std::array<Command, 15> all{
+      run_command(),      sweep_command(),     explain_command(),  plan_command(),     verify_command(), measure_command(),
       numerics_command(), calibrate_command(), validate_command(), describe_command(), list_command(),
       schema_command(),   plot_command(),      import_command(),   export_command()};
   return all;
@@ -78,21 +77,9 @@ ExitCode run_command_line(const Words& arguments, const Streams& streams) {
   const ErrorReport report{streams, arguments};
   try {
     return dispatch(arguments, streams);
-  } catch (const ScenarioError& error) {
-    return report.end(ExitCode::scenario_invalid, error.problems());
-  } catch (const UsageError& error) {
-    return report.end(ExitCode::usage, {{"usage", error.what(), {}, ""}});
-  } catch (const FileError& error) {
-    return report.end(ExitCode::input_output, {{"input-output", error.what(), {}, ""}});
-  } catch (const SimulationError& error) {
-    return report.end(ExitCode::simulation_failed, {{error.code(), error.what(), {}, ""}});
-  } catch (const std::bad_alloc&) {
-    return report.end(ExitCode::simulation_failed,
-                      {{"out-of-memory", "not enough memory for this simulation", {}, "simulate fewer ranks"}});
-  } catch (const std::logic_error& error) {
-    return report.end(
-        ExitCode::simulation_failed,
-        {{"defect", error.what(), {}, "this is a defect of athanor, please report it with the scenario"}});
+  } catch (...) {
+    const Failure failure = current_failure();
+    return report.end(failure.code, failure.problems);
   }
 }
 

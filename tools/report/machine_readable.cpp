@@ -110,12 +110,6 @@ Json to_json(const Manifest& manifest) {
   return json;
 }
 
-Json to_json(const Problem& problem) {
-  return {{"code", problem.code},       {"message", problem.message},     {"file", problem.place.file},
-          {"line", problem.place.line}, {"column", problem.place.column}, {"pointer", problem.place.pointer},
-          {"hint", problem.hint}};
-}
-
 /// One field of a CSV line; quoted where it holds a comma, a quote or a line end.
 std::string field(const Json& value) {
   if (!value.is_string() && !value.is_array()) { return csv_field(text_of(value)); }
@@ -186,6 +180,8 @@ std::string results_json(const Results& results, const Manifest& manifest) {
   return "{" + lists + end_text(manifest);
 }
 
+std::vector<Json> result_records(const Results& results) { return all_to_json(results, false); }
+
 std::string results_csv(const Results& results) {
   std::vector<Json> rows = all_to_json(results, true);
   Json columns = Json::object();
@@ -198,10 +194,16 @@ std::string results_csv(const Results& results) {
   return csv_document(columns, rows);
 }
 
+Json problem_record(const Problem& problem) {
+  return {{"code", problem.code},       {"message", problem.message},     {"file", problem.place.file},
+          {"line", problem.place.line}, {"column", problem.place.column}, {"pointer", problem.place.pointer},
+          {"hint", problem.hint}};
+}
+
 std::string problems_json(const std::vector<Problem>& problems) {
   require(!problems.empty(), "an error without a problem");
   Json all = Json::array();
-  for (const Problem& problem : problems) { all.push_back(to_json(problem)); }
+  for (const Problem& problem : problems) { all.push_back(problem_record(problem)); }
   return text_of(Json{{"error", all.front()}, {"errors", all}}, 2) + "\n";
 }
 

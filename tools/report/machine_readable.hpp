@@ -47,11 +47,16 @@ struct Results {
 /// [{"case", "bytes", "algorithms", "correlation", "predicted", "measured", "regret"}]; and so do further lists.
 std::string results_json(const Results& results, const Manifest& manifest);
 
+/// One JSON object for each result, as in results_json.
+std::vector<nlohmann::ordered_json> result_records(const Results& results);
+
 /// The same results as csv_document, of several jobs a line for each; what a result lacks is empty.
 std::string results_csv(const Results& results);
 
-/// {"error": the first problem, "errors": all of them}, each {"code", "message", "file", "line", "column", "pointer",
-/// "hint"}. Requires at least one problem.
+/// {"code", "message", "file", "line", "column", "pointer", "hint"}.
+nlohmann::ordered_json problem_record(const Problem& problem);
+
+/// {"error": the first problem, "errors": all of them}, each a problem_record. Requires at least one problem.
 std::string problems_json(const std::vector<Problem>& problems);
 
 }  // namespace athanor

@@ -58,6 +58,10 @@ std::shared_ptr<const Cluster> ClusterWorkshop::build(const Order& order, Proble
   return cluster;
 }
 
+void ClusterWorkshop::tidy(std::size_t most) {
+  if (built_.size() > most) { built_.clear(); }
+}
+
 std::vector<PresetSummary> preset_summaries(const Library& library) {
   const Presets presets = load_presets(library.folder(Shelf::presets));
   std::vector<PresetSummary> summaries;

@@ -17,7 +17,7 @@ namespace athanor {
 
 struct Presets;
 
-/// Builds the clusters of one scenario, each only once: cases often differ in something else.
+/// Builds the clusters of scenarios, each only once: cases often differ in something else.
 class ClusterWorkshop {
  public:
   /// Presets are read when the first cluster is built. `scalings`: of the links of every cluster.
@@ -36,6 +36,8 @@ class ClusterWorkshop {
   };
   /// Null, with problems, where it cannot be built. Throws FileError and ScenarioError for the presets' own files.
   std::shared_ptr<const Cluster> build(const Order& order, Problems& problems);
+  /// Keeps no cluster where it has more than `most`: a scenario with others comes.
+  void tidy(std::size_t most);
 
  private:
   const Library& library_;

@@ -15,6 +15,7 @@
 #include "tools/scenario/network_section.hpp"
 #include "tools/scenario/parameter_server_section.hpp"
 #include "tools/scenario/profile_section.hpp"
+#include "tools/scenario/sweep/section.hpp"
 #include "tools/scenario/training_section.hpp"
 #include "tools/scenario/verify_section.hpp"
 #include "topologies/scenario/read_text.hpp"
@@ -323,9 +324,10 @@ RunRequest Case::request(Bytes size, const SimulationOptions& options) const {
           .nccl = nccl};
 }
 
-void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case) {
+void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case, std::vector<SweepAxis>& sweep) {
   std::string schema;
   reader.optional("$schema", schema, "For editors");
+  reader.optional_object("sweep", "What `athanor sweep` varies", [&](ObjectReader& inner) { read(inner, sweep); });
   reader.optional("name", scenario_case.name, "As results name it");
   reader.optional("seed", scenario_case.seed, "Of routing's choices among equal paths");
   if (context.changes.seed) { scenario_case.seed = *context.changes.seed; }

@@ -21,6 +21,7 @@ struct ReadingContext {
 };
 
 /// Reads one case from a document in which its patch has been applied, or describes what it may hold.
-void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case);
+/// What is varied (nothing, where the document does not say) becomes `sweep`.
+void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case, std::vector<SweepAxis>& sweep);
 
 }  // namespace athanor

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -46,9 +47,9 @@ bool check_cases(const Document& document, Problems& problems) {
   }
   bool fine = true;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (cases[i].is_object() && !cases[i].contains("cases")) { continue; }
+    if (cases[i].is_object() && !cases[i].contains("cases") && !cases[i].contains("sweep")) { continue; }
     problems.add({"wrong-type",
-                  "a case is an object with keys of the scenario that it changes, without cases of its own",
+                  "a case is an object with keys of the scenario that it changes, without cases or a sweep of its own",
                   document.place(fmt::format("/cases/{}", i)), ""});
     fine = false;
   }
@@ -74,7 +75,9 @@ std::vector<Document> documents_of(Document document, const ScenarioChanges& cha
     documents.push_back(std::move(document));
   } else if (check_cases(document, problems)) {
     const std::size_t count = document.root()["cases"].size();
-    for (std::size_t i = 0; i < count; ++i) { documents.push_back(document.patched("cases", i)); }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (changes.only.value_or(i) == i) { documents.push_back(document.patched("cases", i)); }
+    }
   }
   for (Document& each : documents) {
     for (const std::string& setting : later) { each.set(setting); }
@@ -83,11 +86,11 @@ std::vector<Document> documents_of(Document document, const ScenarioChanges& cha
 }
 
 /// A case's own name: that of the scenario does not count, nor does none.
-void name_case(Case& scenario_case, const Scenario& scenario, std::size_t index) {
+void name_case(Case& scenario_case, const Scenario& scenario) {
   if (!scenario.has_cases) {
     scenario_case.name = scenario.name;
   } else if (scenario_case.name.empty() || scenario_case.name == scenario.name) {
-    scenario_case.name = fmt::format("case {}", index + 1);
+    scenario_case.name = fmt::format("case {}", scenario_case.place + 1);
   }
 }
 
@@ -124,36 +127,58 @@ void check_asked_sizes(const Scenario& scenario, const ScenarioChanges& changes)
   }
 }
 
-void read_cases(Scenario& scenario, Document document, const Library& library, const ScenarioChanges& changes,
-                Problems& problems) {
+void read_cases(Scenario& scenario, Document document, ReadingContext context) {
   scenario.has_cases = has_list_of_cases(document);
   if (document.root().is_object() && document.root().value("name", nlohmann::json()).is_string()) {
     scenario.name = document.root()["name"].get<std::string>();
   }
-  ClusterWorkshop workshop(library, changes.links);
-  const std::string directory = std::filesystem::path(scenario.path).parent_path().string();
-  ImportShelf imports(directory);
-  scenario.traces = changes.traces ? changes.traces : std::make_shared<TraceShelf>();
-  for (const Document& each : documents_of(std::move(document), changes, problems)) {
+  for (const Document& each : documents_of(std::move(document), context.changes, context.problems)) {
     Case& scenario_case = scenario.cases.emplace_back();
     Problems found;
-    ReadingContext context{directory, library, changes, found, workshop, imports, *scenario.traces};
-    read_document(each, found, [&](ObjectReader& reader) { read_case(reader, context, scenario_case); });
-    name_case(scenario_case, scenario, scenario.cases.size() - 1);
-    if (changes.open_plan) { scenario_case.text = std::make_shared<const nlohmann::json>(each.root()); }
-    add_once(found, problems);
+    ReadingContext own{context.directory, context.library, context.changes, found,
+                       context.workshop,  context.imports, context.traces};
+    scenario.sweep.clear();
+    read_document(each, found, [&](ObjectReader& reader) { read_case(reader, own, scenario_case, scenario.sweep); });
+    scenario_case.place = context.changes.only.value_or(scenario.cases.size() - 1);
+    name_case(scenario_case, scenario);
+    if (context.changes.open_plan) { scenario_case.text = std::make_shared<const nlohmann::json>(each.root()); }
+    add_once(found, context.problems);
   }
 }
 
 }  // namespace
 
-Scenario read_scenario(const std::string& path, const Library& library, const ScenarioChanges& changes,
-                       Problems& problems) {
+struct ScenarioReader::Shelves {
+  explicit Shelves(const Library& library) : workshop(library, {}) {}
+
+  /// Relative paths in a scenario start at its folder.
+  ImportShelf& imports_of(const std::string& directory) {
+    return imports.try_emplace(directory, directory).first->second;
+  }
+
+  ClusterWorkshop workshop;
+  std::map<std::string, ImportShelf> imports;
+  std::shared_ptr<TraceShelf> traces = std::make_shared<TraceShelf>();
+};
+
+ScenarioReader::ScenarioReader(const Library& library)
+    : library_(library), shelves_(std::make_unique<Shelves>(library)) {}
+
+ScenarioReader::~ScenarioReader() = default;
+
+Scenario ScenarioReader::read(const std::string& path, const ScenarioChanges& changes, Problems& problems) {
+  constexpr std::size_t kMostClusters = 4;
+  shelves_->workshop.tidy(kMostClusters);
   std::string text = read_text_file(path);
-  Scenario scenario{.path = path, .name = "", .hash = text_hash(text), .cases = {}, .traces = {}};
+  Scenario scenario{.path = path, .name = "", .hash = text_hash(text), .cases = {}, .traces = {}, .sweep = {}};
+  scenario.traces = changes.traces ? changes.traces : shelves_->traces;
+  ClusterWorkshop of_other_links(library_, changes.links);
+  ClusterWorkshop& workshop = changes.links.empty() ? shelves_->workshop : of_other_links;
   Problems found;
   try {
-    read_cases(scenario, Document::parse(std::move(text), path), library, changes, found);
+    const std::string directory = std::filesystem::path(path).parent_path().string();
+    read_cases(scenario, Document::parse(std::move(text), path),
+               {directory, library_, changes, found, workshop, shelves_->imports_of(directory), *scenario.traces});
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) { found.add(problem); }
   }
@@ -165,20 +190,27 @@ Scenario read_scenario(const std::string& path, const Library& library, const Sc
   return scenario;
 }
 
+Scenario read_scenario(const std::string& path, const Library& library, const ScenarioChanges& changes,
+                       Problems& problems) {
+  return ScenarioReader(library).read(path, changes, problems);
+}
+
 nlohmann::json scenario_schema(const Library& library) {
   const ScenarioChanges unchanged;
   Problems dropped;
-  ClusterWorkshop workshop(library);
+  ClusterWorkshop workshop(library, {});
   ImportShelf imports("");
   TraceShelf traces;
   ReadingContext context{"", library, unchanged, dropped, workshop, imports, traces};
   nlohmann::json whole = describe_schema("", [&](ObjectReader& reader) {
     Case described;
-    read_case(reader, context, described);
+    std::vector<SweepAxis> sweep;
+    read_case(reader, context, described, sweep);
   });
   for (const char* key : {"$schema", "title"}) { whole.erase(key); }
   nlohmann::json one_case = patch_schema(whole);
   nlohmann::json common = one_case;
+  one_case["properties"].erase("sweep");
   common["properties"]["cases"] = {
       {"type", "array"},
       {"minItems", 1},

@@ -19,6 +19,7 @@
 #include "tools/scenario/trace_section.hpp"
 #include "tools/scenario/traffic_section.hpp"
 #include "tools/scenario/training_section.hpp"
+#include "tools/scenario/sweep/plan.hpp"
 #include "topologies/link_scaling.hpp"
 
 namespace athanor {
@@ -35,6 +36,7 @@ struct Verification {
 /// One collective, or point-to-point traffic, or training with parameter servers, on one cluster over a range of sizes.
 struct Case {
   std::string name;
+  std::size_t place = 0;                   ///< among the file's cases, from 0
   std::shared_ptr<const Cluster> cluster;  ///< shared by cases whose "cluster", routing and seed are the same
   NetworkLevel level = NetworkLevel::flow;
   PacketSettings packet;  ///< at packet level
@@ -87,12 +89,14 @@ struct Scenario {
   bool has_cases = false;              ///< else it is itself the only case
   std::vector<Case> cases;             ///< at least one
   std::shared_ptr<TraceShelf> traces;  ///< that it was read with
+  std::vector<SweepAxis> sweep;        ///< what `athanor sweep` varies; all else simulates the file as it stands
 };
 
 /// What the command line puts above the file.
 struct ScenarioChanges {
   std::vector<std::string> settings;  ///< "/pointer=value"; win over cases too
   std::vector<std::string> cases;     ///< names of those to keep; empty: all
+  std::optional<std::size_t> only;    ///< reads this one of the file's cases; the others are not looked at
   std::optional<std::vector<Bytes>> sizes;
   std::optional<std::uint64_t> seed;
   std::vector<LinkScaling> links;      ///< of all clusters
@@ -101,8 +105,26 @@ struct ScenarioChanges {
   bool open_plan = false;
 };
 
-/// Reads a scenario and builds its clusters. All that is wrong with it is added to `problems`, and then the result is
-/// not to be used. Throws FileError for the file itself, UsageError for settings and case names that do not fit it.
+/// Reads scenarios, and keeps what the next one may need, too: presets, a few clusters, algorithms and traces from
+/// files. For one thread.
+class ScenarioReader {
+ public:
+  explicit ScenarioReader(const Library& library);
+  ~ScenarioReader();
+  ScenarioReader(const ScenarioReader&) = delete;
+  ScenarioReader& operator=(const ScenarioReader&) = delete;
+
+  /// Reads a scenario and builds its clusters. All that is wrong with it is added to `problems`, and then the result
+  /// is not to be used. Throws FileError for the file itself, UsageError for settings and case names that do not fit.
+  Scenario read(const std::string& path, const ScenarioChanges& changes, Problems& problems);
+
+ private:
+  struct Shelves;
+  const Library& library_;
+  std::unique_ptr<Shelves> shelves_;
+};
+
+/// The same of one file alone.
 Scenario read_scenario(const std::string& path, const Library& library, const ScenarioChanges& changes,
                        Problems& problems);
 

@@ -1,0 +1,67 @@
+#include "tools/scenario/sweep/plan.hpp"
+
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "sim/error.hpp"
+#include "tools/sweep/database.hpp"
+
+namespace athanor {
+
+namespace {
+
+SweepPlan three_by_two_by_two() {
+  SweepPlan plan;
+  plan.cases = {"a", "b"};
+  plan.axes.push_back(parse_axis("/collective/ranks=2,3,4"));
+  plan.axes.push_back(parse_axis("/seed=7,8"));
+  return plan;
+}
+
+TEST_CASE("points are all combinations, each once; the last axis varies fastest, cases slowest") {
+  const SweepPlan plan = three_by_two_by_two();
+  REQUIRE(plan.points() == 12);
+  std::set<std::vector<std::size_t>> seen;
+  for (std::uint64_t i = 0; i < plan.points(); ++i) {
+    const SweepPlan::Point point = plan.point(i);
+    seen.insert({point.scenario_case, point.steps[0], point.steps[1]});
+  }
+  CHECK(seen.size() == 12);
+  CHECK(plan.point(1).steps == std::vector<std::size_t>{0, 1});
+  CHECK(plan.point(6).scenario_case == 1);
+  CHECK(plan.settings(plan.point(3)) == std::vector<std::string>{"/collective/ranks=3", "/seed=8"});
+}
+
+TEST_CASE("linked parameters change together") {
+  const SweepAxis axis = parse_axis("/cluster/nodes=1,2;/collective/ranks=8,16");
+  CHECK(axis.size() == 2);
+  CHECK(axis.title() == "nodes, ranks");
+  CHECK(axis.label(1) == "2, 16");
+  CHECK_THROWS_AS(parse_axis("/a=1,2;/b=1,2,3"), UsageError);
+  CHECK_THROWS_AS(parse_axis("a=1"), UsageError);
+  CHECK_THROWS_AS(parse_axis("/a"), UsageError);
+}
+
+TEST_CASE("what the command line varies takes the place of the scenario's, and nothing is set twice") {
+  const std::vector<SweepAxis> both = joined({parse_axis("/a=1,2"), parse_axis("/b=1")}, {parse_axis("/a=5")});
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].label(0) == "5");
+  CHECK_THROWS_AS(joined({parse_axis("/a=1,2")}, {parse_axis("/a=1;/b=2")}), UsageError);
+}
+
+TEST_CASE("a plan of more points than can be counted says so and does not overflow") {
+  SweepPlan plan{{"only"}, {}};
+  for (int i = 0; i < 8; ++i) { plan.axes.push_back(parse_axis("/a" + std::to_string(i) + "=1..1000+1")); }
+  CHECK(plan.points() == kMostPoints);
+}
+
+TEST_CASE("a plan comes back from a file as it was") {
+  SweepPlan plan = three_by_two_by_two();
+  plan.axes[0].labels = {"two", "three", "four"};
+  CHECK(to_json_text(plan_from_json(to_json_text(plan))) == to_json_text(plan));
+}
+
+}  // namespace
+
+}  // namespace athanor

@@ -1,0 +1,101 @@
+"""Kills a sweep at random moments, again and again, and holds what its file says at the end against a sweep that was left
+alone: nothing that was finished is lost, nothing is counted twice. Under mpirun the file holds the same, too.
+
+    sweep_process_test.py PATH_OF_ATHANOR [PATH_OF_MPIRUN]        with mpirun only what several processes do
+"""
+
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "algorithms/execution/mpi"))
+import mpirun  # noqa: E402
+
+KILLS = 50
+POINTS = 240
+ATHANOR = sys.argv.pop(1)
+MPIRUN = sys.argv.pop(1) if len(sys.argv) > 1 else None
+SCENARIO = """{
+  "cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},
+  "collective": {"kind": "all_reduce", "algorithm": "ring", "sizes": "1KiB..32MiB"},
+  "sweep": {"parameters": [{"pointer": "/seed", "from": 1, "to": %d, "step": 1}]}
+}""" % POINTS
+
+
+def content(path):
+    with sqlite3.connect(path) as database:
+        points = database.execute("SELECT * FROM points ORDER BY point").fetchall()
+        results = database.execute("SELECT * FROM results ORDER BY point, line").fetchall()
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    return points, results
+
+
+class Sweep(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.scenario = self.folder / "scenario.json"
+        self.scenario.write_text(SCENARIO)
+
+    def command(self, name, *more):
+        return [ATHANOR, "sweep", str(self.scenario), "-q", "-o", str(self.folder / name), *more]
+
+    def complete(self, name):
+        subprocess.run(self.command(name, "--jobs", "2"), check=True, stdout=subprocess.DEVNULL)
+        return content(self.folder / name)
+
+    @unittest.skipIf(MPIRUN, "one process alone")
+    def test_killed_at_random_moments(self):
+        expected = self.complete("whole.sqlite")
+        pause = random.Random(1)
+        file = self.folder / "killed.sqlite"
+        finished = 0
+        for kill in range(KILLS):
+            sweep = subprocess.Popen(self.command(file.name, "--jobs", "2", "--resume"),
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            time.sleep(pause.uniform(0.005, 0.08))
+            sweep.send_signal(signal.SIGKILL)
+            _, errors = sweep.communicate()
+            self.assertIn(sweep.returncode, (-signal.SIGKILL, 0), errors)
+            if not file.exists():
+                continue
+            points = content(file)[0]
+            self.assertGreaterEqual(len(points), finished, f"kill {kill + 1} lost points")
+            finished = len(points)
+        subprocess.run(self.command(file.name, "--resume"), check=True, stdout=subprocess.DEVNULL)
+        self.assertEqual(content(file), expected)
+
+    @unittest.skipIf(MPIRUN, "one process alone")
+    def test_full_disk(self):
+        def small_files():  # what a full disk does to whoever writes, without filling one
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+        sweep = subprocess.run(self.command("full.sqlite"), preexec_fn=small_files, capture_output=True, text=True)
+        self.assertEqual(sweep.returncode, 4, sweep.stderr)
+        self.assertIn("--resume", sweep.stderr)
+        before = content(self.folder / "full.sqlite")
+        self.assertLess(0, len(before[0]))
+        self.assertLess(len(before[0]), POINTS)
+        subprocess.run(self.command("full.sqlite", "--resume"), check=True, stdout=subprocess.DEVNULL)
+        self.assertEqual(content(self.folder / "full.sqlite"), self.complete("whole.sqlite"))
+
+    @unittest.skipUnless(MPIRUN, "several processes")
+    def test_several_processes(self):
+        expected = self.complete("whole.sqlite")
+        status, output, _ = mpirun.run(MPIRUN, 3, self.command("three.sqlite"), 120)
+        self.assertEqual(status, 0, output)
+        self.assertEqual(content(self.folder / "three.sqlite"), expected)
+        with sqlite3.connect(self.folder / "three.sqlite") as database:
+            self.assertEqual(database.execute("SELECT count(*) FROM executions").fetchone(), (POINTS,))
+
+
+unittest.main(verbosity=2)

@@ -1,0 +1,174 @@
+#include <fstream>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/tools/command_line_fixture.hpp"
+#include "tools/sweep/database.hpp"
+
+namespace athanor {
+
+namespace {
+
+struct SweepFolder {
+  Folder folder;
+  std::string scenario = folder.write("small.json", kSmall);
+  std::string file = folder.path("small.sqlite");
+
+  Ran sweep(std::vector<std::string> more) const {
+    std::vector<std::string> words{"sweep", scenario, "-o", file, "-q"};
+    words.insert(words.end(), more.begin(), more.end());
+    return athanor_run(words);
+  }
+};
+
+/// Everything that does not hang on when and where it was simulated.
+std::string content(const std::string& path) {
+  SweepDatabase database(path, SqliteFile::Access::read);
+  std::string text;
+  database.each([&](const SweepOutcome& each) {
+    text += fmt::format("{} {}\n", each.point, each.error);
+    for (const std::string& result : each.results) { text += result + "\n"; }
+  });
+  return text;
+}
+
+TEST_CASE("a sweep simulates what athanor run does, at every point") {
+  const SweepFolder here;
+  const Ran ran = here.sweep({"--vary", "/collective/ranks=2,4", "--json"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  const nlohmann::json results = ran.json()["results"];
+  REQUIRE(results.size() == 6);  // two points of three sizes
+  for (const auto& each : results) {
+    const Ran alone = athanor_run({"run", here.scenario, "--json", "--sizes", fmt::format("{}B", each["bytes"].get<int>()),
+                                   "--set", fmt::format("/collective/ranks={}", each["ranks"].get<int>())});
+    CHECK(each["time_us"] == alone.json()["results"][0]["time_us"]);
+  }
+  CHECK(results[3]["parameters"]["ranks"] == "4");
+}
+
+TEST_CASE("the file holds the same for any number of jobs") {
+  const SweepFolder one;
+  const std::vector<std::string> axes{"--vary", "/collective/ranks=2..4+1", "--vary", "/seed=1,2,3,4"};
+  std::vector<std::string> words = axes;
+  words.insert(words.end(), {"--jobs", "1"});
+  REQUIRE(one.sweep(words).code == 0);
+  const std::string expected = content(one.file);
+  words.back() = "5";
+  words.emplace_back("--overwrite");
+  REQUIRE(one.sweep(words).code == 0);
+  CHECK(content(one.file) == expected);
+}
+
+TEST_CASE("a sweep in the scenario's file, and one over its cases") {
+  const SweepFolder here;
+  here.folder.write("small.json", small_with("\"name\": \"small\",",
+                                             R"("sweep": {"parameters": [
+    {"pointer": "/collective/ranks", "from": 2, "to": 4, "factor": 2, "name": "GPUs", "labels": ["two", "four"]}]},
+    "cases": [{"name": "fast"}, {"name": "slow", "cluster": {"fabric": {"link": {"rate": "1GB/s"}}}}],)"));
+  const Ran ran = here.sweep({"--csv"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.says("point,GPUs,"));
+  CHECK(std::count(ran.out.begin(), ran.out.end(), '\n') == 13);  // a head and 2 cases x 2 ranks x 3 sizes
+  CHECK(ran.says("\n3,four,"));
+  CHECK(ran.says(",slow,"));
+  const Ran chosen = here.sweep({"--case", "slow", "--overwrite", "--csv"});
+  CHECK(std::count(chosen.out.begin(), chosen.out.end(), '\n') == 7);
+}
+
+TEST_CASE("an interrupted sweep goes on and ends as if it had not been interrupted") {
+  const SweepFolder here;
+  const std::vector<std::string> axes{"--vary", "/seed=1..40+1", "--jobs", "1"};
+  REQUIRE(here.sweep(axes).code == 0);
+  const std::string expected = content(here.file);
+  std::vector<std::string> words{"sweep", here.scenario, "-o", here.file, "-q", "--overwrite"};
+  words.insert(words.end(), axes.begin(), axes.end());
+  const Ran interrupted = athanor_with(words, 30);
+  REQUIRE(interrupted.code == 130);
+  CHECK(interrupted.err.find("--resume") != std::string::npos);
+  CHECK(content(here.file).size() < expected.size());
+  words[5] = "--resume";
+  const Ran resumed = athanor_run(words);
+  REQUIRE(resumed.code == 0);
+  CHECK(resumed.says("were there"));
+  CHECK(content(here.file) == expected);
+}
+
+TEST_CASE("a point that fails is recorded, and the others are simulated") {
+  const SweepFolder here;
+  const Ran ran = here.sweep({"--vary", "/collective/ranks=2,99,4"});
+  CHECK(ran.code == 1);
+  CHECK(ran.says("failed: 99 ranks, but the cluster has 4 endpoints"));
+  CHECK(ran.says("3 points: 3 simulated, 1 failed"));
+  SUBCASE("and is not tried again unless asked") {
+    CHECK(here.sweep({"--vary", "/collective/ranks=2,99,4", "--resume"}).says("0 simulated, 3 were there"));
+    CHECK(here.sweep({"--vary", "/collective/ranks=2,99,4", "--resume", "--retry-failed"})
+              .says("1 simulated, 2 were there, 1 failed"));
+  }
+}
+
+TEST_CASE("a file is neither overwritten nor mixed with another sweep") {
+  const SweepFolder here;
+  REQUIRE(here.sweep({"--vary", "/seed=1,2"}).code == 0);
+  CHECK(here.sweep({"--vary", "/seed=1,2"}).says("--resume"));
+  const Ran other = here.sweep({"--vary", "/seed=1,2,3", "--resume"});
+  CHECK(other.code == 4);
+  CHECK(other.says("holds another sweep: what is varied differs"));
+  CHECK(here.sweep({"--vary", "/seed=1,2", "--set", "/collective/ranks=2", "--resume"}).says("the command line changes"));
+  here.folder.write("small.json", small_with("10GB/s", "20GB/s"));
+  CHECK(here.sweep({"--vary", "/seed=1,2", "--resume"}).says("the scenario's text differs"));
+}
+
+TEST_CASE("what cannot be swept is refused before anything is simulated") {
+  const SweepFolder here;
+  const auto refused = [&](const std::string& axis, int code, const std::string& words) {
+    const Ran ran = here.sweep({"--vary", axis});
+    CHECK(ran.code == code);
+    CHECK_MESSAGE(ran.says(words), ran.err);
+    CHECK_FALSE(std::ifstream(here.file).good());
+  };
+  refused("/collective/rnaks=1,2", 3, "did you mean 'ranks'");
+  refused("/colective/ranks=1,2", 2, "did you mean '/collective'");
+  refused("/collective/ranks=64..8", 2, "empty");
+  refused("/collective/ranks=1..8+0", 2, "the step of a range is above 0");
+  refused("/seed=1..200000+1", 2, "--most-points 200000");
+  CHECK(here.sweep({}).says("varies nothing"));
+  CHECK(here.sweep({"--vary", "/seed=1", "--retry-failed"}).says("goes with --resume"));
+  CHECK(here.sweep({"--vary", "/seed=1..200000+1", "--most-points", "200000", "--dry-run"}).says("200000 points"));
+}
+
+TEST_CASE("files that are no sweep, of another format or damaged are told apart, and stay as they are") {
+  const SweepFolder here;
+  std::ofstream(here.file) << "this is no database, whatever its name says, and it is long enough to be read as one";
+  const Ran text = here.sweep({"--vary", "/seed=1,2", "--resume"});
+  CHECK(text.code == 4);
+  CHECK(text.says("it is no database"));
+  CHECK(here.sweep({"--vary", "/seed=1,2", "--overwrite"}).code == 4);
+  CHECK(std::ifstream(here.file).good());
+  const std::string other = here.folder.path("other.sqlite");
+  SqliteFile(other, SqliteFile::Access::create).run("CREATE TABLE t (x)");
+  CHECK(athanor_run({"sweep", here.scenario, "--vary", "/seed=1", "-o", other, "--resume"}).says("none of a sweep"));
+  const std::string sweep = here.folder.path("sweep.sqlite");
+  REQUIRE(athanor_run({"sweep", here.scenario, "--vary", "/seed=1", "-o", sweep}).code == 0);
+  SqliteFile(sweep, SqliteFile::Access::write).run("PRAGMA user_version = 7");
+  CHECK(athanor_run({"sweep", here.scenario, "--vary", "/seed=1", "-o", sweep, "--resume"}).says("has format 7"));
+}
+
+TEST_CASE("a sweep's file is damaged: an error, and nothing is written into it") {
+  const SweepFolder here;
+  REQUIRE(here.sweep({"--vary", "/seed=1..50+1"}).code == 0);
+  {
+    std::fstream file(here.file, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4096);
+    file << std::string(40'000, 'x');
+  }
+  const std::string before = read_text_file(here.file);
+  const Ran ran = here.sweep({"--vary", "/seed=1..50+1", "--resume"});
+  CHECK(ran.code == 4);
+  CHECK_MESSAGE(ran.says("damaged"), ran.err);
+  CHECK(read_text_file(here.file) == before);
+}
+
+}  // namespace
+
+}  // namespace athanor

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "tools/sweep/database.hpp"
+#include "tools/command_line/sweep/order.hpp"
+
+namespace athanor {
+
+/// Simulates points, one after the other, in one thread; clusters that stay the same from one to the next are built
+/// once. `interrupted` is asked between sizes.
+class PointRunner {
+ public:
+  PointRunner(const SweepOrder& order, std::function<bool()> interrupted);
+
+  /// What is wrong with a point is its outcome, not an exception. None: interrupted.
+  std::optional<SweepOutcome> run(std::uint64_t point);
+
+ private:
+  bool simulate(std::uint64_t point, SweepOutcome& outcome);
+
+  const SweepOrder& order_;
+  Streams silence_;
+  Invocation quiet_;
+  ScenarioReader reader_;
+};
+
+}  // namespace athanor

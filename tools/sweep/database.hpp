@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/scenario/sweep/plan.hpp"
+#include "tools/sweep/sqlite.hpp"
+
+namespace athanor {
+
+/// What came of one point of a sweep.
+struct SweepOutcome {
+  std::uint64_t point = 0;
+  std::vector<std::string> results;  ///< one JSON object each, as in `athanor run --json`
+  std::vector<std::string> warnings;
+  std::string error;   ///< of a point that failed: one JSON object, as in "error" of --json; "": it did not
+  std::string host;    ///< that simulated it
+  double seconds = 0;  ///< that it took there
+};
+
+/// What a sweep is: the same text means the same results.
+struct SweepIdentity {
+  std::string scenario;       ///< path, as it was named
+  std::string scenario_hash;  ///< of its text
+  std::string scenario_text;
+  std::string version;   ///< of athanor, with the commit
+  std::string changes;   ///< JSON of what the command line changed beside the axes
+  SweepPlan plan;
+};
+
+/// The file of a sweep, in SQLite. Whatever write() has returned for survives the end of the process and of the
+/// machine. Nothing in `points` and `results` depends on when, where and in which order points were simulated; that is
+/// kept apart, in `executions`. All throw FileError.
+class SweepDatabase {
+ public:
+  /// Makes the file, without a point. Throws FileError where there is one already.
+  static void create(const std::string& path, const SweepIdentity& identity);
+  /// An existing one; `access`: write or read. FileError, too, for what is no sweep, and for one of another format.
+  SweepDatabase(const std::string& path, SqliteFile::Access access);
+
+  /// Throws FileError where the file is of another sweep; it names what differs.
+  void require_same(const SweepIdentity& identity);
+  const SweepPlan& plan() const { return plan_; }
+  std::string about(std::string_view key);  ///< a value of `sweep`: "scenario", "version", ...; "": there is none
+
+  /// By point: 0 not simulated, 1 simulated, 2 failed.
+  enum class State : std::uint8_t { missing, done, failed };
+  std::vector<State> states();
+
+  /// All in one transaction, durably. FileError where a point stands there already.
+  void write(const std::vector<SweepOutcome>& outcomes);
+  /// So that they are simulated anew.
+  void forget_failed();
+
+  /// What was found so far, by point.
+  void each(const std::function<void(const SweepOutcome&)>& see);
+
+ private:
+  std::unique_ptr<SqliteFile> file_;
+  SweepPlan plan_;
+};
+
+/// {"cases": [...], "axes": [{"name", "pointers", "values", "labels"}]}: one line.
+std::string to_json_text(const SweepPlan& plan);
+/// Requires what to_json_text returned.
+SweepPlan plan_from_json(const std::string& text);
+
+}  // namespace athanor

@@ -1,0 +1,62 @@
+#include "tools/sweep/export.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/error.hpp"
+#include "sim/json/text.hpp"
+#include "tools/report/machine_readable.hpp"
+#include "tools/sweep/table.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Parameters as columns of their own, behind the point; an error as its message.
+Json flat(const Json& record) {
+  Json line = {{"point", record.at("point")}};
+  line.update(record.at("parameters"));
+  for (const auto& [key, value] : record.items()) {
+    if (key == "parameters" || key == "point") { continue; }
+    line[line.contains(key) ? "result_" + key : key] = key == "error" && value.is_object() ? value.at("message") : value;
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string sweep_json(SweepDatabase& database, const std::vector<std::string>& command_line, bool interrupted) {
+  std::vector<Json> records;
+  sweep_records(database, [&](const Json& record) { records.push_back(record); });
+  Manifest manifest{.command_line = command_line,
+                    .scenarios = {{database.about("scenario"), database.about("scenario_hash")}},
+                    .seeds = {},
+                    .warnings = {},
+                    .interrupted = interrupted};
+  return json_document(records, manifest);
+}
+
+std::string sweep_csv(SweepDatabase& database) {
+  std::vector<Json> lines;
+  Json columns = Json::object();
+  sweep_records(database, [&](const Json& record) {
+    lines.push_back(flat(record));
+    for (const auto& [key, value] : lines.back().items()) { columns[key] = nullptr; }
+  });
+  return csv_document(columns, lines);
+}
+
+void write_sweep_lines(SweepDatabase& database, const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  sweep_records(database, [&](const Json& record) { file << text_of(record) << '\n'; });
+  file.flush();
+  if (!file) { throw FileError(fmt::format("cannot write {}: {}", path, std::strerror(errno))); }
+}
+
+}  // namespace athanor

@@ -1,0 +1,153 @@
+#include "tools/sweep/table.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/json/text.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A figure of results that tables show.
+struct Figure {
+  const char* key;
+  const char* head;
+  double scale;
+  int digits;
+};
+constexpr std::array<Figure, 11> kFigures{{{"bytes", "size (B)", 1, 0},
+                                          {"time_us", "time (us)", 1, 2},
+                                          {"busbw_gbps", "busbw (GB/s)", 1, 2},
+                                          {"step_time_s", "step (ms)", 1e3, 2},
+                                          {"tokens_per_s", "tokens/s", 1, 0},
+                                          {"mfu", "MFU (%)", 100, 2},
+                                          {"bubble_fraction", "bubble (%)", 100, 2},
+                                          {"exposed_comm_s", "exposed (ms)", 1e3, 2},
+                                          {"goodput_gbps", "goodput (GB/s)", 1, 2},
+                                          {"memory_gb", "memory (GB)", 1, 1},
+                                          {"samples_per_s", "samples/s", 1, 2}}};
+
+/// Text in columns: what is varied to the left, figures to the right.
+class Columns {
+ public:
+  explicit Columns(std::vector<std::string> heads) : left_(heads.size()) { add(std::move(heads)); }
+
+  /// A figure's column, as it is met first.
+  std::size_t column(const char* head) {
+    std::vector<std::string>& heads = lines_.front();
+    const auto found = std::find(heads.begin() + static_cast<std::ptrdiff_t>(left_), heads.end(), head);
+    if (found != heads.end()) { return static_cast<std::size_t>(found - heads.begin()); }
+    heads.emplace_back(head);
+    return heads.size() - 1;
+  }
+  void add(std::vector<std::string> line) { lines_.push_back(std::move(line)); }
+
+  std::string text() const {
+    std::vector<std::size_t> widths(lines_.front().size());
+    for (const auto& line : lines_) {
+      for (std::size_t i = 0; i < std::min(line.size(), widths.size()); ++i) {
+        widths[i] = std::max(widths[i], line[i].size());
+      }
+    }
+    std::string text;
+    for (const auto& line : lines_) {
+      std::string row = &line == lines_.data() ? "#" : " ";
+      for (std::size_t i = 0; i < line.size(); ++i) {
+        row += i < left_ || line.size() <= left_ ? fmt::format(" {:<{}}", line[i], i < widths.size() ? widths[i] : 0)
+                                                 : fmt::format("  {:>{}}", line[i], widths[i]);
+      }
+      row.erase(row.find_last_not_of(' ') + 1);
+      text += row + "\n";
+    }
+    return text;
+  }
+
+ private:
+  std::size_t left_;
+  std::vector<std::vector<std::string>> lines_;
+};
+
+std::vector<std::string> labels_of(const SweepPlan& plan, std::uint64_t index) {
+  const SweepPlan::Point point = plan.point(index);
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < plan.axes.size(); ++i) { labels.push_back(plan.axes[i].label(point.steps[i])); }
+  if (plan.cases.size() > 1) { labels.push_back(plan.cases[point.scenario_case]); }
+  return labels;
+}
+
+std::vector<std::string> heads_of(const SweepPlan& plan) {
+  std::vector<std::string> heads;
+  for (const SweepAxis& axis : plan.axes) { heads.push_back(axis.title()); }
+  if (plan.cases.size() > 1) { heads.emplace_back("case"); }
+  return heads;
+}
+
+void put(Columns& columns, std::vector<std::string>& line, const char* head, std::string text) {
+  const std::size_t column = columns.column(head);
+  line.resize(std::max(line.size(), column + 1));
+  line[column] = std::move(text);
+}
+
+void add_result(Columns& columns, std::vector<std::string> line, const std::string& result) {
+  const nlohmann::json json = json_or_discarded(result);
+  if (json.contains("algorithm")) { put(columns, line, "algorithm", json["algorithm"].get<std::string>()); }
+  for (const Figure& figure : kFigures) {
+    const auto found = json.find(figure.key);
+    if (found == json.end() || !found->is_number()) { continue; }
+    put(columns, line, figure.head, fmt::format("{:.{}f}", found->get<double>() * figure.scale, figure.digits));
+  }
+  columns.add(std::move(line));
+}
+
+}  // namespace
+
+std::string sweep_table(SweepDatabase& database, std::size_t most) {
+  const SweepPlan& plan = database.plan();
+  Columns columns(heads_of(plan));
+  std::size_t lines = 0;
+  std::size_t failed = 0;
+  database.each([&](const SweepOutcome& outcome) {
+    failed += outcome.error.empty() ? 0 : 1;
+    for (const std::string& result : outcome.results) {
+      if (lines++ < most) { add_result(columns, labels_of(plan, outcome.point), result); }
+    }
+    if (outcome.error.empty() || lines++ >= most) { return; }
+    std::vector<std::string> line = labels_of(plan, outcome.point);
+    line.push_back("failed: " + json_or_discarded(outcome.error).value("message", ""));
+    columns.add(std::move(line));
+  });
+  std::string text = lines == 0 ? "" : columns.text();
+  if (lines > most) { text += fmt::format("# and {} more lines\n", lines - most); }
+  return text;
+}
+
+void sweep_records(SweepDatabase& database, const std::function<void(const Json&)>& see) {
+  const SweepPlan& plan = database.plan();
+  database.each([&](const SweepOutcome& outcome) {
+    const SweepPlan::Point point = plan.point(outcome.point);
+    Json parameters = Json::object();
+    for (std::size_t i = 0; i < plan.axes.size(); ++i) {
+      parameters[plan.axes[i].title()] = plan.axes[i].label(point.steps[i]);
+    }
+    const Json head = {{"point", outcome.point}, {"parameters", parameters}};
+    if (!outcome.error.empty()) {
+      Json record = head;
+      record["case"] = plan.cases[point.scenario_case];
+      record["error"] = Json::parse(outcome.error);
+      see(record);
+    }
+    for (const std::string& result : outcome.results) {
+      Json record = head;
+      record.update(Json::parse(result));
+      see(record);
+    }
+  });
+}
+
+}  // namespace athanor
