@@ -42,13 +42,17 @@ struct Command {
 
 Command run_command();
 Command sweep_command();
+Command compare_command();
 Command explain_command();
 Command verify_command();
 Command validate_command();
 Command describe_command();
 Command list_command();
 Command schema_command();
+Command completion_command();
+Command manual_command();
 Command plot_command();
+Command report_command();
 Command measure_command();
 Command numerics_command();
 Command plan_command();

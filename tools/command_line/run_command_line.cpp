@@ -66,10 +66,10 @@ ExitCode dispatch(const Words& arguments, const Streams& streams) {
 }  // namespace
 
 std::span<const Command> commands() {
-  static const std::array<Command, 15> all{
-      run_command(),      sweep_command(),     explain_command(),  plan_command(),     verify_command(), measure_command(),
-      numerics_command(), calibrate_command(), validate_command(), describe_command(), list_command(),
-      schema_command(),   plot_command(),      import_command(),   export_command()};
+      run_command(),      sweep_command(),      compare_command(),  explain_command(),  plan_command(),
+      verify_command(),   measure_command(),    numerics_command(), calibrate_command(), validate_command(),
+      describe_command(), list_command(),       schema_command(),   plot_command(),     report_command(),
+      import_command(),   export_command(),     completion_command(), manual_command()};
   return all;
 }
 

@@ -91,25 +91,6 @@ Json columns_of(const std::vector<Json>& results) {
   return columns;
 }
 
-Json to_json(const Manifest& manifest) {
-  Json scenarios = Json::array();
-  for (const Manifest::Input& input : manifest.scenarios) {
-    scenarios.push_back({{"path", input.path}, {"hash", input.hash}});
-  }
-  Json json = {{"version", version()},
-               {"git_revision", git_revision()},
-               {"compiler", compiler()},
-               {"scenarios", scenarios},
-               {"seeds", manifest.seeds},
-               {"command_line", manifest.command_line},
-               {"host", host_name()},
-               {"wall_time_s", manifest.wall_seconds},
-               {"interrupted", manifest.interrupted},
-               {"warnings", manifest.warnings}};
-  if (!manifest.machine.empty()) { json["machine"] = manifest.machine; }
-  return json;
-}
-
 /// One field of a CSV line; quoted where it holds a comma, a quote or a line end.
 std::string field(const Json& value) {
   if (!value.is_string() && !value.is_array()) { return csv_field(text_of(value)); }
@@ -137,7 +118,7 @@ std::string list_text(std::string_view key, const std::vector<Json>& elements) {
   return list_text(key, texts);
 }
 
-std::string end_text(const Manifest& manifest) { return "\"manifest\": " + text_of(to_json(manifest), 2) + "}\n"; }
+std::string end_text(const Manifest& manifest) { return "\"manifest\": " + text_of(manifest_record(manifest), 2) + "}\n"; }
 
 Json to_json(const Ranking& ranking) {
   return {{"case", ranking.case_name},        {"bytes", ranking.size.count()},
@@ -147,6 +128,25 @@ Json to_json(const Ranking& ranking) {
 }
 
 }  // namespace
+
+Json manifest_record(const Manifest& manifest) {
+  Json scenarios = Json::array();
+  for (const Manifest::Input& input : manifest.scenarios) {
+    scenarios.push_back({{"path", input.path}, {"hash", input.hash}});
+  }
+  Json json = {{"version", version()},
+               {"git_revision", git_revision()},
+               {"compiler", compiler()},
+               {"scenarios", scenarios},
+               {"seeds", manifest.seeds},
+               {"command_line", manifest.command_line},
+               {"host", host_name()},
+               {"wall_time_s", manifest.wall_seconds},
+               {"interrupted", manifest.interrupted},
+               {"warnings", manifest.warnings}};
+  if (!manifest.machine.empty()) { json["machine"] = manifest.machine; }
+  return json;
+}
 
 std::string json_document(const std::vector<Json>& results, const Manifest& manifest) {
   return "{" + list_text("results", results) + end_text(manifest);

@@ -27,6 +27,9 @@ std::string json_document(const std::vector<nlohmann::ordered_json>& results, st
 /// result lacks is empty.
 std::string csv_document(const nlohmann::ordered_json& columns, const std::vector<nlohmann::ordered_json>& results);
 
+/// "manifest" of a json_document.
+nlohmann::ordered_json manifest_record(const Manifest& manifest);
+
 /// What a command has found, in the order in which it was found.
 struct Results {
   std::vector<ResultRow> rows;

@@ -1,12 +1,12 @@
 #include "tools/sweep/table.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/json/text.hpp"
+#include "tools/report/columns.hpp"
 
 namespace athanor {
 
@@ -33,46 +33,6 @@ constexpr std::array<Figure, 11> kFigures{{{"bytes", "size (B)", 1, 0},
                                           {"memory_gb", "memory (GB)", 1, 1},
                                           {"samples_per_s", "samples/s", 1, 2}}};
 
-/// Text in columns: what is varied to the left, figures to the right.
-class Columns {
- public:
-  explicit Columns(std::vector<std::string> heads) : left_(heads.size()) { add(std::move(heads)); }
-
-  /// A figure's column, as it is met first.
-  std::size_t column(const char* head) {
-    std::vector<std::string>& heads = lines_.front();
-    const auto found = std::find(heads.begin() + static_cast<std::ptrdiff_t>(left_), heads.end(), head);
-    if (found != heads.end()) { return static_cast<std::size_t>(found - heads.begin()); }
-    heads.emplace_back(head);
-    return heads.size() - 1;
-  }
-  void add(std::vector<std::string> line) { lines_.push_back(std::move(line)); }
-
-  std::string text() const {
-    std::vector<std::size_t> widths(lines_.front().size());
-    for (const auto& line : lines_) {
-      for (std::size_t i = 0; i < std::min(line.size(), widths.size()); ++i) {
-        widths[i] = std::max(widths[i], line[i].size());
-      }
-    }
-    std::string text;
-    for (const auto& line : lines_) {
-      std::string row = &line == lines_.data() ? "#" : " ";
-      for (std::size_t i = 0; i < line.size(); ++i) {
-        row += i < left_ || line.size() <= left_ ? fmt::format(" {:<{}}", line[i], i < widths.size() ? widths[i] : 0)
-                                                 : fmt::format("  {:>{}}", line[i], widths[i]);
-      }
-      row.erase(row.find_last_not_of(' ') + 1);
-      text += row + "\n";
-    }
-    return text;
-  }
-
- private:
-  std::size_t left_;
-  std::vector<std::vector<std::string>> lines_;
-};
-
 std::vector<std::string> labels_of(const SweepPlan& plan, std::uint64_t index) {
   const SweepPlan::Point point = plan.point(index);
   std::vector<std::string> labels;
@@ -88,19 +48,13 @@ std::vector<std::string> heads_of(const SweepPlan& plan) {
   return heads;
 }
 
-void put(Columns& columns, std::vector<std::string>& line, const char* head, std::string text) {
-  const std::size_t column = columns.column(head);
-  line.resize(std::max(line.size(), column + 1));
-  line[column] = std::move(text);
-}
-
 void add_result(Columns& columns, std::vector<std::string> line, const std::string& result) {
   const nlohmann::json json = json_or_discarded(result);
-  if (json.contains("algorithm")) { put(columns, line, "algorithm", json["algorithm"].get<std::string>()); }
+  if (json.contains("algorithm")) { columns.put(line, "algorithm", json["algorithm"].get<std::string>()); }
   for (const Figure& figure : kFigures) {
     const auto found = json.find(figure.key);
     if (found == json.end() || !found->is_number()) { continue; }
-    put(columns, line, figure.head, fmt::format("{:.{}f}", found->get<double>() * figure.scale, figure.digits));
+    columns.put(line, figure.head, fmt::format("{:.{}f}", found->get<double>() * figure.scale, figure.digits));
   }
   columns.add(std::move(line));
 }

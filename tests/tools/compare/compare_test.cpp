@@ -1,0 +1,137 @@
+#include <cmath>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "sim/error.hpp"
+#include "tests/tools/command_line_fixture.hpp"
+#include "tools/compare/contest.hpp"
+#include "tools/compare/difference.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Results whose time is `scale` x size ^ `power`, at sizes of 1, 16, 256 ... KiB.
+ComparedInput results(const std::string& label, double scale, double power, int sizes = 4) {
+  ComparedInput input{label, {}};
+  for (int i = 0; i < sizes; ++i) {
+    const double bytes = 1024 * std::pow(16, i);
+    input.records.push_back({{"case", ""},
+                             {"collective", "all_reduce"},
+                             {"algorithm", "ring"},
+                             {"bytes", static_cast<std::int64_t>(bytes)},
+                             {"time_us", scale * std::pow(bytes, power)},
+                             {"busbw_gbps", 1 / (scale * std::pow(bytes, power))}});
+  }
+  return input;
+}
+
+TEST_CASE("the winner of each size, mean ratios, and the size at which two lines cross") {
+  // 1 x s^0.75 and 100 x s^0.25 are equal where s^0.5 = 100, at 10,000 bytes; straight in logarithms, so exact.
+  const Contest both = contest({results("steep", 1, 0.75), results("flat", 100, 0.25)}, {});
+  CHECK(both.by == "input");
+  CHECK(both.contestants == std::vector<std::string>{"steep", "flat"});
+  REQUIRE(both.lines.size() == 4);
+  CHECK(both.lines[0].winner == 0);
+  CHECK(both.lines[1].winner == 1);
+  CHECK(both.wins() == std::vector<std::size_t>{1, 3});
+  REQUIRE(both.crossovers().size() == 1);
+  CHECK(both.crossovers()[0].before == 0);
+  CHECK(both.crossovers()[0].from == 1024);
+  CHECK(both.crossovers()[0].at == doctest::Approx(10'000));
+  // Mean of log(100 x s^-0.5) over sizes of 2^10 x 16^i, i = 0..3: s^-0.5 is 2^-5 x 4^-i, so 100 x 2^-5 x 4^-1.5.
+  CHECK(both.mean_ratio(1) == doctest::Approx(100.0 / 32 / 8));
+}
+
+TEST_CASE("of bandwidths the larger wins") {
+  const Contest both = contest({results("steep", 1, 0.75), results("flat", 100, 0.25)}, {"", "", "busbw_gbps"});
+  CHECK(both.more_is_better);
+  CHECK(both.wins() == std::vector<std::size_t>{1, 3});
+}
+
+TEST_CASE("equal results have no winner, and sizes that one has alone are left out") {
+  const Contest both = contest({results("a", 1, 1, 4), results("b", 1, 1, 2)}, {});
+  CHECK(both.lines.size() == 2);
+  CHECK(both.unmatched == 2);
+  CHECK_FALSE(both.lines[0].winner.has_value());
+  CHECK(both.crossovers().empty());
+}
+
+TEST_CASE("a sweep is compared by what it varies first, or by what is asked") {
+  ComparedInput sweep{"sweep", {}};
+  for (const char* fabric : {"star", "torus"}) {
+    for (const char* ranks : {"8", "16"}) {
+      for (Json record : results("", fabric[0] == 's' ? 1 : 2, 1).records) {
+        record["parameters"] = {{"fabric", fabric}, {"ranks", ranks}};
+        record["ranks"] = std::stoi(ranks);
+        sweep.records.push_back(record);
+      }
+    }
+  }
+  const Contest first = contest({sweep}, {});
+  CHECK(first.by == "fabric");
+  CHECK(first.conditions == std::vector<std::string>{"ranks", "bytes"});
+  CHECK(first.mean_ratio(1) == doctest::Approx(2));
+  const Contest asked = contest({sweep}, {"ranks", "16", ""});
+  CHECK(asked.contestants[asked.base] == "16");
+  CHECK(asked.lines.size() == 8);
+}
+
+TEST_CASE("what cannot be compared says why") {
+  const auto why = [](const std::vector<ComparedInput>& inputs, const ContestRequest& request) -> std::string {
+    try {
+      contest(inputs, request);
+    } catch (const UsageError& error) { return error.what(); }
+    return "";
+  };
+  const std::vector<ComparedInput> two{results("a", 1, 1), results("b", 2, 1)};
+  CHECK(why({results("a", 1, 1)}, {}).find("one contestant alone") != std::string::npos);
+  CHECK(why(two, {"rails", "", ""}).find("no result has 'rails'") != std::string::npos);
+  CHECK(why(two, {"", "c", ""}).find("there is no 'c'; there are a, b") != std::string::npos);
+  CHECK(why(two, {"", "", "mfu"}).find("no result has a number 'mfu'") != std::string::npos);
+  CHECK(why({{"a", {}}, {"b", {}}}, {}).find("there are no results") != std::string::npos);
+  ComparedInput twice = two[0];
+  twice.records.insert(twice.records.end(), two[0].records.begin(), two[0].records.end());
+  CHECK(why({twice, two[1]}, {}).find("does not tell contestants apart") != std::string::npos);
+}
+
+TEST_CASE("differences of scenarios are told in order, without names") {
+  const auto a = nlohmann::json::parse(R"({"name": "a", "cluster": {"nodes": 2, "fabric": {"kind": "star"}}})");
+  const auto b = nlohmann::json::parse(R"({"name": "b", "cluster": {"nodes": 4, "fabric": {"kind": "star", "x": 1}}})");
+  const std::vector<Difference> found = differences(a, b);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].pointer == "/cluster/fabric/x");
+  CHECK(found[0].first.empty());
+  CHECK(found[1].pointer == "/cluster/nodes");
+  CHECK(found[1].second == "4");
+}
+
+TEST_CASE("athanor compare takes scenarios, results and sweeps") {
+  const Folder folder;
+  const std::string slow = folder.write("slow.json", small_with("10GB/s", "5GB/s"));
+  const std::string fast = folder.write("fast.json", kSmall);
+  const std::string results = folder.path("results.json");
+  const std::string sweep = folder.path("sweep.sqlite");
+  REQUIRE(athanor_run({"run", fast, "--json=" + results}).code == 0);
+  REQUIRE(athanor_run({"sweep", fast, "-q", "--vary", "/cluster/fabric/link/rate=10GB/s,5GB/s", "-o", sweep}).code == 0);
+  const Ran ran = athanor_run({"compare", results, slow, "--json"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.json()["wins"] == nlohmann::json({3, 0}));
+  CHECK(ran.json()["differences"][0].get<std::string>().find(
+            R"(/cluster/fabric/link/rate is "5GB/s", of the base "10GB/s")") != std::string::npos);
+  const Ran swept = athanor_run({"compare", sweep, "--json"});
+  CHECK(swept.json()["by"] == "rate");
+  CHECK(swept.json()["mean_ratios"][1] == ran.json()["mean_ratios"][1]);
+  const Ran text = athanor_run({"compare", fast, slow});
+  CHECK(text.says("B = " + slow));
+  CHECK(text.says("A: best at 3 of 3"));
+  CHECK(athanor_run({"compare", fast}).code == 2);
+  CHECK(athanor_run({"compare", fast, folder.path("none.json")}).code == 4);
+}
+
+}  // namespace
+
+}  // namespace athanor

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/command_line/command.hpp"
+#include "tools/compare/contest.hpp"
+
+namespace athanor {
+
+/// What `athanor compare` and `athanor report` are given: results, and the scenario that they are of where it is at hand.
+struct LoadedInput {
+  ComparedInput input;
+  std::string text;                                 ///< of the scenario; "": not at hand
+  nlohmann::ordered_json manifest;                  ///< of the results
+  std::map<std::string, nlohmann::json> scenarios;  ///< by case, with its patch applied; "" where there are no cases
+};
+
+/// A scenario, which is simulated; a document of --json; or the file of a sweep. None: interrupted. Throws as these
+/// commands, and UsageError for what is none of them.
+std::optional<LoadedInput> load_input(const std::string& path, const Invocation& invocation, const Streams& streams);
+
+}  // namespace athanor

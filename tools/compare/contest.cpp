@@ -1,0 +1,285 @@
+#include "tools/compare/contest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/error.hpp"
+#include "sim/json/text.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What tells results apart, in the order in which tables show it. Sweeps add their parameters.
+constexpr std::array kIdentity{"input", "case", "collective", "traffic", "model", "trace", "bytes", "update"};
+/// What tells them apart, too, where they would be the same otherwise.
+constexpr std::array kFurther{"algorithm", "protocol", "ranks", "gpus", "type", "root", "seed"};
+
+/// A result and all that it may be told apart by.
+struct Facts {
+  std::vector<std::pair<std::string, std::string>> words;  ///< key, value
+  const Json* record = nullptr;
+
+  const std::string* find(std::string_view key) const {
+    const auto found = std::find_if(words.begin(), words.end(), [&](const auto& each) { return each.first == key; });
+    return found == words.end() ? nullptr : &found->second;
+  }
+  std::string value(std::string_view key) const {
+    const std::string* found = find(key);
+    return found == nullptr ? "" : *found;
+  }
+};
+
+std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : text_of(value); }
+
+Facts facts_of(const ComparedInput& input, const Json& record) {
+  Facts facts;
+  facts.record = &record;
+  facts.words.emplace_back("input", input.label);
+  if (record.contains("parameters")) {
+    for (const auto& [key, value] : record["parameters"].items()) { facts.words.emplace_back(key, plain(value)); }
+  }
+  const auto add = [&](const char* key) {
+    if (!record.contains(key) || facts.find(key) != nullptr) { return; }
+    facts.words.emplace_back(key, plain(record[key]));
+  };
+  for (const char* key : kIdentity) { add(key); }
+  for (const char* key : kFurther) { add(key); }
+  return facts;
+}
+
+std::vector<Facts> facts_of(const std::vector<ComparedInput>& inputs) {
+  std::vector<Facts> all;
+  for (const ComparedInput& input : inputs) {
+    for (const Json& record : input.records) {
+      if (!record.contains("error") || !record["error"].is_object()) { all.push_back(facts_of(input, record)); }
+    }
+  }
+  if (all.empty()) { throw UsageError("compare: there are no results"); }
+  return all;
+}
+
+/// The values of a key, as they come; "" where a result has none.
+std::vector<std::string> values_of(const std::vector<Facts>& all, std::string_view key) {
+  std::vector<std::string> values;
+  std::set<std::string> seen;
+  for (const Facts& each : all) {
+    const std::string value = each.value(key);
+    if (seen.insert(value).second) { values.push_back(value); }
+  }
+  return values;
+}
+
+/// All keys but those that tell results apart only where it is needed.
+std::vector<std::string> keys_of(const std::vector<Facts>& all) {
+  std::vector<std::string> keys;
+  for (const Facts& each : all) {
+    for (const auto& [key, value] : each.words) {
+      const bool further = std::find(kFurther.begin(), kFurther.end(), key) != kFurther.end() &&
+                           !(each.record->contains("parameters") && (*each.record)["parameters"].contains(key));
+      if (!further && std::find(keys.begin(), keys.end(), key) == keys.end()) { keys.push_back(key); }
+    }
+  }
+  return keys;
+}
+
+std::string chosen_key(const std::vector<Facts>& all, const std::string& asked) {
+  const std::vector<std::string> keys = keys_of(all);
+  if (!asked.empty()) {
+    if (values_of(all, asked) == std::vector<std::string>{""}) {
+      throw UsageError(fmt::format("compare: --by: no result has '{}'; they have {}", asked, fmt::join(keys, ", ")));
+    }
+    return asked;
+  }
+  std::vector<std::string> order{"input", "case"};
+  for (const std::string& key : keys) {
+    if (key != "collective" && key != "bytes") { order.push_back(key); }
+  }
+  order.emplace_back("algorithm");
+  for (const std::string& key : order) {
+    if (values_of(all, key).size() > 1) { return key; }
+  }
+  throw UsageError("compare: there is one contestant alone; give several files, or one with several cases or parameters");
+}
+
+std::string chosen_figure(const std::vector<Facts>& all, const std::string& asked) {
+  const auto has = [&](const std::string& key) {
+    return std::any_of(all.begin(), all.end(), [&](const Facts& each) {
+      return each.record->contains(key) && (*each.record)[key].is_number();
+    });
+  };
+  if (!asked.empty()) {
+    if (!has(asked)) { throw UsageError(fmt::format("compare: --figure: no result has a number '{}'", asked)); }
+    return asked;
+  }
+  for (const char* key : {"time_us", "step_time_s"}) {
+    if (has(key)) { return key; }
+  }
+  throw UsageError("compare: the results have no times; choose a --figure");
+}
+
+/// Rates and shares of what is useful.
+bool more_is_better(std::string_view figure) {
+  for (const char* part : {"bw", "per_s", "per_gpu", "mfu", "goodput", "kept", "fairness"}) {
+    if (figure.find(part) != std::string_view::npos) { return true; }
+  }
+  return false;
+}
+
+std::size_t index_of(const std::vector<std::string>& names, const std::string& name, const char* option) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw UsageError(fmt::format("compare: {}: there is no '{}'; there are {}", option, name, fmt::join(names, ", ")));
+  }
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+using Key = std::vector<std::string>;
+
+Key key_of(const Facts& facts, const std::vector<std::string>& conditions) {
+  Key key;
+  for (const std::string& condition : conditions) { key.push_back(facts.value(condition)); }
+  return key;
+}
+
+/// Whether some contestant has two results under these conditions.
+bool ambiguous(const std::vector<Facts>& all, const std::string& by, const std::vector<std::string>& conditions) {
+  std::set<std::pair<std::string, Key>> seen;
+  for (const Facts& each : all) {
+    if (!seen.insert({each.value(by), key_of(each, conditions)}).second) { return true; }
+  }
+  return false;
+}
+
+/// What tells lines apart: all that differs and is no contestant, and as much more as is needed.
+std::vector<std::string> conditions_of(const std::vector<Facts>& all, const std::string& by) {
+  std::vector<std::string> conditions;
+  for (const std::string& key : keys_of(all)) {
+    const bool follows = key == "input" && by != "input" && values_of(all, key).size() == 1;
+    if (key != by && !follows && (key == "bytes" || values_of(all, key).size() > 1)) { conditions.push_back(key); }
+  }
+  if (!ambiguous(all, by, conditions)) { return conditions; }
+  for (const char* key : kFurther) {
+    if (key == by || values_of(all, key).size() < 2) { continue; }
+    conditions.emplace_back(key);
+    if (!ambiguous(all, by, conditions)) { return conditions; }
+  }
+  throw UsageError(fmt::format("compare: '{}' alone does not tell contestants apart; choose one of {} with --by", by,
+                               fmt::join(keys_of(all), ", ")));
+}
+
+std::optional<std::size_t> winner_of(const ContestLine& line, bool more) {
+  std::optional<std::size_t> best;
+  std::size_t present = 0;
+  bool all_equal = true;
+  for (std::size_t i = 0; i < line.entries.size(); ++i) {
+    if (!line.entries[i]) { continue; }
+    const double value = line.entries[i]->value;
+    if (present++ > 0) { all_equal = all_equal && value == line.entries[*best]->value; }
+    if (!best || (more ? value > line.entries[*best]->value : value < line.entries[*best]->value)) { best = i; }
+  }
+  return present > 1 && !all_equal ? best : std::nullopt;
+}
+
+/// Where the straight lines through two points each, in logarithms, meet.
+double crossing(const ContestLine& a, const ContestLine& b, std::size_t first, std::size_t second) {
+  const double low = std::log(a.entries[first]->value / a.entries[second]->value);
+  const double high = std::log(b.entries[first]->value / b.entries[second]->value);
+  const double share = low == high ? 0.5 : std::clamp(low / (low - high), 0.0, 1.0);
+  return a.size * std::pow(b.size / a.size, share);
+}
+
+}  // namespace
+
+Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& request) {
+  const std::vector<Facts> all = facts_of(inputs);
+  Contest result;
+  result.by = chosen_key(all, request.by);
+  result.figure = chosen_figure(all, request.figure);
+  result.more_is_better = more_is_better(result.figure);
+  result.contestants = values_of(all, result.by);
+  if (result.contestants.size() < 2) {
+    throw UsageError(fmt::format("compare: there is one {} alone: {}", result.by, result.contestants.front()));
+  }
+  result.base = request.base.empty() ? 0 : index_of(result.contestants, request.base, "--base");
+  result.conditions = conditions_of(all, result.by);
+  std::map<Key, std::size_t> lines;
+  for (const Facts& each : all) {
+    if (!each.record->contains(result.figure)) { continue; }
+    const Key key = key_of(each, result.conditions);
+    const auto [place, is_new] = lines.try_emplace(key, result.lines.size());
+    if (is_new) { result.lines.push_back({key, each.record->value("bytes", 0.0), {}, {}}); }
+    ContestLine& line = result.lines[place->second];
+    line.entries.resize(result.contestants.size());
+    line.entries[index_of(result.contestants, each.value(result.by), "--by")] =
+        ContestEntry{(*each.record)[result.figure].get<double>(), each.record->value("algorithm", "")};
+  }
+  std::erase_if(result.lines, [&](const ContestLine& line) {
+    const auto present = std::count_if(line.entries.begin(), line.entries.end(), [](const auto& each) { return each.has_value(); });
+    result.unmatched += present < 2 ? 1 : 0;
+    return present < 2;
+  });
+  if (result.lines.empty()) {
+    throw UsageError(fmt::format("compare: no two contestants share a condition ({}); nothing can be compared",
+                                 fmt::join(result.conditions, ", ")));
+  }
+  for (ContestLine& line : result.lines) { line.winner = winner_of(line, result.more_is_better); }
+  return result;
+}
+
+double Contest::mean_ratio(std::size_t contestant) const {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const ContestLine& line : lines) {
+    const auto& own = line.entries[contestant];
+    const auto& other = line.entries[base];
+    if (!own || !other || own->value <= 0 || other->value <= 0) { continue; }
+    sum += std::log(own->value / other->value);
+    ++count;
+  }
+  return count == 0 ? 0 : std::exp(sum / static_cast<double>(count));
+}
+
+std::vector<std::size_t> Contest::wins() const {
+  std::vector<std::size_t> wins(contestants.size());
+  for (const ContestLine& line : lines) {
+    if (line.winner) { ++wins[*line.winner]; }
+  }
+  return wins;
+}
+
+std::vector<Crossover> Contest::crossovers() const {
+  const auto size = std::find(conditions.begin(), conditions.end(), "bytes");
+  if (size == conditions.end()) { return {}; }
+  const auto without_size = [&](Key key) {
+    key.erase(key.begin() + (size - conditions.begin()));
+    return key;
+  };
+  std::map<Key, std::vector<const ContestLine*>> series;
+  for (const ContestLine& line : lines) {
+    if (line.winner) { series[without_size(line.conditions)].push_back(&line); }
+  }
+  std::vector<Crossover> crossovers;
+  for (auto& [key, points] : series) {
+    std::stable_sort(points.begin(), points.end(), [](const auto* a, const auto* b) { return a->size < b->size; });
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      const ContestLine& a = *points[i - 1];
+      const ContestLine& b = *points[i];
+      const bool comparable = *a.winner != *b.winner && a.size > 0 && a.entries[*b.winner] && b.entries[*a.winner];
+      if (!comparable) { continue; }
+      crossovers.push_back({key, *a.winner, *b.winner, a.size, b.size, crossing(a, b, *a.winner, *b.winner)});
+    }
+  }
+  return crossovers;
+}
+
+}  // namespace athanor

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace athanor {
+
+/// Results of one file or scenario.
+struct ComparedInput {
+  std::string label;
+  std::vector<nlohmann::ordered_json> records;  ///< as in "results" of --json; "parameters" those of a sweep
+};
+
+/// What is compared, and by what.
+struct ContestRequest {
+  std::string by;      ///< "input", "case", "algorithm" or a parameter of a sweep; "": what there are several of, in this order
+  std::string base;    ///< the contestant that ratios refer to; "": the first
+  std::string figure;  ///< a key of results; "": time_us or step_time_s
+};
+
+/// One contestant at one condition: a size, a model, other parameters.
+struct ContestEntry {
+  double value = 0;
+  std::string algorithm;  ///< "" where results have none
+};
+
+/// One condition with what each contestant reached there.
+struct ContestLine {
+  std::vector<std::string> conditions;                ///< as Contest::conditions
+  double size = 0;                                    ///< bytes; 0 where results have none
+  std::vector<std::optional<ContestEntry>> entries;   ///< by contestant
+  std::optional<std::size_t> winner;                  ///< by contestant; none: only one is there, or all are equal
+};
+
+/// Where one contestant overtakes another, as sizes grow.
+struct Crossover {
+  std::vector<std::string> conditions;  ///< all but the size
+  std::size_t before = 0;               ///< contestant that wins below
+  std::size_t after = 0;
+  double from = 0;  ///< bytes, measured: `before` wins
+  double to = 0;    ///< `after` wins
+  double at = 0;    ///< about where they are equal, by interpolation of both logarithms
+};
+
+/// Results of several contestants, side by side.
+struct Contest {
+  std::string by;
+  std::string figure;
+  bool more_is_better = false;
+  std::vector<std::string> contestants;
+  std::vector<std::string> conditions;  ///< names of what tells lines apart: "collective", "bytes", ...
+  std::vector<ContestLine> lines;
+  std::size_t base = 0;
+  std::size_t unmatched = 0;  ///< results at conditions that one contestant alone has
+
+  /// The contestant's figure over that of the base, as the geometric mean over all lines that have both; 0: none has.
+  double mean_ratio(std::size_t contestant) const;
+  std::vector<std::size_t> wins() const;
+  std::vector<Crossover> crossovers() const;
+};
+
+/// Throws UsageError where nothing can be compared: one contestant, no such parameter, figure or base, no condition that
+/// two contestants share, and several results of one contestant at one condition.
+Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& request);
+
+}  // namespace athanor

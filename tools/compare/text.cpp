@@ -1,0 +1,140 @@
+#include "tools/compare/text.hpp"
+
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/format.hpp"
+#include "tools/report/columns.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string size_text(double bytes) { return to_string(Bytes{static_cast<std::int64_t>(std::llround(bytes))}); }
+
+/// Sizes of whole binary units as such, others with three digits.
+std::string about(double bytes) {
+  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < units.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
+/// "#   A: ...": contestants have letters, since names are long.
+std::string letter(std::size_t contestant) {
+  return contestant < 26 ? std::string(1, static_cast<char>('A' + contestant)) : fmt::format("#{}", contestant + 1);
+}
+
+std::string legend(const Contest& contest) {
+  std::string text = fmt::format("# {} by {}; ratios to {}{}\n", contest.figure, contest.by, letter(contest.base),
+                                 contest.more_is_better ? "; more is better" : "");
+  for (std::size_t i = 0; i < contest.contestants.size(); ++i) {
+    text += fmt::format("#   {} = {}\n", letter(i), contest.contestants[i]);
+  }
+  return text;
+}
+
+std::string table(const Contest& contest) {
+  Columns columns(contest.conditions);
+  for (const ContestLine& line : contest.lines) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < line.conditions.size(); ++i) {
+      texts.push_back(contest.conditions[i] == "bytes" && line.size > 0 ? size_text(line.size) : line.conditions[i]);
+    }
+    for (std::size_t i = 0; i < line.entries.size(); ++i) {
+      columns.put(texts, letter(i), line.entries[i] ? fmt::format("{:.6g}", line.entries[i]->value) : "-");
+    }
+    const auto& base = line.entries[contest.base];
+    for (std::size_t i = 0; i < line.entries.size(); ++i) {
+      if (i == contest.base) { continue; }
+      const bool both = base && line.entries[i] && base->value > 0;
+      columns.put(texts, fmt::format("{}/{}", letter(i), letter(contest.base)),
+                  both ? fmt::format("{:.3f}", line.entries[i]->value / base->value) : "-");
+    }
+    columns.put(texts, "best", line.winner ? letter(*line.winner) : "equal");
+    columns.add(std::move(texts));
+  }
+  return columns.text();
+}
+
+std::string summary(const Contest& contest) {
+  const std::vector<std::size_t> wins = contest.wins();
+  std::string text;
+  for (std::size_t i = 0; i < contest.contestants.size(); ++i) {
+    text += fmt::format("# {}: best at {} of {}", letter(i), wins[i], contest.lines.size());
+    const double ratio = contest.mean_ratio(i);
+    if (i != contest.base && ratio > 0) {
+      text += fmt::format("; {:.3f} of {} on average (geometric mean)", ratio, letter(contest.base));
+    }
+    text += "\n";
+  }
+  for (const Crossover& each : contest.crossovers()) {
+    text += fmt::format("# {} overtakes {} at about {} (between {} and {}){}\n", letter(each.after),
+                        letter(each.before), about(each.at), size_text(each.from), size_text(each.to),
+                        each.conditions.empty() ? "" : fmt::format("; {}", fmt::join(each.conditions, ", ")));
+  }
+  if (contest.unmatched > 0) {
+    text += fmt::format("# {} conditions left out that one contestant alone has\n", contest.unmatched);
+  }
+  return text;
+}
+
+Json conditions_json(const std::vector<std::string>& names, const std::vector<std::string>& values) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) { json[names[i]] = values[i]; }
+  return json;
+}
+
+}  // namespace
+
+std::string contest_text(const Contest& contest) { return legend(contest) + table(contest) + summary(contest); }
+
+Json contest_json(const Contest& contest) {
+  Json lines = Json::array();
+  for (const ContestLine& line : contest.lines) {
+    Json json = conditions_json(contest.conditions, line.conditions);
+    if (line.size > 0) { json["bytes"] = static_cast<std::int64_t>(line.size); }
+    const auto& base = line.entries[contest.base];
+    for (const char* key : {"values", "ratios", "algorithms"}) { json[key] = Json::array(); }
+    for (const auto& entry : line.entries) {
+      json["values"].push_back(entry ? Json(entry->value) : Json());
+      json["ratios"].push_back(entry && base && base->value > 0 ? Json(entry->value / base->value) : Json());
+      json["algorithms"].push_back(entry ? Json(entry->algorithm) : Json());
+    }
+    json["winner"] = line.winner ? Json(contest.contestants[*line.winner]) : Json();
+    lines.push_back(std::move(json));
+  }
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < contest.contestants.size(); ++i) { ratios.push_back(contest.mean_ratio(i)); }
+  std::vector<std::string> others = contest.conditions;
+  std::erase(others, "bytes");
+  Json crossovers = Json::array();
+  for (const Crossover& each : contest.crossovers()) {
+    crossovers.push_back(conditions_json(others, each.conditions));
+    crossovers.back().update({{"before", contest.contestants[each.before]},
+                              {"after", contest.contestants[each.after]},
+                              {"from_bytes", each.from},
+                              {"to_bytes", each.to},
+                              {"at_bytes", each.at}});
+  }
+  return {{"by", contest.by},
+          {"figure", contest.figure},
+          {"more_is_better", contest.more_is_better},
+          {"contestants", contest.contestants},
+          {"base", contest.contestants[contest.base]},
+          {"lines", lines},
+          {"mean_ratios", ratios},
+          {"wins", contest.wins()},
+          {"crossovers", crossovers}};
+}
+
+}  // namespace athanor

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "tools/compare/contest.hpp"
+
+namespace athanor {
+
+/// For people: a line for each condition with every contestant's figure, its ratio to the base, and who wins; then the
+/// mean ratios, wins and crossover points.
+std::string contest_text(const Contest& contest);
+
+/// {"by", "figure", "contestants", "base", "lines": [{conditions..., "values", "ratios", "algorithms", "winner"}],
+/// "mean_ratios", "wins", "crossovers": [{conditions..., "before", "after", "from_bytes", "to_bytes", "at_bytes"}]}.
+nlohmann::ordered_json contest_json(const Contest& contest);
+
+}  // namespace athanor

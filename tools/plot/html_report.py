@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Writes results as one HTML page that needs nothing else: tables, plots, the scenario and the manifest.
+
+    html_report.py DATA.json --output REPORT.html
+
+DATA is what `athanor report` collects: {"title", "version", "inputs": [{"label", "scenario", "records", "manifest"}],
+"comparison"}. Exit status: 0, 2 for a wrong command line, 4 for a file that cannot be read or written.
+"""
+
+import argparse
+import base64
+import html
+import io
+import json
+import pathlib
+import sys
+
+import interpreter
+
+interpreter.require_module("matplotlib")
+
+import matplotlib  # noqa: E402  (only now is it known to be there)
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot  # noqa: E402
+
+import axes  # noqa: E402
+import figures  # noqa: E402
+import pictures  # noqa: E402
+import report_tables  # noqa: E402
+import results  # noqa: E402
+
+MOST_FIGURES = 24
+PAGE = pathlib.Path(__file__).with_name("report_page.html")
+
+
+def picture(figure, description):
+    """The figure within the page, as an image that no id or style of the page touches."""
+    drawn = io.StringIO()
+    figure.savefig(drawn, format="svg", metadata={"Date": None}, bbox_inches="tight", pad_inches=0.15)
+    pyplot.close(figure)
+    data = base64.b64encode(pictures.smaller(drawn.getvalue()).encode()).decode()
+    return f'<img class="plot" alt="{html.escape(description)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def drawable(rows):
+    return [row for row in rows if all(row.get(key) is not None for key in results.REQUIRED)
+            and row["bytes"] > 0 and row["time_us"] > 0]
+
+
+def section(title, body, level=2):
+    return f"<section><h{level}>{html.escape(title)}</h{level}>\n{body}\n</section>\n"
+
+
+def case_sections(records, room):
+    """A plot and a table for each case; plots as long as there is room."""
+    parts = []
+    for name, rows in report_tables.by_case(records).items():
+        body = ""
+        plotted = drawable(rows)
+        if plotted and len({row["bytes"] for row in plotted}) > 1 and room > 0:
+            room -= 1
+            body += picture(figures.case_figure(name, plotted), f"Time and bus bandwidth over size: {name}")
+        parts.append(section(name, body + report_tables.table(rows), level=3))
+    return "".join(parts), room
+
+
+def steps_picture(records):
+    steps = [record for record in records if "breakdown" in record]
+    return picture(report_tables.breakdown_figure(steps), "Where the time of each step goes") if len(steps) > 1 else ""
+
+
+def input_section(given, room):
+    records = [record for record in given["records"] if not isinstance(record.get("error"), dict)]
+    failed = [record for record in given["records"] if isinstance(record.get("error"), dict)]
+    body = steps_picture(records)
+    if any("parameters" in record for record in given["records"]):
+        body += report_tables.table(records)
+    else:
+        cases, room = case_sections(records, room)
+        body += cases
+    if failed:
+        body += section(f"{len(failed)} points failed", report_tables.failures(failed), level=3)
+    body += report_tables.manifest(given["manifest"])
+    if given["scenario"]:
+        body += f"<details><summary>Scenario</summary><pre>{html.escape(given['scenario'])}</pre></details>"
+    return section(given["label"], body), room
+
+
+def comparison_section(comparison):
+    if not comparison:
+        return ""
+    figure = report_tables.comparison_figure(comparison)
+    drawn = picture(figure, "Ratios over size") if figure else ""
+    return section("Comparison", drawn + report_tables.comparison(comparison))
+
+
+def page(data):
+    room = MOST_FIGURES
+    body = comparison_section(data.get("comparison"))
+    for given in data["inputs"]:
+        text, room = input_section(given, room)
+        body += text
+    return (PAGE.read_text(encoding="utf-8").replace("@title@", html.escape(data["title"]))
+            .replace("@version@", html.escape(data["version"])).replace("@body@", body))
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Writes results as one HTML page.")
+    parser.add_argument("data", type=pathlib.Path)
+    parser.add_argument("--output", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    try:
+        axes.style()
+        pictures.text_stays_text()
+        options.output.write_text(page(json.loads(options.data.read_text(encoding="utf-8"))), encoding="utf-8")
+    except OSError as error:
+        print(f"html_report.py: {error}", file=sys.stderr)
+        return 4
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

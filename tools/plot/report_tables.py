@@ -1,0 +1,155 @@
+"""What reports show of results: tables that sort, and figures of comparisons and of training steps."""
+
+import collections
+import html
+
+from matplotlib import pyplot
+
+import axes as look
+
+# Key, head, factor, digits; in the order of the columns.
+FIGURES = [
+    ("bytes", "size", None, 0), ("time_us", "time (µs)", 1, 2), ("time_us_p5", "5th percentile (µs)", 1, 2),
+    ("time_us_p95", "95th percentile (µs)", 1, 2), ("algbw_gbps", "algbw (GB/s)", 1, 2),
+    ("busbw_gbps", "busbw (GB/s)", 1, 2), ("bound_time_us", "bound (µs)", 1, 2),
+    ("goodput_gbps", "goodput (GB/s)", 1, 2), ("step_time_s", "step (ms)", 1e3, 2), ("tokens_per_s", "tokens/s", 1, 0),
+    ("tflops_per_gpu", "TFLOP/s per GPU", 1, 1), ("mfu", "MFU (%)", 100, 2), ("bubble_fraction", "bubble (%)", 100, 2),
+    ("exposed_comm_s", "exposed (ms)", 1e3, 2), ("memory_gb", "memory (GB)", 1, 1),
+    ("energy_j", "energy (J)", 1, 0), ("cost_usd", "cost ($)", 1, 4),
+    ("measured_time_us", "measured (µs)", 1, 2), ("measured_time_s", "measured (ms)", 1e3, 2), ("error", "error (%)", 100, 1),
+]
+WORDS = [("collective", "collective"), ("traffic", "traffic"), ("model", "model"), ("ranks", "ranks"), ("gpus", "GPUs")]
+REMARKS = [("algorithm", "algorithm"), ("protocol", "protocol"), ("channels", "channels"), ("limited_by", "limited by")]
+
+
+def by_case(records):
+    cases = collections.OrderedDict()
+    for record in records:
+        name = record.get("case") or record.get("model") or (record.get("collective") or "results").replace("_", "-")
+        cases.setdefault(name, []).append(record)
+    return cases
+
+
+def cell(text, value=None):
+    """`value`: what columns sort by, where it is not the text."""
+    sort = "" if value is None else f' data-value="{value}"'
+    kind = "" if value is None else ' class="number"'
+    return f"<td{kind}{sort}>{html.escape(str(text))}</td>"
+
+
+def figure_cell(record, key, factor, digits):
+    value = record.get(key)
+    if not isinstance(value, (int, float)):
+        return cell("")
+    return cell(look.size_label(value) if key == "bytes" else f"{value * factor:,.{digits}f}", value)
+
+
+def rows_table(heads, rows):
+    head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
+    body = "".join(f"<tr>{row}</tr>\n" for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></div>'
+
+
+def told_apart(records, columns):
+    """Those that differ, and those that are the same everywhere."""
+    present = [(key, head) for key, head in columns if any(record.get(key) not in (None, "", "none") for record in records)]
+    common = [(key, head) for key, head in present if len({str(record.get(key)) for record in records}) == 1]
+    return [each for each in present if each not in common], common
+
+
+def table(records):
+    """All records with the columns that some of them have; words that are the same everywhere stand above it."""
+    parameters = list(dict.fromkeys(name for record in records for name in record.get("parameters", {})))
+    cases = len({record.get("case") for record in records}) > 1 and bool(parameters)
+    words, common = told_apart(records, WORDS)
+    remarks, more = told_apart(records, REMARKS)
+    common += more
+    numbers = [each for each in FIGURES if any(isinstance(record.get(each[0]), (int, float)) for record in records)]
+    heads = (parameters + (["case"] if cases else []) + [head for _, head in words] + [each[1] for each in numbers] +
+             [head for _, head in remarks])
+    rows = []
+    for record in records:
+        row = "".join(cell(record.get("parameters", {}).get(name, "")) for name in parameters)
+        row += cell(record.get("case", "")) if cases else ""
+        row += "".join(cell(record.get(key, "")) for key, _ in words)
+        row += "".join(figure_cell(record, key, factor, digits) for key, _, factor, digits in numbers)
+        rows.append(row + "".join(cell(record.get(key, "")) for key, _ in remarks))
+    notes = sorted({note for record in records for note in record.get("notes", [])})
+    said = ", ".join(f"{head} {record_value(records[0], key)}" for key, head in common)
+    return ((f'<p class="common">{html.escape(said)}</p>' if said else "") + rows_table(heads, rows) +
+            "".join(f'<p class="note">{html.escape(note)}</p>' for note in notes[:12]))
+
+
+def record_value(record, key):
+    return f"{record[key]:,}" if isinstance(record[key], int) else record[key]
+
+
+def failures(records):
+    rows = [cell(", ".join(f"{name} {value}" for name, value in record.get("parameters", {}).items())) +
+            cell(record["error"].get("message", "")) for record in records]
+    return rows_table(["point", "error"], rows)
+
+
+def manifest(facts):
+    rows = [cell(key) + cell(value if isinstance(value, str) else ", ".join(map(str, value)) if isinstance(value, list) and
+                             not any(isinstance(part, dict) for part in value) else value)
+            for key, value in facts.items() if value not in ([], "", None)]
+    return f"<details><summary>Manifest</summary>{rows_table(['fact', 'value'], rows)}</details>" if rows else ""
+
+
+def comparison(contest):
+    """What `athanor compare --json` says, as a table and sentences."""
+    names = contest["contestants"]
+    conditions = [key for key in contest["lines"][0] if key not in ("values", "ratios", "algorithms", "winner")]
+    heads = conditions + names + [f"{name} / base" for name in names if name != contest["base"]] + ["best"]
+    rows = []
+    for line in contest["lines"]:
+        row = "".join(cell(look.size_label(line[key]), line[key]) if key == "bytes" and line[key] else cell(line[key])
+                      for key in conditions)
+        row += "".join(cell("", 0) if value is None else cell(f"{value:,.6g}", value) for value in line["values"])
+        row += "".join(cell("", 0) if ratio is None else cell(f"{ratio:.3f}", ratio)
+                       for name, ratio in zip(names, line["ratios"]) if name != contest["base"])
+        rows.append(row + cell(line["winner"] or "equal"))
+    said = [f"{name}: best at {wins} of {len(contest['lines'])}; {ratio:.3f} of the base on average (geometric mean)"
+            for name, wins, ratio in zip(names, contest["wins"], contest["mean_ratios"])]
+    said += [f"{each['after']} overtakes {each['before']} at about {look.size_label(each['at_bytes'])}"
+             for each in contest["crossovers"]] + contest.get("differences", [])
+    return (f'<p class="common">{html.escape(contest["figure"])}; the base is {html.escape(contest["base"])}</p>' +
+            rows_table(heads, rows) + "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in said) + "</ul>")
+
+
+def comparison_figure(contest):
+    """The ratio of each contestant to the base over size; none where lines differ in more than the size."""
+    lines = contest["lines"]
+    keys = {key for line in lines for key in line} - {"values", "ratios", "algorithms", "winner"}
+    if keys != {"bytes"} or len(lines) < 2 or not all(line["bytes"] for line in lines):
+        return None
+    figure, panel = pyplot.subplots(figsize=(9.5, 4.6))
+    for index, name in enumerate(contest["contestants"]):
+        points = [(line["bytes"], line["ratios"][index]) for line in lines if line["ratios"][index]]
+        panel.plot(*zip(*points), label=name, color=look.PALETTE[index % len(look.PALETTE)],
+                   marker=look.MARKERS[index % len(look.MARKERS)])
+    look.size_axis(panel, [line["bytes"] for line in lines], "Message size")
+    panel.set_ylabel(f"{contest['figure']}, of the base")
+    panel.set_ylim(bottom=0)
+    panel.legend(frameon=False)
+    return figure
+
+
+def breakdown_figure(steps):
+    """Stacked bars: shares of each step, in the order of the results."""
+    parts = [key for key in steps[0]["breakdown"] if any(step["breakdown"].get(key, 0) > 0.0005 for step in steps)]
+    figure, panel = pyplot.subplots(figsize=(10.5, 1.6 + 0.42 * len(steps)))
+    names = [step.get("case") or step.get("model") or "step" for step in steps]
+    left = [0.0] * len(steps)
+    for index, part in enumerate(parts):
+        widths = [step["step_time_s"] * step["breakdown"].get(part, 0) * 1e3 for step in steps]
+        panel.barh(range(len(steps)), widths, left=left, label=part.replace("_", " "),
+                   color=look.PALETTE[index % len(look.PALETTE)], height=0.68)
+        left = [start + width for start, width in zip(left, widths)]
+    panel.set_yticks(range(len(steps)), names)
+    panel.invert_yaxis()
+    panel.grid(axis="y", visible=False)
+    panel.set_xlabel("Step (ms)")
+    panel.legend(frameon=False, ncol=4, loc="upper center", bbox_to_anchor=(0.5, -0.9 / figure.get_figheight()))
+    return figure
