@@ -6,6 +6,7 @@
 
 #include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/error.hpp"
+#include "sim/format.hpp"
 #include "sim/timeline.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/options.hpp"
@@ -26,7 +27,22 @@ boost::program_options::options_description run_options() {
                         "of traffic: every message with its start, end and the time that it takes alone, as CSV");
   options.add_options()("ports", boost::program_options::value<std::string>()->value_name("FILE"),
                         "what every port carried, and at packet level its queues, marks, drops and pauses, as CSV");
+  options.add_options()("dry-run", "says what would be simulated, once all of it has been read and checked");
   return options;
+}
+
+/// What a case would simulate, below what it is.
+std::string intention(const Scenario& scenario, const Case& scenario_case) {
+  std::string text = description_lines(table_header(scenario, scenario_case));
+  if (!scenario_case.sizes.empty()) {
+    text += fmt::format("# would simulate {} sizes from {} to {}", scenario_case.sizes.size(),
+                        to_string(*std::min_element(scenario_case.sizes.begin(), scenario_case.sizes.end())),
+                        to_string(*std::max_element(scenario_case.sizes.begin(), scenario_case.sizes.end())));
+  } else {
+    text += "# would simulate one run";
+  }
+  if (!scenario_case.seeds.empty()) { text += fmt::format(", each with {} seeds", scenario_case.seeds.size()); }
+  return text + "\n";
 }
 
 /// The recorder that --trace asks for, or null.
@@ -65,6 +81,12 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
 ExitCode run(const Invocation& invocation, const Streams& streams) {
   ResultSink sink(invocation, streams);
   const std::vector<Scenario> scenarios = read_scenarios(invocation);
+  if (invocation.has("dry-run")) {
+    for (const Scenario& scenario : scenarios) {
+      for (const Case& each : scenario.cases) { streams.out(intention(scenario, each)); }
+    }
+    return ExitCode::ok;
+  }
   const std::unique_ptr<Timeline> timeline = open_trace(invocation, scenarios);
   bool complete = true;
   bool first = true;

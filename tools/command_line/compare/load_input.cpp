@@ -49,7 +49,7 @@ void add_scenario(LoadedInput& loaded) {
 
 std::optional<LoadedInput> simulated(const std::string& path, const Invocation& invocation, const Streams& streams) {
   Problems problems;
-  const Scenario scenario = read_scenario(path, invocation.library, scenario_changes_of(invocation), problems);
+  const Scenario scenario = read_scenario(path, invocation.library, changes_of(invocation), problems);
   problems.throw_if_any();
   LoadedInput loaded = empty_input(path, read_text_file(path));
   Invocation quiet = invocation;
