@@ -192,3 +192,12 @@ TEST_CASE("where packets are paused, routes that may wait for each other in a ci
   CHECK_FALSE(ring(R"({"level": "packet", "switches": {"flow_control": "none"}})").says("deadlock-prone"));
   CHECK_FALSE(ring(R"({"level": "flow"})").says("deadlock-prone"));
 }
+
+TEST_CASE("a dry run says what would be simulated, and simulates nothing") {
+  const Folder folder;
+  const Ran ran = athanor_run({"run", folder.write("small.json", kSmall), "--dry-run"});
+  CHECK(ran.code == 0);
+  CHECK(ran.says("4 ranks"));
+  CHECK(ran.says("# would simulate 3 sizes from 1 KiB to 4 KiB"));
+  CHECK_FALSE(ran.says("ring"));
+}

@@ -25,6 +25,8 @@ boost::program_options::options_description report_options() {
   add("by", options::value<std::string>()->value_name("WHAT"), "what is compared, as of athanor compare");
   add("base", options::value<std::string>()->value_name("NAME"), "what ratios refer to, as of athanor compare");
   add("figure", options::value<std::string>()->value_name("KEY"), "what is compared, as of athanor compare");
+  add("pareto", options::value<std::string>()->value_name("KEY"),
+      "what it costs: bill_usd, bill_w, bill_switches, bill_cables, energy_j, ...; marks what nothing beats in both");
   return described;
 }
 
@@ -39,7 +41,7 @@ std::string output_of(const Invocation& invocation) {
 /// The comparison, where there is something to compare; asked for, it must be there.
 Json comparison_of(const std::vector<ComparedInput>& inputs, const Invocation& invocation) {
   const auto text = [&](const char* option) { return invocation.has(option) ? invocation.text(option) : ""; };
-  const ContestRequest request{text("by"), text("base"), text("figure")};
+  const ContestRequest request{text("by"), text("base"), text("figure"), text("pareto")};
   const bool asked = inputs.size() > 1 || !request.by.empty() || !request.base.empty() || !request.figure.empty();
   try {
     return contest_json(contest(inputs, request));

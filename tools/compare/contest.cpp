@@ -118,7 +118,7 @@ std::string chosen_figure(const std::vector<Facts>& all, const std::string& aske
     });
   };
   if (!asked.empty()) {
-    if (!has(asked)) { throw UsageError(fmt::format("compare: --figure: no result has a number '{}'", asked)); }
+    if (!has(asked)) { throw UsageError(fmt::format("compare: no result has a number '{}'", asked)); }
     return asked;
   }
   for (const char* key : {"time_us", "step_time_s"}) {
@@ -198,6 +198,13 @@ double crossing(const ContestLine& a, const ContestLine& b, std::size_t first, s
   return a.size * std::pow(b.size / a.size, share);
 }
 
+ContestEntry entry_of(const Json& record, const Contest& contest) {
+  ContestEntry entry{record.at(contest.figure).get<double>(), record.value("algorithm", ""), {}};
+  const auto cost = record.find(contest.against);
+  if (cost != record.end() && cost->is_number()) { entry.against = cost->get<double>(); }
+  return entry;
+}
+
 }  // namespace
 
 Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& request) {
@@ -206,6 +213,7 @@ Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& 
   result.by = chosen_key(all, request.by);
   result.figure = chosen_figure(all, request.figure);
   result.more_is_better = more_is_better(result.figure);
+  if (!request.against.empty()) { result.against = chosen_figure(all, request.against); }
   result.contestants = values_of(all, result.by);
   if (result.contestants.size() < 2) {
     throw UsageError(fmt::format("compare: there is one {} alone: {}", result.by, result.contestants.front()));
@@ -221,7 +229,7 @@ Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& 
     ContestLine& line = result.lines[place->second];
     line.entries.resize(result.contestants.size());
     line.entries[index_of(result.contestants, each.value(result.by), "--by")] =
-        ContestEntry{(*each.record)[result.figure].get<double>(), each.record->value("algorithm", "")};
+        entry_of(*each.record, result);
   }
   std::erase_if(result.lines, [&](const ContestLine& line) {
     const auto present = std::count_if(line.entries.begin(), line.entries.end(), [](const auto& each) { return each.has_value(); });
@@ -247,6 +255,23 @@ double Contest::mean_ratio(std::size_t contestant) const {
     ++count;
   }
   return count == 0 ? 0 : std::exp(sum / static_cast<double>(count));
+}
+
+std::vector<std::size_t> Contest::front(const ContestLine& line) const {
+  const auto beats = [&](const ContestEntry& a, const ContestEntry& b) {
+    const bool no_worse = (more_is_better ? a.value >= b.value : a.value <= b.value) && *a.against <= *b.against;
+    return no_worse && (a.value != b.value || *a.against != *b.against);
+  };
+  std::vector<std::size_t> front;
+  for (std::size_t i = 0; i < line.entries.size(); ++i) {
+    const auto& own = line.entries[i];
+    if (!own || !own->against) { continue; }
+    const bool beaten = std::any_of(line.entries.begin(), line.entries.end(), [&](const auto& other) {
+      return other && other->against && beats(*other, *own);
+    });
+    if (!beaten) { front.push_back(i); }
+  }
+  return front;
 }
 
 std::vector<std::size_t> Contest::wins() const {

@@ -21,12 +21,14 @@ struct ContestRequest {
   std::string by;      ///< "input", "case", "algorithm" or a parameter of a sweep; "": what there are several of, in this order
   std::string base;    ///< the contestant that ratios refer to; "": the first
   std::string figure;  ///< a key of results; "": time_us or step_time_s
+  std::string against;  ///< a key of which less is better, for Pareto fronts: "bill_usd"; "": there are none
 };
 
 /// One contestant at one condition: a size, a model, other parameters.
 struct ContestEntry {
   double value = 0;
   std::string algorithm;  ///< "" where results have none
+  std::optional<double> against;
 };
 
 /// One condition with what each contestant reached there.
@@ -51,6 +53,7 @@ struct Crossover {
 struct Contest {
   std::string by;
   std::string figure;
+  std::string against;
   bool more_is_better = false;
   std::vector<std::string> contestants;
   std::vector<std::string> conditions;  ///< names of what tells lines apart: "collective", "bytes", ...
@@ -62,6 +65,9 @@ struct Contest {
   double mean_ratio(std::size_t contestant) const;
   std::vector<std::size_t> wins() const;
   std::vector<Crossover> crossovers() const;
+  /// Contestants that no other beats in one of figure and `against` without losing in the other; those alone that have
+  /// both.
+  std::vector<std::size_t> front(const ContestLine& line) const;
 };
 
 /// Throws UsageError where nothing can be compared: one contestant, no such parameter, figure or base, no condition that

@@ -43,6 +43,25 @@ std::string legend(const Contest& contest) {
   return text;
 }
 
+std::string letters(const std::vector<std::size_t>& contestants) {
+  std::string text;
+  for (const std::size_t each : contestants) { text += (text.empty() ? "" : " ") + letter(each); }
+  return text;
+}
+
+/// What the contestants cost, where it is the same at every condition.
+std::string costs_text(const Contest& contest) {
+  std::string text;
+  for (std::size_t i = 0; !contest.against.empty() && i < contest.contestants.size(); ++i) {
+    std::optional<double> cost;
+    for (const ContestLine& line : contest.lines) {
+      if (line.entries[i] && line.entries[i]->against) { cost = cost.value_or(*line.entries[i]->against); }
+    }
+    text += fmt::format("# {}: {} {}\n", letter(i), contest.against, cost ? fmt::format("{:.6g}", *cost) : "not known");
+  }
+  return text.empty() ? "" : text + "# front: what no other beats in one of both without losing in the other\n";
+}
+
 std::string table(const Contest& contest) {
   Columns columns(contest.conditions);
   for (const ContestLine& line : contest.lines) {
@@ -61,6 +80,7 @@ std::string table(const Contest& contest) {
                   both ? fmt::format("{:.3f}", line.entries[i]->value / base->value) : "-");
     }
     columns.put(texts, "best", line.winner ? letter(*line.winner) : "equal");
+    if (!contest.against.empty()) { columns.put(texts, "front", letters(contest.front(line))); }
     columns.add(std::move(texts));
   }
   return columns.text();
@@ -77,6 +97,7 @@ std::string summary(const Contest& contest) {
     }
     text += "\n";
   }
+  text += costs_text(contest);
   for (const Crossover& each : contest.crossovers()) {
     text += fmt::format("# {} overtakes {} at about {} (between {} and {}){}\n", letter(each.after),
                         letter(each.before), about(each.at), size_text(each.from), size_text(each.to),
@@ -110,6 +131,14 @@ Json contest_json(const Contest& contest) {
       json["ratios"].push_back(entry && base && base->value > 0 ? Json(entry->value / base->value) : Json());
       json["algorithms"].push_back(entry ? Json(entry->algorithm) : Json());
     }
+    if (!contest.against.empty()) {
+      json["against"] = Json::array();
+      for (const auto& entry : line.entries) {
+        json["against"].push_back(entry && entry->against ? Json(*entry->against) : Json());
+      }
+      json["front"] = Json::array();
+      for (const std::size_t each : contest.front(line)) { json["front"].push_back(contest.contestants[each]); }
+    }
     json["winner"] = line.winner ? Json(contest.contestants[*line.winner]) : Json();
     lines.push_back(std::move(json));
   }
@@ -128,6 +157,7 @@ Json contest_json(const Contest& contest) {
   }
   return {{"by", contest.by},
           {"figure", contest.figure},
+          {"against", contest.against},
           {"more_is_better", contest.more_is_better},
           {"contestants", contest.contestants},
           {"base", contest.contestants[contest.base]},

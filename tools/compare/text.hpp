@@ -12,7 +12,8 @@ namespace athanor {
 /// mean ratios, wins and crossover points.
 std::string contest_text(const Contest& contest);
 
-/// {"by", "figure", "contestants", "base", "lines": [{conditions..., "values", "ratios", "algorithms", "winner"}],
+/// {"by", "figure", "against", "contestants", "base", "lines": [{conditions..., "values", "ratios", "algorithms",
+/// "winner", and where there is something to be paid "against", "front"}],
 /// "mean_ratios", "wins", "crossovers": [{conditions..., "before", "after", "from_bytes", "to_bytes", "at_bytes"}]}.
 nlohmann::ordered_json contest_json(const Contest& contest);
 

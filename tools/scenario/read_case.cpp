@@ -9,6 +9,7 @@
 #include "models/execution/choice.hpp"
 #include "models/network/packet/packet_plan.hpp"
 #include "sim/format.hpp"
+#include "tools/bill/read_price.hpp"
 #include "tools/scenario/aggregation_section.hpp"
 #include "tools/scenario/collective_section.hpp"
 #include "tools/scenario/nccl_section.hpp"
@@ -347,6 +348,9 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
     if (!value.describing() && value.ok()) { order.json = value.json()->dump(); }
   });
   if (!order.json.empty()) { build_cluster(network, order, context, scenario_case); }
+  scenario_case.cluster_text = std::make_shared<const ClusterText>(order.text);
+  reader.optional_object("prices", "What parts cost and draw, for bills of materials",
+                         [&](ObjectReader& inner) { read_prices(inner, scenario_case.prices); });
   reader.optional_value(
       "profile", "What the software costs: a name in profiles/, or its figures; absent: nothing",
       [&](ValueReader& value) { read_profile(value, context.library, context.problems, scenario_case.profile); });

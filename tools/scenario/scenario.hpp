@@ -11,6 +11,7 @@
 #include "models/execution/run_jobs.hpp"
 #include "models/in_network/nic_offload.hpp"
 #include "sim/error.hpp"
+#include "tools/bill/bill.hpp"
 #include "tools/scenario/group_pricing.hpp"
 #include "tools/scenario/jobs_section.hpp"
 #include "tools/scenario/library.hpp"
@@ -38,6 +39,8 @@ struct Case {
   std::string name;
   std::size_t place = 0;                   ///< among the file's cases, from 0
   std::shared_ptr<const Cluster> cluster;  ///< shared by cases whose "cluster", routing and seed are the same
+  std::shared_ptr<const ClusterText> cluster_text;  ///< that it was made from
+  PriceList prices;                                 ///< of its parts, as far as the scenario says them
   NetworkLevel level = NetworkLevel::flow;
   PacketSettings packet;  ///< at packet level
   std::uint32_t queue_pairs = 1;

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <tuple>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -46,8 +47,23 @@ TEST_CASE("the winner of each size, mean ratios, and the size at which two lines
   CHECK(both.mean_ratio(1) == doctest::Approx(100.0 / 32 / 8));
 }
 
+TEST_CASE("a Pareto front is what nothing beats in both") {
+  ComparedInput inputs{"all", {}};
+  const std::vector<std::tuple<const char*, double, double>> points{
+      {"fast", 1, 9}, {"cheap", 4, 1}, {"between", 2, 3}, {"beaten", 2, 4}, {"worst", 5, 9}, {"like between", 2, 3}};
+  for (const auto& [name, time, usd] : points) {
+    inputs.records.push_back({{"case", name}, {"bytes", 1024}, {"time_us", time}, {"bill_usd", usd}});
+  }
+  inputs.records.push_back({{"case", "no price"}, {"bytes", 1024}, {"time_us", 0.5}});
+  const Contest priced = contest({inputs}, {"", "", "", "bill_usd"});
+  std::vector<std::string> names;
+  for (const std::size_t each : priced.front(priced.lines[0])) { names.push_back(priced.contestants[each]); }
+  CHECK(names == std::vector<std::string>{"fast", "cheap", "between", "like between"});
+  CHECK_THROWS_AS(contest({inputs}, {"", "", "", "bill_w"}), UsageError);
+}
+
 TEST_CASE("of bandwidths the larger wins") {
-  const Contest both = contest({results("steep", 1, 0.75), results("flat", 100, 0.25)}, {"", "", "busbw_gbps"});
+  const Contest both = contest({results("steep", 1, 0.75), results("flat", 100, 0.25)}, {"", "", "busbw_gbps", ""});
   CHECK(both.more_is_better);
   CHECK(both.wins() == std::vector<std::size_t>{1, 3});
 }
@@ -75,7 +91,7 @@ TEST_CASE("a sweep is compared by what it varies first, or by what is asked") {
   CHECK(first.by == "fabric");
   CHECK(first.conditions == std::vector<std::string>{"ranks", "bytes"});
   CHECK(first.mean_ratio(1) == doctest::Approx(2));
-  const Contest asked = contest({sweep}, {"ranks", "16", ""});
+  const Contest asked = contest({sweep}, {"ranks", "16", "", ""});
   CHECK(asked.contestants[asked.base] == "16");
   CHECK(asked.lines.size() == 8);
 }
@@ -89,9 +105,9 @@ TEST_CASE("what cannot be compared says why") {
   };
   const std::vector<ComparedInput> two{results("a", 1, 1), results("b", 2, 1)};
   CHECK(why({results("a", 1, 1)}, {}).find("one contestant alone") != std::string::npos);
-  CHECK(why(two, {"rails", "", ""}).find("no result has 'rails'") != std::string::npos);
-  CHECK(why(two, {"", "c", ""}).find("there is no 'c'; there are a, b") != std::string::npos);
-  CHECK(why(two, {"", "", "mfu"}).find("no result has a number 'mfu'") != std::string::npos);
+  CHECK(why(two, {"rails", "", "", ""}).find("no result has 'rails'") != std::string::npos);
+  CHECK(why(two, {"", "c", "", ""}).find("there is no 'c'; there are a, b") != std::string::npos);
+  CHECK(why(two, {"", "", "mfu", ""}).find("no result has a number 'mfu'") != std::string::npos);
   CHECK(why({{"a", {}}, {"b", {}}}, {}).find("there are no results") != std::string::npos);
   ComparedInput twice = two[0];
   twice.records.insert(twice.records.end(), two[0].records.begin(), two[0].records.end());

@@ -24,6 +24,8 @@ boost::program_options::options_description compare_options() {
   add("base", options::value<std::string>()->value_name("NAME"), "what ratios refer to; default: the first");
   add("figure", options::value<std::string>()->value_name("KEY"),
       "a key of results, such as busbw_gbps; default: time_us or step_time_s");
+  add("pareto", options::value<std::string>()->value_name("KEY"),
+      "what it costs: bill_usd, bill_w, bill_switches, bill_cables, energy_j, ...; marks what nothing beats in both");
   return described;
 }
 
@@ -89,7 +91,7 @@ ExitCode compare(const Invocation& invocation, const Streams& streams) {
     inputs.push_back(std::move(*loaded));
   }
   const auto text = [&](const char* option) { return invocation.has(option) ? invocation.text(option) : ""; };
-  const Contest result = contest(compared, {text("by"), text("base"), text("figure")});
+  const Contest result = contest(compared, {text("by"), text("base"), text("figure"), text("pareto")});
   const std::vector<std::string> differing = first_differences(inputs, result);
   output.print(version_line() + contest_text(result));
   for (const std::string& each : differing) { output.print("# differs: " + each + "\n"); }

@@ -5,6 +5,7 @@
 #include "sim/file.hpp"
 #include "sim/json/document.hpp"
 #include "sim/json/text.hpp"
+#include "tools/command_line/compare/add_bill.hpp"
 #include "tools/command_line/run_case.hpp"
 #include "tools/command_line/simulate_case.hpp"
 #include "tools/scenario/text_hash.hpp"
@@ -57,14 +58,19 @@ std::optional<LoadedInput> simulated(const std::string& path, const Invocation& 
   quiet.options.erase("csv");
   Streams silent = streams;
   silent.out = [](std::string_view) {};
-  ResultSink sink(quiet, silent);
+  const PriceList prices = load_prices(invocation.library);
+  std::vector<std::string> warnings;
   for (const Case& each : scenario.cases) {
+    ResultSink sink(quiet, silent);
     if (!run_case(scenario, each, quiet, nullptr, silent, sink)) { return std::nullopt; }
+    std::vector<nlohmann::ordered_json> records = result_records(sink.results());
+    add_bill(each, prices, records);
+    loaded.input.records.insert(loaded.input.records.end(), records.begin(), records.end());
+    warnings.insert(warnings.end(), sink.warnings().begin(), sink.warnings().end());
   }
-  loaded.input.records = result_records(sink.results());
   Manifest manifest{.command_line = invocation.command_line, .scenarios = {{path, scenario.hash}}, .seeds = {}, .warnings = {}};
   for (const Case& each : scenario.cases) { manifest.seeds.push_back(each.seed); }
-  manifest.warnings = sink.warnings();
+  manifest.warnings = warnings;
   loaded.manifest = manifest_record(manifest);
   return loaded;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/json/text.hpp"
+#include "tools/command_line/compare/add_bill.hpp"
 #include "tools/command_line/failure.hpp"
 #include "tools/command_line/run_case.hpp"
 
@@ -28,6 +29,7 @@ PointRunner::PointRunner(const SweepOrder& order, std::function<bool()> interrup
     : order_(order),
       silence_{.out = [](std::string_view) {}, .err = [](std::string_view) {}, .interrupted = std::move(interrupted)},
       quiet_(quiet(order.invocation)),
+      prices_(load_prices(quiet_.library)),
       reader_(quiet_.library) {}
 
 std::optional<SweepOutcome> PointRunner::run(std::uint64_t point) {
@@ -52,10 +54,11 @@ bool PointRunner::simulate(std::uint64_t index, SweepOutcome& outcome) {
   const Scenario scenario = reader_.read(order_.path, changes, problems);
   problems.throw_if_any();
   ResultSink sink(quiet_, silence_);
-  for (const Case& each : scenario.cases) {
-    if (!run_case(scenario, each, quiet_, nullptr, silence_, sink)) { return false; }
-  }
-  for (const auto& record : result_records(sink.results())) { outcome.results.push_back(text_of(record)); }
+  const Case& only = scenario.cases.at(0);
+  if (!run_case(scenario, only, quiet_, nullptr, silence_, sink)) { return false; }
+  std::vector<nlohmann::ordered_json> records = result_records(sink.results());
+  add_bill(only, prices_, records);
+  for (const auto& record : records) { outcome.results.push_back(text_of(record)); }
   outcome.warnings = sink.warnings();
   return true;
 }

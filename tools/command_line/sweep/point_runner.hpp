@@ -23,6 +23,7 @@ class PointRunner {
   const SweepOrder& order_;
   Streams silence_;
   Invocation quiet_;
+  PriceList prices_;
   ScenarioReader reader_;
 };
 

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <optional>
+
+#include "sim/json/object_reader.hpp"
+#include "tools/bill/bill.hpp"
+
+namespace athanor {
+
+/// US$ or watts, from 0 on; absent: not known.
+void read_price(ObjectReader& reader, const char* key, std::optional<double>& figure, const char* meaning);
+
+/// The "prices" of a scenario: the node's, the switch's and the cable's.
+void read_prices(ObjectReader& reader, PriceList& prices);
+
+}  // namespace athanor

@@ -1,0 +1,16 @@
+#include "tools/command_line/compare/add_bill.hpp"
+
+namespace athanor {
+
+Bill bill_of(const Case& scenario_case, const PriceList& published) {
+  PriceList prices = scenario_case.prices;
+  prices.parts = published.parts;
+  return priced(bill_of_materials(*scenario_case.cluster, *scenario_case.cluster_text), prices);
+}
+
+void add_bill(const Case& scenario_case, const PriceList& published, std::vector<nlohmann::ordered_json>& records) {
+  const nlohmann::ordered_json bill = bill_json(bill_of(scenario_case, published));
+  for (nlohmann::ordered_json& record : records) { record.update(bill); }
+}
+
+}  // namespace athanor
