@@ -95,7 +95,9 @@ BillOfMaterials bill_of_materials(const Cluster& cluster, const ClusterText& tex
 
 Bill priced(BillOfMaterials parts, const PriceList& prices) {
   Bill bill{.parts = std::move(parts), .usd = 0.0, .w = 0.0, .unpriced = {}};
-  for (const auto& [name, count] : bill.parts.nodes) { add_part(name, count, price_of(name, prices.node, prices), bill); }
+  for (const auto& [name, count] : bill.parts.nodes) {
+    add_part(name, count, price_of(name, prices.node, prices), bill);
+  }
   for (const auto& [name, count] : bill.parts.switches) {
     add_part(name, count, price_of(name, prices.network_switch, prices), bill);
   }

@@ -57,7 +57,8 @@ Bill priced(BillOfMaterials parts, const PriceList& prices);
 /// The figures of presets/prices.json. Throws FileError and ScenarioError.
 PriceList load_prices(const Library& library);
 
-/// {"bill_gpus", "bill_nodes", "bill_switches", "bill_cables", "bill_usd", "bill_w"}: sums that are absent are not there.
+/// {"bill_gpus", "bill_nodes", "bill_switches", "bill_cables", "bill_usd", "bill_w"}: sums that are absent are not
+/// there.
 nlohmann::ordered_json bill_json(const Bill& bill);
 
 }  // namespace athanor

@@ -21,7 +21,8 @@ boost::program_options::options_description report_options() {
   namespace options = boost::program_options;
   auto described = simulation_options();
   auto add = described.add_options();
-  add("output,o", options::value<std::string>()->value_name("FILE"), "the page; default: the first file's name with .html");
+  add("output,o", options::value<std::string>()->value_name("FILE"),
+      "the page; default: the first file's name with .html");
   add("by", options::value<std::string>()->value_name("WHAT"), "what is compared, as of athanor compare");
   add("base", options::value<std::string>()->value_name("NAME"), "what ratios refer to, as of athanor compare");
   add("figure", options::value<std::string>()->value_name("KEY"), "what is compared, as of athanor compare");

@@ -108,7 +108,8 @@ std::string chosen_key(const std::vector<Facts>& all, const std::string& asked) 
   for (const std::string& key : order) {
     if (values_of(all, key).size() > 1) { return key; }
   }
-  throw UsageError("compare: there is one contestant alone; give several files, or one with several cases or parameters");
+  throw UsageError(
+      "compare: there is one contestant alone; give several files, or one with several cases or parameters");
 }
 
 std::string chosen_figure(const std::vector<Facts>& all, const std::string& asked) {
@@ -228,11 +229,11 @@ Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& 
     if (is_new) { result.lines.push_back({key, each.record->value("bytes", 0.0), {}, {}}); }
     ContestLine& line = result.lines[place->second];
     line.entries.resize(result.contestants.size());
-    line.entries[index_of(result.contestants, each.value(result.by), "--by")] =
-        entry_of(*each.record, result);
+    line.entries[index_of(result.contestants, each.value(result.by), "--by")] = entry_of(*each.record, result);
   }
   std::erase_if(result.lines, [&](const ContestLine& line) {
-    const auto present = std::count_if(line.entries.begin(), line.entries.end(), [](const auto& each) { return each.has_value(); });
+    const auto present =
+        std::count_if(line.entries.begin(), line.entries.end(), [](const auto& each) { return each.has_value(); });
     result.unmatched += present < 2 ? 1 : 0;
     return present < 2;
   });
@@ -266,9 +267,8 @@ std::vector<std::size_t> Contest::front(const ContestLine& line) const {
   for (std::size_t i = 0; i < line.entries.size(); ++i) {
     const auto& own = line.entries[i];
     if (!own || !own->against) { continue; }
-    const bool beaten = std::any_of(line.entries.begin(), line.entries.end(), [&](const auto& other) {
-      return other && other->against && beats(*other, *own);
-    });
+    const bool beaten = std::any_of(line.entries.begin(), line.entries.end(),
+                                    [&](const auto& other) { return other && other->against && beats(*other, *own); });
     if (!beaten) { front.push_back(i); }
   }
   return front;

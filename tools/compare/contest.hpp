@@ -18,9 +18,10 @@ struct ComparedInput {
 
 /// What is compared, and by what.
 struct ContestRequest {
-  std::string by;      ///< "input", "case", "algorithm" or a parameter of a sweep; "": what there are several of, in this order
-  std::string base;    ///< the contestant that ratios refer to; "": the first
-  std::string figure;  ///< a key of results; "": time_us or step_time_s
+  std::string
+      by;  ///< "input", "case", "algorithm" or a parameter of a sweep; "": what there are several of, in this order
+  std::string base;     ///< the contestant that ratios refer to; "": the first
+  std::string figure;   ///< a key of results; "": time_us or step_time_s
   std::string against;  ///< a key of which less is better, for Pareto fronts: "bill_usd"; "": there are none
 };
 
@@ -33,10 +34,10 @@ struct ContestEntry {
 
 /// One condition with what each contestant reached there.
 struct ContestLine {
-  std::vector<std::string> conditions;                ///< as Contest::conditions
-  double size = 0;                                    ///< bytes; 0 where results have none
-  std::vector<std::optional<ContestEntry>> entries;   ///< by contestant
-  std::optional<std::size_t> winner;                  ///< by contestant; none: only one is there, or all are equal
+  std::vector<std::string> conditions;               ///< as Contest::conditions
+  double size = 0;                                   ///< bytes; 0 where results have none
+  std::vector<std::optional<ContestEntry>> entries;  ///< by contestant
+  std::optional<std::size_t> winner;                 ///< by contestant; none: only one is there, or all are equal
 };
 
 /// Where one contestant overtakes another, as sizes grow.
@@ -70,8 +71,8 @@ struct Contest {
   std::vector<std::size_t> front(const ContestLine& line) const;
 };
 
-/// Throws UsageError where nothing can be compared: one contestant, no such parameter, figure or base, no condition that
-/// two contestants share, and several results of one contestant at one condition.
+/// Throws UsageError where nothing can be compared: one contestant, no such parameter, figure or base, no condition
+/// that two contestants share, and several results of one contestant at one condition.
 Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& request);
 
 }  // namespace athanor

@@ -14,7 +14,8 @@ struct Difference {
   std::string second;
 };
 
-/// In the order of the pointers. Names, comments on measurements and the like are left out: what does not change results.
+/// In the order of the pointers. Names, comments on measurements and the like are left out: what does not change
+/// results.
 std::vector<Difference> differences(const nlohmann::json& first, const nlohmann::json& second);
 
 }  // namespace athanor

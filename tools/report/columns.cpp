@@ -24,7 +24,9 @@ std::vector<std::size_t> Columns::widths() const {
   std::vector<std::size_t> widths;
   for (const std::string& head : heads_) { widths.push_back(head.size()); }
   for (const auto& line : lines_) {
-    for (std::size_t i = 0; i < line.size() - (ends_in_remark(line) ? 1 : 0); ++i) { widths[i] = std::max(widths[i], line[i].size()); }
+    for (std::size_t i = 0; i < line.size() - (ends_in_remark(line) ? 1 : 0); ++i) {
+      widths[i] = std::max(widths[i], line[i].size());
+    }
   }
   return widths;
 }

@@ -118,7 +118,9 @@ std::string list_text(std::string_view key, const std::vector<Json>& elements) {
   return list_text(key, texts);
 }
 
-std::string end_text(const Manifest& manifest) { return "\"manifest\": " + text_of(manifest_record(manifest), 2) + "}\n"; }
+std::string end_text(const Manifest& manifest) {
+  return "\"manifest\": " + text_of(manifest_record(manifest), 2) + "}\n";
+}
 
 Json to_json(const Ranking& ranking) {
   return {{"case", ranking.case_name},        {"bytes", ranking.size.count()},

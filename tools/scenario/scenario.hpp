@@ -17,10 +17,10 @@
 #include "tools/scenario/library.hpp"
 #include "tools/scenario/measurement.hpp"
 #include "tools/scenario/parameter_server_section.hpp"
+#include "tools/scenario/sweep/plan.hpp"
 #include "tools/scenario/trace_section.hpp"
 #include "tools/scenario/traffic_section.hpp"
 #include "tools/scenario/training_section.hpp"
-#include "tools/scenario/sweep/plan.hpp"
 #include "topologies/link_scaling.hpp"
 
 namespace athanor {
@@ -37,8 +37,8 @@ struct Verification {
 /// One collective, or point-to-point traffic, or training with parameter servers, on one cluster over a range of sizes.
 struct Case {
   std::string name;
-  std::size_t place = 0;                   ///< among the file's cases, from 0
-  std::shared_ptr<const Cluster> cluster;  ///< shared by cases whose "cluster", routing and seed are the same
+  std::size_t place = 0;                            ///< among the file's cases, from 0
+  std::shared_ptr<const Cluster> cluster;           ///< shared by cases whose "cluster", routing and seed are the same
   std::shared_ptr<const ClusterText> cluster_text;  ///< that it was made from
   PriceList prices;                                 ///< of its parts, as far as the scenario says them
   NetworkLevel level = NetworkLevel::flow;

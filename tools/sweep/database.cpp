@@ -109,9 +109,10 @@ void check_format(SqliteFile& file) {
   }
   const std::int64_t format = pragma(file, "user_version");
   if (format != kFormat) {
-    throw FileError(fmt::format("{} has format {} of sweeps, and this athanor reads format {}; use the athanor that "
-                                "wrote it, or sweep anew",
-                                file.path(), format, kFormat));
+    throw FileError(
+        fmt::format("{} has format {} of sweeps, and this athanor reads format {}; use the athanor that "
+                    "wrote it, or sweep anew",
+                    file.path(), format, kFormat));
   }
 }
 
@@ -120,7 +121,8 @@ void check_format(SqliteFile& file) {
 std::string to_json_text(const SweepPlan& plan) {
   Json axes = Json::array();
   for (const SweepAxis& axis : plan.axes) {
-    axes.push_back({{"name", axis.name}, {"pointers", axis.pointers}, {"values", axis.values}, {"labels", axis.labels}});
+    axes.push_back(
+        {{"name", axis.name}, {"pointers", axis.pointers}, {"values", axis.values}, {"labels", axis.labels}});
   }
   return text_of(Json{{"cases", plan.cases}, {"axes", axes}});
 }

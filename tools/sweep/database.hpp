@@ -25,8 +25,8 @@ struct SweepIdentity {
   std::string scenario;       ///< path, as it was named
   std::string scenario_hash;  ///< of its text
   std::string scenario_text;
-  std::string version;   ///< of athanor, with the commit
-  std::string changes;   ///< JSON of what the command line changed beside the axes
+  std::string version;  ///< of athanor, with the commit
+  std::string changes;  ///< JSON of what the command line changed beside the axes
   SweepPlan plan;
 };
 

@@ -24,7 +24,8 @@ Json flat(const Json& record) {
   line.update(record.at("parameters"));
   for (const auto& [key, value] : record.items()) {
     if (key == "parameters" || key == "point") { continue; }
-    line[line.contains(key) ? "result_" + key : key] = key == "error" && value.is_object() ? value.at("message") : value;
+    line[line.contains(key) ? "result_" + key : key] =
+        key == "error" && value.is_object() ? value.at("message") : value;
   }
   return line;
 }

@@ -17,7 +17,8 @@ constexpr int kPatienceMs = 10'000;
 std::string advice(int code) {
   switch (code & 0xFF) {
     case SQLITE_FULL: return "; the disk is full: free some of it, and go on with --resume";
-    case SQLITE_IOERR: return "; the file system refused it (a full disk or quota?): go on with --resume once it is mended";
+    case SQLITE_IOERR:
+      return "; the file system refused it (a full disk or quota?): go on with --resume once it is mended";
     case SQLITE_NOTADB: return "; it is no database: choose another file";
     case SQLITE_CORRUPT: return "; the file is damaged: `sqlite3 FILE .recover` saves what can be read";
     case SQLITE_BUSY:
@@ -44,7 +45,9 @@ void SqliteFile::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(han
 SqliteFile::SqliteFile(std::string path, Access access) : path_(std::move(path)) {
   const bool exists = std::filesystem::exists(path_);
   if (access == Access::create && exists) { throw FileError(fmt::format("{} exists already", path_)); }
-  if (access != Access::create && !exists) { throw FileError(fmt::format("cannot open {}: there is no such file", path_)); }
+  if (access != Access::create && !exists) {
+    throw FileError(fmt::format("cannot open {}: there is no such file", path_));
+  }
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(path_.c_str(), &handle, flags_of(access) | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);

@@ -22,16 +22,16 @@ struct Figure {
   int digits;
 };
 constexpr std::array<Figure, 11> kFigures{{{"bytes", "size (B)", 1, 0},
-                                          {"time_us", "time (us)", 1, 2},
-                                          {"busbw_gbps", "busbw (GB/s)", 1, 2},
-                                          {"step_time_s", "step (ms)", 1e3, 2},
-                                          {"tokens_per_s", "tokens/s", 1, 0},
-                                          {"mfu", "MFU (%)", 100, 2},
-                                          {"bubble_fraction", "bubble (%)", 100, 2},
-                                          {"exposed_comm_s", "exposed (ms)", 1e3, 2},
-                                          {"goodput_gbps", "goodput (GB/s)", 1, 2},
-                                          {"memory_gb", "memory (GB)", 1, 1},
-                                          {"samples_per_s", "samples/s", 1, 2}}};
+                                           {"time_us", "time (us)", 1, 2},
+                                           {"busbw_gbps", "busbw (GB/s)", 1, 2},
+                                           {"step_time_s", "step (ms)", 1e3, 2},
+                                           {"tokens_per_s", "tokens/s", 1, 0},
+                                           {"mfu", "MFU (%)", 100, 2},
+                                           {"bubble_fraction", "bubble (%)", 100, 2},
+                                           {"exposed_comm_s", "exposed (ms)", 1e3, 2},
+                                           {"goodput_gbps", "goodput (GB/s)", 1, 2},
+                                           {"memory_gb", "memory (GB)", 1, 1},
+                                           {"samples_per_s", "samples/s", 1, 2}}};
 
 std::vector<std::string> labels_of(const SweepPlan& plan, std::uint64_t index) {
   const SweepPlan::Point point = plan.point(index);

@@ -132,7 +132,8 @@ TEST_CASE("athanor compare takes scenarios, results and sweeps") {
   const std::string results = folder.path("results.json");
   const std::string sweep = folder.path("sweep.sqlite");
   REQUIRE(athanor_run({"run", fast, "--json=" + results}).code == 0);
-  REQUIRE(athanor_run({"sweep", fast, "-q", "--vary", "/cluster/fabric/link/rate=10GB/s,5GB/s", "-o", sweep}).code == 0);
+  REQUIRE(athanor_run({"sweep", fast, "-q", "--vary", "/cluster/fabric/link/rate=10GB/s,5GB/s", "-o", sweep}).code ==
+          0);
   const Ran ran = athanor_run({"compare", results, slow, "--json"});
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   CHECK(ran.json()["wins"] == nlohmann::json({3, 0}));

@@ -40,8 +40,9 @@ TEST_CASE("a sweep simulates what athanor run does, at every point") {
   const nlohmann::json results = ran.json()["results"];
   REQUIRE(results.size() == 6);  // two points of three sizes
   for (const auto& each : results) {
-    const Ran alone = athanor_run({"run", here.scenario, "--json", "--sizes", fmt::format("{}B", each["bytes"].get<int>()),
-                                   "--set", fmt::format("/collective/ranks={}", each["ranks"].get<int>())});
+    const Ran alone =
+        athanor_run({"run", here.scenario, "--json", "--sizes", fmt::format("{}B", each["bytes"].get<int>()), "--set",
+                     fmt::format("/collective/ranks={}", each["ranks"].get<int>())});
     CHECK(each["time_us"] == alone.json()["results"][0]["time_us"]);
   }
   CHECK(results[3]["parameters"]["ranks"] == "4");
@@ -114,7 +115,8 @@ TEST_CASE("a file is neither overwritten nor mixed with another sweep") {
   const Ran other = here.sweep({"--vary", "/seed=1,2,3", "--resume"});
   CHECK(other.code == 4);
   CHECK(other.says("holds another sweep: what is varied differs"));
-  CHECK(here.sweep({"--vary", "/seed=1,2", "--set", "/collective/ranks=2", "--resume"}).says("the command line changes"));
+  CHECK(
+      here.sweep({"--vary", "/seed=1,2", "--set", "/collective/ranks=2", "--resume"}).says("the command line changes"));
   here.folder.write("small.json", small_with("10GB/s", "20GB/s"));
   CHECK(here.sweep({"--vary", "/seed=1,2", "--resume"}).says("the scenario's text differs"));
 }

@@ -23,7 +23,8 @@ TEST_CASE("quantities keep their unit, and take the base unit where units differ
         Texts{"\"100Gb/s\"", "\"200Gb/s\"", "\"400Gb/s\""});
   CHECK(expand({.from = "512KiB", .to = "2MiB", .step = "", .factor = 2}) ==
         Texts{"\"524288B\"", "\"1048576B\"", "\"2097152B\""});
-  CHECK(expand({.from = "500ns", .to = "1.5us", .step = "500ns"}) == Texts{"\"500000ps\"", "\"1000000ps\"", "\"1500000ps\""});
+  CHECK(expand({.from = "500ns", .to = "1.5us", .step = "500ns"}) ==
+        Texts{"\"500000ps\"", "\"1000000ps\"", "\"1500000ps\""});
 }
 
 TEST_CASE("ranges that are none are told apart") {

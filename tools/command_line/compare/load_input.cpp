@@ -68,7 +68,8 @@ std::optional<LoadedInput> simulated(const std::string& path, const Invocation& 
     loaded.input.records.insert(loaded.input.records.end(), records.begin(), records.end());
     warnings.insert(warnings.end(), sink.warnings().begin(), sink.warnings().end());
   }
-  Manifest manifest{.command_line = invocation.command_line, .scenarios = {{path, scenario.hash}}, .seeds = {}, .warnings = {}};
+  Manifest manifest{
+      .command_line = invocation.command_line, .scenarios = {{path, scenario.hash}}, .seeds = {}, .warnings = {}};
   for (const Case& each : scenario.cases) { manifest.seeds.push_back(each.seed); }
   manifest.warnings = warnings;
   loaded.manifest = manifest_record(manifest);

@@ -11,7 +11,8 @@
 
 namespace athanor {
 
-/// What `athanor compare` and `athanor report` are given: results, and the scenario that they are of where it is at hand.
+/// What `athanor compare` and `athanor report` are given: results, and the scenario that they are of where it is at
+/// hand.
 struct LoadedInput {
   ComparedInput input;
   std::string text;                                 ///< of the scenario; "": not at hand

@@ -25,7 +25,8 @@ std::string bash() {
     for (const OptionName& each : option_names(command)) { words.push_back(each.name); }
     cases += fmt::format("    {}) words=\"{}\" ;;\n", command.name, fmt::join(words, " "));
   }
-  return fmt::format(R"(# bash completion of athanor: athanor completion bash > ~/.local/share/bash-completion/completions/athanor
+  return fmt::format(
+      R"(# bash completion of athanor: athanor completion bash > ~/.local/share/bash-completion/completions/athanor
 _athanor() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} commands="{}" words=""
   if [ "$COMP_CWORD" -eq 1 ] || [ "${{COMP_WORDS[1]}}" = help ]; then
@@ -41,7 +42,7 @@ _athanor() {{
 }}
 complete -o filenames -F _athanor athanor
 )",
-                     command_names(), cases);
+      command_names(), cases);
 }
 
 /// What stands between single quotes and brackets of zsh's _arguments.

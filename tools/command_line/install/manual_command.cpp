@@ -30,16 +30,16 @@ std::string troff(std::string_view text) {
 
 std::string option_text(const OptionName& option) {
   const bool optional_value = option.value.starts_with('[');
-  return fmt::format(".TP\n\\fB{}{}\\fR{}\n{}\n", option.shorter.empty() ? "" : troff(option.shorter + ", "),
-                     troff(option.name),
-                     option.value.empty() ? "" : fmt::format("{}\\fI{}\\fR", optional_value ? "" : " ", troff(option.value)),
-                     troff(option.meaning));
+  return fmt::format(
+      ".TP\n\\fB{}{}\\fR{}\n{}\n", option.shorter.empty() ? "" : troff(option.shorter + ", "), troff(option.name),
+      option.value.empty() ? "" : fmt::format("{}\\fI{}\\fR", optional_value ? "" : " ", troff(option.value)),
+      troff(option.meaning));
 }
 
 std::string command_text(const Command& command) {
   std::string text = fmt::format(".SS \"athanor {} [OPTION...]{}{}\"\n{}.\n.PP\n{}", command.name,
-                                 command.arguments.empty() ? "" : " ", troff(command.arguments),
-                                 troff(command.summary), troff(command.explanation));
+                                 command.arguments.empty() ? "" : " ", troff(command.arguments), troff(command.summary),
+                                 troff(command.explanation));
   for (const OptionName& each : option_names(command)) {
     const bool common = each.name == "--help" || each.name == "--json" || each.name == "--quiet" ||
                         each.name == "--verbose" || each.name == "--data";
@@ -54,7 +54,8 @@ ExitCode manual(const Invocation& /*invocation*/, const Streams& streams) {
       ".SH NAME\nathanor \\- simulates collectives and training steps on clusters of GPUs\n"
       ".SH SYNOPSIS\n.B athanor\nCOMMAND [OPTION...] [ARGUMENT...]\n"
       ".SH DESCRIPTION\n"
-      "From a scenario file it simulates collectives, traffic and training steps on a modelled cluster: how long do they\n"
+      "From a scenario file it simulates collectives, traffic and training steps on a modelled cluster: how long do "
+      "they\n"
       "take, what limits them, and what would another fabric, algorithm or engine in the network change?\n"
       ".SH COMMANDS\n",
       version());

@@ -9,9 +9,9 @@ namespace athanor {
 
 /// An option as shells and manuals show it.
 struct OptionName {
-  std::string name;  ///< "--sizes"
+  std::string name;     ///< "--sizes"
   std::string shorter;  ///< "-o"; "": none
-  std::string value;  ///< "FILE", "[=FILE]"; "": a switch
+  std::string value;    ///< "FILE", "[=FILE]"; "": a switch
   std::string meaning;
 };
 

@@ -52,7 +52,8 @@ std::string progress_text(const SweepCount& count, double seconds) {
   if (count.failed > 0) { text += fmt::format(" {} failed,", count.failed); }
   if (count.simulated == 0 || seconds <= 0) { return text; }
   const double rate = static_cast<double>(count.simulated) / seconds;
-  return text + fmt::format(" {:.3g} points/s, {} left", rate, clock_text(static_cast<double>(count.points - done) / rate));
+  return text +
+         fmt::format(" {:.3g} points/s, {} left", rate, clock_text(static_cast<double>(count.points - done) / rate));
 }
 
 void add(const std::vector<SweepOutcome>& outcomes, SweepCount& count) {

@@ -3,8 +3,8 @@
 #include <functional>
 #include <optional>
 
-#include "tools/sweep/database.hpp"
 #include "tools/command_line/sweep/order.hpp"
+#include "tools/sweep/database.hpp"
 
 namespace athanor {
 

@@ -16,8 +16,8 @@
 #include "tools/command_line/simulate_case.hpp"
 #include "tools/command_line/sweep/conduct.hpp"
 #include "tools/report/version.hpp"
-#include "tools/sweep/export.hpp"
 #include "tools/scenario/text_hash.hpp"
+#include "tools/sweep/export.hpp"
 #include "tools/sweep/table.hpp"
 
 namespace athanor {
@@ -60,8 +60,9 @@ std::vector<SweepAxis> axes_of(const Invocation& invocation, const Scenario& sce
   }
   std::vector<SweepAxis> axes = joined(scenario.sweep, std::move(asked));
   if (axes.empty()) {
-    throw UsageError(fmt::format(
-        "sweep: {} varies nothing; give it a \"sweep\", or this command --vary /collective/ranks=8..64", scenario.path));
+    throw UsageError(
+        fmt::format("sweep: {} varies nothing; give it a \"sweep\", or this command --vary /collective/ranks=8..64",
+                    scenario.path));
   }
   return axes;
 }
@@ -102,10 +103,11 @@ void check_number(const SweepPlan& plan, const Invocation& invocation) {
   if (plan.points() <= most_points(invocation)) { return; }
   std::vector<std::string> sizes;
   for (const SweepAxis& axis : plan.axes) { sizes.push_back(fmt::format("{} of {}", axis.size(), axis.title())); }
-  throw UsageError(fmt::format("sweep: {} points ({} cases, {}) are more than {}; vary less, or allow them with "
-                               "--most-points {}",
-                               plan.points() == kMostPoints ? "more than 10^15" : fmt::format("{}", plan.points()),
-                               plan.cases.size(), fmt::join(sizes, ", "), most_points(invocation), plan.points()));
+  throw UsageError(
+      fmt::format("sweep: {} points ({} cases, {}) are more than {}; vary less, or allow them with "
+                  "--most-points {}",
+                  plan.points() == kMostPoints ? "more than 10^15" : fmt::format("{}", plan.points()),
+                  plan.cases.size(), fmt::join(sizes, ", "), most_points(invocation), plan.points()));
 }
 
 SweepOrder order_of(const std::string& path, const Invocation& invocation) {
@@ -227,18 +229,19 @@ ExitCode sweep(const Invocation& invocation, const Streams& streams) {
 }  // namespace
 
 Command sweep_command() {
-  return {.name = "sweep",
-          .summary = "simulates a scenario with every combination of the parameters that it varies",
-          .arguments = "SCENARIO",
-          .explanation =
-              "What is varied stands in the scenario's \"sweep\", in --vary, or in both. Every point that is simulated\n"
-              "goes into an SQLite file at once; --resume goes on after an interruption. A point that fails is recorded\n"
-              "with its error. Under mpirun or srun all processes share the points.\n",
-          .example = "athanor sweep scenarios/quickstart.json --vary /collective/ranks=2..8 -o ranks.sqlite",
-          .least_arguments = 1,
-          .most_arguments = 1,
-          .options = &sweep_options,
-          .execute = &sweep};
+  return {
+      .name = "sweep",
+      .summary = "simulates a scenario with every combination of the parameters that it varies",
+      .arguments = "SCENARIO",
+      .explanation =
+          "What is varied stands in the scenario's \"sweep\", in --vary, or in both. Every point that is simulated\n"
+          "goes into an SQLite file at once; --resume goes on after an interruption. A point that fails is recorded\n"
+          "with its error. Under mpirun or srun all processes share the points.\n",
+      .example = "athanor sweep scenarios/quickstart.json --vary /collective/ranks=2..8 -o ranks.sqlite",
+      .least_arguments = 1,
+      .most_arguments = 1,
+      .options = &sweep_options,
+      .execute = &sweep};
 }
 
 }  // namespace athanor

@@ -90,14 +90,17 @@ SweepAxis parse_axis(std::string_view text) {
     const std::size_t end = std::min(rest.find(';'), rest.size());
     const std::string_view part = rest.substr(0, end);
     const std::size_t equals = part.find('=');
-    if (equals == std::string_view::npos || equals < 2 || part.front() != '/') { fail("there is no pointer with values"); }
+    if (equals == std::string_view::npos || equals < 2 || part.front() != '/') {
+      fail("there is no pointer with values");
+    }
     std::vector<std::string> values;
     try {
       values = parse_values(part.substr(equals + 1));
     } catch (const std::invalid_argument& error) { fail(error.what()); }
     if (axis.pointers.empty()) { axis.values.resize(values.size()); }
     if (values.size() != axis.values.size()) {
-      fail(fmt::format("{} values are linked with {}; linked parameters have as many each", values.size(), axis.size()));
+      fail(
+          fmt::format("{} values are linked with {}; linked parameters have as many each", values.size(), axis.size()));
     }
     axis.pointers.emplace_back(part.substr(0, equals));
     for (std::size_t i = 0; i < values.size(); ++i) { axis.values[i].push_back(std::move(values[i])); }
@@ -119,8 +122,8 @@ std::string set_twice(const std::vector<SweepAxis>& axes) {
 
 std::vector<SweepAxis> joined(std::vector<SweepAxis> axes, std::vector<SweepAxis> later) {
   for (SweepAxis& axis : later) {
-    const auto same = std::find_if(axes.begin(), axes.end(),
-                                   [&](const SweepAxis& each) { return each.pointers == axis.pointers; });
+    const auto same =
+        std::find_if(axes.begin(), axes.end(), [&](const SweepAxis& each) { return each.pointers == axis.pointers; });
     if (same != axes.end()) {
       *same = std::move(axis);
     } else {

@@ -32,7 +32,7 @@ struct SweepPlan {
   std::uint64_t points() const;
 
   struct Point {
-    std::size_t scenario_case = 0;  ///< into cases
+    std::size_t scenario_case = 0;   ///< into cases
     std::vector<std::size_t> steps;  ///< of each axis
   };
   /// Requires index < points().
