@@ -29,7 +29,8 @@ PriceList load_prices(const Library& library) {
     std::string about;
     Sources sources;
     reader.required("about", about, "For readers");
-    read_sources(reader, sources);
+    reader.required_object("sources", "By the short names that figures use",
+                           [&](ObjectReader& inner) { read_sources(inner, sources); });
     reader.required_object("presets", "By the names of nodes and switches", [&](ObjectReader& parts) {
       parts.entries("What one costs and draws", [&](const std::string& name, ValueReader& value) {
         value.object([&](ObjectReader& part) { read_part(part, list.parts[name]); });
