@@ -1,5 +1,6 @@
 #include "tests/tools/command_line_fixture.hpp"
 
+#include <atomic>
 #include <fstream>
 #include <stdexcept>
 
@@ -17,11 +18,12 @@ bool Ran::says(const std::string& text) const { return (out + err).find(text) !=
 
 Ran athanor_with(const std::vector<std::string>& arguments, int interrupted_after, bool terminal) {
   Ran ran;
+  std::atomic<int> left = interrupted_after;  // sweeps ask in several threads; once it is true, it stays so
   const Streams streams{.out = [&](std::string_view text) { ran.out += text; },
                         .err = [&](std::string_view text) { ran.err += text; },
                         .progress = terminal,
                         .colour = terminal,
-                        .interrupted = [&] { return interrupted_after >= 0 && interrupted_after-- == 0; }};
+                        .interrupted = [&] { return interrupted_after >= 0 && left.fetch_sub(1) <= 0; }};
   ran.code = static_cast<int>(run_command_line(arguments, streams));
   return ran;
 }
