@@ -62,6 +62,7 @@ struct ParallelPlan {
   bool overlap_tensor = false;      ///< their communication beside the GEMMs that need it, in pieces
   bool overlap_gradients = false;   ///< reduction beside backward, in buckets
   bool overlap_parameters = false;  ///< all-gather beside forward
+  bool single_process = false;      ///< PyTorch's DataParallel: GPU 0 alone holds parameters and has the optimizer
   bool overlap_pipeline = true;     ///< activations are sent beside computing
   bool fused_attention = true;      ///< FlashAttention and its kin; else scores are made, kept and read (before 2022)
   bool fused_loss = false;          ///< one kernel reads logits, another makes gradients of them in their place

@@ -76,6 +76,8 @@ void read_data(ObjectReader& reader, ParallelPlan& plan) {
                   "What the host takes before each such call, for each of its ranks");
   reader.optional("overlap_gradients", plan.overlap_gradients, "Gradients are reduced beside backward");
   reader.optional("overlap_parameters", plan.overlap_parameters, "Parameters are gathered beside forward");
+  reader.optional("single_process", plan.single_process,
+                  "As PyTorch's DataParallel: GPU 0 sends parameters to the others, collects outputs and gradients");
 }
 
 void read_plan(ObjectReader& reader, TrainingText& text) {
@@ -93,6 +95,13 @@ void read_plan(ObjectReader& reader, TrainingText& text) {
   reader.optional("fused_attention", plan.fused_attention, "FlashAttention and its kin; else scores are made and kept");
   reader.optional("fused_loss", plan.fused_loss, "Logits are read once, and overwritten by their gradients");
   reader.optional("dropout", plan.dropout, "Masks are made and kept");
+  const bool alone = plan.tensor == 1 && plan.context == 1 && plan.pipeline == 1 && plan.expert == 1 &&
+                     plan.sharding == Sharding::none && !plan.overlap_gradients;
+  if (plan.single_process && !alone) {
+    reader.problem("single_process", "conflict",
+                   "one process has all copies of the whole model, and adds gradients up when all are there",
+                   "leave out other degrees than \"data\", \"sharding\" and \"overlap_gradients\"");
+  }
   reader.optional("layers", text.layers, "Of each chunk in the order of the model; absent: spread evenly", {0, 65536});
 }
 

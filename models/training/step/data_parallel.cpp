@@ -107,7 +107,24 @@ void DataParallel::wait(Chain& chain, std::vector<Number>& gathered) {
   for (const Number number : std::exchange(gathered, {})) { chain.wait_for(number); }
 }
 
+void DataParallel::with_the_first(Chain& chain, const std::string& label, CollectiveKind kind, Bytes size,
+                                  DataType type) {
+  const DataGroups& groups = kinds_.front().groups;
+  if (groups.shard_ranks == 1 || size == Bytes::zero()) { return; }
+  const Workload::Call call{.communicator = groups.shard, .kind = kind, .size = size, .type = type};
+  chain.wait_for(writer_.call(reduce_stream_, label, call, chain.ends()));
+}
+
+void DataParallel::with_the_first_of_each(Chain& chain, const std::string& label, CollectiveKind kind, double of_each,
+                                          DataType type) {
+  with_the_first(chain, label, kind, bytes(total(kinds_.front()), of_each), type);
+}
+
 void DataParallel::before_forward(Chain& chain, std::size_t layer) {
+  if (plan_.single_process && layer == 0) {
+    with_the_first_of_each(chain, "broadcast of parameters", CollectiveKind::broadcast, parameter_bytes(plan_),
+                           DataType::bfloat16);
+  }
   if (gathers_layers()) {
     const StageWriter::Numbers now = chain.ends();
     const std::size_t last = std::min(layer + plan_.prefetch, chunk_.layers.size() - 1);
@@ -116,11 +133,19 @@ void DataParallel::before_forward(Chain& chain, std::size_t layer) {
   wait(chain, gathered_[layer]);
 }
 
-void DataParallel::after_forward(std::size_t layer) {
+void DataParallel::after_forward(Chain& chain, std::size_t layer) {
+  if (plan_.single_process && layer + 1 == chunk_.layers.size()) {
+    with_the_first(chain, "gather of outputs", CollectiveKind::gather,
+                   chunk_.output * kinds_.front().groups.shard_ranks, DataType::bfloat16);
+  }
   if (gathers_layers()) { requested_[layer] = false; }
 }
 
 void DataParallel::before_backward(Chain& chain, std::size_t layer) {
+  if (plan_.single_process && layer + 1 == chunk_.layers.size()) {
+    with_the_first(chain, "scatter of their gradients", CollectiveKind::scatter,
+                   chunk_.output * kinds_.front().groups.shard_ranks, DataType::bfloat16);
+  }
   if (plan_.sharding != Sharding::parameters) { return; }
   const StageWriter::Numbers now = chain.ends();
   const std::size_t last = layer - std::min<std::size_t>(layer, plan_.prefetch);
@@ -134,7 +159,12 @@ void DataParallel::after_recompute(Chain& chain, std::size_t layer) {
   before_backward(chain, layer);
 }
 
-void DataParallel::after_backward(const Chain& chain, std::size_t layer) {
+void DataParallel::after_backward(Chain& chain, std::size_t layer) {
+  if (plan_.single_process) {
+    if (layer > 0) { return; }
+    const DataType type = plan_.gradient_bytes == 4 ? DataType::float32 : DataType::bfloat16;
+    return with_the_first_of_each(chain, "reduce of gradients", CollectiveKind::reduce, plan_.gradient_bytes, type);
+  }
   if (plan_.sharding == Sharding::parameters) { requested_[layer] = false; }
   const bool last = ++done_[layer] == micro_batches_;
   for (Kind& kind : kinds_) {

@@ -35,9 +35,9 @@ class DataParallel {
   /// Between computing it a second time and its backward.
   void after_recompute(Chain& chain, std::size_t layer);
   /// Its parameters are given back, where they are gathered for each use.
-  void after_forward(std::size_t layer);
+  void after_forward(Chain& chain, std::size_t layer);
   /// When a layer has its gradients of one micro-batch.
-  void after_backward(const Chain& chain, std::size_t layer);
+  void after_backward(Chain& chain, std::size_t layer);
   /// When all micro-batches are through: what the optimizer has to wait for. `chain`: what was done last.
   StageWriter::Numbers finish(const Chain& chain);
   /// After the optimizer, which is what is computed last.
@@ -51,6 +51,10 @@ class DataParallel {
     double waiting = 0;  ///< of layers whose gradients wait for their bucket to be full
   };
 
+  /// Of one process: GPU 0 sends to all others, or receives from them, and everybody waits for it.
+  void with_the_first(Chain& chain, const std::string& label, CollectiveKind kind, Bytes size, DataType type);
+  void with_the_first_of_each(Chain& chain, const std::string& label, CollectiveKind kind, double of_each,
+                              DataType type);
   bool gathers_layers() const { return plan_.sharding >= Sharding::gradients; }
   /// What a call waits for: the host, where it makes a list of a tensor for each rank. It does so when the GPU has done
   /// what it had, the call before among that.

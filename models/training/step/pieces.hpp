@@ -39,6 +39,7 @@ struct LayerPieces {
 /// What one stage's chunk of layers does.
 struct ChunkPieces {
   std::vector<LayerPieces> layers;  ///< in forward order; embedding and output are layers, too
+  Bytes output = {};                ///< behind the model's last layer: what one GPU has of a micro-batch
 };
 
 /// A training step as its GPUs see it.

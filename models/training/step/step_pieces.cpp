@@ -12,6 +12,9 @@ namespace {
 
 Bytes whole_bytes(double bytes) { return Bytes{static_cast<std::int64_t>(std::ceil(bytes))}; }
 
+/// Of activations.
+double element_bytes(const ParallelPlan& plan) { return plan.precision == Precision::fp32 ? 4 : 2; }
+
 /// Ranks among which what an optimizer updates is shared out.
 std::uint32_t shared_by(const ParallelPlan& plan, std::uint32_t ranks) {
   if (plan.sharding == Sharding::none) { return 1; }
@@ -65,6 +68,7 @@ class TransformerStep {
     require(first == model_.layers, "{} layers at their places, of {}", first, model_.layers);
     const double sent = tokens_of(plan_) * model_.hidden * 2 / (plan_.sequence_parallel ? plan_.tensor : 1);
     step.boundaries.assign(layers.size() - 1, whole_bytes(sent));
+    step.places.back().output = whole_bytes(tokens_of(plan_) * model_.vocabulary * element_bytes(plan_));
     const bool copied = model_.tied && schedule_.seats.front().stage != schedule_.seats[layers.size() - 1].stage;
     if (copied) { step.tied_embedding = whole_bytes(embedding_share(model_, plan_) * plan_.gradient_bytes); }
     return step;
@@ -117,8 +121,9 @@ StepPieces plain_pieces(const std::vector<PlainLayer>& layers, const ParallelPla
       pieces.backward.push_back(assembly.compute(layers[next].name + " backward", work.backward_weight));
       pieces.dense_parameters = layers[next].parameters;
     }
-    const double sent = layers[next - 1].output * plan.micro_batch * (plan.precision == Precision::fp32 ? 4 : 2);
+    const double sent = layers[next - 1].output * plan.micro_batch * element_bytes(plan);
     if (place + 1 < counts.size()) { step.boundaries.push_back(whole_bytes(sent)); }
+    if (place + 1 == counts.size()) { chunk.output = whole_bytes(sent); }
   }
   require(next == layers.size(), "{} layers at their places, of {}", next, layers.size());
   return step;

@@ -229,7 +229,7 @@ class StageSteps {
     DataParallel& data = *data_[here.chunk];
     data.before_forward(chain, layer);
     add(chain, chunk_at(here).layers[layer].forward);
-    data.after_forward(layer);
+    data.after_forward(chain, layer);
   }
   void backward_layer(Chain& chain, const At& here, std::size_t layer, bool inputs, bool weights) {
     DataParallel& data = *data_[here.chunk];

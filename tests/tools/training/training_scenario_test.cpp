@@ -253,3 +253,22 @@ TEST_CASE("a whole training is told in days, energy and rent, in units that peop
   CHECK(ran.says(" MWh, "));
   CHECK(ran.says(" at 3 USD per GPU-hour"));
 }
+
+TEST_CASE("one process for all GPUs takes longer than a process for each, by NCCL too, and stands alone") {
+  const Folder folder;
+  const auto resnet = [&](const std::string& parallel, const std::string& more = "") {
+    return result_of(folder, on_dgx(1,
+                                    fmt::format(R"({{"model": "ResNet-50", "micro_batch": 32, "global_batch": 256,
+                                                       "precision": "fp16", "parallel": {}}})",
+                                                parallel),
+                                    more));
+  };
+  for (const char* profile : {"", R"("profile": "nccl-h100-nvswitch",)"}) {
+    const nlohmann::json single = resnet(R"({"single_process": true})", profile);
+    const nlohmann::json each = resnet(R"({"bucket": "25MB"})", profile);
+    CHECK(single["step_time_s"] > each["step_time_s"]);
+    CHECK(single["breakdown"]["exposed_DP"] > each["breakdown"]["exposed_DP"]);
+  }
+  CHECK(
+      begins(problem_of(on_dgx(1, gpt(R"({"single_process": true, "tensor": 8})"))), "conflict: one process has all"));
+}

@@ -147,6 +147,31 @@ TEST_CASE("what DDP exposes of two layers is what one works out by hand") {
   CHECK(run(late, five).time == 11_us);
 }
 
+// Of PyTorch's DataParallel: the parameters go out, outputs come in, their gradients go out, the gradients of the
+// parameters come in, 5 us each, and nothing is computed meanwhile. Twice, where two micro-batches are accumulated.
+TEST_CASE("one process for all GPUs exposes all that it sends") {
+  ParallelPlan plan;
+  plan.data = 4;
+  plan.single_process = true;
+  plan.global_batch = 8;
+  const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, 2);
+  StepPieces pieces = even_pieces(schedule, 2, 1_us, 1_us, 1_us, 1000);
+  pieces.places.back().output = 300_B;
+  const Workload workload = step_workload(plan, schedule, pieces);
+  std::vector<std::pair<CollectiveKind, Bytes>> calls;
+  const WorkloadResult result = run(workload, [&](const Workload::Call& call) {
+    calls.emplace_back(call.kind, call.size);
+    return 5_us;
+  });
+  using Kind = CollectiveKind;
+  // Whole buffers: what the root sends or receives of all four.
+  CHECK(calls ==
+        std::vector<std::pair<Kind, Bytes>>{
+            {Kind::broadcast, 4000_B}, {Kind::gather, 1200_B}, {Kind::scatter, 1200_B}, {Kind::reduce, 8000_B}});
+  CHECK(result.time == 52_us);  // 4 x 5 and 6 of computing, twice
+  CHECK(result.workers[0].exposed[kData] == 40_us);
+}
+
 // Layer l + 1 is gathered while layer l computes: of three layers of 3 us and gathers of 2 us, the first is exposed.
 TEST_CASE("sharded parameters are gathered one layer ahead") {
   ParallelPlan plan;
