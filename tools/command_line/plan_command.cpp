@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -86,10 +87,13 @@ PlanReport report_of(const Invocation& invocation, const Streams& streams, const
   Progress progress(streams, !invocation.quiet);
   const auto endpoints = static_cast<std::uint32_t>(cluster.endpoints.size());
   const std::uint32_t domain = cluster.identity ? cluster.endpoints_per_node : 0;
-  const PlanSearchSettings settings{.space = space_of(invocation, training.setup, endpoints, domain),
+  const PlanSpace space = space_of(invocation, training.setup, endpoints, domain);
+  const bool of_asked_size =
+      std::find(space.gpus.begin(), space.gpus.end(), training.setup.plan.ranks()) != space.gpus.end();
+  const PlanSearchSettings settings{.space = space,
                                     .room = report.room,
                                     .top = number_option("plan", invocation, "top", 1).value_or(10),
-                                    .own_plan = !training.plan_fault,
+                                    .own_plan = !training.plan_fault && of_asked_size,
                                     .exhaustive = false,
                                     .most = number_option("plan", invocation, "most", 1).value_or(0),
                                     .go_on = [&](const std::string& doing) {

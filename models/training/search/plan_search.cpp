@@ -147,7 +147,8 @@ class PlanSearch {
     while (!fitting_.empty()) {
       Candidate next = fitting_.top();
       if (!settings_.exhaustive && too_slow(next.bound)) { break; }
-      if (settings_.most > 0 && result_.simulated >= settings_.most) { break; }
+      const std::uint64_t found = result_.simulated - (result_.own ? 1 : 0);  // the own plan is not found, but given
+      if (settings_.most > 0 && found >= settings_.most) { break; }
       if (!asked_to_go_on()) { break; }
       fitting_.pop();
       try {

@@ -152,3 +152,15 @@ TEST_CASE("what cannot be searched is refused with what to change") {
   CHECK(holds(refusal_of(scenario_with(""), {"--reserve", "80GB"}), "leaves nothing of the 80 GB"));
   CHECK(holds(refusal_of(kSmall, {}), "has no \"training\""));
 }
+
+TEST_CASE(
+    "a scenario's own plan on other GPUs than are asked for is not listed, nor counted among those that are found") {
+  const Folder folder;
+  const std::string path = folder.write("s.json", scenario_with(R"(, "parallel": {"tensor": 4})"));
+  const Ran smaller = athanor_run(plan_of(path, {"--json", "--gpus", "4"}));
+  REQUIRE(smaller.code == 0);
+  for (const auto& plan : smaller.json()["results"]) { CHECK(plan["gpus"] == 4); }
+  const Ran one = athanor_run(plan_of(path, {"--json", "--most", "1"}));
+  CHECK(one.code == 0);
+  CHECK(one.json()["search"]["simulated"] == 2);
+}
