@@ -196,6 +196,7 @@ void ValueReader::object(const ReadObject& read) {
 void ValueReader::list(const ReadValue& read, Range<std::uint32_t> size) {
   if (describing()) {
     describe_list(*schema_, size);
+    (*schema_)["items"] = nlohmann::json::object();  // anything, until the reader says more
     ValueReader element((*schema_)["items"]);
     return read(element);
   }

@@ -116,7 +116,10 @@ class Report(unittest.TestCase):
         text = self.report("sweep.html", sweep).read_text(encoding="utf-8")
         self.assertIn("1 points failed", text)
         self.assertIn("99 ranks, but the cluster has 4 endpoints", text)
-        self.assertIn("overtakes", self.report("both.html", "scenarios/crosscheck/../fabrics_1024.json").read_text(encoding="utf-8"))
+        slower = self.folder / "slower.json"
+        slower.write_text(scenario.read_text().replace("10GB/s", "5GB/s"))
+        both = self.report("both.html", scenario, slower)
+        self.assertIn("geometric mean", both.read_text(encoding="utf-8"))
 
 
 unittest.main(verbosity=2)

@@ -178,17 +178,18 @@ std::vector<std::string> conditions_of(const std::vector<Facts>& all, const std:
                                fmt::join(keys_of(all), ", ")));
 }
 
-std::optional<std::size_t> winner_of(const ContestLine& line, bool more) {
-  std::optional<std::size_t> best;
+std::vector<std::size_t> winners_of(const ContestLine& line, bool more) {
+  std::vector<std::size_t> winners;
   std::size_t present = 0;
-  bool all_equal = true;
   for (std::size_t i = 0; i < line.entries.size(); ++i) {
     if (!line.entries[i]) { continue; }
+    ++present;
     const double value = line.entries[i]->value;
-    if (present++ > 0) { all_equal = all_equal && value == line.entries[*best]->value; }
-    if (!best || (more ? value > line.entries[*best]->value : value < line.entries[*best]->value)) { best = i; }
+    const double best = winners.empty() ? value : line.entries[winners.front()]->value;
+    if (more ? value > best : value < best) { winners.clear(); }
+    if (winners.empty() || value == best) { winners.push_back(i); }
   }
-  return present > 1 && !all_equal ? best : std::nullopt;
+  return winners.size() < present ? winners : std::vector<std::size_t>{};
 }
 
 /// Where the straight lines through two points each, in logarithms, meet.
@@ -241,7 +242,7 @@ Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& 
     throw UsageError(fmt::format("compare: no two contestants share a condition ({}); nothing can be compared",
                                  fmt::join(result.conditions, ", ")));
   }
-  for (ContestLine& line : result.lines) { line.winner = winner_of(line, result.more_is_better); }
+  for (ContestLine& line : result.lines) { line.winners = winners_of(line, result.more_is_better); }
   return result;
 }
 
@@ -277,7 +278,7 @@ std::vector<std::size_t> Contest::front(const ContestLine& line) const {
 std::vector<std::size_t> Contest::wins() const {
   std::vector<std::size_t> wins(contestants.size());
   for (const ContestLine& line : lines) {
-    if (line.winner) { ++wins[*line.winner]; }
+    for (const std::size_t each : line.winners) { ++wins[each]; }
   }
   return wins;
 }
@@ -291,7 +292,7 @@ std::vector<Crossover> Contest::crossovers() const {
   };
   std::map<Key, std::vector<const ContestLine*>> series;
   for (const ContestLine& line : lines) {
-    if (line.winner) { series[without_size(line.conditions)].push_back(&line); }
+    if (!line.winners.empty()) { series[without_size(line.conditions)].push_back(&line); }
   }
   std::vector<Crossover> crossovers;
   for (auto& [key, points] : series) {
@@ -299,9 +300,11 @@ std::vector<Crossover> Contest::crossovers() const {
     for (std::size_t i = 1; i < points.size(); ++i) {
       const ContestLine& a = *points[i - 1];
       const ContestLine& b = *points[i];
-      const bool comparable = *a.winner != *b.winner && a.size > 0 && a.entries[*b.winner] && b.entries[*a.winner];
-      if (!comparable) { continue; }
-      crossovers.push_back({key, *a.winner, *b.winner, a.size, b.size, crossing(a, b, *a.winner, *b.winner)});
+      const std::size_t before = a.winners.front();
+      const std::size_t after = b.winners.front();
+      const auto wins_both = std::find_first_of(a.winners.begin(), a.winners.end(), b.winners.begin(), b.winners.end());
+      if (wins_both != a.winners.end() || a.size <= 0 || !a.entries[after] || !b.entries[before]) { continue; }
+      crossovers.push_back({key, before, after, a.size, b.size, crossing(a, b, before, after)});
     }
   }
   return crossovers;

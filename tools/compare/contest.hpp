@@ -37,7 +37,7 @@ struct ContestLine {
   std::vector<std::string> conditions;               ///< as Contest::conditions
   double size = 0;                                   ///< bytes; 0 where results have none
   std::vector<std::optional<ContestEntry>> entries;  ///< by contestant
-  std::optional<std::size_t> winner;                 ///< by contestant; none: only one is there, or all are equal
+  std::vector<std::size_t> winners;  ///< all who reach the best; none where all do, or one is there alone
 };
 
 /// Where one contestant overtakes another, as sizes grow.

@@ -79,7 +79,7 @@ std::string table(const Contest& contest) {
       columns.put(texts, fmt::format("{}/{}", letter(i), letter(contest.base)),
                   both ? fmt::format("{:.3f}", line.entries[i]->value / base->value) : "-");
     }
-    columns.put(texts, "best", line.winner ? letter(*line.winner) : "equal");
+    columns.put(texts, "best", line.winners.empty() ? "equal" : letters(line.winners));
     if (!contest.against.empty()) { columns.put(texts, "front", letters(contest.front(line))); }
     columns.add(std::move(texts));
   }
@@ -139,7 +139,8 @@ Json contest_json(const Contest& contest) {
       json["front"] = Json::array();
       for (const std::size_t each : contest.front(line)) { json["front"].push_back(contest.contestants[each]); }
     }
-    json["winner"] = line.winner ? Json(contest.contestants[*line.winner]) : Json();
+    json["winners"] = Json::array();
+    for (const std::size_t each : line.winners) { json["winners"].push_back(contest.contestants[each]); }
     lines.push_back(std::move(json));
   }
   std::vector<double> ratios;

@@ -13,7 +13,7 @@ namespace athanor {
 std::string contest_text(const Contest& contest);
 
 /// {"by", "figure", "against", "contestants", "base", "lines": [{conditions..., "values", "ratios", "algorithms",
-/// "winner", and where there is something to be paid "against", "front"}],
+/// "winners", and where there is something to be paid "against", "front"}],
 /// "mean_ratios", "wins", "crossovers": [{conditions..., "before", "after", "from_bytes", "to_bytes", "at_bytes"}]}.
 nlohmann::ordered_json contest_json(const Contest& contest);
 

@@ -19,6 +19,7 @@ FIGURES = [
     ("measured_time_us", "measured (µs)", 1, 2), ("measured_time_s", "measured (ms)", 1e3, 2), ("error", "error (%)", 100, 1),
 ]
 WORDS = [("collective", "collective"), ("traffic", "traffic"), ("model", "model"), ("ranks", "ranks"), ("gpus", "GPUs")]
+NOT_CONDITIONS = {"values", "ratios", "algorithms", "winners", "against", "front"}  # of a line of a comparison
 REMARKS = [("algorithm", "algorithm"), ("protocol", "protocol"), ("channels", "channels"), ("limited_by", "limited by")]
 
 
@@ -100,7 +101,7 @@ def manifest(facts):
 def comparison(contest):
     """What `athanor compare --json` says, as a table and sentences."""
     names = contest["contestants"]
-    conditions = [key for key in contest["lines"][0] if key not in ("values", "ratios", "algorithms", "winner")]
+    conditions = [key for key in contest["lines"][0] if key not in NOT_CONDITIONS]
     heads = conditions + names + [f"{name} / base" for name in names if name != contest["base"]] + ["best"]
     rows = []
     for line in contest["lines"]:
@@ -109,7 +110,7 @@ def comparison(contest):
         row += "".join(cell("", 0) if value is None else cell(f"{value:,.6g}", value) for value in line["values"])
         row += "".join(cell("", 0) if ratio is None else cell(f"{ratio:.3f}", ratio)
                        for name, ratio in zip(names, line["ratios"]) if name != contest["base"])
-        rows.append(row + cell(line["winner"] or "equal"))
+        rows.append(row + cell(", ".join(line["winners"]) or "equal"))
     said = [f"{name}: best at {wins} of {len(contest['lines'])}; {ratio:.3f} of the base on average (geometric mean)"
             for name, wins, ratio in zip(names, contest["wins"], contest["mean_ratios"])]
     said += [f"{each['after']} overtakes {each['before']} at about {look.size_label(each['at_bytes'])}"
@@ -121,7 +122,7 @@ def comparison(contest):
 def comparison_figure(contest):
     """The ratio of each contestant to the base over size; none where lines differ in more than the size."""
     lines = contest["lines"]
-    keys = {key for line in lines for key in line} - {"values", "ratios", "algorithms", "winner"}
+    keys = {key for line in lines for key in line} - NOT_CONDITIONS
     if keys != {"bytes"} or len(lines) < 2 or not all(line["bytes"] for line in lines):
         return None
     figure, panel = pyplot.subplots(figsize=(9.5, 4.6))

@@ -36,8 +36,8 @@ TEST_CASE("the winner of each size, mean ratios, and the size at which two lines
   CHECK(both.by == "input");
   CHECK(both.contestants == std::vector<std::string>{"steep", "flat"});
   REQUIRE(both.lines.size() == 4);
-  CHECK(both.lines[0].winner == 0);
-  CHECK(both.lines[1].winner == 1);
+  CHECK(both.lines[0].winners == std::vector<std::size_t>{0});
+  CHECK(both.lines[1].winners == std::vector<std::size_t>{1});
   CHECK(both.wins() == std::vector<std::size_t>{1, 3});
   REQUIRE(both.crossovers().size() == 1);
   CHECK(both.crossovers()[0].before == 0);
@@ -62,6 +62,13 @@ TEST_CASE("a Pareto front is what nothing beats in both") {
   CHECK_THROWS_AS(contest({inputs}, {"", "", "", "bill_w"}), UsageError);
 }
 
+TEST_CASE("two that are equally fast share a win, and none overtakes the other") {
+  const Contest three = contest({results("a", 1, 1), results("b", 1, 1), results("slow", 2, 1)}, {});
+  CHECK(three.lines[0].winners == std::vector<std::size_t>{0, 1});
+  CHECK(three.wins() == std::vector<std::size_t>{4, 4, 0});
+  CHECK(three.crossovers().empty());
+}
+
 TEST_CASE("of bandwidths the larger wins") {
   const Contest both = contest({results("steep", 1, 0.75), results("flat", 100, 0.25)}, {"", "", "busbw_gbps", ""});
   CHECK(both.more_is_better);
@@ -72,7 +79,7 @@ TEST_CASE("equal results have no winner, and sizes that one has alone are left o
   const Contest both = contest({results("a", 1, 1, 4), results("b", 1, 1, 2)}, {});
   CHECK(both.lines.size() == 2);
   CHECK(both.unmatched == 2);
-  CHECK_FALSE(both.lines[0].winner.has_value());
+  CHECK(both.lines[0].winners.empty());
   CHECK(both.crossovers().empty());
 }
 
