@@ -59,7 +59,7 @@ class TrainingPage(unittest.TestCase):
 
     def test_the_summary_follows_from_the_steps(self):
         steps = steps_by_scenario()
-        for name, count, median, last, _ in cells("scenarios"):
+        for name, _, _, count, median, last, _ in cells("scenarios"):
             name = re.match(r"\[(\w+)\]", name).group(1)
             errors = [abs(percentage(line[3])) for line in steps.pop(name)]
             self.assertEqual(len(errors), int(count), name)
