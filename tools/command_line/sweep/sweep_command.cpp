@@ -237,7 +237,7 @@ Command sweep_command() {
           "What is varied stands in the scenario's \"sweep\", in --vary, or in both. Every point that is simulated\n"
           "goes into an SQLite file at once; --resume goes on after an interruption. A point that fails is recorded\n"
           "with its error. Under mpirun or srun all processes share the points.\n",
-      .example = "athanor sweep scenarios/quickstart.json --vary /collective/ranks=2..8 -o ranks.sqlite",
+      .example = "athanor sweep scenarios/sweeps/eight_gpus.json --vary /collective/ranks=2..8 -o ranks.sqlite",
       .least_arguments = 1,
       .most_arguments = 1,
       .options = &sweep_options,
