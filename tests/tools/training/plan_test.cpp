@@ -123,7 +123,8 @@ TEST_CASE("restrictions hold") {
                                       {"--json", "--gpus", "8,16", "--tensor", "2", "--pipeline", "2", "--sharding",
                                        "optimizer", "--recompute", "none,full"}));
   REQUIRE(ran.code == 0);
-  for (const nlohmann::json& plan : ran.json()["results"]) {
+  const nlohmann::json plans = ran.json()["results"];
+  for (const nlohmann::json& plan : plans) {
     CHECK(plan["tensor"] == 2);
     CHECK(plan["pipeline"] == 2);
     CHECK(plan["sharding"] == "optimizer");
@@ -159,7 +160,8 @@ TEST_CASE(
   const std::string path = folder.write("s.json", scenario_with(R"(, "parallel": {"tensor": 4})"));
   const Ran smaller = athanor_run(plan_of(path, {"--json", "--gpus", "4"}));
   REQUIRE(smaller.code == 0);
-  for (const auto& plan : smaller.json()["results"]) { CHECK(plan["gpus"] == 4); }
+  const nlohmann::json plans = smaller.json()["results"];
+  for (const auto& plan : plans) { CHECK(plan["gpus"] == 4); }
   const Ran one = athanor_run(plan_of(path, {"--json", "--most", "1"}));
   CHECK(one.code == 0);
   CHECK(one.json()["search"]["simulated"] == 2);
