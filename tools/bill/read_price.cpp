@@ -2,9 +2,10 @@
 
 namespace athanor {
 
-void read_price(ObjectReader& reader, const char* key, std::optional<double>& figure, const char* meaning) {
+void read_price(ObjectReader& reader, const char* key, std::optional<double>& figure, const char* meaning,
+                Ratio least) {
   std::optional<Ratio> given;
-  reader.optional(key, given, meaning, {{0, 1}, {1'000'000'000'000, 1}});
+  reader.optional(key, given, meaning, {least, {1'000'000'000'000'000, 1}});
   if (given) { figure = to_double(*given); }
 }
 

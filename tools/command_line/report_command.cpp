@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/compare/contest_options.hpp"
 #include "tools/command_line/compare/load_input.hpp"
 #include "tools/command_line/drawing.hpp"
-#include "tools/command_line/options.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/compare/text.hpp"
 #include "tools/report/table.hpp"
@@ -19,15 +19,9 @@ using Json = nlohmann::ordered_json;
 
 boost::program_options::options_description report_options() {
   namespace options = boost::program_options;
-  auto described = simulation_options();
-  auto add = described.add_options();
-  add("output,o", options::value<std::string>()->value_name("FILE"),
-      "the page; default: the first file's name with .html");
-  add("by", options::value<std::string>()->value_name("WHAT"), "what is compared, as of athanor compare");
-  add("base", options::value<std::string>()->value_name("NAME"), "what ratios refer to, as of athanor compare");
-  add("figure", options::value<std::string>()->value_name("KEY"), "what is compared, as of athanor compare");
-  add("pareto", options::value<std::string>()->value_name("KEY"),
-      "what it costs: bill_usd, bill_w, bill_switches, bill_cables, energy_j, ...; marks what nothing beats in both");
+  auto described = contest_options();
+  described.add_options()("output,o", options::value<std::string>()->value_name("FILE"),
+                          "the page; default: the first file's name with .html");
   return described;
 }
 
@@ -41,8 +35,7 @@ std::string output_of(const Invocation& invocation) {
 
 /// The comparison, where there is something to compare; asked for, it must be there.
 Json comparison_of(const std::vector<ComparedInput>& inputs, const Invocation& invocation) {
-  const auto text = [&](const char* option) { return invocation.has(option) ? invocation.text(option) : ""; };
-  const ContestRequest request{text("by"), text("base"), text("figure"), text("pareto")};
+  const ContestRequest request = contest_request(invocation);
   const bool asked = inputs.size() > 1 || !request.by.empty() || !request.base.empty() || !request.figure.empty();
   try {
     return contest_json(contest(inputs, request));

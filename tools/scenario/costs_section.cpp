@@ -2,34 +2,24 @@
 
 #include <optional>
 
+#include "tools/bill/read_price.hpp"
+
 namespace athanor {
 
-namespace {
-
-void read_figure(ObjectReader& reader, const char* key, std::optional<double>& figure, const char* meaning,
-                 Ratio least = {0, 1}) {
-  std::optional<Ratio> given;
-  reader.optional(key, given, meaning, {least, {1'000'000'000'000'000, 1}});
-  if (given) { figure = to_double(*given); }
-}
-
-}  // namespace
-
 void read_costs(ObjectReader& reader, CostFigures& costs) {
-  read_figure(reader, "gpu_w", costs.gpu_w, "Watts of a GPU while it computes; absent: its preset's most");
-  read_figure(reader, "gpu_idle_w", costs.gpu_idle_w, "At all other times; absent: its preset's");
-  read_figure(reader, "node_w", costs.node_w, "Watts of a node without its GPUs, at all times; absent: not counted");
-  read_figure(reader, "switch_w", costs.switch_w, "Watts of a switch of the network; absent: not counted");
+  read_price(reader, "gpu_w", costs.gpu_w, "Watts of a GPU while it computes; absent: its preset's most");
+  read_price(reader, "gpu_idle_w", costs.gpu_idle_w, "At all other times; absent: its preset's");
+  read_price(reader, "node_w", costs.node_w, "Watts of a node without its GPUs, at all times; absent: not counted");
+  read_price(reader, "switch_w", costs.switch_w, "Watts of a switch of the network; absent: not counted");
   std::optional<double> pue;
-  read_figure(reader, "pue", pue, "What the site draws per watt of these (power usage effectiveness); 1 where absent",
-              {1, 1});
+  read_price(reader, "pue", pue, "What the site draws per watt of these (power usage effectiveness); 1 where absent",
+             {1, 1});
   costs.pue = pue.value_or(1);
-  read_figure(reader, "usd_per_kwh", costs.usd_per_kwh, "Price of electricity");
+  read_price(reader, "usd_per_kwh", costs.usd_per_kwh, "Price of electricity");
   std::optional<double> rent;
-  read_figure(reader, "usd_per_gpu_hour", rent, "Price of a GPU; absent: from the least to the most of its preset");
+  read_price(reader, "usd_per_gpu_hour", rent, "Price of a GPU; absent: from the least to the most of its preset");
   if (rent) { costs.usd_per_gpu_hour = UsdRange{*rent, *rent}; }
-  read_figure(reader, "tokens", costs.tokens, "Of a whole training, whose time, energy and price are then told",
-              {1, 1});
+  read_price(reader, "tokens", costs.tokens, "Of a whole training, whose time, energy and price are then told", {1, 1});
 }
 
 CostFigures completed(CostFigures figures, const GpuRates& gpu) {

@@ -115,15 +115,10 @@ void DataParallel::with_the_first(Chain& chain, const std::string& label, Collec
   chain.wait_for(writer_.call(reduce_stream_, label, call, chain.ends()));
 }
 
-void DataParallel::with_the_first_of_each(Chain& chain, const std::string& label, CollectiveKind kind, double of_each,
-                                          DataType type) {
-  with_the_first(chain, label, kind, bytes(total(kinds_.front()), of_each), type);
-}
-
 void DataParallel::before_forward(Chain& chain, std::size_t layer) {
   if (plan_.single_process && layer == 0) {
-    with_the_first_of_each(chain, "broadcast of parameters", CollectiveKind::broadcast, parameter_bytes(plan_),
-                           DataType::bfloat16);
+    with_the_first(chain, "broadcast of parameters", CollectiveKind::broadcast,
+                   bytes(total(kinds_.front()), parameter_bytes(plan_)), DataType::bfloat16);
   }
   if (gathers_layers()) {
     const StageWriter::Numbers now = chain.ends();
@@ -163,7 +158,8 @@ void DataParallel::after_backward(Chain& chain, std::size_t layer) {
   if (plan_.single_process) {
     if (layer > 0) { return; }
     const DataType type = plan_.gradient_bytes == 4 ? DataType::float32 : DataType::bfloat16;
-    return with_the_first_of_each(chain, "reduce of gradients", CollectiveKind::reduce, plan_.gradient_bytes, type);
+    return with_the_first(chain, "reduce of gradients", CollectiveKind::reduce,
+                          bytes(total(kinds_.front()), plan_.gradient_bytes), type);
   }
   if (plan_.sharding == Sharding::parameters) { requested_[layer] = false; }
   const bool last = ++done_[layer] == micro_batches_;

@@ -53,8 +53,6 @@ class DataParallel {
 
   /// Of one process: GPU 0 sends to all others, or receives from them, and everybody waits for it.
   void with_the_first(Chain& chain, const std::string& label, CollectiveKind kind, Bytes size, DataType type);
-  void with_the_first_of_each(Chain& chain, const std::string& label, CollectiveKind kind, double of_each,
-                              DataType type);
   bool gathers_layers() const { return plan_.sharding >= Sharding::gradients; }
   /// What a call waits for: the host, where it makes a list of a tensor for each rank. It does so when the GPU has done
   /// what it had, the call before among that.

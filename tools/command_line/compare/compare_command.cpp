@@ -1,10 +1,9 @@
-#include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
 
 #include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/compare/contest_options.hpp"
 #include "tools/command_line/compare/load_input.hpp"
-#include "tools/command_line/options.hpp"
 #include "tools/command_line/output_choice.hpp"
 #include "tools/compare/difference.hpp"
 #include "tools/compare/text.hpp"
@@ -14,20 +13,6 @@
 namespace athanor {
 
 namespace {
-
-boost::program_options::options_description compare_options() {
-  namespace options = boost::program_options;
-  auto described = simulation_options();
-  auto add = described.add_options();
-  add("by", options::value<std::string>()->value_name("WHAT"),
-      "what is compared: input, case, algorithm or a parameter of a sweep; default: what there are several of");
-  add("base", options::value<std::string>()->value_name("NAME"), "what ratios refer to; default: the first");
-  add("figure", options::value<std::string>()->value_name("KEY"),
-      "a key of results, such as busbw_gbps; default: time_us or step_time_s");
-  add("pareto", options::value<std::string>()->value_name("KEY"),
-      "what it costs: bill_usd, bill_w, bill_switches, bill_cables, energy_j, ...; marks what nothing beats in both");
-  return described;
-}
 
 /// The scenario of a contestant, where it is known and the contestants differ in it.
 const nlohmann::json* scenario_of(const std::vector<LoadedInput>& inputs, const Contest& contest, std::size_t which) {
@@ -90,8 +75,7 @@ ExitCode compare(const Invocation& invocation, const Streams& streams) {
     compared.push_back(loaded->input);
     inputs.push_back(std::move(*loaded));
   }
-  const auto text = [&](const char* option) { return invocation.has(option) ? invocation.text(option) : ""; };
-  const Contest result = contest(compared, {text("by"), text("base"), text("figure"), text("pareto")});
+  const Contest result = contest(compared, contest_request(invocation));
   const std::vector<std::string> differing = first_differences(inputs, result);
   output.print(version_line() + contest_text(result));
   for (const std::string& each : differing) { output.print("# differs: " + each + "\n"); }
@@ -116,7 +100,7 @@ Command compare_command() {
           .example = "athanor compare scenarios/fabrics_1024.json --case \"fat tree\" --case rail-optimized",
           .least_arguments = 1,
           .most_arguments = SIZE_MAX,
-          .options = &compare_options,
+          .options = &contest_options,
           .execute = &compare};
 }
 

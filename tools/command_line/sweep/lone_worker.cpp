@@ -8,7 +8,7 @@ namespace athanor {
 
 std::uint32_t launched_processes() {
   // Open MPI, MPICH and its relatives (Hydra), srun.
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS"}) {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     const char* text = std::getenv(name);
     if (text == nullptr) { continue; }
     const std::string_view digits(text);
