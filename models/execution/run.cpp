@@ -8,16 +8,12 @@
 #include "models/execution/candidate.hpp"
 #include "models/execution/choice.hpp"
 #include "models/execution/engine_sites.hpp"
+#include "models/execution/link_use.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
 
 namespace {
-
-std::string link_ends(const Fabric& fabric, LinkId link) {
-  return fmt::format("{} {}->{}", name(fabric.link(link).kind), name(fabric.vertex(fabric.source(link)).kind),
-                     name(fabric.vertex(fabric.target(link)).kind));
-}
 
 /// Those links that were busy the longest, and how long.
 struct Busiest {
@@ -28,7 +24,7 @@ struct Busiest {
 Busiest busiest_links(const Fabric& fabric, const std::vector<LinkLoad>& loads) {
   Busiest busiest;
   for (const LinkLoad& load : loads) {
-    const Time busy = transfer_time(load.carried, fabric.link(load.link).usable);
+    const Time busy = busy_time(fabric, load);
     if (busy > busiest.time) { busiest = {busy, {}}; }
     if (busy == busiest.time && busy > Time::zero()) { busiest.links.push_back(load); }
   }
@@ -38,8 +34,8 @@ Busiest busiest_links(const Fabric& fabric, const std::vector<LinkLoad>& loads) 
 /// One link alone by its devices, as well as two whose kinds or ends differ (in and out of a server); else the kind and
 /// ends of the first. Classes do not matter: links of one class are alike in kind and ends.
 std::string busiest_name(const Fabric& fabric, const std::vector<LinkLoad>& links) {
-  const std::string first = link_ends(fabric, links[0].link);
-  const bool two = links.size() == 2 && link_ends(fabric, links[1].link) != first;
+  const std::string first = link_class(fabric, links[0].link);
+  const bool two = links.size() == 2 && link_class(fabric, links[1].link) != first;
   const auto alone = [](const LinkLoad& load) { return load.members == 1; };
   if ((links.size() != 1 && !two) || !std::all_of(links.begin(), links.end(), alone)) { return first; }
   const auto devices = [&](LinkId link) {

@@ -138,3 +138,28 @@ TEST_CASE("an explanation is drawn, and another kind of picture is refused befor
   CHECK(other.code == 2);
   CHECK(other.says("should end in .svg, .png or .pdf"));
 }
+
+TEST_CASE("explain tells what each class of links carried: of a ring 2(P-1)/P of the payload on every link") {
+  const Folder folder;
+  for (const std::string level : {"flow", "packet"}) {
+    CAPTURE(level);
+    const std::string scenario =
+        small_with(R"("collective")", R"("network": {"level": ")" + level + R"("}, "collective")");
+    const nlohmann::json json = explained(folder, scenario, "4KiB");
+    const nlohmann::json& links = json["links"];
+    REQUIRE(links.size() == 2);
+    CHECK(links[0]["most_percent"] == json["busiest_link_percent"]);
+    for (const auto& each : links) {
+      CHECK(each["links"] == 4);
+      CHECK(each["used"] == 4);
+      CHECK(each["mean_percent"].get<double>() == doctest::Approx(each["most_percent"].get<double>()));
+      const double payload = 4 * 2 * 3.0 / 4 * 4096;  // packets have headers
+      CHECK(each["bytes"].get<double>() >= payload);
+      CHECK(each["bytes"].get<double>() <= payload * (level == "flow" ? 1.0 : 1.2));
+    }
+    CHECK((links[0]["class"] == "network host->leaf" || links[0]["class"] == "network leaf->host"));
+  }
+  const Ran ran = athanor_run({"explain", folder.write("s.json", kSmall), "--size", "4KiB"});
+  CHECK(ran.out.find("network host->leaf                          4        4") != std::string::npos);
+  CHECK(ran.out.find("24 KiB") != std::string::npos);
+}

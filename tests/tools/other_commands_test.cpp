@@ -2,6 +2,7 @@
 #include <set>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/tools/command_line_fixture.hpp"
 #include "tools/scenario/cluster_section.hpp"
@@ -71,6 +72,33 @@ TEST_CASE("plot topology says what is missing and what is too much") {
   CHECK(athanor_run({"plot", "topology", "DGX-H10"}).says("did you mean 'DGX-H100'?"));
   CHECK(athanor_run({"plot", "topology", "DGX-H100", "-o", "dgx.gif"}).says("should end in .svg, .png or .pdf"));
   CHECK(athanor_run({"plot", "schedule", "DGX-H100"}).says("'DGX-H100' is one argument too many"));
+}
+
+TEST_CASE("plot topology --size draws what a collective does to links, and says why it cannot") {
+  const Folder folder;
+  const std::string picture = folder.path("busy.svg");
+  const std::string scenario = folder.write("s.json", kSmall);
+  const Ran ran = athanor_run({"plot", "topology", scenario, "--size", "4KiB", "-o", picture});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  const std::string drawn = read_text_file(picture);
+  CHECK(drawn.find("All-reduce of 4 KiB by 4 ranks: ring") != std::string::npos);
+  const double share = athanor_run({"explain", scenario, "--size", "4KiB", "--json"}).json()["busiest_link_percent"];
+  CHECK(drawn.find(fmt::format("{:.1f} %", share)) != std::string::npos);
+  const auto refused = [&](const std::string& text, const std::string& problem) {
+    const Ran wrong = athanor_run({"plot", "topology", folder.write("w.json", text), "--size", "4KiB", "-o", picture});
+    CAPTURE(wrong.err);
+    CHECK(wrong.code == 2);
+    CHECK(wrong.says(problem));
+  };
+  const std::string traffic = R"({
+    "cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},
+    "traffic": {"pattern": "shift", "sizes": "1KiB"}
+  })";
+  refused(traffic, "--size is for one collective");
+  refused(small_with(R"("sizes": "1KiB..4KiB")", R"("sizes": "1KiB", "ranks": 1)"), "nothing went over a link");
+  refused(small_with(R"("name": "small",)", R"("cases": [{"name": "a"}, {"name": "b"}],)"), "has 2 cases");
+  CHECK(athanor_run({"plot", "topology", "DGX-H100", "--size", "1MiB"}).says("DGX-H100 is no file"));
+  CHECK(athanor_run({"plot", "topology", scenario, "--size", "many", "-o", picture}).says("--size 'many'"));
 }
 
 TEST_CASE("list algorithms fits 100 columns, and knows each one's steps and bytes for any ranks and size") {

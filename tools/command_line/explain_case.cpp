@@ -8,6 +8,7 @@
 
 #include "models/execution/candidate.hpp"
 #include "models/execution/choice.hpp"
+#include "models/execution/link_use.hpp"
 #include "models/execution/pipeline_phases.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "sim/error.hpp"
@@ -114,16 +115,15 @@ std::string collective_text(const Case& scenario_case, Bytes size) {
                      what);
 }
 
-/// How long the busiest link is busy, in percent of the time, and of what kinds the links are that are busy at least
-/// half as long.
+/// What the links did: by class, of the busiest one, and of what kinds those are that are busy at least half as long.
 void take_loads(const Fabric& fabric, const RunResult& result, Explanation& explanation) {
-  const auto busy = [&](const LinkLoad& load) { return transfer_time(load.carried, fabric.link(load.link).usable); };
-  Time busiest;
-  for (const LinkLoad& load : result.simulated.loads) { busiest = std::max(busiest, busy(load)); }
-  if (result.time == Time::zero() || busiest == Time::zero()) { return; }
-  explanation.busiest_link = 100 * microseconds(busiest) / microseconds(result.time);
+  explanation.links = link_use(fabric, result.simulated.loads, result.time);
+  if (explanation.links.empty()) { return; }
+  const double most = explanation.links.front().most;
+  explanation.busiest_link = 100 * most;
   for (const LinkLoad& load : result.simulated.loads) {
-    if (busy(load) * 2 >= busiest) { explanation.limiting.insert(fabric.link(load.link).kind); }
+    const bool limits = seconds(busy_time(fabric, load)) * 2 >= most * seconds(result.time);
+    if (most > 0 && limits) { explanation.limiting.insert(fabric.link(load.link).kind); }
   }
 }
 

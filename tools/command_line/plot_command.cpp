@@ -24,6 +24,10 @@ boost::program_options::options_description plot_options() {
                         "of a timeline: above the picture");
   options.add_options()("case", boost::program_options::value<std::vector<std::string>>()->value_name("NAME"),
                         "of a topology: the case of the scenario");
+  options.add_options()("size", boost::program_options::value<std::string>()->value_name("SIZE"),
+                        "of a topology: simulates the collective of so much and colours links by how busy they were");
+  options.add_options()("set", boost::program_options::value<std::vector<std::string>>()->value_name("/POINTER=VALUE"),
+                        "of a topology: changes the scenario first; repeatable");
   options.add(schedule_options());
   return options;
 }
@@ -60,6 +64,7 @@ Command plot_command() {
           "  athanor plot schedule --collective all_reduce --algorithm ring --ranks 8 -o ring.svg\n"
           "Or draws the cluster of a scenario (or a node preset), with its switches and cables:\n"
           "  athanor plot topology scenarios/quickstart.json --case 'one DGX H100' -o dgx.svg\n"
+          "With --size its collective is simulated, and each link has the colour of its utilisation.\n"
           "Or draws what stages of a pipeline, or ranks of a trace, did when, from what run --trace wrote:\n"
           "  athanor plot timeline trace.json -o timeline.svg\n"
           "With --json the messages are written, and drawn only where -o names a picture. Drawing needs a Python with\n"

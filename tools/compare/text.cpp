@@ -1,6 +1,5 @@
 #include "tools/compare/text.hpp"
 
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -17,17 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string size_text(double bytes) { return to_string(Bytes{static_cast<std::int64_t>(std::llround(bytes))}); }
-
-/// Sizes of whole binary units as such, others with three digits.
-std::string about(double bytes) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < units.size()) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.3g} {}", bytes, units[unit]);
-}
 
 /// "#   A: ...": contestants have letters, since names are long.
 std::string letter(std::size_t contestant) {

@@ -3,7 +3,8 @@
 
     plot_topology.py FABRIC.json --output PICTURE.svg|.png|.pdf
 
-A square for each switch, a circle for each host or node, a line for each cable. Prints the picture's path. Exit
+A square for each switch, a circle for each host or node, a line for each cable. Where FABRIC says how busy each link was
+("use"), links have colours that say so. Prints the picture's path. Exit
 status: 0, 2 for a wrong command line, 4 for a file that cannot be read, drawn or written.
 """
 
@@ -29,11 +30,13 @@ from matplotlib.patches import FancyArrowPatch  # noqa: E402
 import axes  # noqa: E402
 import pictures  # noqa: E402
 import topology  # noqa: E402
+import topology_use  # noqa: E402
 
 TO_HOST = "#AAAAAA"
 GLOBAL = axes.PALETTE[1]
 BOXES = ("torus", "mesh", "full_mesh", "hyperx")
 MOST_LABELS = 130
+INSIDE = {"gpu": "GPU", "nvswitch": "NVSw", "pcie_switch": "PCIe", "cpu": "CPU", "nic": "NIC"}  # what stands in a square
 
 
 class Cable:
@@ -105,27 +108,38 @@ def draw_cables(panel, drawing, cables):
                                             linewidth=cable.width(), alpha=0.55 if cable.faint else 0.9, zorder=1))
 
 
-def draw_devices(panel, drawing):
+def draw_devices(panel, drawing, inside=None):
+    """`inside`: colours of devices whose inside is not drawn."""
     switches, endpoints = drawing.switches, drawing.endpoints
     forward = not switches  # endpoints that pass traffic on are as large as switches
-    for devices, marker, size, face in ((switches, "s", 150, "white"), (endpoints, "o", 150 if forward else 34, "white")):
+    large = 520 if within_node(drawing) else 150
+    for devices, marker, size in ((switches, "s", large), (endpoints, "o", large if forward or large > 150 else 34)):
         if devices:
             edge = "#222222" if devices is switches or forward else "#777777"
-            panel.scatter(*zip(*(drawing.places[device] for device in devices)), s=size, marker=marker, facecolors=face,
+            faces = [(inside or {}).get(device, "white") for device in devices]
+            panel.scatter(*zip(*(drawing.places[device] for device in devices)), s=size, marker=marker, facecolors=faces,
                           edgecolors=edge, linewidths=1.0, zorder=3)
-    labelled = switches if switches else endpoints
+    labelled = drawing.devices if within_node(drawing) else switches if switches else endpoints
     if len(labelled) > MOST_LABELS:
         return
     for number, device in enumerate(labelled):
         x, y = drawing.places[device]
-        panel.text(x, y, label(drawing, device, number), fontsize=6.5, ha="center", va="center_baseline", zorder=4)
+        panel.text(x, y, label(drawing, device, number), fontsize=6.5, ha="center", va="center", zorder=4, linespacing=1.05)
+
+
+def within_node(drawing):
+    return any("/" in device for device in drawing.devices)
 
 
 def label(drawing, device, number):
-    """The device's own number; the inside of a node has names."""
+    """The device's own number; the inside of a node has kinds, too."""
     digits = "".join(character for character in device if character.isdigit())
-    if "/" in device or not digits:
-        return device.split("/")[-1]
+    if "/" in device:
+        own = device.split("/")[-1]
+        kind = own.rstrip("0123456789")
+        return f"{INSIDE.get(kind, kind)}\n{own[len(kind):]}"
+    if not digits:
+        return device
     return digits if drawing.switches or not drawing.kind else str(number)
 
 
@@ -162,9 +176,13 @@ def legend(panel, drawing):
                      loc="upper center", bbox_to_anchor=(0.5, -0.01), ncol=len(lines), frameon=False, fontsize=8.5)
 
 
+def capital(text):
+    return text[:1].upper() + text[1:]
+
+
 def write_title(figure, description, explained):
     width, height = figure.get_size_inches()
-    title = textwrap.wrap(description[:1].upper() + description[1:], int(9.5 * width))
+    title = textwrap.wrap(capital(description), int(9.5 * width))
     figure.text(0.1 / width, 1 - 0.08 / height, "\n".join(title), ha="left", va="top", fontsize=12, fontweight="bold")
     figure.text(0.1 / width, 1 - (0.14 + 0.22 * len(title)) / height,
                 "\n".join(textwrap.wrap(explained, int(15 * width))), ha="left", va="top", fontsize=8.5, color="#444444")
@@ -176,23 +194,42 @@ def highest_point(drawing, cable):
     return (x0 + x1) / 2 + cable.bend * (y1 - y0) / 2, (y0 + y1) / 2 - cable.bend * (x1 - x0) / 2
 
 
-def figure_of(document, drawing):
-    cables = cables_of(drawing)
+def figure_for(drawing, cables, room_below):
+    """(figure, panel, inches for each unit of the places), as large as its content needs."""
     drawn = list(drawing.places.values()) + [highest_point(drawing, cable) for cable in cables if cable.bend]
     xs, ys = zip(*drawn)
     span_x, span_y = max(max(xs) - min(xs), 1.0), max(max(ys) - min(ys), 0.6)
     scale = min(0.82, 11 / span_x, 9 / span_y)
-    width, height = max(5.2, span_x * scale + 1.2), span_y * scale + 2.1
+    width, height = max(5.2, span_x * scale + 1.2), span_y * scale + 1.65 + room_below
     figure, panel = pyplot.subplots(figsize=(width, height))
-    figure.subplots_adjust(left=0.02, right=0.98, top=1 - 0.85 / height, bottom=0.45 / height)
-    draw_cables(panel, drawing, cables)
-    draw_devices(panel, drawing)
-    legend(panel, drawing)
+    figure.subplots_adjust(left=0.02, right=0.98, top=1 - 0.85 / height, bottom=room_below / height)
     margin = 0.5
     panel.set_xlim(min(xs) - margin, max(xs) + margin)
     panel.set_ylim(min(ys) - margin, max(ys) + margin)
     panel.set_aspect("equal")
     panel.axis("off")
+    return figure, panel, scale
+
+
+def figure_of_use(document, drawing):
+    cables = cables_of(drawing)
+    use = topology_use.Use(document, drawing)
+    figure, panel, scale = figure_for(drawing, cables, 0.75)
+    topology_use.draw_cables(panel, drawing, cables, use, scale)
+    draw_devices(panel, drawing, {device: use.colour(share) for device, share in use.inside.items() if share > 0})
+    topology_use.colour_bar(figure, use)
+    write_title(figure, use.what, f"{capital(document['description'])}. {topology_use.explanation(use, cables, drawing)}")
+    return figure
+
+
+def figure_of(document, drawing):
+    if "use" in document:
+        return figure_of_use(document, drawing)
+    cables = cables_of(drawing)
+    figure, panel, _ = figure_for(drawing, cables, 0.45)
+    draw_cables(panel, drawing, cables)
+    draw_devices(panel, drawing)
+    legend(panel, drawing)
     write_title(figure, document["description"], explanation(drawing))
     return figure
 

@@ -32,8 +32,17 @@ class Drawing:
             self.neighbours[other].append(one)
         shape = document.get("shape") or {}
         self.kind, self.sizes = shape.get("kind", ""), shape.get("sizes", [])
-        self.places, self.labels = {}, {}
-        self.links_of_dimension = {}
+        self.places = {}
+        self.use_between, self.use_inside = self.most_used(document)
+
+    def most_used(self, document):
+        """What "share" links have at most: (device, device) -> share, and within a device: device -> share."""
+        between, inside = {}, {}
+        for link in document["links"]:
+            ends, share = (self.drawn_as[link["from"]], self.drawn_as[link["to"]]), link.get("share", 0)
+            most, key = (inside, ends[0]) if ends[0] == ends[1] else (between, ends)
+            most[key] = max(most.get(key, 0), share)
+        return between, inside
 
 
 def used_fabric_of(document):
@@ -75,6 +84,8 @@ def load(path):
     missing = [key for key in ("description", "vertices", "links", "endpoints") if key not in document]
     if missing:
         raise TopologyError(f"{path}: no fabric: it has no {', '.join(missing)}")
+    for link, share in zip(document["links"], document.get("use", {}).get("shares", [])):
+        link["share"] = share
     drawing = Drawing(document)
     if len(drawing.devices) > MOST_DRAWN:
         raise TopologyError(f"{len(drawing.devices)} devices are more than the {MOST_DRAWN} that can be told apart in a "
@@ -191,11 +202,19 @@ def layers(drawing):
     return found
 
 
+def below(drawing, device):
+    """The middle of what is below the device, where it has a place; what has nothing below it comes first."""
+    places = [drawing.places[other][0] for other in drawing.neighbours[device] if other in drawing.places]
+    return round(sum(places) / len(places), 6) if places else -math.inf
+
+
 def place_layers(drawing):
+    """Each device above the middle of what it is joined to, as far as that goes in even distances."""
     found = layers(drawing)
     widest = max(len(devices) for devices in found.values())
-    width = max(widest * 0.42, 3.0)
-    for height, devices in found.items():
+    width = max(widest * (0.6 if "/" in drawing.devices[0] else 0.42), 3.0)
+    for height in sorted(found):
+        devices = sorted(found[height], key=lambda device: below(drawing, device))
         for number, device in enumerate(devices):
             drawing.places[device] = (number + 0.5) / len(devices) * width, height * max(1.3, 0.16 * width)
 

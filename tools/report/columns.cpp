@@ -1,10 +1,21 @@
 #include "tools/report/columns.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 namespace athanor {
+
+std::string about(double bytes) {
+  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < units.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.3g} {}", bytes, units.at(unit));
+}
 
 Columns::Columns(std::vector<std::string> heads) : words_(heads.size()), heads_(std::move(heads)) {}
 

@@ -7,6 +7,9 @@
 
 namespace athanor {
 
+/// A size in the binary unit that keeps it above 1, with three digits: "678 MiB".
+std::string about(double bytes);
+
 /// A table for people: words to the left, figures to the right, and columns that appear as they are met.
 class Columns {
  public:

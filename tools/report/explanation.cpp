@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tools/report/link_table.hpp"
+
 namespace athanor {
 
 namespace {
@@ -130,6 +132,7 @@ std::string to_text(const Explanation& explanation) {
       "limit\n  {}; the busiest link is busy {:.0f} % of the time\n  the hardware allows {} ({}), {} of the time\n",
       explanation.limited_by, explanation.busiest_link, time_text(explanation.bound), explanation.bound_by,
       percent(explanation.bound, explanation.time));
+  text += link_lines(explanation.links);
   text += change_lines(explanation.changes, explanation.time);
   return text + list_lines("notes", explanation.notes);
 }
@@ -185,6 +188,7 @@ nlohmann::json to_json(const Explanation& explanation) {
           {"phases_us", explanation.phases ? json_of(*explanation.phases) : nlohmann::json()},
           {"limited_by", explanation.limited_by},
           {"busiest_link_percent", explanation.busiest_link},
+          {"links", links_json(explanation.links)},
           {"bound_us", microseconds(explanation.bound)},
           {"bound_by", explanation.bound_by},
           {"changes", changes_json(explanation.changes, explanation.time)},

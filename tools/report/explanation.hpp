@@ -7,6 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "models/execution/link_use.hpp"
 #include "sim/time.hpp"
 #include "tools/report/explained_change.hpp"
 #include "tools/report/table.hpp"
@@ -57,10 +58,11 @@ struct Explanation {
   std::vector<std::string> channels;      ///< the way of each through a node, one line each
   std::vector<ExplainedWay> ways;         ///< the same for programs; none of those that know no way
   std::optional<ExplainedPhases> phases;  ///< none at levels where nobody listens
-  std::vector<double> sending;  ///< share of the bytes that left in each equal part of fill, steady state and drain
-  std::string limited_by;       ///< as in result tables
-  double busiest_link = 0;      ///< percent of the time in which the busiest link is busy
-  std::set<LinkKind> limiting;  ///< kinds of the links that are busy at least half as long as the busiest
+  std::vector<double> sending;      ///< share of the bytes that left in each equal part of fill, steady state and drain
+  std::string limited_by;           ///< as in result tables
+  double busiest_link = 0;          ///< percent of the time in which the busiest link is busy
+  std::set<LinkKind> limiting;      ///< kinds of the links that are busy at least half as long as the busiest
+  std::vector<LinkClassUse> links;  ///< of every class in the fabric, the busiest first
   Time bound;
   std::string bound_by;
   std::vector<ExplainedChange> changes;  ///< what faster links would bring
@@ -71,7 +73,8 @@ struct Explanation {
 std::string to_text(const Explanation& explanation);
 /// {"case", "collective", "library", "candidates": [{"algorithm", "protocol", "predicted_us", "simulated_us",
 /// "obstacle", "chosen"}], "chosen": {...}, "reasons", "work", "channels", "phases_us", "sending",
-/// "ways", "limited_by", "busiest_link_percent", "bound_us", "bound_by", "changes", "notes"}; what is unknown is null.
+/// "ways", "limited_by", "busiest_link_percent", "links" (links_json()), "bound_us", "bound_by", "changes", "notes"};
+/// what is unknown is null.
 nlohmann::json to_json(const Explanation& explanation);
 
 /// The phases as one line of `width` characters: 'L' launch, '/' fill, '=' steady state, '\' drain, 'H' host; each that

@@ -12,7 +12,13 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PLOT = ROOT / "tools/plot/plot_topology.py"
 sys.path.insert(0, str(ROOT / "tools/plot"))
+import interpreter  # noqa: E402
+
+interpreter.require_module("matplotlib")
+import matplotlib.colors  # noqa: E402
+
 import topology  # noqa: E402
+import topology_use  # noqa: E402
 
 
 def fabric(names, cables, endpoints, kind="", sizes=()):
@@ -103,11 +109,66 @@ class Pictures(unittest.TestCase):
         self.assertEqual(picture, draw(SAMPLES["hyperx"], ".svg")[2])
 
 
+def busy(document, shares):
+    """The fabric after a collective that kept each of its links busy for so much of the time."""
+    use = {"collective": "all_reduce", "bytes": 2 ** 20, "ranks": 4, "algorithm": "ring", "time_us": 12.5, "busiest": "a -> b",
+           "shares": shares}
+    return {**document, "use": use}
+
+
+class Utilisation(unittest.TestCase):
+    def colour_of(self, share, most=1.0):
+        document = busy(SAMPLES["tree"], [most])
+        return matplotlib.colors.to_hex(topology_use.Use(document, topology.Drawing(document)).colour(share))
+
+    def test_links_have_the_colour_of_their_share_each_direction_its_own(self):
+        picture = draw(busy(SAMPLES["tree"], [0.9, 0.2] + [0.0] * 6), ".svg")[2].decode()
+        for words in ("All-reduce of 1 MiB by 4 ranks: ring, 12.5 µs", "Busiest: a -&gt; b, 90.0 %",
+                      "A line for each direction", "share of the time in which a link was busy"):
+            self.assertIn(words, picture)
+        for share, lines in ((0.9, 1), (0.2, 1), (0.0, 6)):
+            colour = topology_use.IDLE if share == 0 else self.colour_of(share)
+            self.assertEqual(picture.count(f"stroke: {colour.lower()}"), lines, share)
+
+    def test_equal_directions_are_one_line(self):
+        picture = draw(busy(SAMPLES["tree"], [0.9, 0.9] + [0.5] * 6), ".svg")[2].decode()
+        self.assertNotIn("each direction", picture)
+        self.assertEqual(picture.count(f"stroke: {self.colour_of(0.5)}"), 3)
+
+    def test_the_inside_of_a_node_that_is_drawn_as_one_thing_colours_it(self):
+        picture = draw(busy(SAMPLES["nodes"], [0.8, 0.7] + [0.1] * 6), ".svg")[2].decode()
+        self.assertIn("A node's circle: the busiest link inside", picture)
+        self.assertEqual(picture.count(f"fill: {self.colour_of(0.8)}"), 1)
+
+    def test_the_scale_ends_where_the_busiest_link_is_seen(self):
+        self.assertEqual(self.colour_of(0.012, most=0.015), self.colour_of(0.6))
+        self.assertEqual(self.colour_of(1.4, most=1.4), self.colour_of(1.0))  # shared at full speed: the ideal level
+
+    def test_darker_is_busier(self):
+        def lightness(share):
+            red, green, blue = matplotlib.colors.to_rgb(self.colour_of(share))
+            return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+        scale = [lightness(0.01 + n / 50) for n in range(50)]
+        self.assertEqual(scale, sorted(scale, reverse=True))
+
+    def test_of_several_fabrics_shares_stay_with_their_links(self):
+        document = fabric(["node0/nic0", "node1/nic0", "front/leaf0", "back/leaf0"], [(0, 2), (1, 2), (0, 3), (1, 3)], [0, 1])
+        for number, link in enumerate(document["links"]):
+            link["network"] = "front" if number < 4 else "back"
+        document["fabrics"] = [{"name": "front", "used": False}, {"name": "back", "used": True}]
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "fabric.json"
+            source.write_text(json.dumps(busy(document, [0, 0, 0, 0, 0.5, 0.25, 0.125, 1.0])), encoding="utf-8")
+            _, drawing = topology.load(source)
+        self.assertEqual(drawing.use_between, {("node0", "leaf0"): 0.5, ("leaf0", "node0"): 0.25, ("node1", "leaf0"): 0.125,
+                                               ("leaf0", "node1"): 1.0})
+
+
 class BadFiles(unittest.TestCase):
     def test_what_is_no_fabric_is_refused_in_one_line(self):
         many = fabric([f"host{n}" for n in range(1600)], [], range(1600))
         for content, raw, problem in (("{", True, "not JSON"), ({}, False, "it has no description"),
-                                      (many, False, "1600 devices are more than")):
+                                      (many, False, "1600 devices are more than"), ([], False, "it has no description")):
             status, stderr, picture = draw(content, ".svg", raw)
             self.assertEqual((status, picture), (4, b""))
             self.assertIn(problem, stderr)

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/execution/simulate.hpp"
+#include "topologies/fabric.hpp"
+
+namespace athanor {
+
+/// How long the link needed for what it carried, at its usable rate.
+Time busy_time(const Fabric& fabric, const LinkLoad& load);
+
+/// The kind of a link and of the devices at its ends: "network leaf->spine".
+std::string link_class(const Fabric& fabric, LinkId link);
+
+/// What all links of one kind between devices of the same kinds did. Links that are down are left out.
+struct LinkClassUse {
+  std::string name;  ///< as link_class(); of several networks side by side also whose: "network leaf->spine, storage"
+  std::uint32_t links = 0;  ///< one direction each
+  std::uint32_t used = 0;   ///< of them: carried anything
+  double mean = 0;          ///< share of the time in which one of `links` was busy, on average
+  double most = 0;          ///< of the busiest; above 1 at the ideal level only, where links are shared at full speed
+  Bytes carried;            ///< by all of them
+};
+
+/// Of every class of links in the fabric, the busiest first. `loads`: of every link that carried anything, alone or as
+/// a member of its class. All shares are 0 where time is.
+std::vector<LinkClassUse> link_use(const Fabric& fabric, const std::vector<LinkLoad>& loads, Time time);
+
+}  // namespace athanor

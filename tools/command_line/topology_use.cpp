@@ -1,0 +1,58 @@
+#include "tools/command_line/topology_use.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "models/execution/choice.hpp"
+#include "models/execution/link_use.hpp"
+#include "models/in_network/slots/run_with_slots.hpp"
+#include "sim/error.hpp"
+#include "topologies/description.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// By link; 0 of those that carried nothing.
+std::vector<double> busy_shares(const Fabric& fabric, const RunResult& result) {
+  std::vector<double> shares(fabric.links(), 0);
+  if (result.time == Time::zero()) { return shares; }
+  for (const LinkLoad& load : result.simulated.loads) {
+    shares[load.link.value] = seconds(busy_time(fabric, load)) / seconds(result.time);
+  }
+  return shares;
+}
+
+}  // namespace
+
+Json topology_use_json(const Case& scenario_case, Bytes size, SimulationOptions options) {
+  const Cluster& cluster = *scenario_case.cluster;
+  const RunRequest request = scenario_case.request(size, options);
+  if (uses_slots(request)) {
+    throw UsageError(
+        "--size: a drawn topology follows schedules, and packets that switches add up one by one have none");
+  }
+  const Choice choice = choose_fastest(request);
+  options.each_link = true;
+  const RunResult result = choice.candidate.run(options);
+  const std::vector<double> shares = busy_shares(*cluster.fabric, result);
+  const auto busiest = std::max_element(shares.begin(), shares.end());
+  if (busiest == shares.end() || *busiest == 0) {
+    throw UsageError("--size: nothing went over a link, so there is no utilisation to draw; leave it out");
+  }
+  Json json = graph_to_json(cluster);
+  const LinkId link{static_cast<std::uint32_t>(busiest - shares.begin())};
+  json["use"] = {{"collective", name(scenario_case.kind)},
+                 {"bytes", size.count()},
+                 {"ranks", scenario_case.ranks},
+                 {"algorithm", result.algorithm},
+                 {"time_us", microseconds(result.time)},
+                 {"busiest", cluster.fabric->name(link)},
+                 {"shares", shares}};
+  return json;
+}
+
+}  // namespace athanor

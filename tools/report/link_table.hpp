@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "models/execution/link_use.hpp"
+
+namespace athanor {
+
+/// A line for each class of links that carried anything, and one that names the others, under the title "links";
+/// nothing where none did. At most 120 columns, but for the last line.
+std::string link_lines(const std::vector<LinkClassUse>& links);
+
+/// [{"class", "links", "used", "mean_percent", "most_percent", "bytes"}], those that carried nothing as well.
+nlohmann::json links_json(const std::vector<LinkClassUse>& links);
+
+}  // namespace athanor
