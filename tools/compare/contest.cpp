@@ -41,6 +41,13 @@ struct Facts {
 
 std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : text_of(value); }
 
+/// Is what a result says of itself ("collective": "all_to_all") the value of a parameter that a sweep varies?
+bool says_a_parameter(const Json& record, const char* key) {
+  if (!record.contains("parameters") || !record[key].is_string()) { return false; }
+  const Json& parameters = record["parameters"];
+  return std::any_of(parameters.begin(), parameters.end(), [&](const Json& value) { return value == record[key]; });
+}
+
 Facts facts_of(const ComparedInput& input, const Json& record) {
   Facts facts;
   facts.record = &record;
@@ -49,7 +56,7 @@ Facts facts_of(const ComparedInput& input, const Json& record) {
     for (const auto& [key, value] : record["parameters"].items()) { facts.words.emplace_back(key, plain(value)); }
   }
   const auto add = [&](const char* key) {
-    if (!record.contains(key) || facts.find(key) != nullptr) { return; }
+    if (!record.contains(key) || facts.find(key) != nullptr || says_a_parameter(record, key)) { return; }
     facts.words.emplace_back(key, plain(record[key]));
   };
   for (const char* key : kIdentity) { add(key); }

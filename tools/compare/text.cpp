@@ -1,5 +1,6 @@
 #include "tools/compare/text.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -37,17 +38,33 @@ std::string letters(const std::vector<std::size_t>& contestants) {
   return text;
 }
 
-/// What the contestants cost, where it is the same at every condition.
-std::string costs_text(const Contest& contest) {
-  std::string text;
-  for (std::size_t i = 0; !contest.against.empty() && i < contest.contestants.size(); ++i) {
-    std::optional<double> cost;
-    for (const ContestLine& line : contest.lines) {
-      if (line.entries[i] && line.entries[i]->against) { cost = cost.value_or(*line.entries[i]->against); }
-    }
-    text += fmt::format("# {}: {} {}\n", letter(i), contest.against, cost ? fmt::format("{:.6g}", *cost) : "not known");
+/// Whole figures in full: 11050400, not 1.10504e+07.
+std::string cost_figure(double cost) {
+  const bool whole = cost == std::floor(cost) && std::abs(cost) < 1e15;
+  return whole ? fmt::format("{:.0f}", cost) : fmt::format("{:.6g}", cost);
+}
+
+/// What a contestant costs, from the least to the most where conditions (more nodes, say) change it.
+std::string cost_range(const Contest& contest, std::size_t contestant) {
+  std::optional<double> least;
+  std::optional<double> most;
+  for (const ContestLine& line : contest.lines) {
+    const auto& entry = line.entries[contestant];
+    if (!entry || !entry->against) { continue; }
+    least = std::min(least.value_or(*entry->against), *entry->against);
+    most = std::max(most.value_or(*entry->against), *entry->against);
   }
-  return text.empty() ? "" : text + "# front: what no other beats in one of both without losing in the other\n";
+  if (!least) { return "not known"; }
+  return cost_figure(*least) + (*most > *least ? fmt::format(" to {}", cost_figure(*most)) : "");
+}
+
+std::string costs_text(const Contest& contest) {
+  if (contest.against.empty()) { return ""; }
+  std::string text;
+  for (std::size_t i = 0; i < contest.contestants.size(); ++i) {
+    text += fmt::format("# {}: {} {}\n", letter(i), contest.against, cost_range(contest, i));
+  }
+  return text + "# front: what no other beats in one of both without losing in the other\n";
 }
 
 std::string table(const Contest& contest) {

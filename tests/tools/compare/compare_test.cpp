@@ -8,6 +8,7 @@
 #include "tests/tools/command_line_fixture.hpp"
 #include "tools/compare/contest.hpp"
 #include "tools/compare/difference.hpp"
+#include "tools/compare/text.hpp"
 
 namespace athanor {
 
@@ -62,6 +63,17 @@ TEST_CASE("a Pareto front is what nothing beats in both") {
   CHECK_THROWS_AS(contest({inputs}, {"", "", "", "bill_w"}), UsageError);
 }
 
+TEST_CASE("prices are told in full, from the least to the most where conditions change them") {
+  ComparedInput inputs{"all", {}};
+  for (const auto& [name, nodes, usd] : std::vector<std::tuple<const char*, int, double>>{
+           {"a", 8, 2'500'000}, {"a", 16, 11'050'400}, {"b", 8, 1'000.5}, {"b", 16, 1'000.5}}) {
+    inputs.records.push_back({{"case", name}, {"ranks", nodes}, {"bytes", 1024}, {"time_us", 1}, {"bill_usd", usd}});
+  }
+  const std::string text = contest_text(contest({inputs}, {"case", "", "", "bill_usd"}));
+  CHECK(text.find("# A: bill_usd 2500000 to 11050400\n") != std::string::npos);
+  CHECK(text.find("# B: bill_usd 1000.5\n") != std::string::npos);
+}
+
 TEST_CASE("two that are equally fast share a win, and none overtakes the other") {
   const Contest three = contest({results("a", 1, 1), results("b", 1, 1), results("slow", 2, 1)}, {});
   CHECK(three.lines[0].winners == std::vector<std::size_t>{0, 1});
@@ -101,6 +113,21 @@ TEST_CASE("a sweep is compared by what it varies first, or by what is asked") {
   const Contest asked = contest({sweep}, {"ranks", "16", "", ""});
   CHECK(asked.contestants[asked.base] == "16");
   CHECK(asked.lines.size() == 8);
+}
+
+TEST_CASE("a sweep over collectives is compared by them, and names them once") {
+  ComparedInput sweep{"sweep", {}};
+  for (const char* kind : {"all_reduce", "all_to_all"}) {
+    for (Json record : results("", kind[4] == 'r' ? 1 : 2, 1).records) {
+      record["collective"] = kind;
+      record["parameters"] = {{"kind", kind}};
+      sweep.records.push_back(record);
+    }
+  }
+  const Contest kinds = contest({sweep}, {});
+  CHECK(kinds.by == "kind");
+  CHECK(kinds.conditions == std::vector<std::string>{"bytes"});
+  CHECK(kinds.mean_ratio(1) == doctest::Approx(2));
 }
 
 TEST_CASE("what cannot be compared says why") {
