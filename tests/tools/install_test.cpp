@@ -21,6 +21,7 @@ TEST_CASE("completions and the manual page know every command and its options") 
   CHECK(zsh.says("'*--retry-failed["));
   CHECK(zsh.says("'*--json=-["));
   CHECK(manual.says("\\fB\\-o, \\-\\-output\\fR \\fIFILE\\fR"));
+  CHECK(manual.says("\n\\fB\\-\\-by\\fR \\fIWHAT\\fR"));
 }
 
 TEST_CASE("only known shells have completions") {

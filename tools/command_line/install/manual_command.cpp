@@ -66,6 +66,8 @@ ExitCode manual(const Invocation& /*invocation*/, const Streams& streams) {
       ".SH \"EXIT STATUS\"\n0 ok, 1 simulation failed, 2 usage, 3 scenario invalid, 4 input or output,\n"
       "5 verification above its threshold, 130 interrupted\n"
       ".SH ENVIRONMENT\n.TP\n.B ATHANOR_DATA\nwhere presets/, profiles/ and measurements/ are\n"
+      ".TP\n.B ATHANOR_PYTHON\nthe Python that draws; else the first that has matplotlib of python3 and "
+      "/usr/bin/python3\n"
       ".TP\n.B NO_COLOR\nno colours on a terminal\n";
   streams.out(text);
   return ExitCode::ok;

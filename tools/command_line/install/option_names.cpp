@@ -14,7 +14,7 @@ std::vector<OptionName> option_names(const Command& command) {
     for (const auto& option : group.options()) {
       const std::string shorter = option->canonical_display_name(options::command_line_style::allow_dash_for_short);
       const bool takes_value = option->semantic()->max_tokens() > 0;
-      names.push_back({"--" + option->long_name(), shorter.size() == 2 && shorter[1] != '-' ? shorter : "",
+      names.push_back({"--" + option->long_name(), shorter.size() == 2 && shorter[0] == '-' ? shorter : "",
                        takes_value ? option->semantic()->name() : "", option->description()});
     }
   };
