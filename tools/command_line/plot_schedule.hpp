@@ -8,8 +8,8 @@
 namespace athanor {
 
 /// The messages of a schedule for drawing and for other tools: {"collective", "algorithm", "ranks", "agents", ...,
-/// "messages": [{"round", "from", "to", "part", "elements", "adds", "carries": [...]}]}; see docs/guide.md.
-/// Throws UsageError where there are too many to be followed one by one.
+/// "messages": [{"round", "from", "to", "part", "elements", "adds", "carries": [...]}]}; see
+/// docs/guide/first_result.md. Throws UsageError where there are too many to be followed one by one.
 nlohmann::ordered_json schedule_json(const ScheduleRequest& request);
 
 /// `athanor plot schedule`: draws it, or writes its JSON, as the options say.
