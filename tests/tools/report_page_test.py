@@ -84,6 +84,8 @@ class Report(unittest.TestCase):
         self.assertEqual(re.findall(r'(?:src|href)="(?!data:)[^"]*"', text), [])
         for part in ("one DGX H100", "two DGX A100 over 8 x HDR", "Manifest", "hash", "Comparison"):
             self.assertIn(part, text)
+        for picture in ("Time and bus bandwidth over size", "How busy each link was", "Who sends what to whom"):
+            self.assertEqual(len(re.findall(f'alt="{picture}', text)), 2, picture)  # of each case
 
     @unittest.skipUnless(CHROMIUM and DRIVER, "needs chromium and chromedriver")
     def test_in_a_browser(self):
@@ -116,10 +118,18 @@ class Report(unittest.TestCase):
         text = self.report("sweep.html", sweep).read_text(encoding="utf-8")
         self.assertIn("1 points failed", text)
         self.assertIn("99 ranks, but the cluster has 4 endpoints", text)
+        self.assertIn('alt="Sweep: over ranks"', text)
         slower = self.folder / "slower.json"
         slower.write_text(scenario.read_text().replace("10GB/s", "5GB/s"))
         both = self.report("both.html", scenario, slower)
         self.assertIn("geometric mean", both.read_text(encoding="utf-8"))
+        costs = self.report("costs.html", scenario, slower, "--pareto", "bill_cables").read_text(encoding="utf-8")
+        self.assertIn('alt="What is best for its cost"', costs)
+
+    def test_of_steps_of_training_it_draws_what_their_time_goes_to_and_when(self):
+        text = self.report("steps.html", "scenarios/training/timelines.json", "--case", "1F1B", "--case", "GPipe")
+        for picture, times in (("Where the time of each step goes", 1), ("What each worker did when", 2)):
+            self.assertEqual(len(re.findall(f'alt="{picture}"', text.read_text(encoding="utf-8"))), times, picture)
 
 
 unittest.main(verbosity=2)

@@ -4,39 +4,16 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/python.hpp"
+#include "tools/command_line/temporary_file.hpp"
 
 namespace athanor {
 
 namespace files = std::filesystem;
-
-namespace {
-
-/// A file of this process alone, gone at the end.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(std::string_view text)
-      : path_((files::temp_directory_path() / fmt::format("athanor-drawing-{}.json", ::getpid())).string()) {
-    write_text_file(path_, text);
-  }
-  ~TemporaryFile() {
-    std::error_code ignored;
-    files::remove(path_, ignored);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-}  // namespace
 
 std::string plotting_script(const Library& library, const std::string& name) {
   const files::path root = files::absolute(library.directory()).lexically_normal();
@@ -63,15 +40,26 @@ std::string picture_at(const std::string& path) {
   return path;
 }
 
-void draw(const Invocation& invocation, const Streams& streams, const std::string& script,
-          const nlohmann::ordered_json& data, const std::string& picture) {
-  const std::string python = python_with("matplotlib");
-  const TemporaryFile file(text_of(data));
-  const Finished finished =
-      run_process({python, plotting_script(invocation.library, script), file.path(), "--output", picture});
+void draw_file(const Invocation& invocation, const Streams& streams, const std::string& script, const std::string& file,
+               const std::vector<std::string>& words, const std::string& what) {
+  std::vector<std::string> command{python_with("matplotlib"), plotting_script(invocation.library, script), file};
+  command.insert(command.end(), words.begin(), words.end());
+  const Finished finished = run_process(command);
   streams.out(finished.out);
   streams.err(finished.err);
-  if (finished.status != 0) { throw FileError(fmt::format("plot: {} could not be drawn", picture)); }
+  if (finished.status != 0) { throw FileError(fmt::format("plot: {} could not be drawn", what)); }
+}
+
+void draw_data(const Invocation& invocation, const Streams& streams, const std::string& script,
+               const nlohmann::ordered_json& data, const std::vector<std::string>& words, const std::string& what) {
+  const TemporaryFile file(".json");
+  write_text_file(file.path(), text_of(data));
+  draw_file(invocation, streams, script, file.path(), words, what);
+}
+
+void draw(const Invocation& invocation, const Streams& streams, const std::string& script,
+          const nlohmann::ordered_json& data, const std::string& picture) {
+  draw_data(invocation, streams, script, data, {"--output", picture}, picture);
 }
 
 }  // namespace athanor

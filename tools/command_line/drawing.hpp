@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -19,7 +20,16 @@ std::string picture_path(const Invocation& invocation, const std::string& name);
 /// The same path as one that was asked for by another option.
 std::string picture_at(const std::string& path);
 
-/// Draws `data` with a script of tools/plot, whose words go to out and err. Throws FileError where that fails.
+/// Draws a file with a script of tools/plot that takes it and `words`; what it says goes to out and err. Throws
+/// FileError where that fails; `what`: what could not be drawn.
+void draw_file(const Invocation& invocation, const Streams& streams, const std::string& script, const std::string& file,
+               const std::vector<std::string>& words, const std::string& what);
+
+/// The same of data that are in no file yet.
+void draw_data(const Invocation& invocation, const Streams& streams, const std::string& script,
+               const nlohmann::ordered_json& data, const std::vector<std::string>& words, const std::string& what);
+
+/// The same as one picture.
 void draw(const Invocation& invocation, const Streams& streams, const std::string& script,
           const nlohmann::ordered_json& data, const std::string& picture);
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/error.hpp"
 #include "tools/command_line/drawing.hpp"
 #include "tools/command_line/named_clusters.hpp"
@@ -48,6 +49,18 @@ Case the_collective(const Invocation& invocation, const std::string& path) {
   return cases.front();
 }
 
+nlohmann::ordered_json topology_in_use(const Invocation& invocation, const std::string& path, Bytes size) {
+  const Case scenario_case = the_collective(invocation, path);
+  check_drawable(*scenario_case.cluster);
+  const SimulationOptions options = simulation_options_of(scenario_case, invocation, nullptr);
+  const RunRequest request = scenario_case.request(size, options);
+  if (uses_slots(request)) {
+    throw UsageError("plot: --size follows schedules, and packets that switches add up one by one have none");
+  }
+  if (auto json = topology_use_json(scenario_case, size, choose_fastest(request), options)) { return *json; }
+  throw UsageError("plot: --size: nothing went over a link, so there is no utilisation to draw; leave it out");
+}
+
 }  // namespace
 
 ExitCode plot_topology(const Invocation& invocation, const Streams& streams) {
@@ -58,10 +71,7 @@ ExitCode plot_topology(const Invocation& invocation, const Streams& streams) {
   const std::string picture = picture_path(invocation, "topology-" + std::filesystem::path(argument).stem().string());
   if (invocation.has("size")) {
     const Bytes size = size_option("plot", invocation, "size");
-    const Case scenario_case = the_collective(invocation, argument);
-    check_drawable(*scenario_case.cluster);
-    const SimulationOptions options = simulation_options_of(scenario_case, invocation, nullptr);
-    draw(invocation, streams, "plot_topology.py", topology_use_json(scenario_case, size, options), picture);
+    draw(invocation, streams, "plot_topology.py", topology_in_use(invocation, argument, size), picture);
     return ExitCode::ok;
   }
   const std::vector<NamedCluster> clusters = named_clusters_of(invocation, argument);

@@ -8,6 +8,7 @@
 #include "tools/command_line/compare/load_input.hpp"
 #include "tools/command_line/drawing.hpp"
 #include "tools/command_line/output_file.hpp"
+#include "tools/command_line/report_pictures.hpp"
 #include "tools/compare/text.hpp"
 #include "tools/report/table.hpp"
 
@@ -56,13 +57,16 @@ std::string title_of(const std::vector<ComparedInput>& inputs) {
 ExitCode report(const Invocation& invocation, const Streams& streams) {
   const std::string path = output_of(invocation);
   std::vector<ComparedInput> compared;
+  std::vector<ReportPictures> pictures;
   Json inputs = Json::array();
   for (const std::string& file : invocation.arguments) {
     std::optional<LoadedInput> loaded = load_input(file, invocation, streams);
     if (!loaded) { return ExitCode::interrupted; }
+    pictures.push_back(loaded->simulated ? report_pictures(*loaded->simulated, invocation) : ReportPictures{});
     inputs.push_back({{"label", file},
                       {"scenario", loaded->text},
                       {"records", loaded->input.records},
+                      {"pictures", pictures.back().by_case},
                       {"manifest", loaded->manifest}});
     compared.push_back(std::move(loaded->input));
   }

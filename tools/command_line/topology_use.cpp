@@ -4,10 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "models/execution/choice.hpp"
 #include "models/execution/link_use.hpp"
-#include "models/in_network/slots/run_with_slots.hpp"
-#include "sim/error.hpp"
 #include "topologies/description.hpp"
 
 namespace athanor {
@@ -28,21 +25,14 @@ std::vector<double> busy_shares(const Fabric& fabric, const RunResult& result) {
 
 }  // namespace
 
-Json topology_use_json(const Case& scenario_case, Bytes size, SimulationOptions options) {
+std::optional<Json> topology_use_json(const Case& scenario_case, Bytes size, const Choice& choice,
+                                      SimulationOptions options) {
   const Cluster& cluster = *scenario_case.cluster;
-  const RunRequest request = scenario_case.request(size, options);
-  if (uses_slots(request)) {
-    throw UsageError(
-        "--size: a drawn topology follows schedules, and packets that switches add up one by one have none");
-  }
-  const Choice choice = choose_fastest(request);
   options.each_link = true;
   const RunResult result = choice.candidate.run(options);
   const std::vector<double> shares = busy_shares(*cluster.fabric, result);
   const auto busiest = std::max_element(shares.begin(), shares.end());
-  if (busiest == shares.end() || *busiest == 0) {
-    throw UsageError("--size: nothing went over a link, so there is no utilisation to draw; leave it out");
-  }
+  if (busiest == shares.end() || *busiest == 0) { return {}; }
   Json json = graph_to_json(cluster);
   const LinkId link{static_cast<std::uint32_t>(busiest - shares.begin())};
   json["use"] = {{"collective", name(scenario_case.kind)},

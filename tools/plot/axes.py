@@ -40,7 +40,9 @@ def time_label(microseconds):
 
 
 def size_ticks(sizes):
-    """Powers of two from the smallest to the largest size, evenly spaced, few enough to be read."""
+    """The sizes themselves where they are few; else powers of two from the smallest to the largest, evenly spaced."""
+    if len(set(sizes)) <= 5:
+        return sorted(set(sizes))
     first, last = math.floor(math.log2(min(sizes))), math.ceil(math.log2(max(sizes)))
     least = max(1, math.ceil((last - first) / (LABELLED_SIZES - 1)))
     # A step that divides the range puts a label at the largest size too.
@@ -85,7 +87,8 @@ def legend_below(area, columns, inches=0.55, handles=None):
 
 
 def save(figure, stem):
-    """Writes STEM.svg and STEM.png; returns both paths."""
+    """Writes STEM.svg and STEM.png; makes their folder; returns both paths."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
     paths = [stem.with_name(stem.name + suffix) for suffix in (".svg", ".png")]
     for path in paths:
         metadata = {"Date": None} if path.suffix == ".svg" else None

@@ -3,14 +3,16 @@
 
     html_report.py DATA.json --output REPORT.html
 
-DATA is what `athanor report` collects: {"title", "version", "inputs": [{"label", "scenario", "records", "manifest"}],
-"comparison"}. Exit status: 0, 2 for a wrong command line, 4 for a file that cannot be read or written.
+DATA is what `athanor report` collects: {"title", "version", "inputs": [{"label", "scenario", "records", "pictures": by
+case {"use", "schedule", "timeline"}, "manifest"}], "comparison"}. Exit status: 0, 2 for a wrong command line, 4 for a file
+that cannot be read or written.
 """
 
 import argparse
 import base64
 import html
 import io
+import itertools
 import json
 import pathlib
 import sys
@@ -27,9 +29,18 @@ from matplotlib import pyplot  # noqa: E402
 
 import axes  # noqa: E402
 import figures  # noqa: E402
+import pareto  # noqa: E402
 import pictures  # noqa: E402
+import plot_schedule  # noqa: E402
+import plot_timeline  # noqa: E402
+import plot_topology  # noqa: E402
 import report_tables  # noqa: E402
 import results  # noqa: E402
+import schedule  # noqa: E402
+import sweep_figures  # noqa: E402
+import timeline  # noqa: E402
+import topology  # noqa: E402
+import training_figures  # noqa: E402
 
 MOST_FIGURES = 24
 PAGE = pathlib.Path(__file__).with_name("report_page.html")
@@ -53,8 +64,22 @@ def section(title, body, level=2):
     return f"<section><h{level}>{html.escape(title)}</h{level}>\n{body}\n</section>\n"
 
 
-def case_sections(records, room):
-    """A plot and a table for each case; plots as long as there is room."""
+def case_pictures(given):
+    """What else is drawn of a case: how busy links were, who sends what when, and what was done when."""
+    drawn = ""
+    if given.get("use"):
+        drawn += picture(plot_topology.figure_of(*topology.placed(given["use"], "the report")), "How busy each link was")
+    if given.get("schedule"):
+        drawn += picture(plot_schedule.figure_of(schedule.checked(given["schedule"], "the report")), "Who sends what to whom")
+    if given.get("timeline"):
+        workers = timeline.workers_of(pathlib.Path(given["timeline"]))
+        last = max(worker.end() for worker in workers)
+        drawn += picture(plot_timeline.picture([workers], ["What each worker did when"], (0, last)), "What each worker did when")
+    return drawn
+
+
+def case_sections(records, pictures_of, room):
+    """A plot, more pictures and a table for each case; plots as long as there is room."""
     parts = []
     for name, rows in report_tables.by_case(records).items():
         body = ""
@@ -62,13 +87,25 @@ def case_sections(records, room):
         if plotted and len({row["bytes"] for row in plotted}) > 1 and room > 0:
             room -= 1
             body += picture(figures.case_figure(name, plotted), f"Time and bus bandwidth over size: {name}")
-        parts.append(section(name, body + report_tables.table(rows), level=3))
+        body += report_tables.table(rows) + case_pictures(pictures_of.get(rows[0].get("case") or "", {}))
+        parts.append(section(name, body, level=3))
     return "".join(parts), room
 
 
 def steps_picture(records):
     steps = [record for record in records if "breakdown" in record]
-    return picture(report_tables.breakdown_figure(steps), "Where the time of each step goes") if len(steps) > 1 else ""
+    if not steps or results.of_sweep(records):
+        return ""
+    return picture(training_figures.breakdown_figure(steps, "Where the time of each step goes"), "Where the time of each step goes")
+
+
+def sweep_pictures(records, room):
+    """The figures of a sweep, as long as there is room; none of one that varies nothing, or whose results have no time."""
+    try:
+        drawn = itertools.islice(sweep_figures.of_sweep(records), room)
+        return "".join(picture(figure, f"Sweep: {name.replace('-', ' ')}") for name, figure in drawn)
+    except results.ResultError:
+        return ""
 
 
 def input_section(given, room):
@@ -76,9 +113,9 @@ def input_section(given, room):
     failed = [record for record in given["records"] if isinstance(record.get("error"), dict)]
     body = steps_picture(records)
     if any("parameters" in record for record in given["records"]):
-        body += report_tables.table(records)
+        body += sweep_pictures(records, room) + (report_tables.table(records) if records else "")
     else:
-        cases, room = case_sections(records, room)
+        cases, room = case_sections(records, given.get("pictures", {}), room)
         body += cases
     if failed:
         body += section(f"{len(failed)} points failed", report_tables.failures(failed), level=3)
@@ -91,8 +128,10 @@ def input_section(given, room):
 def comparison_section(comparison):
     if not comparison:
         return ""
-    figure = report_tables.comparison_figure(comparison)
-    drawn = picture(figure, "Ratios over size") if figure else ""
+    drawn = ""
+    for figure, description in ((report_tables.comparison_figure(comparison), "Ratios over size"),
+                                (pareto.figure_of(comparison), "What is best for its cost")):
+        drawn += picture(figure, description) if figure else ""
     return section("Comparison", drawn + report_tables.comparison(comparison))
 
 

@@ -6,6 +6,7 @@ import html
 from matplotlib import pyplot
 
 import axes as look
+import figure_keys
 
 # Key, head, factor, digits; in the order of the columns.
 FIGURES = [
@@ -62,7 +63,7 @@ def table(records):
     """All records with the columns that some of them have; words that are the same everywhere stand above it."""
     parameters = list(dict.fromkeys(name for record in records for name in record.get("parameters", {})))
     cases = len({record.get("case") for record in records}) > 1 and bool(parameters)
-    words, common = told_apart(records, WORDS)
+    words, common = told_apart(records, [(key, head) for key, head in WORDS if key not in parameters])
     remarks, more = told_apart(records, REMARKS)
     common += more
     numbers = [each for each in FIGURES if any(isinstance(record.get(each[0]), (int, float)) for record in records)]
@@ -131,26 +132,9 @@ def comparison_figure(contest):
         panel.plot(*zip(*points), label=name, color=look.PALETTE[index % len(look.PALETTE)],
                    marker=look.MARKERS[index % len(look.MARKERS)])
     look.size_axis(panel, [line["bytes"] for line in lines], "Message size")
-    panel.set_ylabel(f"{contest['figure']}, of the base")
+    label = figure_keys.Figure(contest["figure"]).label
+    panel.set_title(f"{label}, as a multiple of {contest['base']}", loc="left", fontweight="bold")
+    panel.set_ylabel("Ratio")
     panel.set_ylim(bottom=0)
     panel.legend(frameon=False)
-    return figure
-
-
-def breakdown_figure(steps):
-    """Stacked bars: shares of each step, in the order of the results."""
-    parts = [key for key in steps[0]["breakdown"] if any(step["breakdown"].get(key, 0) > 0.0005 for step in steps)]
-    figure, panel = pyplot.subplots(figsize=(10.5, 1.6 + 0.42 * len(steps)))
-    names = [step.get("case") or step.get("model") or "step" for step in steps]
-    left = [0.0] * len(steps)
-    for index, part in enumerate(parts):
-        widths = [step["step_time_s"] * step["breakdown"].get(part, 0) * 1e3 for step in steps]
-        panel.barh(range(len(steps)), widths, left=left, label=part.replace("_", " "),
-                   color=look.PALETTE[index % len(look.PALETTE)], height=0.68)
-        left = [start + width for start, width in zip(left, widths)]
-    panel.set_yticks(range(len(steps)), names)
-    panel.invert_yaxis()
-    panel.grid(axis="y", visible=False)
-    panel.set_xlabel("Step (ms)")
-    panel.legend(frameon=False, ncol=4, loc="upper center", bbox_to_anchor=(0.5, -0.9 / figure.get_figheight()))
     return figure

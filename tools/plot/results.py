@@ -11,18 +11,29 @@ class ResultError(Exception):
     """The file is not a result file; the message says what is wrong with it."""
 
 
-def load(path):
-    """The rows of a result file."""
+def document_of(path):
+    """What the file holds: results, or a comparison."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ResultError(f"{path}: {error.strerror}") from error
+        raise ResultError(error.strerror) from error
     except ValueError as error:
-        raise ResultError(f"{path}: not JSON: {error}") from error
-    rows = document.get("results") if isinstance(document, dict) else None
-    if not isinstance(rows, list):
-        raise ResultError(f'{path}: expected {{"results": [...]}} as written by `athanor run --json FILE`')
-    return rows
+        raise ResultError(f"not JSON: {error}") from error
+    if isinstance(document, dict) and ("contestants" in document or isinstance(document.get("results"), list)):
+        return document
+    raise ResultError('expected {"results": [...]} as written by `athanor run --json FILE`, a sweep, or a comparison')
+
+
+def of_sweep(rows):
+    return any(isinstance(row.get("parameters"), dict) for row in rows)
+
+
+def done(rows):
+    """The points of a sweep that did not fail. Throws ResultError where all did."""
+    found = [row for row in rows if not isinstance(row.get("error"), dict)]
+    if rows and not found:
+        raise ResultError(f"all {len(rows)} points failed; the first: {rows[0]['error'].get('message', '')}")
+    return found
 
 
 def steps_of(rows):
@@ -30,16 +41,16 @@ def steps_of(rows):
     return [row for row in rows if "step_time_s" in row and "model" in row]
 
 
-def sizes_of(path, rows):
+def sizes_of(rows):
     """The collectives that can be drawn: with a time and a size above zero (an axis of powers of two has no zero)."""
     rows = [row for row in rows if "traffic" not in row]  # which has no size on an axis and no bus bandwidth
     for number, row in enumerate(rows):
         missing = [key for key in REQUIRED if row.get(key) is None]
         if missing:
-            raise ResultError(f"{path}: /results/{number} has no {', '.join(missing)}")
+            raise ResultError(f"/results/{number} has no {', '.join(missing)}")
     drawable = [row for row in rows if row["bytes"] > 0 and row["time_us"] > 0]
     if not drawable:
-        raise ResultError(f"{path}: no result has a size and a time above zero, so there is nothing to draw (traffic is not drawn)")
+        raise ResultError("no result has a size and a time above zero, so there is nothing to draw (traffic is not drawn)")
     return drawable
 
 

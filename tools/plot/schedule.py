@@ -20,10 +20,15 @@ def load(path):
         raise ScheduleError(f"{path}: {error.strerror}") from error
     except ValueError as error:
         raise ScheduleError(f"{path}: not JSON: {error}") from error
+    return checked(document, path)
+
+
+def checked(document, source):
+    """The document, if it is a schedule; `source`: where it is from, for messages."""
     missing = [key for key in ("collective", "algorithm", "ranks", "agents", "rounds", "parts", "messages")
                if key not in document]
     if missing:
-        raise ScheduleError(f"{path}: no schedule: it has no {', '.join(missing)}")
+        raise ScheduleError(f"{source}: no schedule: it has no {', '.join(missing)}")
     return document
 
 

@@ -81,9 +81,14 @@ def load(path):
         raise TopologyError(f"{path}: {error.strerror}") from error
     except ValueError as error:
         raise TopologyError(f"{path}: not JSON: {error}") from error
+    return placed(document, path)
+
+
+def placed(document, source):
+    """(the document, its drawing with every device in its place); `source`: where it is from, for messages."""
     missing = [key for key in ("description", "vertices", "links", "endpoints") if key not in document]
     if missing:
-        raise TopologyError(f"{path}: no fabric: it has no {', '.join(missing)}")
+        raise TopologyError(f"{source}: no fabric: it has no {', '.join(missing)}")
     for link, share in zip(document["links"], document.get("use", {}).get("shares", [])):
         link["share"] = share
     drawing = Drawing(document)

@@ -9,6 +9,7 @@ import interpreter  # noqa: E402
 
 interpreter.require_module("matplotlib")
 import axes  # noqa: E402
+import pictures  # noqa: E402
 
 
 class Labels(unittest.TestCase):
@@ -21,13 +22,20 @@ class Labels(unittest.TestCase):
             self.assertEqual(axes.time_label(time), label)
 
     def test_ticks_are_powers_of_two_that_start_at_the_smallest_size_and_are_few(self):
-        for last in range(4, 41):
-            ticks = axes.size_ticks([8, 2 ** last])
+        for last in range(8, 41):
+            ticks = axes.size_ticks([2 ** power for power in range(3, last + 1)])
             self.assertEqual(ticks[0], 8)
             self.assertLessEqual(len(ticks), axes.LABELLED_SIZES)
             self.assertEqual(len({right / left for left, right in zip(ticks, ticks[1:])}), 1)
         self.assertEqual(axes.size_ticks([8, 2 ** 33])[-1], 2 ** 33)
         self.assertEqual(axes.size_ticks([64]), [64])
+        self.assertEqual(axes.size_ticks([3000, 8, 8, 64]), [8, 64, 3000])  # few sizes: themselves
+
+
+class Files(unittest.TestCase):
+    def test_small_files_lose_digits_of_places_alone_and_not_of_words(self):
+        svg = '<text x="12.345" y="6.78">1.2345 ms</text>'
+        self.assertEqual(pictures.smaller(svg), '<text x="12.3" y="6.7">1.2345 ms</text>')
 
 
 if __name__ == "__main__":

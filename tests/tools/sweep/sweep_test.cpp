@@ -48,6 +48,24 @@ TEST_CASE("a sweep simulates what athanor run does, at every point") {
   CHECK(results[3]["parameters"]["ranks"] == "4");
 }
 
+TEST_CASE("plot draws the file of a sweep, and says in one line why it cannot") {
+  const SweepFolder here;
+  REQUIRE(here.sweep({"--vary", "/collective/ranks=2,3,4"}).code == 0);
+  const std::string out = here.folder.path("plots");
+  const Ran ran = athanor_run({"plot", here.file, "--out", out});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.out == fmt::format("{0}/over-ranks.svg\n{0}/over-ranks.png\n", out));
+  CHECK(athanor_run({"plot", here.file, "--out", out, "--figure", "busbw_gbps"}).code == 0);
+  const Ran unknown = athanor_run({"plot", here.file, "--out", out, "--figure", "mfu"});
+  CHECK(unknown.code == 4);
+  CHECK(unknown.says(here.file + ": no result has a number 'mfu'"));
+  REQUIRE(here.sweep({"--vary", "/collective/ranks=5,6", "--overwrite"}).code == 1);
+  CHECK(athanor_run({"plot", here.file, "--out", out}).says("all 2 points failed; the first: "));
+  REQUIRE(here.sweep({"--vary", "/collective/ranks=4", "--overwrite"}).code == 0);
+  CHECK(athanor_run({"plot", here.file, "--out", out}).out ==
+        fmt::format("{0}/all-reduce.svg\n{0}/all-reduce.png\n", out));
+}
+
 TEST_CASE("the file holds the same for any number of jobs") {
   const SweepFolder one;
   const std::vector<std::string> axes{"--vary", "/collective/ranks=2..4+1", "--vary", "/seed=1,2,3,4"};

@@ -1,5 +1,7 @@
 #include "tools/command_line/compare/load_input.hpp"
 
+#include <fstream>
+
 #include <fmt/format.h>
 
 #include "sim/file.hpp"
@@ -32,7 +34,7 @@ std::map<std::string, nlohmann::json> cases_of(const std::string& text, const st
 
 /// Of a scenario, without results.
 LoadedInput empty_input(const std::string& path, const std::string& text) {
-  return {{path, {}}, text, nlohmann::ordered_json::object(), cases_of(text, path)};
+  return {{path, {}}, text, nlohmann::ordered_json::object(), cases_of(text, path), {}};
 }
 
 /// The scenario of results that were written earlier, if it is still what it was.
@@ -50,7 +52,7 @@ void add_scenario(LoadedInput& loaded) {
 
 std::optional<LoadedInput> simulated(const std::string& path, const Invocation& invocation, const Streams& streams) {
   Problems problems;
-  const Scenario scenario = read_scenario(path, invocation.library, changes_of(invocation), problems);
+  Scenario scenario = read_scenario(path, invocation.library, changes_of(invocation), problems);
   problems.throw_if_any();
   LoadedInput loaded = empty_input(path, read_text_file(path));
   Invocation quiet = invocation;
@@ -73,6 +75,7 @@ std::optional<LoadedInput> simulated(const std::string& path, const Invocation& 
   for (const Case& each : scenario.cases) { manifest.seeds.push_back(each.seed); }
   manifest.warnings = warnings;
   loaded.manifest = manifest_record(manifest);
+  loaded.simulated = std::move(scenario);
   return loaded;
 }
 
@@ -88,12 +91,19 @@ LoadedInput from_sweep(const std::string& path) {
 
 }  // namespace
 
+bool is_sweep(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kSqliteHead.size(), ' ');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return head == kSqliteHead;
+}
+
 std::optional<LoadedInput> load_input(const std::string& path, const Invocation& invocation, const Streams& streams) {
+  if (is_sweep(path)) { return from_sweep(path); }
   const std::string text = read_text_file(path);
-  if (text.starts_with(kSqliteHead)) { return from_sweep(path); }
   const auto document = nlohmann::ordered_json::parse(text, nullptr, false);
   if (document.is_discarded() || !document.contains("results")) { return simulated(path, invocation, streams); }
-  LoadedInput loaded{{path, {}}, "", document.value("manifest", nlohmann::ordered_json::object()), {}};
+  LoadedInput loaded{{path, {}}, "", document.value("manifest", nlohmann::ordered_json::object()), {}, {}};
   for (const auto& record : document["results"]) { loaded.input.records.push_back(record); }
   add_scenario(loaded);
   return loaded;

@@ -8,6 +8,7 @@
 
 #include "tools/command_line/command.hpp"
 #include "tools/compare/contest.hpp"
+#include "tools/scenario/scenario.hpp"
 
 namespace athanor {
 
@@ -18,7 +19,11 @@ struct LoadedInput {
   std::string text;                                 ///< of the scenario; "": not at hand
   nlohmann::ordered_json manifest;                  ///< of the results
   std::map<std::string, nlohmann::json> scenarios;  ///< by case, with its patch applied; "" where there are no cases
+  std::optional<Scenario> simulated;                ///< whose results these are; none: they were written earlier
 };
+
+/// Whether there is such a file, and it is what a sweep writes.
+bool is_sweep(const std::string& path);
 
 /// A scenario, which is simulated; a document of --json; or the file of a sweep. None: interrupted. Throws as these
 /// commands, and UsageError for what is none of them.

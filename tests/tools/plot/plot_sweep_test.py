@@ -1,0 +1,209 @@
+"""Sweeps are drawn by what they vary: lines over numbers, bars of words, maps of two parameters; comparisons as fronts."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PLOT = ROOT / "tools/plot/plot_results.py"
+sys.path.insert(0, str(ROOT / "tools/plot"))
+import interpreter  # noqa: E402
+
+interpreter.require_module("matplotlib")
+import matplotlib  # noqa: E402
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.text import Text  # noqa: E402
+
+import pareto  # noqa: E402
+import results  # noqa: E402
+import sweep_axes  # noqa: E402
+import sweep_figures  # noqa: E402
+
+
+def row(parameters, size, time, *, case="", algorithm="ring", **more):
+    return {"parameters": {name: str(value) for name, value in parameters.items()}, "case": case, "collective": "all_reduce",
+            "algorithm": algorithm, "ranks": 8, "bytes": size, "time_us": time, "busbw_gbps": size / time / 1e3,
+            "scenario": "s.json"} | more
+
+
+def failed(parameters):
+    return {"parameters": {name: str(value) for name, value in parameters.items()},
+            "error": {"code": "scenario", "message": "99 ranks, but the cluster has 8"}}
+
+
+def sweep(sizes, **axes):
+    """Every combination of two axes or one; the time is the product of the numbers in it and the size."""
+    points = [{}]
+    for name, labels in axes.items():
+        points = [{**point, name: label} for point in points for label in labels]
+    times = [[1 + list(axes[name]).index(label) for name, label in point.items()] for point in points]
+    return [row(point, size, size / 1024 * (places[0] + 10 * sum(places[1:]))) for point, places in zip(points, times)
+            for size in sizes]
+
+
+def drawn(rows, key=None):
+    """name -> all texts of each figure."""
+    found = {}
+    for name, figure in sweep_figures.of_sweep(rows, key):
+        figure.canvas.draw()
+        found[name] = [text.get_text() for text in figure.findobj(Text)]
+        pyplot.close(figure)
+    return found
+
+
+class Axes(unittest.TestCase):
+    def test_labels_with_equal_units_are_numbers_whatever_their_prefixes(self):
+        for label, number in (("8", (8, "")), ("100 Gb/s", (1e11, "b/s")), ("1.5us", (1.5e-6, "s")), ("64KiB", (65536, "B")),
+                              ("4:1", (4, ":")), ("8 GPUs", (8, "GPUs")), ("1e3", (1000, "")), ("fat tree", None),
+                              ("3D torus 4x4", None), ("4:0", None)):
+            self.assertEqual(sweep_axes.number_of(label), number, label)
+        self.assertTrue(sweep_axes.Axis("rate", ["1 Tb/s", "100 Gb/s"]).numeric)
+        self.assertEqual(sweep_axes.Axis("rate", ["1 Tb/s", "100 Gb/s"]).labels, ["100 Gb/s", "1 Tb/s"])
+        for labels in (["1 GB/s", "2 us"], ["1", "many"], ["1", "1.0"], ["8"]):
+            self.assertFalse(sweep_axes.Axis("x", labels).numeric, labels)
+
+    def test_values_that_grow_by_factors_are_drawn_over_their_logarithm(self):
+        for labels, logarithmic in ((["2", "4", "8"], True), (["8", "18", "36", "72"], True), (["2", "3", "4", "5"], False),
+                                    (["0", "2", "8"], False), (["1", "2"], False)):
+            self.assertEqual(sweep_axes.Axis("x", labels).logarithmic, logarithmic, labels)
+
+    def test_json_is_called_by_its_name_and_equal_names_are_numbered(self):
+        labels = ['{"kind":"star"}', '{"kind":"torus","name":"big"}', '{"kind":"star","tiers":2}', "x" * 99]
+        self.assertEqual(sweep_axes.shown(labels)[:3], ["star #1", "big", "star #3"])
+        self.assertLessEqual(len(sweep_axes.shown(labels)[3]), sweep_axes.MOST_LETTERS)
+
+    def test_of_many_values_the_ends_and_those_between_are_drawn(self):
+        self.assertEqual(sweep_axes.spread(list(range(100)), 4), [0, 33, 66, 99])
+        self.assertEqual(sweep_axes.spread([1, 2], 4), [1, 2])
+
+
+class Kinds(unittest.TestCase):
+    def test_a_number_alone_is_an_axis_and_of_many_sizes_a_line_each(self):
+        self.assertEqual(list(drawn(sweep([1024, 4096], ranks=[2, 4, 8]))), ["over-ranks"])
+        many = drawn(sweep([2 ** power for power in range(10, 18)], ranks=[2, 4, 8]))
+        self.assertEqual(list(many), ["over-ranks", "over-size"])
+        self.assertIn("Bus bandwidth (GB/s)", many["over-size"])
+        self.assertIn("Message size", many["over-size"])
+
+    def test_words_are_bars_with_their_values_or_lines_over_many_sizes(self):
+        texts = drawn(sweep([1024], fabric=["star", "torus"]))
+        self.assertEqual(list(texts), ["by-fabric"])
+        self.assertTrue({"star", "torus", "1 µs", "2 µs"} <= set(texts["by-fabric"]))
+        self.assertEqual(list(drawn(sweep([1024, 2048, 4096], fabric=["star", "torus"]))), ["over-size"])
+
+    def test_each_case_has_its_bars(self):
+        rows = [row({"fabric": fabric}, 1024, time, case=case) for fabric, time in (("star", 3), ("torus", 4))
+                for case in ("small", "large")]
+        self.assertTrue({"small", "large"} <= set(drawn(rows)["by-fabric"]))
+
+    def test_two_parameters_are_a_map_with_the_figure_in_each_cell(self):
+        texts = drawn(sweep([1024], ranks=[2, 4, 8], rate=["1 GB/s", "2 GB/s"]))
+        self.assertEqual(list(texts), ["over-ranks", "map"])
+        for value in ("11 µs", "12 µs", "13 µs", "21 µs", "22 µs", "23 µs"):
+            self.assertEqual(texts["map"].count(value), 1, value)
+
+    def test_a_cell_has_the_best_of_what_was_simulated_there(self):
+        rows = sweep([1024], ranks=[2, 4, 8], rate=["1 GB/s", "2 GB/s"])
+        rows += [dict(each, time_us=each["time_us"] / 2, busbw_gbps=each["busbw_gbps"] * 2, algorithm="tree") for each in rows]
+        self.assertIn("5.5 µs", drawn(rows)["map"])
+        self.assertNotIn("13 µs", drawn(rows)["map"])
+        self.assertIn("0.1862", drawn(rows, "busbw_gbps")["map"])
+        self.assertIn("s.json; the fastest algorithm at each point", drawn(rows)["map"])
+
+    def test_a_third_parameter_leaves_its_best(self):
+        texts = drawn(sweep([1024], ranks=[2, 4], rate=["1 GB/s", "2 GB/s"], channels=[1, 2]))
+        self.assertIn("s.json; the best over channels", texts["map"])
+        self.assertIn("21 µs", texts["map"])
+        self.assertNotIn("41 µs", texts["map"])
+
+    def test_points_that_failed_leave_their_place_empty(self):
+        rows = sweep([1024], ranks=[2, 4, 8], rate=["1 GB/s", "2 GB/s"]) + [failed({"ranks": 99, "rate": "1 GB/s"})]
+        texts = drawn(rows)
+        self.assertEqual(texts["map"].count("none"), 2)
+        self.assertIn("99", texts["over-ranks"])
+
+    def test_steps_of_training_are_drawn_with_what_they_reach(self):
+        rows = [{"parameters": {"tensor": str(tensor)}, "case": "", "model": "GPT", "step_time_s": 1.5 / tensor, "mfu": 0.1 * tensor}
+                for tensor in (1, 2, 4)]
+        texts = drawn(rows)["over-tensor"]
+        self.assertTrue({"Time of a step", "Model FLOP/s utilisation (%)", "Steps of training over tensor"} <= set(texts))
+
+    def test_what_varies_nothing_has_no_figure_and_what_has_no_such_key_is_refused(self):
+        self.assertEqual(drawn(sweep([1024], ranks=[2])), {})
+        with self.assertRaisesRegex(results.ResultError, "no result has a number 'mfu'"):
+            drawn(sweep([1024], ranks=[2, 4]), "mfu")
+
+
+class Front(unittest.TestCase):
+    CONTEST = {"by": "case", "figure": "time_us", "against": "bill_switches", "more_is_better": False,
+               "contestants": ["a", "b", "c", "d"], "base": "a",
+               "lines": [{"bytes": 1024, "values": [10, 20, 30, 5], "against": [4, 2, 4, None], "front": ["a", "b"]}]}
+
+    def test_names_and_costs_of_all_that_have_both_are_drawn(self):
+        figure = pareto.figure_of(self.CONTEST)
+        texts = [text.get_text() for text in figure.findobj(Text)]
+        pyplot.close(figure)
+        self.assertTrue({"a", "b", "c", "Switches", "1 KiB"} <= set(texts))
+        self.assertNotIn("d", texts)
+
+    def test_the_line_goes_from_corner_to_corner_of_what_nothing_beats(self):
+        points = [("a", 4, 10, True), ("b", 2, 20, True), ("c", 4, 30, False)]
+        self.assertEqual(pareto.front_line(points, False, (0, 9), (0, 40)),
+                         [(2, 40), (2, 20), (4, 20), (4, 10), (9, 10)])
+        more = [("a", 4, 30, True), ("b", 2, 20, True)]
+        self.assertEqual(pareto.front_line(more, True, (0, 9), (0, 40)), [(2, 0), (2, 20), (4, 20), (4, 30), (9, 30)])
+
+    def test_names_do_not_cover_each_other(self):
+        line = {"bytes": 1024, "values": [10, 10.1, 10.2, 10.3], "against": [4, 4.01, 4.02, 4.0], "front": ["a"]}
+        figure = pareto.figure_of({**self.CONTEST, "lines": [line]})
+        boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+        pyplot.close(figure)
+        self.assertEqual(len(boxes), 4)
+        for number, box in enumerate(boxes):
+            self.assertFalse([other for other in boxes[:number] if pareto.overlap(box, other) > 0])
+
+    def test_equal_points_share_a_name_and_without_costs_there_is_no_figure(self):
+        line = {"bytes": 1024, "values": [10, 10, 20, 30], "against": [4, 4, 2, 1], "front": ["a", "b", "c", "d"]}
+        self.assertEqual(pareto.merged(pareto.points_of({**self.CONTEST, "lines": [line]}, line, None))[0][0], "a, b")
+        self.assertIsNone(pareto.figure_of({**self.CONTEST, "against": ""}))
+
+
+class Command(unittest.TestCase):
+    def plot(self, document, *words):
+        """(exit status, stderr, names of the files written)."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, out = pathlib.Path(folder) / "sweep.json", pathlib.Path(folder) / "out"
+            source.write_text(json.dumps(document), encoding="utf-8")
+            done = subprocess.run([sys.executable, PLOT, source, "--out", out, *words], capture_output=True, text=True, check=False)
+            return done.returncode, done.stderr, sorted(path.name for path in out.glob("*")) if out.exists() else []
+
+    def test_a_sweep_and_a_comparison_are_written_as_both_kinds_of_picture(self):
+        self.assertEqual(self.plot({"results": sweep([1024], ranks=[2, 4], rate=["1 GB/s", "2 GB/s"])})[2],
+                         ["map.png", "map.svg", "over-ranks.png", "over-ranks.svg"])
+        self.assertEqual(self.plot(Front.CONTEST), (0, "", ["pareto.png", "pareto.svg"]))
+
+    def test_a_sweep_of_one_point_is_drawn_as_results(self):
+        self.assertEqual(self.plot({"results": sweep([1024, 2048], ranks=[2])}), (0, "", ["all-reduce.png", "all-reduce.svg"]))
+
+    def refused(self, document, problem, *words):
+        status, stderr, written = self.plot(document, "--label", "mine.sqlite", *words)
+        self.assertEqual((status, written), (4, []))
+        self.assertIn(problem, stderr)
+        self.assertIn("mine.sqlite", stderr)
+        self.assertEqual(stderr.count("\n"), 1, stderr)
+
+    def test_what_cannot_be_drawn_is_refused_in_one_line(self):
+        self.refused({"results": [failed({"ranks": 99})]}, "all 1 points failed; the first: 99 ranks")
+        self.refused({"results": sweep([1024], ranks=[2, 4])}, "no result has a number 'nonsense'", "--figure", "nonsense")
+        plain = [{key: value for key, value in row({}, 8, 1.0).items() if key != "parameters"}]
+        self.refused({"results": plain}, "--figure is for sweeps", "--figure", "time_us")
+        self.refused({**Front.CONTEST, "against": ""}, "compare --pareto KEY")
+
+
+if __name__ == "__main__":
+    unittest.main()
