@@ -30,7 +30,7 @@ class CommandLinePage(unittest.TestCase):
             with self.subTest(command):
                 section = page.partition(f"\n## {command}\n")[2].partition("\n## ")[0]
                 self.assertIn(f"athanor {command} [OPTION...]", section)
-                self.assertIn(f"For example: `athanor {command}", section)
+                self.assertRegex(section, f"For example:\n\n```(sh|text)\nathanor {command} ?")
 
 
 if __name__ == "__main__":

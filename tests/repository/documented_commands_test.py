@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 
 import tree
@@ -23,7 +24,7 @@ sys.path.insert(0, str(tree.ROOT / "tools/plot"))
 import interpreter  # noqa: E402
 
 ATHANOR = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"`([\w-]+\.json)`")
 COMMAND = re.compile(r"^(?:build/tools/)?(athanor\b.*)$")
 
@@ -32,16 +33,16 @@ def pages():
     return [page for page in tree.files(".md") if page.parts[0] == "docs" or page.name == "README.md"]
 
 
-def blocks(text, language):
-    """(paragraph before it, content) of each block in a language."""
+def blocks(text):
+    """(language, paragraph before it, content without its indentation) of each block."""
     for match in BLOCK.finditer(text):
-        if match[1] == language:
-            yield text[:match.start()].rstrip().rpartition("\n\n")[2], match[2]
+        yield match[2], text[:match.start()].rstrip().rpartition("\n\n")[2], textwrap.dedent(match[3])
 
 
 def saved_files(text):
     """File name -> content of the JSON blocks that their introductions, which end in a colon, tell to save."""
-    named = ((FILE_NAME.findall(before), content) for before, content in blocks(text, "json") if before.endswith(":"))
+    named = ((FILE_NAME.findall(before), content) for language, before, content in blocks(text)
+             if language == "json" and before.endswith(":"))
     return {names[-1]: content for names, content in named if names}
 
 
@@ -54,11 +55,11 @@ def dialogues(content):
 def commands(text):
     """(command, what it prints or None) in the order of the page."""
     found = []
-    for match in BLOCK.finditer(text):
-        if match[1] == "sh":
-            found += [(line[1], None) for line in map(COMMAND.match, match[2].splitlines()) if line]
-        elif match[1] == "console":
-            found += dialogues(match[2])
+    for language, _, content in blocks(text):
+        if language == "sh":
+            found += [(line[1], None) for line in map(COMMAND.match, content.splitlines()) if line]
+        elif language == "console":
+            found += dialogues(content)
     return found
 
 
@@ -141,12 +142,12 @@ class ScenarioReference(unittest.TestCase):
 class TheCheckItself(unittest.TestCase):
     PAGE = ("Save this as `a.json`:\n\n```json\n{}\n```\n\nAs in `b.json`.\n\n```json\n[]\n```\n\n"
             "```sh\nathanor run a.json   # a comment\nbuild/tools/athanor list presets\ntools/check\n```\n\n"
-            "```console\n$ athanor x\nno\nway\n$ athanor y\n```\n")
+            "```console\n$ athanor x\nno\nway\n$ athanor y\n```\n\n1. A step:\n\n   ```sh\n   athanor z\n   ```\n")
 
     def test_commands_files_and_dialogues_are_found(self):
         self.assertEqual(saved_files(self.PAGE), {"a.json": "{}\n"})
         self.assertEqual(commands(self.PAGE), [("athanor run a.json   # a comment", None), ("athanor list presets", None),
-                                               ("athanor x", "no\nway\n"), ("athanor y", "")])
+                                               ("athanor x", "no\nway\n"), ("athanor y", ""), ("athanor z", None)])
 
     def test_dots_stand_for_any_lines_and_nothing_else_may_differ(self):
         output = "head\n  1  a\n  2  b\nend\n"

@@ -159,7 +159,7 @@ Command plan_command() {
           "recomputation that fit into memory, the fastest first; what the scenario's plan says of overlap and the\n"
           "like holds. Plans that a lower bound of their step rules out are not simulated, so that the list is what\n"
           "simulating all of them would give. A,B,... restricts what is searched.\n",
-      .example = "athanor plan scenarios/training/llama3_405b.json --case \"16384 GPUs\" --tensor 8 --context 1",
+      .example = "athanor plan scenarios/training/megatron_sc21.json --case \"7.5B, 128 GPUs\" --tensor 1,2,4",
       .least_arguments = 1,
       .most_arguments = 1,
       .options = &plan_options,
