@@ -112,7 +112,8 @@ def comparison(contest):
         row += "".join(cell("", 0) if ratio is None else cell(f"{ratio:.3f}", ratio)
                        for name, ratio in zip(names, line["ratios"]) if name != contest["base"])
         rows.append(row + cell(", ".join(line["winners"]) or "equal"))
-    said = [f"{name}: best at {wins} of {len(contest['lines'])}; {ratio:.3f} of the base on average (geometric mean)"
+    said = [f"{name}: best at {wins} of {len(contest['lines'])}" +
+            (f"; {ratio:.3f} of the base on average (geometric mean)" if ratio > 0 and name != contest["base"] else "")
             for name, wins, ratio in zip(names, contest["wins"], contest["mean_ratios"])]
     said += [f"{each['after']} overtakes {each['before']} at about {look.size_label(each['at_bytes'])}"
              for each in contest["crossovers"]] + contest.get("differences", [])

@@ -52,7 +52,7 @@ def title(figure, headline, line):
     height = figure.get_figheight()
     figure.suptitle(headline, x=0.01, ha="left", fontsize=14, fontweight="bold")
     figure.text(0.01, 1 - 0.36 / height, line, va="top", ha="left", fontsize=10.5, color="#444444")
-    figure.get_layout_engine().set(rect=(0, 0, 1, 1 - 0.28 / height))
+    figure.get_layout_engine().set(rect=(0, 0, 1, 1 - 0.28 / height), w_pad=0.1)
 
 
 def subject(rows):

@@ -14,7 +14,7 @@ std::string about(double bytes) {
     bytes /= 1024;
     ++unit;
   }
-  return fmt::format("{:.3g} {}", bytes, units.at(unit));
+  return fmt::format("{:.{}g} {}", bytes, bytes < 1000 ? 3 : 4, units.at(unit));
 }
 
 Columns::Columns(std::vector<std::string> heads) : words_(heads.size()), heads_(std::move(heads)) {}

@@ -7,7 +7,7 @@
 
 namespace athanor {
 
-/// A size in the binary unit that keeps it above 1, with three digits: "678 MiB".
+/// A size in the binary unit that keeps it above 1, with three digits, or four before the unit is full: "678 MiB".
 std::string about(double bytes);
 
 /// A table for people: words to the left, figures to the right, and columns that appear as they are met.
