@@ -108,6 +108,14 @@ def at(rows, **conditions):
     return [row for row in rows if all(value_at(row, name) == value for name, value in conditions.items())]
 
 
+def grouped(rows, *names):
+    """Rows by their values of these, which may be sizes."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(tuple(row.get(SIZE) if name == SIZE else value_at(row, name) for name in names), []).append(row)
+    return groups
+
+
 def spread(values, most):
     """At most so many of them: the first, the last, and what lies evenly between."""
     if len(values) <= most:

@@ -115,6 +115,13 @@ class Kinds(unittest.TestCase):
         self.assertIn("0.1862", drawn(rows, "busbw_gbps")["map"])
         self.assertIn("s.json; the fastest algorithm at each point", drawn(rows)["map"])
 
+    def test_of_many_values_some_are_lines_and_colours_tell_the_cells_and_both_are_said(self):
+        texts = drawn(sweep([1024], ranks=range(2, 34), rate=[f"{n} GB/s" for n in range(1, 21)]))
+        self.assertIn("s.json; 1 KiB; 8 of 20 values of rate", texts["over-ranks"])
+        self.assertNotIn("11 µs", texts["map"])  # a cell
+        self.assertIn("100 µs", texts["map"])  # of the colours
+        self.assertLess(len(texts["map"]), 32 * 20)
+
     def test_a_third_parameter_leaves_its_best(self):
         texts = drawn(sweep([1024], ranks=[2, 4], rate=["1 GB/s", "2 GB/s"], channels=[1, 2]))
         self.assertIn("s.json; the best over channels", texts["map"])
