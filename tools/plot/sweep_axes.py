@@ -96,6 +96,15 @@ def axes_of(rows):
     return [axis for axis in found if len(axis.labels) > 1]
 
 
+def is_the_size(rows, axis):
+    """Whether the parameter is the size itself, which plots know as such."""
+    sizes = {}
+    for row in rows:
+        sizes.setdefault(value_at(row, axis.name), set()).add(row.get(SIZE))
+    alone = [min(each) for each in sizes.values() if len(each) == 1 and None not in each]
+    return len(alone) == len(sizes) > 1 and len(set(alone)) == len(alone)
+
+
 def cases_of(rows):
     return list(dict.fromkeys(value_at(row, CASE) for row in rows))
 

@@ -170,7 +170,8 @@ def of_sweep(rows, key=None):
     found = [row for row in found if any(each.value(row) is not None for each in keys)]
     if not found:
         raise results.ResultError(f"no result has a number '{key}'" if key else "no result has a time")
-    varied, cases = sweep_axes.axes_of(rows), sweep_axes.cases_of(found)
+    varied = [axis for axis in sweep_axes.axes_of(rows) if not sweep_axes.is_the_size(found, axis)]
+    cases = sweep_axes.cases_of(found)
     if not varied:
         return
     drawn = of_one(found, varied[0], cases, keys) if len(varied) == 1 else of_several(found, varied, cases, keys)

@@ -140,6 +140,11 @@ class Kinds(unittest.TestCase):
         texts = drawn(rows)["over-tensor"]
         self.assertTrue({"Time of a step", "Model FLOP/s utilisation (%)", "Steps of training over tensor"} <= set(texts))
 
+    def test_sizes_that_were_varied_are_sizes(self):
+        rows = [row({"sizes": f"{size} B", "ranks": ranks}, size, size * ranks) for size in (1024, 2048, 4096) for ranks in (2, 4)]
+        self.assertEqual(list(drawn(rows)), ["over-ranks"])
+        self.assertEqual(drawn(rows[::2]), {})  # drawn as results, over their sizes
+
     def test_what_varies_nothing_has_no_figure_and_what_has_no_such_key_is_refused(self):
         self.assertEqual(drawn(sweep([1024], ranks=[2])), {})
         with self.assertRaisesRegex(results.ResultError, "no result has a number 'mfu'"):
