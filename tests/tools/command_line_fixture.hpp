@@ -49,6 +49,14 @@ inline constexpr const char* kSmall = R"({
   "collective": {"kind": "all_reduce", "algorithm": "ring", "sizes": "1KiB..4KiB"}
 })";
 
+/// Two hosts of it exchange what "matrix.csv" beside the scenario says, as kPairs.
+inline constexpr const char* kExchange = R"({
+  "name": "exchange",
+  "cluster": {"nodes": 2, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},
+  "collective": {"kind": "all_to_all_v", "algorithm": "direct", "exchange": "matrix.csv", "type": "int8"}
+})";
+inline constexpr const char* kPairs = "0,1024\n2048,0\n";
+
 /// kSmall with one text in it replaced by another.
 std::string small_with(const std::string& text, const std::string& other);
 

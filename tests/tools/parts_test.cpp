@@ -4,9 +4,9 @@
 #include "tests/tools/command_line_fixture.hpp"
 #include "tools/command_line/python.hpp"
 #include "tools/report/table.hpp"
+#include "tools/scenario/digest.hpp"
 #include "tools/scenario/measurement.hpp"
 #include "tools/scenario/sizes.hpp"
-#include "tools/scenario/text_hash.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -47,8 +47,12 @@ TEST_CASE("numbers lose decimals before they outgrow their column") {
 }
 
 TEST_CASE("the same text has the same hash, another text another one") {
-  CHECK(text_hash("") == "fnv1a64:cbf29ce484222325");
-  CHECK(text_hash("a") == "fnv1a64:af63dc4c8601ec8c");
+  // FIPS 180-2, appendix B.1, and the empty text, as sha256sum prints them.
+  CHECK(text_hash("abc") == "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(text_hash("") == "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  const Folder folder;
+  CHECK(file_hash(folder.write("abc", "abc")) == text_hash("abc"));
+  CHECK_THROWS_AS(file_hash(folder.path("missing")), FileError);
 }
 
 TEST_CASE("columns follow nccl-tests for every collective") {

@@ -2,6 +2,7 @@
 
 #include "tests/test_files.hpp"
 #include "tests/tools/command_line_fixture.hpp"
+#include "tools/scenario/digest.hpp"
 
 using namespace athanor;
 
@@ -77,12 +78,37 @@ TEST_CASE("results have stable keys, and those of a measurement only where one i
   CHECK_FALSE(json["results"][1].contains("measured_time_us"));
   const double simulated = json["results"][0]["time_us"];
   CHECK(json["results"][0]["error"].get<double>() == doctest::Approx(simulated / 6.5 - 1));
-  for (const char* key : {"version", "git_revision", "compiler", "scenarios", "seeds", "command_line", "host",
-                          "wall_time_s", "interrupted", "warnings"}) {
+  for (const char* key : {"version", "git_revision", "compiler", "build", "scenarios", "inputs", "seeds",
+                          "command_line", "host", "wall_time_s", "interrupted", "warnings", "extrapolations"}) {
     CAPTURE(key);
     CHECK(json["manifest"].contains(key));
   }
   CHECK(json["manifest"]["scenarios"][0]["path"] == file);
+}
+
+TEST_CASE("the manifest has every file that was read, with its hash") {
+  const Folder folder;
+  const std::string matrix = folder.write("matrix.csv", kPairs);
+  const std::string scenario = folder.write("exchange.json", kExchange);
+  const nlohmann::json inputs = athanor_run({"run", scenario, "--json"}).json()["manifest"]["inputs"];
+  const auto hash_of = [&](const std::string& path) {
+    for (const auto& each : inputs) {
+      if (each["path"] == path) { return each["hash"].get<std::string>(); }
+    }
+    return std::string();
+  };
+  CHECK(hash_of(scenario) == text_hash(kExchange));
+  CHECK(hash_of(matrix) == text_hash(kPairs));
+}
+
+TEST_CASE("the manifest says which results are extrapolated") {
+  const Folder folder;
+  const std::string profile = R"("profile": {"name": "mine", "fitted": {"ranks": [2]}}, "name")";
+  const std::string file = folder.write("s.json", small_with("\"name\"", profile));
+  const nlohmann::json said = athanor_run({"run", file, "--json"}).json()["manifest"]["extrapolations"];
+  REQUIRE(said.size() == 1);
+  CHECK(said[0] == "3 of 3 results are outside of what the profile was fitted on");
+  CHECK(athanor_run({"run", folder.write("fit.json", kSmall), "--json"}).json()["manifest"]["extrapolations"].empty());
 }
 
 TEST_CASE("a profile is headed by its own description, and by its name alone where it has none") {
@@ -153,6 +179,10 @@ TEST_CASE("--set, --sizes, --seed and --case change the run, cases included") {
   CHECK(run({"--set", "/cases/1/collective/ranks=3"})["results"][0]["ranks"] == 4);
   CHECK(run({"--set", "/collective/type=float64"})["results"][0]["type"] == "float64");
   CHECK(athanor_run({"run", file, "--case", "aa"}).says("did you mean 'a'?"));
+  const std::string broken = folder.write(
+      "broken.json", small_with("\"name\"", R"("cases": [{"name": "a"}, {"name": "b", "clusterr": {}}], "name")"));
+  CHECK(athanor_run({"run", broken, "--case", "a"}).code == 0);
+  CHECK(athanor_run({"run", broken}).says("clusterr"));
 }
 
 TEST_CASE("an interrupted run prints what it has, says so and ends with 130") {

@@ -33,6 +33,10 @@ TEST_CASE("the version names release, commit and compiler") {
   const Ran ran = athanor_run({"--version"});
   CHECK(ran.code == 0);
   CHECK(ran.out.starts_with("athanor 0."));
+  for (const char* fact : {"\nbuild: ", "MPI", "CUDA", "protobuf", "SQLite ", "\ndata: "}) {
+    CAPTURE(fact);
+    CHECK(ran.says(fact));
+  }
 }
 
 TEST_CASE("a wrong command line ends with 2 and names what is nearest") {

@@ -8,6 +8,7 @@
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/variables_map.hpp>
 
+#include "sim/file.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/command_line/streams.hpp"
 #include "tools/scenario/library.hpp"
@@ -22,6 +23,7 @@ struct Invocation {
   Library library;
   bool quiet = false;
   bool verbose = false;
+  const ReadLog* read_log = nullptr;  ///< of the files that the command reads; null: nobody asks
 
   bool has(const char* option) const { return options.count(option) > 0; }
   std::string text(const char* option) const { return options[option].as<std::string>(); }

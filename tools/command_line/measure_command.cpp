@@ -13,6 +13,7 @@
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_choice.hpp"
 #include "tools/command_line/output_file.hpp"
@@ -254,6 +255,7 @@ class Measuring {
   Manifest manifest() const {
     Manifest manifest;
     manifest.command_line = invocation_.command_line;
+    manifest.inputs = inputs_read(invocation_);
     manifest.warnings = warnings_;
     manifest.interrupted = interrupted_;
     manifest.machine = machine_id(machine_);

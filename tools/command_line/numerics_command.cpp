@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/numerics_options.hpp"
 #include "tools/command_line/output_choice.hpp"
 #include "tools/command_line/progress.hpp"
@@ -53,6 +54,7 @@ class Numerics {
     for (const NumericsRow& row : rows_) { results.push_back(numerics_json(request_, row)); }
     Manifest manifest;
     manifest.command_line = invocation_.command_line;
+    manifest.inputs = inputs_read(invocation_);
     manifest.seeds = {request_.seed};
     manifest.warnings = warnings_;
     manifest.interrupted = interrupted_;

@@ -8,6 +8,7 @@
 #include "models/training/search/plan_search.hpp"
 #include "sim/error.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_choice.hpp"
 #include "tools/command_line/output_file.hpp"
@@ -110,6 +111,7 @@ PlanReport report_of(const Invocation& invocation, const Streams& streams, const
 Manifest manifest_of(const Invocation& invocation, const Scenario& scenario, const PlanReport& report, double wall) {
   return {.command_line = invocation.command_line,
           .scenarios = {{scenario.path, scenario.hash}},
+          .inputs = inputs_read(invocation),
           .seeds = {scenario.cases.front().seed},
           .warnings = warnings_of(scenario.cases.front()),
           .wall_seconds = wall,

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/report/port_table.hpp"
 
@@ -47,6 +48,7 @@ void ResultSink::warn_of(const std::string& text) {
 void ResultSink::finish(const std::vector<Scenario>& scenarios, bool interrupted) {
   Manifest manifest{.command_line = invocation_.command_line,
                     .scenarios = {},
+                    .inputs = invocation_.has("json") ? inputs_read(invocation_) : std::vector<Manifest::Input>(),
                     .seeds = {},
                     .warnings = warnings_,
                     .interrupted = interrupted};

@@ -7,6 +7,7 @@
 
 #include "sim/error.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/data_directory.hpp"
 #include "tools/command_line/error_report.hpp"
 #include "tools/command_line/failure.hpp"
 #include "tools/command_line/help.hpp"
@@ -45,7 +46,20 @@ ExitCode execute(const Command& command, const Words& arguments, const Streams& 
     streams.out(command_help(command));
     return ExitCode::ok;
   }
+  const ReadLog read_log;
+  invocation.read_log = &read_log;
   return command.execute(invocation, streams);
+}
+
+/// What a report of a fault should begin with.
+ExitCode tell_version(const Streams& streams) {
+  std::string data = "no presets, profiles and measurements are found";
+  try {
+    data = data_directory();
+  } catch (const FileError&) {}  // that, too, is what one wants to know
+  streams.out(fmt::format("athanor {} ({}, {})\n", version(), git_revision(), compiler()));
+  streams.out(fmt::format("build: {}\ndata: {}\n", build_facts(), data));
+  return ExitCode::ok;
 }
 
 ExitCode dispatch(const Words& arguments, const Streams& streams) {
@@ -54,10 +68,7 @@ ExitCode dispatch(const Words& arguments, const Streams& streams) {
     return ExitCode::usage;
   }
   const std::string& word = arguments[0];
-  if (word == "--version") {
-    streams.out(fmt::format("athanor {} ({}, {})\n", version(), git_revision(), compiler()));
-    return ExitCode::ok;
-  }
+  if (word == "--version") { return tell_version(streams); }
   if (word == "--help" || word == "-h") { return help({}, streams); }
   if (word == "help") { return help(Words(arguments.begin() + 1, arguments.end()), streams); }
   return execute(find_command(word), arguments, streams);

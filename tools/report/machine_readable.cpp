@@ -1,6 +1,7 @@
 #include "tools/report/machine_readable.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -118,8 +119,42 @@ std::string list_text(std::string_view key, const std::vector<Json>& elements) {
   return list_text(key, texts);
 }
 
-std::string end_text(const Manifest& manifest) {
-  return "\"manifest\": " + text_of(manifest_record(manifest), 2) + "}\n";
+std::string end_text(const Manifest& manifest, const std::vector<Json>& results) {
+  return "\"manifest\": " + text_of(manifest_record(manifest, results), 2) + "}\n";
+}
+
+/// Files and their hashes; null for one that is not any more what was read.
+Json inputs_json(const std::vector<Manifest::Input>& inputs) {
+  Json list = Json::array();
+  for (const Manifest::Input& input : inputs) {
+    list.push_back({{"path", input.path}, {"hash", input.hash.empty() ? Json() : Json(input.hash)}});
+  }
+  return list;
+}
+
+/// Which results are outside of what their profiles were fitted on, a sentence for each case and reason.
+Json extrapolations_of(const std::vector<Json>& results) {
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> outside;  // of each case: so many of so many
+  const auto of_case = [](const std::string& label) { return label.empty() ? label : label + ": "; };
+  Json sentences = Json::array();
+  for (const Json& result : results) {
+    const std::string label = result.value("case", "");
+    ++outside[label].second;
+    if (result.value("extrapolated", Json()) == true) { ++outside[label].first; }
+    if (!result.contains("notes") || !result["notes"].is_array()) { continue; }
+    for (const Json& note : result["notes"]) {
+      const std::string text = note.is_string() ? note.get<std::string>() : "";
+      if (!text.starts_with("extrapolated: ")) { continue; }
+      const Json sentence = of_case(label) + text.substr(text.find(' ') + 1);
+      if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) { sentences.push_back(sentence); }
+    }
+  }
+  for (const auto& [label, count] : outside) {
+    if (count.first == 0) { continue; }
+    sentences.push_back(fmt::format("{}{} of {} results are outside of what the profile was fitted on", of_case(label),
+                                    count.first, count.second));
+  }
+  return sentences;
 }
 
 Json to_json(const Ranking& ranking) {
@@ -131,32 +166,32 @@ Json to_json(const Ranking& ranking) {
 
 }  // namespace
 
-Json manifest_record(const Manifest& manifest) {
-  Json scenarios = Json::array();
-  for (const Manifest::Input& input : manifest.scenarios) {
-    scenarios.push_back({{"path", input.path}, {"hash", input.hash}});
-  }
+Json manifest_record(const Manifest& manifest, const std::vector<Json>& results) {
   Json json = {{"version", version()},
                {"git_revision", git_revision()},
                {"compiler", compiler()},
-               {"scenarios", scenarios},
+               {"build", build_facts()},
+               {"scenarios", inputs_json(manifest.scenarios)},
+               {"inputs", inputs_json(manifest.inputs)},
                {"seeds", manifest.seeds},
                {"command_line", manifest.command_line},
                {"host", host_name()},
                {"wall_time_s", manifest.wall_seconds},
                {"interrupted", manifest.interrupted},
-               {"warnings", manifest.warnings}};
+               {"warnings", manifest.warnings},
+               {"extrapolations", extrapolations_of(results)}};
   if (!manifest.machine.empty()) { json["machine"] = manifest.machine; }
   return json;
 }
 
 std::string json_document(const std::vector<Json>& results, const Manifest& manifest) {
-  return "{" + list_text("results", results) + end_text(manifest);
+  return "{" + list_text("results", results) + end_text(manifest, results);
 }
 
 std::string json_document(const std::vector<Json>& results, std::string_view key, const Json& beside,
                           const Manifest& manifest) {
-  return fmt::format("{{{}\"{}\": {},\n{}", list_text("results", results), key, text_of(beside, 2), end_text(manifest));
+  return fmt::format("{{{}\"{}\": {},\n{}", list_text("results", results), key, text_of(beside, 2),
+                     end_text(manifest, results));
 }
 
 std::string csv_document(const Json& columns, const std::vector<Json>& results) {
@@ -174,12 +209,13 @@ std::string csv_document(const Json& columns, const std::vector<Json>& results) 
 }
 
 std::string results_json(const Results& results, const Manifest& manifest) {
-  std::string lists = list_text("results", all_to_json(results, false));
+  const std::vector<Json> records = result_records(results);
+  std::string lists = list_text("results", records);
   std::vector<Json> orders;
   for (const Ranking& each : results.rankings) { orders.push_back(to_json(each)); }
   if (!orders.empty()) { lists += list_text("rankings", orders); }
   for (const auto& [key, elements] : results.lists) { lists += list_text(key, elements); }
-  return "{" + lists + end_text(manifest);
+  return "{" + lists + end_text(manifest, records);
 }
 
 std::vector<Json> result_records(const Results& results) { return all_to_json(results, false); }

@@ -27,8 +27,8 @@ std::string json_document(const std::vector<nlohmann::ordered_json>& results, st
 /// result lacks is empty.
 std::string csv_document(const nlohmann::ordered_json& columns, const std::vector<nlohmann::ordered_json>& results);
 
-/// "manifest" of a json_document.
-nlohmann::ordered_json manifest_record(const Manifest& manifest);
+/// "manifest" of a json_document with these results.
+nlohmann::ordered_json manifest_record(const Manifest& manifest, const std::vector<nlohmann::ordered_json>& results);
 
 /// What a command has found, in the order in which it was found.
 struct Results {

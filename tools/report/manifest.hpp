@@ -11,9 +11,10 @@ struct Manifest {
   std::vector<std::string> command_line;
   struct Input {
     std::string path;
-    std::string hash;  ///< text_hash of what was read
+    std::string hash;  ///< text_hash of what was read; "": the file changed while it was used
   };
   std::vector<Input> scenarios;
+  std::vector<Input> inputs = {};    ///< all files that were read: presets, profiles, traces, and the scenarios again
   std::vector<std::uint64_t> seeds;  ///< of the cases, in their order
   std::vector<std::string> warnings;
   std::string machine = {};  ///< that was measured; "" for simulations

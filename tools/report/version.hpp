@@ -10,5 +10,7 @@ std::string version();
 std::string git_revision();
 /// "GCC 12.2.0".
 std::string compiler();
+/// "release; MPI 3.1, no CUDA, protobuf 3.21.12, ...": how it was built, and with what.
+std::string build_facts();
 
 }  // namespace athanor

@@ -12,9 +12,9 @@
 #include "sim/format.hpp"
 #include "sim/json/document.hpp"
 #include "sim/json/object_reader.hpp"
+#include "tools/scenario/digest.hpp"
 #include "tools/scenario/read_case.hpp"
 #include "tools/scenario/scenario.hpp"
-#include "tools/scenario/text_hash.hpp"
 
 namespace athanor {
 
@@ -85,6 +85,12 @@ std::vector<Document> documents_of(Document document, const ScenarioChanges& cha
   return documents;
 }
 
+/// "" where the root has no such text.
+std::string text_at(const Document& document, const char* key) {
+  const nlohmann::json& root = document.root();
+  return root.is_object() && root.contains(key) && root[key].is_string() ? root[key].get<std::string>() : "";
+}
+
 /// A case's own name: that of the scenario does not count, nor does none.
 void name_case(Case& scenario_case, const Scenario& scenario) {
   if (!scenario.has_cases) {
@@ -129,17 +135,18 @@ void check_asked_sizes(const Scenario& scenario, const ScenarioChanges& changes)
 
 void read_cases(Scenario& scenario, Document document, ReadingContext context) {
   scenario.has_cases = has_list_of_cases(document);
-  if (document.root().is_object() && document.root().value("name", nlohmann::json()).is_string()) {
-    scenario.name = document.root()["name"].get<std::string>();
-  }
+  scenario.name = text_at(document, "name");
   for (const Document& each : documents_of(std::move(document), context.changes, context.problems)) {
     Case& scenario_case = scenario.cases.emplace_back();
+    scenario_case.place = context.changes.only.value_or(scenario.cases.size() - 1);
+    scenario_case.name = text_at(each, "name");
+    name_case(scenario_case, scenario);
+    if (!is_wanted(context.changes, scenario_case.name)) { continue; }  // nor does it matter what is wrong with it
     Problems found;
     ReadingContext own{context.directory, context.library, context.changes, found,
                        context.workshop,  context.imports, context.traces};
     scenario.sweep.clear();
     read_document(each, found, [&](ObjectReader& reader) { read_case(reader, own, scenario_case, scenario.sweep); });
-    scenario_case.place = context.changes.only.value_or(scenario.cases.size() - 1);
     name_case(scenario_case, scenario);
     if (context.changes.open_plan) { scenario_case.text = std::make_shared<const nlohmann::json>(each.root()); }
     add_once(found, context.problems);

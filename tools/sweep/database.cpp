@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ using Json = nlohmann::ordered_json;
 /// "ATHA", where SQLite keeps what a file is for.
 constexpr std::int64_t kApplication = 0x41544841;
 /// Of the tables below. A file of another one is refused, not misread.
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kFormat = 2;
 
 constexpr const char* kTables = R"(
 CREATE TABLE sweep (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -27,6 +28,7 @@ CREATE TABLE points (point INTEGER PRIMARY KEY, scenario_case TEXT NOT NULL, par
                      error TEXT, warnings TEXT NOT NULL);
 CREATE TABLE results (point INTEGER NOT NULL REFERENCES points(point), line INTEGER NOT NULL, result TEXT NOT NULL,
                       PRIMARY KEY (point, line)) WITHOUT ROWID;
+CREATE TABLE inputs (path TEXT PRIMARY KEY, hash TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE executions (point INTEGER PRIMARY KEY, host TEXT NOT NULL, seconds REAL NOT NULL,
                          finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')));
 )";
@@ -204,12 +206,36 @@ std::vector<SweepDatabase::State> SweepDatabase::states() {
   return states;
 }
 
+std::vector<Manifest::Input> SweepDatabase::inputs() {
+  std::vector<Manifest::Input> inputs;
+  SqliteStatement statement(*file_, "SELECT path, hash FROM inputs ORDER BY path");
+  while (statement.step()) { inputs.push_back({statement.text(0), statement.text(1)}); }
+  return inputs;
+}
+
+void SweepDatabase::add_inputs(const std::vector<Manifest::Input>& inputs) {
+  if (inputs.empty()) { return; }
+  std::map<std::string, std::string> known;
+  for (const Manifest::Input& each : this->inputs()) { known.emplace(each.path, each.hash); }
+  SqliteStatement add(*file_, "INSERT INTO inputs VALUES (?, ?)");
+  for (const Manifest::Input& input : inputs) {
+    const auto [place, added] = known.emplace(input.path, input.hash);
+    if (added) {
+      add.bind(0, input.path).bind(1, input.hash).step();
+    } else if (place->second != input.hash) {
+      throw FileError(fmt::format("{} was another file when points of {} were simulated; sweep into another file",
+                                  input.path, file_->path()));
+    }
+  }
+}
+
 void SweepDatabase::write(const std::vector<SweepOutcome>& outcomes) {
   Transaction transaction(*file_);
   SqliteStatement point(*file_, "INSERT INTO points VALUES (?, ?, ?, ?, ?)");
   SqliteStatement result(*file_, "INSERT INTO results VALUES (?, ?, ?)");
   SqliteStatement execution(*file_, "INSERT INTO executions (point, host, seconds) VALUES (?, ?, ?)");
   for (const SweepOutcome& outcome : outcomes) {
+    add_inputs(outcome.inputs);
     const auto index = static_cast<std::int64_t>(outcome.point);
     point.bind(0, index).bind(1, plan_.cases[plan_.point(outcome.point).scenario_case]);
     point.bind(2, parameters_text(plan_, outcome.point));

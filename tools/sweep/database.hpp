@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/report/manifest.hpp"
 #include "tools/scenario/sweep/plan.hpp"
 #include "tools/sweep/sqlite.hpp"
 
@@ -18,6 +19,7 @@ struct SweepOutcome {
   std::string error;   ///< of a point that failed: one JSON object, as in "error" of --json; "": it did not
   std::string host;    ///< that simulated it
   double seconds = 0;  ///< that it took there
+  std::vector<Manifest::Input> inputs = {};  ///< files that its worker had not reported before
 };
 
 /// What a sweep is: the same text means the same results.
@@ -49,7 +51,12 @@ class SweepDatabase {
   enum class State : std::uint8_t { missing, done, failed };
   std::vector<State> states();
 
-  /// All in one transaction, durably. FileError where a point stands there already.
+  /// The files that points rest on (the scenario, presets, profiles, traces), by path.
+  std::vector<Manifest::Input> inputs();
+  /// Throws FileError where a file of the same path held something else when other points were simulated.
+  void add_inputs(const std::vector<Manifest::Input>& inputs);
+
+  /// All in one transaction, durably, with their inputs. FileError where a point stands there already.
   void write(const std::vector<SweepOutcome>& outcomes);
   /// So that they are simulated anew.
   void forget_failed();

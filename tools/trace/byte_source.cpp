@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "sim/error.hpp"
+#include "sim/file.hpp"
 
 namespace athanor {
 
@@ -25,6 +26,7 @@ ByteSource::ByteSource(std::string path) : path_(std::move(path)) {
   if (file == nullptr) { throw FileError(fmt::format("cannot read {}: {}", path_, std::strerror(errno))); }
   gzbuffer(file, kBuffered);
   file_ = file;
+  note_read(path_);
 }
 
 ByteSource::~ByteSource() { gzclose(static_cast<gzFile>(file_)); }

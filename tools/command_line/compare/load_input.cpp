@@ -8,9 +8,10 @@
 #include "sim/json/document.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/compare/add_bill.hpp"
+#include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/run_case.hpp"
 #include "tools/command_line/simulate_case.hpp"
-#include "tools/scenario/text_hash.hpp"
+#include "tools/scenario/digest.hpp"
 #include "tools/sweep/table.hpp"
 
 namespace athanor {
@@ -70,11 +71,14 @@ std::optional<LoadedInput> simulated(const std::string& path, const Invocation& 
     loaded.input.records.insert(loaded.input.records.end(), records.begin(), records.end());
     warnings.insert(warnings.end(), sink.warnings().begin(), sink.warnings().end());
   }
-  Manifest manifest{
-      .command_line = invocation.command_line, .scenarios = {{path, scenario.hash}}, .seeds = {}, .warnings = {}};
+  Manifest manifest{.command_line = invocation.command_line,
+                    .scenarios = {{path, scenario.hash}},
+                    .inputs = inputs_read(invocation),
+                    .seeds = {},
+                    .warnings = {}};
   for (const Case& each : scenario.cases) { manifest.seeds.push_back(each.seed); }
   manifest.warnings = warnings;
-  loaded.manifest = manifest_record(manifest);
+  loaded.manifest = manifest_record(manifest, loaded.input.records);
   loaded.simulated = std::move(scenario);
   return loaded;
 }

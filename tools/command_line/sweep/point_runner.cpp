@@ -30,6 +30,7 @@ PointRunner::PointRunner(const SweepOrder& order, std::function<bool()> interrup
       silence_{.out = [](std::string_view) {}, .err = [](std::string_view) {}, .interrupted = std::move(interrupted)},
       quiet_(quiet(order.invocation)),
       prices_(load_prices(quiet_.library)),
+      inputs_(order.invocation.read_log),
       reader_(quiet_.library) {}
 
 std::optional<SweepOutcome> PointRunner::run(std::uint64_t point) {
@@ -41,6 +42,7 @@ std::optional<SweepOutcome> PointRunner::run(std::uint64_t point) {
     outcome.results.clear();
     outcome.error = text_of(problem_record(current_failure().problems.front()));
   }
+  outcome.inputs = inputs_.fresh();
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return outcome;
 }

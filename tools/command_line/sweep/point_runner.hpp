@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/sweep/order.hpp"
 #include "tools/sweep/database.hpp"
 
@@ -24,6 +25,7 @@ class PointRunner {
   Streams silence_;
   Invocation quiet_;
   PriceList prices_;
+  InputsRead inputs_;
   ScenarioReader reader_;
 };
 

@@ -10,13 +10,14 @@
 #include "sim/file.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/options.hpp"
 #include "tools/command_line/output_choice.hpp"
 #include "tools/command_line/simulate_case.hpp"
 #include "tools/command_line/sweep/conduct.hpp"
 #include "tools/report/version.hpp"
-#include "tools/scenario/text_hash.hpp"
+#include "tools/scenario/digest.hpp"
 #include "tools/sweep/export.hpp"
 #include "tools/sweep/table.hpp"
 
@@ -193,6 +194,7 @@ ExitCode lead(const SweepOrder& order, SweepWorkers& workers, const Streams& str
   const Invocation& invocation = order.invocation;
   const OutputChoice output(invocation, streams);
   SweepDatabase database = open(order);
+  database.add_inputs(inputs_read(invocation));  // what the first point rests on: refused now rather than later
   const SweepCount count = conduct(order, threads_of(invocation, workers), workers, database, streams);
   output.print(version_line() + plan_text(order) + sweep_table(database, kMostLines) +
                end_text(count, output_of(invocation)));
