@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace athanor {
@@ -107,6 +109,32 @@ Bill priced(BillOfMaterials parts, const PriceList& prices) {
     if (bill.parts.cables > 0 && !add(figure, bill.parts.cables, *sum)) { bill.unpriced.emplace_back(what); }
   }
   return bill;
+}
+
+Bill bill_of(const Cluster& cluster, const ClusterText& text, PriceList own, const PriceList& published) {
+  own.parts = published.parts;
+  return priced(bill_of_materials(cluster, text), own);
+}
+
+std::string to_text(const Bill& bill) {
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : bill.parts.nodes) { parts.push_back(fmt::format("{} x {}", count, name)); }
+  if (bill.parts.hosts > 0) { parts.push_back(fmt::format("{} hosts", bill.parts.hosts)); }
+  for (const auto& [name, count] : bill.parts.switches) { parts.push_back(fmt::format("{} x {}", count, name)); }
+  if (bill.parts.cables > 0) { parts.push_back(fmt::format("{} network cables", bill.parts.cables)); }
+  std::string text = fmt::format("  {:<25} {}\n", "made of", fmt::join(parts, ", "));
+  const auto without = [&](std::string_view figure) {
+    std::vector<std::string> names;
+    for (const std::string& each : bill.unpriced) {
+      if (each.ends_with(figure)) { names.push_back(each.substr(0, each.size() - figure.size())); }
+    }
+    return names.empty() ? "" : fmt::format(R"( (no figure of {}: give it in "prices"))", fmt::join(names, ", "));
+  };
+  const auto sum = [](const std::optional<double>& value, double scale, std::string_view unit) {
+    return value ? fmt::format("{:.4g} {}", *value / scale, unit) : std::string("unknown");
+  };
+  text += fmt::format("  {:<25} {}{}\n", "price", sum(bill.usd, 1e6, "million USD"), without(" (usd)"));
+  return text + fmt::format("  {:<25} {}{}\n", "power", sum(bill.w, 1e3, "kW"), without(" (w)"));
 }
 
 nlohmann::ordered_json bill_json(const Bill& bill) {

@@ -54,8 +54,14 @@ BillOfMaterials bill_of_materials(const Cluster& cluster, const ClusterText& tex
 /// Cables without a figure count nothing and are named: nobody publishes them, and they are a few percent.
 Bill priced(BillOfMaterials parts, const PriceList& prices);
 
+/// The bill of a cluster at the scenario's own prices and those that are published for presets.
+Bill bill_of(const Cluster& cluster, const ClusterText& text, PriceList own, const PriceList& published);
+
 /// The figures of presets/prices.json. Throws FileError and ScenarioError.
 PriceList load_prices(const Library& library);
+
+/// Lines for people: parts, price, power, and of what there is no figure. Each ends in '\n'.
+std::string to_text(const Bill& bill);
 
 /// {"bill_gpus", "bill_nodes", "bill_switches", "bill_cables", "bill_usd", "bill_w"}: sums that are absent are not
 /// there.

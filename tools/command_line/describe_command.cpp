@@ -38,14 +38,18 @@ void write_fabric(const Invocation& invocation, const std::vector<NamedCluster>&
 ExitCode describe_clusters(const Invocation& invocation, const Streams& streams) {
   const std::vector<NamedCluster> clusters = named_clusters_of(invocation, invocation.arguments[0]);
   write_fabric(invocation, clusters);
+  const PriceList published = load_prices(invocation.library);
   nlohmann::json results = nlohmann::json::array();
   for (const NamedCluster& cluster : clusters) {
     const ClusterDescription description = describe(*cluster.cluster);
+    const Bill bill = bill_of(*cluster.cluster, *cluster.text, cluster.prices, published);
     if (invocation.has("json")) {
       results.push_back(to_json(description));
       results.back()["name"] = cluster.name;
+      results.back().update(nlohmann::json(bill_json(bill)));
     } else {
-      streams.out(fmt::format("{}{}\n{}", &cluster == clusters.data() ? "" : "\n", cluster.name, to_text(description)));
+      streams.out(fmt::format("{}{}\n{}{}", &cluster == clusters.data() ? "" : "\n", cluster.name, to_text(description),
+                              to_text(bill)));
     }
   }
   if (invocation.has("json")) { write_json(invocation, streams, text_of(nlohmann::json{{"results", results}}, 2)); }
@@ -55,17 +59,18 @@ ExitCode describe_clusters(const Invocation& invocation, const Streams& streams)
 }  // namespace
 
 Command describe_command() {
-  return {.name = "describe",
-          .summary = "sums up the cluster of a scenario or a preset",
-          .arguments = "SCENARIO|PRESET",
-          .explanation =
-              "Devices, links, diameter, bisection bandwidth and oversubscription; --dot draws it, "
-              "--fabric hands it to other programs.\n",
-          .example = "athanor describe DGX-H100 --dot dgx.dot",
-          .least_arguments = 1,
-          .most_arguments = 1,
-          .options = &describe_options,
-          .execute = &describe_clusters};
+  return {
+      .name = "describe",
+      .summary = "sums up the cluster of a scenario or a preset",
+      .arguments = "SCENARIO|PRESET",
+      .explanation =
+          "Devices, links, diameter, bisection bandwidth, oversubscription, and what it is made of, costs and draws;\n"
+          "--dot draws it, --fabric hands it to other programs.\n",
+      .example = "athanor describe DGX-H100 --dot dgx.dot",
+      .least_arguments = 1,
+      .most_arguments = 1,
+      .options = &describe_options,
+      .execute = &describe_clusters};
 }
 
 }  // namespace athanor

@@ -15,6 +15,7 @@
 #include "sim/parse.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/export_fabric.hpp"
+#include "tools/command_line/export_sweep.hpp"
 #include "tools/command_line/export_trace.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
@@ -38,7 +39,7 @@ boost::program_options::options_description export_options() {
   const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
   add("format", text("FORMAT"),
       "schedule: msccl (XML for MSCCL and RCCL), goal (LogGOPSim, ATLAHS) or htsim (.cm); fabric: graphml, simgrid, "
-      "htsim (.topo), dot or json");
+      "htsim (.topo), dot or json; sweep: csv (absent), json or jsonl");
   add("ranks", text("N"), "how many take part");
   add("size", text("SIZE"), "the payload, as in 1MiB; msccl without it: the least that is cut into equal chunks");
   add("type", text("TYPE"), "of the elements; absent: float32");
@@ -277,8 +278,9 @@ ExitCode export_anything(const Invocation& invocation, const Streams& streams) {
   if (what == "schedule") { return export_schedule(invocation, streams); }
   if (what == "fabric") { return export_fabric(invocation, streams); }
   if (what == "trace") { return export_trace(invocation, streams); }
-  throw UsageError(
-      fmt::format("export: '{}' cannot be exported; as in `athanor export schedule ...`, `fabric` or `trace`", what));
+  if (what == "sweep") { return export_sweep(invocation, streams); }
+  throw UsageError(fmt::format(
+      "export: '{}' cannot be exported; as in `athanor export schedule ...`, `fabric`, `trace` or `sweep`", what));
 }
 
 }  // namespace
@@ -286,14 +288,16 @@ ExitCode export_anything(const Invocation& invocation, const Streams& streams) {
 Command export_command() {
   return {
       .name = "export",
-      .summary = "writes an algorithm or a fabric for other tools to run, or a trace as JSON",
-      .arguments = "schedule COLLECTIVE ALGORITHM|FILE.xml, or fabric SCENARIO|PRESET, or trace FILE|PATTERN",
+      .summary = "writes an algorithm or a fabric for other tools to run, a trace as JSON, or a sweep as a table",
+      .arguments =
+          "schedule COLLECTIVE ALGORITHM|FILE.xml, or fabric SCENARIO|PRESET, or trace FILE|PATTERN, or sweep FILE",
       .explanation =
           "MSCCL: a lane becomes a thread block, or several where it has more peers; engines, send/receive and parts\n"
           "of unequal size are refused. GOAL: every message has its own tag; engines are refused. htsim: a flow for "
           "each\n"
           "message, started by triggers. Fabrics: GraphML, a platform of SimGrid, a .topo of htsim, Graphviz, JSON.\n"
-          "Traces of Chakra, PyTorch's profiler, ASTRA-sim, SimAI and GOAL: JSON of Athanor (docs/traces.md).\n",
+          "Traces of Chakra, PyTorch's profiler, ASTRA-sim, SimAI and GOAL: JSON of Athanor (docs/traces.md).\n"
+          "Sweeps: the results in their file, with their parameters.\n",
       .example = "athanor export schedule all_reduce ring --format goal --ranks 8 --size 1MiB -o ring.goal",
       .least_arguments = 2,
       .most_arguments = 3,

@@ -8,6 +8,7 @@
 
 #include "sim/error.hpp"
 #include "tools/command_line/named_clusters.hpp"
+#include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "topologies/description.hpp"
 #include "topologies/exchange/exporters.hpp"
@@ -41,12 +42,10 @@ const FabricWriter& writer_of(const Invocation& invocation) {
                                                 fmt::join(names, ", ")));
 }
 
-/// Options of schedules mean nothing here.
+constexpr std::array<std::string_view, 4> kOptions{"format", "output", "case", "set"};
+
 void check_options(const Invocation& invocation) {
-  for (const char* option : {"ranks", "size", "type", "root", "in-place", "channels", "chunk", "slices", "group",
-                             "dimensions", "rings", "exchange", "reduce-rate"}) {
-    if (invocation.has(option)) { throw UsageError(fmt::format("export fabric: --{} goes with schedules", option)); }
-  }
+  allow_only(invocation, "export fabric", kOptions, "goes with schedules");
   if (invocation.has("json")) {
     throw UsageError("export fabric: --json is no summary here; --format json writes the fabric");
   }

@@ -1,10 +1,13 @@
 #include "tools/command_line/export_trace.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
+#include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/scenario/trace_section.hpp"
 #include "tools/trace/own/trace_json.hpp"
@@ -13,14 +16,10 @@ namespace athanor {
 
 namespace {
 
-/// Options of schedules mean nothing here.
+constexpr std::array<std::string_view, 3> kOptions{"format", "output", "set"};
+
 void check_options(const Invocation& invocation) {
-  for (const char* option : {"ranks", "size", "type", "root", "in-place", "channels", "chunk", "slices", "group",
-                             "dimensions", "rings", "exchange", "reduce-rate", "case"}) {
-    if (!invocation.has(option)) { continue; }
-    throw UsageError(
-        fmt::format("export trace: --{} is none of its options; keys of \"trace\" are set by --set", option));
-  }
+  allow_only(invocation, "export trace", kOptions, "is none of its options; keys of \"trace\" are set by --set");
   if (invocation.has("json")) { throw UsageError("export trace: the trace is JSON already; leave out --json"); }
   if (invocation.has("format") && invocation.text("format") != "athanor") {
     throw UsageError("export trace: traces are written as JSON of Athanor alone; leave out --format");

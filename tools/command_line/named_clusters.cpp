@@ -20,7 +20,11 @@ bool is_preset_name(const std::string& argument) {
 
 NamedCluster preset_cluster_of(const std::string& name, const Invocation& invocation) {
   auto cluster = preset_cluster(name, invocation.library);
-  if (cluster) { return {name, std::move(cluster)}; }
+  if (cluster) {
+    auto text = std::make_shared<ClusterText>();
+    text->node.emplace().preset = name;
+    return {name, std::move(cluster), std::move(text), {}};
+  }
   std::vector<std::string> names;
   for (const PresetSummary& preset : preset_summaries(invocation.library)) {
     if (preset.kind == "node") { names.push_back(preset.name); }
@@ -44,7 +48,7 @@ std::vector<NamedCluster> named_clusters_of(const Invocation& invocation, const 
       const auto same = [&](const NamedCluster& cluster) { return cluster.cluster == each.cluster; };
       const auto known = std::find_if(clusters.begin(), clusters.end(), same);
       if (known == clusters.end()) {
-        clusters.push_back({name, each.cluster});
+        clusters.push_back({name, each.cluster, each.cluster_text, each.prices});
       } else {
         known->name += ", " + name;
       }

@@ -5,15 +5,18 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/bill/bill.hpp"
 #include "tools/command_line/command.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
 
-/// A cluster and what to call it.
+/// A cluster, what to call it, and what it was made from.
 struct NamedCluster {
   std::string name;
   std::shared_ptr<const Cluster> cluster;
+  std::shared_ptr<const ClusterText> text;
+  PriceList prices;  ///< of the scenario
 };
 
 /// The clusters of the scenario (with --set and --case applied) or the node preset that `argument` names, each once.

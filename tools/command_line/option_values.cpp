@@ -1,9 +1,11 @@
 #include "tools/command_line/option_values.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/ranges.h>
 
+#include "tools/command_line/options.hpp"
 #include "tools/scenario/sizes.hpp"
 
 namespace athanor {
@@ -22,6 +24,16 @@ T named(std::string_view command, const char* what, const std::string& word, std
 }
 
 }  // namespace
+
+void allow_only(const Invocation& invocation, std::string_view command, std::span<const std::string_view> allowed,
+                std::string_view advice) {
+  const auto common = common_options();
+  for (const auto& [option, value] : invocation.options) {
+    if (option == "arguments" || common.find_nothrow(option, false) != nullptr) { continue; }
+    if (std::find(allowed.begin(), allowed.end(), option) != allowed.end()) { continue; }
+    throw UsageError(fmt::format("{}: --{} {}", command, option, advice));
+  }
+}
 
 void refuse_name(std::string_view command, const char* what, const std::string& word,
                  const std::vector<std::string>& names) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,11 @@
 // What options and arguments of several commands hold. All throw UsageError, which begins with the command's name and
 // says what to write instead.
 namespace athanor {
+
+/// Throws UsageError "COMMAND: --OPTION ADVICE" where an option was given that is neither one of `allowed` nor one of
+/// those that every command has.
+void allow_only(const Invocation& invocation, std::string_view command, std::span<const std::string_view> allowed,
+                std::string_view advice);
 
 /// "a,b, c" without blanks around the words; an empty word is refused.
 std::vector<std::string> words_of(std::string_view command, const char* option, const std::string& text);

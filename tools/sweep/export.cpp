@@ -37,6 +37,7 @@ std::string sweep_json(SweepDatabase& database, const std::vector<std::string>& 
   sweep_records(database, [&](const Json& record) { records.push_back(record); });
   Manifest manifest{.command_line = command_line,
                     .scenarios = {{database.about("scenario"), database.about("scenario_hash")}},
+                    .inputs = database.inputs(),
                     .seeds = {},
                     .warnings = {},
                     .interrupted = interrupted};
@@ -53,9 +54,13 @@ std::string sweep_csv(SweepDatabase& database) {
   return csv_document(columns, lines);
 }
 
+void sweep_lines(SweepDatabase& database, const std::function<void(std::string_view)>& write) {
+  sweep_records(database, [&](const Json& record) { write(text_of(record) + "\n"); });
+}
+
 void write_sweep_lines(SweepDatabase& database, const std::string& path) {
   std::ofstream file(path, std::ios::binary);
-  sweep_records(database, [&](const Json& record) { file << text_of(record) << '\n'; });
+  sweep_lines(database, [&](std::string_view line) { file << line; });
   file.flush();
   if (!file) { throw FileError(fmt::format("cannot write {}: {}", path, std::strerror(errno))); }
 }

@@ -40,6 +40,22 @@ TEST_CASE("parts are counted as in the fabric, and priced by their presets") {
   CHECK(full.unpriced == std::vector<std::string>{"QM9700 (w)", "cable (usd)", "cable (w)"});
 }
 
+TEST_CASE("athanor describe tells what a cluster is made of, costs and draws, and what nobody says") {
+  const Ran ran = athanor_run({"describe", "DGX-A100"});
+  CHECK(ran.says("made of                   1 x DGX-A100\n"));
+  CHECK(ran.says("price                     0.199 million USD\n"));
+  CHECK(ran.says("power                     6.5 kW\n"));
+  const Folder folder;
+  const std::string file = folder.write("small.json", kSmall);
+  CHECK(athanor_run({"describe", file})
+            .says("price                     unknown (no figure of switch, host, cable: give it in \"prices\")"));
+  const nlohmann::json json =
+      athanor_run({"describe", file, "--set", R"(/prices={"node_w": 300, "switch_w": 100})", "--json"})
+          .json()["results"][0];
+  CHECK(json["bill_switches"] == 1);
+  CHECK(json["bill_w"] == 4 * 300 + 100);
+}
+
 TEST_CASE("the scenario's own prices win, and complete what presets do not say") {
   const std::string cluster =
       R"({"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}})";

@@ -1,8 +1,11 @@
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "sim/file.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 #include "tools/sweep/database.hpp"
 
@@ -137,6 +140,42 @@ TEST_CASE("a file is neither overwritten nor mixed with another sweep") {
       here.sweep({"--vary", "/seed=1,2", "--set", "/collective/ranks=2", "--resume"}).says("the command line changes"));
   here.folder.write("small.json", small_with("10GB/s", "20GB/s"));
   CHECK(here.sweep({"--vary", "/seed=1,2", "--resume"}).says("the scenario's text differs"));
+}
+
+TEST_CASE("a sweep's file is exported without its scenario, and as --csv and --json would have done") {
+  const SweepFolder here;
+  const std::string csv = here.folder.path("s.csv");
+  REQUIRE(here.sweep({"--vary", "/collective/ranks=2,4", "--csv=" + csv}).code == 0);
+  std::filesystem::remove(here.scenario);
+  const Ran exported = athanor_run({"export", "sweep", here.file});
+  REQUIRE_MESSAGE(exported.code == 0, exported.err);
+  CHECK(exported.out == read_text_file(csv));
+  const nlohmann::json json = athanor_run({"export", "sweep", here.file, "--format", "json"}).json();
+  CHECK(json["results"].size() == 6);
+  const std::string lines = here.folder.path("s.jsonl");
+  REQUIRE(athanor_run({"export", "sweep", here.file, "--format", "jsonl", "-o", lines}).code == 0);
+  const std::string text = read_text_file(lines);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 6);
+  CHECK(athanor_run({"export", "sweep", here.file, "--format", "xls"}).says("choose csv, json or jsonl"));
+  CHECK(athanor_run({"export", "sweep", here.file, "--ranks", "2"})
+            .says("export sweep: --ranks does not go with sweeps"));
+  CHECK(athanor_run({"export", "sweep", csv}).code == 4);
+}
+
+TEST_CASE("a sweep is not continued with other inputs than it began with") {
+  const Folder folder;
+  const std::string scenario = folder.write("exchange.json", kExchange);
+  const std::string matrix = folder.write("matrix.csv", kPairs);
+  const std::string file = folder.path("exchange.sqlite");
+  const std::vector<std::string> words{"sweep", scenario, "--vary", "/seed=1,2", "-o", file, "--resume", "--json"};
+  const Ran first = athanor_run(words);
+  REQUIRE(first.code == 0);
+  CHECK(first.json()["manifest"]["inputs"][1]["path"] == matrix);
+  CHECK(athanor_run(words).code == 0);
+  std::ofstream(matrix) << "0,4096\n2048,0\n";
+  const Ran changed = athanor_run(words);
+  CHECK(changed.code == 4);
+  CHECK(changed.says("matrix.csv was another file when points of"));
 }
 
 TEST_CASE("what cannot be swept is refused before anything is simulated") {

@@ -3,9 +3,7 @@
 namespace athanor {
 
 Bill bill_of(const Case& scenario_case, const PriceList& published) {
-  PriceList prices = scenario_case.prices;
-  prices.parts = published.parts;
-  return priced(bill_of_materials(*scenario_case.cluster, *scenario_case.cluster_text), prices);
+  return bill_of(*scenario_case.cluster, *scenario_case.cluster_text, scenario_case.prices, published);
 }
 
 void add_bill(const Case& scenario_case, const PriceList& published, std::vector<nlohmann::ordered_json>& records) {
