@@ -137,6 +137,8 @@ TEST_CASE("what does not fit is refused where it stands") {
   refused(R"("servers": 2, "workers": 5, "compute": "5ms")", "too-few-endpoints", "/workers");
   refused(kPlain + R"(, "backup_workers": 4)", "out-of-range", "/backup_workers");
   refused(kPlain + R"(, "stragglers": [{"worker": 4, "factor": 2}])", "out-of-range", "/stragglers");
+  refused(kPlain + R"(, "stragglers": [{"worker": 1, "factor": 2}, {"worker": 1, "factor": 3}])", "duplicate",
+          "/stragglers");
   refused(R"("servers": 2, "compute": {"mean": "1ms", "distribution": "exponential", "least": "2ms"})", "out-of-range",
           "/compute/least");
   refused(R"("servers": 2, "compute": {"mean": "1ms", "distribution": "pareto", "shape": 1})", "out-of-range",

@@ -9,6 +9,10 @@ namespace athanor {
 void read_costs(ObjectReader& reader, CostFigures& costs) {
   read_price(reader, "gpu_w", costs.gpu_w, "Watts of a GPU while it computes; absent: its preset's most");
   read_price(reader, "gpu_idle_w", costs.gpu_idle_w, "At all other times; absent: its preset's");
+  if (costs.gpu_w && costs.gpu_idle_w && *costs.gpu_idle_w > *costs.gpu_w) {
+    reader.problem("gpu_idle_w", "out-of-range", "a GPU that does nothing draws more than one that computes",
+                   "is one of them of another GPU?");
+  }
   read_price(reader, "node_w", costs.node_w, "Watts of a node without its GPUs, at all times; absent: not counted");
   read_price(reader, "switch_w", costs.switch_w, "Watts of a switch of the network; absent: not counted");
   std::optional<double> pue;

@@ -1,6 +1,7 @@
 #include "tools/scenario/parameter_server_section.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -201,7 +202,12 @@ void check_numbers(const ParameterServerText& text, Problems& problems) {
            fmt::format("no gradient is left of {} workers with {} backups", workers, setup.backup_workers),
            "have fewer backups than workers");
   }
+  std::set<std::uint32_t> slow;
   for (const ParameterServerSetup::Straggler& straggler : setup.stragglers) {
+    if (!slow.insert(straggler.worker).second) {
+      refuse("stragglers", "duplicate", fmt::format("worker {} is named twice", straggler.worker),
+             "write one factor for it");
+    }
     if (straggler.worker < workers) { continue; }
     refuse("stragglers", "out-of-range", fmt::format("there is no worker {}", straggler.worker),
            fmt::format("they are counted from 0 to {}", workers - 1));

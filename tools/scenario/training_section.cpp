@@ -92,6 +92,10 @@ void read_plan(ObjectReader& reader, TrainingText& text) {
   reader.optional("recompute", plan.recompute, "What is computed again instead of kept: none, selective, full",
                   {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}});
   reader.optional("recompute_layers", plan.recompute_layers, "Full: so many of each stage's chunk; 0: all", {0, 4096});
+  if (plan.recompute_layers > 0 && plan.recompute != Recompute::full) {
+    reader.problem("recompute_layers", "conflict", "only full recomputation goes by layers",
+                   R"(write "recompute": "full", or leave it out)");
+  }
   reader.optional("fused_attention", plan.fused_attention, "FlashAttention and its kin; else scores are made and kept");
   reader.optional("fused_loss", plan.fused_loss, "Logits are read once, and overwritten by their gradients");
   reader.optional("dropout", plan.dropout, "Masks are made and kept");
@@ -229,6 +233,14 @@ class Resolution {
       if (text_.plan.tensor == 1 && text_.plan.context == 1 && text_.plan.expert == 1) { return true; }
       return fault("plan-does-not-fit", "a list of layers is not split over tensor, context or expert ranks",
                    "leave these degrees at 1");
+    }
+    if (text_.expert_imbalance > text_.plan.expert) {
+      return fault(
+          "out-of-range",
+          fmt::format("an \"expert_imbalance\" of {:g}: the busiest of {} expert ranks gets at most {} times the "
+                      "average",
+                      text_.expert_imbalance, text_.plan.expert, text_.plan.expert),
+          "make it smaller, or \"expert\" larger");
     }
     const std::vector<std::string> reasons = contradictions(*model.transformer, text_.plan);
     for (const std::string& reason : reasons) { fault("plan-does-not-fit", reason, "change the plan or the model"); }

@@ -172,6 +172,15 @@ TEST_CASE("kernels of NCCL of which little was recorded last as measured, and a 
   CHECK(run_with(read_text(joined.text()).workload(), 1_us) == 1_us);
 }
 
+TEST_CASE("an event that ends before it begins is left out, and a note says so") {
+  KinetoText profile;
+  profile.call("cudaLaunchKernel", 0, 1, 1).kernel("gemm", 2, 5, 7, 1).call("cudaLaunchKernel", 1, 1, 2);
+  const Time without = run_with(read_text(profile.text()).workload(), 1_us);
+  const ReadTrace trace = read_text(profile.kernel("gemm", 9, -4, 7, 2).text());
+  CHECK(trace.notes("1 events that end before they begin are left out"));
+  CHECK(run_with(trace.workload(), 1_us) == without);
+}
+
 TEST_CASE("names of groups, collectives and types are understood") {
   CHECK(parallelism_of("TENSOR_MODEL_PARALLEL_GROUP") == Parallelism::tensor);
   CHECK(parallelism_of("mesh_dp") == Parallelism::data);
@@ -192,6 +201,8 @@ TEST_CASE("what is wrong with a profile is told") {
   CHECK(read_text(whole.substr(0, whole.size() - 30)).says("p.json: this profile cannot be read: at byte"));
   CHECK(read_text(R"({"schemaVersion": 1})").says("is an object with a list 'traceEvents'"));
   CHECK(read_text(R"({"traceEvents": [{"ph": "X", "ts": "soon"}]})").says("a time is 'soon'"));
+  const std::string world = R"({"distributedInfo": {"rank": 7, "world_size": 2}, "traceEvents": []})";
+  CHECK(read_text(world).says("it is of rank 7 of 2"));
   CHECK(read_text(R"({"traceEvents": []})").says("nothing that could be replayed is in this trace"));
   TraceOptions options;
   options.step = "3";

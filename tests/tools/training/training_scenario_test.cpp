@@ -221,6 +221,12 @@ TEST_CASE("plans that do not fit cluster, batch or model are refused with what t
   CHECK(
       begins(problem_of(on_dgx(2, gpt(R"({"pipeline": 16, "schedule": "interleaved"})"))), "pipeline-does-not-fit: "));
   CHECK(begins(problem_of(on_dgx(1, gpt(R"({"order": "tp-dp"})"))), "wrong-order: "));
+  CHECK(begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8, "recompute_layers": 4})"))),
+               "conflict: only full recomputation goes by layers"));
+  CHECK(begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8})", R"("expert_imbalance": 1.5,)"))),
+               "out-of-range: an \"expert_imbalance\" of 1.5: the busiest of 1 expert ranks"));
+  CHECK(begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8})", R"("costs": {"gpu_w": 100, "gpu_idle_w": 200},)"))),
+               "out-of-range: a GPU that does nothing draws more"));
 }
 
 TEST_CASE("a model that does not fit into memory is told, and refused where that is asked for") {

@@ -25,6 +25,10 @@ std::string_view short_name(std::string_view name) {
 void EventSink::take(ProfileEvent& event) {
   ++profile_.events;
   if (event.phase != "X" || !event.timed) { return; }
+  if (event.duration < 0) {
+    ++profile_.backward;
+    return;
+  }
   if (event.category == "kernel") {
     take_gpu(event, true);
   } else if (event.category == "gpu_memcpy" || event.category == "gpu_memset") {

@@ -80,6 +80,7 @@ struct GpuProfile {
   std::vector<std::string> names;
   std::vector<std::string> streams;  ///< "stream 7"
   std::uint64_t events = 0;          ///< of any kind
+  std::uint64_t backward = 0;        ///< that end before they begin, and are left out
 };
 
 /// Reads a profile event by event. Throws ScenarioError where it is no JSON or cut off, and where an event's time is no

@@ -159,6 +159,7 @@ class RankProgram {
 
 void add_rank_program(GpuProfile profile, std::uint32_t rank, std::uint32_t world, bool alone,
                       const TraceOptions& options, WorkloadDraft& draft) {
+  draft.notes.count("events that end before they begin are left out", profile.backward);
   choose_step(profile, options.step, draft);
   sort_by_launch(profile);
   RankProgram(profile, rank, world, alone, options, draft).run();

@@ -164,6 +164,9 @@ bool ProfileHandler::number(std::int64_t value) {
     case Where::distributed:
       if (key_ == "rank") { profile_.rank = static_cast<std::uint32_t>(value); }
       if (key_ == "world_size") { profile_.world = static_cast<std::uint32_t>(value); }
+      if (profile_.rank && profile_.world && *profile_.rank >= *profile_.world) {
+        return fail(fmt::format("it is of rank {} of {}", *profile_.rank, *profile_.world));
+      }
       return true;
     case Where::group_ranks:
       group_ranks_ += fmt::format("{}{}", group_ranks_.size() > 1 ? ", " : "", value);
