@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/execution/critical_path.hpp"
 #include "models/execution/processors.hpp"
 #include "sim/check.hpp"
 
@@ -33,12 +34,9 @@ Executor::Executor(Simulator& simulator, const Plan& plan, const Schedule& sched
   }
 }
 
-void Executor::at(Time when, Kind kind, std::uint32_t index) {
-  simulator_.at(when, id_, std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index);
-}
-
 void Executor::on_event(std::uint64_t what) {
   const auto index = static_cast<std::uint32_t>(what);
+  if (path_ != nullptr) { path_->happens(what, simulator_.now()); }
   switch (static_cast<Kind>(what >> 32U)) {
     case Kind::launch: launch(index); break;
     case Kind::send: send(index); break;
@@ -141,6 +139,7 @@ void Executor::begin(std::uint32_t lane) {
   if (cost.overlapped && work > Time::zero() && state.sends.count > 0) {
     ++state.unended;
     state.work_time = simulator_.now() + overhead + work;
+    if (path_ != nullptr) { path_->computes(code(Kind::work_done, lane), overhead, work); }
     at(state.work_time, Kind::work_done, lane);
   } else {
     before_sends += work;
@@ -149,6 +148,7 @@ void Executor::begin(std::uint32_t lane) {
   if (before_sends == Time::zero()) {
     send(lane);
   } else {
+    if (path_ != nullptr) { path_->computes(code(Kind::send, lane), overhead, before_sends - overhead); }
     at(state.send_time, Kind::send, lane);
   }
 }
@@ -183,7 +183,9 @@ void Executor::send(std::uint32_t lane) {
     }
     ++connections_[connection].moved;
     connections_[connection].withheld = state.unreleased;
-    network_->move(connection, wire_bytes(connection, state.bytes));
+    const Bytes bytes = wire_bytes(connection, state.bytes);
+    if (path_ != nullptr) { path_->moves(connection, bytes); }
+    network_->move(connection, bytes);
   }
   pace(lane);
   part_ended(lane);
@@ -202,6 +204,7 @@ void Executor::pace(std::uint32_t lane) {
   if (longest == Time::zero()) { return; }
   ++state.unended;
   state.pace_time = simulator_.now() + longest;
+  if (path_ != nullptr) { path_->paces(code(Kind::paced, lane), first, longest); }
   at(state.pace_time, Kind::paced, lane);
 }
 
@@ -282,6 +285,7 @@ void Executor::wake(std::uint32_t lane, std::uint32_t by) {
 }
 
 void Executor::injected(std::uint32_t connection) {
+  if (path_ != nullptr) { path_->left(connection, simulator_.now()); }
   if (plan_.connection_costs[plan_.connections[connection].cost].end == SendEnd::injected) {
     part_ended(plan_.connections[connection].source_lane);
     drain();
@@ -289,6 +293,7 @@ void Executor::injected(std::uint32_t connection) {
 }
 
 void Executor::grain_arrived(std::uint32_t connection) {
+  if (path_ != nullptr) { path_->grain_arrived(connection, simulator_.now()); }
   usable(connection);
   drain();
 }
@@ -304,6 +309,7 @@ void Executor::usable(std::uint32_t connection) {
 }
 
 void Executor::delivered(std::uint32_t connection) {
+  if (path_ != nullptr) { path_->arrived(connection, simulator_.now()); }
   ConnectionState& state = connections_[connection];
   ++state.landed;
   if (state.withheld && state.landed == state.moved) {
@@ -319,6 +325,7 @@ void Executor::delivered(std::uint32_t connection) {
 void Executor::arrive_late(std::uint32_t connection) {
   ConnectionState& state = connections_[connection];
   state.late_time = state.not_before;
+  if (path_ != nullptr) { path_->arrives_late(code(Kind::late_delivery, connection), connection); }
   at(state.late_time, Kind::late_delivery, connection);
 }
 
@@ -351,6 +358,11 @@ void Executor::inputs_complete(std::uint32_t lane) {
     if (network.cap != Bandwidth::max()) { tail = std::max(tail, transfer_time(grain, network.cap)); }
   }
   state.release_time = simulator_.now() + tail;
+  if (path_ != nullptr) {
+    const Plan::Lane& plan = plan_.lanes[lane];
+    const std::uint32_t in = plan_.in_connections[plan.first_in + state.receives.first];
+    path_->paces(code(Kind::release_sends, lane), state.sends.count > 0 ? plan.first_out + state.sends.first : in, tail);
+  }
   at(state.release_time, Kind::release_sends, lane);
 }
 
@@ -364,6 +376,7 @@ void Executor::release_sends(std::uint32_t lane) {
     message.withheld = false;
     message.late = message.moved;
     message.not_before = simulator_.now() + plan_.latency(connection);
+    if (path_ != nullptr) { path_->released(connection); }
     if (std::exchange(message.early, false)) { arrive_late(connection); }
   }
   part_ended(lane);

@@ -31,6 +31,8 @@ struct EndedPrimitive {
   std::uint32_t inputs = 0;
 };
 
+class CriticalPath;
+
 class PrimitiveListener {
  public:
   virtual ~PrimitiveListener() = default;
@@ -63,6 +65,8 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
   void run_on(Blocks& blocks) { blocks_ = &blocks; }
   void listen(ProgressListener& listener) { listener_ = &listener; }
   void record(PrimitiveListener& recorder) { recorder_ = &recorder; }
+  /// Tells it what causes what. Requires a network, and no Repetition.
+  void trace(CriticalPath& path) { path_ = &path; }
 
   /// Makes every lane begin as its start in the plan says, with `launch` as its time zero. Then Simulator::run() runs
   /// the collective.
@@ -187,7 +191,10 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
   static bool waits_for_slot(const LaneState& lane, std::uint32_t port);
   static Time local_work(const LaneState& state, const AgentCost& cost);
   Bytes wire_bytes(std::uint32_t connection, Bytes payload) const;
-  void at(Time when, Kind kind, std::uint32_t index);
+  static std::uint64_t code(Kind kind, std::uint32_t index) {
+    return std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index;
+  }
+  void at(Time when, Kind kind, std::uint32_t index) { simulator_.at(when, id_, code(kind, index)); }
   std::string why_not_started(std::uint32_t lane) const;
 
   Simulator& simulator_;
@@ -199,6 +206,7 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
   Blocks* blocks_ = nullptr;
   ProgressListener* listener_ = nullptr;
   PrimitiveListener* recorder_ = nullptr;
+  CriticalPath* path_ = nullptr;
   std::vector<LaneState> lanes_;
   std::vector<ConnectionState> connections_;
   std::vector<std::uint32_t> ready_;  // lanes to begin

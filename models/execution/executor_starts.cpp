@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "models/execution/critical_path.hpp"
 #include "models/execution/executor.hpp"
 
 namespace athanor {
@@ -16,7 +17,9 @@ void Executor::start(Time launch) {
 
 void Executor::launch_at(Time when, std::uint32_t start) {
   ++pending_launches_;
-  at(std::max(when, launch_ + plan_.starts[start].begin), Kind::launch, start);
+  const Time then = std::max(when, launch_ + plan_.starts[start].begin);
+  if (path_ != nullptr) { path_->starts(code(Kind::launch, start), then - simulator_.now()); }
+  at(then, Kind::launch, start);
 }
 
 void Executor::launch(std::uint32_t start) {
@@ -37,6 +40,7 @@ void Executor::launch(std::uint32_t start) {
 }
 
 void Executor::lane_ended(std::uint32_t lane) {
+  if (path_ != nullptr) { path_->lane_ended(); }
   lanes_[lane].phase = Phase::ended;
   ends_[lane] = finish_ = simulator_.now();
   --running_lanes_;

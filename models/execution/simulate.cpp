@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/execution/critical_path.hpp"
 #include "models/execution/executor.hpp"
 #include "models/execution/plan_network.hpp"
 #include "models/execution/rendezvous.hpp"
@@ -104,13 +105,17 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   Network& top = rendezvous ? static_cast<Network&>(*rendezvous) : network.network();
   executor.connect(top);
   std::optional<Repetition> repetition;
-  const bool watched = options.timeline != nullptr || options.listener != nullptr;
+  const bool watched = options.timeline != nullptr || options.listener != nullptr || options.path != nullptr;
   if (options.repeat_loops && !packets && !watched) { repetition.emplace(simulator, executor, top, plan); }
   std::optional<TimelineRecorder> recorder;
   if (options.timeline != nullptr) {
     executor.record(recorder.emplace(*options.timeline, plan, schedule, options.timeline_offset));
   } else if (options.listener != nullptr) {
     executor.record(*options.listener);
+  }
+  if (options.path != nullptr) {
+    options.path->follow(plan, *cluster.fabric);
+    executor.trace(*options.path);
   }
   executor.start(Time::zero());
   simulator.run();

@@ -11,6 +11,7 @@
 
 namespace athanor {
 
+class CriticalPath;
 class PrimitiveListener;
 class Timeline;
 
@@ -33,6 +34,7 @@ struct SimulationOptions {
   Timeline* timeline = nullptr;   ///< draws what is simulated, every loop of it; nullptr: nothing
   Time timeline_offset;           ///< of the drawing: what happens before the schedule starts
   PrimitiveListener* listener = nullptr;  ///< told of every primitive, of every loop; where nothing is drawn
+  CriticalPath* path = nullptr;           ///< follows every loop; means nothing where agents share a machine
   SideJobs jobs = {};                     ///< that the schedule holds; means nothing where agents share a machine
 };
 

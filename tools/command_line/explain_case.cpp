@@ -90,13 +90,17 @@ std::vector<std::string> work_of(const RunRequest& request, const Candidate& can
   return work;
 }
 
-/// Listens to the candidate once more, and tells its phases and what was sent when. Nothing where nobody could listen.
-void explain_phases(const Candidate& candidate, SimulationOptions options, Explanation& explanation) {
+/// Listens to the candidate once more, and tells its critical path, its phases and what was sent when. Nothing where
+/// nobody could listen.
+void explain_course(const Candidate& candidate, SimulationOptions options, Explanation& explanation) {
   constexpr std::size_t kParts = 360;
   PipelinePhases listener;
   options.timeline = nullptr;
   options.listener = &listener;
+  CriticalPath path;
+  options.path = &path;
   const RunResult result = candidate.run(options);
+  if (path.shares().total() == result.simulated.time) { explanation.path = path.shares(); }
   if (listener.draining() == Time::zero()) { return; }
   ExplainedPhases phases;
   phases.launch = candidate.launch();
@@ -157,7 +161,7 @@ Explanation explain(const Scenario& scenario, const Case& scenario_case, Bytes s
   sort_by_time(explanation.candidates);
   explanation.work = work_of(request, choice.candidate);
   if (request.nccl) { explain_nccl(request, explanation); }
-  explain_phases(choice.candidate, options, explanation);
+  explain_course(choice.candidate, options, explanation);
   if (timeline != nullptr) {
     options.timeline = timeline;
     const RunRequest drawn = scenario_case.request(size, options);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/report/link_table.hpp"
+#include "tools/report/path_table.hpp"
 
 namespace athanor {
 
@@ -132,6 +133,7 @@ std::string to_text(const Explanation& explanation) {
       "limit\n  {}; the busiest link is busy {:.0f} % of the time\n  the hardware allows {} ({}), {} of the time\n",
       explanation.limited_by, explanation.busiest_link, time_text(explanation.bound), explanation.bound_by,
       percent(explanation.bound, explanation.time));
+  if (explanation.path) { text += path_lines(*explanation.path, explanation.time); }
   text += link_lines(explanation.links);
   text += change_lines(explanation.changes, explanation.time);
   return text + list_lines("notes", explanation.notes);
@@ -185,6 +187,7 @@ nlohmann::json to_json(const Explanation& explanation) {
           {"channels", explanation.channels},
           {"ways", ways},
           {"sending", explanation.sending},
+          {"critical_path", explanation.path ? path_json(*explanation.path) : nlohmann::json()},
           {"phases_us", explanation.phases ? json_of(*explanation.phases) : nlohmann::json()},
           {"limited_by", explanation.limited_by},
           {"busiest_link_percent", explanation.busiest_link},

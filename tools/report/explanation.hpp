@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "models/execution/link_use.hpp"
+#include "models/execution/critical_path.hpp"
 #include "sim/time.hpp"
 #include "tools/report/explained_change.hpp"
 #include "tools/report/table.hpp"
@@ -57,6 +58,7 @@ struct Explanation {
   std::vector<std::string> work;          ///< channels, chunks, slices, threads, in words
   std::vector<std::string> channels;      ///< the way of each through a node, one line each
   std::vector<ExplainedWay> ways;         ///< the same for programs; none of those that know no way
+  std::optional<PathShares> path;         ///< of the schedule, without launch and host; none where nobody could follow it
   std::optional<ExplainedPhases> phases;  ///< none at levels where nobody listens
   std::vector<double> sending;      ///< share of the bytes that left in each equal part of fill, steady state and drain
   std::string limited_by;           ///< as in result tables
@@ -72,7 +74,7 @@ struct Explanation {
 /// For people, of at most 120 columns. Ends with a line feed.
 std::string to_text(const Explanation& explanation);
 /// {"case", "collective", "library", "candidates": [{"algorithm", "protocol", "predicted_us", "simulated_us",
-/// "obstacle", "chosen"}], "chosen": {...}, "reasons", "work", "channels", "phases_us", "sending",
+/// "obstacle", "chosen"}], "chosen": {...}, "reasons", "work", "channels", "critical_path", "phases_us", "sending",
 /// "ways", "limited_by", "busiest_link_percent", "links" (links_json()), "bound_us", "bound_by", "changes", "notes"};
 /// what is unknown is null.
 nlohmann::json to_json(const Explanation& explanation);

@@ -1,0 +1,142 @@
+#include "models/execution/critical_path.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/check.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Uses = std::vector<NetworkPlan::Use>;
+
+/// The links of one queue pair.
+std::pair<Uses::const_iterator, Uses::const_iterator> links_of(const NetworkPlan& network, std::size_t pair) {
+  const NetworkPlan::Connection& connection = network.connections[pair];
+  const auto first = network.uses.begin() + connection.first_use;
+  return {first, first + connection.uses};
+}
+
+/// What all queue pairs of a connection take together where nobody else uses their links; max: nothing limits them.
+Bandwidth rate_alone(const Plan& plan, std::uint32_t connection) {
+  const std::size_t first = std::size_t{connection} * plan.queue_pairs;
+  std::map<std::uint32_t, std::int64_t> pairs_on;  // by link
+  for (std::size_t pair = first; pair < first + plan.queue_pairs; ++pair) {
+    const auto [begin, end] = links_of(plan.network, pair);
+    std::for_each(begin, end, [&](const NetworkPlan::Use& use) { ++pairs_on[use.link]; });
+  }
+  Bandwidth sum;
+  for (std::size_t pair = first; pair < first + plan.queue_pairs; ++pair) {
+    Bandwidth rate = plan.network.connections[pair].cap;
+    const auto [begin, end] = links_of(plan.network, pair);
+    std::for_each(begin, end, [&](const NetworkPlan::Use& use) {
+      rate = std::min(rate, plan.network.links[use.link].rate / pairs_on[use.link]);
+    });
+    if (rate == Bandwidth::max()) { return rate; }
+    sum += rate;
+  }
+  return sum;
+}
+
+bool crosses_network(const Plan& plan, const Fabric& fabric, std::uint32_t connection) {
+  const auto [begin, end] = links_of(plan.network, std::size_t{connection} * plan.queue_pairs);
+  return std::any_of(begin, end, [&](const NetworkPlan::Use& use) {
+    return fabric.link(plan.links[use.link]).kind == LinkKind::network;
+  });
+}
+
+}  // namespace
+
+void CriticalPath::follow(const Plan& plan, const Fabric& fabric) {
+  *this = {};
+  plan_ = &plan;
+  queues_.assign(plan.connections.size(), {});
+  for (std::uint32_t connection = 0; connection < plan.connections.size(); ++connection) {
+    rates_.push_back(rate_alone(plan, connection));
+    is_between_.push_back(crosses_network(plan, fabric, connection));
+  }
+}
+
+void CriticalPath::computes(std::uint64_t what, Time overhead, Time work) {
+  PathShares& planned = plan_for(what);
+  planned.overhead += overhead;
+  planned.work += work;
+}
+
+void CriticalPath::arrives_late(std::uint64_t what, std::uint32_t connection) {
+  PathShares& planned = pending_[what] = released_.at(connection);
+  PathShares::Way& taken = way(planned, connection);
+  taken.latency += plan_->latency(connection);
+  ++taken.messages;
+}
+
+void CriticalPath::happens(std::uint64_t what, Time now) {
+  const auto found = pending_.find(what);
+  require(found != pending_.end(), "event {} of the executor has a cause", what);
+  present_ = found->second;
+  pending_.erase(found);
+  require(present_.total() == now, "the shares of a critical path add up to {} ps at {} ps", present_.total().count(),
+          now.count());
+}
+
+Time CriticalPath::alone(std::uint32_t connection, Bytes bytes) const {
+  return rates_[connection] == Bandwidth::max() ? Time::zero() : transfer_time(bytes, rates_[connection]);
+}
+
+PathShares CriticalPath::passed(const PathShares& begun, std::uint32_t connection, Time now, Time latency,
+                                Time transfer) const {
+  PathShares shares = begun;
+  const Time all = now - begun.total();
+  PathShares::Way& taken = way(shares, connection);
+  const Time late = std::min(all, latency);
+  const Time moving = std::min(all - late, transfer);
+  taken.latency += late;
+  taken.transfer += moving;
+  taken.waiting += all - late - moving;
+  return shares;
+}
+
+void CriticalPath::moves(std::uint32_t connection, Bytes wire_bytes) {
+  queues_[connection].messages.push_back({present_, {}, wire_bytes, false, false});
+}
+
+void CriticalPath::leave(std::uint32_t connection, Message& message, Time now) {
+  Queue& queue = queues_[connection];
+  if (queue.gone.total() > message.begun.total()) { message.begun = queue.gone; }
+  message.gone = passed(message.begun, connection, now, Time::zero(), alone(connection, message.bytes));
+  message.left = true;
+  queue.gone = message.gone;
+}
+
+void CriticalPath::left(std::uint32_t connection, Time now) {
+  std::vector<Message>& messages = queues_[connection].messages;
+  const auto next = std::find_if(messages.begin(), messages.end(), [](const Message& each) { return !each.left; });
+  require(next != messages.end(), "what leaves on connection {} was sent", connection);
+  leave(connection, *next, now);
+  present_ = next->gone;
+}
+
+void CriticalPath::grain_arrived(std::uint32_t connection, Time now) {
+  Queue& queue = queues_[connection];
+  const auto next = std::find_if(queue.messages.begin(), queue.messages.end(), [](const auto& each) { return !each.told; });
+  require(next != queue.messages.end(), "a grain on connection {} is of a message", connection);
+  next->told = true;
+  const bool behind = !next->left && queue.gone.total() > next->begun.total();
+  const NetworkPlan::Connection& network = plan_->one_of(connection);
+  present_ = passed(behind ? queue.gone : next->begun, connection, now, plan_->latency(connection),
+                    alone(connection, network.grain * plan_->queue_pairs));
+  ++way(present_, connection).messages;
+}
+
+void CriticalPath::arrived(std::uint32_t connection, Time now) {
+  std::vector<Message>& messages = queues_[connection].messages;
+  require(!messages.empty(), "what arrives on connection {} was sent", connection);
+  Message& message = messages.front();
+  require(message.left, "what arrives on connection {} had left", connection);
+  present_ = passed(message.gone, connection, now, plan_->latency(connection), Time::zero());
+  ++way(present_, connection).messages;
+  messages.erase(messages.begin());
+}
+
+}  // namespace athanor
