@@ -93,7 +93,7 @@ PathShares CriticalPath::passed(const PathShares& begun, std::uint32_t connectio
   const Time moving = std::min(all - late, transfer);
   taken.latency += late;
   taken.transfer += moving;
-  taken.waiting += all - late - moving;
+  taken.sharing += all - late - moving;
   return shares;
 }
 
@@ -105,6 +105,7 @@ void CriticalPath::leave(std::uint32_t connection, Message& message, Time now) {
   Queue& queue = queues_[connection];
   if (queue.gone.total() > message.begun.total()) { message.begun = queue.gone; }
   message.gone = passed(message.begun, connection, now, Time::zero(), alone(connection, message.bytes));
+  ++way(message.gone, connection).messages;
   message.left = true;
   queue.gone = message.gone;
 }
@@ -119,14 +120,15 @@ void CriticalPath::left(std::uint32_t connection, Time now) {
 
 void CriticalPath::grain_arrived(std::uint32_t connection, Time now) {
   Queue& queue = queues_[connection];
-  const auto next = std::find_if(queue.messages.begin(), queue.messages.end(), [](const auto& each) { return !each.told; });
+  const auto next =
+      std::find_if(queue.messages.begin(), queue.messages.end(), [](const auto& each) { return !each.told; });
   require(next != queue.messages.end(), "a grain on connection {} is of a message", connection);
   next->told = true;
   const bool behind = !next->left && queue.gone.total() > next->begun.total();
   const NetworkPlan::Connection& network = plan_->one_of(connection);
   present_ = passed(behind ? queue.gone : next->begun, connection, now, plan_->latency(connection),
                     alone(connection, network.grain * plan_->queue_pairs));
-  ++way(present_, connection).messages;
+  if (!next->left) { ++way(present_, connection).messages; }
 }
 
 void CriticalPath::arrived(std::uint32_t connection, Time now) {
@@ -135,7 +137,6 @@ void CriticalPath::arrived(std::uint32_t connection, Time now) {
   Message& message = messages.front();
   require(message.left, "what arrives on connection {} had left", connection);
   present_ = passed(message.gone, connection, now, plan_->latency(connection), Time::zero());
-  ++way(present_, connection).messages;
   messages.erase(messages.begin());
 }
 

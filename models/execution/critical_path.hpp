@@ -13,12 +13,12 @@ namespace athanor {
 struct PathShares {
   /// Of messages over one kind of way.
   struct Way {
-    Time latency;   ///< of links, and of software for each message
-    Time transfer;  ///< of bytes, at the rate that the connection has when it is alone
-    Time waiting;   ///< what moving bytes took beyond that: links shared with others, queues, handshakes
-    std::uint64_t messages = 0;
+    Time latency;                ///< of links, and of software for each message
+    Time transfer;               ///< of bytes, at the rate that the connection has when it is alone
+    Time sharing;                ///< what moving bytes took beyond that: links shared with others, queues, handshakes
+    std::uint64_t messages = 0;  ///< whose bytes are on the path
 
-    Time total() const { return latency + transfer + waiting; }
+    Time total() const { return latency + transfer + sharing; }
   };
   Time start;     ///< until lanes could begin
   Time overhead;  ///< of software, for each primitive
@@ -43,7 +43,9 @@ class CriticalPath {
   void starts(std::uint64_t what, Time after) { plan_for(what).start += after; }
   void computes(std::uint64_t what, Time overhead, Time work);
   /// The sender itself is busy with bytes for a connection.
-  void paces(std::uint64_t what, std::uint32_t connection, Time time) { way(plan_for(what), connection).transfer += time; }
+  void paces(std::uint64_t what, std::uint32_t connection, Time time) {
+    way(plan_for(what), connection).transfer += time;
+  }
   /// A message that was released earlier is there one latency later.
   void arrives_late(std::uint64_t what, std::uint32_t connection);
 
@@ -82,7 +84,7 @@ class CriticalPath {
     return is_between_[connection] ? shares.between : shares.within;
   }
   Time alone(std::uint32_t connection, Bytes bytes) const;
-  /// What has passed since `begun`: at most so much of the first two, and waiting.
+  /// What has passed since `begun`: at most so much of the first two, and sharing.
   PathShares passed(const PathShares& begun, std::uint32_t connection, Time now, Time latency, Time transfer) const;
   void leave(std::uint32_t connection, Message& message, Time now);
 

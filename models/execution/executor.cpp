@@ -361,7 +361,8 @@ void Executor::inputs_complete(std::uint32_t lane) {
   if (path_ != nullptr) {
     const Plan::Lane& plan = plan_.lanes[lane];
     const std::uint32_t in = plan_.in_connections[plan.first_in + state.receives.first];
-    path_->paces(code(Kind::release_sends, lane), state.sends.count > 0 ? plan.first_out + state.sends.first : in, tail);
+    path_->paces(code(Kind::release_sends, lane), state.sends.count > 0 ? plan.first_out + state.sends.first : in,
+                 tail);
   }
   at(state.release_time, Kind::release_sends, lane);
 }

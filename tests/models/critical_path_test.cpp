@@ -41,7 +41,7 @@ TEST_CASE("the critical path of an uncontended ring is 2 (P - 1) latencies and 2
     CHECK(ring.shares.between.latency == kAlpha * steps);
     CHECK(ring.shares.between.transfer == transfer_time(Bytes{40'000}, kRate) * steps);
     CHECK(ring.shares.between.messages == static_cast<std::uint64_t>(steps));
-    CHECK(ring.shares.between.waiting == Time::zero());
+    CHECK(ring.shares.between.sharing == Time::zero());
     CHECK(ring.shares.within.total() == Time::zero());
     CHECK(ring.shares.total() == ring.time);
   }
@@ -53,7 +53,7 @@ TEST_CASE("P - 1 messages into one link: the last byte waits for those of the ot
   const Time one = transfer_time(Bytes{40'000}, kRate);
   CHECK(gather.shares.between.latency == kAlpha);
   CHECK(gather.shares.between.transfer == one);
-  CHECK(gather.shares.between.waiting == one * (ranks - 2));
+  CHECK(gather.shares.between.sharing == one * (ranks - 2));
   CHECK(gather.shares.total() == gather.time);
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("a broadcast in chunks waits for the root's own sends, which are trans
   CHECK(time == step * (7 + 2));
   CHECK(path.shares().total() == time);
   CHECK(path.shares().between.transfer == transfer_time(Bytes{40'000}, kRate) * 9);
-  CHECK(path.shares().between.waiting == Time::zero());
+  CHECK(path.shares().between.sharing == Time::zero());
 }
 
 TEST_CASE("every algorithm's critical path adds up to its time, with and without classes, at every level") {

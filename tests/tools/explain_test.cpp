@@ -61,11 +61,11 @@ TEST_CASE("the critical path of a ring is its latencies and transfers, and they 
   CHECK(path["between_nodes"]["messages"] == 14);
   CHECK(path["between_nodes"]["latency_us"].get<double>() == doctest::Approx(14.0));
   CHECK(path["between_nodes"]["transfer_us"].get<double>() == doctest::Approx(14 * 4 * 1048576 / 8 / 10e3));
-  CHECK(path["between_nodes"]["waiting_us"] == 0);
+  CHECK(path["between_nodes"]["sharing_us"] == 0);
   CHECK(path["within_nodes"]["messages"] == 0);
   const Ran ran = athanor_run({"explain", folder.write("s.json", kChoice), "--size", "4MiB"});
   CHECK(ran.says("critical path, 14 messages between nodes\n"));
-  CHECK(ran.says("  latency                  -         14.00       1.9\n"));
+  CHECK(ran.says("  latency                    -         14.00       1.9\n"));
 }
 
 TEST_CASE("explain lists every candidate by its time, the chosen one first, and why others cannot run") {

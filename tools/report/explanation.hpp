@@ -7,8 +7,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "models/execution/link_use.hpp"
 #include "models/execution/critical_path.hpp"
+#include "models/execution/link_use.hpp"
 #include "sim/time.hpp"
 #include "tools/report/explained_change.hpp"
 #include "tools/report/table.hpp"
@@ -54,11 +54,11 @@ struct Explanation {
   std::string algorithm;
   std::string protocol;
   Time time;
-  std::vector<std::string> reasons;       ///< sentences
-  std::vector<std::string> work;          ///< channels, chunks, slices, threads, in words
-  std::vector<std::string> channels;      ///< the way of each through a node, one line each
-  std::vector<ExplainedWay> ways;         ///< the same for programs; none of those that know no way
-  std::optional<PathShares> path;         ///< of the schedule, without launch and host; none where nobody could follow it
+  std::vector<std::string> reasons;   ///< sentences
+  std::vector<std::string> work;      ///< channels, chunks, slices, threads, in words
+  std::vector<std::string> channels;  ///< the way of each through a node, one line each
+  std::vector<ExplainedWay> ways;     ///< the same for programs; none of those that know no way
+  std::optional<PathShares> path;     ///< of the schedule, without launch and host; none where nobody could follow it
   std::optional<ExplainedPhases> phases;  ///< none at levels where nobody listens
   std::vector<double> sending;      ///< share of the bytes that left in each equal part of fill, steady state and drain
   std::string limited_by;           ///< as in result tables

@@ -15,14 +15,16 @@ std::string messages(std::uint64_t count, const char* where) {
   return count == 0 ? "" : fmt::format(", {} message{} {}", count, count == 1 ? "" : "s", where);
 }
 
-std::string cell(Time time) { return time == Time::zero() ? fmt::format("{:>14}", "-") : fitted(microseconds(time), 14); }
+std::string cell(Time time) {
+  return time == Time::zero() ? fmt::format("{:>14}", "-") : fitted(microseconds(time), 14);
+}
 
 double percent(Time part, Time whole) { return 100 * microseconds(part) / microseconds(whole); }
 
 nlohmann::json json_of(const PathShares::Way& way) {
   return {{"latency_us", microseconds(way.latency)},
           {"transfer_us", microseconds(way.transfer)},
-          {"waiting_us", microseconds(way.waiting)},
+          {"sharing_us", microseconds(way.sharing)},
           {"messages", way.messages}};
 }
 
@@ -32,14 +34,14 @@ std::string path_lines(const PathShares& path, Time time) {
   require(time >= path.total(), "a critical path of {} ps in {} ps", path.total().count(), time.count());
   const auto line = [&](const char* what, Time within, Time between) {
     if (within + between == Time::zero()) { return std::string(); }
-    return fmt::format("  {:<12}{}{}{:>10.1f}\n", what, cell(within), cell(between), percent(within + between, time));
+    return fmt::format("  {:<14}{}{}{:>10.1f}\n", what, cell(within), cell(between), percent(within + between, time));
   };
-  std::string lines = fmt::format("critical path{}{}\n  {:<12}{:>14}{:>14}{:>10}\n",
-                                  messages(path.within.messages, "within nodes"),
-                                  messages(path.between.messages, "between nodes"), "", "within (us)", "between (us)", "%");
+  std::string lines =
+      fmt::format("critical path{}{}\n  {:<14}{:>14}{:>14}{:>10}\n", messages(path.within.messages, "within nodes"),
+                  messages(path.between.messages, "between nodes"), "", "within (us)", "between (us)", "%");
   lines += line("latency", path.within.latency, path.between.latency);
   lines += line("transfers", path.within.transfer, path.between.transfer);
-  lines += line("waiting", path.within.waiting, path.between.waiting);
+  lines += line("sharing links", path.within.sharing, path.between.sharing);
   lines += line("software", path.overhead, Time::zero());
   lines += line("reducing", path.work, Time::zero());
   return lines + line("launch, host", time - path.total() + path.start, Time::zero());

@@ -8,12 +8,12 @@
 
 namespace athanor {
 
-/// The critical path for people: latency, transfers and waiting within nodes and between them, software, reducing, and
-/// their shares of `time`. Each line ends in '\n'. `time`: of the whole collective; what the path lacks of it is
-/// launching and the host. Requires time >= path.total().
+/// The critical path for people: latency, transfers and sharing of links within nodes and between them, software,
+/// reducing, and their shares of `time`. Each line ends in '\n'. `time`: of the whole collective; what the path lacks
+/// of it is launching and the host. Requires time >= path.total().
 std::string path_lines(const PathShares& path, Time time);
 
-/// {"within_nodes": {"latency_us", "transfer_us", "waiting_us", "messages"}, "between_nodes": {...}, "start_us",
+/// {"within_nodes": {"latency_us", "transfer_us", "sharing_us", "messages"}, "between_nodes": {...}, "start_us",
 /// "overhead_us", "work_us"}.
 nlohmann::json path_json(const PathShares& path);
 
