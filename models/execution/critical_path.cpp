@@ -64,6 +64,12 @@ void CriticalPath::computes(std::uint64_t what, Time overhead, Time work) {
   planned.work += work;
 }
 
+void CriticalPath::sends(std::uint64_t what, std::uint32_t connection, Time time) {
+  PathShares::Way& taken = way(plan_for(what), connection);
+  taken.transfer += time;
+  ++taken.messages;
+}
+
 void CriticalPath::arrives_late(std::uint64_t what, std::uint32_t connection) {
   PathShares& planned = pending_[what] = released_.at(connection);
   PathShares::Way& taken = way(planned, connection);

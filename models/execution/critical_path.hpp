@@ -42,8 +42,10 @@ class CriticalPath {
   /// The effect of the present event that will come about as event `what` of the executor, after so much.
   void starts(std::uint64_t what, Time after) { plan_for(what).start += after; }
   void computes(std::uint64_t what, Time overhead, Time work);
-  /// The sender itself is busy with bytes for a connection.
-  void paces(std::uint64_t what, std::uint32_t connection, Time time) {
+  /// The sender itself is busy with a message for a connection.
+  void sends(std::uint64_t what, std::uint32_t connection, Time time);
+  /// The last grain of what a primitive received passes through it.
+  void passes(std::uint64_t what, std::uint32_t connection, Time time) {
     way(plan_for(what), connection).transfer += time;
   }
   /// A message that was released earlier is there one latency later.

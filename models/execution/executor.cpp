@@ -204,7 +204,7 @@ void Executor::pace(std::uint32_t lane) {
   if (longest == Time::zero()) { return; }
   ++state.unended;
   state.pace_time = simulator_.now() + longest;
-  if (path_ != nullptr) { path_->paces(code(Kind::paced, lane), first, longest); }
+  if (path_ != nullptr) { path_->sends(code(Kind::paced, lane), first, longest); }
   at(state.pace_time, Kind::paced, lane);
 }
 
@@ -361,8 +361,8 @@ void Executor::inputs_complete(std::uint32_t lane) {
   if (path_ != nullptr) {
     const Plan::Lane& plan = plan_.lanes[lane];
     const std::uint32_t in = plan_.in_connections[plan.first_in + state.receives.first];
-    path_->paces(code(Kind::release_sends, lane), state.sends.count > 0 ? plan.first_out + state.sends.first : in,
-                 tail);
+    path_->passes(code(Kind::release_sends, lane), state.sends.count > 0 ? plan.first_out + state.sends.first : in,
+                  tail);
   }
   at(state.release_time, Kind::release_sends, lane);
 }
