@@ -28,6 +28,7 @@ from matplotlib.lines import Line2D  # noqa: E402
 from matplotlib.patches import FancyArrowPatch  # noqa: E402
 
 import axes  # noqa: E402
+import node_inside  # noqa: E402
 import pictures  # noqa: E402
 import topology  # noqa: E402
 import topology_use  # noqa: E402
@@ -36,7 +37,6 @@ TO_HOST = "#AAAAAA"
 GLOBAL = axes.PALETTE[1]
 BOXES = ("torus", "mesh", "full_mesh", "hyperx")
 MOST_LABELS = 130
-INSIDE = {"gpu": "GPU", "nvswitch": "NVSw", "pcie_switch": "PCIe", "cpu": "CPU", "nic": "NIC"}  # what stands in a square
 
 
 class Cable:
@@ -110,21 +110,23 @@ def draw_cables(panel, drawing, cables):
 
 def draw_devices(panel, drawing, inside=None):
     """`inside`: colours of devices whose inside is not drawn."""
+    if within_node(drawing):
+        node_inside.draw_devices(panel, drawing)
+        return
     switches, endpoints = drawing.switches, drawing.endpoints
     forward = not switches  # endpoints that pass traffic on are as large as switches
-    large = 520 if within_node(drawing) else 150
-    for devices, marker, size in ((switches, "s", large), (endpoints, "o", large if forward or large > 150 else 34)):
+    for devices, marker, size in ((switches, "s", 150), (endpoints, "o", 150 if forward else 34)):
         if devices:
             edge = "#222222" if devices is switches or forward else "#777777"
             faces = [(inside or {}).get(device, "white") for device in devices]
             panel.scatter(*zip(*(drawing.places[device] for device in devices)), s=size, marker=marker, facecolors=faces,
                           edgecolors=edge, linewidths=1.0, zorder=3)
-    labelled = drawing.devices if within_node(drawing) else switches if switches else endpoints
+    labelled = switches if switches else endpoints
     if len(labelled) > MOST_LABELS:
         return
     for number, device in enumerate(labelled):
         x, y = drawing.places[device]
-        panel.text(x, y, label(drawing, device, number), fontsize=6.5, ha="center", va="center", zorder=4, linespacing=1.05)
+        panel.text(x, y, label(drawing, device, number), fontsize=6.5, ha="center", va="center_baseline", zorder=4)
 
 
 def within_node(drawing):
@@ -132,12 +134,8 @@ def within_node(drawing):
 
 
 def label(drawing, device, number):
-    """The device's own number; the inside of a node has kinds, too."""
+    """The device's own number."""
     digits = "".join(character for character in device if character.isdigit())
-    if "/" in device:
-        own = device.split("/")[-1]
-        kind = own.rstrip("0123456789")
-        return f"{INSIDE.get(kind, kind)}\n{own[len(kind):]}"
     if not digits:
         return device
     return digits if drawing.switches or not drawing.kind else str(number)
@@ -149,6 +147,8 @@ def counted(number, thing):
 
 
 def explanation(drawing):
+    if within_node(drawing):
+        return f"{node_inside.counted(drawing.devices)}."
     hosts = collections.Counter("node" if device.startswith("node") else drawing.kinds[device]
                                 for device in drawing.endpoints)
     words = [counted(count, kind) for kind, count in hosts.items()]

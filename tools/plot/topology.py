@@ -217,7 +217,7 @@ def place_layers(drawing):
     """Each device above the middle of what it is joined to, as far as that goes in even distances."""
     found = layers(drawing)
     widest = max(len(devices) for devices in found.values())
-    width = max(widest * (0.6 if "/" in drawing.devices[0] else 0.42), 3.0)
+    width = max(widest * (0.6 if "/" in drawing.devices[0] and widest <= 16 else 0.42), 3.0)
     for height in sorted(found):
         devices = sorted(found[height], key=lambda device: below(drawing, device))
         for number, device in enumerate(devices):

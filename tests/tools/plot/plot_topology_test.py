@@ -97,6 +97,16 @@ class Places(unittest.TestCase):
 
 
 class Pictures(unittest.TestCase):
+    def test_of_a_wide_node_rows_have_captions_and_what_there_is_little_of_names(self):
+        def node(gpus):
+            names = [f"node0/gpu{n}" for n in range(gpus)] + ["node0/nvswitch0"]
+            return draw(fabric(names, [(n, gpus) for n in range(gpus)], range(gpus)), ".svg")[2].decode()
+        self.assertEqual(node(8).count("8 GPUs"), 1)  # above the picture
+        self.assertEqual(node(72).count("72 GPUs"), 2)
+        self.assertIn("72 GPUs, 1 NVSwitch.", node(72))
+        for words, small, large in ((">NVSw<", 1, 1), (">GPU<", 8, 0)):
+            self.assertEqual((node(8).count(words), node(72).count(words)), (small, large))
+
     def test_the_picture_says_what_it_counts(self):
         self.assertIn(b"6 hosts, 6 switches, 6 cables between switches.", draw(SAMPLES["dragonfly"], ".svg")[2])
         self.assertIn(b"12 hosts, 17 cables.", draw(SAMPLES["mesh"], ".svg")[2])
