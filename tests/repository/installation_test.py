@@ -84,6 +84,7 @@ class Installation(unittest.TestCase):
                               picture, ATHANOR_PYTHON=interpreter.with_module("matplotlib"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(picture.exists())
+        self.assertEqual(list(self.prefix.rglob("__pycache__")), [], "an installation stays as it was installed")
 
 
 if __name__ == "__main__":

@@ -42,7 +42,8 @@ std::string picture_at(const std::string& path) {
 
 void draw_file(const Invocation& invocation, const Streams& streams, const std::string& script, const std::string& file,
                const std::vector<std::string>& words, const std::string& what) {
-  std::vector<std::string> command{python_with("matplotlib"), plotting_script(invocation.library, script), file};
+  // -B: no byte code beside the scripts, which in an installation would outlive the package that they belong to.
+  std::vector<std::string> command{python_with("matplotlib"), "-B", plotting_script(invocation.library, script), file};
   command.insert(command.end(), words.begin(), words.end());
   const Finished finished = run_process(command);
   streams.out(finished.out);
