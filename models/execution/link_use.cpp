@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ std::string network_suffix(const Fabric& fabric, LinkId link) {
   for (const VertexId end : {fabric.source(link), fabric.target(link)}) {
     if (fabric.vertex(end).network == 0 || fabric.vertex(end).node != kNoNode) { continue; }
     const std::string name = fabric.name(end);
-    return ", " + name.substr(0, name.find('/'));
+    return fmt::format(", {}", std::string_view(name).substr(0, name.find('/')));
   }
   return fmt::format(", network {}", fabric.link(link).network);
 }

@@ -39,7 +39,7 @@ boost::program_options::options_description explain_options() {
   add("timeline", options::value<std::string>()->value_name("FILE"),
       "what happened when, as Chrome trace events (opens in Perfetto)");
   add("picture", options::value<std::string>()->value_name("FILE"),
-      "draws it: the candidates, the pipeline and the channels (.svg, .png or .pdf)");
+      "draws it: the candidates, the pipeline, links and channels (.svg, .png or .pdf)");
   add("no-classes", "simulates every agent instead of one of each class (same result, slower)");
   return described;
 }

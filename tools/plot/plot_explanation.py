@@ -4,8 +4,8 @@
     plot_explanation.py EXPLANATION.json --output PICTURE.svg|.png|.pdf
 
 Above, every candidate's time, and NCCL's own prediction where there is one; in the middle, what leaves the senders over
-time, from launch over fill and steady state to drain; below, the way of each channel through a node. Prints the
-picture's path. Exit status: 0, 2 for a wrong command line, 4 for a file that cannot be read, drawn or written.
+time, from launch over fill and steady state to drain; below, how busy links were, and the way of each channel through a
+node. Prints the picture's path. Exit status: 0, 2 for a wrong command line, 4 for a file that cannot be read, drawn or written.
 """
 
 import argparse
@@ -30,6 +30,7 @@ import pictures  # noqa: E402
 
 PHASES = [("launch", "launch", "#BBBBBB"), ("fill", "fill", "#F3D9A4"), ("steady", "steady state", "#BFE3D0"),
           ("drain", "drain", "#F3D9A4"), ("host", "host", "#BBBBBB")]
+MOST_CLASSES = 12  # of links, the busiest ones
 MOST_WAYS = 16  # more than that cannot be told apart
 NARROW = 0.07  # of the time: a phase without room for its name
 
@@ -92,6 +93,26 @@ def draw_pipeline(panel, explanation):
     panel.set_ylabel("bytes leaving\ntheir senders")
 
 
+def used_links(explanation):
+    return [each for each in explanation.get("links", []) if each["used"] > 0][:MOST_CLASSES]
+
+
+def draw_links(panel, links):
+    """How busy each class of links was: the busiest of it, and all on average."""
+    rows = range(len(links))
+    panel.barh(rows, [each["most_percent"] for each in links], height=0.62, color="#A9C7DD", zorder=2, label="the busiest")
+    panel.barh(rows, [each["mean_percent"] for each in links], height=0.62, color=axes.PALETTE[0], zorder=3, label="all, on average")
+    for row, each in enumerate(links):
+        panel.annotate(f'{each["most_percent"]:.1f} %', (each["most_percent"], row), xytext=(8, 0), textcoords="offset points",
+                       va="center", fontsize=9)
+    panel.set_yticks(range(len(links)), [each["class"] for each in links])
+    panel.set_ylim(len(links) - 0.4, -0.6)
+    panel.set_xlim(0, max(110, 1.1 * links[0]["most_percent"]))
+    panel.grid(axis="y", visible=False)
+    panel.set_xlabel("share of the time in which links were busy (%)")
+    panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=8.5)
+
+
 def way_label(way):
     return str(way["first"]) if way["first"] == way["last"] else f'{way["first"]}–{way["last"]}'
 
@@ -128,6 +149,9 @@ def draw(explanation):
     heights = [0.32 * candidates + 0.7]
     if explanation["phases_us"]:
         heights.append(1.7)
+    links = used_links(explanation)
+    if links:
+        heights.append(0.24 * len(links) + 0.5)
     if ways:
         heights.append(3.2)
     figure, panels = pyplot.subplots(len(heights), 1, figsize=(9.5, sum(heights) + 0.95 * len(heights)), squeeze=False,
@@ -139,6 +163,8 @@ def draw(explanation):
     draw_candidates(left.pop(0), explanation)
     if explanation["phases_us"]:
         draw_pipeline(left.pop(0), explanation)
+    if links:
+        draw_links(left.pop(0), links)
     if ways:
         draw_ways(left.pop(0), ways)
     return figure

@@ -23,6 +23,8 @@ def explanation(**changes):
                            candidate("PAT", None)],
             "chosen": {"algorithm": "ring", "protocol": "Simple", "time_us": 20.0},
             "phases_us": {"launch": 5.0, "fill": 4.0, "steady": 8.0, "drain": 3.0, "host": 0.0},
+            "links": [{"class": "network nic->leaf", "used": 4, "mean_percent": 40.0, "most_percent": 61.5},
+                      {"class": "pcie nic->gpu", "used": 0, "mean_percent": 0.0, "most_percent": 0.0}],
             "sending": [0.1, 0.2, 0.4, 0.3], "ways": [way, {**way, "first": 2, "last": 2, "enters": None}]} | changes
 
 
@@ -46,14 +48,16 @@ class Pictures(unittest.TestCase):
     def test_the_picture_names_candidates_phases_and_channels_and_is_the_same_each_time(self):
         picture = draw(explanation(), ".svg")[2]
         self.assertEqual(picture, draw(explanation(), ".svg")[2])
-        for word in ("ring Simple", "tree Simple", "steady state", "NCCL's own prediction", "NIC 3", "GPU 2"):
+        for word in ("ring Simple", "tree Simple", "steady state", "NCCL's own prediction", "NIC 3", "GPU 2", "network nic-&gt;leaf", "61.5 %"):
             self.assertIn(word.lower(), picture.decode().lower())
         self.assertNotIn("PAT Simple", picture.decode())
+        self.assertNotIn("pcie", picture.decode())  # it carried nothing
 
     def test_what_is_not_known_is_left_out(self):
-        picture = draw(explanation(phases_us=None, sending=[], ways=[]), ".svg")[2].decode()
+        picture = draw(explanation(phases_us=None, sending=[], ways=[], links=[]), ".svg")[2].decode()
         self.assertNotIn("steady state", picture)
         self.assertNotIn("GPU", picture)
+        self.assertNotIn("busy", picture)
 
     def test_what_is_no_explanation_is_refused_without_a_traceback(self):
         for content in ({}, [], {"candidates": 3}, explanation(chosen=None)):
