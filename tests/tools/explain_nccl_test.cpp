@@ -1,4 +1,4 @@
-#include "tools/command_line/explain_nccl.hpp"
+#include "tools/command_line/explain/explain_nccl.hpp"
 
 #include <algorithm>
 #include <string>

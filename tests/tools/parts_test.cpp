@@ -2,7 +2,7 @@
 
 #include "sim/error.hpp"
 #include "tests/tools/command_line_fixture.hpp"
-#include "tools/command_line/python.hpp"
+#include "tools/command_line/plot/python.hpp"
 #include "tools/report/table.hpp"
 #include "tools/scenario/digest.hpp"
 #include "tools/scenario/measurement.hpp"

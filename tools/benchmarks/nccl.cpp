@@ -10,7 +10,7 @@
 #include "sim/error.hpp"
 #include "tools/benchmarks/memory.hpp"
 #include "tools/command_line/data_directory.hpp"
-#include "tools/command_line/explain_case.hpp"
+#include "tools/command_line/explain/explain_case.hpp"
 #include "tools/scenario/scenario.hpp"
 
 namespace athanor {

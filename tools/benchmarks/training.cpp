@@ -9,8 +9,8 @@
 #include "sim/error.hpp"
 #include "tools/benchmarks/memory.hpp"
 #include "tools/command_line/data_directory.hpp"
+#include "tools/command_line/run/run_workload.hpp"
 #include "tools/command_line/run_command_line.hpp"
-#include "tools/command_line/run_workload.hpp"
 
 namespace athanor {
 namespace {

@@ -9,8 +9,8 @@
 #include "sim/json/text.hpp"
 #include "tools/command_line/compare/add_bill.hpp"
 #include "tools/command_line/inputs_read.hpp"
-#include "tools/command_line/run_case.hpp"
-#include "tools/command_line/simulate_case.hpp"
+#include "tools/command_line/run/run_case.hpp"
+#include "tools/command_line/run/simulate_case.hpp"
 #include "tools/scenario/digest.hpp"
 #include "tools/sweep/table.hpp"
 

@@ -7,7 +7,7 @@
 #include "sim/json/text.hpp"
 #include "tools/command_line/compare/add_bill.hpp"
 #include "tools/command_line/failure.hpp"
-#include "tools/command_line/run_case.hpp"
+#include "tools/command_line/run/run_case.hpp"
 
 namespace athanor {
 

@@ -14,7 +14,7 @@
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/options.hpp"
 #include "tools/command_line/output_choice.hpp"
-#include "tools/command_line/simulate_case.hpp"
+#include "tools/command_line/run/simulate_case.hpp"
 #include "tools/command_line/sweep/conduct.hpp"
 #include "tools/report/version.hpp"
 #include "tools/scenario/digest.hpp"

@@ -1,0 +1,159 @@
+#include "tools/command_line/explain/explain_workload.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tools/command_line/explain/what_if.hpp"
+#include "tools/command_line/progress.hpp"
+#include "tools/command_line/run/run_workload.hpp"
+#include "tools/command_line/run/simulate_case.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// A workload that has run, of either kind.
+struct Done {
+  Time time;
+  Time stragglers;
+  WorkloadResult result;
+  std::vector<std::string> notes;
+};
+
+Done simulate(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+              const WorkloadOptions& workload) {
+  const SimulationOptions options = simulation_options_of(scenario_case, invocation, nullptr);
+  if (scenario_case.trace) {
+    TraceRow row = simulate_trace(scenario, scenario_case, options, workload);
+    const Time time = row.result.time;
+    return {time, {}, std::move(row.result), std::move(row.notes)};
+  }
+  TrainingRow row = simulate_training(scenario, scenario_case, options, workload);
+  const Time stragglers = row.result.time - row.result.workload.time;
+  return {row.result.time, stragglers, std::move(row.result.workload), std::move(row.notes)};
+}
+
+/// "nvlink, gpu to nvswitch".
+std::string link_text(const Fabric& fabric, const CallPrice& price) {
+  const LinkShare busiest = price.busiest();
+  if (busiest.share == 0) { return ""; }
+  const LinkId link{busiest.link};
+  return fmt::format("{}, {} to {}", name(fabric.link(link).kind), name(fabric.vertex(fabric.source(link)).kind),
+                     name(fabric.vertex(fabric.target(link)).kind));
+}
+
+/// The kinds of links that calls on the path keep busy longest.
+std::set<LinkKind> limiting_links(const Fabric& fabric, const WorkloadExplanation& explanation) {
+  std::set<LinkKind> kinds;
+  for (const CallsOnPath& calls : explanation.path.calls) {
+    if (calls.price == WorkloadPrices::kNone) { continue; }
+    const CallPrice& price = explanation.result.prices[calls.price];
+    if (price.busiest().share == 0) { continue; }
+    kinds.insert(fabric.link(LinkId{price.busiest().link}).kind);
+    for (const LinkShare& each : *price.shares) {  // a NIC is no faster than the PCIe link that it is on
+      if (2 * each.share > price.busiest().share) { kinds.insert(fabric.link(LinkId{each.link}).kind); }
+    }
+  }
+  return kinds;
+}
+
+WhatIf plan_change(std::string change, const std::vector<std::string>& settings) {
+  WhatIf what{.change = std::move(change)};
+  for (const std::string& each : settings) { what.settings.push_back("/training/parallel/" + each); }
+  return what;
+}
+
+std::vector<WhatIf> schedules(const ParallelPlan& plan) {
+  std::vector<WhatIf> changes;
+  const auto add = [&](PipelineKind kind, std::uint32_t chunks) {
+    if (kind == plan.schedule && (chunks == plan.virtual_stages || kind != PipelineKind::interleaved)) { return; }
+    const std::string with = chunks > 1 ? fmt::format(" of {} chunks per stage", chunks) : "";
+    changes.push_back(plan_change(fmt::format("pipeline schedule {}{}", name(kind), with),
+                                  {fmt::format("schedule={}", name(kind)), fmt::format("virtual_stages={}", chunks)}));
+  };
+  if (plan.schedule == PipelineKind::gpipe) { add(PipelineKind::one_f_one_b, 1); }
+  add(PipelineKind::interleaved, plan.schedule == PipelineKind::interleaved ? 2 * plan.virtual_stages : 2);
+  add(PipelineKind::zb_h1, 1);
+  add(PipelineKind::zb_v, 2);
+  add(PipelineKind::dual_pipe, 1);
+  return changes;
+}
+
+/// What the plan leaves out, of what applies to it.
+std::vector<WhatIf> plan_changes(const ParallelPlan& plan) {
+  std::vector<WhatIf> changes;
+  const auto offer = [&](bool applies, const char* change, const char* setting) {
+    if (applies) { changes.push_back(plan_change(change, {setting})); }
+  };
+  offer(plan.data > 1 && !plan.overlap_gradients, "gradients reduced beside backward", "overlap_gradients=true");
+  offer(plan.data > 1 && !plan.overlap_parameters && plan.sharding != Sharding::none,
+        "parameters gathered beside forward", "overlap_parameters=true");
+  offer(plan.tensor > 1 && !plan.overlap_tensor, "tensor communication beside its products", "overlap_tensor=true");
+  offer(plan.pipeline > 1 && !plan.overlap_pipeline, "activations sent beside computing", "overlap_pipeline=true");
+  offer(plan.recompute != Recompute::none, "no recomputing", "recompute=none");
+  if (plan.pipeline > 1) {
+    for (WhatIf& each : schedules(plan)) { changes.push_back(std::move(each)); }
+  }
+  return changes;
+}
+
+std::vector<WhatIf> changes_for(const Case& scenario_case, const WorkloadExplanation& explanation) {
+  std::vector<WhatIf> changes{{.change = "devices that compute twice as fast", .computing = 0.5}};
+  for (WhatIf& each : faster_links(limiting_links(*scenario_case.cluster->fabric, explanation))) {
+    changes.push_back(std::move(each));
+  }
+  if (!explanation.path.calls.empty()) {
+    changes.push_back({.change = "communication that takes no time", .free_communication = true});
+  }
+  if (!scenario_case.training) { return changes; }
+  for (WhatIf& each : plan_changes(scenario_case.training->setup.plan)) { changes.push_back(std::move(each)); }
+  return changes;
+}
+
+/// What more memory a changed plan needs is part of what it costs.
+std::string memory_note(const Case& now, const Case& changed) {
+  if (!changed.training) { return ""; }
+  const double room = changed.training->setup.gpu.memory;
+  const double needs = changed.training->memory.total();
+  if (room == 0 || needs <= std::max(room, now.training->memory.total())) { return ""; }
+  return fmt::format("does not fit: {:.0f} GB of {:.0f}", needs * 1e-9, room * 1e-9);
+}
+
+}  // namespace
+
+WorkloadExplanation explain_workload(const Invocation& invocation, const Streams& streams, const Scenario& scenario,
+                                     const Case& scenario_case, Timeline* timeline) {
+  Progress progress(streams, !invocation.quiet);
+  progress.show(scenario_case.name);
+  Done done = simulate(scenario, scenario_case, invocation, {.timeline = timeline});
+  WorkloadExplanation explanation{.header = table_header(scenario, scenario_case),
+                                  .time = done.time,
+                                  .stragglers = done.stragglers,
+                                  .result = std::move(done.result),
+                                  .path = {},
+                                  .links = {},
+                                  .changes = {},
+                                  .notes = std::move(done.notes)};
+  explanation.path = summary_of_path(explanation.result);
+  for (const CallPrice& price : explanation.result.prices) {
+    explanation.links.push_back(link_text(*scenario_case.cluster->fabric, price));
+  }
+  explanation.changes = try_changes(
+      invocation, scenario, changes_for(scenario_case, explanation),
+      [&](const Scenario& changed, const WhatIf& what) -> std::optional<ExplainedChange> {
+        progress.show(what.change);
+        const Case& other = changed.cases.front();
+        const Done found = simulate(
+            changed, other, invocation,
+            {.computing = what.computing, .free_communication = what.free_communication, .critical_path = false});
+        return ExplainedChange{what.change, found.time, what.settings.empty() ? "" : memory_note(scenario_case, other)};
+      });
+  progress.clear();
+  return explanation;
+}
+
+}  // namespace athanor

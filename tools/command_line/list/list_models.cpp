@@ -1,0 +1,80 @@
+#include "tools/command_line/list/list_models.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/command_line/list/wrapped_text.hpp"
+#include "tools/scenario/model_section.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string shape(const TrainedModel& model) {
+  if (!model.transformer) { return fmt::format("{} plain layers", model.layers.size()); }
+  const Transformer& transformer = *model.transformer;
+  std::string text =
+      fmt::format("{} layers of {}, {} heads", transformer.layers, transformer.hidden, transformer.attention.heads);
+  if (transformer.attention.kind == Attention::Kind::latent) {
+    text += ", latent attention";
+  } else if (transformer.attention.kv_heads != transformer.attention.heads) {
+    text += fmt::format(" ({} of keys)", transformer.attention.kv_heads);
+  }
+  if (transformer.experts) {
+    text += fmt::format(", {} of {} experts of {}", transformer.experts->chosen, transformer.experts->experts,
+                        transformer.experts->ffn);
+  } else {
+    text += fmt::format(", MLP of {}{}", transformer.ffn, transformer.gated ? ", gated" : "");
+  }
+  return text;
+}
+
+Json row(const std::string& name, const ModelPreset& preset) {
+  const double all = parameters(preset.model);
+  const double active = preset.model.transformer ? active_parameters(*preset.model.transformer) : all;
+  return {{"name", name},
+          {"parameters", static_cast<std::int64_t>(all)},
+          {"active_parameters", static_cast<std::int64_t>(active)},
+          {"summary", shape(preset.model)},
+          {"source", preset.source},
+          {"unverified", preset.unverified},
+          {"note", preset.note}};
+}
+
+std::string in_billions(const Json& parameters) {
+  const double billions = parameters.get<double>() * 1e-9;
+  return billions < 999.5 ? fmt::format("{:.3g}B", billions) : fmt::format("{:.3g}T", billions * 1e-3);
+}
+
+}  // namespace
+
+Json models_json(const Library& library) {
+  Problems problems;
+  Json rows = Json::array();
+  for (const auto& [name, preset] : load_models(library, problems)) { rows.push_back(row(name, preset)); }
+  problems.throw_if_any();
+  return rows;
+}
+
+std::string models_text(const Json& models, bool verbose) {
+  std::string text = verbose ? "" : "# --verbose: sources and what is assumed\n";
+  text += fmt::format("{:<20}  {:>10}  {:>10}  {}\n", "model", "parameters", "of a token", "shape");
+  for (const Json& model : models) {
+    text +=
+        fmt::format("{:<20}  {:>10}  {:>10}  {}\n", model["name"].get<std::string>(), in_billions(model["parameters"]),
+                    in_billions(model["active_parameters"]), model["summary"].get<std::string>());
+    if (!verbose) { continue; }
+    text += fmt::format("    {}\n", wrapped(model["source"].get<std::string>(), 4));
+    for (const Json& field : model["unverified"]) {
+      text += fmt::format("    assumed: {}\n", field.get<std::string>());
+    }
+    if (!model["note"].empty() && model["note"] != "") {
+      text += fmt::format("    {}\n", wrapped(model["note"].get<std::string>(), 4));
+    }
+  }
+  return text;
+}
+
+}  // namespace athanor

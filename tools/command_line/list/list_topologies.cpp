@@ -1,0 +1,90 @@
+#include "tools/command_line/list/list_topologies.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/check.hpp"
+#include "sim/json/text.hpp"
+#include "tools/command_line/list/wrapped_text.hpp"
+#include "tools/command_line/output_file.hpp"
+#include "tools/scenario/cluster_section.hpp"
+#include "topologies/catalog/catalog.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const FabricKind& kind_of(const Topology& topology, const std::vector<FabricKind>& kinds) {
+  const auto found =
+      std::find_if(kinds.begin(), kinds.end(), [&](const FabricKind& kind) { return kind.name == topology.name; });
+  require(found != kinds.end(), "a topology {} that scenarios do not know", topology.name);
+  return *found;
+}
+
+Json topology_json(const Topology& topology, const FabricKind& kind) {
+  Json routings = Json::array();
+  for (const Routing routing : topology.routings) { routings.push_back(name(routing)); }
+  return {{"name", topology.name},
+          {"title", topology.title},
+          {"summary", kind.meaning},
+          {"explanation", topology.explanation},
+          {"keys", kind.keys},
+          {"routings", routings},
+          {"default_routing", routings[0]},
+          {"symbols", topology.symbols},
+          {"endpoints", topology.endpoints},
+          {"switches", topology.switches},
+          {"cables", topology.cables},
+          {"diameter", topology.diameter},
+          {"bisection", topology.bisection},
+          {"source", topology.source}};
+}
+
+std::string details(const Json& topology) {
+  std::string text;
+  const auto line = [&](std::string_view title, const std::string& value) {
+    if (!value.empty()) { text += fmt::format("    {:<11}{}\n", title, wrapped(value, 15)); }
+  };
+  line("what", topology["explanation"]);
+  line("keys", fmt::format("{}", fmt::join(topology["keys"].get<std::vector<std::string>>(), ", ")));
+  line("routings", fmt::format("{}", fmt::join(topology["routings"].get<std::vector<std::string>>(), ", ")));
+  for (const char* key : {"symbols", "endpoints", "switches", "cables", "diameter", "bisection", "source"}) {
+    line(key, topology[key]);
+  }
+  return text + "\n";
+}
+
+std::string table(const std::vector<Json>& topologies, bool verbose) {
+  std::string text = verbose ? "" : "# --verbose: who builds each, its keys, closed forms and source\n";
+  text += fmt::format("{:<16}  {:<15}  {}\n", "kind", "routing", "what it is");
+  for (const Json& topology : topologies) {
+    text += fmt::format("{:<16}  {:<15}  {}\n", topology["name"].get<std::string>(),
+                        topology["default_routing"].get<std::string>(),
+                        wrapped(topology["summary"].get<std::string>(), 35));
+    if (verbose) { text += details(topology); }
+  }
+  return text;
+}
+
+}  // namespace
+
+ExitCode list_topologies(const Invocation& invocation, const Streams& streams) {
+  const std::vector<FabricKind> kinds = fabric_kinds();
+  std::vector<Json> rows;
+  for (const Topology& topology : topologies()) { rows.push_back(topology_json(topology, kind_of(topology, kinds))); }
+  if (invocation.has("json")) {
+    write_json(invocation, streams, text_of(Json{{"results", rows}}, 2));
+  } else {
+    streams.out(table(rows, invocation.verbose));
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace athanor

@@ -1,0 +1,66 @@
+#include "tools/command_line/plot/drawing.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/error.hpp"
+#include "sim/json/text.hpp"
+#include "tools/command_line/output_file.hpp"
+#include "tools/command_line/plot/python.hpp"
+#include "tools/command_line/plot/temporary_file.hpp"
+
+namespace athanor {
+
+namespace files = std::filesystem;
+
+std::string plotting_script(const Library& library, const std::string& name) {
+  const files::path root = files::absolute(library.directory()).lexically_normal();
+  const files::path parent = root.has_filename() ? root.parent_path() : root.parent_path().parent_path();
+  const files::path script = parent / "tools/plot" / name;
+  if (!files::exists(script)) {
+    throw FileError(fmt::format("the plotting script is missing: there is no {}; --data DIR says where scenarios/ is",
+                                script.string()));
+  }
+  return script.string();
+}
+
+std::string picture_path(const Invocation& invocation, const std::string& name) {
+  if (!invocation.has("output")) { return (files::path(invocation.text("out")) / (name + ".svg")).string(); }
+  return picture_at(invocation.text("output"));
+}
+
+std::string picture_at(const std::string& path) {
+  const std::string ending = files::path(path).extension().string();
+  if (ending != ".svg" && ending != ".png" && ending != ".pdf") {
+    throw UsageError(fmt::format("'{}' should end in .svg, .png or .pdf", path));
+  }
+  check_writable(path);
+  return path;
+}
+
+void draw_file(const Invocation& invocation, const Streams& streams, const std::string& script, const std::string& file,
+               const std::vector<std::string>& words, const std::string& what) {
+  // -B: no byte code beside the scripts, which in an installation would outlive the package that they belong to.
+  std::vector<std::string> command{python_with("matplotlib"), "-B", plotting_script(invocation.library, script), file};
+  command.insert(command.end(), words.begin(), words.end());
+  const Finished finished = run_process(command);
+  streams.out(finished.out);
+  streams.err(finished.err);
+  if (finished.status != 0) { throw FileError(fmt::format("plot: {} could not be drawn", what)); }
+}
+
+void draw_data(const Invocation& invocation, const Streams& streams, const std::string& script,
+               const nlohmann::ordered_json& data, const std::vector<std::string>& words, const std::string& what) {
+  const TemporaryFile file(".json");
+  write_text_file(file.path(), text_of(data));
+  draw_file(invocation, streams, script, file.path(), words, what);
+}
+
+void draw(const Invocation& invocation, const Streams& streams, const std::string& script,
+          const nlohmann::ordered_json& data, const std::string& picture) {
+  draw_data(invocation, streams, script, data, {"--output", picture}, picture);
+}
+
+}  // namespace athanor

@@ -1,0 +1,48 @@
+#include "tools/command_line/plot/topology_use.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "models/execution/link_use.hpp"
+#include "topologies/description.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// By link; 0 of those that carried nothing.
+std::vector<double> busy_shares(const Fabric& fabric, const RunResult& result) {
+  std::vector<double> shares(fabric.links(), 0);
+  if (result.time == Time::zero()) { return shares; }
+  for (const LinkLoad& load : result.simulated.loads) {
+    shares[load.link.value] = seconds(busy_time(fabric, load)) / seconds(result.time);
+  }
+  return shares;
+}
+
+}  // namespace
+
+std::optional<Json> topology_use_json(const Case& scenario_case, Bytes size, const Choice& choice,
+                                      SimulationOptions options) {
+  const Cluster& cluster = *scenario_case.cluster;
+  options.each_link = true;
+  const RunResult result = choice.candidate.run(options);
+  const std::vector<double> shares = busy_shares(*cluster.fabric, result);
+  const auto busiest = std::max_element(shares.begin(), shares.end());
+  if (busiest == shares.end() || *busiest == 0) { return {}; }
+  Json json = graph_to_json(cluster);
+  const LinkId link{static_cast<std::uint32_t>(busiest - shares.begin())};
+  json["use"] = {{"collective", name(scenario_case.kind)},
+                 {"bytes", size.count()},
+                 {"ranks", scenario_case.ranks},
+                 {"algorithm", result.algorithm},
+                 {"time_us", microseconds(result.time)},
+                 {"busiest", cluster.fabric->name(link)},
+                 {"shares", shares}};
+  return json;
+}
+
+}  // namespace athanor

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "tools/command_line/command.hpp"
+#include "tools/command_line/run/result_sink.hpp"
+#include "tools/scenario/scenario.hpp"
+
+namespace athanor {
+
+/// Simulates a case of training with parameter servers for each size of its model, and prints and collects each row as
+/// soon as it is known. Ends early, returning false, when the user interrupts. SimulationErrors name the case.
+bool run_parameter_server_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+                               const Streams& streams, ResultSink& sink);
+
+}  // namespace athanor

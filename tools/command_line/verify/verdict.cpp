@@ -1,0 +1,62 @@
+#include "tools/command_line/verify/verdict.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/error.hpp"
+#include "sim/format.hpp"
+#include "sim/parse.hpp"
+#include "tools/report/error_summary.hpp"
+
+namespace athanor {
+
+std::optional<Ratio> max_error_option(const Invocation& invocation) {
+  if (!invocation.has("max-error")) { return std::nullopt; }
+  std::string text = invocation.text("max-error");
+  const bool percent = text.ends_with('%');
+  if (percent) { text.pop_back(); }
+  const Parsed<Ratio> parsed = parse_ratio(text);
+  if (!parsed.value || *parsed.value < Ratio{0, 1} || parsed.value->denominator > INT64_MAX / 100) {
+    throw UsageError(
+        fmt::format("--max-error: '{}' is not a ratio from 0 on, such as 0.05 or 5%", invocation.text("max-error")));
+  }
+  return percent ? Ratio{parsed.value->numerator, parsed.value->denominator * 100} : *parsed.value;
+}
+
+bool within_limits(const Scenario& scenario, const Case& scenario_case, std::optional<Ratio> threshold,
+                   const std::vector<ResultRow>& rows, const ResultSink& sink) {
+  const Verification& verification = *scenario_case.verification;
+  const Bytes below = verification.to == Bytes::max() ? verification.to : verification.to + Bytes{1};
+  const ErrorBand counted = error_band(rows, verification.from, below);
+  if (!counted.worst) {
+    throw ScenarioError({"nothing-to-verify",
+                         fmt::format("{}: no simulated size that counts was measured in '{}'", scenario_case.name,
+                                     verification.measurement.id),
+                         {scenario.path, 0, 0, ""},
+                         R"(simulate sizes that its rows hold, or widen "from" and "to" of "verify")"});
+  }
+  const std::string sizes = fmt::format("from {}{}", to_string(verification.from),
+                                        verification.to == Bytes::max() ? " on" : " to " + to_string(verification.to));
+  const auto holds = [&](std::optional<Ratio> allowed, double found, const char* which, const std::string& where) {
+    if (!allowed) { return true; }
+    const bool passed = found <= to_double(*allowed);
+    sink.print(fmt::format("# {}: {} |error| {}: {:.2f} %{}, {:.4g} % allowed\n", passed ? "passed" : "FAILED", which,
+                           sizes, found * 100, where, to_double(*allowed) * 100));
+    return passed;
+  };
+  const bool worst = holds(threshold ? threshold : verification.max_error, std::abs(*error(*counted.worst)), "worst",
+                           " at " + to_string(counted.worst->run.size));
+  const bool median = holds(verification.max_median_error, counted.median, "median", "");
+  return worst && median;
+}
+
+void warn_of_another_machine(const Case& scenario_case, ResultSink& sink) {
+  const std::string& calibrated = scenario_case.profile.machine;
+  const Measurement& measurement = scenario_case.verification->measurement;
+  if (calibrated.empty() || measurement.machine.empty() || calibrated == measurement.machine) { return; }
+  sink.warn_of(fmt::format("{}: profile {} is of another machine ({}) than was measured in {} ({})", scenario_case.name,
+                           scenario_case.profile.name, calibrated, measurement.id, measurement.machine));
+}
+
+}  // namespace athanor
