@@ -39,6 +39,19 @@ Bandwidth rate_alone(const Plan& plan, std::uint32_t connection) {
   return sum;
 }
 
+/// Of the slowest queue pair: what its links take, without software.
+Time links_latency(const Plan& plan, const Fabric& fabric, std::uint32_t connection) {
+  Time longest;
+  const std::size_t first = std::size_t{connection} * plan.queue_pairs;
+  for (std::size_t pair = first; pair < first + plan.queue_pairs; ++pair) {
+    Time sum;
+    const auto [begin, end] = links_of(plan.network, pair);
+    std::for_each(begin, end, [&](const NetworkPlan::Use& use) { sum += fabric.link(plan.links[use.link]).latency; });
+    longest = std::max(longest, sum);
+  }
+  return std::min(longest, plan.latency(connection));
+}
+
 bool crosses_network(const Plan& plan, const Fabric& fabric, std::uint32_t connection) {
   const auto [begin, end] = links_of(plan.network, std::size_t{connection} * plan.queue_pairs);
   return std::any_of(begin, end, [&](const NetworkPlan::Use& use) {
@@ -54,6 +67,7 @@ void CriticalPath::follow(const Plan& plan, const Fabric& fabric) {
   queues_.assign(plan.connections.size(), {});
   for (std::uint32_t connection = 0; connection < plan.connections.size(); ++connection) {
     rates_.push_back(rate_alone(plan, connection));
+    link_latency_.push_back(links_latency(plan, fabric, connection));
     is_between_.push_back(crosses_network(plan, fabric, connection));
   }
 }
@@ -72,9 +86,14 @@ void CriticalPath::sends(std::uint64_t what, std::uint32_t connection, Time time
 
 void CriticalPath::arrives_late(std::uint64_t what, std::uint32_t connection) {
   PathShares& planned = pending_[what] = released_.at(connection);
-  PathShares::Way& taken = way(planned, connection);
-  taken.latency += plan_->latency(connection);
-  ++taken.messages;
+  add_latency(planned, connection, plan_->latency(connection));
+  ++way(planned, connection).messages;
+}
+
+void CriticalPath::add_latency(PathShares& shares, std::uint32_t connection, Time latency) const {
+  const Time links = std::min(latency, link_latency_[connection]);
+  way(shares, connection).latency += links;
+  shares.overhead += latency - links;
 }
 
 void CriticalPath::happens(std::uint64_t what, Time now) {
@@ -94,10 +113,10 @@ PathShares CriticalPath::passed(const PathShares& begun, std::uint32_t connectio
                                 Time transfer) const {
   PathShares shares = begun;
   const Time all = now - begun.total();
-  PathShares::Way& taken = way(shares, connection);
   const Time late = std::min(all, latency);
   const Time moving = std::min(all - late, transfer);
-  taken.latency += late;
+  add_latency(shares, connection, late);
+  PathShares::Way& taken = way(shares, connection);
   taken.transfer += moving;
   taken.sharing += all - late - moving;
   return shares;

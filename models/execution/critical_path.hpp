@@ -13,7 +13,7 @@ namespace athanor {
 struct PathShares {
   /// Of messages over one kind of way.
   struct Way {
-    Time latency;                ///< of links, and of software for each message
+    Time latency;                ///< of links
     Time transfer;               ///< of bytes, at the rate that the connection has when it is alone
     Time sharing;                ///< what moving bytes took beyond that: links shared with others, queues, handshakes
     std::uint64_t messages = 0;  ///< whose bytes are on the path
@@ -21,7 +21,7 @@ struct PathShares {
     Time total() const { return latency + transfer + sharing; }
   };
   Time start;     ///< until lanes could begin
-  Time overhead;  ///< of software, for each primitive
+  Time overhead;  ///< of software, for each primitive and message
   Time work;      ///< reducing and copying
   Way within;     ///< nodes
   Way between;    ///< nodes: over links of the network
@@ -88,10 +88,13 @@ class CriticalPath {
   Time alone(std::uint32_t connection, Bytes bytes) const;
   /// What has passed since `begun`: at most so much of the first two, and sharing.
   PathShares passed(const PathShares& begun, std::uint32_t connection, Time now, Time latency, Time transfer) const;
+  /// What is beyond the links' is software's.
+  void add_latency(PathShares& shares, std::uint32_t connection, Time latency) const;
   void leave(std::uint32_t connection, Message& message, Time now);
 
   const Plan* plan_ = nullptr;
-  std::vector<Bandwidth> rates_;  ///< of each connection, alone
+  std::vector<Bandwidth> rates_;    ///< of each connection, alone
+  std::vector<Time> link_latency_;  ///< of each connection's links
   std::vector<bool> is_between_;
   std::vector<Queue> queues_;
   std::unordered_map<std::uint64_t, PathShares> pending_;   ///< by event of the executor

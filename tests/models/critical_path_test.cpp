@@ -47,6 +47,15 @@ TEST_CASE("the critical path of an uncontended ring is 2 (P - 1) latencies and 2
   }
 }
 
+TEST_CASE("what a profile asks for each message is software's, not the links'") {
+  UniformCosts costs;
+  costs.connection_cost.latency = 2_us;
+  const Followed ring = run(CollectiveKind::all_reduce, "ring", 4, Elements{40'000}, costs);
+  CHECK(ring.shares.between.latency == kAlpha * 6);
+  CHECK(ring.shares.overhead == 2_us * 6);
+  CHECK(ring.shares.total() == ring.time);
+}
+
 TEST_CASE("P - 1 messages into one link: the last byte waits for those of the others") {
   const std::uint32_t ranks = 5;
   const Followed gather = run(CollectiveKind::gather, "linear", ranks, Elements{10'000} * ranks);

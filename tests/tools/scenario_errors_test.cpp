@@ -27,6 +27,15 @@ struct BadInput {
 
 }  // namespace
 
+TEST_CASE("two cases of one name are refused") {
+  const Folder folder;
+  const std::string file =
+      folder.write("twins.json", small_with("\"name\"", R"("cases": [{"name": "a"}, {"name": "a"}], "name")"));
+  const Ran ran = athanor_run({"validate", file});
+  CHECK(ran.code == 3);
+  CHECK(ran.says("two cases are called \"a\""));
+}
+
 TEST_CASE("every bad input is named with its code, pointer and what to write instead") {
   const std::vector<BadInput> inputs = {
       {"10GB/s", "10", "missing-unit", "/cluster/fabric/link/rate", "GB/s"},

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "sim/file.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 #include "tools/command_line/command.hpp"
 
@@ -36,6 +37,22 @@ TEST_CASE("the version names release, commit and compiler") {
   for (const char* fact : {"\nbuild: ", "MPI", "CUDA", "protobuf", "SQLite ", "\ndata: "}) {
     CAPTURE(fact);
     CHECK(ran.says(fact));
+  }
+}
+
+TEST_CASE("nothing is written over what is read") {
+  const Folder folder;
+  const std::string file = folder.write("small.json", kSmall);
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"run", file, "--json=" + file},
+                                                {"run", file, "--csv=" + file},
+                                                {"run", file, "--trace", file},
+                                                {"report", file, "-o", folder.path("./small.json")},
+                                                {"compare", file, "--json=" + file},
+                                                {"describe", file, "--dot", file}}) {
+    const Ran ran = athanor_run(words);
+    CHECK(ran.code == 2);
+    CHECK(ran.says("would replace a file that it reads"));
+    CHECK(read_text_file(file) == kSmall);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,20 @@ ExitCode help(const Words& words, const Streams& streams) {
   return ExitCode::ok;
 }
 
+/// What is written must not take the place of what is read.
+void check_outputs(const Command& command, const Invocation& invocation) {
+  for (const char* option :
+       {"json", "csv", "jsonl", "trace", "flows", "ports", "output", "timeline", "picture", "dot", "fabric"}) {
+    if (!invocation.has(option)) { continue; }
+    for (const std::string& input : invocation.arguments) {
+      std::error_code absent;
+      if (!std::filesystem::equivalent(input, invocation.text(option), absent) || absent) { continue; }
+      throw UsageError(fmt::format("{}: --{} {} would replace a file that it reads; choose another name", command.name,
+                                   option, invocation.text(option)));
+    }
+  }
+}
+
 ExitCode execute(const Command& command, const Words& arguments, const Streams& streams) {
   Invocation invocation = parse(command, Words(arguments.begin() + 1, arguments.end()));
   invocation.command_line = arguments;
@@ -46,6 +61,7 @@ ExitCode execute(const Command& command, const Words& arguments, const Streams& 
     streams.out(command_help(command));
     return ExitCode::ok;
   }
+  check_outputs(command, invocation);
   const ReadLog read_log;
   invocation.read_log = &read_log;
   return command.execute(invocation, streams);

@@ -119,18 +119,33 @@ std::string chosen_key(const std::vector<Facts>& all, const std::string& asked) 
       "compare: there is one contestant alone; give several files, or one with several cases or parameters");
 }
 
+bool any_has(const std::vector<Facts>& all, const std::string& key) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Facts& each) { return each.record->contains(key) && (*each.record)[key].is_number(); });
+}
+
+[[noreturn]] void refuse_figure(const std::vector<Facts>& all, const std::string& asked) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : all.front().record->items()) {
+    if (value.is_number()) { keys.push_back(key); }
+  }
+  throw UsageError(
+      fmt::format("compare: no result has a number '{}'; the first one has {}", asked, fmt::join(keys, ", ")));
+}
+
+/// Sums of bills are absent where a part has no figure, and then nobody is on the front; other keys must be there.
+std::string chosen_cost(const std::vector<Facts>& all, const std::string& asked) {
+  if (!asked.empty() && asked != "bill_usd" && asked != "bill_w" && !any_has(all, asked)) { refuse_figure(all, asked); }
+  return asked;
+}
+
 std::string chosen_figure(const std::vector<Facts>& all, const std::string& asked) {
-  const auto has = [&](const std::string& key) {
-    return std::any_of(all.begin(), all.end(), [&](const Facts& each) {
-      return each.record->contains(key) && (*each.record)[key].is_number();
-    });
-  };
   if (!asked.empty()) {
-    if (!has(asked)) { throw UsageError(fmt::format("compare: no result has a number '{}'", asked)); }
+    if (!any_has(all, asked)) { refuse_figure(all, asked); }
     return asked;
   }
   for (const char* key : {"time_us", "step_time_s"}) {
-    if (has(key)) { return key; }
+    if (any_has(all, key)) { return key; }
   }
   throw UsageError("compare: the results have no times; choose a --figure");
 }
@@ -222,13 +237,14 @@ Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& 
   result.by = chosen_key(all, request.by);
   result.figure = chosen_figure(all, request.figure);
   result.more_is_better = more_is_better(result.figure);
-  if (!request.against.empty()) { result.against = chosen_figure(all, request.against); }
+  result.against = chosen_cost(all, request.against);
   result.contestants = values_of(all, result.by);
   if (result.contestants.size() < 2) {
     throw UsageError(fmt::format("compare: there is one {} alone: {}", result.by, result.contestants.front()));
   }
   result.base = request.base.empty() ? 0 : index_of(result.contestants, request.base, "--base");
   result.conditions = conditions_of(all, result.by);
+  result.extrapolated.resize(result.contestants.size());
   std::map<Key, std::size_t> lines;
   for (const Facts& each : all) {
     if (!each.record->contains(result.figure)) { continue; }
@@ -237,7 +253,9 @@ Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& 
     if (is_new) { result.lines.push_back({key, each.record->value("bytes", 0.0), {}, {}}); }
     ContestLine& line = result.lines[place->second];
     line.entries.resize(result.contestants.size());
-    line.entries[index_of(result.contestants, each.value(result.by), "--by")] = entry_of(*each.record, result);
+    const std::size_t contestant = index_of(result.contestants, each.value(result.by), "--by");
+    line.entries[contestant] = entry_of(*each.record, result);
+    result.extrapolated[contestant] += each.record->value("extrapolated", Json()) == true ? 1 : 0;
   }
   std::erase_if(result.lines, [&](const ContestLine& line) {
     const auto present =

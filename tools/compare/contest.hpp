@@ -60,7 +60,8 @@ struct Contest {
   std::vector<std::string> conditions;  ///< names of what tells lines apart: "collective", "bytes", ...
   std::vector<ContestLine> lines;
   std::size_t base = 0;
-  std::size_t unmatched = 0;  ///< results at conditions that one contestant alone has
+  std::vector<std::size_t> extrapolated;  ///< by contestant: results outside of what their profiles were fitted on
+  std::size_t unmatched = 0;              ///< results at conditions that one contestant alone has
 
   /// The contestant's figure over that of the base, as the geometric mean over all lines that have both; 0: none has.
   double mean_ratio(std::size_t contestant) const;

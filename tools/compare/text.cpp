@@ -64,6 +64,15 @@ std::string costs_text(const Contest& contest) {
   for (std::size_t i = 0; i < contest.contestants.size(); ++i) {
     text += fmt::format("# {}: {} {}\n", letter(i), contest.against, cost_range(contest, i));
   }
+  const bool known = std::any_of(contest.lines.begin(), contest.lines.end(), [](const ContestLine& line) {
+    return std::any_of(line.entries.begin(), line.entries.end(),
+                       [](const auto& entry) { return entry && entry->against; });
+  });
+  if (!known) {
+    return text +
+           "# a part has no figure, and so the sum has none: athanor describe names it; \"prices\" of a scenario "
+           "give it (0: it does not count)\n";
+  }
   return text + "# front: what no other beats in one of both without losing in the other\n";
 }
 
@@ -100,6 +109,7 @@ std::string summary(const Contest& contest) {
     if (i != contest.base && ratio > 0) {
       text += fmt::format("; {:.3f} of {} on average (geometric mean)", ratio, letter(contest.base));
     }
+    if (contest.extrapolated[i] > 0) { text += fmt::format("; {} results extrapolated", contest.extrapolated[i]); }
     text += "\n";
   }
   text += costs_text(contest);
@@ -170,6 +180,7 @@ Json contest_json(const Contest& contest) {
           {"lines", lines},
           {"mean_ratios", ratios},
           {"wins", contest.wins()},
+          {"extrapolated", contest.extrapolated},
           {"crossovers", crossovers}};
 }
 

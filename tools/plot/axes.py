@@ -24,13 +24,19 @@ def style():
         "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
         "grid.color": "#DDDDDD", "grid.linewidth": 0.7, "lines.linewidth": 1.8, "lines.markersize": 5,
         "figure.facecolor": "white", "svg.hashsalt": "athanor",
+        "text.parse_math": False,  # names of cases are no formulas
     })
 
 
 def size_label(size):
-    """Bytes as people write them: 8 B, 1 KiB, 1.5 MiB."""
+    """Bytes as people write them: 8 B, 1 KiB, 1.5 MiB; 25 MB, where that is what was written."""
     power = min(int(math.log2(size) // 10), len(BYTE_UNITS) - 1) if size >= 1 else 0
-    return f"{size / 1024 ** power:.4g} {BYTE_UNITS[power]}"
+    binary = f"{size / 1024 ** power:.4g}"
+    thousands = min(int(math.log10(size) // 3), len(BYTE_UNITS) - 1) if size >= 1 else 0
+    decimal = f"{size / 1000 ** thousands:.4g}"
+    if float(binary) * 1024 ** power != size and float(decimal) * 1000 ** thousands == size:
+        return f"{decimal} {BYTE_UNITS[thousands].replace('i', '')}"
+    return f"{binary} {BYTE_UNITS[power]}"
 
 
 def time_label(microseconds):

@@ -4,8 +4,8 @@
     html_report.py DATA.json --output REPORT.html
 
 DATA is what `athanor report` collects: {"title", "version", "inputs": [{"label", "scenario", "records", "pictures": by
-case {"use", "schedule", "timeline"}, "manifest"}], "comparison"}. Exit status: 0, 2 for a wrong command line, 4 for a file
-that cannot be read or written.
+case {"use", "schedule", "timeline", "left_out"}, "figure": what sweeps draw, "manifest"}], "comparison"}. Exit status: 0,
+2 for a wrong command line, 4 for a file that cannot be read or written.
 """
 
 import argparse
@@ -75,6 +75,8 @@ def case_pictures(given):
         workers = timeline.workers_of(pathlib.Path(given["timeline"]))
         last = max(worker.end() for worker in workers)
         drawn += picture(plot_timeline.picture([workers], ["What each worker did when"], (0, last)), "What each worker did when")
+    if given.get("left_out"):
+        drawn += f"<p>{html.escape(given['left_out'])}</p>"
     return drawn
 
 
@@ -99,10 +101,10 @@ def steps_picture(records):
     return picture(training_figures.breakdown_figure(steps, "Where the time of each step goes"), "Where the time of each step goes")
 
 
-def sweep_pictures(records, room):
+def sweep_pictures(records, room, key):
     """The figures of a sweep, as long as there is room; none of one that varies nothing, or whose results have no time."""
     try:
-        drawn = itertools.islice(sweep_figures.of_sweep(records), room)
+        drawn = itertools.islice(sweep_figures.of_sweep(records, key), room)
         return "".join(picture(figure, f"Sweep: {name.replace('-', ' ')}") for name, figure in drawn)
     except results.ResultError:
         return ""
@@ -113,7 +115,7 @@ def input_section(given, room):
     failed = [record for record in given["records"] if isinstance(record.get("error"), dict)]
     body = steps_picture(records)
     if any("parameters" in record for record in given["records"]):
-        body += sweep_pictures(records, room) + (report_tables.table(records) if records else "")
+        body += sweep_pictures(records, room, given.get("figure")) + (report_tables.table(records) if records else "")
     else:
         cases, room = case_sections(records, given.get("pictures", {}), room)
         body += cases

@@ -13,6 +13,7 @@ def text_stays_text():
 def smaller(svg):
     """The same picture without what drawing programs do not need: tenths of a point are fine enough."""
     svg = re.sub(r' clip-path="[^"]*"| transform="rotate\(-0 [^"]*\)"', "", svg)
+    svg = re.sub(r"\s*<clipPath .*?</clipPath>", "", svg, flags=re.DOTALL)  # their names differ from run to run
     svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d)\d+", r"\1", tag[0]), svg)  # what stands in letters keeps its digits
     svg = re.sub(r' ?\n"', '"', svg)
     return re.sub(r"\n\s*(?=[LzCMQ] ?)", " ", re.sub(r"\n +", "\n", svg))

@@ -103,7 +103,9 @@ def comparison(contest):
     """What `athanor compare --json` says, as a table and sentences."""
     names = contest["contestants"]
     conditions = [key for key in contest["lines"][0] if key not in NOT_CONDITIONS]
+    against = contest.get("against")
     heads = conditions + names + [f"{name} / base" for name in names if name != contest["base"]] + ["best"]
+    heads += [f"{name} {against}" for name in names] + ["front"] if against else []
     rows = []
     for line in contest["lines"]:
         row = "".join(cell(look.size_label(line[key]), line[key]) if key == "bytes" and line[key] else cell(line[key])
@@ -111,10 +113,16 @@ def comparison(contest):
         row += "".join(cell("", 0) if value is None else cell(f"{value:,.6g}", value) for value in line["values"])
         row += "".join(cell("", 0) if ratio is None else cell(f"{ratio:.3f}", ratio)
                        for name, ratio in zip(names, line["ratios"]) if name != contest["base"])
-        rows.append(row + cell(", ".join(line["winners"]) or "equal"))
+        row += cell(", ".join(line["winners"]) or "equal")
+        if against:
+            row += "".join(cell("not known", 0) if cost is None else cell(f"{cost:,.10g}", cost) for cost in line["against"])
+            row += cell(", ".join(line["front"]))
+        rows.append(row)
     said = [f"{name}: best at {wins} of {len(contest['lines'])}" +
             (f"; {ratio:.3f} of the base on average (geometric mean)" if ratio > 0 and name != contest["base"] else "")
             for name, wins, ratio in zip(names, contest["wins"], contest["mean_ratios"])]
+    said += [f"{name}: {count} results are extrapolated: outside of what their profile was fitted on"
+             for name, count in zip(names, contest.get("extrapolated", [])) if count]
     said += [f"{each['after']} overtakes {each['before']} at about {look.size_label(each['at_bytes'])}"
              for each in contest["crossovers"]] + contest.get("differences", [])
     return (f'<p class="common">{html.escape(contest["figure"])}; the base is {html.escape(contest["base"])}</p>' +

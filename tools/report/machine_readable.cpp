@@ -196,7 +196,7 @@ std::string json_document(const std::vector<Json>& results, std::string_view key
 
 std::string csv_document(const Json& columns, const std::vector<Json>& results) {
   std::string text;
-  for (const auto& [key, value] : columns.items()) { text += (text.empty() ? "" : ",") + key; }
+  for (const auto& [key, value] : columns.items()) { text += (text.empty() ? "" : ",") + csv_field(key); }
   for (const Json& result : results) {
     text += "\n";
     bool first = true;

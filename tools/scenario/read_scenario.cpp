@@ -12,6 +12,7 @@
 #include "sim/format.hpp"
 #include "sim/json/document.hpp"
 #include "sim/json/object_reader.hpp"
+#include "sim/json/text.hpp"
 #include "tools/scenario/digest.hpp"
 #include "tools/scenario/read_case.hpp"
 #include "tools/scenario/scenario.hpp"
@@ -46,7 +47,13 @@ bool check_cases(const Document& document, Problems& problems) {
     return false;
   }
   bool fine = true;
+  std::set<nlohmann::json> names;
   for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (cases[i].is_object() && cases[i].contains("name") && !names.insert(cases[i]["name"]).second) {
+      problems.add({"duplicate-name", fmt::format("two cases are called {}", text_of(cases[i]["name"])),
+                    document.place(fmt::format("/cases/{}/name", i)), "give each a name of its own"});
+      fine = false;
+    }
     if (cases[i].is_object() && !cases[i].contains("cases") && !cases[i].contains("sweep")) { continue; }
     problems.add({"wrong-type",
                   "a case is an object with keys of the scenario that it changes, without cases or a sweep of its own",

@@ -66,18 +66,26 @@ std::string sweep_table(SweepDatabase& database, std::size_t most) {
   Columns columns(heads_of(plan));
   std::size_t lines = 0;
   std::size_t failed = 0;
+  std::size_t extrapolated = 0;
   database.each([&](const SweepOutcome& outcome) {
     failed += outcome.error.empty() ? 0 : 1;
     for (const std::string& result : outcome.results) {
+      extrapolated += result.find("\"extrapolated\": true") == std::string::npos ? 0 : 1;
       if (lines++ < most) { add_result(columns, labels_of(plan, outcome.point), result); }
     }
     if (outcome.error.empty() || lines++ >= most) { return; }
     std::vector<std::string> line = labels_of(plan, outcome.point);
-    line.push_back("failed: " + json_or_discarded(outcome.error).value("message", ""));
+    const nlohmann::json error = json_or_discarded(outcome.error);
+    const std::string pointer = error.value("pointer", nlohmann::json()).is_string() ? error.value("pointer", "") : "";
+    line.push_back(fmt::format("failed: {}{}{}", pointer, pointer.empty() ? "" : ": ", error.value("message", "")));
     columns.add(std::move(line));
   });
   std::string text = lines == 0 ? "" : columns.text();
   if (lines > most) { text += fmt::format("# and {} more lines\n", lines - most); }
+  if (extrapolated > 0) {
+    text += fmt::format("# {} of {} results are extrapolated: outside of what the profile was fitted on\n",
+                        extrapolated, lines - failed);
+  }
   return text;
 }
 

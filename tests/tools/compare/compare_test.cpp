@@ -60,7 +60,6 @@ TEST_CASE("a Pareto front is what nothing beats in both") {
   std::vector<std::string> names;
   for (const std::size_t each : priced.front(priced.lines[0])) { names.push_back(priced.contestants[each]); }
   CHECK(names == std::vector<std::string>{"fast", "cheap", "between", "like between"});
-  CHECK_THROWS_AS(contest({inputs}, {"", "", "", "bill_w"}), UsageError);
 }
 
 TEST_CASE("prices are told in full, from the least to the most where conditions change them") {
@@ -148,6 +147,25 @@ TEST_CASE("what cannot be compared says why") {
   CHECK(why({twice, two[1]}, {}).find("does not tell contestants apart") != std::string::npos);
 }
 
+TEST_CASE("a price that nobody knows leaves the comparison, and says where to give it") {
+  const std::vector<ComparedInput> two{results("a", 1, 1), results("b", 2, 1)};
+  const std::string text = contest_text(contest(two, {"", "", "", "bill_usd"}));
+  CHECK(text.find("A: best at 4 of 4") != std::string::npos);
+  CHECK(text.find("A: bill_usd not known") != std::string::npos);
+  CHECK(text.find("athanor describe names it") != std::string::npos);
+  CHECK_THROWS_WITH_AS(contest(two, {"", "", "", "gold"}),
+                       "compare: no result has a number 'gold'; the first one has bytes, time_us, busbw_gbps",
+                       UsageError);
+}
+
+TEST_CASE("results that are extrapolated are counted for each contestant") {
+  std::vector<ComparedInput> two{results("a", 1, 1), results("b", 2, 1)};
+  two[1].records[2]["extrapolated"] = true;
+  const Contest both = contest(two, {});
+  CHECK(both.extrapolated == std::vector<std::size_t>{0, 1});
+  CHECK(contest_text(both).find("; 1 results extrapolated") != std::string::npos);
+}
+
 TEST_CASE("differences of scenarios are told in order, without names") {
   const auto a = nlohmann::json::parse(R"({"name": "a", "cluster": {"nodes": 2, "fabric": {"kind": "star"}}})");
   const auto b = nlohmann::json::parse(R"({"name": "b", "cluster": {"nodes": 4, "fabric": {"kind": "star", "x": 1}}})");
@@ -179,7 +197,14 @@ TEST_CASE("athanor compare takes scenarios, results and sweeps") {
   const Ran text = athanor_run({"compare", fast, slow});
   CHECK(text.says("B = " + slow));
   CHECK(text.says("A: best at 3 of 3"));
+  const std::string odd = folder.write(
+      "odd.json",
+      small_with("\"name\"", R"("cases": [{"name": "a,\"b\""}, {"name": "c", "cluster": {"nodes": 8}}], "name")"));
+  const Ran csv = athanor_run({"compare", odd, "--csv", "--pareto", "bill_cables", "--sizes", "4KiB"});
+  CHECK(csv.says("bytes,\"a,\"\"b\"\"\",c,\"a,\"\"b\"\" bill_cables\",c bill_cables,front\n4096,"));
+  CHECK(csv.out.ends_with(",4.0,8.0,\"a,\"\"b\"\"\"\n"));
   CHECK(athanor_run({"compare", fast}).code == 2);
+  CHECK(athanor_run({"compare", fast, folder.write("empty.sqlite", "")}).says("empty.sqlite is empty"));
   CHECK(athanor_run({"compare", fast, folder.path("none.json")}).code == 4);
 }
 

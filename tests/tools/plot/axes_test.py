@@ -17,6 +17,10 @@ class Labels(unittest.TestCase):
         for size, label in ((1, "1 B"), (1023, "1023 B"), (1024, "1 KiB"), (3 * 2 ** 19, "1.5 MiB"), (2 ** 33, "8 GiB")):
             self.assertEqual(axes.size_label(size), label)
 
+    def test_sizes_that_were_written_in_decimal_units_keep_them(self):
+        for size, label in ((25_000_000, "25 MB"), (1_500_000_000, "1.5 GB"), (123_456_789, "117.7 MiB")):
+            self.assertEqual(axes.size_label(size), label)
+
     def test_times_are_written_in_the_unit_that_keeps_them_above_one(self):
         for time, label in ((0.5, "500 ns"), (1, "1 µs"), (999, "999 µs"), (1000, "1 ms"), (2.5e6, "2.5 s")):
             self.assertEqual(axes.time_label(time), label)

@@ -82,6 +82,11 @@ TEST_CASE("the file holds the same for any number of jobs") {
   CHECK(content(one.file) == expected);
 }
 
+TEST_CASE("no more threads are started than there are points") {
+  const SweepFolder here;
+  CHECK(here.sweep({"--vary", "/seed=1,2", "--jobs", "100000"}).code == 0);
+}
+
 TEST_CASE("a sweep in the scenario's file, and one over its cases") {
   const SweepFolder here;
   here.folder.write("small.json", small_with("\"name\": \"small\",",
@@ -120,7 +125,7 @@ TEST_CASE("a point that fails is recorded, and the others are simulated") {
   const SweepFolder here;
   const Ran ran = here.sweep({"--vary", "/collective/ranks=2,99,4"});
   CHECK(ran.code == 1);
-  CHECK(ran.says("failed: 99 ranks, but the cluster has 4 endpoints"));
+  CHECK(ran.says("failed: /collective: 99 ranks, but the cluster has 4 endpoints"));
   CHECK(ran.says("3 points: 3 simulated, 1 failed"));
   SUBCASE("and is not tried again unless asked") {
     CHECK(here.sweep({"--vary", "/collective/ranks=2,99,4", "--resume"}).says("0 simulated, 3 were there"));

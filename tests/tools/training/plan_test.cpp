@@ -37,6 +37,15 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 
 }  // namespace
 
+TEST_CASE("plan says that its compute profile was not fitted on such GPUs or such a precision") {
+  const Folder folder;
+  const std::string fitted = folder.write("fitted.json", scenario_with(""));
+  const std::string other = folder.write("other.json", scenario_with(R"(, "precision": "fp8")"));
+  CHECK_FALSE(athanor_run(plan_of(fitted)).says("extrapolated"));
+  const Ran ran = athanor_run(plan_of(other));
+  CHECK(ran.says("# extrapolated: the compute profile nemo-2411-h100-bf16 was not fitted on fp8"));
+}
+
 TEST_CASE("plan lists the fastest plans of a scenario that has none, with where their time goes") {
   const Folder folder;
   const Ran ran = athanor_run(plan_of(folder.write("s.json", scenario_with("")), {"--json", "--top", "4"}));

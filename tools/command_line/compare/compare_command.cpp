@@ -47,6 +47,19 @@ std::vector<std::string> first_differences(const std::vector<LoadedInput>& input
   return texts;
 }
 
+/// What each contestant costs on this line, and who is on the front.
+void add_costs(const Contest& contest, const ContestLine& line, nlohmann::ordered_json& record,
+               nlohmann::ordered_json& columns) {
+  for (std::size_t i = 0; i < line.entries.size(); ++i) {
+    const std::string column = fmt::format("{} {}", contest.contestants[i], contest.against);
+    if (line.entries[i] && line.entries[i]->against) { record[column] = *line.entries[i]->against; }
+    columns[column] = nullptr;
+  }
+  record["front"] = nlohmann::ordered_json::array();
+  for (const std::size_t each : contest.front(line)) { record["front"].push_back(contest.contestants[each]); }
+  columns["front"] = nullptr;
+}
+
 std::string csv_of(const Contest& contest) {
   std::vector<nlohmann::ordered_json> lines;
   nlohmann::ordered_json columns = nlohmann::ordered_json::object();
@@ -57,6 +70,7 @@ std::string csv_of(const Contest& contest) {
       if (line.entries[i]) { record[contest.contestants[i]] = line.entries[i]->value; }
       columns[contest.contestants[i]] = nullptr;
     }
+    if (!contest.against.empty()) { add_costs(contest, line, record, columns); }
     lines.push_back(std::move(record));
   }
   nlohmann::ordered_json all = nlohmann::ordered_json::object();

@@ -105,6 +105,7 @@ bool is_sweep(const std::string& path) {
 std::optional<LoadedInput> load_input(const std::string& path, const Invocation& invocation, const Streams& streams) {
   if (is_sweep(path)) { return from_sweep(path); }
   const std::string text = read_text_file(path);
+  if (text.empty()) { throw FileError(fmt::format("{} is empty: neither a scenario nor results nor a sweep", path)); }
   const auto document = nlohmann::ordered_json::parse(text, nullptr, false);
   if (document.is_discarded() || !document.contains("results")) { return simulated(path, invocation, streams); }
   LoadedInput loaded{{path, {}}, "", document.value("manifest", nlohmann::ordered_json::object()), {}, {}};

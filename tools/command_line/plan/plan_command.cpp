@@ -108,12 +108,21 @@ PlanReport report_of(const Invocation& invocation, const Streams& streams, const
   return report;
 }
 
+/// What the compute profile was not fitted on, which holds for every plan.
+std::vector<std::string> extrapolations_of(const Case& scenario_case) {
+  std::vector<std::string> notes = scenario_case.training->notes;
+  std::erase_if(notes, [](const std::string& note) { return !note.starts_with("extrapolated: "); });
+  return notes;
+}
+
 Manifest manifest_of(const Invocation& invocation, const Scenario& scenario, const PlanReport& report, double wall) {
+  std::vector<std::string> warnings = warnings_of(scenario.cases.front());
+  for (std::string& note : extrapolations_of(scenario.cases.front())) { warnings.push_back(std::move(note)); }
   return {.command_line = invocation.command_line,
           .scenarios = {{scenario.path, scenario.hash}},
           .inputs = inputs_read(invocation),
           .seeds = {scenario.cases.front().seed},
-          .warnings = warnings_of(scenario.cases.front()),
+          .warnings = std::move(warnings),
           .wall_seconds = wall,
           .interrupted = report.interrupted};
 }
@@ -131,6 +140,7 @@ ExitCode plan(const Invocation& invocation, const Streams& streams) {
   const PlanSearchResult& result = report.result;
   if (result.best.empty() && !result.smallest) { refuse_empty(result); }
   choice.print(version_line() + plan_lines(report, table_header(scenario, scenario_case)));
+  for (const std::string& note : extrapolations_of(scenario_case)) { choice.print("# " + note + "\n"); }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   const Manifest manifest = manifest_of(invocation, scenario, report, wall.count());
   choice.write("json", [&] { return json_document(plans_json(report), "search", search_json(report), manifest); });

@@ -68,6 +68,7 @@ ExitCode report(const Invocation& invocation, const Streams& streams) {
                       {"records", loaded->input.records},
                       {"pictures", pictures.back().by_case},
                       {"manifest", loaded->manifest}});
+    if (invocation.has("figure")) { inputs.back()["figure"] = invocation.text("figure"); }
     compared.push_back(std::move(loaded->input));
   }
   const Json data = {{"title", title_of(compared)},

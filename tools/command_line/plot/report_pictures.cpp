@@ -82,6 +82,10 @@ ReportPictures report_pictures(const Scenario& scenario, const Invocation& invoc
       if (auto timeline = timeline_of(scenario, each, options)) {
         pictures.by_case[each.name] = {{"timeline", timeline->path()}};
         pictures.files.push_back(std::move(*timeline));
+      } else {
+        pictures.by_case[each.name] = {
+            {"left_out",
+             "The timeline of this step is too long to be drawn here: athanor run --trace FILE writes it."}};
       }
     } catch (const SimulationError&) { continue; }  // its results are in the report, or why there are none
   }

@@ -82,6 +82,9 @@ Scenario first_point(const std::string& path, const Library& library, ScenarioCh
     std::erase_if(unknown, [&](const Problem& each) {
       return !needed && (each.code != "unknown-key" || each.place.file != "--set");
     });
+    for (Problem& each : unknown) {
+      if (each.place.file == "--set") { each.place.file = "what the sweep varies"; }
+    }
     if (!unknown.empty()) { throw ScenarioError(std::move(unknown)); }
     return scenario;
   } catch (const UsageError& error) {
@@ -165,9 +168,12 @@ SweepDatabase open(const SweepOrder& order) {
   return SweepDatabase(path, SqliteFile::Access::write);
 }
 
-std::uint32_t threads_of(const Invocation& invocation, const SweepWorkers& workers) {
+/// As many as are asked for, but no more than there are points.
+std::uint32_t threads_of(const SweepOrder& order, const SweepWorkers& workers) {
   const std::uint32_t processors = workers.processes() > 1 ? 1 : std::max(1U, std::thread::hardware_concurrency());
-  return number_option("sweep", invocation, "jobs", 1).value_or(processors);
+  const std::uint64_t asked = number_option("sweep", order.invocation, "jobs", 1).value_or(processors);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(asked, 1, std::max<std::uint64_t>(1, order.plan.points())));
 }
 
 std::string plan_text(const SweepOrder& order) {
@@ -195,7 +201,7 @@ ExitCode lead(const SweepOrder& order, SweepWorkers& workers, const Streams& str
   const OutputChoice output(invocation, streams);
   SweepDatabase database = open(order);
   database.add_inputs(inputs_read(invocation));  // what the first point rests on: refused now rather than later
-  const SweepCount count = conduct(order, threads_of(invocation, workers), workers, database, streams);
+  const SweepCount count = conduct(order, threads_of(order, workers), workers, database, streams);
   output.print(version_line() + plan_text(order) + sweep_table(database, kMostLines) +
                end_text(count, output_of(invocation)));
   output.write("json", [&] { return sweep_json(database, invocation.command_line, count.interrupted); });
@@ -224,7 +230,7 @@ ExitCode sweep(const Invocation& invocation, const Streams& streams) {
   }
   const std::unique_ptr<SweepWorkers> workers = sweep_workers();
   if (workers->leads()) { return lead(order, *workers, streams); }
-  workers->work(order, threads_of(invocation, *workers), streams.interrupted);
+  workers->work(order, threads_of(order, *workers), streams.interrupted);
   return ExitCode::ok;
 }
 
