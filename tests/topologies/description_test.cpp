@@ -107,6 +107,17 @@ TEST_CASE("a partly filled leaf is a shape of its own, and a warning") {
   CHECK(cluster.warnings[0] == "the last leaf has 2 of 4 links down in use");
 }
 
+TEST_CASE("leaves that are all filled in part are told as such, with the key that changes it") {
+  const ClosSpec spec = clos_of_radix(8);
+  const Cluster rails = rail_optimized(nodes(3, nvswitch_node(4, 4)), spec);
+  REQUIRE(rails.warnings.size() == 1);
+  CHECK(rails.warnings[0] ==
+        "each of 4 leaves has 3 of 4 links down in use; \"nodes_per_group\": 3 may need fewer switches and cables");
+  const Cluster groups = rail_optimized(nodes(6, nvswitch_node(4, 4)), spec);
+  REQUIRE(groups.warnings.size() == 1);
+  CHECK(groups.warnings[0] == "4 of 8 leaves have 2 of 4 links down in use");
+}
+
 TEST_CASE("a leaf's cut holds only nodes that are whole within it") {
   ClosSpec spec = clos_of_radix(64);
   spec.hosts_per_leaf = 12;

@@ -188,13 +188,23 @@ std::vector<TierSummary> Clos::tiers() const {
   return found;
 }
 
+std::string Clos::partly_filled_leaves() const {
+  const std::uint32_t last = shape_.hosts_on(shape_.leaves - 1);
+  std::uint32_t partly = 0;
+  for (std::uint32_t leaf = 0; leaf < shape_.leaves; ++leaf) {
+    partly += shape_.hosts_on(leaf) < shape_.hosts_per_leaf ? 1 : 0;
+  }
+  if (partly == 0) { return ""; }
+  const std::string use = fmt::format("{} of {} links down in use", last, shape_.hosts_per_leaf);
+  if (partly == 1) { return "the last leaf has " + use; }
+  if (partly < shape_.leaves) { return fmt::format("{} of {} leaves have {}", partly, shape_.leaves, use); }
+  const char* key = shape_.rails > 0 ? "nodes_per_group" : "hosts_per_leaf";
+  return fmt::format("each of {} leaves has {}; \"{}\": {} may need fewer switches and cables", partly, use, key, last);
+}
+
 std::vector<std::string> Clos::warnings() const {
   std::vector<std::string> found;
-  const std::uint32_t last = shape_.leaves - 1;
-  if (shape_.hosts_on(last) < shape_.hosts_per_leaf) {
-    found.push_back(
-        fmt::format("the last leaf has {} of {} links down in use", shape_.hosts_on(last), shape_.hosts_per_leaf));
-  }
+  if (const std::string leaves = partly_filled_leaves(); !leaves.empty()) { found.push_back(leaves); }
   if (shape_.leaves_in(shape_.pods - 1) < shape_.leaves_per_pod) {
     found.push_back(
         fmt::format("the last pod has {} of {} leaves", shape_.leaves_in(shape_.pods - 1), shape_.leaves_per_pod));

@@ -42,6 +42,8 @@ class Clos : public NetworkStructure {
   }
 
  private:
+  /// Which leaves have links down to spare, and what would change it; "": none.
+  std::string partly_filled_leaves() const;
   bool one_rail() const { return plane_.serves == ClosPlane::Serves::one_rail; }
   /// Of the population, by the number within this network.
   std::uint32_t attachment(std::uint32_t a) const {
