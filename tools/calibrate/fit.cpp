@@ -9,7 +9,7 @@ namespace athanor {
 
 namespace {
 
-using Parameters = std::vector<CostParameter>;
+using CostParameters = std::vector<CostParameter>;
 
 /// Where the search begins: of the order of any present machine.
 ThreadCosts first_guess(const FitSettings& settings) {
@@ -32,29 +32,24 @@ ThreadCosts first_guess(const FitSettings& settings) {
 
 constexpr auto kSimulate = [](const Probe& probe, const ThreadCosts& costs) { return simulate(probe, costs); };
 
-Parameters joined(Parameters first, const Parameters& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
 }  // namespace
 
 ThreadCosts fit_thread_costs(std::vector<TimedProbe>& probes, const FitSettings& settings) {
   ThreadCosts costs = first_guess(settings);
   // Moves these parameters to what the probes that are wanted tell of them.
-  const auto find = [&](const char* what, const Parameters& parameters, double factor, auto wanted) {
+  const auto find = [&](const char* what, const CostParameters& parameters, double factor, auto wanted) {
     settings.progress(what);
     std::vector<const TimedProbe*> chosen = fitted(probes);
     std::erase_if(chosen, [&](const TimedProbe* each) { return !wanted(each->probe); });
     search<ThreadCosts>(chosen, parameters, costs, factor, settings.evaluations, kSimulate);
   };
-  const Parameters bytes = byte_parameters(costs.caches.size());
-  const Parameters steps = step_parameters();
-  Parameters all = joined(bytes, steps);
+  const CostParameters bytes = byte_parameters(costs.caches.size());
+  const CostParameters steps = step_parameters();
+  CostParameters all = joined(bytes, steps);
   find("rates of caches and memory", bytes, 2, [](const Probe& probe) { return probe.schedule->roster().ranks == 1; });
   find("steps on one processor", all, 1.5, [](const Probe& probe) { return probe.workers == 1; });
   if (settings.processors > 1) {
-    const Parameters couple = couple_parameters(settings.private_caches.size());
+    const CostParameters couple = couple_parameters(settings.private_caches.size());
     find("several processors", couple, 2,
          [](const Probe& probe) { return probe.workers > 1 && probe.schedule->roster().ranks == 2; });
     all = joined(all, couple);

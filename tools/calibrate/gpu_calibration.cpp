@@ -15,10 +15,7 @@ namespace athanor {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Parameters = std::vector<FittedCost<GpuCosts>>;
-
-constexpr double kNanosecond = 1e3;  ///< in ps
-constexpr double kGigabyte = 1e9;
+using GpuParameters = std::vector<FittedCost<GpuCosts>>;
 
 FittedCost<GpuCosts> time(const char* name, Time GpuCosts::*member) {
   return {name,
@@ -38,20 +35,15 @@ FittedCost<GpuCosts> rate(const char* name, Bandwidth GpuCosts::*member) {
           [member](GpuCosts& costs, double value) { costs.*member = Bandwidth{std::llround(value)}; }};
 }
 
-Parameters copy_parameters() {
+GpuParameters copy_parameters() {
   return {time("launch", &GpuCosts::launch), time("primitive", &GpuCosts::primitive),
           rate("block_rate", &GpuCosts::block_rate), rate("cache_rate", &GpuCosts::cache_rate),
           rate("memory_rate", &GpuCosts::memory_rate)};
 }
 
-Parameters peer_parameters() {
+GpuParameters peer_parameters() {
   return {time("peer_flag", &GpuCosts::peer_flag), rate("peer_block_rate", &GpuCosts::peer_block_rate),
           rate("peer_rate", &GpuCosts::peer_rate)};
-}
-
-Parameters joined(Parameters first, const Parameters& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
 }
 
 /// Of the order of any present data-center GPU.
@@ -104,20 +96,20 @@ Time simulate_on_gpus(const Probe& probe, const GpuCosts& costs) {
 
 GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& settings) {
   GpuCosts costs = first_guess(settings.machine);
-  const auto find = [&](const char* what, const Parameters& parameters, double factor, auto wanted) {
+  const auto find = [&](const char* what, const GpuParameters& parameters, double factor, auto wanted) {
     settings.progress(what);
     std::vector<const TimedProbe*> chosen = fitted(probes);
     std::erase_if(chosen, [&](const TimedProbe* each) { return !wanted(each->probe); });
     search<GpuCosts>(chosen, parameters, costs, factor, settings.evaluations, &simulate_on_gpus);
   };
-  Parameters all = copy_parameters();
+  GpuParameters all = copy_parameters();
   find("copies", all, 3, &is_copy);
   all.push_back(time("flag", &GpuCosts::flag));
   find("messages on one GPU", all, 1.5, [](const Probe& probe) {
     return probe.workers == 1 && (is_copy(probe) || probe.schedule->roster().ranks == 2);
   });
   if (settings.machine.gpus > 1) {
-    const Parameters peers = peer_parameters();
+    const GpuParameters peers = peer_parameters();
     find("messages between two GPUs", peers, 3, [](const Probe& probe) { return probe.workers == 2; });
     all = joined(all, peers);
   }

@@ -12,14 +12,10 @@ namespace athanor {
 namespace {
 
 using Purpose = Probe::Purpose;
-constexpr std::int64_t kKiB = 1 << 10;
-constexpr std::int64_t kMiB = 1 << 20;
-constexpr CollectiveKind kKinds[] = {CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
-                                     CollectiveKind::broadcast, CollectiveKind::reduce, CollectiveKind::all_to_all};
 
-class Collection {
+class GpuProbes {
  public:
-  explicit Collection(const GpuMachine& machine) : machine_(machine) {}
+  explicit GpuProbes(const GpuMachine& machine) : machine_(machine) {}
 
   std::vector<Probe> all() {
     copies();
@@ -79,7 +75,7 @@ class Collection {
   }
 
   void collectives(std::int64_t size, Purpose purpose) {
-    for (const CollectiveKind kind : kKinds) {
+    for (const CollectiveKind kind : kProbedCollectives) {
       for (const Algorithm& algorithm : catalog()) {
         if (algorithm.kind != kind || algorithm.engine != Engine::none) { continue; }
         for (const std::uint32_t ranks : {4U, 8U}) { collective(algorithm, ranks, size, purpose); }
@@ -109,6 +105,6 @@ class Collection {
 
 }  // namespace
 
-std::vector<Probe> gpu_probes(const GpuMachine& machine) { return Collection(machine).all(); }
+std::vector<Probe> gpu_probes(const GpuMachine& machine) { return GpuProbes(machine).all(); }
 
 }  // namespace athanor

@@ -16,10 +16,8 @@ namespace athanor {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Parameters = std::vector<FittedCost<Profile>>;
+using ProfileParameters = std::vector<FittedCost<Profile>>;
 
-constexpr double kNanosecond = 1e3;  ///< in ps
-constexpr double kGigabyte = 1e9;
 constexpr std::int64_t kParts = 10'000;  ///< in which a ratio is written
 
 Protocol& protocol_of(Profile& profile) { return profile.protocols.front(); }
@@ -56,7 +54,7 @@ FittedCost<Profile> payload() {
 }
 
 /// Of messages between two ranks.
-Parameters message_parameters() {
+ProfileParameters message_parameters() {
   return {time(
               "launch", 1000, [](const Profile& p) { return p.launch; }, [](Profile& p, Time t) { p.launch = t; }),
           time(
@@ -72,11 +70,6 @@ FittedCost<Profile> handshake() {
   return time(
       "handshake", 100, [](const Profile& p) { return protocol_of(p).handshake; },
       [](Profile& p, Time t) { protocol_of(p).handshake = t; });
-}
-
-Parameters joined(Parameters first, const Parameters& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
 }
 
 Profile first_guess() {
@@ -117,16 +110,16 @@ class Fitting {
   }
 
  private:
-  double find(const std::vector<const TimedProbe*>& probes, const Parameters& parameters, Profile& profile,
+  double find(const std::vector<const TimedProbe*>& probes, const ProfileParameters& parameters, Profile& profile,
               double factor) const {
     return search<Profile>(
         probes, parameters, profile, factor, settings_.evaluations,
         [&](const Probe& probe, const Profile& costs) { return simulate_over_mpi(probe, *settings_.cluster, costs); });
   }
 
-  static Parameters parameters(const Profile& profile) {
-    Parameters all = joined(message_parameters(),
-                            {rate("reduce_rate", &Profile::reduce_rate), rate("copy_rate", &Profile::copy_rate)});
+  static ProfileParameters parameters(const Profile& profile) {
+    ProfileParameters all = joined(
+        message_parameters(), {rate("reduce_rate", &Profile::reduce_rate), rate("copy_rate", &Profile::copy_rate)});
     if (protocol_of(profile).eager != Bytes::max()) { all.push_back(handshake()); }
     return all;
   }

@@ -11,14 +11,10 @@ namespace athanor {
 namespace {
 
 using Purpose = Probe::Purpose;
-constexpr std::int64_t kKiB = 1 << 10;
-constexpr std::int64_t kMiB = 1 << 20;
-constexpr CollectiveKind kKinds[] = {CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
-                                     CollectiveKind::broadcast, CollectiveKind::reduce, CollectiveKind::all_to_all};
 
-class Collection {
+class MpiProbes {
  public:
-  explicit Collection(std::uint32_t ranks) : ranks_(ranks) {}
+  explicit MpiProbes(std::uint32_t ranks) : ranks_(ranks) {}
 
   std::vector<Probe> all() {
     messages();
@@ -58,7 +54,7 @@ class Collection {
   }
 
   void collectives(std::int64_t size, Purpose purpose) {
-    for (const CollectiveKind kind : kKinds) {
+    for (const CollectiveKind kind : kProbedCollectives) {
       for (const Algorithm& algorithm : catalog()) {
         if (algorithm.kind != kind || algorithm.engine != Engine::none) { continue; }
         const Collective collective{.kind = kind, .ranks = ranks_, .count = Elements{size / 4}};
@@ -75,7 +71,7 @@ class Collection {
 
 }  // namespace
 
-std::vector<Probe> mpi_probes(std::uint32_t ranks) { return Collection(ranks).all(); }
+std::vector<Probe> mpi_probes(std::uint32_t ranks) { return MpiProbes(ranks).all(); }
 
 Cluster assumed_cluster(std::uint32_t ranks) {
   CableSpec cable;

@@ -8,9 +8,6 @@ namespace athanor {
 
 namespace {
 
-constexpr double kNanosecond = 1e3;  ///< in ps
-constexpr double kGigabyte = 1e9;
-
 CostParameter time(const char* name, Time ThreadCosts::*member, double most_ns) {
   return {name,
           0.1 * kNanosecond,

@@ -14,14 +14,10 @@ namespace athanor {
 namespace {
 
 using Purpose = Probe::Purpose;
-constexpr std::int64_t kKiB = 1 << 10;
-constexpr std::int64_t kMiB = 1 << 20;
-constexpr CollectiveKind kKinds[] = {CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
-                                     CollectiveKind::broadcast, CollectiveKind::reduce, CollectiveKind::all_to_all};
 
-class Collection {
+class ThreadProbes {
  public:
-  explicit Collection(const ProbeSettings& settings) : settings_(settings) {}
+  explicit ThreadProbes(const ProbeSettings& settings) : settings_(settings) {}
 
   std::vector<Probe> all() {
     copies();
@@ -68,7 +64,7 @@ class Collection {
   }
 
   void collectives(std::int64_t size, std::uint32_t workers, Purpose purpose) {
-    for (const CollectiveKind kind : kKinds) {
+    for (const CollectiveKind kind : kProbedCollectives) {
       for (const Algorithm& algorithm : catalog()) {
         if (algorithm.kind != kind || algorithm.engine != Engine::none) { continue; }
         for (const std::uint32_t ranks : settings_.ranks) { collective(algorithm, ranks, size, workers, purpose); }
@@ -92,6 +88,6 @@ class Collection {
 
 }  // namespace
 
-std::vector<Probe> probes(const ProbeSettings& settings) { return Collection(settings).all(); }
+std::vector<Probe> probes(const ProbeSettings& settings) { return ThreadProbes(settings).all(); }
 
 }  // namespace athanor

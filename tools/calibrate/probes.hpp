@@ -21,6 +21,14 @@ struct Probe {
   Purpose purpose = Purpose::fit;
 };
 
+/// The collectives that every calibration measures; all-reduce is left for verification.
+constexpr CollectiveKind kProbedCollectives[] = {CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
+                                                 CollectiveKind::broadcast, CollectiveKind::reduce,
+                                                 CollectiveKind::all_to_all};
+
+constexpr std::int64_t kKiB = 1 << 10;
+constexpr std::int64_t kMiB = 1 << 20;
+
 struct ProbeSettings {
   std::vector<std::uint32_t> ranks{2, 4, 8};  ///< of collectives
   std::uint32_t processors = 2;               ///< at least 1

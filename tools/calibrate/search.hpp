@@ -45,6 +45,16 @@ struct FittedCost {
   std::function<void(Costs&, double)> set;
 };
 
+template <class Costs>
+std::vector<FittedCost<Costs>> joined(std::vector<FittedCost<Costs>> first,
+                                      const std::vector<FittedCost<Costs>>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+constexpr double kNanosecond = 1e3;  ///< in ps, as times are fitted
+constexpr double kGigabyte = 1e9;    ///< in bytes per second, as rates are fitted
+
 /// Where a value begins and which bounds it keeps.
 struct SearchRange {
   double start = 1;

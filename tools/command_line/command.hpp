@@ -42,6 +42,9 @@ struct Command {
   ExitCode (*execute)(const Invocation& invocation, const Streams& streams);
 };
 
+/// Of a command that has none of its own.
+inline boost::program_options::options_description no_options() { return {}; }
+
 Command run_command();
 Command sweep_command();
 Command compare_command();

@@ -31,7 +31,7 @@ constexpr std::array<Test, 13> kTests{{{"Allreduce", CollectiveKind::all_reduce,
                                        {"Latency Test", CollectiveKind::send_receive, false, true},
                                        {"Bandwidth Test", CollectiveKind::send_receive, false, true}}};
 
-enum class Column : std::uint8_t { size, average, least, bandwidth, iterations, validation, other };
+enum class OsuColumn : std::uint8_t { size, average, least, bandwidth, iterations, validation, other };
 
 /// Titles of columns, which hold single blanks, stand at least two blanks apart.
 std::vector<std::string> titles(std::string_view line) {
@@ -46,14 +46,14 @@ std::vector<std::string> titles(std::string_view line) {
   }
 }
 
-Column column(const std::string& title) {
-  if (title == "Size") { return Column::size; }
-  if (title.starts_with("Avg Lat") || title.starts_with("Latency")) { return Column::average; }
-  if (title.starts_with("Min Lat")) { return Column::least; }
-  if (title.starts_with("Bandwidth")) { return Column::bandwidth; }
-  if (title == "Iterations") { return Column::iterations; }
-  if (title == "Validation") { return Column::validation; }
-  return Column::other;
+OsuColumn column(const std::string& title) {
+  if (title == "Size") { return OsuColumn::size; }
+  if (title.starts_with("Avg Lat") || title.starts_with("Latency")) { return OsuColumn::average; }
+  if (title.starts_with("Min Lat")) { return OsuColumn::least; }
+  if (title.starts_with("Bandwidth")) { return OsuColumn::bandwidth; }
+  if (title == "Iterations") { return OsuColumn::iterations; }
+  if (title == "Validation") { return OsuColumn::validation; }
+  return OsuColumn::other;
 }
 
 class OsuText {
@@ -127,7 +127,7 @@ class OsuText {
       columns_.push_back(column(name));
       const std::size_t bracket = name.find('(');
       const std::string unit = bracket == std::string::npos ? "" : name.substr(bracket);
-      const bool known = unit.empty() || unit == "(us)" || unit == "(MB/s)" || columns_.back() == Column::other;
+      const bool known = unit.empty() || unit == "(us)" || unit == "(MB/s)" || columns_.back() == OsuColumn::other;
       if (known) { continue; }
       rows_.problem(number, "unit", fmt::format("the column '{}' is neither in us nor in MB/s", name),
                     "convert the table first; other units are not guessed");
@@ -162,22 +162,24 @@ class OsuText {
     rows_.add(number, std::move(row));
   }
 
-  static bool read_value(Column column, std::string_view word, Measurement::Row& row) {
-    if (column == Column::other) { return true; }
-    if (column == Column::validation) {
+  static bool read_value(OsuColumn column, std::string_view word, Measurement::Row& row) {
+    if (column == OsuColumn::other) { return true; }
+    if (column == OsuColumn::validation) {
       row.wrong = word == "Pass" || word == "pass" || word == "-" ? 0 : 1;
       return true;
     }
     const auto number = number_of(word);
-    if (!number || (*number < 0 && column != Column::average)) { return false; }
+    if (!number || (*number < 0 && column != OsuColumn::average)) { return false; }
     switch (column) {
-      case Column::size: row.bytes = Bytes{whole_number_of(word).value_or(0)}; return whole_number_of(word).has_value();
-      case Column::average: row.time_us = *number; return true;
-      case Column::least: row.min_us = *number; return true;
-      case Column::bandwidth: row.busbw_gbps = *number / 1000; return true;
-      case Column::iterations: row.iterations = static_cast<std::uint32_t>(*number); return true;
-      case Column::validation:
-      case Column::other: break;
+      case OsuColumn::size:
+        row.bytes = Bytes{whole_number_of(word).value_or(0)};
+        return whole_number_of(word).has_value();
+      case OsuColumn::average: row.time_us = *number; return true;
+      case OsuColumn::least: row.min_us = *number; return true;
+      case OsuColumn::bandwidth: row.busbw_gbps = *number / 1000; return true;
+      case OsuColumn::iterations: row.iterations = static_cast<std::uint32_t>(*number); return true;
+      case OsuColumn::validation:
+      case OsuColumn::other: break;
     }
     return true;
   }
@@ -186,7 +188,7 @@ class OsuText {
   Measurement& measurement_;
   ImportedRows rows_;
   const Test* test_ = nullptr;
-  std::vector<Column> columns_;
+  std::vector<OsuColumn> columns_;
   std::string bench_;
   int tables_ = 0;
   bool ranks_missing_ = false;

@@ -19,7 +19,7 @@ std::string cell(Time time) {
   return time == Time::zero() ? fmt::format("{:>14}", "-") : fitted(microseconds(time), 14);
 }
 
-double percent(Time part, Time whole) { return 100 * microseconds(part) / microseconds(whole); }
+double percent_of(Time part, Time whole) { return 100 * microseconds(part) / microseconds(whole); }
 
 nlohmann::json json_of(const PathShares::Way& way) {
   return {{"latency_us", microseconds(way.latency)},
@@ -34,7 +34,8 @@ std::string path_lines(const PathShares& path, Time time) {
   require(time >= path.total(), "a critical path of {} ps in {} ps", path.total().count(), time.count());
   const auto line = [&](const char* what, Time within, Time between) {
     if (within + between == Time::zero()) { return std::string(); }
-    return fmt::format("  {:<14}{}{}{:>10.1f}\n", what, cell(within), cell(between), percent(within + between, time));
+    return fmt::format("  {:<14}{}{}{:>10.1f}\n", what, cell(within), cell(between),
+                       percent_of(within + between, time));
   };
   std::string lines =
       fmt::format("critical path{}{}\n  {:<14}{:>14}{:>14}{:>10}\n", messages(path.within.messages, "within nodes"),

@@ -4,6 +4,10 @@
 
 namespace athanor {
 
+namespace {
+using Type = ValueReader::Form::Type;
+}
+
 ComputeProfile read_compute_profile_file(const std::string& path, Problems& problems) {
   const Document document = Document::load(path);
   ComputeProfile profile;
@@ -13,7 +17,6 @@ ComputeProfile read_compute_profile_file(const std::string& path, Problems& prob
 }
 
 void read_compute_profile(ValueReader& value, const Library& library, Problems& problems, ComputeProfile& profile) {
-  using Type = ValueReader::Form::Type;
   const auto read_name = [&](ValueReader& text) {
     const std::vector<std::string> names = library.names(Shelf::compute);
     std::string name = names.empty() ? "" : names.front();

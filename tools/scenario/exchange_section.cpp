@@ -16,6 +16,8 @@ namespace athanor {
 
 namespace {
 
+using Type = ValueReader::Form::Type;
+
 using Row = std::vector<Bytes>;
 constexpr std::uint32_t kMostExponent = 4;
 
@@ -199,7 +201,6 @@ std::vector<Elements> by_popularity(Elements payload, std::uint32_t exponent, st
 
 void read_exchange(ValueReader& value, const std::string& directory, Problems& problems,
                    std::optional<ExchangeText>& exchange) {
-  using Type = ValueReader::Form::Type;
   ExchangeText read;
   const std::size_t before = problems.size();
   value.one_of({{Type::list, [&](ValueReader& table) { read_rows(table, read.rows); }},

@@ -15,7 +15,6 @@ namespace athanor {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Row = Measurement::Row;
 
 Json to_json(const Measurement::Facts& facts) {
   Json json = Json::object();
@@ -46,7 +45,7 @@ double six_digits(double value) { return std::stod(fmt::format("{:.6g}", value))
 /// To the nanosecond, which is what clocks tell.
 double rounded(double value) { return static_cast<double>(static_cast<std::int64_t>(value * 1000 + 0.5)) / 1000; }
 
-Json to_json(const Row& row) {
+Json to_json(const Measurement::Row& row) {
   Json json = {{"collective", name(row.collective)}, {"algorithm", row.algorithm}, {"ranks", row.ranks}};
   if (!row.backend.empty()) { json["backend"] = row.backend; }
   if (row.type) { json["type"] = name(*row.type); }
@@ -82,7 +81,7 @@ void say_once(std::vector<Json>& rows, const char* key, const char* in_file, Jso
 std::string measurement_json(const Measurement& measurement) {
   require(!measurement.rows.empty(), "a measurement without rows");
   std::vector<Json> rows;
-  for (const Row& row : measurement.rows) { rows.push_back(to_json(row)); }
+  for (const Measurement::Row& row : measurement.rows) { rows.push_back(to_json(row)); }
   Json file = {{"id", measurement.id}, {"source", measurement.source}};
   for (const auto& [key, text] : {std::pair{"url", &measurement.url},
                                   {"date", &measurement.date},

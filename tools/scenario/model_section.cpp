@@ -17,6 +17,8 @@ namespace athanor {
 
 namespace {
 
+using Type = ValueReader::Form::Type;
+
 void read_preset(ObjectReader& reader, const Sources& sources, ModelPreset& preset) {
   read_architecture(reader, true, preset.model);
   reader.required_value("source", "A source of this file", [&](ValueReader& value) {
@@ -149,7 +151,6 @@ class ModelReader {
 
 void read_model(ValueReader& value, const Library& library, const std::string& directory, Problems& problems,
                 ModelSection& section) {
-  using Type = ValueReader::Form::Type;
   ModelReader model(library, directory, problems, section);
   value.one_of({{Type::string, [&](ValueReader& name) { model.read_name(name); }},
                 {Type::object, [&](ValueReader& object) {

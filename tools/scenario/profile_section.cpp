@@ -19,6 +19,8 @@ std::vector<std::string> profile_names(const Library& library) {
 
 namespace {
 
+using Type = ValueReader::Form::Type;
+
 /// Costs nothing until it is read, and does not say of itself that it does.
 Profile undescribed(const std::string& name) {
   Profile profile;
@@ -37,7 +39,6 @@ Profile read_profile_file(const std::string& path, Problems& problems) {
 }
 
 void read_profile(ValueReader& value, const Library& library, Problems& problems, Profile& profile) {
-  using Type = ValueReader::Form::Type;
   const auto read_name = [&](ValueReader& text) {
     std::string name(kIdealProfile);
     text.read(name, OneOf{profile_names(library)});

@@ -9,6 +9,8 @@ namespace athanor {
 
 namespace {
 
+using Type = ValueReader::Form::Type;
+
 using Sizes = std::vector<Bytes>;
 constexpr const char* kSyntax =
     R"(write "1MiB", "8B..8GiB", ["1MiB", "3MiB"] or {"from": "8B", "to": "1GiB", "factor": 4})";
@@ -97,7 +99,6 @@ Parsed<Sizes> parse_sizes(std::string_view text) {
 }
 
 void read_sizes(ValueReader& value, Sizes& sizes) {
-  using Type = ValueReader::Form::Type;
   value.one_of({{Type::string, [&](ValueReader& text) { read_text(text, sizes); }},
                 {Type::list, [&](ValueReader& list) { list.read(sizes); }},
                 {Type::object, [&](ValueReader& range) {

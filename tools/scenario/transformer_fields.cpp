@@ -9,6 +9,8 @@ namespace athanor {
 
 namespace {
 
+using Type = ValueReader::Form::Type;
+
 constexpr std::uint32_t kMostLayers = 100'000;
 constexpr std::uint32_t kMostWide = 100'000'000;
 
@@ -145,7 +147,6 @@ void read_plain_layer(ObjectReader& reader, PlainLayer& layer) {
 
 /// "layers": a number, or a list of plain ones, which then are the whole model.
 void read_layers(ObjectReader& reader, std::uint32_t& count, std::vector<PlainLayer>& layers) {
-  using Type = ValueReader::Form::Type;
   const auto number = [&](ValueReader& value) { value.read(count, Range<std::uint32_t>{1, kMostLayers}); };
   const auto list = [&](ValueReader& value) {
     value.list([&](ValueReader& element) {

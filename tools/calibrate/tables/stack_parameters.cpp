@@ -11,7 +11,6 @@ namespace athanor {
 namespace {
 
 constexpr double kMicrosecond = 1e6;  // in ps
-constexpr double kGigabyte = 1e9;
 constexpr double kRatioUnit = 1e-4;
 
 std::int64_t whole(double value) { return std::max<std::int64_t>(1, std::llround(value)); }

@@ -12,8 +12,6 @@ namespace athanor {
 
 namespace {
 
-boost::program_options::options_description no_options() { return {}; }
-
 ExitCode schema(const Invocation& invocation, const Streams& streams) {
   const std::string of = invocation.arguments.empty() ? "scenario" : invocation.arguments[0];
   if (of == "scenario") {

@@ -42,10 +42,10 @@ const FabricWriter& writer_of(const Invocation& invocation) {
                                                 fmt::join(names, ", ")));
 }
 
-constexpr std::array<std::string_view, 4> kOptions{"format", "output", "case", "set"};
+constexpr std::array<std::string_view, 4> kFabricOptions{"format", "output", "case", "set"};
 
-void check_options(const Invocation& invocation) {
-  allow_only(invocation, "export fabric", kOptions, "goes with schedules");
+void check_fabric_options(const Invocation& invocation) {
+  allow_only(invocation, "export fabric", kFabricOptions, "goes with schedules");
   if (invocation.has("json")) {
     throw UsageError("export fabric: --json is no summary here; --format json writes the fabric");
   }
@@ -57,7 +57,7 @@ ExitCode export_fabric(const Invocation& invocation, const Streams& streams) {
   if (invocation.arguments.size() != 2) {
     throw UsageError("export fabric: one SCENARIO or PRESET, as in `athanor export fabric DGX-H100 --format graphml`");
   }
-  check_options(invocation);
+  check_fabric_options(invocation);
   const FabricWriter& writer = writer_of(invocation);
   const std::string path = invocation.has("output") ? invocation.text("output") : "";
   if (!path.empty()) { check_writable(path); }

@@ -13,17 +13,17 @@ namespace athanor {
 
 namespace {
 
-enum class Format { csv, json, jsonl };
+enum class SweepFormat { csv, json, jsonl };
 
-Format format_of(const Invocation& invocation) {
+SweepFormat sweep_format_of(const Invocation& invocation) {
   const std::string name = invocation.has("format") ? invocation.text("format") : "csv";
-  if (name == "csv") { return Format::csv; }
-  if (name == "json") { return Format::json; }
-  if (name == "jsonl") { return Format::jsonl; }
+  if (name == "csv") { return SweepFormat::csv; }
+  if (name == "json") { return SweepFormat::json; }
+  if (name == "jsonl") { return SweepFormat::jsonl; }
   throw UsageError(fmt::format("export sweep: there is no format '{}'; choose csv, json or jsonl", name));
 }
 
-constexpr std::array<std::string_view, 2> kOptions{"format", "output"};
+constexpr std::array<std::string_view, 2> kSweepOptions{"format", "output"};
 
 }  // namespace
 
@@ -31,18 +31,18 @@ ExitCode export_sweep(const Invocation& invocation, const Streams& streams) {
   if (invocation.arguments.size() != 2) {
     throw UsageError("export sweep: one file, as in `athanor export sweep fabrics.sqlite --format csv -o fabrics.csv`");
   }
-  allow_only(invocation, "export sweep", kOptions, "does not go with sweeps; --format and -o do");
+  allow_only(invocation, "export sweep", kSweepOptions, "does not go with sweeps; --format and -o do");
   if (invocation.has("json")) { throw UsageError("export sweep: leave out --json; --format json writes the sweep"); }
-  const Format format = format_of(invocation);
+  const SweepFormat format = sweep_format_of(invocation);
   const std::string path = invocation.has("output") ? invocation.text("output") : "";
   if (!path.empty()) { check_writable(path); }
   SweepDatabase database(invocation.arguments[1], SqliteFile::Access::read);
-  if (format == Format::jsonl) {
+  if (format == SweepFormat::jsonl) {
     path.empty() ? sweep_lines(database, streams.out) : write_sweep_lines(database, path);
     return ExitCode::ok;
   }
   const std::string text =
-      format == Format::csv ? sweep_csv(database) : sweep_json(database, invocation.command_line, false);
+      format == SweepFormat::csv ? sweep_csv(database) : sweep_json(database, invocation.command_line, false);
   path.empty() ? streams.out(text) : write_text_file(path, text);
   return ExitCode::ok;
 }

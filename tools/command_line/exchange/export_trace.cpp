@@ -16,10 +16,10 @@ namespace athanor {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kOptions{"format", "output", "set"};
+constexpr std::array<std::string_view, 3> kTraceOptions{"format", "output", "set"};
 
-void check_options(const Invocation& invocation) {
-  allow_only(invocation, "export trace", kOptions, "is none of its options; keys of \"trace\" are set by --set");
+void check_trace_options(const Invocation& invocation) {
+  allow_only(invocation, "export trace", kTraceOptions, "is none of its options; keys of \"trace\" are set by --set");
   if (invocation.has("json")) { throw UsageError("export trace: the trace is JSON already; leave out --json"); }
   if (invocation.has("format") && invocation.text("format") != "athanor") {
     throw UsageError("export trace: traces are written as JSON of Athanor alone; leave out --format");
@@ -48,7 +48,7 @@ ExitCode export_trace(const Invocation& invocation, const Streams& streams) {
   if (invocation.arguments.size() != 2) {
     throw UsageError("export trace: one file, or one pattern, as in `athanor export trace 'run/llama.*.et'`");
   }
-  check_options(invocation);
+  check_trace_options(invocation);
   const std::string path = invocation.has("output") ? invocation.text("output") : "";
   if (!path.empty()) { check_writable(path); }
   const std::shared_ptr<const ImportedTrace> trace = trace_of(invocation);

@@ -86,7 +86,7 @@ ImportHints hints_of(const Invocation& invocation) {
   return hints;
 }
 
-std::vector<std::string> format_names() {
+std::vector<std::string> all_format_names() {
   std::vector<std::string> names = import_format_names();
   for (std::string& name : fabric_format_names()) { names.push_back(std::move(name)); }
   return names;
@@ -98,7 +98,7 @@ AnyFormat named_format(const std::string& word) {
   if (const auto format = import_format(word)) { return *format; }
   if (const auto format = fabric_format(word)) { return *format; }
   throw UsageError(
-      fmt::format("import: there is no format '{}'; choose from {}", word, fmt::join(format_names(), ", ")));
+      fmt::format("import: there is no format '{}'; choose from {}", word, fmt::join(all_format_names(), ", ")));
 }
 
 AnyFormat format_of(const Invocation& invocation, const std::string& path, const std::string& text) {
@@ -109,7 +109,7 @@ AnyFormat format_of(const Invocation& invocation, const std::string& path, const
   throw ScenarioError({"unknown-format",
                        "this is neither an algorithm, a fabric nor the output of a benchmark",
                        {path, 1, 1, ""},
-                       fmt::format("--format names one of {}", fmt::join(format_names(), ", "))});
+                       fmt::format("--format names one of {}", fmt::join(all_format_names(), ", "))});
 }
 
 std::string summary(const Measurement& measurement) {

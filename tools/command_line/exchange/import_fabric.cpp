@@ -23,7 +23,7 @@ std::string text_option(const Invocation& invocation, const char* option) {
   return invocation.has(option) ? invocation.text(option) : "";
 }
 
-FabricHints hints_of(const Invocation& invocation) {
+FabricHints fabric_hints_of(const Invocation& invocation) {
   FabricHints hints;
   hints.name = text_option(invocation, "name");
   hints.hardware = {text_option(invocation, "gpu"), text_option(invocation, "nic"),
@@ -120,7 +120,7 @@ void import_fabric_file(const Invocation& invocation, const Streams& streams, co
                                                       : "";
   if (!output.empty()) { check_writable(output); }
   const Presets presets = load_presets(invocation.library.folder(Shelf::presets));
-  const FabricHints hints = hints_of(invocation);
+  const FabricHints hints = fabric_hints_of(invocation);
   Problems problems;
   ImportedFabric imported = import_fabric(text, path, format, hints, presets, problems);
   problems.throw_if_any();

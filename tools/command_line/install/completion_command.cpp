@@ -9,8 +9,6 @@ namespace athanor {
 
 namespace {
 
-boost::program_options::options_description no_options() { return {}; }
-
 std::string command_names() {
   std::vector<std::string_view> names{"help"};
   for (const Command& command : commands()) { names.push_back(command.name); }

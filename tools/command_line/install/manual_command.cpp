@@ -8,8 +8,6 @@ namespace athanor {
 
 namespace {
 
-boost::program_options::options_description no_options() { return {}; }
-
 /// Text in troff: backslashes and dashes are not its own, and no line begins a request.
 std::string troff(std::string_view text) {
   std::string result;
