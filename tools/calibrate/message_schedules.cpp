@@ -1,21 +1,13 @@
 #include "tools/calibrate/message_schedules.hpp"
 
-#include <algorithm>
-
 #include "tools/calibrate/sketch.hpp"
 
 namespace athanor {
 
 namespace {
 
-constexpr std::int64_t kElement = 4;
 constexpr TableCells kInput{0, Buffer::input};
 constexpr TableCells kOutput{0, Buffer::output};
-
-std::unique_ptr<const Schedule> stretched(const Sketch& sketch, std::int64_t bytes, std::uint32_t slots = 1) {
-  const Elements chunk{bytes / kElement};
-  return std::make_unique<TableSchedule>(sketch.table(slots), chunk, std::max(chunk, Elements{1}));
-}
 
 TableStep sending(TableCells from) {
   TableStep step;
@@ -59,20 +51,20 @@ std::unique_ptr<const Schedule> carrying(std::uint32_t ranks, std::uint32_t hops
     sketch.step(hop % 2, 0, pass);
   }
   sketch.step(hops % 2, 0, receiving());
-  return stretched(sketch, bytes);
+  return sketch.stretched(bytes);
 }
 
 std::unique_ptr<const Schedule> pouring(std::uint32_t ranks, std::uint32_t messages, std::int64_t bytes) {
   Sketch sketch(ranks, {.input = 1, .output = 1, .in_place = {}});
   pour(sketch, 0, 1, messages);
-  return stretched(sketch, bytes, messages);
+  return sketch.stretched(bytes, messages);
 }
 
 std::unique_ptr<const Schedule> exchanging(std::uint32_t ranks, std::uint32_t messages, std::int64_t bytes) {
   Sketch sketch(ranks, {.input = 1, .output = 1, .in_place = {}});
   pour(sketch, 0, 1, messages);
   pour(sketch, 1, 0, messages);
-  return stretched(sketch, bytes, messages);
+  return sketch.stretched(bytes, messages);
 }
 
 std::unique_ptr<const Schedule> copying_side_by_side(std::uint32_t ranks, std::uint32_t active,
@@ -86,7 +78,7 @@ std::unique_ptr<const Schedule> copying_side_by_side(std::uint32_t ranks, std::u
     sketch.lane(rank);
     for (std::uint32_t pass = 0; pass < passes; ++pass) { sketch.step(rank, 0, copy); }
   }
-  return stretched(sketch, working_set / 2);
+  return sketch.stretched(working_set / 2);
 }
 
 std::unique_ptr<const Schedule> summing(std::uint32_t ranks, std::int64_t bytes, std::uint32_t passes) {
@@ -98,7 +90,7 @@ std::unique_ptr<const Schedule> summing(std::uint32_t ranks, std::int64_t bytes,
   sum.operands[1] = TableCells{1, Buffer::input};
   sum.store = kOutput;
   for (std::uint32_t pass = 0; pass < passes; ++pass) { sketch.step(0, 0, sum); }
-  return stretched(sketch, bytes);
+  return sketch.stretched(bytes);
 }
 
 }  // namespace athanor

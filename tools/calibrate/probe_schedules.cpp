@@ -8,13 +8,6 @@ namespace athanor {
 
 namespace {
 
-constexpr std::int64_t kElement = 4;
-
-std::unique_ptr<const Schedule> stretched(const Sketch& sketch, std::int64_t chunk, std::uint32_t slots = 1) {
-  const Elements elements{chunk};
-  return std::make_unique<TableSchedule>(sketch.table(slots), elements, std::max(elements, Elements{1}));
-}
-
 TableStep copy(std::uint32_t chunk) {
   TableStep step;
   step.chunks = 1;
@@ -47,7 +40,7 @@ std::unique_ptr<const Schedule> copying(std::int64_t working_set, std::uint32_t 
   Sketch sketch(1, {.input = 1, .output = 1, .in_place = {}});
   sketch.lane(0);
   for (std::uint32_t i = 0; i < passes; ++i) { sketch.step(0, 0, copy(0)); }
-  return stretched(sketch, working_set / 2 / kElement);
+  return sketch.stretched(working_set / 2);
 }
 
 std::unique_ptr<const Schedule> stream(std::uint32_t messages) {
@@ -59,7 +52,7 @@ std::unique_ptr<const Schedule> stream(std::uint32_t messages) {
     sketch.step(0, 0, token(0, 1));
     sketch.step(1, 0, token(1, 0));
   }
-  return stretched(sketch, 0, messages);
+  return sketch.stretched(0, messages);
 }
 
 std::unique_ptr<const Schedule> ping_pong(std::uint32_t hops) {
@@ -67,7 +60,7 @@ std::unique_ptr<const Schedule> ping_pong(std::uint32_t hops) {
   sketch.step(0, 0, token(0, 1));
   for (std::uint32_t hop = 1; hop < hops; ++hop) { sketch.step(hop % 2, 0, token(1, 1)); }
   sketch.step(hops % 2, 0, token(1, 0));
-  return stretched(sketch, 0);
+  return sketch.stretched(0);
 }
 
 std::unique_ptr<const Schedule> fetching(std::uint32_t rounds, std::int64_t bytes) {
@@ -85,7 +78,7 @@ std::unique_ptr<const Schedule> fetching(std::uint32_t rounds, std::int64_t byte
     sketch.step(1, 0, token(0, 1));
     sketch.step(0, 0, token(1, 0));
   }
-  return stretched(sketch, bytes / kElement);
+  return sketch.stretched(bytes);
 }
 
 std::unique_ptr<const Schedule> working_and_calling(std::uint32_t rounds, std::uint32_t copies) {
@@ -97,7 +90,7 @@ std::unique_ptr<const Schedule> working_and_calling(std::uint32_t rounds, std::u
     sketch.step(1, 0, token(1, 1));
     sketch.step(0, 0, token(1, 0));
   }
-  return stretched(sketch, kBlock / kElement);
+  return sketch.stretched(kBlock);
 }
 
 }  // namespace athanor

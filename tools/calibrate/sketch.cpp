@@ -1,5 +1,7 @@
 #include "tools/calibrate/sketch.hpp"
 
+#include <algorithm>
+
 namespace athanor {
 
 std::uint32_t Sketch::lane(std::uint32_t rank) {
@@ -38,6 +40,11 @@ std::shared_ptr<const Table> Sketch::table(std::uint32_t slots) const {
   table.first_lane.push_back(static_cast<std::uint32_t>(table.lanes.size()));
   number_programs(table);
   return std::make_shared<const Table>(std::move(table));
+}
+
+std::unique_ptr<const Schedule> Sketch::stretched(std::int64_t chunk, std::uint32_t slots) const {
+  const Elements elements{chunk / 4};
+  return std::make_unique<TableSchedule>(table(slots), elements, std::max(elements, Elements{1}));
 }
 
 }  // namespace athanor

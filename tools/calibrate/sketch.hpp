@@ -20,6 +20,8 @@ class Sketch {
   void step(std::uint32_t rank, std::uint32_t lane, const TableStep& step) { lanes_[rank][lane].steps.push_back(step); }
 
   std::shared_ptr<const Table> table(std::uint32_t slots) const;
+  /// As a schedule whose chunks are so many bytes of float32.
+  std::unique_ptr<const Schedule> stretched(std::int64_t chunk, std::uint32_t slots = 1) const;
 
  private:
   struct LaneSketch {

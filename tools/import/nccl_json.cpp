@@ -12,15 +12,13 @@ namespace athanor {
 
 namespace {
 
-using nlohmann::json;
-
-std::string text_at(const json& object, const char* key) {
+std::string text_at(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 /// A number, also where it is written as a string; none for "nan" and what is no number.
-std::optional<double> number_at(const json& object, const char* key) {
+std::optional<double> number_at(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end()) { return std::nullopt; }
   if (found->is_number()) { return found->get<double>(); }
@@ -28,10 +26,10 @@ std::optional<double> number_at(const json& object, const char* key) {
 }
 
 /// "NCCL_ALGO=Ring" of a list of such words.
-std::string setting(const json& root, const std::string& key) {
+std::string setting(const nlohmann::json& root, const std::string& key) {
   const auto list = root.find("env");
   if (list == root.end() || !list->is_array()) { return "auto"; }
-  for (const json& entry : *list) {
+  for (const nlohmann::json& entry : *list) {
     if (entry.is_string() && entry.get_ref<const std::string&>().starts_with(key + "=")) {
       return entry.get<std::string>().substr(key.size() + 1);
     }
@@ -45,11 +43,11 @@ struct Devices {
   std::string model = "unknown";
 };
 
-Devices devices_of(const json& root) {
+Devices devices_of(const nlohmann::json& root) {
   Devices devices;
-  const json& list = root.value("/config/devices"_json_pointer, json::array());
+  const nlohmann::json& list = root.value("/config/devices"_json_pointer, nlohmann::json::array());
   std::set<std::string> hosts;
-  for (const json& device : list) {
+  for (const nlohmann::json& device : list) {
     if (!device.is_object()) { continue; }
     ++devices.ranks;
     hosts.insert(text_at(device, "hostname"));
@@ -60,7 +58,7 @@ Devices devices_of(const json& root) {
   return devices;
 }
 
-std::optional<CollectiveKind> program_of(const json& root) {
+std::optional<CollectiveKind> program_of(const nlohmann::json& root) {
   const auto arguments = root.find("args");
   if (arguments == root.end() || !arguments->is_array() || arguments->empty()) { return std::nullopt; }
   return (*arguments)[0].is_string() ? collective_of_program((*arguments)[0].get_ref<const std::string&>())
@@ -68,7 +66,7 @@ std::optional<CollectiveKind> program_of(const json& root) {
 }
 
 /// One "out_of_place" or "in_place"; null where that was not measured.
-std::optional<Measurement::Row> row_of(const json& result, const char* place) {
+std::optional<Measurement::Row> row_of(const nlohmann::json& result, const char* place) {
   const auto values = result.find(place);
   if (values == result.end() || !values->is_object()) { return std::nullopt; }
   Measurement::Row row;
@@ -92,7 +90,7 @@ class NcclJson {
         kind_(hints.collective ? hints.collective : program_of(document.root())) {}
 
   void read() {
-    const json& root = document_.root();
+    const nlohmann::json& root = document_.root();
     const auto results = root.find("results");
     if (results == root.end() || !results->is_array() || results->empty()) {
       problem("", "not-a-table", "there are no \"results\" of nccl-tests here", "give the file that -J has written");
@@ -112,7 +110,7 @@ class NcclJson {
     rows_.problem(document_.place(pointer).line, std::move(code), std::move(message), std::move(hint));
   }
 
-  void see(const json& result, const std::string& pointer) {
+  void see(const nlohmann::json& result, const std::string& pointer) {
     const auto bytes = result.is_object() ? number_at(result, "size") : std::nullopt;
     if (!bytes || *bytes < 0) {
       problem(pointer, "truncated-row", "this result has no \"size\"", "complete the result or remove it");
@@ -139,9 +137,9 @@ class NcclJson {
   }
 
   void add_facts() {
-    const json& root = document_.root();
+    const nlohmann::json& root = document_.root();
     const std::int64_t nodes = hints_.nodes ? std::int64_t{*hints_.nodes} : devices_.nodes;
-    const json version = root.value("nccl_version", json("unknown"));
+    const nlohmann::json version = root.value("nccl_version", nlohmann::json("unknown"));
     measurement_.hardware_facts = {{"gpu", hints_.hardware.empty() ? devices_.model : hints_.hardware},
                                    {"nodes", nodes},
                                    {"gpus_per_node", std::max<std::int64_t>(1, ranks() / nodes)}};

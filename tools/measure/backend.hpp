@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,6 +39,9 @@ struct TrialOutcome {
   std::uint64_t wrong = 0;                          ///< ranks whose output is not what was expected
   std::optional<std::string> first_wrong;           ///< in words: "rank 3, element 17: ..."
 };
+
+/// What no expected value consists of: an output that nobody has written is then found.
+constexpr std::byte kUntouched{0x5A};
 
 /// A way to carry out collectives on this machine or on those that this process belongs to. `measure` runs alike in
 /// every process; what it prints and writes comes from the one that speaks.

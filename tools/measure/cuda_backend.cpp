@@ -18,9 +18,6 @@ namespace athanor {
 
 namespace {
 
-/// What no expected value consists of: an output that nobody has written is then found.
-constexpr std::byte kUntouched{0x5A};
-
 constexpr const char* kNoGpu = "there is no GPU here that CUDA can use";
 
 /// What carries a trial out on the GPUs: a schedule's executor, or NCCL.

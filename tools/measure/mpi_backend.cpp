@@ -25,9 +25,6 @@ namespace athanor {
 
 namespace {
 
-/// What no expected value consists of: an output that nobody has written is then found.
-constexpr std::byte kUntouched{0x5A};
-
 /// A process may come later than another by an iteration, and by what it takes to fill and check its buffers.
 std::chrono::nanoseconds meeting_limit(const Trial& trial) {
   return 2 * std::min<std::chrono::nanoseconds>(trial.time_limit, std::chrono::hours{100}) + std::chrono::seconds{30};

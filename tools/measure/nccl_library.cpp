@@ -21,7 +21,7 @@ using Handle = void*;  ///< ncclComm_t
 constexpr int kSuccess = 0;
 
 /// ncclDataType_t.
-int type_of(DataType type) {
+int nccl_type_of(DataType type) {
   switch (type) {
     case DataType::int8: return 0;
     case DataType::int32: return 2;
@@ -36,7 +36,7 @@ int type_of(DataType type) {
 }
 
 /// ncclRedOp_t.
-int operation_of(Reduction reduction) {
+int nccl_operation_of(Reduction reduction) {
   switch (reduction) {
     case Reduction::sum: return 0;
     case Reduction::product: return 1;
@@ -141,8 +141,8 @@ class NcclCollective::State {
       : nccl_(*library.functions_),
         collective_(trial.collective),
         element_(element_size(trial.type)),
-        type_(type_of(trial.type)),
-        operation_(operation_of(trial.reduction)),
+        type_(nccl_type_of(trial.type)),
+        operation_(nccl_operation_of(trial.reduction)),
         limit_(trial.time_limit),
         communicators_(collective_.ranks) {
     std::vector<int> devices;

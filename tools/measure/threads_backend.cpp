@@ -14,9 +14,6 @@ namespace athanor {
 
 namespace {
 
-/// What no expected value consists of: an output that nobody has written is then found.
-constexpr std::byte kUntouched{0x5A};
-
 void fill(const Expectation& expectation, const std::vector<RankBuffers>& buffers) {
   for (std::uint32_t rank = 0; rank < buffers.size(); ++rank) {
     std::fill(buffers[rank].output.begin(), buffers[rank].output.end(), kUntouched);

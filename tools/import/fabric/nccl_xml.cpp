@@ -23,9 +23,9 @@ Link times(Link link, std::int64_t count) {
 }
 
 /// Draws one machine.
-class Machine {
+class NcclMachine {
  public:
-  Machine(NcclTopology topology, FabricDraft& draft) : topology_(std::move(topology)), draft_(draft) {}
+  NcclMachine(NcclTopology topology, FabricDraft& draft) : topology_(std::move(topology)), draft_(draft) {}
 
   DraftPort draw() {
     if (topology_.unranked > 0) { draft_.note(fmt::format("{} GPUs without a rank are left out", topology_.unranked)); }
@@ -229,7 +229,7 @@ DraftPort import_nccl_xml(std::string_view text, const std::string& file, Fabric
   for (const Problem& found : problems.list()) {
     draft.problem(found.place.line, found.code, found.message, found.hint);
   }
-  return draft.ok() ? Machine(std::move(topology), draft).draw() : DraftPort{};
+  return draft.ok() ? NcclMachine(std::move(topology), draft).draw() : DraftPort{};
 }
 
 }  // namespace athanor

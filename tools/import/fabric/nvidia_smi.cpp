@@ -32,9 +32,9 @@ class Groups {
 };
 
 /// Makes the machine of a matrix.
-class Machine {
+class SmiMachine {
  public:
-  Machine(const TopologyMatrix& matrix, const MatrixHardware& hardware, const Presets& presets, FabricDraft& draft)
+  SmiMachine(const TopologyMatrix& matrix, const MatrixHardware& hardware, const Presets& presets, FabricDraft& draft)
       : matrix_(matrix),
         hardware_(hardware),
         presets_(presets),
@@ -252,7 +252,7 @@ DraftPort import_nvidia_smi(std::string_view text, const MatrixHardware& hardwar
                             FabricDraft& draft) {
   const TopologyMatrix matrix = read_matrix(text, draft);
   if (!draft.ok()) { return {}; }
-  return Machine(matrix, hardware, presets, draft).make();
+  return SmiMachine(matrix, hardware, presets, draft).make();
 }
 
 }  // namespace athanor
