@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/collective.hpp"
 #include "algorithms/schedule.hpp"
 #include "sim/units.hpp"
 
