@@ -124,7 +124,7 @@ Bound lower_bound(const Cluster& cluster, const Collective& collective, Bytes si
   const std::vector<Cut> cuts = natural_cuts(cluster);
   Bandwidth widest;  // endpoint: no rank is faster, so that it bounds the average rank
   for (const Cut& cut : cuts) {
-    if (cut.inside == 1) { widest = std::max({widest, cut.out, cut.in}); }
+    if (cut.device) { widest = std::max({widest, cut.out, cut.in}); }
   }
   if (widest > Bandwidth::zero()) {
     raise(bound, transfer_time(sent_by_rank(collective, size, in_network), widest), "endpoints");
