@@ -82,7 +82,6 @@ Cluster with_seed(const Cluster& cluster, std::uint64_t seed);
 struct Cut {
   std::string name;          ///< "node 3", "leaf 0", "half"
   std::uint32_t inside = 0;  ///< endpoints inside
-  bool device = false;       ///< an endpoint alone: not the switch or the node that it has for itself
   Bandwidth out;             ///< line rate of all links that leave, and of all that enter
   Bandwidth in;
   std::vector<LinkId> links_out;  ///< the boundary

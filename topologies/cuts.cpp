@@ -112,16 +112,14 @@ std::vector<Cut> half_cuts(const Cluster& cluster) {
 
 std::vector<Cut> natural_cuts(const Cluster& cluster) {
   std::vector<Division> divisions = single_endpoints(cluster);
-  const std::size_t devices = divisions.size();
   divisions.insert(divisions.end(), cluster.divisions.begin(), cluster.divisions.end());
   std::vector<Cut> cuts;
   Marks inside(*cluster.fabric);
   const LinksIn links_in(cluster);
-  for (std::size_t i = 0; i < divisions.size(); ++i) {
-    inside.set(divisions[i].inside, true);
-    Cut cut = cut_around(cluster, inside, links_in, divisions[i]);
-    cut.device = i < devices;
-    inside.set(divisions[i].inside, false);
+  for (const Division& division : divisions) {
+    inside.set(division.inside, true);
+    Cut cut = cut_around(cluster, inside, links_in, division);
+    inside.set(division.inside, false);
     const bool known = std::any_of(cuts.begin(), cuts.end(), [&](const Cut& other) { return same_shape(cut, other); });
     if (!known && says_something(cut, cluster)) { cuts.push_back(std::move(cut)); }
   }
