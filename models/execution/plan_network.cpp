@@ -51,11 +51,15 @@ Bandwidth PlanNetwork::wire_rate(std::uint32_t link) const {
 }
 
 /// As if all packets, or those of the link itself, were full.
-Bytes PlanNetwork::payload_of(std::uint32_t link, Bytes wire) const {
+Ratio PlanNetwork::payload_share(std::uint32_t link) const {
   const LinkFraming& framing = layout_->plan.links[link].framing;
-  if (framing.unit > 0) { return scaled_down(wire, {framing.unit, framing.unit + framing.overhead}); }
+  if (framing.unit > 0) { return {framing.unit, framing.unit + framing.overhead}; }
   const TransportSpec& transport = options_.packet.transport;
-  return scaled_down(wire, {transport.payload.count(), (transport.payload + transport.header).count()});
+  return {transport.payload.count(), (transport.payload + transport.header).count()};
+}
+
+Bandwidth PlanNetwork::payload_rate(std::uint32_t link) const {
+  return layout_ ? scaled_up(wire_rate(link), payload_share(link)) : wire_rate(link);
 }
 
 std::vector<LinkLoad> PlanNetwork::loads(Time time) const {
@@ -66,7 +70,7 @@ std::vector<LinkLoad> PlanNetwork::loads(Time time) const {
             "link {} carried {} bytes in {} ps, more than its rate allows", id(link).value, carried.count(),
             time.count());
     if (carried == Bytes::zero() && link >= plan_.links.size()) { continue; }
-    loads.push_back({id(link), members(link), packets_ ? payload_of(link, carried) : carried});
+    loads.push_back({id(link), members(link), packets_ ? scaled_down(carried, payload_share(link)) : carried});
   }
   return loads;
 }

@@ -28,6 +28,8 @@ class PlanNetwork {
   /// What each link of the plan has carried by `time`: payload (at packet level: of data packets, as if all were full).
   /// Requires that no link carried more than its rate, but at the ideal level, where they may.
   std::vector<LinkLoad> loads(Time time) const;
+  /// Most payload that a link of the plan carries in full packets; at the other levels its usable rate.
+  Bandwidth payload_rate(std::uint32_t link) const;
   /// Over which loads count, given that everything was delivered by `time`: longer where packets are sent again that
   /// need not have been, and while the last ones are acknowledged.
   Time observed(Time time) const;
@@ -43,7 +45,7 @@ class PlanNetwork {
   LinkId id(std::uint32_t link) const;
   std::uint32_t members(std::uint32_t link) const;
   Bandwidth wire_rate(std::uint32_t link) const;
-  Bytes payload_of(std::uint32_t link, Bytes wire) const;
+  Ratio payload_share(std::uint32_t link) const;
 
   const Plan& plan_;
   const Fabric& fabric_;

@@ -33,7 +33,10 @@ Plan plan_of(const TrafficMatrix& matrix, const Cluster& cluster, std::uint64_t 
 /// How long messages of a connection take where nothing else moves.
 class TimesAlone {
  public:
-  explicit TimesAlone(const Plan& plan) : plan_(plan) {}
+  /// `many_ways`: packets of a message take several paths at the same time, so that only the first and the last link,
+  /// which all of them have in common, hold it up.
+  TimesAlone(const Plan& plan, const PlanNetwork& network, bool many_ways)
+      : plan_(plan), network_(network), many_ways_(many_ways) {}
 
   /// The link that takes longest for its share of the payload, and the latency of the longest path.
   Time of(std::uint32_t connection, Bytes size) {
@@ -42,19 +45,22 @@ class TimesAlone {
       const NetworkPlan::Connection& path =
           plan_.network.connections[std::size_t{connection} * plan_.queue_pairs + pair];
       for (std::uint32_t u = path.first_use; u < path.first_use + path.uses; ++u) {
+        if (many_ways_ && u != path.first_use && u + 1 != path.first_use + path.uses) { continue; }
         ++pairs_on_[plan_.network.uses[u].link];
       }
     }
     Time longest;
     for (const auto& [link, pairs] : pairs_on_) {
       const Bytes share = scaled_down(size, {pairs, plan_.queue_pairs});
-      longest = std::max(longest, transfer_time(share, plan_.network.links[link].rate));
+      longest = std::max(longest, transfer_time(share, network_.payload_rate(link)));
     }
     return longest + plan_.latency(connection);
   }
 
  private:
   const Plan& plan_;
+  const PlanNetwork& network_;
+  bool many_ways_;
   std::map<std::uint32_t, std::uint32_t> pairs_on_;  ///< by link
 };
 
@@ -92,7 +98,9 @@ void measure_rates(const TrafficMatrix& matrix, const std::optional<std::vector<
   constexpr Bytes kProbe{1'000'000'000};
   for (std::uint32_t c = 0; c < connections; ++c) {
     const Time transfer = alone.of(c, kProbe) - plan.latency(c);
-    result.kept.push_back(result.rates[c] * seconds(transfer) / static_cast<double>(kProbe.count()));
+    // A packet that ends within the window counts as a whole, also where it began before.
+    const double kept = result.rates[c] * seconds(transfer) / static_cast<double>(kProbe.count());
+    result.kept.push_back(std::min(1.0, kept));
   }
 }
 
@@ -124,7 +132,8 @@ SimulatedTraffic simulate_traffic(const TrafficMatrix& matrix, const Cluster& cl
   if (driver.under_way() > 0) {
     refuse_undelivered(matrix, cluster, result.messages, driver.first_under_way(), driver.under_way());
   }
-  TimesAlone alone(plan);
+  const bool packets = options.level == NetworkLevel::packet;
+  TimesAlone alone(plan, network, packets && options.packet.transport.any_order);
   for (MessageTimes& message : result.messages) {
     message.alone = alone.of(message.connection, message.size);
     result.time = std::max(result.time, message.end);

@@ -204,3 +204,27 @@ TEST_CASE("no link is said to be busier than it can be, and its bytes are those 
     }
   }
 }
+
+TEST_CASE("no message is faster beside others than alone, and no link is busy for longer than it was looked at") {
+  const Cluster cluster = star(8, kRate, 1_us);
+  EndpointPairs incast;
+  for (std::uint32_t sender = 1; sender < 8; ++sender) { incast.emplace_back(sender, 0); }
+  for (const Bytes payload : {1024_B, 4096_B, 65536_B}) {
+    for (const Bytes header : {Bytes{0}, Bytes{26}, Bytes{90}}) {
+      for (const EndpointPairs& pairs : {incast, shift_pairs(8, 1)}) {
+        SimulationOptions options = at(NetworkLevel::packet);
+        options.packet.transport.payload = payload;
+        options.packet.transport.header = header;
+        options.packet.transport.timeout = 20_us;  // too short for an incast: what has arrived is sent again
+        const SimulatedTraffic traffic = simulate_traffic(matrix_of(pairs, 1_MiB), cluster, 1, options);
+        CAPTURE(payload.count());
+        CAPTURE(header.count());
+        CHECK(traffic.observed >= traffic.time);
+        for (const MessageTimes& message : traffic.messages) { CHECK(message.end - message.start >= message.alone); }
+        for (const LinkLoad& load : traffic.loads) {
+          CHECK(transfer_time(load.carried, cluster.fabric->link(load.link).rate) <= traffic.observed);
+        }
+      }
+    }
+  }
+}

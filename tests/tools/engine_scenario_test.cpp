@@ -34,12 +34,32 @@ TEST_CASE("what an engine does not take is refused where the scenario does not f
   CHECK(type.code == 3);
   CHECK(type.says("aggregation_tree: sharp_v2 does not add int8: only float16, float32, float64, int32, int64"));
   CHECK(type.says("these fit: "));
-  const Ran message = run(by_engines(R"("message": "1MiB")", R"("sizes": ["512KiB", "2MiB"])"));
-  CHECK(message.code == 3);
-  CHECK(message.says("nothing can run all_reduce of 2 MiB here"));
-  CHECK(message.says("an operation of 2097152 bytes, and ideal takes 1048576 at most"));
-  const Ran cut = run(by_engines(R"("message": "1MiB")", R"("sizes": "2MiB", "chunk": "1MiB")"));
-  CHECK(cut.code == 0);
+  const Ran chunk = run(by_engines(R"("message": "1MiB")", R"("sizes": ["512KiB", "2MiB"], "chunk": "2MiB")"));
+  CHECK(chunk.code == 3);
+  CHECK(chunk.says("nothing can run all_reduce of 2 MiB here"));
+  CHECK(chunk.says("an operation of 2097152 bytes, and ideal takes 1048576 at most"));
+}
+
+TEST_CASE("payloads above the largest operation of an engine are cut into operations, and up to it are not") {
+  const auto times = [](const std::string& aggregation, const std::string& collective) {
+    const Ran ran = run(by_engines(aggregation, collective));
+    CAPTURE(ran.out);
+    REQUIRE(ran.code == 0);
+    std::vector<double> found;
+    for (const auto& row : ran.json()["results"]) { found.push_back(row["time_us"].get<double>()); }
+    return found;
+  };
+  const std::string sizes = R"("sizes": ["64KiB", "1MiB", "4MiB", "5MiB"])";
+  const std::vector<double> limited = times(R"("message": "1MiB")", sizes);
+  const std::vector<double> whole = times("", sizes);
+  const std::vector<double> asked = times("", sizes + R"(, "chunk": "1MiB")");
+  for (std::size_t i = 0; i < limited.size(); ++i) {
+    CAPTURE(i);
+    CHECK(limited[i] >= whole[i]);
+    CHECK(limited[i] <= asked[i]);
+  }
+  CHECK(limited[1] == whole[1]);
+  CHECK(times(R"("engine": "sharp_v3")", R"("sizes": "8B..8GiB")").size() == 31);
 }
 
 TEST_CASE("where engines cannot be had and the scenario falls back, the result says from what and why") {

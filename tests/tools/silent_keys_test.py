@@ -1,0 +1,187 @@
+"""No key of a scenario is silent: for every key of the schema and every kind of case, setting the key changes a result, or
+the key is refused, or it stands in EXCUSED with the reason. A new key that does nothing somewhere makes this fail.
+
+    silent_keys_test.py PATH_OF_ATHANOR [--list]        --list: prints what is silent, for whoever extends the tables
+"""
+
+import concurrent.futures
+import copy
+import fnmatch
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ATHANOR = sys.argv.pop(1)
+LIST = "--list" in sys.argv and not sys.argv.remove("--list")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ENVIRONMENT = {**os.environ, "ATHANOR_DATA": str(ROOT / "scenarios")}
+
+TREE = {"nodes": 8, "fabric": {"kind": "fat_tree", "tiers": 2, "hosts_per_leaf": 4, "spines": 2,
+                               "link": {"rate": "10GB/s", "latency": "500ns"}}}
+DGX = {"node": "DGX-H100", "nodes": 2, "fabric": {"kind": "rail_optimized", "switch": "QM9700"}}
+ALL_REDUCE = {"kind": "all_reduce", "algorithm": "ring", "sizes": "100kB"}
+PROFILE = {"launch": "5us", "protocols": [{"name": "A", "overhead": "1us"}]}
+COMPUTE = {"gemm": {"share": 1, "depth": 0}, "attention": 1, "memory": 1}
+LAYER = {"parameters": 100000000, "forward_flops": 10**12, "output": 1000}
+TRAINING = {"model": {"layers": [LAYER, LAYER]}, "global_batch": 64, "compute": COMPUTE}
+PACKETS = {"level": "packet", "transport": {"timeout": "50us"}, "switches": {}}
+
+BASES = {
+    "collective": {"cluster": TREE, "collective": ALL_REDUCE},
+    "ideal": {"cluster": TREE, "collective": ALL_REDUCE, "network": {"level": "ideal"}},
+    "packets": {"cluster": TREE, "network": PACKETS, "collective": {**ALL_REDUCE, "kind": "all_to_all",
+                                                                    "algorithm": "direct"}},
+    "profile": {"cluster": TREE, "collective": ALL_REDUCE, "profile": PROFILE},
+    "engines": {"cluster": TREE, "collective": {**ALL_REDUCE, "algorithm": "aggregation_tree"},
+                "network": {"aggregation": {}}},
+    "nccl": {"cluster": DGX, "collective": {"kind": "all_reduce", "sizes": "1MiB"}, "profile": "nccl-hopper-ib",
+             "nccl": {}},
+    "traffic": {"cluster": TREE, "traffic": {"pattern": "shift", "sizes": "100kB"}},
+    "incast": {"cluster": TREE, "network": PACKETS, "traffic": {"pattern": "incast", "sizes": "100kB"}},
+    "servers": {"cluster": TREE, "parameter_server": {"parameters": "1MB", "servers": 1, "compute": "1ms", "steps": 3}},
+    "training": {"cluster": DGX, "training": TRAINING},
+    "trace": {"cluster": TREE, "trace": {"files": str(ROOT / "scenarios/traces/stages.json")}},
+    "threads": {"cluster": {"shared_memory": {"ranks": 4, "processors": 2}}, "profile": "xeon-2-processors-threads",
+                "collective": {"kind": "all_reduce", "sizes": "100kB"}},
+}
+
+# By path; '*' stands for anything. What counts for another command, decides about an error alone, or chooses among what is
+# equal here.
+EXCUSED = {
+}
+
+# Where the values that follow from the schema say nothing.
+VALUES = {
+}
+
+
+def resolve(schema, value):
+    """The kind of a choice whose constants the value has."""
+    if "anyOf" not in schema:
+        return schema
+    for kind in schema["anyOf"]:
+        constants = {k: v["const"] for k, v in kind.get("properties", {}).items() if "const" in v}
+        if not isinstance(value, dict):
+            if kind.get("type") == {str: "string", bool: "boolean", int: "integer", list: "array"}.get(type(value)):
+                return kind
+        elif kind.get("type") == "object" and all(
+                value.get(k, kind["properties"][k].get("default")) == v for k, v in constants.items()):
+            return resolve(kind, value) if "anyOf" in kind else kind
+    return {}
+
+
+def keys_of(schema, value, path=""):
+    """Every key that may stand in the value, and in the objects that are in it."""
+    schema = resolve(schema, value)
+    for key, inner in schema.get("properties", {}).items():
+        yield f"{path}/{key}", inner
+        if isinstance(value, dict) and isinstance(value.get(key), dict):
+            yield from keys_of(inner, value[key], f"{path}/{key}")
+
+
+def values_of(path, schema):
+    """Some that are not the default."""
+    for pattern, values in VALUES.items():
+        if fnmatch.fnmatch(path, pattern):
+            yield from values
+            return
+    if "anyOf" in schema:
+        for kind in schema["anyOf"]:
+            yield from values_of("", kind)
+        return
+    default = schema.get("default")
+    if "enum" in schema:
+        yield from (each for each in schema["enum"] if each != default)
+    elif schema.get("type") == "boolean":
+        yield from (each for each in (True, False) if each != default)
+    elif schema.get("type") in ("integer", "number"):
+        least, most = schema.get("minimum", 0), schema.get("maximum", 1e9)
+        middle = [2, 3, 0.5] if schema["type"] == "number" else [2, 3, 5]
+        yield from (each for each in [*middle, least, most] if least <= each <= most and each != default)
+    elif schema.get("type") == "array":
+        for each in values_of("", schema.get("items", {})):
+            yield [each]
+    elif schema.get("type") == "object" and not schema.get("required"):
+        yield {}
+    elif "pattern" in schema:
+        pattern = schema["pattern"]
+        yield from ["1GB/s", "3GB/s"] if "/s" in pattern else ["7us", "300us"] if "us" in pattern else ["3kB", "48kB"]
+    elif schema.get("type") == "string":
+        yield "other"
+
+
+def with_key(base, path, value):
+    scenario = copy.deepcopy(base)
+    place = scenario
+    *parents, last = path.strip("/").split("/")
+    for parent in parents:
+        place = place.setdefault(parent, {})
+    place[last] = value
+    return scenario
+
+
+def without_names(value):
+    """What a result says about itself does not count: it is there to be told apart by."""
+    if isinstance(value, dict):
+        return {k: without_names(v) for k, v in value.items() if k not in ("scenario", "case", "notes", "events")}
+    return [without_names(each) for each in value] if isinstance(value, list) else value
+
+
+class Runner:
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+
+    def run(self, number, scenario):
+        path = pathlib.Path(self.folder.name) / f"{number}.json"
+        path.write_text(json.dumps(scenario))
+        ran = subprocess.run([ATHANOR, "run", str(path), "--json", "--quiet"], capture_output=True, text=True,
+                             env=ENVIRONMENT, timeout=120, check=False)
+        path.unlink()
+        printed = json.loads(ran.stdout) if ran.stdout.startswith("{") else {}
+        return ran.returncode, printed.get("error", {}).get("code"), without_names(printed.get("results"))
+
+
+def silent_keys(runner, name, base, schema):
+    """Keys that change nothing and are not refused, and those that could not be tried."""
+    code, error, before = runner.run(name, base)
+    assert code == 0, (name, error)
+    silent = []
+    for path, inner in keys_of(schema, base):
+        place = base
+        for part in path.strip("/").split("/"):
+            place = place.get(part) if isinstance(place, dict) else None
+        outcomes = set()
+        for value in values_of(path, inner):
+            if value == place:
+                continue
+            code, error, after = runner.run(name, with_key(base, path, value))
+            outcomes.add("works" if code == 0 and after != before else "silent" if code == 0 else error or str(code))
+            if "works" in outcomes or "no-effect" in outcomes:
+                break
+        if "silent" in outcomes and not outcomes & {"works", "no-effect"}:
+            silent.append(path)
+    return silent
+
+
+class SilentKeys(unittest.TestCase):
+    def test_every_key_does_something_or_is_refused(self):
+        described = subprocess.run([ATHANOR, "schema"], capture_output=True, text=True, check=True, env=ENVIRONMENT)
+        schema = json.loads(described.stdout)["else"]
+        runner = Runner()
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            found = pool.map(lambda each: (each[0], silent_keys(runner, *each, schema)), BASES.items())
+        for name, paths in found:
+            for path in paths:
+                excused = any(fnmatch.fnmatch(path, p) or fnmatch.fnmatch(name + path, p) for p in EXCUSED)
+                if LIST and not excused:
+                    print(name, path)
+                with self.subTest(base=name, key=path):
+                    self.assertTrue(LIST or excused, "does nothing here, without a word")
+
+
+if __name__ == "__main__":
+    unittest.main()
