@@ -24,6 +24,7 @@ TransportSpec transport(Control control, Recovery recovery = Recovery::selective
   TransportSpec spec;
   spec.control = control;
   spec.recovery = recovery;
+  spec.jitter = Time::zero();
   return spec;
 }
 
@@ -288,8 +289,8 @@ TEST_CASE("flows that losses drive share a queue without marks: none is locked o
         for (std::uint32_t flow = 0; flow < flows; ++flow) { first = std::min(first, rig.of(flow).delivered.front()); }
         return seconds(first) / seconds(rig.last_delivery());
       };
-      CHECK(first_of_last({}) > 0.8);
-      CHECK(first_of_last(Time::zero()) < first_of_last({}));  // hosts that take no time at all
+      CHECK(first_of_last({}) > 0.65);
+      CHECK(first_of_last(Time::zero()) < 1.2 / flows);  // hosts that take no time at all: one after the other
     }
   }
 }
