@@ -1,6 +1,8 @@
 #include "tools/sweep/sqlite.hpp"
 
+#include <array>
 #include <filesystem>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -58,6 +60,19 @@ void restrict(sqlite3* handle, int* steps) {
   sqlite3_progress_handler(handle, 1000, &count_steps, steps);
 }
 
+/// SQLite would make files beside one whose changes go to a log of their own, even to read it.
+void refuse_write_ahead(const std::string& path) {
+  constexpr std::size_t kReadVersion = 19;
+  constexpr char kWriteAhead = 2;
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, kReadVersion + 1> head{};
+  file.read(head.data(), head.size());
+  if (file && head[kReadVersion] == kWriteAhead) {
+    throw FileError(fmt::format("{}: its changes go to a file beside it, as no sweep writes them; "
+                                "`sqlite3 FILE 'PRAGMA journal_mode = DELETE'` ends that", path));
+  }
+}
+
 }  // namespace
 
 void SqliteFile::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
@@ -69,6 +84,7 @@ SqliteFile::SqliteFile(std::string path, Access access)
   if (access != Access::create && !exists) {
     throw FileError(fmt::format("cannot open {}: there is no such file", path_));
   }
+  if (exists) { refuse_write_ahead(path_); }
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(path_.c_str(), &handle, flags_of(access) | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);
