@@ -78,36 +78,38 @@ Problem syntax_problem(const json::parse_error& error, std::string_view text, co
 /// make it; no scenario needs a tenth of this.
 constexpr int kMostNested = 100;
 
-/// Where the bracket is that opens level kMostNested + 1, in text that is valid up to there.
-std::size_t too_deep_at(std::string_view text) {
-  int open = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text.substr(at, 2) == "//") {
-      at = text.find('\n', at);
-    } else if (text.substr(at, 2) == "/*") {
-      at = text.find("*/", at) + 1;
-    } else if (text[at] == '"') {
-      for (++at; text[at] != '"'; ++at) { at += text[at] == '\\' ? 1 : 0; }
-    } else if (text[at] == '{' || text[at] == '[') {
-      if (++open > kMostNested) { return at; }
-    } else if (text[at] == '}' || text[at] == ']') {
-      --open;
-    }
-  }
-  return text.size();
+/// More take more memory than a machine may have: a value takes up to a hundred bytes.
+constexpr std::size_t kMostValues = 16'000'000;
+
+/// The last character of the string that begins at `at`, or of the text.
+std::size_t string_end(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) { at += text[at] == '\\' ? 1 : 0; }
+  return at;
+}
+
+/// Likewise of a comment.
+std::size_t comment_end(std::string_view text, std::size_t at) {
+  const bool line = text.substr(at, 2) == "//";
+  const std::size_t end = line ? text.find('\n', at) : text.find("*/", at + 2);
+  return end == std::string_view::npos ? text.size() : end + (line ? 0 : 1);
 }
 
 /// Ends parsing at a bracket that is nested too deeply.
 struct TooDeep {};
+/// Ends parsing at a value too many.
+struct TooLarge {};
 
-/// Notices that a key stands twice in one object, which a JSON tree cannot hold, and what is nested too deeply.
+/// Notices that a key stands twice in one object, which a JSON tree cannot hold, and what is nested too deeply or too
+/// much.
 struct ParseWatch {
   std::vector<std::set<std::string>> open;
+  std::size_t values = 0;
   bool repeated = false;
 
   bool operator()(int depth, json::parse_event_t event, json& parsed) {
     const bool opens = event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
     if (opens && depth >= kMostNested) { throw TooDeep{}; }
+    if ((opens || event == json::parse_event_t::value) && ++values > kMostValues) { throw TooLarge{}; }
     switch (event) {
       case json::parse_event_t::object_start: open.emplace_back(); break;
       case json::parse_event_t::object_end: open.pop_back(); break;
@@ -127,7 +129,14 @@ Problem too_deep_problem(const std::string& text, const std::string& file) {
   return {"too-deep",
           fmt::format("more than {} objects and lists stand within each other", kMostNested),
           {file, at.line, at.column, ""},
-          "is this file a scenario?"};
+          "nothing that athanor reads is nested so deeply"};
+}
+
+Problem too_large_problem(const std::string& file) {
+  return {"too-large",
+          fmt::format("more than {} million values", kMostValues / 1'000'000),
+          {file, 0, 0, ""},
+          "divide it into several files"};
 }
 
 /// The library tells the number, between quotes, and not where it stands.
@@ -158,6 +167,23 @@ Problem overflow_problem(const json::out_of_range& error, const std::string& tex
 
 }  // namespace
 
+std::size_t too_deep_at(std::string_view text) {
+  int open = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char here = text[at];
+    if (here == '/' && (text.substr(at, 2) == "//" || text.substr(at, 2) == "/*")) {
+      at = comment_end(text, at);
+    } else if (here == '"') {
+      at = string_end(text, at);
+    } else if (here == '{' || here == '[') {
+      if (++open > kMostNested) { return at; }
+    } else if (here == '}' || here == ']') {
+      --open;
+    }
+  }
+  return text.size();
+}
+
 json parse_json(const std::string& text, const std::string& file) {
   ParseWatch watch;
   json root;
@@ -167,7 +193,9 @@ json parse_json(const std::string& text, const std::string& file) {
     throw ScenarioError(syntax_problem(error, text, file));
   } catch (const json::out_of_range& error) {
     throw ScenarioError(overflow_problem(error, text, file));
-  } catch (const TooDeep&) { throw ScenarioError(too_deep_problem(text, file)); }
+  } catch (const TooDeep&) {
+    throw ScenarioError(too_deep_problem(text, file));
+  } catch (const TooLarge&) { throw ScenarioError(too_large_problem(file)); }
   if (watch.repeated) { fail_repeated_keys(text, file); }
   return root;
 }
