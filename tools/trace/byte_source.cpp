@@ -10,6 +10,7 @@
 
 #include "sim/error.hpp"
 #include "sim/file.hpp"
+#include "sim/format.hpp"
 
 namespace athanor {
 
@@ -20,7 +21,8 @@ constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;
 
 }  // namespace
 
-ByteSource::ByteSource(std::string path) : path_(std::move(path)) {
+ByteSource::ByteSource(std::string path, Bytes limit)
+    : path_(std::move(path)), left_(static_cast<std::size_t>(limit.count())), limit_(limit) {
   if (std::filesystem::is_directory(path_)) { throw FileError(fmt::format("cannot read {}: it is a folder", path_)); }
   gzFile file = gzopen(path_.c_str(), "rb");
   if (file == nullptr) { throw FileError(fmt::format("cannot read {}: {}", path_, std::strerror(errno))); }
@@ -38,6 +40,8 @@ std::size_t ByteSource::read(char* target, std::size_t size) {
   const char* text = gzerror(file, &error);
   if (error == Z_ERRNO) { throw FileError(fmt::format("cannot read {}: {}", path_, std::strerror(errno))); }
   if (count < 0 || error == Z_BUF_ERROR) { fail(text); }
+  if (static_cast<std::size_t>(count) > left_) { refuse_size(); }
+  left_ -= static_cast<std::size_t>(count);
   return static_cast<std::size_t>(count);
 }
 
@@ -59,6 +63,19 @@ void ByteSource::fail(const std::string& reason) const {
                               fmt::format("what is compressed in this file cannot be read: {}", reason),
                               {path_, 0, 0, ""},
                               "was it cut off while being written or copied?"});
+}
+
+void ByteSource::refuse_size() const {
+  std::error_code unknown;
+  const auto bytes = std::filesystem::file_size(path_, unknown);
+  const bool grew = !unknown && bytes < static_cast<std::uintmax_t>(limit_.count());
+  throw ScenarioError(Problem{
+      "too-large",
+      grew ? fmt::format("more than {} come out of the {} of this file when it is decompressed", to_string(limit_),
+                         to_string(Bytes{static_cast<std::int64_t>(bytes)}))
+           : fmt::format("this file is larger than {}", to_string(limit_)),
+      {path_, 0, 0, ""},
+      R"(where that is right, allow more: "limit": "8GiB")"});
 }
 
 }  // namespace athanor
