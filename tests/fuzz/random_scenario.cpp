@@ -92,8 +92,8 @@ class Generator {
   Json nodes() {
     const unsigned gpus = one_of({2U, 4U});
     kind_ = one_of({"star", "rail_optimized"});
-    Json node{{"gpu", "A100-SXM4-80GB"},     {"gpus", gpus},           {"scale_up", {{"kind", "nvswitch"}}},
-              {"sockets", 1},                {"pcie_link", "PCIe-4x16"}, {"nic", "CX6-200GbE"},
+    Json node{{"gpu", "A100-SXM-80GB"},     {"gpus", gpus},           {"scale_up", {{"kind", "nvswitch"}}},
+              {"sockets", 1},                {"pcie_link", "pcie4x16"}, {"nic", "CX6-200GbE"},
               {"nics", gpus},                {"pcie", Json::array()}};
     for (unsigned gpu = 0; gpu < gpus; ++gpu) {
       node["pcie"].push_back({{"socket", 0}, {"gpus", {gpu}}, {"nics", {gpu}}, {"switch", one_in(2)}});

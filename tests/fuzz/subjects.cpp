@@ -181,7 +181,7 @@ class Subjects {
     add("msccl", Form::text, "fuzzed.xml", 40, load(files_in(scenarios_ + "/algorithms", ".xml")), import("msccl"));
     add("nccl-topology", Form::text, "fuzzed.xml", 20, load(shipped({"imports/eight-h100.xml"})), import("nccl-topology"));
     add("nvidia-smi", Form::text, "fuzzed.txt", 20, load(shipped({"imports/four-a100.txt"})),
-        import("nvidia-smi", {"--gpu", "A100-SXM4-80GB", "--nic", "CX6-200GbE"}));
+        import("nvidia-smi", {"--gpu", "A100-SXM-80GB", "--nic", "CX6-200GbE"}));
     add("ibnetdiscover", Form::text, "fuzzed.txt", 20, load(shipped({"imports/two-leaves.ibnetdiscover"})),
         import("ibnetdiscover"));
     add("slurm", Form::text, "fuzzed.conf", 20, load(shipped({"imports/topology.conf"})), import("slurm", links));
@@ -224,7 +224,7 @@ class Subjects {
     const std::string sweep = (folder_ / "sweep.sqlite").string();
     make({"sweep", (folder_ / "seeds/scenarios/sweep.json").string(), "--data", scenarios_, "--output", sweep,
           "--quiet"});
-    add("sweep-file", Form::bytes, "fuzzed.sqlite", 2, load({sweep}),
+    add("sweep-file", Form::bytes, "fuzzed.sqlite", 2, load({sweep}, 1U << 20U),
         by_command({"export", "sweep", "{}", "--data", scenarios_}));
   }
 

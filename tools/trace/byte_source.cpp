@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -45,8 +46,31 @@ std::size_t ByteSource::read(char* target, std::size_t size) {
   return static_cast<std::size_t>(count);
 }
 
+/// Decompressed once to count what comes out and once to keep it: a text that grows while it is read would need twice
+/// its memory in between. None: a pipe, which can be read once.
+std::optional<std::size_t> ByteSource::bytes_left() {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path_, unknown)) { return std::nullopt; }
+  const auto file = static_cast<gzFile>(file_);
+  const z_off_t here = gztell(file);
+  const std::size_t allowed = left_;
+  std::vector<char> buffer(kBuffered);
+  while (read(buffer.data(), buffer.size()) > 0) {}
+  const std::size_t bytes = allowed - left_;
+  left_ = allowed;
+  if (gzseek(file, here, SEEK_SET) != here) { throw FileError(fmt::format("cannot read {} twice", path_)); }
+  return bytes;
+}
+
 std::string ByteSource::rest() {
   std::string text;
+  if (const std::optional<std::size_t> bytes = bytes_left()) {
+    text.resize(*bytes);
+    for (std::size_t filled = 0, count = 1; filled < *bytes && count > 0; filled += count) {
+      count = read(text.data() + filled, *bytes - filled);
+    }
+    return text;
+  }
   std::size_t filled = 0;
   for (;;) {
     text.resize(filled + kBuffered * (filled < 8 * kBuffered ? 1 : 16));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "sim/units.hpp"
@@ -26,6 +27,7 @@ class ByteSource {
  private:
   [[noreturn]] void fail(const std::string& reason) const;
   [[noreturn]] void refuse_size() const;
+  std::optional<std::size_t> bytes_left();
 
   std::string path_;
   std::size_t left_;  ///< bytes that may still come

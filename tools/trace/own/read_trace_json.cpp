@@ -126,10 +126,10 @@ class JsonReader {
         std::set<std::uint32_t> own;
         std::vector<std::uint32_t> ranks;
         group.read(ranks, {0, kMostTraceRanks - 1});
-        if (size > 0 && ranks.size() != size) {
+        if (group.ok() && size > 0 && ranks.size() != size) {
           group.problem("wrong-number", fmt::format("it has {} endpoints", size));
         }
-        if (!groups.empty() && ranks.size() != groups.front().size()) {
+        if (group.ok() && !groups.empty() && ranks.size() != groups.front().size()) {
           group.problem("wrong-number", "all groups are of one size");
         }
         check_once(group, ranks, size == 0 ? seen : own);
