@@ -108,6 +108,14 @@ Time longest_latency(const Cluster& cluster, const Collective& collective) {
   return longest;
 }
 
+/// Around an endpoint alone: not the switch or the node that it has for itself, whose links are others.
+bool is_device(const Cut& cut, const Cluster& cluster) {
+  const Fabric& fabric = *cluster.fabric;
+  const VertexKind kind = fabric.vertex(cluster.endpoints.front()).kind;
+  const auto is_own = [&](LinkId link) { return fabric.vertex(fabric.source(link)).kind == kind; };
+  return cut.inside == 1 && std::all_of(cut.links_out.begin(), cut.links_out.end(), is_own);
+}
+
 void raise(Bound& bound, Time time, const std::string& why) {
   if (time > bound.time) { bound = {time, why}; }
 }
@@ -124,7 +132,7 @@ Bound lower_bound(const Cluster& cluster, const Collective& collective, Bytes si
   const std::vector<Cut> cuts = natural_cuts(cluster);
   Bandwidth widest;  // endpoint: no rank is faster, so that it bounds the average rank
   for (const Cut& cut : cuts) {
-    if (cut.inside == 1) { widest = std::max({widest, cut.out, cut.in}); }
+    if (is_device(cut, cluster)) { widest = std::max({widest, cut.out, cut.in}); }
   }
   if (widest > Bandwidth::zero()) {
     raise(bound, transfer_time(sent_by_rank(collective, size, in_network), widest), "endpoints");

@@ -231,4 +231,16 @@ Parsed<Ratio> parse_ratio(std::string_view text) {
   return {Ratio{static_cast<std::int64_t>(numerator), static_cast<std::int64_t>(denominator)}, {}};
 }
 
+std::optional<std::uint64_t> parse_count(std::string_view text) {
+  const std::optional<Decimal> decimal = take_number(text);
+  if (!decimal || !text.empty() || decimal->digits < 0) { return std::nullopt; }
+  Wide value = decimal->digits;
+  if (value != 0 && decimal->exponent < 0) { return std::nullopt; }
+  for (int i = 0; value != 0 && i < decimal->exponent; ++i) {
+    value *= 10;
+    if (value > UINT64_MAX) { return std::nullopt; }
+  }
+  return value > UINT64_MAX ? std::nullopt : std::optional(static_cast<std::uint64_t>(value));
+}
+
 }  // namespace athanor

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ struct Parsed {
 Parsed<Time> parse_time(std::string_view text);
 Parsed<Bytes> parse_bytes(std::string_view text);
 Parsed<Bandwidth> parse_bandwidth(std::string_view text);
+
+/// "12", "1e6", "2.5e3": a whole number from 0 on, however it is spelt; none for all else.
+std::optional<std::uint64_t> parse_count(std::string_view text);
 
 /// "0.95", "1e-3", "2" as an exact fraction over a power of ten, of at most 18 digits.
 Parsed<Ratio> parse_ratio(std::string_view text);

@@ -129,8 +129,8 @@ AgentKinds Candidate::kinds(const Schedule& schedule) const {
   return {collective_.ranks, static_cast<std::uint32_t>(nvswitches)};
 }
 
-/// Libraries cut what heads of nodes reduce into operations of their chunks; one tree over all ranks takes what the
-/// user asks for.
+/// Libraries cut what is larger than the most that one operation may have (largest_operation()); a chunk that the user
+/// asks for has to fit.
 std::optional<std::string> Candidate::engine_refuses() const {
   if (needs_nvswitches(algorithm_.engine)) {
     static const InNetworkEngine& nvls = find_engine("nvls");
@@ -139,9 +139,8 @@ std::optional<std::string> Candidate::engine_refuses() const {
   }
   if (!aggregates(algorithm_) || !request_.aggregation) { return {}; }
   if (std::optional<std::string> reason = slots_refuse()) { return reason; }
-  const bool cut = algorithm_.engine != Engine::switches;
-  const Bytes operation =
-      std::min(cut ? Bytes::zero() : payload(request_), request_.overrides.chunk.value_or(Bytes::max()));
+  const bool asked = algorithm_.engine == Engine::switches && request_.overrides.chunk;
+  const Bytes operation = asked ? std::min(payload(request_), *request_.overrides.chunk) : Bytes::zero();
   return athanor::refuses(request_.aggregation->engine, collective_.kind, request_.type, request_.reduction, operation);
 }
 
@@ -268,8 +267,15 @@ void Candidate::choose_chunk(Bytes chunk) {
   }
 }
 
+/// Of one tree over all ranks, in whose switches a chunk is an operation.
+Bytes Candidate::largest_operation() const {
+  const bool limited = aggregates(algorithm_) && algorithm_.engine == Engine::switches && request_.aggregation;
+  return limited ? request_.aggregation->engine.limits.message : Bytes::max();
+}
+
 /// Also rounds the payload up to what is cut into equal pieces.
 void Candidate::set_chunk(Bytes chunk) {
+  if (payload(request_) > largest_operation()) { chunk = std::min(chunk, largest_operation()); }
   layout_.chunk =
       chunk == Bytes::max() ? Elements::max() : Elements{std::max<std::int64_t>(1, chunk / request_.element_size)};
   collective_.count = request_.collective.count;

@@ -69,6 +69,7 @@ class Candidate {
   void choose_groups();
   void choose_dimensions();
   Collective without_payload() const;
+  Bytes largest_operation() const;
   void choose_chunk(Bytes chunk);
   void set_chunk(Bytes chunk);
 

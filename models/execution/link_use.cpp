@@ -30,9 +30,12 @@ std::string network_suffix(const Fabric& fabric, LinkId link) {
   return fmt::format(", network {}", fabric.link(link).network);
 }
 
-double share(Time part, Time whole) { return whole == Time::zero() ? 0 : seconds(part) / seconds(whole); }
-
 }  // namespace
+
+double utilisation(Bytes carried, Bandwidth usable, Time time) {
+  if (time == Time::zero()) { return 0; }
+  return std::min(1.0, static_cast<double>(carried.count()) / (static_cast<double>(usable.count()) * seconds(time)));
+}
 
 Time busy_time(const Fabric& fabric, const LinkLoad& load) {
   return transfer_time(load.carried, fabric.link(load.link).usable);
@@ -53,7 +56,7 @@ std::vector<LinkClassUse> link_use(const Fabric& fabric, const std::vector<LinkL
   for (const LinkLoad& load : loads) {
     if (load.carried == Bytes::zero()) { continue; }
     LinkClassUse& use = classes[key_of(fabric, load.link)];
-    const double busy = share(busy_time(fabric, load), time);
+    const double busy = utilisation(load.carried, fabric.link(load.link).usable, time);
     use.used += load.members;
     use.mean += busy * load.members / use.links;
     use.most = std::max(use.most, busy);

@@ -9,6 +9,11 @@
 
 namespace athanor {
 
+/// Which share of a time a link was busy with what it carried at its usable rate: from 0 to 1. More than 1 would be
+/// needed at the ideal level alone, where links are shared at full speed; there it is 1. `time`: `observed` of what was
+/// simulated. 0 where there is no time.
+double utilisation(Bytes carried, Bandwidth usable, Time time);
+
 /// How long the link needed for what it carried, at its usable rate.
 Time busy_time(const Fabric& fabric, const LinkLoad& load);
 
@@ -21,7 +26,7 @@ struct LinkClassUse {
   std::uint32_t links = 0;  ///< one direction each
   std::uint32_t used = 0;   ///< of them: carried anything
   double mean = 0;          ///< share of the time in which one of `links` was busy, on average
-  double most = 0;          ///< of the busiest; above 1 at the ideal level only, where links are shared at full speed
+  double most = 0;          ///< of the busiest
   Bytes carried;            ///< by all of them
 };
 

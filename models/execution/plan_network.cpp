@@ -1,5 +1,7 @@
 #include "models/execution/plan_network.hpp"
 
+#include <algorithm>
+
 #include "models/network/flow_network.hpp"
 #include "models/network/ideal_network.hpp"
 #include "models/network/packet/packet_network.hpp"
@@ -68,6 +70,8 @@ std::vector<LinkLoad> PlanNetwork::loads(Time time) const {
   }
   return loads;
 }
+
+Time PlanNetwork::observed(Time time) const { return packets_ == nullptr ? time : std::max(time, packets_->quiet()); }
 
 std::optional<PacketCounters> PlanNetwork::packets() const {
   if (packets_ == nullptr) { return std::nullopt; }

@@ -28,6 +28,9 @@ class PlanNetwork {
   /// What each link of the plan has carried by `time`: payload (at packet level: of data packets, as if all were full).
   /// Requires that no link carried more than its rate, but at the ideal level, where they may.
   std::vector<LinkLoad> loads(Time time) const;
+  /// Over which loads count, given that everything was delivered by `time`: longer where packets are sent again that
+  /// need not have been, and while the last ones are acknowledged.
+  Time observed(Time time) const;
   /// What became of packets; none at the other levels.
   std::optional<PacketCounters> packets() const;
   /// By link of the plan, then at packet level those that replies and further ways take; empty unless

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -66,6 +67,11 @@ struct RunResult {
   Simulated simulated;
   std::vector<std::string> notes;  ///< which algorithms did not fit and why; a time that no hardware reaches
 };
+
+/// In which its links carried their loads, launch included.
+inline Time observed(const RunResult& result) {
+  return result.time + std::max(Time::zero(), result.simulated.observed - result.simulated.time);
+}
 
 /// Simulates every pair of an algorithm and a protocol that fit, and returns the fastest.
 /// Throws SimulationError("no-candidate") with the reasons when none fits.

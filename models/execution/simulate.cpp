@@ -124,9 +124,10 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   Simulated result;
   result.time = executor.finish_time();
   result.ends = ends(plan, executor, options.jobs);
-  result.loads = network.loads(packets ? simulator.now() : result.time);
+  result.observed = network.observed(result.time);
+  result.loads = network.loads(result.observed);
   if (options.each_link) { result.loads = of_each_link(plan, result.loads); }
-  result.ports = network.ports(packets ? simulator.now() : result.time);
+  result.ports = network.ports(result.observed);
   result.lanes = static_cast<std::uint32_t>(plan.lanes.size());
   result.all_lanes = all_lanes;
   result.primitives = executor.primitives();

@@ -66,6 +66,7 @@ struct PacketCounters {
 /// One collective, simulated from its launch to the end of its last lane.
 struct Simulated {
   Time time;
+  Time observed;                ///< in which links carried their loads; longer than `time` at packet level
   std::vector<Time> ends;       ///< of each of SimulationOptions::jobs
   std::vector<LinkLoad> loads;  ///< of every class of links that is on some connection's path, or of every link
   std::uint32_t lanes = 0;      ///< simulated, of `all_lanes`

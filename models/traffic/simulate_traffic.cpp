@@ -130,9 +130,9 @@ SimulatedTraffic simulate_traffic(const TrafficMatrix& matrix, const Cluster& cl
     result.time = std::max(result.time, message.end);
   }
   if (matrix.window) { measure_rates(matrix, driver.arrived_within(), alone, plan, result); }
-  const Time end = options.level == NetworkLevel::packet ? simulator.now() : result.time;
-  result.loads = network.loads(end);
-  result.ports = network.ports(end);
+  result.observed = network.observed(result.time);
+  result.loads = network.loads(result.observed);
+  result.ports = network.ports(result.observed);
   result.packets = network.packets();
   result.events = simulator.events();
   return result;

@@ -27,6 +27,7 @@ struct SimulatedTraffic {
   std::vector<double> kept;
   std::vector<double> rates;    ///< bytes per second of payload; beside `kept`
   Time time;                    ///< of the last delivery
+  Time observed;                ///< in which links carried their loads; longer than `time` at packet level
   std::vector<LinkLoad> loads;  ///< of every link on some path
   std::optional<PacketCounters> packets;
   std::vector<PortLoad> ports;  ///< where SimulationOptions::count_ports

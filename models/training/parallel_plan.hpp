@@ -26,7 +26,7 @@ std::string_view name(Recompute recompute);
 enum class Sharding : std::uint8_t {
   none,        ///< all-reduce of gradients (DDP)
   optimizer,   ///< ZeRO-1, Megatron's distributed optimizer: reduce-scatter of gradients, all-gather of parameters
-  gradients,   ///< ZeRO-2, SHARD_GRAD_OP
+  gradients,   ///< ZeRO-2; with gather_again SHARD_GRAD_OP
   parameters,  ///< ZeRO-3, FSDP FULL_SHARD
 };
 
@@ -75,7 +75,8 @@ struct ParallelPlan {
   std::uint32_t gradient_bytes = 4;  ///< of a gradient that is reduced
   std::uint32_t prefetch = 1;        ///< layers that are gathered ahead (sharding parameters)
   std::uint32_t shard_calls = 1;     ///< in which a layer is gathered, and reduced (sharding gradients, parameters)
-  bool gather_again = false;         ///< for recomputing and for backward apart (sharding parameters)
+  /// For recomputing and for backward apart (sharding parameters), for each micro-batch (sharding gradients).
+  bool gather_again = false;
   Time host_per_rank{};              ///< before each of these calls, for each of its ranks: what the host takes
 
   std::uint32_t ranks() const { return tensor * context * pipeline * data; }

@@ -22,8 +22,11 @@ ParameterShare layer_share(const Transformer& model, const ParallelPlan& plan, s
 }
 
 double embedding_share(const Transformer& model, const ParallelPlan& plan) {
-  const double hidden = model.hidden;
-  return model.vocabulary * hidden / plan.tensor + model.positions * hidden;
+  return word_embedding_share(model, plan) + static_cast<double>(model.positions) * model.hidden;
+}
+
+double word_embedding_share(const Transformer& model, const ParallelPlan& plan) {
+  return static_cast<double>(model.vocabulary) * model.hidden / plan.tensor;
 }
 
 double output_share(const Transformer& model, const ParallelPlan& plan, bool copy) {

@@ -21,6 +21,8 @@ ParameterShare parameter_share(const LayerParameters& layer, const Transformer& 
 ParameterShare layer_share(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer);
 /// The vocabulary is split over tensor ranks; learned positions and the last norm are on each.
 double embedding_share(const Transformer& model, const ParallelPlan& plan);
+/// The same without learned positions: what output and embedding share where they are tied.
+double word_embedding_share(const Transformer& model, const ParallelPlan& plan);
 /// Where embedding and output are tied but on different stages, the last stage holds the matrix, too: `copy`.
 double output_share(const Transformer& model, const ParallelPlan& plan, bool copy);
 

@@ -210,7 +210,7 @@ std::shared_ptr<const std::vector<LinkShare>> CallPricer::on_all_nodes(const End
 std::optional<std::uint32_t> CallPricer::channels(const std::vector<std::uint32_t>& group, CollectiveKind kind) const {
   const bool ring = kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
                     kind == CollectiveKind::reduce_scatter;
-  if (!settings_.ring_per_rank || !ring || within_nodes({group})) { return std::nullopt; }
+  if (!ring || within_nodes({group})) { return std::nullopt; }
   std::map<std::uint32_t, std::uint32_t> in_node;
   for (const std::uint32_t endpoint : group) {
     if (node_of(endpoint) == kNoNode) { return std::nullopt; }
@@ -220,7 +220,22 @@ std::optional<std::uint32_t> CallPricer::channels(const std::vector<std::uint32_
   return std::min_element(in_node.begin(), in_node.end(), fewer)->second;
 }
 
+/// As groups would be alone: what is fastest of the usual algorithms and of those by engines. That these are offered
+/// beside the others leaves groups that get no engines with something to run.
 CallPrice CallPricer::simulate(const EndpointGroups& groups, const Question& question) {
+  const std::vector<const Algorithm*> usual = settings_.algorithms(question.kind);
+  CallPrice price = run(groups, question, usual, settings_.ring_per_rank);
+  if (!settings_.by_engines || within_nodes(groups)) { return price; }
+  std::vector<const Algorithm*> all = settings_.by_engines(question.kind);
+  if (all.empty()) { return price; }
+  all.insert(all.end(), usual.begin(), usual.end());
+  CallPrice other = run(groups, question, all, false);
+  return other.time < price.time ? other : price;
+}
+
+/// `rings`: there is one for each rank of a node.
+CallPrice CallPricer::run(const EndpointGroups& groups, const Question& question,
+                          const std::vector<const Algorithm*>& algorithms, bool rings) {
   const auto ranks = static_cast<std::uint32_t>(groups.front().size());
   const Bytes element = size_of(question.type);
   JobsRequest request{.cluster = settings_.cluster,
@@ -231,7 +246,6 @@ CallPrice CallPricer::simulate(const EndpointGroups& groups, const Question& que
                       .aggregation = settings_.aggregation,
                       .like_first = true};
   request.options.each_link = true;
-  const auto algorithms = settings_.algorithms(question.kind);
   const auto nccl = settings_.nccl ? settings_.nccl(groups.front()) : nullptr;
   for (const std::vector<std::uint32_t>& group : groups) {
     require(group.size() == ranks, "groups of {} and {} ranks in one call", ranks, group.size());
@@ -245,7 +259,7 @@ CallPrice CallPricer::simulate(const EndpointGroups& groups, const Question& que
     job.type = question.type;
     job.algorithms = algorithms;
     job.nccl = nccl;
-    job.overrides.channels = channels(group, question.kind);
+    if (rings) { job.overrides.channels = channels(group, question.kind); }
   }
   const JobsResult result = run_jobs(request);
   ++simulated_;

@@ -23,6 +23,9 @@ struct PricingSettings {
   std::shared_ptr<const NetworkEngines> aggregation = nullptr;
   /// The algorithms that may carry a kind of collective out, the fastest of which does.
   std::function<std::vector<const Algorithm*>(CollectiveKind)> algorithms;
+  /// Those that may do so in place of them where groups get the engines that they need; not NCCL's, which are among
+  /// `algorithms`. Empty: none.
+  std::function<std::vector<const Algorithm*>(CollectiveKind)> by_engines = nullptr;
   /// NCCL on these endpoints; null where the profile has no "nccl".
   std::function<std::shared_ptr<const NcclRuntime>(const std::vector<std::uint32_t>&)> nccl = nullptr;
   /// Groups over several nodes have a ring for each rank of a node, so that each of them has its own NIC; else the
@@ -71,6 +74,8 @@ class CallPricer {
   const CallPrice& first_node(const EndpointGroups& groups, const Question& question);
   const std::map<std::uint32_t, Devices>& devices();
   CallPrice simulate(const EndpointGroups& groups, const Question& question);
+  CallPrice run(const EndpointGroups& groups, const Question& question, const std::vector<const Algorithm*>& algorithms,
+                bool rings);
   CallPrice one_node(const EndpointGroups& groups, const Question& question);
   CallPrice side_by_side(const std::vector<EndpointGroups>& sets, const Question& question);
   std::shared_ptr<const std::vector<LinkShare>> on_all_nodes(const EndpointGroups& groups,

@@ -14,6 +14,7 @@
 #include "sim/json/syntax.hpp"
 #include "sim/json/text.hpp"
 #include "sim/lines.hpp"
+#include "sim/parse.hpp"
 
 namespace athanor {
 
@@ -109,20 +110,61 @@ bool has_child(const json& value, const std::string& token) {
   throw UsageError(fmt::format("--set: there is no '{}' in '{}'{}", token, parent.empty() ? "/" : parent, hint));
 }
 
-/// Where the value is to stand; all keys but the last must be there.
+/// What a JSON pointer names, step by step from the root.
+class Way {
+ public:
+  explicit Way(const std::string& pointer) : pointer_(pointer), end_(std::min(pointer.find('/', 1), pointer.size())) {}
+
+  std::string token() const { return pointer_.substr(begin_, end_ - begin_); }
+  std::string parent() const { return pointer_.substr(0, begin_ - 1); }
+  bool last() const { return end_ == pointer_.size(); }
+  void go_on() {
+    begin_ = end_ + 1;
+    end_ = std::min(pointer_.find('/', begin_), pointer_.size());
+  }
+
+ private:
+  const std::string& pointer_;
+  std::size_t begin_ = 1;
+  std::size_t end_;
+};
+
+/// Where the value is to stand. Objects on the way that are not there are made, but where a key of almost the same name
+/// is there.
 json& slot(json& root, const std::string& pointer) {
   json* value = &root;
-  std::size_t begin = 1;
-  for (;;) {
-    const std::size_t end = std::min(pointer.find('/', begin), pointer.size());
-    const std::string token = pointer.substr(begin, end - begin);
-    const bool last = end == pointer.size();
-    if (!has_child(*value, token) && !(last && value->is_object())) {
-      fail_no_such_key(pointer.substr(0, begin - 1), token, *value);
-    }
+  for (Way way(pointer);; way.go_on()) {
+    const std::string token = way.token();
+    const bool there = has_child(*value, token);
+    const bool may_be_new = value->is_object() && (way.last() || nearest(token, keys_of(*value)).empty());
+    if (!there && !may_be_new) { fail_no_such_key(way.parent(), token, *value); }
     value = &(*value)[json::json_pointer("/" + token)];
-    if (last) { return *value; }
-    begin = end + 1;
+    if (way.last()) { return *value; }
+    if (!there) { *value = json::object(); }
+  }
+}
+
+/// Takes out what the pointer names. What is not there need not be taken out, unless it was misspelt.
+void take_out(json& root, const std::string& pointer) {
+  json* value = &root;
+  for (Way way(pointer);; way.go_on()) {
+    const std::string token = way.token();
+    const json::json_pointer child("/" + token);
+    if (!has_child(*value, token)) {
+      if (!value->is_object() || !nearest(token, keys_of(*value)).empty()) {
+        fail_no_such_key(way.parent(), token, *value);
+      }
+      return;
+    }
+    if (!way.last()) {
+      value = &(*value)[child];
+    } else if (value->is_array()) {
+      value->erase(static_cast<std::size_t>(parse_count(token).value_or(0)));
+      return;
+    } else {
+      value->erase(child.back());
+      return;
+    }
   }
 }
 
@@ -141,7 +183,12 @@ void Document::set(std::string_view assignment) {
   }
   const std::string pointer(assignment.substr(0, equals));
   try {
-    slot(*root_, pointer) = value_of(assignment.substr(equals + 1));
+    json value = value_of(assignment.substr(equals + 1));
+    if (value.is_null()) {
+      take_out(*root_, pointer);
+    } else {
+      slot(*root_, pointer) = std::move(value);
+    }
   } catch (const json::exception&) {
     throw UsageError(fmt::format("--set '{}': '{}' is not a JSON pointer", assignment, pointer));
   }

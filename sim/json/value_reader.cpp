@@ -1,6 +1,8 @@
 #include "sim/json/value_reader.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -101,14 +103,35 @@ bool ValueReader::expect(bool type_fits, std::string_view expected) {
   return type_fits;
 }
 
+namespace {
+
+/// fmt prints the shortest digits that give the same double: those that were written, up to 15 of them.
+Parsed<Ratio> decimal_of(const json& number) {
+  return parse_ratio(number.is_number_float() ? fmt::format("{}", number.get<double>()) : text_of(number));
+}
+
+/// "1e12" and "4.0" are whole numbers, too; none where it is no whole number, or exceeds 64 bits.
+std::optional<std::int64_t> whole_number(const json& number) {
+  if (!number.is_number_float()) {
+    if (number.is_number_unsigned() && number.get<std::uint64_t>() > INT64_MAX) { return std::nullopt; }
+    return number.get<std::int64_t>();
+  }
+  const Parsed<Ratio> parsed = decimal_of(number);
+  if (!parsed.value || parsed.value->numerator % parsed.value->denominator != 0) { return std::nullopt; }
+  return parsed.value->numerator / parsed.value->denominator;
+}
+
+}  // namespace
+
 void ValueReader::read_exact(std::int64_t& target, const Range<std::int64_t>& range) {
   if (describing()) { return describe_integer(*schema_, target, range, shows_default_); }
-  if (!expect(json_->is_number_integer(), "a whole number")) { return; }
-  const bool too_large = json_->is_number_unsigned() && json_->get<std::uint64_t>() > INT64_MAX;
-  if (too_large) {
-    problem("out-of-range", fmt::format("{} is out of range", found(*json_)), "expected " + expectation(range));
+  const bool whole = json_->is_number() && (!json_->is_number_float() || std::trunc(json_->get<double>()) ==
+                                                                              json_->get<double>());
+  if (!expect(whole, "a whole number")) { return; }
+  if (const std::optional<std::int64_t> value = whole_number(*json_)) {
+    store(*this, *value, target, range);
   } else {
-    store(*this, json_->get<std::int64_t>(), target, range);
+    problem("out-of-range", fmt::format("{} is out of range", found(*json_)), "expected " + expectation(range));
   }
 }
 
@@ -148,9 +171,7 @@ void ValueReader::read_exact(Bandwidth& target, const Range<Bandwidth>& range) {
 void ValueReader::read_exact(Ratio& target, const Range<Ratio>& range) {
   if (describing()) { return describe_ratio(*schema_, target, range, shows_default_); }
   if (!expect(json_->is_number(), "a number")) { return; }
-  // fmt prints the shortest digits that give the same double: those that were written, up to 15 of them.
-  const Parsed<Ratio> parsed =
-      parse_ratio(json_->is_number_float() ? fmt::format("{}", json_->get<double>()) : text_of(*json_));
+  const Parsed<Ratio> parsed = decimal_of(*json_);
   if (parsed.value) {
     store(*this, *parsed.value, target, range);
   } else {

@@ -66,6 +66,18 @@ TEST_CASE("on an oversubscribed tree a leaf limits all-to-all, and small payload
   CHECK(small.limited_by == "latency");
 }
 
+TEST_CASE("what a rank can send does not depend on how many ranks are at its switch") {
+  const Bytes size = 64_MiB;
+  const Collective collective{CollectiveKind::all_reduce, 8, Elements{size.count() / 4}};
+  const Time wanted = lower_bound(star(hosts(8), cable(10_GBps)), collective, size, false).time;
+  for (const std::uint32_t per_leaf : {1U, 2U, 4U}) {
+    CAPTURE(per_leaf);
+    const Bound bound = lower_bound(tree(8, per_leaf, 4), collective, size, false);
+    CHECK(bound.time == wanted);
+    CHECK(bound.limited_by == "endpoints");
+  }
+}
+
 TEST_CASE("no algorithm beats the bound, whatever the fabric") {
   const Cluster clusters[] = {star(hosts(9), cable(10_GBps)), tree(9, 3, 1), tree(16, 4, 4), uneven_tree()};
   const Profile profile;

@@ -52,6 +52,17 @@ TEST_CASE("what is no quantity is refused by kind") {
   CHECK(parse_ratio("1e-19").mistake.code == "out-of-range");
 }
 
+TEST_CASE("a count is a whole number, however it is spelt") {
+  CHECK(parse_count("1e12") == 1'000'000'000'000);
+  CHECK(parse_count("2.5e3") == 2500);
+  CHECK(parse_count("0") == 0);
+  CHECK(parse_count("18446744073709551615") == UINT64_MAX);
+  for (const char* wrong : {"", "-1", "1.5", "1e-3", "18446744073709551616", "1e30", "12B", " 1"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(parse_count(wrong));
+  }
+}
+
 TEST_CASE("a ratio is an exact fraction") {
   CHECK(parse_ratio("0.95").value == Ratio{19, 20});
   CHECK(parse_ratio("1e-3").value == Ratio{1, 1000});

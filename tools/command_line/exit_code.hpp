@@ -10,6 +10,7 @@ enum class ExitCode : int {
   scenario_invalid = 3,
   input_output = 4,
   above_threshold = 5,
+  does_not_fit = 6,  ///< into memory, where --strict was given
   interrupted = 130,
 };
 

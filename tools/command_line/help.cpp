@@ -28,7 +28,8 @@ std::string general_help() {
          "`athanor help COMMAND` shows its options and an example; `athanor --version` names this build.\n\n"
          "example:\n  athanor run scenarios/quickstart.json\n\n"
          "exit codes: 0 ok, 1 simulation failed, 2 usage, 3 scenario invalid, 4 input or output,\n"
-         "            5 verification above its threshold, 130 interrupted\n";
+         "            5 verification above its threshold, 6 training that does not fit (run --strict),\n"
+         "            130 interrupted\n";
 }
 
 std::string command_help(const Command& command) {

@@ -58,12 +58,11 @@ std::vector<std::string> words_of(std::string_view command, const char* option, 
 }
 
 std::uint32_t number_in(std::string_view command, const char* option, const std::string& text, std::uint32_t least) {
-  std::uint32_t value = 0;
-  const auto [end, mistake] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (mistake != std::errc() || end != text.data() + text.size() || value < least) {
+  const std::optional<std::uint64_t> value = parse_count(text);
+  if (!value || *value < least || *value > UINT32_MAX) {
     throw UsageError(fmt::format("{}: --{} '{}' is not a whole number from {} on", command, option, text, least));
   }
-  return value;
+  return static_cast<std::uint32_t>(*value);
 }
 
 std::optional<std::uint32_t> number_option(std::string_view command, const Invocation& invocation, const char* option,

@@ -85,6 +85,14 @@ std::string_view without_prefix(std::string_view line) {
   return line;
 }
 
+bool ImportedRows::takes(int line, CollectiveKind kind) {
+  if (kind != CollectiveKind::send_receive) { return true; }
+  problem(line, "ring-shift",
+          "in sendrecv_perf every rank sends to the next one at the same time, and send_receive is one message",
+          R"(simulate it as "traffic" with "pattern": "shift"; its times are no measurement of a collective)");
+  return false;
+}
+
 std::optional<DataType> imported_type(std::string_view word) {
   for (const DataType type : data_types()) {
     if (word == nccl_name(type) || word == name(type)) { return type; }

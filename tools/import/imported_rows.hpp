@@ -38,6 +38,9 @@ class ImportedRows {
   /// measurement an unhealthy one.
   void add(int line, Measurement::Row row);
   void problem(int line, std::string code, std::string message, std::string hint = "");
+  /// Whether a table of nccl-tests is of a collective that measurements hold. sendrecv_perf is not: each of its ranks
+  /// sends to the next one, all at the same time, and send_receive is one message.
+  bool takes(int line, CollectiveKind kind);
 
  private:
   using Key = std::tuple<CollectiveKind, std::uint32_t, bool, std::optional<DataType>, std::string, std::int64_t>;

@@ -109,7 +109,7 @@ class NcclJson {
     }
     if (!kind_) { problem("/args", "unknown-collective", "\"args\" does not name the test", "add --collective NAME"); }
     if (ranks() == 0) { problem("/config", "unknown-ranks", "\"config\" lists no devices", "add --ranks N"); }
-    if (!kind_ || ranks() == 0) { return; }
+    if (!kind_ || ranks() == 0 || !rows_.takes(document_.place("/args").line, *kind_)) { return; }
     for (std::size_t i = 0; i < results->size(); ++i) { see((*results)[i], fmt::format("/results/{}", i)); }
     add_facts();
   }

@@ -290,7 +290,7 @@ class NcclText {
     } else if (!kind) {
       rows_.problem(line, "unknown-collective", "the text does not name the test, and its columns fit several",
                     "add --collective NAME");
-    } else {
+    } else if (rows_.takes(line, *kind)) {
       for (const TextRow& row : table_) { add(row, *kind, ranks); }
     }
     note_hardware();

@@ -68,7 +68,7 @@ std::string parameter_server_row_line(const ParameterServerRow& row) {
 
 std::string parameter_server_detail_lines(const ParameterServerRow& row) {
   std::string lines;
-  if (const auto busiest = busiest_link(row.result.loads, *row.cluster->fabric, row.result.end)) {
+  if (const auto busiest = busiest_link(row.result.loads, *row.cluster->fabric, row.result.observed)) {
     lines += fmt::format("#   busiest link {}, {:.1f} % of the time\n", busiest->name, busiest->utilisation * 100);
   }
   if (row.result.packets) { lines += "#   " + packets_line(*row.result.packets); }
@@ -102,7 +102,7 @@ nlohmann::ordered_json parameter_server_json(const ParameterServerRow& row) {
     json["updates_per_s_p5"] = row.spread->p5;
     json["updates_per_s_p95"] = row.spread->p95;
   }
-  if (const auto busiest = busiest_link(result.loads, *row.cluster->fabric, result.end)) {
+  if (const auto busiest = busiest_link(result.loads, *row.cluster->fabric, result.observed)) {
     json["busiest_link"] = busiest->name;
     json["busiest_utilisation"] = busiest->utilisation;
   }

@@ -5,14 +5,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/execution/link_use.hpp"
+
 namespace athanor {
 
 namespace {
-
-double share_of(Bytes carried, Bandwidth rate, Time time) {
-  if (time == Time::zero()) { return 0; }
-  return static_cast<double>(carried.count()) / (static_cast<double>(rate.count()) * seconds(time));
-}
 
 /// "-1.5e3": all of it.
 bool is_number(const std::string& text) {
@@ -33,7 +30,7 @@ std::optional<BusiestLink> busiest_link(const std::vector<LinkLoad>& loads, cons
   const LinkLoad* busiest = nullptr;
   double most = 0;
   for (const LinkLoad& load : loads) {
-    const double share = share_of(load.carried, fabric.link(load.link).usable, time);
+    const double share = utilisation(load.carried, fabric.link(load.link).usable, time);
     if (share <= most) { continue; }
     most = share;
     busiest = &load;
@@ -79,7 +76,7 @@ std::string port_lines(std::string_view label, const std::vector<PortLoad>& port
     lines += fmt::format("{},{},{},{},{},{:.6g},{},{},{:.6f},{:.1f},{},{},{},{},{},{},{},{:.6f}\n", label,
                          csv_field(fabric.name(port.from)), csv_field(fabric.name(port.to)), name(port.kind),
                          port.members, gigabytes_per_second(port.rate), port.carried.count(), counted.replies,
-                         share_of(port.carried + Bytes{counted.replies}, port.rate, time), mean_queue,
+                         utilisation(port.carried + Bytes{counted.replies}, port.rate, time), mean_queue,
                          counted.longest_queue, counted.marked, counted.dropped, counted.trimmed, counted.repeated,
                          counted.pauses, port.pauses_sent, microseconds(counted.paused));
   }

@@ -14,11 +14,10 @@ namespace athanor {
 /// Which link was busy for the largest part of a run.
 struct BusiestLink {
   std::string name;  ///< "leaf0 -> host3"
-  double utilisation =
-      0;  ///< payload over what its usable rate would have carried; more than 1 at the ideal level only
+  double utilisation = 0;  ///< see utilisation()
 };
 
-/// None where nothing moved. Of equally busy ones the first.
+/// None where nothing moved. Of equally busy ones the first. `time`: in which they carried it, as `observed`.
 std::optional<BusiestLink> busiest_link(const std::vector<LinkLoad>& loads, const Fabric& fabric, Time time);
 
 /// What became of packets: as keys of a result, and as a line of text.
@@ -26,7 +25,7 @@ nlohmann::ordered_json packets_json(const PacketCounters& packets);
 std::string packets_line(const PacketCounters& packets);
 
 /// Lines of --ports, one for each port (or class of equal ones), under the line port_names(). `label`: the fields of
-/// the first three columns: case, bytes and algorithm or pattern.
+/// the first three columns: case, bytes and algorithm or pattern. `time`: in which they carried it, as `observed`.
 std::string port_names();
 std::string port_lines(std::string_view label, const std::vector<PortLoad>& ports, const Fabric& fabric, Time time);
 

@@ -1,5 +1,7 @@
 #include "tools/scenario/compute_profile_section.hpp"
 
+#include <algorithm>
+
 #include "sim/json/object_reader.hpp"
 
 namespace athanor {
@@ -30,6 +32,19 @@ void read_compute_profile(ValueReader& value, const Library& library, Problems& 
     object.object([&](ObjectReader& reader) { read(reader, profile); });
   };
   value.one_of({{Type::string, read_name}, {Type::object, read_inline}});
+}
+
+std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision precision, const Library& library,
+                                             Problems& problems) {
+  std::optional<ComputeProfile> other;
+  for (const std::string& name : library.names(Shelf::compute)) {
+    ComputeProfile profile = read_compute_profile_file(library.path(Shelf::compute, name), problems);
+    const std::vector<std::string>& gpus = profile.fitted.gpus;
+    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) { continue; }
+    if (profile.covers(gpu, precision)) { return profile; }
+    if (!other) { other = std::move(profile); }
+  }
+  return other;
 }
 
 GpuRates find_gpu_rates(const std::string& name, const Library& library, const Place& place) {

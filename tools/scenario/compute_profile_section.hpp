@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "models/training/compute_profile.hpp"
@@ -14,6 +15,10 @@ void read_compute_profile(ValueReader& value, const Library& library, Problems& 
 
 /// Reads the profile's own file. Throws FileError.
 ComputeProfile read_compute_profile_file(const std::string& path, Problems& problems);
+
+/// Of the library's profiles, in alphabetical order: the first that covers GPU and precision, else the GPU, else none.
+std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision precision, const Library& library,
+                                             Problems& problems);
 
 /// The rates of a GPU preset. Throws ScenarioError ("unknown-preset", at `place`) with the nearest name.
 GpuRates find_gpu_rates(const std::string& name, const Library& library, const Place& place);

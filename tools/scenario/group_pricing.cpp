@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "models/execution/candidate.hpp"
 #include "tools/scenario/algorithm_choice.hpp"
 #include "tools/scenario/profile_section.hpp"
 #include "tools/scenario/scenario.hpp"
@@ -28,6 +29,12 @@ std::string_view usual_algorithm(CollectiveKind kind) {
     case CollectiveKind::reduce: break;
   }
   return "ring";
+}
+
+std::vector<const Algorithm*> aggregating(CollectiveKind kind) {
+  std::vector<const Algorithm*> all = algorithms_of(kind);
+  std::erase_if(all, [](const Algorithm* each) { return !aggregates(*each); });
+  return all;
 }
 
 std::vector<const Algorithm*> nccls(CollectiveKind kind) {
@@ -70,6 +77,7 @@ PricingSettings pricing_of(const Case& scenario_case, const SimulationOptions& o
     settings.algorithms = [](CollectiveKind kind) {
       return std::vector<const Algorithm*>{&find(kind, usual_algorithm(kind))};
     };
+    if (scenario_case.aggregation) { settings.by_engines = aggregating; }
   }
   return settings;
 }

@@ -23,7 +23,7 @@ NcclSource nccl_of_groups(const std::optional<NcclSection>& section, const Place
                           const Case& scenario_case);
 
 /// How the calls of a case's workload are priced: by NCCL where its profile has it, else by rings, pairwise exchanges
-/// and messages. Borrows the case.
+/// and messages, or by the engines of the network's switches where these are faster. Borrows the case.
 PricingSettings pricing_of(const Case& scenario_case, const SimulationOptions& options);
 
 }  // namespace athanor

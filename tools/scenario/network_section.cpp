@@ -35,7 +35,7 @@ void read(ObjectReader& reader, NetworkSection& section) {
                          [&](ObjectReader& inner) { read(inner, section.aggregation.emplace()); });
   reader.optional_object("offload", "That NICs carry collectives out, and hosts only post them",
                          [&](ObjectReader& inner) { read(inner, section.offload.emplace()); });
-  read(reader, section.packet);  // means nothing at the other levels, so that they can be compared by one word
+  read(reader, section.packet);
   section.routing_place = reader.place(reader.has("routing") ? "routing" : "pxn");
   section.fabric_place = reader.place("fabric");
 }

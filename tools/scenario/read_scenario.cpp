@@ -14,6 +14,7 @@
 #include "sim/json/object_reader.hpp"
 #include "sim/json/text.hpp"
 #include "tools/scenario/digest.hpp"
+#include "tools/scenario/key_scopes.hpp"
 #include "tools/scenario/read_case.hpp"
 #include "tools/scenario/scenario.hpp"
 
@@ -127,6 +128,12 @@ void check_asked_sizes(const Scenario& scenario, const ScenarioChanges& changes)
     if (each.exchange) {
       throw UsageError("--sizes: the payload of all_to_all_v is that of its \"exchange\"; leave out --sizes");
     }
+    if (each.training || each.trace) {
+      throw UsageError("--sizes: a training or a trace has sizes of its own; leave out --sizes");
+    }
+    if (!each.traffic && !each.parameter_server && each.kind == CollectiveKind::barrier) {
+      throw UsageError("--sizes: a barrier has no payload; leave out --sizes");
+    }
     if (each.traffic && each.traffic->sizes.front() == Bytes::zero()) {
       throw UsageError("--sizes: the messages of this traffic have sizes of their own; leave out --sizes");
     }
@@ -154,6 +161,7 @@ void read_cases(Scenario& scenario, Document document, ReadingContext context) {
                        context.workshop,  context.imports, context.traces};
     scenario.sweep.clear();
     read_document(each, found, [&](ObjectReader& reader) { read_case(reader, own, scenario_case, scenario.sweep); });
+    if (found.empty() && scenario_case.cluster) { refuse_keys_without_effect(each, scenario_case, found); }
     name_case(scenario_case, scenario);
     if (context.changes.open_plan) { scenario_case.text = std::make_shared<const nlohmann::json>(each.root()); }
     add_once(found, context.problems);

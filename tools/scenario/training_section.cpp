@@ -1,6 +1,7 @@
 #include "tools/scenario/training_section.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +12,7 @@
 #include "tools/scenario/compute_profile_section.hpp"
 #include "tools/scenario/costs_section.hpp"
 #include "tools/scenario/read_case.hpp"
+#include "tools/scenario/training_gpus.hpp"
 
 namespace athanor {
 
@@ -71,7 +73,8 @@ void read_data(ObjectReader& reader, ParallelPlan& plan) {
       "Calls in which a layer's parameters are gathered and its gradients reduced (sharding gradients, parameters)",
       {1, 1024});
   reader.optional("gather_again", plan.gather_again,
-                  "Parameters are gathered for recomputing, and once more for backward (sharding parameters)");
+                  "Parameters are gathered for recomputing, and once more for backward (sharding parameters); for each "
+                  "micro-batch, not once a step (sharding gradients: FSDP's SHARD_GRAD_OP)");
   reader.optional("host_per_rank", plan.host_per_rank,
                   "What the host takes before each such call, for each of its ranks");
   reader.optional("overlap_gradients", plan.overlap_gradients, "Gradients are reduced beside backward");
@@ -162,7 +165,7 @@ class Resolution {
     auto training = std::make_shared<Training>();
     const bool plan_fits = fit_ranks() && fit_batch() && fit_model() && fit_layers(training->setup);
     if (!plan_fits && !context_.changes.open_plan) { return nullptr; }
-    if (!find_gpu(training->setup) || !find_compute(*training)) { return nullptr; }
+    if (!find_gpu(*training) || !find_compute(*training)) { return nullptr; }
     training->setup.model = text_.model.model;
     training->setup.plan = text_.plan;
     training->setup.expert_imbalance = text_.expert_imbalance;
@@ -276,35 +279,74 @@ class Resolution {
     return true;
   }
 
-  bool find_gpu(TrainingSetup& setup) {
-    const std::string name = !text_.gpu.empty()        ? text_.gpu
-                             : case_.cluster->identity ? case_.cluster->identity->gpu
-                                                       : "";
-    if (name.empty()) {
+  /// Those that the scenario names, else those of the nodes; of unequal ones the fastest first.
+  bool find_gpu(Training& training) {
+    ClusterGpus gpus{{text_.gpu}, {}};
+    if (text_.gpu.empty()) { gpus = gpus_of(*case_.cluster_text, *case_.cluster, context_.library); }
+    if (gpus.names.empty() || std::count(gpus.names.begin(), gpus.names.end(), "") > 0) {
       return problem("no-gpu", "nothing says which GPUs these are", "name a preset: \"gpu\": \"H100-SXM-80GB\"");
     }
+    std::vector<GpuKind> kinds;
     try {
-      setup.gpu = find_gpu_rates(name, context_.library, reader_.place("training"));
-      peak_of(setup.gpu, text_.plan.precision);
+      for (const std::string& name : gpus.names) {
+        kinds.push_back({find_gpu_rates(name, context_.library, reader_.place("training")), {}});
+        peak_of(kinds.back().gpu, text_.plan.precision);
+      }
     } catch (const ScenarioError& error) {
       for (const Problem& each : error.problems()) { context_.problems.add(each); }
       return false;
     } catch (const SimulationError& error) { return problem(error.code(), error.what(), "choose another precision"); }
+    take_kinds(std::move(kinds), gpus.of_endpoint, training);
     return true;
   }
 
+  void take_kinds(std::vector<GpuKind> kinds, const std::vector<std::uint32_t>& of_endpoint, Training& training) {
+    std::vector<std::uint32_t> order(kinds.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const auto peak = [&](std::uint32_t kind) { return peak_of(kinds[kind].gpu, text_.plan.precision); };
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return peak(a) > peak(b); });
+    TrainingSetup& setup = training.setup;
+    setup.gpu = kinds[order.front()].gpu;
+    if (kinds.size() == 1) { return; }
+    std::vector<std::uint32_t> place(kinds.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) { place[order[i]] = i; }
+    for (std::size_t i = 1; i < order.size(); ++i) { setup.others.push_back(kinds[order[i]]); }
+    for (const std::uint32_t kind : of_endpoint) { setup.kind_of_rank.push_back(place[kind]); }
+    training.notes.push_back(
+        fmt::format("unequal GPUs: {} and {} more {}; each computes at its own speed, and the ranks of a pipeline stage "
+                    "wait for the slowest of them",
+                    setup.gpu.name, setup.others.size(), setup.others.size() == 1 ? "kind" : "kinds"));
+  }
+
   bool find_compute(Training& training) {
-    if (text_.compute) {
-      training.setup.compute = *text_.compute;
-    } else if (!fitted_profile(training.setup)) {
-      return false;
+    TrainingSetup& setup = training.setup;
+    if (!find_compute(setup.gpu, setup.compute, training)) { return false; }
+    return std::all_of(setup.others.begin(), setup.others.end(),
+                       [&](GpuKind& other) { return find_compute(other.gpu, other.compute, training); });
+  }
+
+  bool find_compute(const GpuRates& gpu, ComputeProfile& profile, Training& training) {
+    const std::optional<ComputeProfile> found =
+        text_.compute ? text_.compute
+                      : fitted_profile(gpu.name, text_.plan.precision, context_.library, context_.problems);
+    if (!found) {
+      return problem("no-compute-profile", fmt::format("no compute profile was fitted on {}", gpu.name),
+                     "name one: \"compute\" (see athanor list compute)");
     }
-    const ComputeProfile& profile = training.setup.compute;
-    if (!profile.covers(training.setup.gpu.name, text_.plan.precision)) {
+    profile = *found;
+    if (!profile.covers(gpu.name, text_.plan.precision)) {
       training.notes.push_back(fmt::format("extrapolated: the compute profile {} was not fitted on {} of {}",
-                                           profile.name, name(text_.plan.precision), training.setup.gpu.name));
+                                           profile.name, name(text_.plan.precision), gpu.name));
     }
     return true;
+  }
+
+  static const GpuRates& smallest_gpu(const TrainingSetup& setup) {
+    const GpuRates* smallest = &setup.gpu;
+    for (const GpuKind& other : setup.others) {
+      if (other.gpu.memory > 0 && other.gpu.memory < smallest->memory) { smallest = &other.gpu; }
+    }
+    return *smallest;
   }
 
   /// What does not fit is an error where the user says so, and told otherwise, with what would make it fit.
@@ -313,10 +355,11 @@ class Resolution {
     const ParallelPlan& plan = training.setup.plan;
     training.memory = model.transformer ? fullest_stage(*model.transformer, plan, training.setup.layers).use
                                         : memory_of(model.layers, plan);
-    const double room = training.setup.gpu.memory;
+    const GpuRates& smallest = smallest_gpu(training.setup);
+    const double room = smallest.memory;
     if (room == 0 || training.memory.total() <= room) { return true; }
     const std::string message = fmt::format("does not fit into memory: {:.1f} GB on one GPU, and {} has {:.0f}",
-                                            training.memory.total() * 1e-9, training.setup.gpu.name, room * 1e-9);
+                                            training.memory.total() * 1e-9, smallest.name, room * 1e-9);
     std::vector<std::string> hints;
     if (model.transformer) {
       for (const MemoryAdvice& each : memory_advice(*model.transformer, plan, training.setup.layers, room)) {
@@ -325,30 +368,9 @@ class Resolution {
     }
     const std::string hint =
         hints.empty() ? "use more GPUs or a smaller micro_batch" : fmt::format("{}", fmt::join(hints, "; "));
+    training.fits = false;
     if (text_.strict) { return fault("out-of-memory", message, hint); }
     training.notes.push_back(fmt::format("{}; would help: {}", message, hint));
-    return true;
-  }
-
-  /// Of the library's, in alphabetical order: the first that covers GPU and precision, else the GPU, else none.
-  bool fitted_profile(TrainingSetup& setup) {
-    std::optional<ComputeProfile> other;
-    for (const std::string& name : context_.library.names(Shelf::compute)) {
-      const ComputeProfile profile =
-          read_compute_profile_file(context_.library.path(Shelf::compute, name), context_.problems);
-      const std::vector<std::string>& gpus = profile.fitted.gpus;
-      if (std::find(gpus.begin(), gpus.end(), setup.gpu.name) == gpus.end()) { continue; }
-      if (profile.covers(setup.gpu.name, text_.plan.precision)) {
-        setup.compute = profile;
-        return true;
-      }
-      if (!other) { other = profile; }
-    }
-    if (!other) {
-      return problem("no-compute-profile", fmt::format("no compute profile was fitted on {}", setup.gpu.name),
-                     "name one: \"compute\" (see athanor list compute)");
-    }
-    setup.compute = *other;
     return true;
   }
 

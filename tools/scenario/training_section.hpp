@@ -33,6 +33,7 @@ struct TrainingText {
 struct Training {
   TrainingSetup setup;
   MemoryUse memory;                   ///< of one GPU of the fullest stage
+  bool fits = true;                   ///< into the memory of the smallest GPU, by that estimate
   std::optional<Problem> plan_fault;  ///< why the plan cannot be run; only of scenarios read with an open plan
   std::optional<Time> measured;
   std::optional<Ratio> max_error;         ///< of |simulated / measured - 1|, that `verify` allows

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/nccl/execution/runtime.hpp"
 #include "sim/check.hpp"
 #include "sim/format.hpp"
 
@@ -38,10 +39,9 @@ KnownChoice known_choice(const std::string& algo) {
 }
 
 std::optional<NcclAlgorithm> nccl_algorithm_of(const ResultRow& row) {
-  if (row.run.algorithm == "double_binary_tree") { return NcclAlgorithm::tree; }
-  std::string letters = row.run.algorithm;
-  std::erase(letters, '_');
-  return nccl_algorithm(letters);
+  if (const auto own = nccl_algorithm_of(std::string_view(row.run.algorithm))) { return own; }
+  if (row.run.algorithm == "double_binary_tree") { return NcclAlgorithm::tree; }  // of profiles without "nccl"
+  return std::nullopt;
 }
 
 bool agrees(const KnownChoice& known, const std::vector<ResultRow>& rows) {

@@ -81,8 +81,10 @@ SlotResult run_slots(const Cluster& cluster, const std::vector<SlotJob>& jobs, c
   SlotResult result;
   result.jobs = process->take_results();
   result.time = process->end();
-  result.loads = carrier.network().loads(simulator.now());
-  result.ports = carrier.network().ports(simulator.now());
+  const bool packets = options.level == NetworkLevel::packet;
+  result.observed = packets ? carrier.network().observed(result.time) : simulator.now();
+  result.loads = carrier.network().loads(result.observed);
+  result.ports = carrier.network().ports(result.observed);
   result.packets = carrier.network().packets();
   result.moved = carrier.moved();
   result.events = simulator.events();

@@ -24,6 +24,7 @@ struct SlotResult {
   std::vector<PortLoad> ports;            ///< where SimulationOptions::count_ports
   std::optional<PacketCounters> packets;  ///< at packet level
   Time time;                              ///< when all jobs had ended
+  Time observed;                          ///< in which links carried their loads; at least `time`
   std::uint64_t moved = 0;                ///< packets, on each of their ways between two that handle them
   std::uint64_t events = 0;
 };

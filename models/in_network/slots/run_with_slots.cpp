@@ -40,6 +40,7 @@ SlotJob job_of(const RunRequest& request) {
 Simulated simulated_of(SlotResult result) {
   Simulated simulated;
   simulated.time = result.time;
+  simulated.observed = result.observed;
   simulated.loads = std::move(result.loads);
   simulated.ports = std::move(result.ports);
   simulated.packets = result.packets;

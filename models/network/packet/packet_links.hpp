@@ -37,7 +37,7 @@ class PacketLinks {
     for (const PacketPlan::Link& link : plan.links) {
       const PacketPlan::Device& target = plan.devices[link.target];
       ports_.emplace_back(link.rate, link.framing);
-      lanes_.push_back({{}, 0, link.latency, !target.host && plan.switches[target.spec].cut_through});
+      lanes_.push_back({{}, 0, Time::zero(), link.latency, !target.host && plan.switches[target.spec].cut_through});
     }
     for (std::uint32_t link = 0; link < plan.links.size(); ++link) {
       if (under_credits(link)) { ports_[link].await_credits(credits(link)); }
@@ -66,6 +66,7 @@ class PacketLinks {
   /// A packet whose last bit leaves at `end`. Requires that `end` never falls.
   void launch(std::uint32_t link, const Packet& packet, Time end) {
     Lane& lane = lanes_[link];
+    lane.last = end;
     const Time left = lane.cut_through ? end - ports_[link].duration(packet.bytes) : end;
     const Time when = left + lane.latency;
     const bool first = lane.flights.empty();
@@ -138,6 +139,12 @@ class PacketLinks {
   }
   /// On the wire, by data packets, all headers included.
   Bytes carried(std::uint32_t link) const { return Bytes{lanes_[link].carried}; }
+  /// When the last packet of all links, of whatever kind, had left.
+  Time quiet() const {
+    Time last;
+    for (const Lane& lane : lanes_) { last = std::max(last, lane.last); }
+    return last;
+  }
 
  private:
   static constexpr std::uint32_t kPauseFrame = 64;  ///< bytes
@@ -147,6 +154,7 @@ class PacketLinks {
   struct alignas(64) Lane {
     Ring<Flight> flights;
     std::int64_t carried = 0;
+    Time last;  ///< bit that left
     Time latency;
     bool cut_through = false;  ///< leads to a switch that sends packets on while they arrive
   };

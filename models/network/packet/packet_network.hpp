@@ -31,6 +31,7 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
   std::optional<Bytes> arrived(std::uint32_t connection) const override { return hosts_.arrived(connection); }
   /// On the wire: by data packets with their headers, repeated ones too.
   Bytes carried(std::uint32_t link) const override { return links_.carried(link); }
+  Time quiet() const { return links_.quiet(); }
   /// Not supported: the state of a packet network never recurs exactly.
   void snapshot(std::vector<std::int64_t>& state) const override;
   void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;

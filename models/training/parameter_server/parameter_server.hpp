@@ -56,7 +56,8 @@ struct ParameterServerResult {
   std::vector<std::uint64_t> staleness;  ///< parts of gradients by the updates between parameters and gradient
   double server_busy = 0;                ///< share of the time that the busiest server applied gradients
   Time end;                              ///< of everything, with what came before and after
-  std::vector<LinkLoad> loads;           ///< until then
+  Time observed;                         ///< in which links carried their loads; longer than `end` at packet level
+  std::vector<LinkLoad> loads;
   std::optional<PacketCounters> packets;
   std::uint64_t events = 0;
 

@@ -76,7 +76,8 @@ ParameterServerResult simulate_parameter_server(const ParameterServerSetup& setu
   process.start(network.network());
   simulator.run();
   ParameterServerResult result = process.take_result();
-  result.loads = network.loads(result.end);
+  result.observed = network.observed(result.end);
+  result.loads = network.loads(result.observed);
   result.packets = network.packets();
   result.events = simulator.events();
   return result;

@@ -133,7 +133,7 @@ void DataParallel::after_forward(Chain& chain, std::size_t layer) {
     with_the_first(chain, "gather of outputs", CollectiveKind::gather,
                    chunk_.output * kinds_.front().groups.shard_ranks, DataType::bfloat16);
   }
-  if (gathers_layers()) { requested_[layer] = false; }
+  if (gathers_for_each_use()) { requested_[layer] = false; }
 }
 
 void DataParallel::before_backward(Chain& chain, std::size_t layer) {

@@ -54,6 +54,10 @@ class DataParallel {
   /// Of one process: GPU 0 sends to all others, or receives from them, and everybody waits for it.
   void with_the_first(Chain& chain, const std::string& label, CollectiveKind kind, Bytes size, DataType type);
   bool gathers_layers() const { return plan_.sharding >= Sharding::gradients; }
+  /// Else they stay from one micro-batch to the next, as in DeepSpeed's ZeRO-2.
+  bool gathers_for_each_use() const {
+    return plan_.sharding == Sharding::parameters || (plan_.sharding == Sharding::gradients && plan_.gather_again);
+  }
   /// What a call waits for: the host, where it makes a list of a tensor for each rank. It does so when the GPU has done
   /// what it had, the call before among that.
   StageWriter::Numbers listed(const Kind& kind, const StageWriter::Numbers& after);

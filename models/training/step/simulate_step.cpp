@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "models/training/layer_work.hpp"
+#include "models/training/step/slowest_pieces.hpp"
 #include "models/training/step/step_pieces.hpp"
 #include "models/training/step/step_workload.hpp"
 
@@ -13,6 +14,17 @@ namespace {
 
 double share(Time part, Time whole) { return whole == Time::zero() ? 0 : seconds(part) / seconds(whole); }
 
+double mean_peak(const TrainingSetup& setup) {
+  const double first = peak_of(setup.gpu, setup.plan.precision);
+  if (setup.others.empty()) { return first; }
+  double sum = 0;
+  for (std::uint32_t rank = 0; rank < setup.plan.ranks(); ++rank) {
+    const std::uint32_t kind = setup.kind_of_rank.at(rank);
+    sum += kind == 0 ? first : peak_of(setup.others[kind - 1].gpu, setup.plan.precision);
+  }
+  return sum / setup.plan.ranks();
+}
+
 void add_rates(const TrainingSetup& setup, StepResult& result) {
   const ParallelPlan& plan = setup.plan;
   const double gpus = plan.ranks();
@@ -21,13 +33,18 @@ void add_rates(const TrainingSetup& setup, StepResult& result) {
   result.tokens_per_s = setup.model.transformer ? result.samples_per_s * plan.sequence : 0;
   const double per_gpu = result.model_flops / seconds(result.time) / gpus;
   result.tflops_per_gpu = per_gpu * 1e-12;
-  result.mfu = per_gpu / peak_of(setup.gpu, plan.precision);
+  result.mfu = per_gpu / mean_peak(setup);
 }
 
 Workload workload_of(const TrainingSetup& setup, const PipelineSchedule& schedule, const ComputeProfile& compute) {
-  const StepPieces pieces =
-      step_pieces(setup.model, setup.plan, setup.layers, schedule, setup.gpu, compute, setup.expert_imbalance);
-  return step_workload(setup.plan, schedule, pieces);
+  const auto pieces_on = [&](const GpuRates& gpu, const ComputeProfile& profile) {
+    return step_pieces(setup.model, setup.plan, setup.layers, schedule, gpu, profile, setup.expert_imbalance);
+  };
+  std::vector<StepPieces> by_kind{pieces_on(setup.gpu, compute)};
+  for (const GpuKind& other : setup.others) { by_kind.push_back(pieces_on(other.gpu, other.compute)); }
+  const bool alike = by_kind.size() == 1;
+  return step_workload(setup.plan, schedule,
+                       alike ? by_kind.front() : slowest(by_kind, kinds_of_stages(setup.plan, setup.kind_of_rank), schedule));
 }
 
 StepResult run_step(const TrainingSetup& setup, const Workload& work, const WorkloadPrices& prices,

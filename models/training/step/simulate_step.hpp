@@ -11,13 +11,21 @@
 
 namespace athanor {
 
-/// What is trained how, on GPUs of one kind.
+/// GPUs of one kind, and how fast they compute.
+struct GpuKind {
+  GpuRates gpu;
+  ComputeProfile compute;
+};
+
+/// What is trained how, on which GPUs.
 struct TrainingSetup {
   TrainedModel model;
   ParallelPlan plan;
   std::vector<std::uint32_t> layers;  ///< of each place of the model
-  GpuRates gpu;
+  GpuRates gpu;  ///< of unequal ones the fastest
   ComputeProfile compute;
+  std::vector<GpuKind> others = {};             ///< kinds beside `gpu`; empty: all are alike
+  std::vector<std::uint32_t> kind_of_rank = {}; ///< 0: `gpu`, k: others[k - 1]; empty: all are alike
   double expert_imbalance = 1;  ///< how much more the busiest expert rank gets than the average one
 };
 
@@ -28,7 +36,7 @@ struct StepResult {
   double samples_per_s = 0;
   double tokens_per_s = 0;
   double tflops_per_gpu = 0;  ///< model FLOPs per second and GPU, in 1e12
-  double mfu = 0;             ///< the same over the peak of the plan's precision
+  double mfu = 0;             ///< the same over the mean peak of the GPUs in the plan's precision
   WorkloadShares shares;      ///< of the step; waiting is the pipeline's bubble
   double spread = 0;          ///< of the step, of stragglers, by the compute profile
   WorkloadResult workload;    ///< without stragglers

@@ -70,7 +70,7 @@ class TransformerStep {
     step.boundaries.assign(layers.size() - 1, whole_bytes(sent));
     step.places.back().output = whole_bytes(tokens_of(plan_) * model_.vocabulary * element_bytes(plan_));
     const bool copied = model_.tied && schedule_.seats.front().stage != schedule_.seats[layers.size() - 1].stage;
-    if (copied) { step.tied_embedding = whole_bytes(embedding_share(model_, plan_) * plan_.gradient_bytes); }
+    if (copied) { step.tied_embedding = whole_bytes(word_embedding_share(model_, plan_) * plan_.gradient_bytes); }
     return step;
   }
 

@@ -125,10 +125,23 @@ TEST_CASE("a value set from the command line is JSON where it can be, else text,
   CHECK(document.place("/a").file == "f.json");
 }
 
+TEST_CASE("an assignment makes the objects on its way, and null takes out what is there") {
+  Document document = Document::parse(R"({"a": {"b": 1, "c": 2}, "list": [1, 2, 3]})", "f.json");
+  document.set("/x/y/z=4");
+  document.set("/a/b=null");
+  document.set("/list/1=null");
+  document.set("/never/there=null");
+  CHECK(document.root() == json_from(R"({"a": {"c": 2}, "list": [1, 3], "x": {"y": {"z": 4}}})"));
+  CHECK(document.place("/x/y/z").file == "--set");
+  document.set("/a=null");
+  CHECK_FALSE(document.root().contains("a"));
+}
+
 TEST_CASE("an assignment that fits nowhere is a usage error that names the nearest key") {
   const Document document = Document::parse(R"({"collective": {"channels": 1}, "list": [1, 2]})", "f.json");
   CHECK(holds(usage_error(document, "/colective/channels=4"), "did you mean '/collective'"));
-  CHECK(holds(usage_error(document, "/x/y/z=4"), "it has: collective, list"));
+  CHECK(holds(usage_error(document, "/colective/channels=null"), "did you mean '/collective'"));
+  CHECK(holds(usage_error(document, "/list/2=null"), "a list of 2"));
   CHECK(holds(usage_error(document, "/list/2=4"), "a list of 2"));
   CHECK(holds(usage_error(document, "/list/x=4"), "a list of 2"));
   CHECK(holds(usage_error(document, "/collective/channels/x=4"), "'x'"));

@@ -127,6 +127,17 @@ TEST_CASE("a value may take another form") {
   CHECK(holds(problem_of(R"("link": 3)").message, "a string or an object"));
 }
 
+TEST_CASE("a count may be written in any spelling of a whole number") {
+  for (const std::string spelling : {"12", "12.0", "1.2e1", "120e-1", "0.12E2"}) {
+    CAPTURE(spelling);
+    const Outcome outcome = read(R"({"nodes": 1, "channels": )" + spelling + "}");
+    CHECK(outcome.problems.empty());
+    CHECK(outcome.toy.channels == 12);
+  }
+  CHECK(problem_of(R"("channels": 1e30)").code == "out-of-range");
+  CHECK(problem_of(R"("channels": 1.25e1)").code == "wrong-type");
+}
+
 TEST_CASE("a bad value is reported with what was found, what is expected, and its place") {
   struct Case {
     std::string field, code, found, expected;

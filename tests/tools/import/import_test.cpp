@@ -72,6 +72,19 @@ TEST_CASE("JSON that is broken or incomplete is named with its line") {
   CHECK(unknown.find("add --ranks N") != std::string::npos);
 }
 
+TEST_CASE("sendrecv_perf is a ring shift, and is not taken for one message") {
+  ImportHints hints = kFourRanks;
+  hints.collective = CollectiveKind::send_receive;
+  const std::string json = R"({"results": [{"size": 8, "out_of_place": {"time": 3, "bus_bw": 0.1}}]})";
+  const Imported run = imported(json, ImportFormat::nccl_tests_json, hints);
+  CHECK(run.problems.find("every rank sends to the next one") != std::string::npos);
+  CHECK(run.measurement.rows.empty());
+  const std::string text =
+      "# nThread 1\n# ./build/sendrecv_perf -b 8\n# size count type redop root time algbw busbw #wrong\n"
+      "8 2 float sum -1 3.0 0.01 0.01 0\n";
+  CHECK(imported(text, ImportFormat::nccl_tests, kFourRanks).problems.find("\"shift\"") != std::string::npos);
+}
+
 TEST_CASE("OSU's collectives: sizes become payloads, times stay, with the least time where -f gives it") {
   const std::string text =
       "# OSU MPI Allgather Latency Test v5.8\n"

@@ -43,6 +43,9 @@ TEST_CASE("a forced algorithm has to run at all sizes, one that the library chos
   CHECK(agrees(known_choice("Ring and NVLS"), rows));
   CHECK_FALSE(agrees(known_choice("auto (Tree)"), rows));
   CHECK(agrees(known_choice("Tree"), rows_of({{"double_binary_tree", "LL"}})));
+  CHECK(agrees(known_choice("Tree"), rows_of({{"node_chain_tree", "LL"}})));
+  CHECK(agrees(known_choice("CollnetDirect"), rows_of({{"collnet_direct", "Simple"}})));
+  CHECK(agrees(known_choice("NVLS"), rows_of({{"nvls_sharp", "Simple"}})));
   CHECK(agrees(known_choice("NVLSTree"), rows_of({{"nvls_tree", "Simple"}})));
   CHECK_FALSE(agrees(known_choice("Ring"), rows_of({{"recursive_doubling", "LL"}})));
 }

@@ -121,12 +121,12 @@ std::string collective_text(const Case& scenario_case, Bytes size) {
 
 /// What the links did: by class, of the busiest one, and of what kinds those are that are busy at least half as long.
 void take_loads(const Fabric& fabric, const RunResult& result, Explanation& explanation) {
-  explanation.links = link_use(fabric, result.simulated.loads, result.time);
+  explanation.links = link_use(fabric, result.simulated.loads, observed(result));
   if (explanation.links.empty()) { return; }
   const double most = explanation.links.front().most;
   explanation.busiest_link = 100 * most;
   for (const LinkLoad& load : result.simulated.loads) {
-    const bool limits = seconds(busy_time(fabric, load)) * 2 >= most * seconds(result.time);
+    const bool limits = 2 * utilisation(load.carried, fabric.link(load.link).usable, observed(result)) >= most;
     if (most > 0 && limits) { explanation.limiting.insert(fabric.link(load.link).kind); }
   }
 }

@@ -62,7 +62,7 @@ ExitCode manual(const Invocation& /*invocation*/, const Streams& streams) {
   for (const OptionName& each : option_names(manual_command())) { text += option_text(each); }
   text +=
       ".SH \"EXIT STATUS\"\n0 ok, 1 simulation failed, 2 usage, 3 scenario invalid, 4 input or output,\n"
-      "5 verification above its threshold, 130 interrupted\n"
+      "5 verification above its threshold, 6 training that does not fit (run --strict), 130 interrupted\n"
       ".SH ENVIRONMENT\n.TP\n.B ATHANOR_DATA\nwhere presets/, profiles/ and measurements/ are\n"
       ".TP\n.B ATHANOR_PYTHON\nthe Python that draws; else the first that has matplotlib of python3 and "
       "/usr/bin/python3\n"

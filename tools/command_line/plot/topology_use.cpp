@@ -16,9 +16,8 @@ using Json = nlohmann::ordered_json;
 /// By link; 0 of those that carried nothing.
 std::vector<double> busy_shares(const Fabric& fabric, const RunResult& result) {
   std::vector<double> shares(fabric.links(), 0);
-  if (result.time == Time::zero()) { return shares; }
   for (const LinkLoad& load : result.simulated.loads) {
-    shares[load.link.value] = seconds(busy_time(fabric, load)) / seconds(result.time);
+    shares[load.link.value] = utilisation(load.carried, fabric.link(load.link).usable, observed(result));
   }
   return shares;
 }

@@ -28,6 +28,7 @@ boost::program_options::options_description run_options() {
                         "of traffic: every message with its start, end and the time that it takes alone, as CSV");
   options.add_options()("ports", boost::program_options::value<std::string>()->value_name("FILE"),
                         "what every port carried, and at packet level its queues, marks, drops and pauses, as CSV");
+  options.add_options()("strict", "ends with status 6 where a training does not fit into memory, by the estimate of it");
   options.add_options()("dry-run", "says what would be simulated, once all of it has been read and checked");
   return options;
 }
@@ -44,6 +45,40 @@ std::string intention(const Scenario& scenario, const Case& scenario_case) {
   }
   if (!scenario_case.seeds.empty()) { text += fmt::format(", each with {} seeds", scenario_case.seeds.size()); }
   return text + "\n";
+}
+
+/// Files that nothing would be written to.
+void check_files(const Invocation& invocation, const std::vector<Scenario>& scenarios) {
+  const auto any = [&](auto is) {
+    return std::any_of(scenarios.begin(), scenarios.end(), [&](const Scenario& scenario) {
+      return std::any_of(scenario.cases.begin(), scenario.cases.end(), is);
+    });
+  };
+  if (invocation.has("flows") && !any([](const Case& each) { return each.traffic != nullptr; })) {
+    throw UsageError("--flows writes the messages of traffic, and this is none; leave it out, or use --trace");
+  }
+  if (invocation.has("ports") &&
+      !any([](const Case& each) { return !each.parameter_server && !each.training && !each.trace; })) {
+    throw UsageError(
+        "--ports counts what ports carry in collectives and traffic, and this is neither; leave it out, or see what "
+        "links carry with `athanor explain`");
+  }
+  if (invocation.has("strict") && !any([](const Case& each) { return each.training != nullptr; })) {
+    throw UsageError("--strict asks whether a training fits into memory, and this is none; leave it out");
+  }
+}
+
+/// Says that a training does not fit into memory; else ok.
+ExitCode fitting(const std::vector<Scenario>& scenarios, const Streams& streams) {
+  for (const Scenario& scenario : scenarios) {
+    for (const Case& each : scenario.cases) {
+      if (!each.training || each.training->fits) { continue; }
+      complain(streams, fmt::format("{}{}{} does not fit into memory (--strict)", scenario.path,
+                                    each.name.empty() ? "" : ": ", each.name));
+      return ExitCode::does_not_fit;
+    }
+  }
+  return ExitCode::ok;
 }
 
 /// The recorder that --trace asks for, or null.
@@ -82,6 +117,7 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
 ExitCode run(const Invocation& invocation, const Streams& streams) {
   ResultSink sink(invocation, streams);
   const std::vector<Scenario> scenarios = read_scenarios(invocation);
+  check_files(invocation, scenarios);
   if (invocation.has("dry-run")) {
     for (const Scenario& scenario : scenarios) {
       for (const Case& each : scenario.cases) { streams.out(printable_lines(intention(scenario, each))); }
@@ -101,7 +137,8 @@ ExitCode run(const Invocation& invocation, const Streams& streams) {
   }
   if (timeline) { timeline->close(); }
   sink.finish(scenarios, !complete);
-  return complete ? ExitCode::ok : ExitCode::interrupted;
+  if (!complete) { return ExitCode::interrupted; }
+  return invocation.has("strict") ? fitting(scenarios, streams) : ExitCode::ok;
 }
 
 }  // namespace

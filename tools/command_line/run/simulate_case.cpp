@@ -1,12 +1,11 @@
 #include "tools/command_line/run/simulate_case.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/format.hpp"
 #include "sim/json/value_reader.hpp"
+#include "sim/parse.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/progress.hpp"
 #include "tools/report/trace_row.hpp"
@@ -19,12 +18,8 @@ namespace athanor {
 namespace {
 
 std::uint64_t seed_of(const std::string& text) {
-  std::uint64_t seed = 0;
-  const auto [end, mistake] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (mistake != std::errc() || end != text.data() + text.size() || text.empty()) {
-    throw UsageError(fmt::format("--seed: '{}' is not a whole number from 0 to 18446744073709551615", text));
-  }
-  return seed;
+  if (const std::optional<std::uint64_t> seed = parse_count(text)) { return *seed; }
+  throw UsageError(fmt::format("--seed: '{}' is not a whole number from 0 to 18446744073709551615", text));
 }
 
 std::string label(const Case& scenario_case, Bytes size) {

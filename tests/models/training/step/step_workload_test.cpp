@@ -127,6 +127,32 @@ TEST_CASE("ZeRO moves twice the parameters, and three times with sharded paramet
   CHECK(data_volume(Sharding::parameters, 8, kParameters) == doctest::Approx(3 * kPart));
 }
 
+TEST_CASE("ZeRO-2 gathers once a step, SHARD_GRAD_OP for each micro-batch, ZeRO-3 for each use; all reduce for each") {
+  constexpr std::uint32_t kBatches = 3;
+  constexpr std::uint32_t kLayers = 4;
+  const auto calls = [](Sharding sharding, bool again, CollectiveKind kind) {
+    ParallelPlan plan;
+    plan.data = 8;
+    plan.sharding = sharding;
+    plan.gather_again = again;
+    const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, kBatches);
+    const Workload workload = step_workload(plan, schedule, even_pieces(schedule, kLayers, 1_us, 1_us, 1_us, 1e6));
+    std::uint32_t count = 0;
+    for (const Workload::Operation& operation : workload.workers[0].operations) {
+      const bool calls = operation.kind == Workload::Kind::call;
+      if (calls && workload.calls[operation.subject].kind == kind) { ++count; }
+    }
+    return count;
+  };
+  const CollectiveKind gather = CollectiveKind::all_gather;
+  CHECK(calls(Sharding::gradients, false, gather) == kLayers);
+  CHECK(calls(Sharding::gradients, true, gather) == kLayers * kBatches);
+  CHECK(calls(Sharding::parameters, false, gather) == 2 * kLayers * kBatches);
+  for (const Sharding sharding : {Sharding::gradients, Sharding::parameters}) {
+    CHECK(calls(sharding, false, CollectiveKind::reduce_scatter) == kLayers * kBatches);
+  }
+}
+
 // Two layers of 1 us forward and 2 us backward each; a gradient's reduction takes 5 us. The last layer's begins at
 // 2 + 2, the first one's at 6 and waits until 9: 14 in all, of which 8 are exposed.
 TEST_CASE("what DDP exposes of two layers is what one works out by hand") {
