@@ -24,15 +24,17 @@ constexpr std::size_t kStack = 128 * 1024;
 void* make_in_sanitizer() { return __tsan_create_fiber(0); }
 void end_in_sanitizer(void* fiber) { __tsan_destroy_fiber(fiber); }
 void* present_in_sanitizer() { return __tsan_get_current_fiber(); }
-/// Without making what came before one visible to the other: that is for barriers.
-void switch_in_sanitizer(void* fiber) { __tsan_switch_to_fiber(fiber, __tsan_switch_to_fiber_no_sync); }
+/// Without making what came before one visible to the other: that is for barriers. But at its end.
+void switch_in_sanitizer(void* fiber, bool for_good = false) {
+  __tsan_switch_to_fiber(fiber, for_good ? 0U : unsigned{__tsan_switch_to_fiber_no_sync});
+}
 void acquire_in_sanitizer(void* point) { __tsan_acquire(point); }
 void release_in_sanitizer(void* point) { __tsan_release(point); }
 #else
 void* make_in_sanitizer() { return nullptr; }
 void end_in_sanitizer(void*) {}
 void* present_in_sanitizer() { return nullptr; }
-void switch_in_sanitizer(void*) {}
+void switch_in_sanitizer(void*, bool = false) {}
 void acquire_in_sanitizer(void*) {}
 void release_in_sanitizer(void*) {}
 #endif
@@ -140,6 +142,7 @@ bool BlockThreads::all_at(State state) const {
 void BlockThreads::resume(Fiber& fiber) {
   present_ = &fiber;
   threadIdx.x.set(fiber.number);
+  release_in_sanitizer(&starting);
   void* saved = nullptr;
   leaves_stack(&saved, fiber.stack.get(), kStack);
   switch_in_sanitizer(fiber.in_sanitizer);
@@ -150,12 +153,13 @@ void BlockThreads::resume(Fiber& fiber) {
 void BlockThreads::leave(Fiber& fiber, bool for_good) {
   void* saved = nullptr;
   leaves_stack(for_good ? nullptr : &saved, main_stack_, main_stack_bytes_);
-  switch_in_sanitizer(main_in_sanitizer_);
+  switch_in_sanitizer(main_in_sanitizer_, for_good);
   swapcontext(&fiber.context, &main_);
   enters_stack(saved, &main_stack_, &main_stack_bytes_);
 }
 
 void BlockThreads::begin() {
+  acquire_in_sanitizer(&starting);
   BlockThreads& block = *starting;
   enters_stack(nullptr, &block.main_stack_, &block.main_stack_bytes_);
   Fiber& fiber = *block.present_;

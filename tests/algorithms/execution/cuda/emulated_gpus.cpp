@@ -1,6 +1,7 @@
 #include "tests/algorithms/execution/cuda/emulated_gpus.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 
 #include <cuda/atomic>
@@ -107,7 +108,11 @@ void run_kernel(EmulatedGpus::State& state, int device, void (*kernel)(DeviceVie
   });
 }
 
-EmulatedGpus::EmulatedGpus() : state_(std::make_unique<State>()) { set_up({}); }
+EmulatedGpus::EmulatedGpus() : state_(std::make_unique<State>()) {
+  GpuSetup setup;
+  if (const char* devices = std::getenv("ATHANOR_EMULATED_GPUS")) { setup.devices = std::atoi(devices); }
+  set_up(setup);
+}
 EmulatedGpus::~EmulatedGpus() = default;
 
 EmulatedGpus& EmulatedGpus::machine() {

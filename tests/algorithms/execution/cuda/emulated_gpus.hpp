@@ -42,7 +42,8 @@ struct GpuFault {
 /// with the address sanitizer reads too), memory that is left, and kernels that never end where something waits for
 /// them.
 ///
-/// The runtime of CUDA is one for a whole process, and so is this.
+/// The runtime of CUDA is one for a whole process, and so is this. A program that does not set it up has one GPU, or as
+/// many as ATHANOR_EMULATED_GPUS in its environment says.
 class EmulatedGpus {
  public:
   static EmulatedGpus& machine();

@@ -5,7 +5,8 @@
 #include "algorithms/execution/rank_memory.hpp"
 #include "algorithms/execution/threads.hpp"
 #include "sim/random.hpp"
-#include "tests/algorithms/execution/cuda/emulated_run.hpp"
+#include "tests/algorithms/execution/cuda/emulated_gpus.hpp"
+#include "tests/algorithms/execution/cuda/gpu_runs.hpp"
 #include "tests/algorithms/sample.hpp"
 
 using namespace athanor;
@@ -13,45 +14,36 @@ using namespace athanor::emulation;
 
 namespace {
 
-template <class Value>
-Value drawn(RandomStream& random, std::span<const Value> values) {
-  return values[random.below(values.size())];
+constexpr int kGpus = 3;
+
+/// On GPUs of its own, which are to be left empty. What is wrong, or "".
+std::string wrong_on_emulated_gpus(const Schedule& schedule, const GpuRun& run) {
+  EmulatedGpus& gpus = EmulatedGpus::machine();
+  gpus.set_up({.devices = kGpus});
+  if (std::string wrong = wrong_after_runs(schedule, run); !wrong.empty()) { return wrong; }
+  if (gpus.left() > 0) { return "memory, streams or events are left"; }
+  return gpus.misuse();
 }
 
-EmulatedRun draw(RandomStream& random, CollectiveKind kind, std::uint32_t ranks) {
-  const std::vector<std::int64_t> counts{0, 1, ranks - 1, ranks, ranks + 1, 7 * ranks + 3, 61, 250};
-  const std::vector<Layout> layouts{
-      Layout{},
-      Layout{.channels = 2},
-      Layout{.chunk = Elements{9}, .outstanding = 2},
-      Layout{.chunk = Elements{64}, .slices = 3},
-      Layout{.channels = 2, .chunk = Elements{64}, .slices = 2, .grain = Elements{2}, .rotation = 1},
-      Layout{.channels = 3, .chunk = Elements{40}, .orders = sample_orders(ranks), .parts = 2, .peers_at_once = 3}};
-  const std::vector<std::uint32_t> slots{1, 2, 3, 8};
-  const std::vector<std::uint32_t> threads{1, 1, 1, 2, 3, 8};
-  const std::vector<std::vector<int>> devices{{0}, {0}, {0, 1}, {1, 0, 2}, {0, 0}, {1, 0, 1}};
-  EmulatedRun run;
-  const std::int64_t count = drawn<std::int64_t>(random, counts);
-  const auto root = static_cast<std::uint32_t>(random.below(ranks));
-  run.collective = sample(kind, ranks, count, root, random.below(2) == 0);
-  run.layout = drawn<Layout>(random, layouts);
-  run.request.type = drawn(random, data_types());
-  run.request.reduction = drawn(random, reductions());
-  run.request.slots = drawn<std::uint32_t>(random, slots);
-  run.request.threads = drawn<std::uint32_t>(random, threads);
-  run.request.devices = drawn<std::vector<int>>(random, devices);
-  run.devices = 3;
-  return run;
+/// Runs an algorithm where it fits, and is to be right. The number of runs.
+int check_on_gpus(const Algorithm& algorithm, const GpuRun& run) {
+  if (algorithm.refuses(run.collective, run.layout)) { return 0; }
+  const std::string wrong = wrong_on_emulated_gpus(*algorithm.make(run.collective, run.layout), run);
+  if (!wrong.empty()) { FAIL_CHECK(text(algorithm, run), ": ", wrong); }
+  return kRunsOfEach;
 }
 
 int sweep(std::span<const std::uint32_t> rank_counts, int draws) {
+  const std::vector<std::uint32_t> threads{1, 1, 1, 2, 3, 8};
   RandomStream random(4, "emulated GPUs");
   int runs = 0;
   for (const Algorithm& algorithm : catalog()) {
     CAPTURE(algorithm.name);
     int of_algorithm = 0;
     for (const std::uint32_t ranks : rank_counts) {
-      for (int i = 0; i < draws; ++i) { of_algorithm += check_on_gpus(algorithm, draw(random, algorithm.kind, ranks)); }
+      for (int i = 0; i < draws; ++i) {
+        of_algorithm += check_on_gpus(algorithm, draw_gpu_run(random, algorithm.kind, ranks, kGpus, threads));
+      }
     }
     CHECK(of_algorithm > 0);
     runs += of_algorithm;
@@ -64,7 +56,6 @@ int sweep(std::span<const std::uint32_t> rank_counts, int draws) {
 TEST_CASE("on emulated GPUs every algorithm computes what its collective promises") {
   const std::vector<std::uint32_t> rank_counts{1, 2, 3, 4, 5, 6, 7, 8};
   const int runs = sweep(rank_counts, 5);
-  MESSAGE(runs, " runs");
   CHECK(runs >= 5000);
 }
 
@@ -144,10 +135,11 @@ TEST_CASE("every type and every reduction, in and out of place, gives the exact 
     for (const DataType type : data_types()) {
       for (const Reduction reduction : reductions()) {
         for (const bool in_place : {false, true}) {
-          EmulatedRun run{sample(kind, 3, 101, 1, in_place), {}, {}, 2};
+          GpuRun run{sample(kind, 3, 101, 1, in_place), {}, {}};
           run.request.type = type;
           run.request.reduction = reduction;
           run.request.threads = 3;
+          run.request.devices = {0, 1};
           CHECK(check_on_gpus(find(kind, "ring"), run) == 2);
         }
       }

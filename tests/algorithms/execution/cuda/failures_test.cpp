@@ -1,9 +1,10 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "algorithms/execution/cuda/cuda_executor.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
-#include "tests/algorithms/execution/cuda/emulated_run.hpp"
+#include "tests/algorithms/execution/cuda/emulated_gpus.hpp"
 #include "tests/algorithms/toy_schedules.hpp"
 
 using namespace athanor;
