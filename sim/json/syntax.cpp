@@ -193,9 +193,9 @@ json parse_json(const std::string& text, const std::string& file) {
     throw ScenarioError(syntax_problem(error, text, file));
   } catch (const json::out_of_range& error) {
     throw ScenarioError(overflow_problem(error, text, file));
-  } catch (const TooDeep&) {
-    throw ScenarioError(too_deep_problem(text, file));
-  } catch (const TooLarge&) { throw ScenarioError(too_large_problem(file)); }
+  } catch (const TooDeep&) { throw ScenarioError(too_deep_problem(text, file)); } catch (const TooLarge&) {
+    throw ScenarioError(too_large_problem(file));
+  }
   if (watch.repeated) { fail_repeated_keys(text, file); }
   return root;
 }
