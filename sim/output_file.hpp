@@ -39,7 +39,8 @@ class OutputFile {
 /// Replaces the file's content, or leaves it as it was.
 void write_text_file(const std::string& path, std::string_view text);
 
-/// A new, empty file with a name of its own in the folder of `path`: for who writes it with a library. Throws FileError.
+/// A new, empty file with a name of its own in the folder of `path`: for who writes it with a library. Throws
+/// FileError.
 std::string new_file_beside(const std::string& path);
 
 }  // namespace athanor

@@ -15,7 +15,8 @@ std::vector<Problem> first_of(std::vector<Problem> problems) {
   if (problems.size() <= kMostTold) { return problems; }
   const std::size_t more = problems.size() - kMostTold;
   problems.resize(kMostTold);
-  problems.push_back({"more", fmt::format("and {} more of such problems", more), {problems[0].place.file, 0, 0, ""}, ""});
+  problems.push_back(
+      {"more", fmt::format("and {} more of such problems", more), {problems[0].place.file, 0, 0, ""}, ""});
   return problems;
 }
 

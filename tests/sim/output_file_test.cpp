@@ -24,9 +24,7 @@ struct ScratchFolder {
   ~ScratchFolder() { files::remove_all(path); }
 
   std::string operator/(const std::string& name) const { return (path / name).string(); }
-  std::ptrdiff_t entries() const {
-    return std::distance(files::directory_iterator(path), files::directory_iterator());
-  }
+  std::ptrdiff_t entries() const { return std::distance(files::directory_iterator(path), files::directory_iterator()); }
 };
 
 }  // namespace

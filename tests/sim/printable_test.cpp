@@ -22,9 +22,9 @@ TEST_CASE("controls of terminals, line ends and marks that turn the direction of
 
 TEST_CASE("bytes that are no UTF-8 are told by their values, each alone") {
   CHECK(printable("A100\xff") == "A100\\xff");
-  CHECK(printable("\xc3") == "\\xc3");                          // cut off
-  CHECK(printable("\xc0\xaf") == "\\xc0\\xaf");                 // longer than needed
-  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");        // half of a surrogate
+  CHECK(printable("\xc3") == "\\xc3");                             // cut off
+  CHECK(printable("\xc0\xaf") == "\\xc0\\xaf");                    // longer than needed
+  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // half of a surrogate
   CHECK(printable("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // beyond Unicode
 }
 

@@ -8,28 +8,17 @@ import csv
 import dataclasses
 import io
 import json
-import os
 import pathlib
-import random
-import re
 import resource
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import unittest
 
-PROJECT = pathlib.Path(__file__).resolve().parents[2]
-DEFECTS = pathlib.Path(__file__).resolve().parent / "defects"
-ATHANOR = str(pathlib.Path(sys.argv.pop(1)).resolve())
-sys.path.insert(0, str(PROJECT / "tools/plot"))
-import interpreter  # noqa: E402
+from defect_files import ATHANOR, PATIENCE, PROJECT, PYTHON, SWEEP, Files
 
-PYTHON = interpreter.with_module("matplotlib")
-PATIENCE = 60  # seconds: what does not end at all is to be noticed, not what is slow
-DRAWS = ("plot", "report")
 READS_SWEEPS = ("export sweep {file}", "compare {file}", "plot {file}", "report {file}")
 READS_RESULTS = ("compare {file}", "plot {file}", "report {file}")
 
@@ -85,28 +74,6 @@ def runs_of_rows():
     return [(row, command) for row in ROWS for command in row.commands]
 
 
-class Files(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def copy(self, *names):
-        for name in names:
-            source = DEFECTS / name
-            shutil.copytree(source, self.folder / name) if source.is_dir() else shutil.copy(source, self.folder / name)
-
-    def run_in(self, words, folder=None, **options):
-        environment = {**os.environ, **({"ATHANOR_PYTHON": PYTHON} if PYTHON else {}), **options.pop("env", {})}
-        done = subprocess.run([ATHANOR, *words], cwd=folder or self.folder, env=environment, capture_output=True, check=False,
-                              timeout=PATIENCE, **options)
-        return done.returncode, done.stdout, done.stderr.decode("utf-8", "backslashreplace")
-
-    def succeed(self, *words, **options):
-        status, out, err = self.run_in(words, **options)
-        self.assertEqual(status, 0, err)
-        return out.decode("utf-8"), err
-
-
 class Rows(Files):
     def test_each_file_ends_with_its_status_and_a_message_that_names_the_place(self):
         (self.folder / "result_deep.json").write_text('{"results":' + "[" * 100_000 + "]" * 100_000 + "}")
@@ -127,10 +94,6 @@ class Rows(Files):
             self.copy(name)
             out, _ = self.succeed(*command.format(name).split())
             json.loads(out)
-
-
-SWEEP = {"cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "100Gb/s", "latency": "1us"}}},
-         "collective": {"kind": "all_reduce", "algorithm": "ring", "sizes": ["64KiB", "1MiB"]}}
 
 
 class Sweeps(Files):
@@ -319,88 +282,6 @@ class Outputs(Files):
                 done = subprocess.run([ATHANOR, *words], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, check=False,
                                       timeout=PATIENCE)
             self.assertEqual(done.returncode, 4, done.stderr)
-
-
-def edited(data, chance):
-    """A few bytes replaced, removed, repeated or swapped for what often breaks readers."""
-    data = bytearray(data)
-    for _ in range(chance.randint(1, 4)):
-        place = chance.randrange(len(data))
-        length = chance.choice((1, 1, 2, 4, 16, 200))
-        piece = chance.choice((bytes([chance.randrange(256)]), b"", b"null", b"-1", b"1e308", b"[]", b"{}", b'"', b"\xff\xff\xff\xff",
-                               b"99999999999999999999", bytes(data[place:place + length]) * 2, b'"x"', b"true"))
-        data[place:place + length] = piece
-    return bytes(data)
-
-
-def edited_row(path, chance):
-    """One value of a sweep replaced by one of another kind or size."""
-    values = (None, -1, 0, 7, 2 ** 62, 1e300, float("inf"), "", "x", "[]", "{}", "null", "[" * 150, b"\x00\xff", "9" * 400,
-              '{"message": 5}', '[null]', '{"bytes": -1}', '{"case": {}}', '{"parameters": 5}', '{"notes": [1]}')
-    with sqlite3.connect(path) as database:
-        table, column = chance.choice((("sweep", "value"), ("points", "error"), ("points", "warnings"), ("points", "parameters"),
-                                       ("points", "point"), ("points", "scenario_case"), ("results", "result"), ("results", "line"),
-                                       ("results", "point"), ("inputs", "hash"), ("executions", "host"), ("executions", "seconds"),
-                                       ("executions", "point")))
-        rows = database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-        key = database.execute(f"SELECT * FROM {table} LIMIT 1 OFFSET {chance.randrange(rows)}").fetchone()[0]
-        name = {"sweep": "key", "inputs": "path"}.get(table, "point")
-        try:
-            database.execute(f"UPDATE {table} SET {column} = ? WHERE {name} = ?", (chance.choice(values), key))
-        except (sqlite3.Error, OverflowError):
-            return  # SQLite itself refuses it
-
-
-class Edits(Files):
-    """Random edits; EDITS in the environment: how many of each kind."""
-
-    def setUp(self):
-        super().setUp()
-        self.edits = int(os.environ.get("EDITS", "40"))
-        (self.folder / "s.json").write_text(json.dumps(SWEEP))
-        self.succeed("sweep", "-q", "s.json", "--vary", "/seed=1,2,3", "-o", "s.sqlite")
-        self.succeed("run", "-q", "s.json", "--json=r.json")
-        self.succeed("compare", "s.sqlite", "--by", "seed", "--json=c.json")
-
-    def check(self, data, name, words):
-        (self.folder / name).write_bytes(data)
-        status, _, err = self.run_in([*words, name])
-        if status not in (0, 2, 3, 4) or "Traceback" in err or re.search("defect of athanor", err):
-            kept = pathlib.Path(tempfile.gettempdir()) / ("edited-" + name)
-            kept.write_bytes(data)
-            self.fail(f"{words} ends with {status} on {kept}: {err[-2000:]}")
-
-    def test_edited_results_end_with_a_status(self):
-        chance = random.Random(1)
-        whole = (self.folder / "r.json").read_bytes()
-        for _ in range(self.edits):
-            self.check(edited(whole, chance), "e.json", ["compare", "s.sqlite"])
-
-    def test_edited_sweeps_end_with_a_status(self):
-        chance = random.Random(2)
-        whole = (self.folder / "s.sqlite").read_bytes()
-        for _ in range(self.edits):
-            self.check(edited(whole, chance), "e.sqlite", chance.choice((["export", "sweep"], ["compare"])))
-
-    def test_edited_rows_of_sweeps_end_with_a_status(self):
-        chance = random.Random(3)
-        for _ in range(self.edits):
-            shutil.copy(self.folder / "s.sqlite", self.folder / "e.sqlite")
-            for _ in range(chance.randint(1, 2)):
-                edited_row(self.folder / "e.sqlite", chance)
-            data = (self.folder / "e.sqlite").read_bytes()
-            self.check(data, "e.sqlite", chance.choice((["export", "sweep"], ["compare"], ["export", "sweep", "--format", "json"])))
-            status, _, err = self.run_in(["sweep", "-q", "s.json", "--vary", "/seed=1,2,3", "-o", "e.sqlite", "--resume"])
-            self.assertIn(status, (0, 1, 4), err)
-            self.assertNotIn("defect of athanor", err)
-
-    @unittest.skipUnless(PYTHON, "no Python with matplotlib")
-    def test_edited_files_are_drawn_or_refused(self):
-        chance = random.Random(4)
-        for _ in range(max(2, self.edits // 20)):
-            for name in ("r.json", "c.json"):
-                data = edited((self.folder / name).read_bytes(), chance)
-                self.check(data, "e.json", ["plot", "--out", "plots"])
 
 
 if __name__ == "__main__":

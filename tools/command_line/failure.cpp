@@ -35,9 +35,9 @@ Failure current_failure() {
             {{"out-of-memory", "not enough memory for this simulation", {}, "simulate fewer ranks"}}};
   } catch (const std::filesystem::filesystem_error& error) {
     return {ExitCode::input_output, {{"input-output", error.what(), {}, ""}}};
-  } catch (const std::exception& error) {
-    return defect(error.what());
-  } catch (...) { return defect("an exception of an unknown kind"); }
+  } catch (const std::exception& error) { return defect(error.what()); } catch (...) {
+    return defect("an exception of an unknown kind");
+  }
 }
 
 }  // namespace athanor

@@ -19,9 +19,7 @@ void say(const Streams& streams, std::string_view colour, std::string_view word,
 
 }  // namespace
 
-void tell(const Streams& streams, std::string_view text) {
-  streams.err(fmt::format("athanor: {}\n", printable(text)));
-}
+void tell(const Streams& streams, std::string_view text) { streams.err(fmt::format("athanor: {}\n", printable(text))); }
 
 void complain(const Streams& streams, std::string_view text) { say(streams, kRed, "error", text); }
 

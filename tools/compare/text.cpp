@@ -25,8 +25,8 @@ std::string letter(std::size_t contestant) {
 }
 
 std::string legend(const Contest& contest) {
-  std::string text = fmt::format("# {} by {}; ratios to {}{}\n", printable(contest.figure), printable(contest.by), letter(contest.base),
-                                 contest.more_is_better ? "; more is better" : "");
+  std::string text = fmt::format("# {} by {}; ratios to {}{}\n", printable(contest.figure), printable(contest.by),
+                                 letter(contest.base), contest.more_is_better ? "; more is better" : "");
   for (std::size_t i = 0; i < contest.contestants.size(); ++i) {
     text += fmt::format("#   {} = {}\n", letter(i), printable(contest.contestants[i]));
   }
@@ -115,9 +115,10 @@ std::string summary(const Contest& contest) {
   }
   text += costs_text(contest);
   for (const Crossover& each : contest.crossovers()) {
-    text += fmt::format("# {} overtakes {} at about {} (between {} and {}){}\n", letter(each.after),
-                        letter(each.before), about(each.at), size_text(each.from), size_text(each.to),
-                        each.conditions.empty() ? "" : "; " + printable(fmt::format("{}", fmt::join(each.conditions, ", "))));
+    text += fmt::format(
+        "# {} overtakes {} at about {} (between {} and {}){}\n", letter(each.after), letter(each.before),
+        about(each.at), size_text(each.from), size_text(each.to),
+        each.conditions.empty() ? "" : "; " + printable(fmt::format("{}", fmt::join(each.conditions, ", "))));
   }
   if (contest.unmatched > 0) {
     text += fmt::format("# {} conditions left out that one contestant alone has\n", contest.unmatched);

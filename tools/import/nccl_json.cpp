@@ -143,7 +143,8 @@ class NcclJson {
       rows_.add(document_.place(pointer).line, std::move(*row));
     }
     if (!any) {
-      problem(pointer, "truncated-row", "this result has neither \"out_of_place\" nor \"in_place\" with a count in \"nwrong\"",
+      problem(pointer, "truncated-row",
+              "this result has neither \"out_of_place\" nor \"in_place\" with a count in \"nwrong\"",
               "complete the result or remove it");
     }
   }

@@ -24,12 +24,12 @@ constexpr double kMostFigure = 1e18;
 constexpr std::size_t kMostKeys = 4096;
 
 constexpr std::array<std::string_view, 22> kWords{
-    "scenario", "case",      "collective", "algorithm", "protocol", "type",     "network",      "bound_by",
-    "traffic",  "model",     "gpu",        "precision", "schedule", "sharding", "recompute",    "limited_by",
+    "scenario", "case",      "collective", "algorithm", "protocol", "type",        "network",   "bound_by",
+    "traffic",  "model",     "gpu",        "precision", "schedule", "sharding",    "recompute", "limited_by",
     "update",   "fell_back", "format",     "reduction", "backend",  "busiest_link"};
 constexpr std::array<std::string_view, 7> kCounts{"bytes",    "total_bytes", "ranks",    "gpus",
                                                   "channels", "messages",    "endpoints"};
-constexpr std::array<std::string_view, 9> kUnits{"_us",      "_s",     "_gbps", "_gb",   "_usd",
+constexpr std::array<std::string_view, 9> kUnits{"_us",      "_s",     "_gbps", "_gb",    "_usd",
                                                  "_per_gpu", "_us_p5", "_j",    "_us_p95"};
 constexpr std::array<std::string_view, 6> kFigures{"mfu", "bubble_fraction", "kept", "fairness", "bill_w", "slowdown"};
 constexpr std::array<std::string_view, 2> kFlags{"extrapolated", "padded"};
@@ -94,7 +94,7 @@ void read_fact(const std::string& key, ValueReader& value) {
   if (is_one_of(key, kWords)) { return read_word(value); }
   if (is_one_of(key, kCounts)) { return read_count(value); }
   if (is_one_of(key, kFlags)) { return read_flag(value); }
-  if (is_figure(key)) { return read_figure(value); }
+  if (is_figure(key)) { return read_figure_or_null(value); }  // infinite: null
   if (key == "notes" || key == "roots") { return read_words(value); }
   if (key == "trace") { return value.one_of({{Form::Type::string, &read_word}, {Form::Type::list, &read_words}}); }
   if (key == "error") {
@@ -199,7 +199,9 @@ void read_contest(ObjectReader& reader) {
   reader.required("contestants", contestants, "By name");
   const std::size_t count = contestants.size();
   reader.required_value("lines", "One for each condition", [&](ValueReader& lines) {
-    lines.list([&](ValueReader& each) { each.object([&](ObjectReader& line) { read_contest_line(line, count, !cost.empty()); }); });
+    lines.list([&](ValueReader& each) {
+      each.object([&](ObjectReader& line) { read_contest_line(line, count, !cost.empty()); });
+    });
   });
   reader.required_value("more_is_better", "Of the figure", &read_flag);
   read_contest_row(reader, "mean_ratios", count, &read_figure_or_null);
@@ -281,9 +283,8 @@ std::vector<std::string> words_from_text(const std::string& text, const std::str
 ResultDocument read_results(const std::string& text, const std::string& file) {
   const nlohmann::ordered_json root = checked(text, file, [](ObjectReader& reader) {
     reader.required_objects("results", "What athanor run --json writes", &read_result);
-    reader.optional_object("manifest", "How it was simulated", [](ObjectReader& manifest) {
-      manifest.entries("A fact of the run", &read_manifest_fact);
-    });
+    reader.optional_object("manifest", "How it was simulated",
+                           [](ObjectReader& manifest) { manifest.entries("A fact of the run", &read_manifest_fact); });
     reader.entries("Rankings, tables", [](const std::string& /*key*/, ValueReader& /*value*/) {});
   });
   ResultDocument document;

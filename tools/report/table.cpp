@@ -99,8 +99,8 @@ std::string row_line(const ResultRow& row, bool measured) {
                      fitted(microseconds(row.run.time), kTimeWidth), fitted(algorithm_bandwidth(row), kBandwidthWidth),
                      fitted(bus_bandwidth(row), kBandwidthWidth), spread(row),
                      fitted(microseconds(row.run.bound.time), kTimeWidth), measured ? comparison(row) : " ",
-                     printable(row.run.algorithm), printable(row.run.protocol), row.run.channels, printable(row.run.limited_by),
-                     row.run.extrapolated ? " *" : "");
+                     printable(row.run.algorithm), printable(row.run.protocol), row.run.channels,
+                     printable(row.run.limited_by), row.run.extrapolated ? " *" : "");
 }
 
 std::string footer_lines(const std::vector<ResultRow>& rows, bool interrupted) {

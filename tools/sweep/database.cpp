@@ -3,64 +3,25 @@
 #include <array>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
-#include "sim/json/foreign.hpp"
 #include "sim/json/text.hpp"
 #include "sim/output_file.hpp"
 #include "sim/printable.hpp"
 #include "tools/report/read_results.hpp"
 #include "tools/scenario/digest.hpp"
+#include "tools/sweep/plan_json.hpp"
+#include "tools/sweep/schema.hpp"
 
 namespace athanor {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// "ATHA", where SQLite keeps what a file is for.
-constexpr std::int64_t kApplication = 0x41544841;
-/// Of the tables below. A file of another one is refused, not misread.
-constexpr std::int64_t kFormat = 2;
-
-constexpr const char* kTables = R"(
-CREATE TABLE sweep (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE points (point INTEGER PRIMARY KEY, scenario_case TEXT NOT NULL, parameters TEXT NOT NULL,
-                     error TEXT, warnings TEXT NOT NULL);
-CREATE TABLE results (point INTEGER NOT NULL REFERENCES points(point), line INTEGER NOT NULL, result TEXT NOT NULL,
-                      PRIMARY KEY (point, line)) WITHOUT ROWID;
-CREATE TABLE inputs (path TEXT PRIMARY KEY, hash TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE executions (point INTEGER PRIMARY KEY, host TEXT NOT NULL, seconds REAL NOT NULL,
-                         finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')));
-)";
-
-/// A name in SQL.
-std::string quoted(const std::string& name) {
-  std::string text = "\"";
-  for (const char c : name) { text += c == '"' ? std::string("\"\"") : std::string(1, c); }
-  return text + "\"";
-}
-
-/// One table of everything, for whoever asks the file with SQL: a column for each axis and for the main figures.
-std::string flat_view(const SweepPlan& plan) {
-  std::string columns;
-  for (std::size_t i = 0; i < plan.axes.size(); ++i) {
-    columns += fmt::format(", json_extract(p.parameters, '$[{}]') AS {}", i, quoted(plan.axes[i].title()));
-  }
-  for (const char* key : {"collective", "algorithm", "protocol", "ranks", "bytes", "time_us", "busbw_gbps",
-                          "bound_time_us", "limited_by", "step_time_s", "mfu"}) {
-    columns += fmt::format(", json_extract(r.result, '$.{}') AS {}", key, quoted(key));
-  }
-  return fmt::format(
-      "CREATE VIEW flat AS SELECT p.point AS point, p.scenario_case AS scenario_case{} FROM points p JOIN results r ON "
-      "r.point = p.point;",
-      columns);
-}
 
 /// What each axis is at a point, as its labels say.
 std::string parameters_text(const SweepPlan& plan, std::uint64_t index) {
@@ -82,11 +43,6 @@ void put_facts(SqliteFile& file, const SweepIdentity& identity) {
                                                                   {"data", identity.data}}};
   SqliteStatement statement(file, "INSERT INTO sweep VALUES (?, ?)");
   for (const auto& [key, value] : facts) { statement.bind(0, key).bind(1, value).step(); }
-}
-
-std::int64_t pragma(SqliteFile& file, const char* name) {
-  SqliteStatement statement(file, fmt::format("PRAGMA {}", name));
-  return statement.step() ? statement.number(0) : 0;
 }
 
 /// All of it or nothing.
@@ -113,51 +69,6 @@ class Transaction {
   bool committed_ = false;
 };
 
-void check_format(SqliteFile& file) {
-  if (pragma(file, "application_id") != kApplication) {
-    throw FileError(fmt::format("{} is a database, but none of a sweep; choose another file", file.path()));
-  }
-  const std::int64_t format = pragma(file, "user_version");
-  if (format != kFormat) {
-    throw FileError(
-        fmt::format("{} has format {} of sweeps, and this athanor reads format {}; use the athanor that "
-                    "wrote it, or sweep anew",
-                    file.path(), format, kFormat));
-  }
-}
-
-using Schema = std::set<std::array<std::string, 4>>;
-
-/// Type, name, table and text of all that a file defines; without the view for people where `view` is false.
-Schema schema_of(SqliteFile& file, bool view) {
-  Schema schema;
-  SqliteStatement rows(file, "SELECT type, name, tbl_name, sql FROM sqlite_master", "sqlite_master");
-  while (rows.step()) {
-    std::array<std::string, 4> entry{rows.text(0), rows.text(1), rows.text(2), rows.text_or_null(3)};
-    if (view || entry[0] != "view" || entry[1] != "flat") { schema.insert(std::move(entry)); }
-  }
-  return schema;
-}
-
-/// Tables that are views, triggers and the like would run code of whoever made the file.
-void check_schema(SqliteFile& file, const SweepPlan& plan, bool view) {
-  SqliteFile expected(":memory:", SqliteFile::Access::create);
-  expected.run(kTables);
-  if (view) { expected.run(flat_view(plan)); }
-  const Schema wanted = schema_of(expected, view);
-  const Schema found = schema_of(file, view);
-  const auto refuse = [&](const std::array<std::string, 4>& entry, const char* why) {
-    throw FileError(fmt::format("{}: {} '{}' {}; a file with other tables, views or indices is no sweep: work in a copy",
-                                file.path(), printable(entry[0]), printable(entry[1]), why));
-  };
-  for (const auto& entry : found) {
-    if (!wanted.contains(entry)) { refuse(entry, "is not as a sweep writes it"); }
-  }
-  for (const auto& entry : wanted) {
-    if (!found.contains(entry)) { refuse(entry, "is missing"); }
-  }
-}
-
 /// The point of a row, which is in the plan.
 std::uint64_t point_of(const SqliteStatement& row, const SweepPlan& plan) {
   const std::int64_t point = row.number(0);
@@ -175,80 +86,13 @@ std::string canonical_path(const std::string& path) {
   return mistake ? path : canonical.string();
 }
 
-std::string to_json_text(const SweepPlan& plan) {
-  Json axes = Json::array();
-  for (const SweepAxis& axis : plan.axes) {
-    axes.push_back(
-        {{"name", axis.name}, {"pointers", axis.pointers}, {"values", axis.values}, {"labels", axis.labels}});
-  }
-  return text_of(Json{{"cases", plan.cases}, {"axes", axes}});
-}
-
-namespace {
-
-void read_stored_axis(ObjectReader& reader, SweepAxis& axis) {
-  const auto words = [](std::vector<std::string>& list) {
-    return [&list](ValueReader& value) {
-      value.list([&](ValueReader& word) { list.push_back(word.text().value_or("")); }, {0});
-    };
-  };
-  reader.required("name", axis.name, "What it is called");
-  reader.required("pointers", axis.pointers, "Into the scenario");
-  reader.required_value("labels", "Of each step", words(axis.labels));
-  reader.required_value("values", "Of each step, one for each pointer", [&](ValueReader& value) {
-    value.list([&](ValueReader& step) { words(axis.values.emplace_back())(step); });
-  });
-}
-
-/// What the fields of an axis have to do with each other.
-void check_stored_axis(ObjectReader& reader, const SweepAxis& axis) {
-  if (!axis.labels.empty() && axis.labels.size() != axis.size()) {
-    reader.problem("labels", "wrong-size", fmt::format("{} labels of {} steps", axis.labels.size(), axis.size()));
-  }
-  for (const std::vector<std::string>& step : axis.values) {
-    if (step.size() != axis.pointers.size()) {
-      reader.problem("values", "wrong-size", fmt::format("{} values of {} pointers", step.size(), axis.pointers.size()));
-    }
-    for (const std::string& value : step) {
-      if (json_or_discarded(value).is_discarded()) { reader.problem("values", "syntax", "a value is no JSON"); }
-    }
-  }
-}
-
-void read_stored_plan(ObjectReader& reader, SweepPlan& plan) {
-  reader.required("cases", plan.cases, "Of the scenario");
-  reader.required_value("axes", "What is varied", [&](ValueReader& axes) {
-    axes.list(
-        [&](ValueReader& each) {
-          SweepAxis& axis = plan.axes.emplace_back();
-          each.object([&](ObjectReader& fields) {
-            read_stored_axis(fields, axis);
-            if (fields.ok()) { check_stored_axis(fields, axis); }
-          });
-        },
-        {0});
-  });
-  const std::string twice = titled_twice(plan.axes);
-  if (!twice.empty()) { reader.problem("axes", "repeated", fmt::format("two axes are called '{}'", printable(twice))); }
-}
-
-}  // namespace
-
-SweepPlan plan_from_json(const std::string& text, const std::string& place) {
-  SweepPlan plan;
-  read_foreign(parse_foreign(text, place), [&](ObjectReader& reader) { read_stored_plan(reader, plan); });
-  return plan;
-}
-
 void SweepDatabase::create(const std::string& path, const SweepIdentity& identity) {
   // Under another name until it is whole: a process that is killed leaves no half of it.
   const std::string unfinished = new_file_beside(path);
   try {
     SqliteFile file(unfinished, SqliteFile::Access::write);
     Transaction transaction(file);
-    file.run(kTables);
-    file.run(flat_view(identity.plan));
-    file.run(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplication, kFormat));
+    create_tables(file, identity.plan);
     put_facts(file, identity);
     transaction.commit();
   } catch (const FileError&) {
@@ -263,9 +107,9 @@ void SweepDatabase::create(const std::string& path, const SweepIdentity& identit
 SweepDatabase::SweepDatabase(const std::string& path, SqliteFile::Access access)
     : file_(std::make_unique<SqliteFile>(path, access)) {
   check_format(*file_);
-  check_schema(*file_, {}, false);
+  check_schema(*file_, nullptr);
   read_facts();
-  check_schema(*file_, plan_, true);
+  check_schema(*file_, &plan_);
   if (access == SqliteFile::Access::write) { file_->run("PRAGMA synchronous = FULL"); }
 }
 

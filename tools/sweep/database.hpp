@@ -85,9 +85,4 @@ class SweepDatabase {
 /// Absolute, without links and dots, wherever the file exists.
 std::string canonical_path(const std::string& path);
 
-/// {"cases": [...], "axes": [{"name", "pointers", "values", "labels"}]}: one line.
-std::string to_json_text(const SweepPlan& plan);
-/// Throws DocumentError for what to_json_text does not return; `place`: what messages call it.
-SweepPlan plan_from_json(const std::string& text, const std::string& place);
-
 }  // namespace athanor

@@ -68,8 +68,10 @@ void refuse_write_ahead(const std::string& path) {
   std::array<char, kReadVersion + 1> head{};
   file.read(head.data(), head.size());
   if (file && head[kReadVersion] == kWriteAhead) {
-    throw FileError(fmt::format("{}: its changes go to a file beside it, as no sweep writes them; "
-                                "`sqlite3 FILE 'PRAGMA journal_mode = DELETE'` ends that", path));
+    throw FileError(
+        fmt::format("{}: its changes go to a file beside it, as no sweep writes them; "
+                    "`sqlite3 FILE 'PRAGMA journal_mode = DELETE'` ends that",
+                    path));
   }
 }
 
@@ -77,8 +79,7 @@ void refuse_write_ahead(const std::string& path) {
 
 void SqliteFile::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 
-SqliteFile::SqliteFile(std::string path, Access access)
-    : path_(std::move(path)), steps_(std::make_unique<int>(0)) {
+SqliteFile::SqliteFile(std::string path, Access access) : path_(std::move(path)), steps_(std::make_unique<int>(0)) {
   const bool exists = std::filesystem::exists(path_);
   if (access == Access::create && exists) { throw FileError(fmt::format("{} exists already", path_)); }
   if (access != Access::create && !exists) {

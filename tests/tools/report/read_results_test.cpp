@@ -36,16 +36,17 @@ TEST_CASE("results keep the order of their keys and their parameters") {
 }
 
 TEST_CASE("each fact of a result has its type, and a mistake its place") {
-  for (const char* good : {R"("time_us": 1.5)", R"("error": -0.02)", R"("error": {"code": "x", "message": "y", "line": 3})",
-                           R"("notes": ["a"])", R"("root": -1)", R"("trace": ["a", "b"])", R"("jobs": [{"time_us": 1}])",
-                           R"("seed": 18446744073709551615)", R"("new key of a later version": {"a": [null]})"}) {
+  for (const char* good : {R"("time_us": 1.5)", R"("time_us": null)", R"("error": -0.02)",
+                           R"("error": {"code": "x", "message": "y", "line": 3})", R"("notes": ["a"])", R"("root": -1)",
+                           R"("trace": ["a", "b"])", R"("jobs": [{"time_us": 1}])", R"("seed": 18446744073709551615)",
+                           R"("new key of a later version": {"a": [null]})"}) {
     CHECK_MESSAGE(mistake(result_with(good)).empty(), good);
   }
-  for (const char* bad : {R"("time_us": [1])", R"("time_us": 1e300)", R"("time_us": null)", R"("bytes": -1)", R"("bytes": 1.5)",
-                          R"("bytes": 9223372036854775807)", R"("error": {"message": 5})", R"("error": "x")", R"("notes": [1])",
-                          R"("notes": "x")", R"("parameters": {"a": 1})", R"("parameters": [])", R"("algorithm": {})",
-                          R"("extrapolated": "true")", R"("breakdown": {"a": "b"})", R"("jobs": [{"bytes": "x"}])",
-                          R"("my_figure": 1e200)"}) {
+  for (const char* bad : {R"("time_us": [1])", R"("time_us": 1e300)", R"("bytes": -1)", R"("bytes": 1.5)",
+                          R"("bytes": 9223372036854775807)", R"("error": {"message": 5})", R"("error": "x")",
+                          R"("notes": [1])", R"("notes": "x")", R"("parameters": {"a": 1})", R"("parameters": [])",
+                          R"("algorithm": {})", R"("extrapolated": "true")", R"("breakdown": {"a": "b"})",
+                          R"("jobs": [{"bytes": "x"}])", R"("my_figure": 1e200)"}) {
     const std::string found = mistake(result_with(bad));
     CHECK_MESSAGE(found.find("r.json:1:") == 0, bad);
     CHECK_MESSAGE(found.find("(at /results/0/") != std::string::npos, bad);
@@ -67,7 +68,9 @@ TEST_CASE("a comparison has a row of every kind for each contestant") {
   CHECK_NOTHROW(read_comparison(head + line + R"("winners": ["a"]}]})", "c.json"));
   CHECK_THROWS_AS(read_comparison(head + line + R"("winners": "a"}]})", "c.json"), DocumentError);
   CHECK_THROWS_AS(read_comparison(head + R"({"bytes": 8, "values": [1], "ratios": [1, 2], "algorithms": ["", ""],
-      "winners": []}]})", "c.json"), DocumentError);
+      "winners": []}]})",
+                                  "c.json"),
+                  DocumentError);
   CHECK_THROWS_AS(read_comparison(head + "]}", "c.json"), DocumentError);
 }
 

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/error.hpp"
-#include "tools/sweep/database.hpp"
+#include "tools/sweep/plan_json.hpp"
 
 namespace athanor {
 
@@ -79,7 +79,8 @@ TEST_CASE("a plan that no sweep writes is refused by place") {
   CHECK(refused(R"([{"name": "", "pointers": ["/a"], "values": [], "labels": []}])", "(at /axes/0/values)"));
   CHECK(refused(R"([{"name": "", "pointers": ["/a"], "values": [["1", "2"]], "labels": []}])", "(at /axes/0/values)"));
   CHECK(refused(R"([{"name": "", "pointers": ["/a"], "values": [["{"]], "labels": []}])", "(at /axes/0/values)"));
-  CHECK(refused(R"([{"name": "", "pointers": ["/a"], "values": [["1"]], "labels": ["x", "y"]}])", "(at /axes/0/labels)"));
+  CHECK(
+      refused(R"([{"name": "", "pointers": ["/a"], "values": [["1"]], "labels": ["x", "y"]}])", "(at /axes/0/labels)"));
   CHECK(refused(R"([{"name": 5, "pointers": ["/a"], "values": [["1"]], "labels": []}])", "(at /axes/0/name)"));
 }
 

@@ -60,7 +60,9 @@ void add(const std::vector<SweepOutcome>& outcomes, SweepCount& count) {
   for (const SweepOutcome& outcome : outcomes) {
     ++count.simulated;
     if (outcome.error.empty()) { continue; }
-    if (count.failed++ == 0) { count.first_error = error_from_text(outcome.error, "the first error")["message"].get<std::string>(); }
+    if (count.failed++ == 0) {
+      count.first_error = error_from_text(outcome.error, "the first error")["message"].get<std::string>();
+    }
   }
 }
 

@@ -182,7 +182,9 @@ std::uint32_t threads_of(const SweepOrder& order, const SweepWorkers& workers) {
 
 std::string plan_text(const SweepOrder& order) {
   std::string text = fmt::format("# {}: {} points\n", printable(order.path), order.plan.points());
-  if (order.plan.cases.size() > 1) { text += fmt::format("#   case: {}\n", printable(fmt::format("{}", fmt::join(order.plan.cases, ", ")))); }
+  if (order.plan.cases.size() > 1) {
+    text += fmt::format("#   case: {}\n", printable(fmt::format("{}", fmt::join(order.plan.cases, ", "))));
+  }
   for (const SweepAxis& axis : order.plan.axes) {
     std::vector<std::string> labels;
     constexpr std::size_t kShown = 12;

@@ -164,9 +164,10 @@ void require_labels_apart(const SweepAxis& axis) {
   std::set<std::string> seen;
   for (std::size_t step = 0; step < axis.size(); ++step) {
     if (seen.insert(axis.label(step)).second) { continue; }
-    throw UsageError(fmt::format("sweep: two steps of '{}' are called '{}'; vary it over values that differ, or give each "
-                                 "step a label of its own",
-                                 axis.title(), axis.label(step)));
+    throw UsageError(
+        fmt::format("sweep: two steps of '{}' are called '{}'; vary it over values that differ, or give each "
+                    "step a label of its own",
+                    axis.title(), axis.label(step)));
   }
 }
 

@@ -53,7 +53,8 @@ std::string titled_twice(const std::vector<SweepAxis>& axes);
 
 /// Later axes take the place of earlier ones with the same pointers. Throws UsageError where two axes set the same
 /// pointer and are not the same, two have the same name, and where two steps of an axis have the same label: such
-/// points could not be told apart. Axes that would be called the same by the last word of their pointers get more words.
+/// points could not be told apart. Axes that would be called the same by the last word of their pointers get more
+/// words.
 std::vector<SweepAxis> joined(std::vector<SweepAxis> axes, std::vector<SweepAxis> later);
 
 }  // namespace athanor
