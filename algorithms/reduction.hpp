@@ -5,14 +5,10 @@
 #include <span>
 #include <string_view>
 
+#include "algorithms/data_type.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {
-
-/// What combines the contributions of the ranks. An average is a sum whose result is divided by the number of ranks.
-enum class Reduction : std::uint8_t { sum, product, minimum, maximum, average };
-
-enum class DataType : std::uint8_t { float32, float64, float16, bfloat16, int8, int32, int64 };
 
 /// "sum", ...: the name in scenarios, results and on the command line.
 std::string_view name(Reduction reduction);

@@ -105,6 +105,9 @@ class Schedule {
   virtual Roster roster() const = 0;
   virtual std::uint32_t lanes(AgentId agent) const = 0;
   virtual Lane lane(AgentId agent, LaneId lane) const = 0;
+  /// The channel of the layout that the lane is part of: models spread channels over the NICs of a node. An algorithm
+  /// with one lane for each channel, or without channels, has the lane's own number.
+  virtual std::uint32_t channel(AgentId agent, LaneId lane) const;
   virtual Memory memory(AgentId agent) const = 0;
   /// The in-port that an out-port is joined to, and the inverse.
   virtual Endpoint target(AgentId agent, LaneId lane, PortId out) const = 0;

@@ -193,6 +193,8 @@ void read(ObjectReader& reader, Profile& profile) {
   if (profile.threads && profile.gpus) {
     reader.problem("gpus", "conflict", "a profile is of \"threads\" or of \"gpus\"", "leave one of them out");
   }
+  reader.optional("within_node", profile.within_node,
+                  "The profile of the library's that prices what stays within one node; absent: this one");
   reader.optional("machine", profile.machine, "On which it was calibrated, as measurements name it");
   read_calibration(reader);
   reader.optional_object("fitted", "The domain in which its figures were fitted",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/collective.hpp"
+#include "models/channel_nics.hpp"
 #include "models/costs.hpp"
 #include "models/gpu/gpu_costs.hpp"
 #include "models/hop_cost.hpp"
@@ -48,6 +49,7 @@ struct LibraryCut {
     std::uint32_t least = 1;
   };
   std::optional<PartsBySize> parts_by_size = {};
+  std::shared_ptr<const ChannelNics> nics = nullptr;  ///< by which channels leave and enter nodes; none: routers choose
   std::uint32_t outstanding = 0;  ///< of each channel, beside what engines hold; 0: no limit of its own
 };
 
@@ -95,6 +97,10 @@ struct Profile {
   std::optional<NcclCosts> nccl;       ///< then NCCL chooses, and protocols are what it makes of these costs
   std::optional<ThreadCosts> threads;  ///< of ranks that are threads on shared memory; then nothing above counts
   std::optional<GpuCosts> gpus;        ///< of ranks that share GPUs; the same
+  /// The profile that prices what stays within one node, in place of this one, whose figures were found between nodes;
+  /// "", null: this one does.
+  std::string within_node;
+  std::shared_ptr<const Profile> inside = nullptr;
   std::string machine;                 ///< on which it was calibrated, as measurements name machines; "": unknown
 
   /// The domain that it was fitted in; a result outside is extrapolated. Empty lists: everything.
@@ -108,6 +114,8 @@ struct Profile {
     Bytes to = Bytes::max();
   } fitted;
 
+  /// What prices a communicator on so many nodes.
+  const Profile& on_nodes(std::uint32_t nodes) const { return nodes == 1 && inside ? *inside : *this; }
   /// Are ranks parts of one machine that share it, so that every one is simulated?
   bool shares_machine() const { return threads.has_value() || gpus.has_value(); }
   /// The first `ranks` endpoints of a cluster carry it out.

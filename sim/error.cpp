@@ -6,15 +6,17 @@
 
 #include <fmt/format.h>
 
+#include "sim/printable.hpp"
+
 namespace athanor {
 
 std::string describe(const Problem& problem) {
-  std::string text = problem.place.file;
+  std::string text = printable(problem.place.file);
   if (problem.place.line > 0) { text += fmt::format(":{}:{}", problem.place.line, problem.place.column); }
   if (!text.empty()) { text += ": "; }
-  text += problem.message;
-  if (!problem.place.pointer.empty()) { text += fmt::format(" (at {})", problem.place.pointer); }
-  if (!problem.hint.empty()) { text += "; " + problem.hint; }
+  text += printable(problem.message);
+  if (!problem.place.pointer.empty()) { text += fmt::format(" (at {})", printable(problem.place.pointer)); }
+  if (!problem.hint.empty()) { text += "; " + printable(problem.hint); }
   return text;
 }
 

@@ -64,13 +64,19 @@ void note_read(const std::string& path) {
   logged().files.emplace(path, file_state(path));
 }
 
+/// No text that people or programs write for us is as long; a device or a pipe may have no end.
+constexpr std::size_t kMostText = std::size_t{1} << 30U;
+
 std::string read_text_file(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (!file) { throw FileError(fmt::format("cannot open '{}': {}", path, std::strerror(errno))); }
   note_read(path);
   std::string text;
   char block[65536];
-  for (std::size_t got = 0; (got = std::fread(block, 1, sizeof block, file.get())) > 0;) { text.append(block, got); }
+  for (std::size_t got = 0; (got = std::fread(block, 1, sizeof block, file.get())) > 0;) {
+    if (text.size() + got > kMostText) { throw FileError(fmt::format("cannot read '{}': it is longer than 1 GiB", path)); }
+    text.append(block, got);
+  }
   if (std::ferror(file.get()) != 0) {
     throw FileError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
   }

@@ -1,8 +1,7 @@
 #include "sim/timeline.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <iterator>
+#include <utility>
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -59,8 +58,7 @@ void append_arguments(fmt::memory_buffer& buffer, Arguments arguments) {
 
 }  // namespace
 
-Timeline::Timeline(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb")) {
-  if (!file_) { throw FileError(fmt::format("cannot write '{}': {}", path, std::strerror(errno))); }
+Timeline::Timeline(const std::string& path) : path_(path), file_(std::make_unique<OutputFile>(path)) {
   buffer_.append(std::string_view("{\"displayTimeUnit\":\"ns\",\"traceEvents\":["));
 }
 
@@ -86,7 +84,7 @@ void Timeline::end_event(Arguments arguments) {
 }
 
 void Timeline::flush() {
-  failed_ = std::fwrite(buffer_.data(), 1, buffer_.size(), file_.get()) != buffer_.size() || failed_;
+  file_->write({buffer_.data(), buffer_.size()});
   buffer_.clear();
 }
 
@@ -135,9 +133,9 @@ void Timeline::counter(ProcessId process, std::string_view name, Time when, std:
 void Timeline::close() {
   require(file_ != nullptr, "the timeline '{}' is closed already", path_);
   buffer_.append(std::string_view("\n]}\n"));
-  flush();
-  failed_ = std::fclose(file_.release()) != 0 || failed_;
-  if (failed_) { throw FileError(fmt::format("cannot write all of '{}': {}", path_, std::strerror(errno))); }
+  const std::unique_ptr<OutputFile> file = std::move(file_);
+  file->write({buffer_.data(), buffer_.size()});
+  file->finish();
 }
 
 }  // namespace athanor

@@ -2,7 +2,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/ids.hpp"
+#include "sim/output_file.hpp"
 #include "sim/time.hpp"
 
 namespace athanor {
@@ -65,19 +65,14 @@ class Timeline {
   void close();
 
  private:
-  struct Closer {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-
   void begin_event(std::string_view phase, Track track, std::string_view name);
   void end_event(Arguments arguments);
   void flush();
 
   std::string path_;
-  std::unique_ptr<std::FILE, Closer> file_;
+  std::unique_ptr<OutputFile> file_;  ///< null: closed
   fmt::memory_buffer buffer_;
   bool first_ = true;
-  bool failed_ = false;
   std::uint32_t processes_ = 0;
   std::uint32_t threads_ = 0;
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sim/error.hpp"
+#include "sim/printable.hpp"
 #include "tools/command_line/run_command_line.hpp"
 
 namespace athanor {
@@ -41,6 +42,9 @@ void write_out(std::string_view text) {
   }
 }
 
+/// Tables escape names; what else a terminal is shown (JSON, CSV) does not move its cursor either.
+void write_to_terminal(std::string_view text) { write_out(printable_lines(text)); }
+
 void write_err(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 }  // namespace
@@ -50,8 +54,9 @@ void write_err(std::string_view text) { std::fwrite(text.data(), 1, text.size(),
 int main(int argc, char** argv) {
   using namespace athanor;
   const bool terminal = isatty(STDERR_FILENO) != 0;
+  const bool shown = isatty(STDOUT_FILENO) != 0;
   const char* no_colour = std::getenv("NO_COLOR");
-  const Streams streams{.out = &write_out,
+  const Streams streams{.out = shown ? &write_to_terminal : &write_out,
                         .err = &write_err,
                         .progress = terminal,
                         .colour = terminal && (no_colour == nullptr || *no_colour == '\0'),

@@ -50,6 +50,7 @@ struct Cluster {
   std::vector<VertexId> endpoints;       ///< GPUs (or hosts of a fabric without nodes), in rank order: node by node
   std::uint32_t endpoints_per_node = 1;  ///< 0: nodes differ in it
   std::uint32_t nics_per_node = 0;       ///< rails; 0: endpoints are on the fabric themselves, or nodes differ
+  std::uint32_t nics_per_endpoint = 1;   ///< that the GPU with most has to itself
   std::uint32_t processors = 0;          ///< that ranks share as threads of one process; 0: every rank is a device
   std::uint32_t shared_gpus = 0;         ///< whose memory ranks share as thread blocks; 0: every rank is a device
   bool nvswitches_reduce = true;         ///< where there are any: all of them add up and multicast

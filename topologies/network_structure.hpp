@@ -35,8 +35,9 @@ constexpr std::uint32_t kAdaptiveWays = 6;
 struct RoutingChoice {
   Routing routing = Routing::ecmp;
   std::uint64_t seed = 0;
-  bool pxn = false;  ///< data leaves the node by the NIC of the destination's rail, over NVLink and the GPU beside it
-  std::uint32_t way = 0;                     ///< of ugal: which of kAdaptiveWays
+  bool pxn = false;    ///< data leaves the node by the NIC of the destination's rail
+  bool relay = false;  ///< a GPU sends to a NIC that is not beside it over NVLink and a GPU that is
+  std::uint32_t way = 0;                     ///< of ugal: which of kAdaptiveWays; of d_mod_k: which of its detours
   std::optional<std::uint8_t> network = {};  ///< of several side by side the one that is routed on (Link::network)
 };
 
@@ -45,7 +46,8 @@ struct RoutingChoice {
 struct RoutingRequest {
   std::optional<Routing> routing;
   std::uint64_t seed = 0;
-  std::optional<bool> pxn = {};  ///< see RoutingChoice
+  /// Both of RoutingChoice. Absent: rails are kept to where the network is built for that, and GPUs relay where they can.
+  std::optional<bool> pxn = {};
   std::string fabric = {};       ///< of several the name of the one that ranks use; "": as make_cluster.hpp says
 };
 
@@ -62,6 +64,9 @@ class NetworkStructure {
 
   /// What of Routing makes sense here, the default first.
   virtual std::vector<Routing> routings() const = 0;
+  /// Ways beside the usual one that tables may be filled with where links are down, 1 .. detours() as
+  /// RoutingChoice::way: of d_mod_k.
+  virtual std::uint32_t detours() const { return 0; }
   /// Appends the links from one attachment to another, different one.
   virtual void route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_t from, std::uint32_t to,
                      std::uint64_t flow, std::vector<LinkId>& path) const = 0;
@@ -70,6 +75,8 @@ class NetworkStructure {
   virtual bool members_are_routers() const { return false; }
   /// Whether NIC r of a node reaches only NICs r of the others.
   virtual bool rails_apart() const { return false; }
+  /// Whether it is built for traffic that stays on its rail: NICs of one number meet below the other tiers.
+  virtual bool by_rails() const { return rails_apart(); }
 
   /// The groups of members that the structure suggests to cut off, halves last.
   virtual std::vector<Division> divisions() const = 0;

@@ -13,7 +13,7 @@ namespace athanor {
 enum class Routing : std::uint8_t {
   ecmp,             ///< by a seeded hash of the flow: equal-cost multi-path
   d_mod_k,          ///< up a fat tree by the destination's number modulo the number of up-links
-  dimension_order,  ///< in a torus or HyperX one dimension after the other; round a torus the shorter way, ties to +
+  dimension_order,  ///< in a torus or HyperX one dimension after the other; round a torus the shorter way
   minimal,          ///< in a dragonfly or Slim Fly the shortest way that its design knows, of several one by hash
   valiant,          ///< by way of a group or switch that a hash of the flow draws, to spread any traffic evenly
   ugal              ///< of a few minimal and valiant ways the least loaded one when a connection is opened
@@ -21,12 +21,23 @@ enum class Routing : std::uint8_t {
 
 std::string_view name(Routing routing);
 
+/// By which devices data leaves one node and enters another, as whoever lays out the traffic has chosen them: by their
+/// numbers within the nodes (Vertex::index). A router that finds such a NIC down, or not on its network, chooses itself.
+struct NicChoice {
+  static constexpr std::uint32_t kAny = 0xffffffff;
+  std::uint32_t out = kAny;    ///< NIC of the sender; kAny: for the router to choose
+  std::uint32_t in = kAny;     ///< NIC of the receiver; kAny: the same
+  std::uint32_t relay = kAny;  ///< GPU of the sender's node by which it reaches `out`; kAny: directly
+};
+
 /// From where to where, and what tells flows between the same two apart.
 struct RouteRequest {
   VertexId from;
   VertexId to;
-  std::uint64_t flow = 0;  ///< hashed where routing chooses among equal paths; equal requests go equal ways
-  std::uint32_t way = 0;   ///< which of the router's ways(); 0: as short as it knows
+  std::uint64_t flow = 0;     ///< hashed where routing chooses among equal paths; equal requests go equal ways
+  std::uint32_t way = 0;      ///< which of the router's ways(); 0: as short as it knows
+  std::uint32_t channel = 0;  ///< of traffic that is spread: a GPU with several NICs takes them in turn
+  NicChoice nics = {};
 };
 
 /// Chooses paths on one fabric. Pure: the same request always gives the same path. Thread-safe.

@@ -33,6 +33,9 @@ class Embedded final : public Schedule {
     return is_member(agent) ? schedule_->lanes(role(agent).agent) : 0;
   }
   Lane lane(AgentId agent, LaneId lane) const override { return schedule_->lane(role(agent).agent, lane); }
+  std::uint32_t channel(AgentId agent, LaneId lane) const override {
+    return schedule_->channel(role(agent).agent, lane);
+  }
   Memory memory(AgentId agent) const override {
     return is_member(agent) ? schedule_->memory(role(agent).agent) : Memory{};
   }

@@ -31,6 +31,10 @@ class AfterAll final : public Schedule {
     require(steps <= std::numeric_limits<std::uint32_t>::max(), "a lane of {} primitives is too long", steps);
     return {static_cast<std::uint32_t>(steps), 1, shape.in_ports, shape.out_ports, parts_.program(agent, lane)};
   }
+  std::uint32_t channel(AgentId agent, LaneId lane) const override {
+    const auto [part, inner] = inside(agent, lane);
+    return parts_.part(part).channel(agent, inner);
+  }
   Memory memory(AgentId agent) const override { return parts_.memory(agent); }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
     const auto [part, inner] = inside(agent, lane);

@@ -46,6 +46,10 @@ class SideBySide final : public Schedule {
     shape.program.value += first_program_[seat.part];
     return shape;
   }
+  std::uint32_t channel(AgentId agent, LaneId lane) const override {
+    const Seating::Seat seat = taken(agent);
+    return schedule(seat).channel(seat.role, lane);
+  }
   Memory memory(AgentId agent) const override {
     const auto seat = seating_.seat(agent);
     return seat ? schedule(*seat).memory(seat->role) : Memory{};

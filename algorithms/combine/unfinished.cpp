@@ -13,6 +13,7 @@ class Unfinished final : public Schedule {
   Roster roster() const override { return schedule_->roster(); }
   std::uint32_t lanes(AgentId agent) const override { return schedule_->lanes(agent); }
   Lane lane(AgentId agent, LaneId lane) const override { return schedule_->lane(agent, lane); }
+  std::uint32_t channel(AgentId agent, LaneId lane) const override { return schedule_->channel(agent, lane); }
   Memory memory(AgentId agent) const override { return schedule_->memory(agent); }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override { return schedule_->target(agent, lane, out); }
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override { return schedule_->source(agent, lane, in); }

@@ -13,6 +13,9 @@ namespace athanor {
 namespace {
 
 constexpr std::size_t kMostProblems = 20;
+/// Chunks in all buffers together, and chunks that all steps touch: the proof follows each of them.
+constexpr std::uint64_t kMostCells = UINT64_C(1) << 24U;
+constexpr std::uint64_t kMostTouched = UINT64_C(1) << 28U;
 
 std::uint32_t whole(Elements elements) { return static_cast<std::uint32_t>(elements.count()); }
 
@@ -26,6 +29,7 @@ class Builder {
 
   Table build() {
     check_head();
+    check_size();
     throw_if_any();
     join();
     for (rank_ = 0; rank_ < ranks_; ++rank_) { add(document_.gpus[rank_]); }
@@ -67,6 +71,24 @@ class Builder {
     if (in_place_ && !contract_.in_place(0)) {
       problem(document_.place, "wrong-value", fmt::format("<algo>: {} cannot be done in place", name(document_.kind)),
               "write inplace=\"0\"");
+    }
+  }
+
+  void check_size() {
+    std::uint64_t cells = 0;
+    std::uint64_t touched = 0;
+    for (const MscclGpu& gpu : document_.gpus) {
+      cells += 2 * std::uint64_t{document_.chunks} + gpu.scratch;
+      for (const MscclBlock& block : gpu.blocks) {
+        for (const MscclStep& step : block.steps) { touched += step.count; }
+      }
+      if (cells <= kMostCells && touched <= kMostTouched) { continue; }
+      const bool buffers = cells > kMostCells;
+      problem(gpu.place, "too-large",
+              fmt::format("<gpu>: up to here {} have more than {} chunks together", buffers ? "buffers" : "steps",
+                          buffers ? kMostCells : kMostTouched),
+              "are nchunksperloop, s_chunks and cnt right?");
+      return;
     }
   }
 

@@ -42,6 +42,7 @@ struct TableLane {
   std::uint32_t first_out = 0;
   std::uint32_t out_ports = 0;
   ProgramId program;
+  std::uint32_t channel = 0;
 };
 
 /// In chunks. `in_place`: the input is the output from this chunk on.
@@ -78,6 +79,7 @@ class TableSchedule : public Schedule {
   Roster roster() const override { return {table_->ranks(), table_->ranks()}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
+  std::uint32_t channel(AgentId agent, LaneId lane) const override { return table_lane(agent, lane).channel; }
   Memory memory(AgentId agent) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "algorithms/execution/element_operations.hpp"
 #include "algorithms/execution/half_precision.hpp"
 
 // What is done to single elements: by the vectorised kernels of ranks (elements.cpp) and by engines
@@ -29,46 +30,6 @@ struct ElementArithmetic<BFloat16> {
   using Value = float;
   [[gnu::always_inline]] static float load(BFloat16 element) { return widen(element); }
   [[gnu::always_inline]] static BFloat16 store(float value) { return narrow_to_bfloat16(value); }
-};
-
-/// Integers are added and multiplied without sign, where they wrap.
-template <class Value, bool integer = std::is_integral_v<Value>>
-struct Wrapping {
-  using Type = Value;
-};
-template <class Value>
-struct Wrapping<Value, true> {
-  using Type = std::make_unsigned_t<Value>;
-};
-
-struct Adding {
-  template <class Value>
-  [[gnu::always_inline]] static Value apply(Value left, Value right) {
-    using Type = typename Wrapping<Value>::Type;
-    return static_cast<Value>(static_cast<Type>(left) + static_cast<Type>(right));
-  }
-};
-
-struct Multiplying {
-  template <class Value>
-  [[gnu::always_inline]] static Value apply(Value left, Value right) {
-    using Type = typename Wrapping<Value>::Type;
-    return static_cast<Value>(static_cast<Type>(left) * static_cast<Type>(right));
-  }
-};
-
-struct TakingMinimum {
-  template <class Value>
-  [[gnu::always_inline]] static Value apply(Value left, Value right) {
-    return right < left ? right : left;
-  }
-};
-
-struct TakingMaximum {
-  template <class Value>
-  [[gnu::always_inline]] static Value apply(Value left, Value right) {
-    return left < right ? right : left;
-  }
 };
 
 template <class Element, class Operation>

@@ -85,6 +85,10 @@ Lane CollNetAllReduce::lane(AgentId agent, LaneId lane) const {
           ProgramId{2 * role + cut_.shape(task.channel)}};
 }
 
+std::uint32_t CollNetAllReduce::channel(AgentId agent, LaneId lane) const {
+  return is_rank(agent) ? task_of(agent, lane).channel : trees_.channel(agent, lane);
+}
+
 Memory CollNetAllReduce::memory(AgentId agent) const {
   if (!is_rank(agent)) { return {}; }
   return {collective_.count, collective_.count, Elements::zero(),

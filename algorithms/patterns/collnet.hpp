@@ -29,6 +29,7 @@ class CollNetAllReduce final : public Schedule {
   Roster roster() const override { return {collective_.ranks, trees_.end()}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
+  std::uint32_t channel(AgentId agent, LaneId lane) const override;
   Memory memory(AgentId agent) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;

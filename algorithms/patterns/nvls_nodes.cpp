@@ -85,6 +85,10 @@ Lane NvlsNodesAllReduce::lane(AgentId agent, LaneId lane) const {
   return {1, cut_.loops(task.channel), count.in, count.out, ProgramId{2 * role + cut_.shape(task.channel)}};
 }
 
+std::uint32_t NvlsNodesAllReduce::channel(AgentId agent, LaneId lane) const {
+  return is_tree(agent) ? trees_->channel(agent, lane) : task_of(agent, lane).channel;
+}
+
 Memory NvlsNodesAllReduce::memory(AgentId agent) const {
   if (!is_rank(agent)) { return {}; }
   return {collective_.count, collective_.count, Elements::zero(),

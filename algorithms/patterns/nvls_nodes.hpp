@@ -31,6 +31,7 @@ class NvlsNodesAllReduce final : public Schedule {
   Roster roster() const override { return {ranks(), trees_ ? trees_->end() : ranks() + groups_.nodes}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
+  std::uint32_t channel(AgentId agent, LaneId lane) const override;
   Memory memory(AgentId agent) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;

@@ -49,9 +49,9 @@ std::uint32_t RailTrees::lanes(AgentId agent, const VectorCut& cut) const {
 
 RailTrees::Task RailTrees::task_of(AgentId agent, LaneId lane) const {
   const auto [tree, node] = forest_.place(agent);
-  if (node == AggregationTree::kRoot) { return {channel(tree, lane.value), tree, node, true, true}; }
+  if (node == AggregationTree::kRoot) { return {channel_of(tree, lane.value), tree, node, true, true}; }
   const bool down = lane.value % 2 == 1;
-  return {channel(tree, lane.value / 2), tree, node, !down, down};
+  return {channel_of(tree, lane.value / 2), tree, node, !down, down};
 }
 
 LaneId RailTrees::lane_of(std::uint32_t node, std::uint32_t channel, bool down) const {

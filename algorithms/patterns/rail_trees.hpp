@@ -33,6 +33,7 @@ class RailTrees {
   std::uint32_t lanes(AgentId agent, const VectorCut& cut) const;
   /// Programs are numbered from `first_program` on.
   Lane lane(AgentId agent, LaneId lane, const VectorCut& cut, std::uint32_t first_program) const;
+  std::uint32_t channel(AgentId agent, LaneId lane) const { return task_of(agent, lane).channel; }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const;
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, const VectorCut& cut) const;
@@ -54,7 +55,7 @@ class RailTrees {
   Task task_of(AgentId agent, LaneId lane) const;
   LaneId lane_of(std::uint32_t node, std::uint32_t channel, bool down) const;
   /// The channel of a tree that is number `index` of its own.
-  std::uint32_t channel(std::uint32_t tree, std::uint32_t index) const {
+  std::uint32_t channel_of(std::uint32_t tree, std::uint32_t index) const {
     return index_.empty() ? index : channels_[tree][index];
   }
   Endpoint at_child(const Task& task, std::uint32_t port, bool down) const;

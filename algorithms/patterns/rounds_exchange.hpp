@@ -34,6 +34,7 @@ class RoundsExchange final : public Schedule {
   Roster roster() const override { return {collective_.ranks, collective_.ranks}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
+  std::uint32_t channel(AgentId agent, LaneId lane) const override { return task_of(agent.value, lane).channel; }
   Memory memory(AgentId agent) const override { return messages_.memory(agent.value); }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;

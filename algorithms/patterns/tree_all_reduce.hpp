@@ -17,6 +17,7 @@ class TreeAllReduce final : public VectorAllReduce {
 
   std::uint32_t lanes(AgentId agent) const override { return first_lane(agent.value, cut().channels()); }
   Lane lane(AgentId agent, LaneId lane) const override;
+  std::uint32_t channel(AgentId agent, LaneId lane) const override { return task_of(agent.value, lane).channel; }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/execution/path_layout.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -294,7 +295,23 @@ Placement Candidate::place(const Roster& roster) const {
   placement.seed = request_.seed;
   const bool alone = request_.options.level == NetworkLevel::ideal || request_.profile.shares_machine();
   placement.queue_pairs = alone ? 1 : request_.options.queue_pairs;
+  if (protocol_.cut.nics) {
+    use_nics(roster, placement);
+  } else {
+    placement.queue_pairs = striped(placement.queue_pairs, request_.cluster);
+  }
   return placement;
+}
+
+/// A rank on another GPU than the library looked at, as where nodes have ranks in different places, has its own NIC.
+void Candidate::use_nics(const Roster& roster, Placement& placement) const {
+  const auto& nics = protocol_.cut.nics;
+  placement.nic_users.resize(roster.agents);
+  for (std::uint32_t rank = 0; rank < roster.ranks; ++rank) {
+    const Vertex& vertex = request_.cluster.fabric->vertex(placement.vertices[rank]);
+    if (vertex.kind == VertexKind::gpu && vertex.index != nics->gpus[rank % nics->places]) { continue; }
+    placement.nic_users[rank] = {nics, rank};
+  }
 }
 
 bool alike(const Candidate& a, const Candidate& b) {

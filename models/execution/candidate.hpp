@@ -61,6 +61,7 @@ class Candidate {
   TreeGrant ask_for_trees(TreeRequest wanted);
   std::optional<std::string> slots_refuse() const;
   AgentKinds kinds(const Schedule& schedule) const;
+  void use_nics(const Roster& roster, Placement& placement) const;
   void choose_layout();
   void share_engines();
   std::uint32_t outstanding() const;

@@ -11,6 +11,11 @@ namespace {
 constexpr std::uint32_t kNone = 0xffffffff;
 }  // namespace
 
+std::uint32_t striped(std::uint32_t queue_pairs, const Cluster& cluster) {
+  const std::uint32_t nics = cluster.nics_per_endpoint;
+  return (queue_pairs + nics - 1) / nics * nics;
+}
+
 PathLayout::PathLayout(Plan& plan, const Cluster& cluster)
     : plan_(plan),
       fabric_(*cluster.fabric),
@@ -19,9 +24,11 @@ PathLayout::PathLayout(Plan& plan, const Cluster& cluster)
   require(plan.queue_pairs > 0, "connections of no queue pair");
 }
 
-void PathLayout::open(VertexId from, VertexId to, std::uint64_t flow, std::uint32_t pair) {
+void PathLayout::open(RouteRequest request, std::uint32_t pair) {
   path_.clear();
-  routes_.open({from, to, pair == 0 ? flow : join_hash(flow, pair)}, path_);
+  if (pair > 0) { request.flow = join_hash(request.flow, pair); }
+  request.channel += pair;
+  routes_.open(request, path_);
 }
 
 std::uint32_t PathLayout::number(LinkId link) {

@@ -90,9 +90,15 @@ class Connecting {
     const auto connection = static_cast<std::uint32_t>(plan_.connections.size());
     const std::uint32_t target = plan_.lane_of[plan_.first_lane[to.agent.value] + to.lane.value];
     const std::uint64_t flow = (placement_.seed << 32U) ^ (std::uint64_t{lane.lane.value} << 8U) ^ port.value;
-    const ConnectionCost cost =
-        paths_.add(placement_.vertices[lane.agent.value], placement_.vertices[to.agent.value], flow,
-                   [&](std::span<const LinkId> path) { return costs_.connection(lane.agent, to.agent, path); });
+    RouteRequest request{placement_.vertices[lane.agent.value], placement_.vertices[to.agent.value], flow};
+    const std::uint32_t channel = schedule_.channel(lane.agent, lane.lane);
+    request.channel = channel + port.value;
+    if (!placement_.nic_users.empty()) {
+      const auto& users = placement_.nic_users;
+      request.nics = nics_between(users[lane.agent.value], users[to.agent.value], channel);
+    }
+    const ConnectionCost cost = paths_.add(
+        request, [&](std::span<const LinkId> path) { return costs_.connection(lane.agent, to.agent, path); });
     plan_.connections.push_back({index, target, to.port.value, intern(plan_.connection_costs, cost)});
     plan_.in_connections[plan_.lanes[target].first_in + to.port.value] = connection;
   }

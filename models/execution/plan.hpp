@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/schedule.hpp"
+#include "models/channel_nics.hpp"
 #include "models/costs.hpp"
 #include "models/network/network.hpp"
 #include "topologies/cluster.hpp"
@@ -15,6 +16,7 @@ struct Placement {
   std::vector<VertexId> vertices;  ///< by agent: ranks, then engines
   std::uint64_t seed = 0;          ///< of the routing's choices among equal paths
   std::uint32_t queue_pairs = 1;   ///< of a connection: flows that are hashed each on its own
+  std::vector<NicUser> nic_users = {};  ///< by agent, where a library has chosen NICs; empty: the router does for all
 };
 
 /// A schedule laid out on a cluster: which lanes run, which connections join them, which links those cross. Either

@@ -42,6 +42,20 @@ Bytes ProfilePricing::grain(AgentId from, AgentId to) const {
   return is_device(from) && is_device(to) ? protocol_.grain : protocol_.engine_grain;
 }
 
+/// A figure of a link between sockets is what transfers reach. Where that is less than what is left of the other links,
+/// it decides alone.
+Ratio ProfilePricing::efficiency(const HopCost& hop, std::span<const LinkId> path) const {
+  Bandwidth sockets = Bandwidth::max();
+  Bandwidth others = Bandwidth::max();
+  for (const LinkId link : path) {
+    Bandwidth& narrowest = fabric_.link(link).kind == LinkKind::socket ? sockets : others;
+    narrowest = std::min(narrowest, fabric_.link(link).usable);
+  }
+  const bool decides = sockets != Bandwidth::max() && others != Bandwidth::max() &&
+                       sockets <= scaled_down(others, hop.efficiency);
+  return decides ? Ratio{1, 1} : hop.efficiency;
+}
+
 ConnectionCost ProfilePricing::connection(AgentId from, AgentId to, std::span<const LinkId> path) const {
   const HopCost hop = this->hop(from, to, path);
   ConnectionCost cost;
@@ -50,7 +64,7 @@ ConnectionCost ProfilePricing::connection(AgentId from, AgentId to, std::span<co
   cost.pace = hop.pace;
   cost.grain = hop.grain.value_or(grain(from, to));
   const Ratio protocol = aggregates(from) || aggregates(to) ? protocol_.aggregation.payload : protocol_.payload;
-  const Ratio payload = product(protocol, hop.efficiency);
+  const Ratio payload = product(protocol, efficiency(hop, path));
   cost.wire_numerator = payload.denominator;
   cost.wire_denominator = payload.numerator;
   if (is_device(from) && is_device(to) && protocol_.handshake > Time::zero() && protocol_.eager != Bytes::max()) {

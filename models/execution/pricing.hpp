@@ -34,6 +34,7 @@ class ProfilePricing : public CostModel {
   bool is_device(AgentId agent) const { return agent.value < kinds_.devices; }
   bool aggregates(AgentId agent) const { return agent.value >= kinds_.devices + kinds_.nvswitches; }
   HopCost hop(AgentId from, AgentId to, std::span<const LinkId> path) const;
+  Ratio efficiency(const HopCost& hop, std::span<const LinkId> path) const;
   Bytes grain(AgentId from, AgentId to) const;
 
   const Fabric& fabric_;

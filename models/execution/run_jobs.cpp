@@ -152,7 +152,9 @@ Seats seats_of(const Jobs& jobs, const std::vector<SidePart>& parts, const Seati
   seats.placement.queue_pairs = own.front().queue_pairs;
   for (AgentId agent{0}; agent.value < seating.roster().agents; ++agent.value) {
     const Seating::Seat seat = seating.seat(agent).value();
-    seats.placement.vertices.push_back(own[seat.part].vertices[seat.role.value]);
+    const Placement& of_job = own[seat.part];
+    seats.placement.vertices.push_back(of_job.vertices[seat.role.value]);
+    seats.placement.nic_users.push_back(of_job.nic_users.empty() ? NicUser{} : of_job.nic_users[seat.role.value]);
     seats.jobs.push_back(seat.part);
   }
   return seats;
@@ -195,7 +197,7 @@ void check(const JobsRequest& request) {
 
 RunRequest request_of_job(const JobsRequest& all, const JobRequest& own, const Cluster& cluster) {
   RunRequest request{.cluster = cluster,
-                     .profile = all.profile,
+                     .profile = own.nccl ? all.profile.on_nodes(own.nccl->communicator().nodes) : all.profile,
                      .collective = own.collective,
                      .element_size = own.element_size,
                      .algorithms = own.algorithms,

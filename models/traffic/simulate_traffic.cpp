@@ -18,13 +18,13 @@ namespace {
 
 Plan plan_of(const TrafficMatrix& matrix, const Cluster& cluster, std::uint64_t seed, std::uint32_t queue_pairs) {
   Plan plan;
-  plan.queue_pairs = queue_pairs;
+  plan.queue_pairs = striped(queue_pairs, cluster);
   PathLayout paths(plan, cluster);
   for (std::uint32_t c = 0; c < matrix.connections.size(); ++c) {
     const TrafficMatrix::Connection& connection = matrix.connections[c];
     require(connection.from < cluster.endpoints.size() && connection.to < cluster.endpoints.size(),
             "a message from {} to {} among {} endpoints", connection.from, connection.to, cluster.endpoints.size());
-    paths.add(cluster.endpoints[connection.from], cluster.endpoints[connection.to], join_hash(seed, c),
+    paths.add({cluster.endpoints[connection.from], cluster.endpoints[connection.to], join_hash(seed, c)},
               [](std::span<const LinkId>) { return ConnectionCost{}; });
   }
   return plan;

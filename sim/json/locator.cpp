@@ -7,10 +7,15 @@
 
 #include "sim/check.hpp"
 #include "sim/json/text.hpp"
+#include "sim/random.hpp"
 
 namespace athanor {
 
 namespace {
+
+/// Longer pointers are kept by a hash: keys of a megabyte over a list of a million values would fill any memory, and
+/// who asks for one of them is told the place of what holds it.
+constexpr std::size_t kLongestPointer = 1000;
 
 /// Walks over valid JSON and notes where each value begins.
 class Locator {
@@ -61,8 +66,11 @@ class Locator {
   }
 
   void value(std::size_t key) {
-    if (!found_.values.insert_or_assign(pointer_, Offsets{at_, key}).second) {
-      found_.repeated_keys.emplace_back(pointer_, key);
+    std::string pointer = pointer_.size() <= kLongestPointer
+                              ? pointer_
+                              : fmt::format("{}...{:016x}", std::string_view(pointer_).substr(0, 100), hash_);
+    if (!found_.values.insert_or_assign(pointer, Offsets{at_, key}).second) {
+      found_.repeated_keys.emplace_back(std::move(pointer), key);
     }
     switch (now()) {
       case '{': container('}'); break;
@@ -86,6 +94,7 @@ class Locator {
 
   void element(bool keyed, std::size_t index) {
     const std::size_t parent = pointer_.size();
+    const std::uint64_t parent_hash = hash_;
     const std::size_t key = at_;
     if (keyed) {
       pointer_ += "/" + pointer_token(json_or_discarded(string()).get<std::string>());
@@ -95,13 +104,16 @@ class Locator {
     } else {
       pointer_ += fmt::format("/{}", index);
     }
+    hash_ = join_hash(parent_hash, hash_text(std::string_view(pointer_).substr(parent)));
     value(key);
     pointer_.resize(parent);
+    hash_ = parent_hash;
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
   std::string pointer_;
+  std::uint64_t hash_ = 0;  ///< of the pointer
   Locations found_;
 };
 

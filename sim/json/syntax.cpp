@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <functional>
-#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -78,48 +78,93 @@ Problem syntax_problem(const json::parse_error& error, std::string_view text, co
 /// make it; no scenario needs a tenth of this.
 constexpr int kMostNested = 100;
 
-/// Where the bracket is that opens level kMostNested + 1, in text that is valid up to there.
-std::size_t too_deep_at(std::string_view text) {
-  int open = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text.substr(at, 2) == "//") {
-      at = text.find('\n', at);
-    } else if (text.substr(at, 2) == "/*") {
-      at = text.find("*/", at) + 1;
-    } else if (text[at] == '"') {
-      for (++at; text[at] != '"'; ++at) { at += text[at] == '\\' ? 1 : 0; }
-    } else if (text[at] == '{' || text[at] == '[') {
-      if (++open > kMostNested) { return at; }
-    } else if (text[at] == '}' || text[at] == ']') {
-      --open;
-    }
-  }
-  return text.size();
+/// More take more memory than a machine may have: a value takes up to a hundred bytes.
+constexpr std::size_t kMostValues = 16'000'000;
+
+/// The last character of the string that begins at `at`, or of the text.
+std::size_t string_end(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) { at += text[at] == '\\' ? 1 : 0; }
+  return at;
+}
+
+/// Likewise of a comment.
+std::size_t comment_end(std::string_view text, std::size_t at) {
+  const bool line = text.substr(at, 2) == "//";
+  const std::size_t end = line ? text.find('\n', at) : text.find("*/", at + 2);
+  return end == std::string_view::npos ? text.size() : end + (line ? 0 : 1);
 }
 
 /// Ends parsing at a bracket that is nested too deeply.
 struct TooDeep {};
+/// Ends parsing at a value too many.
+struct TooLarge {};
 
-/// Notices that a key stands twice in one object, which a JSON tree cannot hold, and what is nested too deeply.
-struct ParseWatch {
-  std::vector<std::set<std::string>> open;
-  bool repeated = false;
+/// Makes the tree, and notices that a key stands twice in one object, which a tree cannot hold, and what is nested too
+/// deeply or too much. In place of the library's parser with a callback, which looks through the whole list again behind each object
+/// in it: a list of a hundred thousand objects took a minute.
+class TreeBuilder final : public json::json_sax_t {
+ public:
+  json take() { return std::move(root_); }
+  bool repeated() const { return repeated_; }
 
-  bool operator()(int depth, json::parse_event_t event, json& parsed) {
-    const bool opens = event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
-    if (opens && depth >= kMostNested) { throw TooDeep{}; }
-    switch (event) {
-      case json::parse_event_t::object_start: open.emplace_back(); break;
-      case json::parse_event_t::object_end: open.pop_back(); break;
-      case json::parse_event_t::key:
-        repeated = !open.back().insert(parsed.get<std::string>()).second || repeated;
-        break;
-      case json::parse_event_t::array_start:
-      case json::parse_event_t::array_end:
-      case json::parse_event_t::value: break;
-    }
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }  // not in text
+  bool start_object(std::size_t) override { return open(json::object()); }
+  bool start_array(std::size_t) override { return open(json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& value) override {
+    keys_.back().swap(value);
     return true;
   }
+  /// Throws json::parse_error or json::out_of_range.
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
+    if (const auto* syntax = dynamic_cast<const json::parse_error*>(&error)) { throw *syntax; }
+    if (const auto* range = dynamic_cast<const json::out_of_range*>(&error)) { throw *range; }
+    return false;
+  }
+
+ private:
+  /// Where it stands now. Only the innermost list or object grows, so that what holds it stays where it is.
+  json& place(json value) {
+    if (++values_ > kMostValues) { throw TooLarge{}; }
+    if (open_.empty()) { return root_ = std::move(value); }
+    json& holder = *open_.back();
+    if (holder.is_array()) {
+      holder.push_back(std::move(value));
+      return holder.back();
+    }
+    const auto [found, is_new] = holder.get_ref<json::object_t&>().insert_or_assign(keys_.back(), std::move(value));
+    repeated_ = repeated_ || !is_new;
+    return found->second;
+  }
+
+  bool add(json value) {
+    place(std::move(value));
+    return true;
+  }
+  bool open(json value) {
+    if (open_.size() >= static_cast<std::size_t>(kMostNested)) { throw TooDeep{}; }
+    open_.push_back(&place(std::move(value)));
+    keys_.emplace_back();
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    keys_.pop_back();
+    return true;
+  }
+
+  json root_;
+  std::vector<json*> open_;        ///< lists and objects that hold what comes next, the outermost first
+  std::vector<std::string> keys_;  ///< of each, what comes next
+  std::size_t values_ = 0;
+  bool repeated_ = false;
 };
 
 Problem too_deep_problem(const std::string& text, const std::string& file) {
@@ -127,7 +172,14 @@ Problem too_deep_problem(const std::string& text, const std::string& file) {
   return {"too-deep",
           fmt::format("more than {} objects and lists stand within each other", kMostNested),
           {file, at.line, at.column, ""},
-          "is this file a scenario?"};
+          "nothing that athanor reads is nested so deeply"};
+}
+
+Problem too_large_problem(const std::string& file) {
+  return {"too-large",
+          fmt::format("more than {} million values", kMostValues / 1'000'000),
+          {file, 0, 0, ""},
+          "divide it into several files"};
 }
 
 /// The library tells the number, between quotes, and not where it stands.
@@ -158,18 +210,36 @@ Problem overflow_problem(const json::out_of_range& error, const std::string& tex
 
 }  // namespace
 
+std::size_t too_deep_at(std::string_view text) {
+  int open = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char here = text[at];
+    if (here == '/' && (text.substr(at, 2) == "//" || text.substr(at, 2) == "/*")) {
+      at = comment_end(text, at);
+    } else if (here == '"') {
+      at = string_end(text, at);
+    } else if (here == '{' || here == '[') {
+      if (++open > kMostNested) { return at; }
+    } else if (here == '}' || here == ']') {
+      --open;
+    }
+  }
+  return text.size();
+}
+
 json parse_json(const std::string& text, const std::string& file) {
-  ParseWatch watch;
-  json root;
+  TreeBuilder tree;
   try {
-    root = json::parse(text, std::ref(watch), true, true);
+    json::sax_parse(text, &tree, json::input_format_t::json, true, true);
   } catch (const json::parse_error& error) {
     throw ScenarioError(syntax_problem(error, text, file));
   } catch (const json::out_of_range& error) {
     throw ScenarioError(overflow_problem(error, text, file));
-  } catch (const TooDeep&) { throw ScenarioError(too_deep_problem(text, file)); }
-  if (watch.repeated) { fail_repeated_keys(text, file); }
-  return root;
+  } catch (const TooDeep&) {
+    throw ScenarioError(too_deep_problem(text, file));
+  } catch (const TooLarge&) { throw ScenarioError(too_large_problem(file)); }
+  if (tree.repeated()) { fail_repeated_keys(text, file); }
+  return tree.take();
 }
 
 }  // namespace athanor

@@ -82,15 +82,16 @@ TEST_CASE("data for another rail goes over NVLink to the GPU on that rail, and w
   CHECK(cluster.fabric->name(cluster.fabric->target(path[1])) == "node0/gpu3");
 }
 
-TEST_CASE("on a rail-optimized tree pxn keeps traffic of a group below its leaves; elsewhere nothing changes") {
+TEST_CASE("on a rail-optimized tree traffic of a group stays below its leaves unless pxn is off") {
   ClosSpec spec = cables();
   spec.hosts_per_leaf = 4;
   spec.spines = 4;
   const Population eight = nodes(8, nvswitch_node(4, 4));
-  const Cluster plain = rail_optimized(eight, spec);
-  const Cluster pxn = rail_optimized(eight, spec, {{}, 0, true});
+  const Cluster plain = rail_optimized(eight, spec, {{}, 0, false});
+  const Cluster pxn = rail_optimized(eight, spec);
   CHECK(way(plain, 0, 4 + 3) == "gpu pcie_switch nic leaf spine leaf nic pcie_switch gpu");
   CHECK(way(pxn, 0, 4 + 3) == "gpu nvswitch gpu pcie_switch nic leaf nic pcie_switch gpu");
+  CHECK(way(rail_optimized(eight, spec, {{}, 0, true}), 0, 4 + 3) == way(pxn, 0, 4 + 3));
   CHECK(way(pxn, 0, 16) == way(plain, 0, 16));
   CHECK(way(pxn, 0, 3) == way(plain, 0, 3));
   CHECK(all_broken(pxn) == "");
@@ -216,4 +217,49 @@ TEST_CASE("hosts without an inside have planes not by rail, and words for the ot
   CHECK(broken_routes(cluster) == "");
   CHECK(has(bad(R"({"cluster": {"nodes": 12, "fabric": {"kind": "dual_plane", "nodes_per_group": 4, )" + link + "}}}"),
             "have \"hosts_per_leaf\", not \"nodes_per_group\""));
+}
+
+TEST_CASE("a request that names NICs gets them, and goes over the GPU that it names") {
+  ClosSpec spec = cables();
+  spec.hosts_per_leaf = 4;
+  spec.spines = 4;
+  const Cluster cluster = rail_optimized(nodes(2, nvswitch_node(4, 4)), spec);
+  const auto by = [&](const NicChoice& nics) {
+    std::vector<LinkId> path;
+    cluster.router->route({cluster.endpoints[0], cluster.endpoints[5], 0, 0, 0, nics}, path);
+    std::string text;
+    for (const LinkId link : path) { text += " " + cluster.fabric->name(cluster.fabric->target(link)); }
+    return text;
+  };
+  CHECK(has(by({2, 3}), " node0/nic2 ") );
+  CHECK(has(by({2, 3}), " node1/nic3 "));
+  CHECK_FALSE(has(by({2, 3}), "node0/gpu"));
+  CHECK(has(by({2, 3, 1}), " node0/gpu1 "));
+  CHECK(by({NicChoice::kAny, 1}) == by({}));
+  CHECK(by({99, 99}) == by({}));
+}
+
+TEST_CASE("channels take the NICs in turn that a GPU has to itself, and no others") {
+  NodeSpec node = nvswitch_node(2, 6);
+  node.pcie = {{0, true, {0}, {0, 1, 2}}, {1, true, {1}, {3, 4, 5}}};
+  const Cluster cluster = star(nodes(2, node), cables().host_cable);
+  CHECK(cluster.nics_per_endpoint == 3);
+  for (std::uint32_t channel = 0; channel < 7; ++channel) {
+    std::vector<LinkId> path;
+    cluster.router->route({cluster.endpoints[0], cluster.endpoints[3], 0, 0, channel, {}}, path);
+    std::set<std::string> passed;
+    for (const LinkId link : path) { passed.insert(cluster.fabric->name(cluster.fabric->target(link))); }
+    CHECK(passed.count("node0/nic" + std::to_string(channel % 3)) == 1);
+    CHECK(passed.count("node1/nic" + std::to_string(3 + channel % 3)) == 1);
+  }
+}
+
+TEST_CASE("a GPU whose nearest NIC is beside the other socket sends over NVLink and a GPU that is beside it") {
+  NodeSpec node = nvswitch_node(4, 2);
+  node.pcie = {{0, true, {0}, {0}}, {0, true, {1}, {1}}, {1, true, {2}, {}}, {1, true, {3}, {}}};
+  const Cluster cluster = star(nodes(2, node), cables().host_cable);
+  CHECK(way(cluster, 2, 4) == "gpu nvswitch gpu pcie_switch nic leaf nic pcie_switch gpu");
+  CHECK(way(cluster, 0, 4) == "gpu pcie_switch nic leaf nic pcie_switch gpu");
+  CHECK(way(star(nodes(2, node), cables().host_cable, {}, {{}, 0, false}), 2, 4) ==
+        "gpu pcie_switch cpu cpu pcie_switch nic leaf nic pcie_switch gpu");
 }

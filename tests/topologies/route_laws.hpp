@@ -23,7 +23,21 @@ inline std::string broken(const Fabric& fabric, VertexId from, VertexId to, cons
   return at == to ? "" : "ends at " + fabric.name(at);
 }
 
-/// Every route between endpoints obeys the laws and is as short as a search of the whole graph finds.
+inline std::size_t network_links(const Fabric& fabric, const std::vector<LinkId>& path) {
+  return static_cast<std::size_t>(std::count_if(
+      path.begin(), path.end(), [&](LinkId link) { return fabric.link(link).kind == LinkKind::network; }));
+}
+
+/// Whether another GPU passes the data on, over NVLink: longer in links, but past no socket.
+inline bool is_relayed(const Fabric& fabric, VertexId to, const std::vector<LinkId>& path) {
+  return std::any_of(path.begin(), path.end(), [&](LinkId link) {
+    const VertexId at = fabric.target(link);
+    return at != to && fabric.vertex(at).kind == VertexKind::gpu;
+  });
+}
+
+/// Every route between endpoints obeys the laws and is as short as a search of the whole graph finds; where a GPU passes
+/// data on, as short outside of nodes.
 inline std::string broken_routes(const Cluster& cluster, std::size_t most_ends = 40) {
   const ShortestPathRouter shortest(*cluster.fabric, 0);
   const std::size_t step = std::max<std::size_t>(1, cluster.endpoints.size() / most_ends);
@@ -38,6 +52,10 @@ inline std::string broken_routes(const Cluster& cluster, std::size_t most_ends =
       if (!wrong.empty()) { return ends + wrong; }
       least.clear();
       shortest.route({from, to, 0}, least);
+      if (is_relayed(*cluster.fabric, to, path)) {
+        if (network_links(*cluster.fabric, path) > network_links(*cluster.fabric, least)) { return ends + "a detour"; }
+        continue;
+      }
       if (path.size() != least.size()) { return ends + "not minimal"; }
     }
   }

@@ -32,7 +32,27 @@ TEST_CASE("a torus has a cable per position and dimension, half as many for two 
   }
 }
 
-TEST_CASE("dimension order finishes one dimension before the next, and ties go towards +") {
+TEST_CASE("all to all loads every link of a torus alike: of two equal ways round each carries half") {
+  for (const std::uint32_t side : {3U, 4U, 5U, 8U}) {  // of 6, three even positions share six links: not quite
+    for (const std::size_t dimensions : {1U, 2U}) {
+      CAPTURE(side);
+      const std::vector<std::uint32_t> sides(dimensions, side);
+      const Cluster cluster = torus(hosts(product(sides)), {sides, cable(), cable()});
+      std::vector<std::uint32_t> load(cluster.fabric->links(), 0);
+      for (const VertexId from : cluster.endpoints) {
+        for (const VertexId to : cluster.endpoints) {
+          for (const LinkId link : route(cluster, from, to)) { ++load[link.value]; }
+        }
+      }
+      // A line of k positions has k^2 pairs that take k/4 steps on average (k odd: (k - 1/k) / 4), over 2k links; as
+      // many lines as pairs of positions elsewhere share it.
+      const std::uint32_t expected = (side * side - side % 2) / 8 * product(sides) / side;
+      for (const std::uint32_t each : load) { CHECK(each == expected); }
+    }
+  }
+}
+
+TEST_CASE("dimension order finishes one dimension before the next, and even positions take + where both ways are equal") {
   const Cluster cluster = torus(hosts(24), {{4, 6}, cable(), cable()});
   const auto path = route(cluster, VertexId{0}, VertexId{2 * 6 + 3});
   std::vector<std::uint32_t> met;

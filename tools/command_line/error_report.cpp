@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/file.hpp"
+#include "sim/printable.hpp"
 #include "tools/report/machine_readable.hpp"
 
 namespace athanor {
@@ -33,6 +34,7 @@ std::string excerpt(const Place& place) {
     line = line_of(read_text_file(place.file), place.line);
   } catch (const FileError&) { return ""; }
   std::replace(line.begin(), line.end(), '\t', ' ');
+  if (printable(line) != line) { return ""; }  // escaped, its columns would not be those of the file
   const auto column = static_cast<std::size_t>(place.column);
   if (line.empty() || line.size() > kWidestExcerpt || column > line.size() + 1) { return ""; }
   return fmt::format("{:>6} | {}\n{:>6} | {:>{}}\n", place.line, line, "", "^", column);

@@ -1,9 +1,21 @@
 #include "tools/command_line/failure.hpp"
 
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 
+#include "sim/json/foreign.hpp"
+
 namespace athanor {
+
+namespace {
+
+Failure defect(const char* what) {
+  return {ExitCode::simulation_failed,
+          {{"defect", what, {}, "this is a defect of athanor, please report it with the scenario"}}};
+}
+
+}  // namespace
 
 Failure current_failure() {
   try {
@@ -12,6 +24,8 @@ Failure current_failure() {
     return {ExitCode::scenario_invalid, error.problems()};
   } catch (const UsageError& error) {
     return {ExitCode::usage, {{"usage", error.what(), {}, ""}}};
+  } catch (const DocumentError& error) {
+    return {ExitCode::input_output, error.problems()};
   } catch (const FileError& error) {
     return {ExitCode::input_output, {{"input-output", error.what(), {}, ""}}};
   } catch (const SimulationError& error) {
@@ -19,9 +33,10 @@ Failure current_failure() {
   } catch (const std::bad_alloc&) {
     return {ExitCode::simulation_failed,
             {{"out-of-memory", "not enough memory for this simulation", {}, "simulate fewer ranks"}}};
-  } catch (const std::logic_error& error) {
-    return {ExitCode::simulation_failed,
-            {{"defect", error.what(), {}, "this is a defect of athanor, please report it with the scenario"}}};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return {ExitCode::input_output, {{"input-output", error.what(), {}, ""}}};
+  } catch (const std::exception& error) { return defect(error.what()); } catch (...) {
+    return defect("an exception of an unknown kind");
   }
 }
 

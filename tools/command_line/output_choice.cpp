@@ -1,6 +1,7 @@
 #include "tools/command_line/output_choice.hpp"
 
 #include "sim/error.hpp"
+#include "sim/printable.hpp"
 #include "tools/command_line/output_file.hpp"
 
 namespace athanor {
@@ -22,7 +23,7 @@ OutputChoice::OutputChoice(const Invocation& invocation, const Streams& streams)
 }
 
 void OutputChoice::print(std::string_view text) const {
-  if (tables_) { streams_.out(text); }
+  if (tables_) { streams_.out(printable_lines(text)); }
 }
 
 void OutputChoice::write(const char* option, const std::function<std::string()>& text) const {

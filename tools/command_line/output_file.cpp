@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -29,13 +28,6 @@ void check_writable(const std::string& path) {
   if (!files::is_directory(parent, ignored)) { refuse(path, "there is no directory " + parent.string()); }
   const std::string target = files::exists(path, ignored) ? path : parent.string();
   if (access(target.c_str(), W_OK) != 0) { refuse(path, std::strerror(errno)); }
-}
-
-void write_text_file(const std::string& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (!file) { refuse(path, std::strerror(errno)); }
 }
 
 void write_json(const Invocation& invocation, const Streams& streams, const std::string& text) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/printable.hpp"
+
 namespace athanor {
 
 namespace {
@@ -12,7 +14,7 @@ constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 void Progress::show(std::string_view text) {
   if (!on_) { return; }
-  streams_.err(fmt::format("{}{}", kEraseLine, text));
+  streams_.err(fmt::format("{}{}", kEraseLine, printable(text)));
   shown_ = true;
 }
 

@@ -107,7 +107,9 @@ ExitCode run_command_line(const Words& arguments, const Streams& streams) {
     return dispatch(arguments, streams);
   } catch (...) {
     const Failure failure = current_failure();
-    return report.end(failure.code, failure.problems);
+    try {
+      return report.end(failure.code, failure.problems);
+    } catch (const FileError&) { return failure.code; }  // nothing can be written any more, not even what went wrong
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/printable.hpp"
+
 namespace athanor {
 
 namespace {
@@ -12,10 +14,12 @@ constexpr std::string_view kYellow = "\x1b[1;33m";
 void say(const Streams& streams, std::string_view colour, std::string_view word, std::string_view text) {
   const std::string_view on = streams.colour ? colour : "";
   const std::string_view off = streams.colour ? "\x1b[0m" : "";
-  streams.err(fmt::format("athanor: {}{}:{} {}\n", on, word, off, text));
+  streams.err(fmt::format("athanor: {}{}:{} {}\n", on, word, off, printable(text)));
 }
 
 }  // namespace
+
+void tell(const Streams& streams, std::string_view text) { streams.err(fmt::format("athanor: {}\n", printable(text))); }
 
 void complain(const Streams& streams, std::string_view text) { say(streams, kRed, "error", text); }
 

@@ -15,6 +15,9 @@ struct Streams {
   std::function<bool()> interrupted = [] { return false; };  ///< asked between runs: stop and print what there is
 };
 
+/// "athanor: text" and a line end. Here as below what moves a terminal's cursor or begins a line is escaped: names come
+/// from files.
+void tell(const Streams& streams, std::string_view text);
 /// "athanor: error: text", the word in red where colour is welcome, and a line end.
 void complain(const Streams& streams, std::string_view text);
 /// "athanor: warning: text".

@@ -119,9 +119,13 @@ std::string chosen_key(const std::vector<Facts>& all, const std::string& asked) 
       "compare: there is one contestant alone; give several files, or one with several cases or parameters");
 }
 
+bool has_number(const Json& record, const std::string& key) {
+  const auto found = record.find(key);
+  return found != record.end() && found->is_number();
+}
+
 bool any_has(const std::vector<Facts>& all, const std::string& key) {
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Facts& each) { return each.record->contains(key) && (*each.record)[key].is_number(); });
+  return std::any_of(all.begin(), all.end(), [&](const Facts& each) { return has_number(*each.record, key); });
 }
 
 [[noreturn]] void refuse_figure(const std::vector<Facts>& all, const std::string& asked) {
@@ -247,7 +251,7 @@ Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& 
   result.extrapolated.resize(result.contestants.size());
   std::map<Key, std::size_t> lines;
   for (const Facts& each : all) {
-    if (!each.record->contains(result.figure)) { continue; }
+    if (!has_number(*each.record, result.figure)) { continue; }
     const Key key = key_of(each, result.conditions);
     const auto [place, is_new] = lines.try_emplace(key, result.lines.size());
     if (is_new) { result.lines.push_back({key, each.record->value("bytes", 0.0), {}, {}}); }

@@ -10,7 +10,7 @@
 
 namespace athanor {
 
-/// Results of one file or scenario.
+/// Results of one file or scenario: as athanor writes them (read_result).
 struct ComparedInput {
   std::string label;
   std::vector<nlohmann::ordered_json> records;  ///< as in "results" of --json; "parameters" those of a sweep

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"
+#include "sim/printable.hpp"
 #include "tools/report/columns.hpp"
 
 namespace athanor {
@@ -24,10 +25,10 @@ std::string letter(std::size_t contestant) {
 }
 
 std::string legend(const Contest& contest) {
-  std::string text = fmt::format("# {} by {}; ratios to {}{}\n", contest.figure, contest.by, letter(contest.base),
-                                 contest.more_is_better ? "; more is better" : "");
+  std::string text = fmt::format("# {} by {}; ratios to {}{}\n", printable(contest.figure), printable(contest.by),
+                                 letter(contest.base), contest.more_is_better ? "; more is better" : "");
   for (std::size_t i = 0; i < contest.contestants.size(); ++i) {
-    text += fmt::format("#   {} = {}\n", letter(i), contest.contestants[i]);
+    text += fmt::format("#   {} = {}\n", letter(i), printable(contest.contestants[i]));
   }
   return text;
 }
@@ -62,7 +63,7 @@ std::string costs_text(const Contest& contest) {
   if (contest.against.empty()) { return ""; }
   std::string text;
   for (std::size_t i = 0; i < contest.contestants.size(); ++i) {
-    text += fmt::format("# {}: {} {}\n", letter(i), contest.against, cost_range(contest, i));
+    text += fmt::format("# {}: {} {}\n", letter(i), printable(contest.against), cost_range(contest, i));
   }
   const bool known = std::any_of(contest.lines.begin(), contest.lines.end(), [](const ContestLine& line) {
     return std::any_of(line.entries.begin(), line.entries.end(),
@@ -114,9 +115,10 @@ std::string summary(const Contest& contest) {
   }
   text += costs_text(contest);
   for (const Crossover& each : contest.crossovers()) {
-    text += fmt::format("# {} overtakes {} at about {} (between {} and {}){}\n", letter(each.after),
-                        letter(each.before), about(each.at), size_text(each.from), size_text(each.to),
-                        each.conditions.empty() ? "" : fmt::format("; {}", fmt::join(each.conditions, ", ")));
+    text += fmt::format(
+        "# {} overtakes {} at about {} (between {} and {}){}\n", letter(each.after), letter(each.before),
+        about(each.at), size_text(each.from), size_text(each.to),
+        each.conditions.empty() ? "" : "; " + printable(fmt::format("{}", fmt::join(each.conditions, ", "))));
   }
   if (contest.unmatched > 0) {
     text += fmt::format("# {} conditions left out that one contestant alone has\n", contest.unmatched);

@@ -1,5 +1,6 @@
 #include "tools/import/nccl_json.hpp"
 
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -37,6 +38,11 @@ std::string setting(const nlohmann::json& root, const std::string& key) {
   return "auto";
 }
 
+/// A whole number that is no size, rank or count of anything where it is larger.
+constexpr double kMostCounted = 1e18;
+
+bool is_count(double number) { return number >= 0 && number <= kMostCounted && number == std::floor(number); }
+
 struct Devices {
   std::uint32_t ranks = 0;
   std::int64_t nodes = 1;
@@ -45,9 +51,12 @@ struct Devices {
 
 Devices devices_of(const nlohmann::json& root) {
   Devices devices;
-  const nlohmann::json& list = root.value("/config/devices"_json_pointer, nlohmann::json::array());
+  const auto config = root.find("config");
+  if (config == root.end() || !config->is_object()) { return devices; }
+  const auto list = config->find("devices");
+  if (list == config->end() || !list->is_array()) { return devices; }
   std::set<std::string> hosts;
-  for (const nlohmann::json& device : list) {
+  for (const nlohmann::json& device : *list) {
     if (!device.is_object()) { continue; }
     ++devices.ranks;
     hosts.insert(text_at(device, "hostname"));
@@ -65,7 +74,7 @@ std::optional<CollectiveKind> program_of(const nlohmann::json& root) {
                                      : std::nullopt;
 }
 
-/// One "out_of_place" or "in_place"; null where that was not measured.
+/// One "out_of_place" or "in_place"; null where that was not measured, or its "nwrong" is no number of results.
 std::optional<Measurement::Row> row_of(const nlohmann::json& result, const char* place) {
   const auto values = result.find(place);
   if (values == result.end() || !values->is_object()) { return std::nullopt; }
@@ -73,7 +82,9 @@ std::optional<Measurement::Row> row_of(const nlohmann::json& result, const char*
   row.time_us = number_at(*values, "time");
   if (!row.time_us) { row.time_us = number_at(*values, "cpu_time"); }
   row.busbw_gbps = number_at(*values, "bus_bw");
-  row.wrong = static_cast<std::uint64_t>(std::max(0.0, number_at(*values, "nwrong").value_or(0)));
+  const double wrong = number_at(*values, "nwrong").value_or(0);
+  if (!is_count(wrong)) { return std::nullopt; }
+  row.wrong = static_cast<std::uint64_t>(wrong);
   const auto spread = result.find(std::string(place) + "_per_iter");
   if (spread != result.end() && spread->is_object()) { row.min_us = number_at(*spread, "min_us"); }
   return row;
@@ -112,8 +123,9 @@ class NcclJson {
 
   void see(const nlohmann::json& result, const std::string& pointer) {
     const auto bytes = result.is_object() ? number_at(result, "size") : std::nullopt;
-    if (!bytes || *bytes < 0) {
-      problem(pointer, "truncated-row", "this result has no \"size\"", "complete the result or remove it");
+    if (!bytes || !is_count(*bytes)) {
+      problem(pointer, "truncated-row", "this result has no \"size\", a whole number of bytes",
+              "complete the result or remove it");
       return;
     }
     bool any = false;
@@ -131,7 +143,8 @@ class NcclJson {
       rows_.add(document_.place(pointer).line, std::move(*row));
     }
     if (!any) {
-      problem(pointer, "truncated-row", "this result has neither \"out_of_place\" nor \"in_place\"",
+      problem(pointer, "truncated-row",
+              "this result has neither \"out_of_place\" nor \"in_place\" with a count in \"nwrong\"",
               "complete the result or remove it");
     }
   }

@@ -6,6 +6,8 @@ from matplotlib import pyplot
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
+import output_files
+
 # Okabe and Ito's colours, told apart with every common colour vision; black is kept for what is not simulated.
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A4FA3", "#8C6D31"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
@@ -24,8 +26,10 @@ def style():
         "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
         "grid.color": "#DDDDDD", "grid.linewidth": 0.7, "lines.linewidth": 1.8, "lines.markersize": 5,
         "figure.facecolor": "white", "svg.hashsalt": "athanor",
-        "text.parse_math": False,  # names of cases are no formulas
+        "text.usetex": False,
     })
+    if "text.parse_math" in pyplot.rcParams:  # from matplotlib 3.6 on
+        pyplot.rcParams["text.parse_math"] = False  # names of cases are no formulas
 
 
 def size_label(size):
@@ -98,6 +102,7 @@ def save(figure, stem):
     paths = [stem.with_name(stem.name + suffix) for suffix in (".svg", ".png")]
     for path in paths:
         metadata = {"Date": None} if path.suffix == ".svg" else None
-        figure.savefig(path, dpi=150, metadata=metadata, bbox_inches="tight", pad_inches=0.2)
+        with output_files.replacing(path) as beside:
+            figure.savefig(beside, dpi=150, metadata=metadata, bbox_inches="tight", pad_inches=0.2)
     pyplot.close(figure)
     return paths

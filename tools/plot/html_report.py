@@ -13,8 +13,8 @@ import base64
 import html
 import io
 import itertools
-import json
 import pathlib
+import re
 import sys
 
 import interpreter
@@ -29,6 +29,8 @@ from matplotlib import pyplot  # noqa: E402
 
 import axes  # noqa: E402
 import figures  # noqa: E402
+import foreign  # noqa: E402
+import output_files  # noqa: E402
 import pareto  # noqa: E402
 import pictures  # noqa: E402
 import plot_schedule  # noqa: E402
@@ -137,14 +139,24 @@ def comparison_section(comparison):
     return section("Comparison", drawn + report_tables.comparison(comparison))
 
 
+def printable(data):
+    """All names such that a page can show them, and the lines of scenarios."""
+    scenarios = [foreign.printable_lines(given["scenario"]) for given in data["inputs"]]
+    data = foreign.printable(data)
+    for given, scenario in zip(data["inputs"], scenarios):
+        given["scenario"] = scenario
+    return data
+
+
 def page(data):
     room = MOST_FIGURES
     body = comparison_section(data.get("comparison"))
     for given in data["inputs"]:
         text, room = input_section(given, room)
         body += text
-    return (PAGE.read_text(encoding="utf-8").replace("@title@", html.escape(data["title"]))
-            .replace("@version@", html.escape(data["version"])).replace("@body@", body))
+    parts = {"title": html.escape(data["title"]), "version": html.escape(data["version"]), "body": body}
+    # At once: a name that is spelled like one of the marks is none.
+    return re.sub("@(title|version|body)@", lambda mark: parts[mark[1]], PAGE.read_text(encoding="utf-8"))
 
 
 def main():
@@ -155,8 +167,8 @@ def main():
     try:
         axes.style()
         pictures.text_stays_text()
-        options.output.write_text(page(json.loads(options.data.read_text(encoding="utf-8"))), encoding="utf-8")
-    except OSError as error:
+        output_files.write_text(options.output, page(printable(foreign.load(options.data))))
+    except (OSError, ValueError) as error:
         print(f"html_report.py: {error}", file=sys.stderr)
         return 4
     return 0

@@ -4,6 +4,8 @@ import re
 
 from matplotlib import pyplot
 
+import output_files
+
 
 def text_stays_text():
     """Letters as text in a font that readers have, not as outlines: a tenth of the size."""
@@ -22,7 +24,8 @@ def smaller(svg):
 def save(figure, path):
     """Writes .svg (small, the same each time), .png or .pdf, as the path ends; makes its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+    with output_files.replacing(path) as beside:
+        figure.savefig(beside, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+        if path.suffix == ".svg":
+            beside.write_text(smaller(beside.read_text(encoding="utf-8")), encoding="utf-8")
     pyplot.close(figure)
-    if path.suffix == ".svg":
-        path.write_text(smaller(path.read_text(encoding="utf-8")), encoding="utf-8")

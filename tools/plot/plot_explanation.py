@@ -9,7 +9,6 @@ node. Prints the picture's path. Exit status: 0, 2 for a wrong command line, 4 f
 """
 
 import argparse
-import json
 import pathlib
 import sys
 
@@ -26,6 +25,7 @@ from matplotlib.ticker import MaxNLocator  # noqa: E402
 
 import axes  # noqa: E402
 import figures  # noqa: E402
+import foreign  # noqa: E402
 import pictures  # noqa: E402
 
 PHASES = [("launch", "launch", "#BBBBBB"), ("fill", "fill", "#F3D9A4"), ("steady", "steady state", "#BFE3D0"),
@@ -176,7 +176,7 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
     try:
-        explanation = json.loads(arguments.explanation.read_text(encoding="utf-8"))
+        explanation = foreign.load_printable(arguments.explanation)
         pictures.save(draw(explanation), arguments.output)
     except (OSError, ValueError, KeyError, TypeError) as error:
         print(f"plot_explanation: {error!r} in {arguments.explanation}", file=sys.stderr)

@@ -4,7 +4,6 @@
     plot_in_network.py DATA.json FOLDER    DATA.json: as tools/document_in_network writes it; one picture for each key
 """
 
-import json
 import pathlib
 import sys
 
@@ -18,6 +17,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 
 import axes as look
+import foreign
 import pictures
 
 
@@ -85,7 +85,7 @@ DRAWINGS = {
 
 
 def main():
-    data, folder = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")), pathlib.Path(sys.argv[2])
+    data, folder = foreign.load_printable(pathlib.Path(sys.argv[1])), pathlib.Path(sys.argv[2])
     look.style()
     pictures.text_stays_text()
     for name, draw in DRAWINGS.items():

@@ -25,6 +25,7 @@ matplotlib.use("Agg")
 
 import axes  # noqa: E402
 import figures  # noqa: E402
+import output_files  # noqa: E402
 import pareto  # noqa: E402
 import report_tables  # noqa: E402
 import results  # noqa: E402
@@ -39,18 +40,6 @@ def unmeasured_by_collective(cases):
         if not results.with_key(rows, "measured_time_us"):
             groups.setdefault(rows[0]["collective"], {})[name] = rows
     return {collective: group for collective, group in groups.items() if len(group) > 1}
-
-
-def unique_stems(names):
-    """A file name for each case; cases whose names differ in punctuation alone are numbered."""
-    stems, used = {}, set()
-    for name in names:
-        stem, number = results.file_stem(name), 2
-        while stem in used:
-            stem, number = f"{results.file_stem(name)}-{number}", number + 1
-        used.add(stem)
-        stems[name] = stem
-    return stems
 
 
 def draw_steps(rows, directory):
@@ -68,14 +57,10 @@ def draw_steps(rows, directory):
 def draw_sweep(rows, key, directory):
     """The pictures of a sweep; of one with a single point those of its cases. Yields the paths."""
     rows = results.done(rows)
-    stems = set()
+    stems = output_files.Stems()
     for name, figure in sweep_figures.of_sweep(rows, key):
-        stem, number = name, 2
-        while stem in stems:
-            stem, number = f"{name}-{number}", number + 1
-        stems.add(stem)
-        yield from axes.save(figure, directory / stem)
-    if not stems:
+        yield from axes.save(figure, directory / stems.take(name))
+    if not stems.used:
         yield from draw_cases(rows, directory)
 
 
@@ -97,12 +82,11 @@ def draw_cases(rows, directory):
 def draw(rows, directory):
     """Writes every figure of collectives; yields the paths."""
     cases = results.by_case(rows)
-    stems = unique_stems(cases)
+    stems = output_files.Stems()
     for name, group in cases.items():
-        yield from axes.save(figures.case_figure(name, group), directory / stems[name])
+        yield from axes.save(figures.case_figure(name, group), directory / stems.take(name))
     for collective, group in unmeasured_by_collective(cases).items():
-        stem = "comparison-" + results.file_stem(collective)
-        yield from axes.save(figures.comparison_figure(collective, group), directory / stem)
+        yield from axes.save(figures.comparison_figure(collective, group), directory / stems.take(f"comparison-{collective}"))
 
 
 def drawn(document, key, directory):

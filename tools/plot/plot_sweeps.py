@@ -7,7 +7,6 @@ DATA is what tools/document_sweeps collects: the name of a picture -> {"results"
 it is}, or {"contest"}: its Pareto front.
 """
 
-import json
 import pathlib
 import sys
 
@@ -20,6 +19,7 @@ import matplotlib
 matplotlib.use("Agg")
 
 import axes as look
+import foreign
 import pareto
 import pictures
 import sweep_figures
@@ -32,7 +32,7 @@ def figure_of(data):
 
 
 def main():
-    drawn, folder = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")), pathlib.Path(sys.argv[2])
+    drawn, folder = foreign.load_printable(pathlib.Path(sys.argv[1])), pathlib.Path(sys.argv[2])
     look.style()
     pictures.text_stays_text()
     for name, data in drawn.items():

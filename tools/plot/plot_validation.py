@@ -4,7 +4,6 @@
     plot_validation.py RESULTS.json FOLDER    RESULTS.json: of `athanor verify --all --json=FILE`; prints each path
 """
 
-import json
 import pathlib
 import sys
 
@@ -20,6 +19,7 @@ from matplotlib.ticker import NullLocator
 
 import axes as look
 import figures
+import foreign
 import pictures
 
 MOST_ERROR = 60  # per cent; what is farther off stands at the edge
@@ -103,7 +103,7 @@ def draw(table, results):
 
 
 def main():
-    document, folder = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")), pathlib.Path(sys.argv[2])
+    document, folder = foreign.load_printable(pathlib.Path(sys.argv[1])), pathlib.Path(sys.argv[2])
     look.style()
     pictures.text_stays_text()
     pyplot.rcParams.update({"font.size": 9, "axes.labelsize": 9.5})

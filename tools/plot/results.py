@@ -1,8 +1,8 @@
 """The result file of `athanor run --json`, read for plotting."""
 
 import collections
-import json
-import re
+
+import foreign
 
 REQUIRED = ("collective", "algorithm", "ranks", "bytes", "time_us", "busbw_gbps")
 
@@ -14,7 +14,7 @@ class ResultError(Exception):
 def document_of(path):
     """What the file holds: results, or a comparison."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = foreign.load_printable(path)
     except OSError as error:
         raise ResultError(error.strerror) from error
     except ValueError as error:
@@ -88,8 +88,3 @@ def with_key(rows, key):
 def bandwidth_at(row, time_key):
     """Bus bandwidth that another time for the same payload means."""
     return row["busbw_gbps"] * row["time_us"] / row[time_key]
-
-
-def file_stem(name):
-    """A case's name as a file name: letters, digits and single hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "case"

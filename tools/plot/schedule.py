@@ -1,7 +1,8 @@
 """A schedule's messages, read for drawing: what is drawn of them, and how each is named and coloured."""
 
 import collections
-import json
+
+import foreign
 
 MOST_ARROWS = 100    # of several parts; more hide each other
 MOST_LABELLED = 16   # columns; between narrower ones there is no room for words
@@ -15,7 +16,7 @@ class ScheduleError(Exception):
 
 def load(path):
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = foreign.load_printable(path)
     except OSError as error:
         raise ScheduleError(f"{path}: {error.strerror}") from error
     except ValueError as error:

@@ -7,6 +7,7 @@ from matplotlib.ticker import FuncFormatter
 import axes as look
 import figure_keys
 import figures
+import output_files
 import results
 import sweep_axes
 import sweep_frame as frame
@@ -176,4 +177,4 @@ def of_sweep(rows, key=None):
         return
     drawn = of_one(found, varied[0], cases, keys) if len(varied) == 1 else of_several(found, varied, cases, keys)
     for name, figure in drawn:
-        yield results.file_stem(name), figure
+        yield output_files.stem_of(name), figure

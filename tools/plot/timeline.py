@@ -1,9 +1,11 @@
 """A timeline that `athanor run --trace` wrote, read for drawing: what each worker computed and communicated when."""
 
 import collections
-import json
+
+import foreign
 
 USES = ["TP", "CP", "EP", "PP", "DP", "embedding", "other"]
+MOST_TIME = 1e18  # microseconds, and numbers of processes
 SAME = 1e-6  # milliseconds: times that the file's rounding keeps apart
 
 
@@ -40,7 +42,7 @@ class Worker:
 
 def events_of(path):
     try:
-        events = json.loads(path.read_text(encoding="utf-8"))
+        events = foreign.load_printable(path)
     except OSError as error:
         raise TimelineError(f"{path}: {error.strerror}") from error
     except ValueError as error:
@@ -48,15 +50,47 @@ def events_of(path):
     events = events.get("traceEvents") if isinstance(events, dict) else events
     if not isinstance(events, list):
         raise TimelineError(f"{path}: expected Chrome trace events, as `athanor run --trace FILE` writes them")
-    return events
+    return [Event(path, number, event) for number, event in enumerate(events)]
+
+
+class Event:
+    """One event of a file; what is not as athanor writes it is refused with its place."""
+
+    def __init__(self, path, number, fields):
+        self.place, self.fields = f"{path}: /traceEvents/{number}", fields
+        if not isinstance(fields, dict):
+            raise TimelineError(f"{self.place} is no object")
+
+    def word(self, key, default=None):
+        value = self.fields.get(key, default)
+        if not isinstance(value, str):
+            raise TimelineError(f"{self.place}/{key} is no text")
+        return value
+
+    def number(self, key):
+        value = self.fields.get(key)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= MOST_TIME:
+            raise TimelineError(f"{self.place}/{key} is no number from 0 to {MOST_TIME:g}")
+        return value
+
+    def named(self):
+        """What a process or a thread is called."""
+        return self.inner("args").word("name")
+
+    def inner(self, key):
+        part = Event.__new__(Event)
+        part.place, part.fields = f"{self.place}/{key}", self.fields.get(key)
+        if not isinstance(part.fields, dict):
+            raise TimelineError(f"{part.place} is no object")
+        return part
 
 
 def add_span(worker, event, track):
-    begin = event["ts"] * 1e-3
-    span = (begin, begin + event["dur"] * 1e-3)
-    category = event.get("cat")
+    begin = event.number("ts") * 1e-3
+    span = (begin, begin + event.number("dur") * 1e-3)
+    category = event.word("cat", "")
     if category == "compute":
-        worker.computing.append((*span, phase(event["name"])))
+        worker.computing.append((*span, phase(event.word("name"))))
     elif category in USES:
         worker.communicating[category].append(span)
     if category in ("PP", "wait") and track.startswith("send"):
@@ -68,13 +102,18 @@ def workers_of(path):
     workers, tracks = {}, {}
     events = events_of(path)
     for event in events:
-        if event.get("ph") == "M" and event["name"] == "process_name":
-            workers[event["pid"]] = Worker(event["args"]["name"])
-        elif event.get("ph") == "M" and event["name"] == "thread_name":
-            tracks[event["pid"], event["tid"]] = event["args"]["name"]
+        if event.word("ph", "") != "M":
+            continue
+        if event.word("name") == "process_name":
+            workers[event.number("pid")] = Worker(event.named())
+        elif event.word("name") == "thread_name":
+            tracks[event.number("pid"), event.number("tid")] = event.named()
     for event in events:
-        if event.get("ph") == "X":
-            add_span(workers[event["pid"]], event, tracks.get((event["pid"], event["tid"]), ""))
+        if event.word("ph", "") == "X":
+            process = event.number("pid")
+            if process not in workers:
+                raise TimelineError(f"{event.place}/pid: no process has this number")
+            add_span(workers[process], event, tracks.get((process, event.number("tid")), ""))
     found = [worker for worker in workers.values() if worker.computing or worker.communicating]
     if not any(worker.computing for worker in found):
         raise TimelineError(f"{path}: nothing is computed in it; a timeline of training or of a replayed trace is drawn")

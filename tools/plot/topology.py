@@ -1,8 +1,9 @@
 """A fabric, read for drawing: what is drawn of it, and where each thing stands."""
 
 import collections
-import json
 import math
+
+import foreign
 
 MOST_DRAWN = 1500  # devices; more are a grey mass
 
@@ -76,7 +77,7 @@ def cables_of(document, drawn_as):
 
 def load(path):
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = foreign.load_printable(path)
     except OSError as error:
         raise TopologyError(f"{path}: {error.strerror}") from error
     except ValueError as error:

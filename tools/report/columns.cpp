@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/printable.hpp"
+
 namespace athanor {
 
 std::string about(double bytes) {
@@ -17,7 +19,19 @@ std::string about(double bytes) {
   return fmt::format("{:.{}g} {}", bytes, bytes < 1000 ? 3 : 4, units.at(unit));
 }
 
-Columns::Columns(std::vector<std::string> heads) : words_(heads.size()), heads_(std::move(heads)) {}
+namespace {
+
+/// Heads and cells are names out of files.
+std::vector<std::string> all_printable(std::vector<std::string> texts) {
+  for (std::string& text : texts) { text = printable(text); }
+  return texts;
+}
+
+}  // namespace
+
+Columns::Columns(std::vector<std::string> heads) : words_(heads.size()), heads_(all_printable(std::move(heads))) {}
+
+void Columns::add(std::vector<std::string> line) { lines_.push_back(all_printable(std::move(line))); }
 
 void Columns::put(std::vector<std::string>& line, std::string_view head, std::string text) {
   auto found = std::find(heads_.begin() + static_cast<std::ptrdiff_t>(words_), heads_.end(), head);

@@ -19,7 +19,7 @@ class Columns {
   /// The text of a line in a column of figures, which is made where there is none with this head.
   void put(std::vector<std::string>& line, std::string_view head, std::string text);
   /// A line. One that has words only may have one word more, of any length.
-  void add(std::vector<std::string> line) { lines_.push_back(std::move(line)); }
+  void add(std::vector<std::string> line);
 
   /// The head behind "# ", then the lines.
   std::string text() const;

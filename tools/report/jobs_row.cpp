@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/in_network/slots/run_with_slots.hpp"
+#include "sim/printable.hpp"
 #include "tools/report/slots_json.hpp"
 
 namespace athanor {
@@ -110,7 +111,7 @@ std::string jobs_footer_lines(const std::vector<JobsRow>& rows, bool interrupted
     for (const JobResult& job : row.run.jobs) {
       extrapolated |= job.alone.extrapolated;
       for (const std::string& note : job.alone.notes) {
-        if (!note.starts_with("fell back") && said.insert(note).second) { lines += "# " + note + "\n"; }
+        if (!note.starts_with("fell back") && said.insert(note).second) { lines += "# " + printable(note) + "\n"; }
       }
     }
   }

@@ -1,11 +1,30 @@
 #include "tools/report/port_table.hpp"
 
+#include <cstdlib>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "models/execution/link_use.hpp"
 
 namespace athanor {
+
+namespace {
+
+/// "-1.5e3": all of it.
+bool is_number(const std::string& text) {
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  return end == text.c_str() + text.size();
+}
+
+/// A sign alone (what is not there is often written so) is none.
+bool runs_as_formula(std::string_view text) {
+  constexpr std::string_view kBeginnings = "=+-@\t\r\n";
+  return text.size() > 1 && kBeginnings.find(text.front()) != std::string_view::npos && !is_number(std::string(text));
+}
+
+}  // namespace
 
 std::optional<BusiestLink> busiest_link(const std::vector<LinkLoad>& loads, const Fabric& fabric, Time time) {
   const LinkLoad* busiest = nullptr;
@@ -65,9 +84,10 @@ std::string port_lines(std::string_view label, const std::vector<PortLoad>& port
 }
 
 std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) { return std::string(text); }
+  const std::string inert = runs_as_formula(text) ? "'" + std::string(text) : std::string(text);
+  if (inert.find_first_of(",\"\r\n") == std::string::npos) { return inert; }
   std::string quoted = "\"";
-  for (const char c : text) { quoted += c == '"' ? std::string("\"\"") : std::string(1, c); }
+  for (const char c : inert) { quoted += c == '"' ? std::string("\"\"") : std::string(1, c); }
   return quoted + "\"";
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/printable.hpp"
 #include "tools/report/version.hpp"
 
 namespace athanor {
@@ -16,7 +17,7 @@ constexpr std::size_t kTimeWidth = 9;
 constexpr std::size_t kBandwidthWidth = 7;
 
 std::string line(const char* label, const std::string& value) {
-  return value.empty() ? "" : fmt::format("# {:<12} {}\n", label, value);
+  return value.empty() ? "" : fmt::format("# {:<12} {}\n", label, printable(value));
 }
 
 std::string seeds_line(const TableHeader& header) {
@@ -98,8 +99,8 @@ std::string row_line(const ResultRow& row, bool measured) {
                      fitted(microseconds(row.run.time), kTimeWidth), fitted(algorithm_bandwidth(row), kBandwidthWidth),
                      fitted(bus_bandwidth(row), kBandwidthWidth), spread(row),
                      fitted(microseconds(row.run.bound.time), kTimeWidth), measured ? comparison(row) : " ",
-                     row.run.algorithm, row.run.protocol, row.run.channels, row.run.limited_by,
-                     row.run.extrapolated ? " *" : "");
+                     printable(row.run.algorithm), printable(row.run.protocol), row.run.channels,
+                     printable(row.run.limited_by), row.run.extrapolated ? " *" : "");
 }
 
 std::string footer_lines(const std::vector<ResultRow>& rows, bool interrupted) {
@@ -107,7 +108,7 @@ std::string footer_lines(const std::vector<ResultRow>& rows, bool interrupted) {
   std::set<std::string> said;
   for (const ResultRow& row : rows) {
     for (const std::string& note : row.run.notes) {
-      if (said.insert(note).second) { lines += "# " + note + "\n"; }
+      if (said.insert(note).second) { lines += "# " + printable(note) + "\n"; }
     }
   }
   if (std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return row.run.extrapolated; })) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
+#include "sim/printable.hpp"
 #include "tools/report/port_table.hpp"
 
 namespace athanor {
@@ -87,7 +88,8 @@ std::string traffic_row_line(const TrafficRow& row) {
 std::string traffic_detail_lines(const TrafficRow& row) {
   std::string lines;
   if (const auto busiest = busiest_link(row.simulated.loads, *row.cluster->fabric, row.simulated.observed)) {
-    lines += fmt::format("#   busiest link {}, {:.1f} % of the time\n", busiest->name, busiest->utilisation * 100);
+    lines += fmt::format("#   busiest link {}, {:.1f} % of the time\n", printable(busiest->name),
+                         busiest->utilisation * 100);
   }
   if (row.simulated.packets) { lines += "#   " + packets_line(*row.simulated.packets); }
   return lines;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"
+#include "sim/printable.hpp"
 #include "tools/report/step_costs_text.hpp"
 #include "tools/report/workload_parts.hpp"
 
@@ -68,7 +69,7 @@ std::string training_detail_lines(const TrainingRow& row) {
   lines += fmt::format("#   memory: {:.1f} GB on a GPU of the fullest stage, of {:.0f}\n", row.memory * 1e-9,
                        row.setup.gpu.memory * 1e-9);
   lines += step_costs_lines(row.result, row.costs, row.figures);
-  for (const std::string& note : row.notes) { lines += fmt::format("#   {}\n", note); }
+  for (const std::string& note : row.notes) { lines += fmt::format("#   {}\n", printable(note)); }
   return lines;
 }
 

@@ -38,6 +38,23 @@ Profile read_profile_file(const std::string& path, Problems& problems) {
   return profile;
 }
 
+namespace {
+
+/// One step deep: what prices the inside of a node was found there.
+void find_inside(const Library& library, const Place& place, Problems& problems, Profile& profile) {
+  if (profile.within_node.empty()) { return; }
+  if (!library.has(Shelf::profiles, profile.within_node)) {
+    problems.add({"unknown-profile", fmt::format("\"within_node\" names profile '{}', which is not there",
+                                                 profile.within_node),
+                  place, "`athanor list profiles` lists them"});
+    return;
+  }
+  profile.inside = std::make_shared<const Profile>(
+      read_profile_file(library.path(Shelf::profiles, profile.within_node), problems));
+}
+
+}  // namespace
+
 void read_profile(ValueReader& value, const Library& library, Problems& problems, Profile& profile) {
   const auto read_name = [&](ValueReader& text) {
     std::string name(kIdealProfile);
@@ -54,6 +71,7 @@ void read_profile(ValueReader& value, const Library& library, Problems& problems
     object.object([&](ObjectReader& reader) { read(reader, profile); });
   };
   value.one_of({{Type::string, read_name}, {Type::object, read_inline}});
+  if (!value.describing() && value.ok()) { find_inside(library, value.place(), problems, profile); }
 }
 
 namespace {

@@ -142,6 +142,20 @@ void check_algorithms(const CollectiveSection& section, ReadingContext& context,
   }
 }
 
+/// NCCL chooses NICs itself: "pxn" of the network is its NCCL_PXN_DISABLE in other words.
+std::optional<NcclSection> with_pxn(ObjectReader& reader, std::optional<NcclSection> section,
+                                    const NetworkSection& network, const Case& scenario_case) {
+  if (!network.pxn || !scenario_case.profile.nccl) { return section; }
+  if (!section) { section.emplace(); }
+  const bool own = scenario_case.jobs && std::any_of(scenario_case.jobs->own.begin(), scenario_case.jobs->own.end(),
+                                                     [](const JobText& job) { return job.nccl.has_value(); });
+  const bool fresh = section->environment.try_emplace("NCCL_PXN_DISABLE", *network.pxn ? "0" : "1").second;
+  if (fresh && !own) { return section; }
+  reader.problem("network", "conflict", R"("pxn" says again what "nccl" says, or its jobs for themselves)",
+                 R"(leave out "pxn", and write NCCL_PXN_DISABLE into "environment" of "nccl")");
+  return section;
+}
+
 /// What NCCL finds on the cluster, and what follows for the case. False where it ends with an error.
 bool use_nccl(ObjectReader& reader, const std::optional<NcclSection>& section, ClusterWorkshop::Order order,
               NetworkSection& network, ReadingContext& context, Case& scenario_case) {
@@ -150,11 +164,7 @@ bool use_nccl(ObjectReader& reader, const std::optional<NcclSection>& section, C
   const NcclCommunicator& communicator = scenario_case.nccl->communicator();
   scenario_case.queue_pairs =
       network.queue_pairs.value_or(std::min(kMostQueuePairs, communicator.environment.queue_pairs));
-  bool changes = restrict_access(communicator.access, order);
-  if (!network.pxn && communicator.graphs.ring.type_inter == NcclPath::pxn) {
-    network.pxn = true;  // NCCL's rings leave a node by the NIC at which they enter it
-    changes = true;
-  }
+  const bool changes = restrict_access(communicator.access, order);
   if (changes) { build_cluster(network, std::move(order), context, scenario_case); }
   return scenario_case.cluster != nullptr;
 }
@@ -259,9 +269,10 @@ void prepare_workload(ObjectReader& reader, const std::optional<NcclSection>& nc
   take_offload(reader, network, scenario_case);
   if (!reader.ok() || !take_engines(reader, network, context, scenario_case)) { return; }
   if (!scenario_case.profile.nccl) { return; }
-  if (!use_nccl(reader, nccl, std::move(order), network, context, scenario_case)) { return; }
+  const std::optional<NcclSection> told = with_pxn(reader, nccl, network, scenario_case);
+  if (!reader.ok() || !use_nccl(reader, told, std::move(order), network, context, scenario_case)) { return; }
   scenario_case.nccl_groups =
-      nccl_of_groups(nccl, reader.place(nccl ? "nccl" : "profile"), context.directory, scenario_case);
+      nccl_of_groups(told, reader.place(nccl ? "nccl" : "profile"), context.directory, scenario_case);
 }
 
 void prepare_collective(ObjectReader& reader, const CollectiveSection& section, const std::optional<NcclSection>& nccl,
@@ -282,7 +293,9 @@ void prepare_collective(ObjectReader& reader, const CollectiveSection& section, 
   }
   check_engines(reader, scenario_case);
   take_exchange(section, context, scenario_case);
-  if (scenario_case.profile.nccl && !use_nccl(reader, nccl, std::move(order), network, context, scenario_case)) {
+  const std::optional<NcclSection> told = with_pxn(reader, nccl, network, scenario_case);
+  if (!reader.ok()) { return; }
+  if (scenario_case.profile.nccl && !use_nccl(reader, told, std::move(order), network, context, scenario_case)) {
     return;
   }
   check_all_algorithms(section, context, scenario_case);
@@ -328,7 +341,7 @@ Collective Case::collective(Bytes size) const {
 
 RunRequest Case::request(Bytes size, const SimulationOptions& options) const {
   return {.cluster = *cluster,
-          .profile = profile,
+          .profile = nccl ? profile.on_nodes(nccl->communicator().nodes) : profile,
           .collective = collective(size),
           .element_size = size_of(type),
           .algorithms = algorithms,

@@ -7,6 +7,7 @@
 
 #include "tools/scenario/read_case.hpp"
 #include "tools/trace/read_trace.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
@@ -58,12 +59,12 @@ void read_how(ObjectReader& reader, TraceOptions& options) {
 std::string key_of(const std::vector<std::string>& files, const TraceOptions& options) {
   const auto number = [](const auto& value) { return value ? std::to_string(value->count()) : std::string(); };
   const TraceOptions::Roofline roofline = options.roofline.value_or(TraceOptions::Roofline{});
-  return fmt::format("{}|{}|{}/{}|{}|{}|{}|{}|{}|{}|{} {}|{}|{}|{}", fmt::join(files, "|"),
+  return fmt::format("{}|{}|{}/{}|{}|{}|{}|{}|{}|{}|{} {}|{}|{}|{}|{}", fmt::join(files, "|"),
                      options.format ? name(*options.format) : "", options.compute_scale.numerator,
                      options.compute_scale.denominator, static_cast<int>(options.communication),
                      static_cast<int>(options.cpu), number(options.unit), options.ranks.value_or(0),
                      options.model_ranks, options.groups, roofline.flops, roofline.bandwidth.count(), options.step,
-                     number(options.eager), options.drop_absent);
+                     number(options.eager), number(options.limit), options.drop_absent);
 }
 
 }  // namespace
@@ -86,7 +87,8 @@ void read(ObjectReader& reader, const std::string& directory, TraceShelf& shelf,
   read_how(reader, options);
   reader.optional("unit", options.unit, "Of times in the text of ASTRA-sim, and of SimAI where it is not 1ns",
                   {Time{1}});
-  reader.optional("ranks", options.ranks, "Of the text of ASTRA-sim, and of a profile of one rank", {1, 1'000'000});
+  reader.optional("ranks", options.ranks, "Of the text of ASTRA-sim, and of a profile of one rank",
+                  {1, kMostTraceRanks});
   reader.optional("model_ranks", options.model_ranks, "Of the text of ASTRA-sim: how many share a model");
   std::string groups;
   reader.optional("groups", groups, "Of Chakra: a comm_group.json");
@@ -94,6 +96,9 @@ void read(ObjectReader& reader, const std::string& directory, TraceShelf& shelf,
                          [&](ObjectReader& inner) { read_roofline(inner, options.roofline.emplace()); });
   reader.optional("step", options.step, "Of profiles: the ProfilerStep to be replayed; absent: all that was recorded");
   reader.optional("eager", options.eager, "Of GOAL: messages up to this size do not wait for their receiver");
+  reader.optional("limit", options.limit,
+                  "What may come out of a file that is decompressed; absent: 1 GiB, of profiles and .et files 4 GiB",
+                  {Bytes{1}});
   bool drop = false;
   reader.optional("drop_absent", drop, "Dependencies on operations that are not in the file are left out");
   options.drop_absent = drop;

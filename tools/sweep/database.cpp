@@ -10,51 +10,18 @@
 
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
+#include "sim/output_file.hpp"
+#include "sim/printable.hpp"
+#include "tools/report/read_results.hpp"
+#include "tools/scenario/digest.hpp"
+#include "tools/sweep/plan_json.hpp"
+#include "tools/sweep/schema.hpp"
 
 namespace athanor {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// "ATHA", where SQLite keeps what a file is for.
-constexpr std::int64_t kApplication = 0x41544841;
-/// Of the tables below. A file of another one is refused, not misread.
-constexpr std::int64_t kFormat = 2;
-
-constexpr const char* kTables = R"(
-CREATE TABLE sweep (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE points (point INTEGER PRIMARY KEY, scenario_case TEXT NOT NULL, parameters TEXT NOT NULL,
-                     error TEXT, warnings TEXT NOT NULL);
-CREATE TABLE results (point INTEGER NOT NULL REFERENCES points(point), line INTEGER NOT NULL, result TEXT NOT NULL,
-                      PRIMARY KEY (point, line)) WITHOUT ROWID;
-CREATE TABLE inputs (path TEXT PRIMARY KEY, hash TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE executions (point INTEGER PRIMARY KEY, host TEXT NOT NULL, seconds REAL NOT NULL,
-                         finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')));
-)";
-
-/// A name in SQL.
-std::string quoted(const std::string& name) {
-  std::string text = "\"";
-  for (const char c : name) { text += c == '"' ? std::string("\"\"") : std::string(1, c); }
-  return text + "\"";
-}
-
-/// One table of everything, for whoever asks the file with SQL: a column for each axis and for the main figures.
-std::string flat_view(const SweepPlan& plan) {
-  std::string columns;
-  for (std::size_t i = 0; i < plan.axes.size(); ++i) {
-    columns += fmt::format(", json_extract(p.parameters, '$[{}]') AS {}", i, quoted(plan.axes[i].title()));
-  }
-  for (const char* key : {"collective", "algorithm", "protocol", "ranks", "bytes", "time_us", "busbw_gbps",
-                          "bound_time_us", "limited_by", "step_time_s", "mfu"}) {
-    columns += fmt::format(", json_extract(r.result, '$.{}') AS {}", key, quoted(key));
-  }
-  return fmt::format(
-      "CREATE VIEW flat AS SELECT p.point AS point, p.scenario_case AS scenario_case{} FROM points p JOIN results r ON "
-      "r.point = p.point;",
-      columns);
-}
 
 /// What each axis is at a point, as its labels say.
 std::string parameters_text(const SweepPlan& plan, std::uint64_t index) {
@@ -65,20 +32,17 @@ std::string parameters_text(const SweepPlan& plan, std::uint64_t index) {
 }
 
 void put_facts(SqliteFile& file, const SweepIdentity& identity) {
-  const std::array<std::pair<const char*, std::string>, 7> facts{{{"scenario", identity.scenario},
+  const std::array<std::pair<const char*, std::string>, 9> facts{{{"scenario", identity.scenario},
                                                                   {"scenario_hash", identity.scenario_hash},
                                                                   {"scenario_text", identity.scenario_text},
                                                                   {"version", identity.version},
                                                                   {"changes", identity.changes},
                                                                   {"points", fmt::format("{}", identity.plan.points())},
-                                                                  {"plan", to_json_text(identity.plan)}}};
+                                                                  {"plan", to_json_text(identity.plan)},
+                                                                  {"folder", identity.folder},
+                                                                  {"data", identity.data}}};
   SqliteStatement statement(file, "INSERT INTO sweep VALUES (?, ?)");
   for (const auto& [key, value] : facts) { statement.bind(0, key).bind(1, value).step(); }
-}
-
-std::int64_t pragma(SqliteFile& file, const char* name) {
-  SqliteStatement statement(file, fmt::format("PRAGMA {}", name));
-  return statement.step() ? statement.number(0) : 0;
 }
 
 /// All of it or nothing.
@@ -105,57 +69,35 @@ class Transaction {
   bool committed_ = false;
 };
 
-void check_format(SqliteFile& file) {
-  if (pragma(file, "application_id") != kApplication) {
-    throw FileError(fmt::format("{} is a database, but none of a sweep; choose another file", file.path()));
+/// The point of a row, which is in the plan.
+std::uint64_t point_of(const SqliteStatement& row, const SweepPlan& plan) {
+  const std::int64_t point = row.number(0);
+  if (point < 0 || static_cast<std::uint64_t>(point) >= plan.points()) {
+    row.refuse(fmt::format("there is no such point among {}", plan.points()));
   }
-  const std::int64_t format = pragma(file, "user_version");
-  if (format != kFormat) {
-    throw FileError(
-        fmt::format("{} has format {} of sweeps, and this athanor reads format {}; use the athanor that "
-                    "wrote it, or sweep anew",
-                    file.path(), format, kFormat));
-  }
+  return static_cast<std::uint64_t>(point);
 }
 
 }  // namespace
 
-std::string to_json_text(const SweepPlan& plan) {
-  Json axes = Json::array();
-  for (const SweepAxis& axis : plan.axes) {
-    axes.push_back(
-        {{"name", axis.name}, {"pointers", axis.pointers}, {"values", axis.values}, {"labels", axis.labels}});
-  }
-  return text_of(Json{{"cases", plan.cases}, {"axes", axes}});
-}
-
-SweepPlan plan_from_json(const std::string& text) {
-  const nlohmann::json json = nlohmann::json::parse(text);
-  SweepPlan plan;
-  json.at("cases").get_to(plan.cases);
-  for (const nlohmann::json& each : json.at("axes")) {
-    SweepAxis& axis = plan.axes.emplace_back();
-    each.at("name").get_to(axis.name);
-    each.at("pointers").get_to(axis.pointers);
-    each.at("values").get_to(axis.values);
-    each.at("labels").get_to(axis.labels);
-  }
-  return plan;
+std::string canonical_path(const std::string& path) {
+  std::error_code mistake;
+  const std::filesystem::path canonical = std::filesystem::weakly_canonical(path, mistake);
+  return mistake ? path : canonical.string();
 }
 
 void SweepDatabase::create(const std::string& path, const SweepIdentity& identity) {
-  if (std::filesystem::exists(path)) { throw FileError(fmt::format("{} exists already", path)); }
   // Under another name until it is whole: a process that is killed leaves no half of it.
-  const std::string unfinished = path + ".new";
-  std::filesystem::remove(unfinished);
-  {
-    SqliteFile file(unfinished, SqliteFile::Access::create);
+  const std::string unfinished = new_file_beside(path);
+  try {
+    SqliteFile file(unfinished, SqliteFile::Access::write);
     Transaction transaction(file);
-    file.run(kTables);
-    file.run(flat_view(identity.plan));
-    file.run(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplication, kFormat));
+    create_tables(file, identity.plan);
     put_facts(file, identity);
     transaction.commit();
+  } catch (const FileError&) {
+    std::filesystem::remove(unfinished);
+    throw;
   }
   std::error_code mistake;
   std::filesystem::rename(unfinished, path, mistake);
@@ -165,17 +107,34 @@ void SweepDatabase::create(const std::string& path, const SweepIdentity& identit
 SweepDatabase::SweepDatabase(const std::string& path, SqliteFile::Access access)
     : file_(std::make_unique<SqliteFile>(path, access)) {
   check_format(*file_);
+  check_schema(*file_, nullptr);
+  read_facts();
+  check_schema(*file_, &plan_);
   if (access == SqliteFile::Access::write) { file_->run("PRAGMA synchronous = FULL"); }
-  try {
-    plan_ = plan_from_json(about("plan"));
-  } catch (const nlohmann::json::exception&) {
-    throw FileError(fmt::format("{} is damaged: what was varied cannot be read", path));
+}
+
+void SweepDatabase::read_facts() {
+  SqliteStatement rows(*file_, "SELECT key, value FROM sweep", "sweep");
+  while (rows.step()) { facts_.emplace(rows.text(0), rows.text(1)); }
+  for (const char* key : {"scenario", "scenario_hash", "scenario_text", "version", "changes", "points", "plan"}) {
+    if (!facts_.contains(key)) {
+      throw FileError(fmt::format("{}: table sweep has no row '{}', which a sweep writes", file_->path(), key));
+    }
+  }
+  const auto row = [&](const char* key) { return fmt::format("{}: table sweep, row '{}'", file_->path(), key); };
+  plan_ = plan_from_json(about("plan"), row("plan"));
+  if (about("points") != fmt::format("{}", plan_.points())) {
+    throw FileError(fmt::format("{}: {} points, but what is varied makes {}", row("points"), printable(about("points")),
+                                plan_.points()));
+  }
+  if (about("scenario_hash") != text_hash(about("scenario_text"))) {
+    throw FileError(fmt::format("{}: it is not that of 'scenario_text'", row("scenario_hash")));
   }
 }
 
-std::string SweepDatabase::about(std::string_view key) {
-  SqliteStatement statement(*file_, "SELECT value FROM sweep WHERE key = ?");
-  return statement.bind(0, key).step() ? statement.text(0) : "";
+std::string SweepDatabase::about(std::string_view key) const {
+  const auto found = facts_.find(key);
+  return found == facts_.end() ? "" : found->second;
 }
 
 void SweepDatabase::require_same(const SweepIdentity& identity) {
@@ -189,18 +148,17 @@ void SweepDatabase::require_same(const SweepIdentity& identity) {
     if (found == value) { continue; }
     const bool brief = found.size() + value.size() < 100;
     throw FileError(fmt::format("{} holds another sweep: {} differs{}; sweep into another file", file_->path(), what,
-                                brief ? fmt::format(" ({} there, {} here)", found, value) : ""));
+                                brief ? fmt::format(" ({} there, {} here)", printable(found), value) : ""));
   }
+  folder_ = identity.folder;
+  data_ = identity.data;
 }
 
 std::vector<SweepDatabase::State> SweepDatabase::states() {
   std::vector<State> states(plan_.points(), State::missing);
-  SqliteStatement statement(*file_, "SELECT point, error IS NOT NULL FROM points");
+  SqliteStatement statement(*file_, "SELECT point, error IS NOT NULL FROM points", "points");
   while (statement.step()) {
-    const auto point = static_cast<std::uint64_t>(statement.number(0));
-    if (point >= states.size()) {
-      throw FileError(fmt::format("{} is damaged: it has a point {} of {}", file_->path(), point, states.size()));
-    }
+    const std::uint64_t point = point_of(statement, plan_);
     states[point] = statement.number(1) != 0 ? State::failed : State::done;
   }
   return states;
@@ -208,24 +166,39 @@ std::vector<SweepDatabase::State> SweepDatabase::states() {
 
 std::vector<Manifest::Input> SweepDatabase::inputs() {
   std::vector<Manifest::Input> inputs;
-  SqliteStatement statement(*file_, "SELECT path, hash FROM inputs ORDER BY path");
+  SqliteStatement statement(*file_, "SELECT path, hash FROM inputs ORDER BY path", "inputs");
   while (statement.step()) { inputs.push_back({statement.text(0), statement.text(1)}); }
   return inputs;
 }
 
+std::string SweepDatabase::part_of_sweep(const std::string& path) const {
+  const std::string folders[][2] = {
+      {about("data"), "data"}, {data_, "data"}, {about("folder"), "folder"}, {folder_, "folder"}};
+  for (const auto& [folder, part] : folders) {
+    if (!folder.empty() && path.starts_with(folder + "/")) { return part + path.substr(folder.size()); }
+  }
+  return path;
+}
+
 void SweepDatabase::add_inputs(const std::vector<Manifest::Input>& inputs) {
   if (inputs.empty()) { return; }
-  std::map<std::string, std::string> known;
-  for (const Manifest::Input& each : this->inputs()) { known.emplace(each.path, each.hash); }
+  std::map<std::string, std::string> known;  // by path and by what a file is to the sweep
+  const auto know = [&](const Manifest::Input& input) {
+    known.emplace(input.path, input.hash);
+    known.emplace(part_of_sweep(input.path), input.hash);
+  };
+  for (const Manifest::Input& each : this->inputs()) { know(each); }
   SqliteStatement add(*file_, "INSERT INTO inputs VALUES (?, ?)");
-  for (const Manifest::Input& input : inputs) {
-    const auto [place, added] = known.emplace(input.path, input.hash);
-    if (added) {
-      add.bind(0, input.path).bind(1, input.hash).step();
-    } else if (place->second != input.hash) {
+  for (const Manifest::Input& each : inputs) {
+    const Manifest::Input input{canonical_path(each.path), each.hash};
+    for (const std::string& name : {input.path, part_of_sweep(input.path)}) {
+      const auto found = known.find(name);
+      if (found == known.end() || found->second == input.hash) { continue; }
       throw FileError(fmt::format("{} was another file when points of {} were simulated; sweep into another file",
-                                  input.path, file_->path()));
+                                  each.path, file_->path()));
     }
+    if (!known.contains(input.path)) { add.bind(0, input.path).bind(1, input.hash).step(); }
+    know(input);
   }
 }
 
@@ -258,21 +231,40 @@ void SweepDatabase::forget_failed() {
   transaction.commit();
 }
 
+SweepOutcome SweepDatabase::outcome_of(const SqliteStatement& row) const {
+  SweepOutcome outcome;
+  outcome.point = point_of(row, plan_);
+  outcome.error = row.text_or_null(1);
+  outcome.host = row.text(3);
+  outcome.seconds = row.real(4);
+  if (row.text(5) != plan_.cases[plan_.point(outcome.point).scenario_case]) {
+    row.refuse("'scenario_case' is not that of this point");
+  }
+  if (row.text(6) != parameters_text(plan_, outcome.point)) { row.refuse("'parameters' are not those of this point"); }
+  outcome.warnings = words_from_text(row.text(2), row.place() + ", 'warnings'");
+  if (!outcome.error.empty()) { error_from_text(outcome.error, row.place() + ", 'error'"); }
+  return outcome;
+}
+
 void SweepDatabase::each(const std::function<void(const SweepOutcome&)>& see) {
   SqliteStatement points(*file_,
-                         "SELECT p.point, p.error, p.warnings, e.host, e.seconds FROM points p LEFT JOIN executions e "
-                         "ON e.point = p.point ORDER BY p.point");
-  SqliteStatement results(*file_, "SELECT result FROM results WHERE point = ? ORDER BY line");
+                         "SELECT p.point, p.error, p.warnings, e.host, e.seconds, p.scenario_case, p.parameters "
+                         "FROM points p LEFT JOIN executions e ON e.point = p.point ORDER BY p.point",
+                         "points");
+  SqliteStatement results(*file_, "SELECT point, line, result FROM results WHERE point = ? ORDER BY line", "results");
   while (points.step()) {
-    SweepOutcome outcome{.point = static_cast<std::uint64_t>(points.number(0)),
-                         .results = {},
-                         .warnings = {},
-                         .error = points.text(1),
-                         .host = points.text(3),
-                         .seconds = points.real(4)};
-    outcome.warnings = json_or_discarded(points.text(2)).get<std::vector<std::string>>();
+    SweepOutcome outcome = outcome_of(points);
     results.bind(0, points.number(0));
-    while (results.step()) { outcome.results.push_back(results.text(0)); }
+    while (results.step()) {
+      if (results.number(1) != static_cast<std::int64_t>(outcome.results.size())) {
+        results.refuse(fmt::format("'line' is {} after {} lines", results.number(1), outcome.results.size()));
+      }
+      outcome.results.push_back(results.text(2));
+      result_from_text(outcome.results.back(), fmt::format("{}, line {}", results.place(), results.number(1)));
+    }
+    if (outcome.results.empty() == outcome.error.empty()) {
+      points.refuse("there are results or an error of each point, and not both");
+    }
     see(outcome);
   }
 }

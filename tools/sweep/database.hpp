@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,14 +32,17 @@ struct SweepIdentity {
   std::string version;  ///< of athanor, with the commit
   std::string changes;  ///< JSON of what the command line changed beside the axes
   SweepPlan plan;
+  std::string folder;  ///< of the scenario, and of presets and profiles, as canonical paths: what a file in them is
+  std::string data;    ///< to the sweep is told by its way from there
 };
 
 /// The file of a sweep, in SQLite. Whatever write() has returned for survives the end of the process and of the
 /// machine. Nothing in `points` and `results` depends on when, where and in which order points were simulated; that is
-/// kept apart, in `executions`. All throw FileError.
+/// kept apart, in `executions`. All throw FileError, which names table and row, for what no sweep writes: the file may
+/// have been anywhere.
 class SweepDatabase {
  public:
-  /// Makes the file, without a point. Throws FileError where there is one already.
+  /// Makes the file, without a point, in place of any that is there: that stays until the new one is whole.
   static void create(const std::string& path, const SweepIdentity& identity);
   /// An existing one; `access`: write or read. FileError, too, for what is no sweep, and for one of another format.
   SweepDatabase(const std::string& path, SqliteFile::Access access);
@@ -45,7 +50,7 @@ class SweepDatabase {
   /// Throws FileError where the file is of another sweep; it names what differs.
   void require_same(const SweepIdentity& identity);
   const SweepPlan& plan() const { return plan_; }
-  std::string about(std::string_view key);  ///< a value of `sweep`: "scenario", "version", ...; "": there is none
+  std::string about(std::string_view key) const;  ///< a value of `sweep`: "scenario", "version", ...; "": there is none
 
   /// By point: 0 not simulated, 1 simulated, 2 failed.
   enum class State : std::uint8_t { missing, done, failed };
@@ -53,7 +58,8 @@ class SweepDatabase {
 
   /// The files that points rest on (the scenario, presets, profiles, traces), by path.
   std::vector<Manifest::Input> inputs();
-  /// Throws FileError where a file of the same path held something else when other points were simulated.
+  /// Throws FileError where a file held something else when other points were simulated: one of the same path, or one
+  /// that lies where the other lay in the folder of the scenario or of presets and profiles.
   void add_inputs(const std::vector<Manifest::Input>& inputs);
 
   /// All in one transaction, durably, with their inputs. FileError where a point stands there already.
@@ -65,13 +71,18 @@ class SweepDatabase {
   void each(const std::function<void(const SweepOutcome&)>& see);
 
  private:
+  void read_facts();
+  std::string part_of_sweep(const std::string& path) const;
+  SweepOutcome outcome_of(const SqliteStatement& row) const;
+
   std::unique_ptr<SqliteFile> file_;
   SweepPlan plan_;
+  std::map<std::string, std::string, std::less<>> facts_;  ///< of `sweep`
+  std::string folder_;                                     ///< of this process, as in SweepIdentity
+  std::string data_;
 };
 
-/// {"cases": [...], "axes": [{"name", "pointers", "values", "labels"}]}: one line.
-std::string to_json_text(const SweepPlan& plan);
-/// Requires what to_json_text returned.
-SweepPlan plan_from_json(const std::string& text);
+/// Absolute, without links and dots, wherever the file exists.
+std::string canonical_path(const std::string& path);
 
 }  // namespace athanor

@@ -1,14 +1,9 @@
 #include "tools/sweep/export.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/error.hpp"
 #include "sim/json/text.hpp"
+#include "sim/output_file.hpp"
 #include "tools/report/machine_readable.hpp"
 #include "tools/sweep/table.hpp"
 
@@ -21,7 +16,9 @@ using Json = nlohmann::ordered_json;
 /// Parameters as columns of their own, behind the point; an error as its message.
 Json flat(const Json& record) {
   Json line = {{"point", record.at("point")}};
-  line.update(record.at("parameters"));
+  for (const auto& [name, label] : record.at("parameters").items()) {
+    line[line.contains(name) ? "parameter_" + name : name] = label;
+  }
   for (const auto& [key, value] : record.items()) {
     if (key == "parameters" || key == "point") { continue; }
     line[line.contains(key) ? "result_" + key : key] =
@@ -59,10 +56,9 @@ void sweep_lines(SweepDatabase& database, const std::function<void(std::string_v
 }
 
 void write_sweep_lines(SweepDatabase& database, const std::string& path) {
-  std::ofstream file(path, std::ios::binary);
-  sweep_lines(database, [&](std::string_view line) { file << line; });
-  file.flush();
-  if (!file) { throw FileError(fmt::format("cannot write {}: {}", path, std::strerror(errno))); }
+  OutputFile file(path);
+  sweep_lines(database, [&](std::string_view line) { file.write(line); });
+  file.finish();
 }
 
 }  // namespace athanor

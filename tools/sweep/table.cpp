@@ -49,7 +49,7 @@ std::vector<std::string> heads_of(const SweepPlan& plan) {
 }
 
 void add_result(Columns& columns, std::vector<std::string> line, const std::string& result) {
-  const nlohmann::json json = json_or_discarded(result);
+  const Json json = ordered_json_or_discarded(result);
   if (json.contains("algorithm")) { columns.put(line, "algorithm", json["algorithm"].get<std::string>()); }
   for (const Figure& figure : kFigures) {
     const auto found = json.find(figure.key);
@@ -75,8 +75,8 @@ std::string sweep_table(SweepDatabase& database, std::size_t most) {
     }
     if (outcome.error.empty() || lines++ >= most) { return; }
     std::vector<std::string> line = labels_of(plan, outcome.point);
-    const nlohmann::json error = json_or_discarded(outcome.error);
-    const std::string pointer = error.value("pointer", nlohmann::json()).is_string() ? error.value("pointer", "") : "";
+    const Json error = ordered_json_or_discarded(outcome.error);
+    const std::string pointer = error.value("pointer", "");
     line.push_back(fmt::format("failed: {}{}{}", pointer, pointer.empty() ? "" : ": ", error.value("message", "")));
     columns.add(std::move(line));
   });
@@ -101,15 +101,22 @@ void sweep_records(SweepDatabase& database, const std::function<void(const Json&
     if (!outcome.error.empty()) {
       Json record = head;
       record["case"] = plan.cases[point.scenario_case];
-      record["error"] = Json::parse(outcome.error);
+      record["error"] = ordered_json_or_discarded(outcome.error);
       see(record);
     }
     for (const std::string& result : outcome.results) {
       Json record = head;
-      record.update(Json::parse(result));
+      record.update(ordered_json_or_discarded(result));
       see(record);
     }
   });
+}
+
+std::vector<Json> sweep_records(const std::string& path) {
+  SweepDatabase database(path, SqliteFile::Access::read);
+  std::vector<Json> records;
+  sweep_records(database, [&](const Json& record) { records.push_back(record); });
+  return records;
 }
 
 }  // namespace athanor

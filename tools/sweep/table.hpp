@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -17,5 +18,7 @@ std::string sweep_table(SweepDatabase& database, std::size_t most);
 /// One JSON object a line: {"point", "parameters": {title: label}, "error"} for points that failed, else the same with
 /// all keys of the result. In the order of the points.
 void sweep_records(SweepDatabase& database, const std::function<void(const nlohmann::ordered_json&)>& see);
+/// All of the sweep in a file.
+std::vector<nlohmann::ordered_json> sweep_records(const std::string& path);
 
 }  // namespace athanor

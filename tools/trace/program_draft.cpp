@@ -6,14 +6,16 @@
 
 #include <fmt/format.h>
 
+#include "tools/trace/trace_limits.hpp"
+
 namespace athanor {
 
 std::uint16_t ProgramDraft::stream(std::string_view name, bool ordered, bool host) {
   const auto found = streams_.find(name);
   if (found != streams_.end()) { return found->second; }
-  if (worker_.streams.size() > UINT16_MAX) {
+  if (worker_.streams.size() >= kMostStreams) {
     throw ScenarioError(Problem{"too-many-streams",
-                                fmt::format("{} needs more than 65536 streams", worker_.name),
+                                fmt::format("{} needs more than {} streams", worker_.name, kMostStreams),
                                 {file_, 0, 0, ""},
                                 "so many messages or communicators at once are beyond what is simulated"});
   }
@@ -24,6 +26,12 @@ std::uint16_t ProgramDraft::stream(std::string_view name, bool ordered, bool hos
 }
 
 void ProgramDraft::add(std::uint64_t node, const Workload::Operation& operation) {
+  if (nodes_.size() == UINT32_MAX || wanted_.size() > UINT32_MAX) {  // operations and dependencies are numbered in 32 bits
+    throw ScenarioError(Problem{"too-many-operations",
+                                fmt::format("{} has more than {} operations or dependencies", worker_.name, UINT32_MAX),
+                                {file_, 0, 0, ""},
+                                "cut the trace to fewer steps"});
+  }
   worker_.operations.push_back(operation);
   worker_.operations.back().first_dependency = static_cast<std::uint32_t>(wanted_.size());
   nodes_.push_back(node);

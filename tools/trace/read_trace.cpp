@@ -10,6 +10,7 @@
 #include "tools/trace/layers/read_layers.hpp"
 #include "tools/trace/own/trace_json.hpp"
 #include "tools/trace/trace_files.hpp"
+#include "tools/trace/trace_limits.hpp"
 #include "tools/trace/workload_draft.hpp"
 
 namespace athanor {
@@ -24,8 +25,8 @@ void read_format(TraceFormat format, const std::vector<std::string>& files, cons
     case TraceFormat::kineto: return read_kineto(files, options, draft);
     case TraceFormat::astra: return read_astra(files.front(), options, draft);
     case TraceFormat::simai: return read_simai(files.front(), options, draft);
-    case TraceFormat::goal: return add_goal(read_goal_text(files.front()), options, draft);
-    case TraceFormat::goal_binary: return add_goal(read_goal_binary(files.front()), options, draft);
+    case TraceFormat::goal: return add_goal(read_goal_text(files.front(), options.limit.value_or(kMostHeld)), options, draft);
+    case TraceFormat::goal_binary: return add_goal(read_goal_binary(files.front(), options.limit.value_or(kMostHeld)), options, draft);
     case TraceFormat::athanor: return read_trace_json(files.front(), options, draft);
   }
 }
@@ -100,15 +101,18 @@ ImportedTrace read_trace(const std::vector<std::string>& patterns, const TraceOp
     trace.format = options.format ? *options.format : format_of_file(files.front());
     check_options(trace.format, files, options);
     draft.label("");
+    draft.file = files.front();
     read_format(trace.format, files, options, draft);
     if (draft.complaints.empty()) { check_not_empty(files.front(), draft); }
     if (draft.complaints.empty()) { check_matching(draft); }
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) { problems.add(problem); }
+  } catch (const SimulationError& error) {  // times and sizes that add up to more than can be held
+    problems.add({error.code(), error.what(), {files.front(), 0, 0, ""}, "are the numbers in this file right?"});
   }
+  if (before == problems.size()) { trace.ranks = endpoints_of(draft.workload); }
   draft.complaints.report(problems);
   trace.workload = std::move(draft.workload);
-  trace.ranks = endpoints_of(trace.workload);
   trace.notes = draft.notes.texts();
   return trace;
 }

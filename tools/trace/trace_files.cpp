@@ -9,6 +9,7 @@
 
 #include "sim/words.hpp"
 #include "tools/trace/byte_source.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
@@ -139,7 +140,7 @@ std::vector<std::string> trace_files(const std::vector<std::string>& patterns, P
 TraceFormat format_of_file(const std::string& path) {
   constexpr std::size_t kBeginning = 1U << 16U;
   if (path.ends_with(".et") || path.ends_with(".et.gz")) { return TraceFormat::chakra; }
-  ByteSource source(path);
+  ByteSource source(path, kMostStreamed);
   std::string text(kBeginning, '\0');
   text.resize(source.read(text.data(), text.size()));
   if (const auto format = format_of_text(text)) { return *format; }

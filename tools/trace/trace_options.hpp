@@ -50,6 +50,7 @@ struct TraceOptions {
   std::optional<Roofline> roofline;
   std::string step;            ///< of profiles: the ProfilerStep to be taken; "": all that was recorded
   std::optional<Bytes> eager;  ///< of GOAL: messages up to this size leave before their receiver is there
+  std::optional<Bytes> limit;  ///< of what comes out of one file; absent: kMostHeld or kMostStreamed
   bool drop_absent = false;    ///< dependencies on operations that are not in the file are left out
 };
 

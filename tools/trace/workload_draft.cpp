@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/trace/trace_limits.hpp"
+
 namespace athanor {
 
 std::uint32_t WorkloadDraft::label(std::string_view text) {
@@ -19,11 +21,25 @@ std::uint32_t WorkloadDraft::communicator(const std::string& name, const std::ve
 }
 
 std::uint32_t WorkloadDraft::communicator(Workload::Communicator communicator) {
+  std::uint64_t members = communicator.workers.size();
+  if (communicator.groups) {
+    for (const auto& group : *communicator.groups) { members += group.size(); }
+  }
+  if (members + members_ > kMostGroupMembers) {
+    throw ScenarioError(Problem{"too-many-members",
+                                fmt::format("with '{}' the groups of this trace have more than {} members together",
+                                            communicator.name, kMostGroupMembers),
+                                {file, 0, 0, ""},
+                                "does every operation name a group of its own?"});
+  }
   const std::string key = fmt::format("{}:{}:{}", communicator.name, fmt::join(communicator.workers, ","),
                                       communicator.groups ? fmt::format("{}", *communicator.groups) : "");
   const auto [found, is_new] =
       communicators_.try_emplace(key, static_cast<std::uint32_t>(workload.communicators.size()));
-  if (is_new) { workload.communicators.push_back(std::move(communicator)); }
+  if (is_new) {
+    members_ += members;
+    workload.communicators.push_back(std::move(communicator));
+  }
   return found->second;
 }
 

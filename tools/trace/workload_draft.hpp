@@ -23,6 +23,7 @@ class WorkloadDraft {
     std::vector<std::uint64_t> nodes;
   };
 
+  std::string file;  ///< the first of the trace's: where complaints are placed that are of no other
   Workload workload;
   std::vector<Origin> origins;  ///< by worker
   TraceNotes notes;
@@ -31,7 +32,8 @@ class WorkloadDraft {
   std::uint32_t label(std::string_view text);
   /// One of workers that are ranks: worker r is rank r, for all `ranks`, which call together in this order.
   std::uint32_t communicator(const std::string& name, const std::vector<std::uint32_t>& ranks);
-  /// One of a worker that stands for others, too.
+  /// One of a worker that stands for others, too. Throws ScenarioError where the groups of all communicators together
+  /// have more than kMostGroupMembers ranks.
   std::uint32_t communicator(Workload::Communicator communicator);
   std::uint32_t call(const Workload::Call& call);
   std::uint32_t channel(std::uint32_t from, std::uint32_t to, std::uint64_t tag, bool eager = false);
@@ -43,6 +45,7 @@ class WorkloadDraft {
   static DataType type_for(Bytes size);
 
  private:
+  std::uint64_t members_ = 0;  ///< ranks in all groups of all communicators
   std::unordered_map<std::string, std::uint32_t> labels_;
   std::map<std::string, std::uint32_t, std::less<>> communicators_;
   std::map<std::tuple<std::uint32_t, CollectiveKind, Bytes, DataType, std::uint32_t, double>, std::uint32_t> calls_;

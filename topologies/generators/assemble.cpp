@@ -47,25 +47,41 @@ bool can_relay(const Population& population) {
   });
 }
 
-RoutingChoice choose(const RoutingRequest& request, const Population& population, const NetworkStructure& network) {
-  if (request.pxn.value_or(false) && !can_relay(population)) {
+/// What is asked for; else hashing where the switches do it by themselves, or what the structure does best.
+Routing choose_routing(const std::optional<Routing>& asked, bool hashes, const std::vector<Routing>& possible) {
+  const auto can = [&](Routing routing) {
+    return std::find(possible.begin(), possible.end(), routing) != possible.end();
+  };
+  if (!asked) { return hashes && can(Routing::ecmp) ? Routing::ecmp : possible.front(); }
+  if (can(*asked)) { return *asked; }
+  std::vector<std::string_view> names;
+  for (const Routing routing : possible) { names.push_back(name(routing)); }
+  throw ScenarioError(Problem{"routing",
+                              fmt::format("this fabric cannot be routed by {}", name(*asked)),
+                              {},
+                              fmt::format("use {}", fmt::join(names, " or "))});
+}
+
+RoutingChoice choose(const RoutingRequest& request, const NetworkPart& part) {
+  const NetworkStructure& network = *part.network.structure;
+  const bool able = can_relay(part.population);
+  if (request.pxn.value_or(false) && !able) {
     throw ScenarioError(Problem{"routing",
                                 "pxn sends data over NVLink to the GPU beside the right NIC, and here is no NVLink",
                                 {},
                                 "leave out \"pxn\", or use nodes with NVLink and NICs"});
   }
-  const bool pxn = request.pxn.value_or(network.rails_apart() && can_relay(population));
-  const std::vector<Routing> possible = network.routings();
-  if (!request.routing) { return {possible.front(), request.seed, pxn}; }
-  std::vector<std::string_view> names;
-  for (const Routing routing : possible) {
-    if (routing == *request.routing) { return {routing, request.seed, pxn}; }
-    names.push_back(name(routing));
-  }
-  throw ScenarioError(Problem{"routing",
-                              fmt::format("this fabric cannot be routed by {}", name(*request.routing)),
-                              {},
-                              fmt::format("use {}", fmt::join(names, " or "))});
+  RoutingChoice choice{choose_routing(request.routing, part.hashes, network.routings()), request.seed};
+  choice.relay = able && request.pxn.value_or(true);
+  choice.pxn = choice.relay && request.pxn.value_or(network.by_rails());
+  return choice;
+}
+
+/// What is taken for granted of switches, where it decides something.
+std::vector<std::string> assumptions(const RoutingRequest& request, const NetworkPart& part) {
+  const NetworkStructure& network = *part.network.structure;
+  if (request.routing || !part.hashes || network.tiers().size() < 2) { return {}; }
+  return {R"(these switches hash flows over equal paths: taken to be routed by "ecmp"; "d_mod_k" would be tables)"};
 }
 
 /// The first node of every kind.
@@ -100,6 +116,17 @@ std::uint32_t in_each(const Population& population, std::uint32_t (NodeTemplate:
   const bool equal = std::all_of(population.kinds.begin(), population.kinds.end(),
                                  [&](const NodeKind& kind) { return (*kind.node.*count)() == first; });
   return equal ? first : 0;
+}
+
+/// That one GPU has to itself, of the GPU that has most.
+std::uint32_t nics_per_endpoint(const Population& population) {
+  std::size_t most = 1;
+  for (const NodeKind& kind : kinds_of(population)) {
+    for (std::uint32_t gpu = 0; kind.node && kind.node->nics() > 0 && gpu < kind.node->gpus(); ++gpu) {
+      most = std::max(most, kind.node->own_nics(gpu).size());
+    }
+  }
+  return static_cast<std::uint32_t>(most);
 }
 
 /// The one that nodes are described by: with all their NICs, or with those of their network.
@@ -200,7 +227,7 @@ Cluster assemble(const std::vector<NetworkPart>& parts, std::size_t used, const 
   const NetworkPart& part = parts.at(used);
   const Population& population = part.population;
   NetworkStructure& network = *part.network.structure;
-  RoutingChoice choice = choose(request, population, network);
+  RoutingChoice choice = choose(request, part);
   if (parts.size() > 1) { choice.network = static_cast<std::uint8_t>(used + 1); }
   check_size(parts);
   Cluster cluster;
@@ -210,10 +237,12 @@ Cluster assemble(const std::vector<NetworkPart>& parts, std::size_t used, const 
   cluster.torus = part.network.torus;
   cluster.alike_from_every_node = network.alike_from_every_node() && !population.mixed();
   add_structure(parts, part, cluster);
+  for (std::string& assumed : assumptions(request, part)) { cluster.warnings.push_back(std::move(assumed)); }
   cluster.endpoints.reserve(population.endpoints());
   for (std::uint32_t e = 0; e < population.endpoints(); ++e) { cluster.endpoints.push_back(population.endpoint(e)); }
   cluster.endpoints_per_node = population.node ? in_each(population, &NodeTemplate::gpus) : 1;
   cluster.nics_per_node = population.node ? in_each(population, &NodeTemplate::nics) : 0;
+  cluster.nics_per_endpoint = nics_per_endpoint(population);
   cluster.nvswitches_reduce = nvswitches_reduce(population);
   if (population.node) { cluster.identity = population.node->spec().identity; }
   cluster.description = described(parts, part);
@@ -222,7 +251,7 @@ Cluster assemble(const std::vector<NetworkPart>& parts, std::size_t used, const 
 }
 
 Cluster assemble(const Population& population, GeneratedNetwork network, const RoutingRequest& request) {
-  return assemble({{"", population, std::move(network), {}}}, 0, request);
+  return assemble({{"", population, std::move(network), {}, false}}, 0, request);
 }
 
 Wide bytes_needed(Wide vertices, Wide links) {

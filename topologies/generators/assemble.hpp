@@ -28,6 +28,7 @@ struct NetworkPart {
   Population population;
   GeneratedNetwork network;
   std::vector<std::uint32_t> nics;  ///< of every node, those that are on it
+  bool hashes = false;              ///< its switches choose among equal paths by hash unless told otherwise
 };
 
 /// The cluster of a population on networks, of which ranks use one; the populations differ in their NICs only, and no

@@ -66,16 +66,25 @@ void Clos::add_links(FabricBuilder& builder) const {
   }
 }
 
+Clos::Ways Clos::table_ways(std::uint32_t number, std::uint32_t detour) const {
+  const std::uint32_t leaf_way = detour % shape_.leaf_uplinks;
+  const std::uint32_t spine_way = detour / shape_.leaf_uplinks;
+  // The destinations of a port that is lost are dealt out to all others.
+  const auto up = [](std::uint32_t destination, std::uint32_t ports, std::uint32_t way) {
+    const std::uint32_t usual = destination % ports;
+    return way == 0 ? usual : (usual + 1 + (destination / ports + way - 1) % (ports - 1)) % ports;
+  };
+  const std::uint32_t leaf_up = up(number, shape_.leaf_uplinks, leaf_way);
+  const std::uint32_t spine_up =
+      shape_.spine_uplinks == 0 ? 0 : up(number / shape_.leaf_uplinks, shape_.spine_uplinks, spine_way);
+  return {leaf_up, spine_up, shape_.cores_per_group == 0 ? 0 : spine_up / shape_.cores_per_group,
+          leaf_up / shape_.spines};
+}
+
 Clos::Ways Clos::ways(const RoutingChoice& choice, std::uint32_t from, std::uint32_t to, std::uint64_t flow) const {
   require(choice.routing == Routing::d_mod_k || choice.routing == Routing::ecmp, "a fat tree routed by {}",
           name(choice.routing));
-  if (choice.routing == Routing::d_mod_k) {
-    const std::uint32_t number = shape_.slot(to);
-    const std::uint32_t leaf_up = number % shape_.leaf_uplinks;
-    const std::uint32_t spine_up = shape_.spine_uplinks == 0 ? 0 : number / shape_.leaf_uplinks % shape_.spine_uplinks;
-    return {leaf_up, spine_up, shape_.cores_per_group == 0 ? 0 : spine_up / shape_.cores_per_group,
-            leaf_up / shape_.spines};
-  }
+  if (choice.routing == Routing::d_mod_k) { return table_ways(shape_.slot(to), choice.way); }
   std::uint64_t hash = join_hash(join_hash(join_hash(choice.seed, from), to), flow);
   const auto next = [&hash](std::uint32_t count) {
     hash = join_hash(hash, 1);

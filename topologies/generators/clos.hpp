@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "topologies/generators/clos_shape.hpp"
 #include "topologies/network_structure.hpp"
 
@@ -28,6 +30,10 @@ class Clos : public NetworkStructure {
   void add_vertices(FabricBuilder& builder) override;
   void add_links(FabricBuilder& builder) const override;
   std::vector<Routing> routings() const override { return {Routing::d_mod_k, Routing::ecmp}; }
+  bool by_rails() const override { return shape_.rails > 0; }
+  std::uint32_t detours() const override {
+    return shape_.leaf_uplinks == 0 ? 0 : shape_.leaf_uplinks * std::max(shape_.spine_uplinks, 1U) - 1;
+  }
   void route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_t from, std::uint32_t to,
              std::uint64_t flow, std::vector<LinkId>& path) const override;
   std::vector<Division> divisions() const override;
@@ -57,6 +63,8 @@ class Clos : public NetworkStructure {
     std::uint32_t core_down = 0;
     std::uint32_t spine_down = 0;
   };
+  /// By the destination's number modulo the up-links, as Zahavi's D-Mod-K; or another of all ways.
+  Ways table_ways(std::uint32_t number, std::uint32_t detour) const;
   Ways ways(const RoutingChoice& choice, std::uint32_t from, std::uint32_t to, std::uint64_t flow) const;
   /// Members that have all their attachments below the leaves [first, first + count).
   VertexRange members_below(std::uint32_t first, std::uint32_t count) const;

@@ -26,6 +26,7 @@ class Planes : public NetworkStructure {
   std::vector<Routing> routings() const override { return planes_.front().routings(); }
   void route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_t from, std::uint32_t to,
              std::uint64_t flow, std::vector<LinkId>& path) const override;
+  std::uint32_t detours() const override { return planes_.front().detours(); }
   bool rails_apart() const override { return rails_; }
   std::vector<Division> divisions() const override;
   std::vector<TierSummary> tiers() const override;

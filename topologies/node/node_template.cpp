@@ -238,21 +238,48 @@ std::uint32_t NodeTemplate::distance(std::uint32_t from, std::uint32_t to) const
   return hops;
 }
 
+std::uint32_t NodeTemplate::sockets_between(std::uint32_t from, std::uint32_t to) const {
+  std::uint32_t sockets = 0;
+  for (std::uint32_t at = from; at != to;) {
+    const std::uint16_t port = next_port(at, to);
+    if (port == kNoPort) { return kFar; }
+    at = neighbour(at, port);
+    sockets += at != to && vertices_[at].kind == VertexKind::cpu ? 1 : 0;
+  }
+  return sockets;
+}
+
+std::vector<std::uint32_t> NodeTemplate::nearest_nics(std::uint32_t local) const {
+  std::uint32_t least = kFar;
+  std::vector<std::uint32_t> nearest;
+  for (std::uint32_t nic = 0; nic < nics(); ++nic) {
+    const std::uint32_t hops = distance(local, nic_vertex(nic));
+    if (hops < least) { nearest.clear(); }
+    if (hops <= least) { nearest.push_back(nic); }
+    least = std::min(least, hops);
+  }
+  return nearest;
+}
+
 void NodeTemplate::choose_nics() {
   if (nics_.empty()) { return; }
-  std::map<std::vector<std::uint32_t>, std::size_t> gpus_before;
-  nearest_nic_.assign(vertices(), 0);
+  own_nics_.assign(vertices(), {});
+  std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> sharers;
   for (std::uint32_t local = 0; local < vertices(); ++local) {
-    std::uint32_t least = kFar;
-    std::vector<std::uint32_t> nearest;
-    for (std::uint32_t nic = 0; nic < nics(); ++nic) {
-      const std::uint32_t hops = distance(local, nic_vertex(nic));
-      if (hops < least) { nearest.clear(); }
-      if (hops <= least) { nearest.push_back(nic); }
-      least = std::min(least, hops);
+    std::vector<std::uint32_t> nearest = nearest_nics(local);
+    if (local < spec_.gpus) {
+      sharers[std::move(nearest)].push_back(local);
+    } else {
+      own_nics_[local] = std::move(nearest);
     }
-    const std::size_t turn = local < spec_.gpus ? gpus_before[nearest]++ : 0;
-    nearest_nic_[local] = nearest[turn % nearest.size()];
+  }
+  for (const auto& [nearest, gpus] : sharers) {
+    const std::size_t share = (nearest.size() + gpus.size() - 1) / gpus.size();
+    for (std::size_t turn = 0; turn < gpus.size(); ++turn) {
+      for (std::size_t i = 0; i < share; ++i) {
+        own_nics_[gpus[turn]].push_back(nearest[(turn * share + i) % nearest.size()]);
+      }
+    }
   }
 }
 

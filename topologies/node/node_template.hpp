@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "topologies/fabric.hpp"
@@ -43,6 +44,9 @@ class NodeTemplate {
   std::optional<std::uint32_t> nic_number(std::uint32_t local) const {
     return local < first_nic_ ? std::nullopt : numbers_[local - first_nic_];
   }
+  /// The number of NIC `nic` of the node, as Vertex::index counts; nothing where it is none of these. Requires that the
+  /// node has it.
+  std::optional<std::uint32_t> number_of_nic(std::uint32_t nic) const { return numbers_[nic]; }
   /// What a NIC is to its network. Requires nics() > 0.
   const NicSpec& nic(std::uint32_t number = 0) const { return spec_.nic_spec(nics_[number]); }
   /// Ports that a vertex has inside the node; a NIC's network port is the one after them.
@@ -55,9 +59,16 @@ class NodeTemplate {
   /// access joins, and between a GPU and a NIC without GPUDirect: that of the GPU which receives, or which sends to a
   /// NIC. Nothing where next_port leads the whole way.
   std::optional<std::uint32_t> staging(std::uint32_t from, std::uint32_t to) const;
-  /// The NIC that `local` uses unless told otherwise: fewest links away, and among those the one that GPUs before it
-  /// on the same PCIe group have not taken, so that on a DGX GPU i takes NIC i. Requires nics() > 0.
-  std::uint32_t nearest_nic(std::uint32_t local) const { return nearest_nic_[local]; }
+  /// The NICs that `local` uses unless told otherwise, at least one: of those that are fewest links away its share, when
+  /// the GPUs that have the same ones nearest divide them, in order. On a DGX GPU i has NIC i; where a GPU has several
+  /// to itself, all of them; where several GPUs have one, each that. Requires nics() > 0.
+  std::span<const std::uint32_t> own_nics(std::uint32_t local) const { return own_nics_[local]; }
+  /// Of these the one that a channel takes: channels take them in turn.
+  std::uint32_t nearest_nic(std::uint32_t local, std::uint32_t channel = 0) const {
+    return own_nics_[local][channel % own_nics_[local].size()];
+  }
+  /// Sockets on the way from one vertex to another, which is what tells a neighbour beside a NIC from one that is not.
+  std::uint32_t sockets_between(std::uint32_t from, std::uint32_t to) const;
 
   /// Adds the vertices of node number `node`, numbered on from the builder's last. Returns the first.
   VertexId add_vertices(FabricBuilder& builder, std::uint32_t node) const;
@@ -84,6 +95,7 @@ class NodeTemplate {
   Bandwidth nvlink_rate(std::uint32_t from, std::uint32_t to) const;
   bool begins_with_nvlink(std::uint32_t from, std::uint32_t to) const;
   void take_nics(std::vector<std::uint32_t> nics);
+  std::vector<std::uint32_t> nearest_nics(std::uint32_t local) const;
   void choose_nics();
   void choose_memories();
   std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
@@ -100,7 +112,7 @@ class NodeTemplate {
   std::vector<std::uint16_t> next_;                    // [from][to]
   std::vector<std::uint32_t> nics_;                    // by number, which of the node's
   std::vector<std::optional<std::uint32_t>> numbers_;  // the inverse
-  std::vector<std::uint32_t> nearest_nic_;
+  std::vector<std::vector<std::uint32_t>> own_nics_;   // by vertex
   std::vector<std::uint32_t> nearest_memory_;  // of each GPU; empty: all access each other
 };
 

@@ -1,6 +1,8 @@
 #include "topologies/routing/regular_router.hpp"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,24 +17,19 @@ namespace {
 /// (1 - s)^64 flows comes to that.
 constexpr std::uint64_t kTries = 64;
 
-/// Whether there is nothing to choose by hash, so that a way that is lost is lost for good.
-bool fixed(Routing routing) {
-  switch (routing) {
-    case Routing::d_mod_k:
-    case Routing::dimension_order: return true;
-    case Routing::ecmp:
-    case Routing::minimal:
-    case Routing::valiant:
-    case Routing::ugal: return false;
-  }
-  return true;
-}
-
-/// Those whose nearest a NIC is, by NIC.
+/// The GPUs beside a NIC, by NIC: with the fewest sockets between, and of those the ones whose own it is, if any.
 std::vector<std::vector<std::uint32_t>> gpus_of_nics(const NodeTemplate& node) {
   std::vector<std::vector<std::uint32_t>> gpus(node.nics());
-  for (std::uint32_t gpu = 0; gpu < node.gpus() && node.nics() > 0; ++gpu) {
-    gpus[node.nearest_nic(gpu)].push_back(gpu);
+  for (std::uint32_t nic = 0; nic < node.nics(); ++nic) {
+    const auto distance = [&](std::uint32_t gpu) {
+      const std::span<const std::uint32_t> own = node.own_nics(gpu);
+      const bool others = std::find(own.begin(), own.end(), nic) == own.end();
+      return std::pair(node.sockets_between(gpu, node.nic_vertex(nic)), others);
+    };
+    for (std::uint32_t gpu = 0; gpu < node.gpus(); ++gpu) {
+      if (!gpus[nic].empty() && distance(gpu) < distance(gpus[nic].front())) { gpus[nic].clear(); }
+      if (gpus[nic].empty() || distance(gpu) == distance(gpus[nic].front())) { gpus[nic].push_back(gpu); }
+    }
   }
   return gpus;
 }
@@ -107,16 +104,26 @@ VertexId RegularRouter::nic_beside(VertexId end, std::uint32_t rail) const {
   return VertexId{home.first_vertex + home.node->nic_vertex(rail)};
 }
 
-std::uint32_t RegularRouter::wanted_rail(VertexId end) const {
+std::uint32_t RegularRouter::wanted_rail(VertexId end, std::uint32_t channel) const {
   const Population::Home home = population_.home(end);
   const NodeTemplate& node = *home.node;
   const std::uint32_t local = end.value - home.first_vertex;
-  return node.nic_number(local).value_or(node.nearest_nic(local));
+  return node.nic_number(local).value_or(node.nearest_nic(local, channel));
+}
+
+/// What a request names, where its network has it.
+std::optional<std::uint32_t> RegularRouter::named_rail(VertexId end, std::uint32_t nic) const {
+  const NodeTemplate& node = *population_.home(end).node;
+  if (nic >= node.spec().nics || is_nic(end)) { return {}; }
+  return node.number_of_nic(nic);
 }
 
 RegularRouter::Rails RegularRouter::rails(const RouteRequest& request) const {
-  Rails found{wanted_rail(request.from), wanted_rail(request.to)};
-  if (choice_.pxn || network_->rails_apart()) {
+  const std::optional<std::uint32_t> out = named_rail(request.from, request.nics.out);
+  const std::optional<std::uint32_t> in = named_rail(request.to, request.nics.in);
+  Rails found{out.value_or(wanted_rail(request.from, request.channel)),
+              in.value_or(wanted_rail(request.to, request.channel))};
+  if ((choice_.pxn && !out) || network_->rails_apart()) {
     if (!is_nic(request.from)) {
       found.source = found.target % population_.home(request.from).node->nics();
     } else if (network_->rails_apart() && !is_nic(request.to)) {
@@ -155,7 +162,7 @@ RegularRouter::Rails RegularRouter::working_rails(const RouteRequest& request, R
   };
   if (!network_->rails_apart()) {
     const std::uint32_t target = next_working(request.to, wanted.target);
-    const bool coupled = choice_.pxn && !is_nic(request.from);
+    const bool coupled = choice_.pxn && request.nics.out == NicChoice::kAny && !is_nic(request.from);
     return {next_working(request.from, coupled ? target % nics(request.from) : wanted.source), target};
   }
   if (is_nic(request.from) || is_nic(request.to)) { return wanted; }
@@ -166,28 +173,35 @@ RegularRouter::Rails RegularRouter::working_rails(const RouteRequest& request, R
   return wanted;
 }
 
-/// The GPU beside the NIC that would take the data of a GPU that is not.
-std::optional<VertexId> RegularRouter::relay(VertexId from, VertexId nic) const {
-  if (!choice_.pxn) { return {}; }
-  const Population::Home home = population_.home(from);
+/// The GPU beside the NIC that takes the data of one that is not: the one that the request names for this NIC, or else
+/// any that has fewer sockets on its way there.
+std::optional<VertexId> RegularRouter::relay(const RouteRequest& request, std::uint32_t rail) const {
+  const Population::Home home = population_.home(request.from);
   const NodeTemplate& node = *home.node;
-  const std::uint32_t local = from.value - home.first_vertex;
-  const std::uint32_t rail = *node.nic_number(nic.value - home.first_vertex);
+  const std::uint32_t local = request.from.value - home.first_vertex;
+  if (local >= node.gpus()) { return {}; }
+  if (named_rail(request.from, request.nics.out) == rail) {
+    if (request.nics.relay >= node.gpus()) { return {}; }
+    return VertexId{home.first_vertex + request.nics.relay};
+  }
   const std::vector<std::uint32_t>& beside = gpus_of_nic_[home.kind][rail];
-  if (local >= node.gpus() || beside.empty() || node.nearest_nic(local) == rail) { return {}; }
-  return VertexId{from.value - local + beside[local % beside.size()]};
+  if (!choice_.relay || beside.empty()) { return {}; }
+  const std::uint32_t nic = node.nic_vertex(rail);
+  if (node.sockets_between(local, nic) <= node.sockets_between(beside.front(), nic)) { return {}; }
+  return VertexId{home.first_vertex + beside[local % beside.size()]};
 }
 
-bool RegularRouter::leave(VertexId from, VertexId nic, std::vector<LinkId>& path) const {
+bool RegularRouter::leave(const RouteRequest& request, std::uint32_t rail, std::vector<LinkId>& path) const {
   const std::size_t begin = path.size();
-  if (const std::optional<VertexId> gpu = relay(from, nic)) {
-    const bool there = go_inside(from, *gpu, path) &&
+  const VertexId nic = nic_beside(request.from, rail);
+  if (const std::optional<VertexId> gpu = relay(request, rail)) {
+    const bool there = go_inside(request.from, *gpu, path) &&
                        std::all_of(path.begin() + static_cast<std::ptrdiff_t>(begin), path.end(),
                                    [&](LinkId link) { return fabric_.link(link).kind == LinkKind::nvlink; });
     if (there && go_inside(*gpu, nic, path)) { return true; }
     path.resize(begin);
   }
-  return go_inside(from, nic, path);
+  return go_inside(request.from, nic, path);
 }
 
 void RegularRouter::take_parallel_cables(std::vector<LinkId>& path, std::size_t begin) const {
@@ -209,12 +223,17 @@ bool RegularRouter::cross(std::uint32_t source, std::uint32_t target, const Rout
   choice.way = request.way;
   network_->route(fabric_, choice, source, target, request.flow, path);
   if (whole(path, begin)) { return true; }
-  const bool hashed = !fixed(choice_.routing);
-  for (std::uint64_t attempt = 1; hashed && attempt <= kTries; ++attempt) {
+  const bool tables = choice.routing == Routing::d_mod_k;
+  const std::uint64_t tries = tables ? network_->detours() : choice.routing == Routing::dimension_order ? 0 : kTries;
+  for (std::uint64_t attempt = 1; attempt <= tries; ++attempt) {
     path.resize(begin);
-    network_->route(fabric_, choice, source, target, join_hash(request.flow, attempt), path);
+    if (tables) { choice.way = static_cast<std::uint32_t>(attempt); }
+    network_->route(fabric_, choice, source, target, tables ? request.flow : join_hash(request.flow, attempt), path);
     if (whole(path, begin)) { return true; }
   }
+  choice.way = request.way;
+  path.resize(begin);
+  network_->route(fabric_, choice, source, target, request.flow, path);
   take_parallel_cables(path, begin);
   return whole(path, begin);
 }
@@ -227,7 +246,7 @@ bool RegularRouter::go_between(const RouteRequest& request, std::vector<LinkId>&
   const auto attachment = [&](VertexId end, std::uint32_t rail) {
     return population_.home(end).first_attachment + rail;
   };
-  return leave(request.from, nic_beside(request.from, by.source), path) &&
+  return leave(request, by.source, path) &&
          cross(attachment(request.from, by.source), attachment(request.to, by.target), request, path) &&
          go_inside(nic_beside(request.to, by.target), request.to, path);
 }
@@ -249,7 +268,7 @@ void RegularRouter::route(const RouteRequest& request, std::vector<LinkId>& path
   if (together ? go_inside(request.from, request.to, path) : go_between(request, path)) { return; }
   path.resize(begin);
   if (fabric_.links_down() == 0) { throw_no_route(fabric_, request.from, request.to); }
-  if (fixed(choice_.routing) && network_) { throw_lost(request); }
+  if (choice_.routing == Routing::dimension_order && network_) { throw_lost(request); }
   general_.route(request, path);
 }
 

@@ -15,16 +15,18 @@ namespace athanor {
 /// ends and the network's structure between. A request that begins or ends at a switch of the network takes a shortest
 /// path of the whole graph.
 ///
-/// With `RoutingChoice::pxn`, or where rails are apart, data leaves by the NIC of the rail on which it arrives; with
-/// pxn it first goes over NVLink, where there is one, to a GPU that has this NIC as its nearest (as NCCL's PXN).
+/// NICs are those that the request names; else each end's own (NodeTemplate::nearest_nic), or, with
+/// `RoutingChoice::pxn` and where rails are apart, at both ends the one on whose rail data arrives. With
+/// `RoutingChoice::relay` a GPU sends to a NIC that others are nearer to over NVLink and one of these (as NCCL's PXN).
 ///
 /// Where links are down:
 ///  - inside a node a shortest path of what is left of the node is taken;
 ///  - a NIC whose cable is down is replaced by the next one of its node, where there is one;
-///  - of parallel cables another one is taken, and a flow that is hashed is hashed again until its way is whole; all
-///    others keep their ways;
-///  - where that finds nothing, a shortest path of the whole graph is taken; d-mod-k and dimension order, which have no
-///    choice, have lost the way and throw SimulationError("no-route").
+///  - a flow that is hashed is hashed again until its way is whole, and tables of d-mod-k have another way for the
+///    destinations that lost theirs, dealt out to all others (as OpenSM reroutes); all others keep their ways. Of
+///    parallel cables another one is taken;
+///  - where that finds nothing, a shortest path of the whole graph is taken; dimension order, which has no choice, has
+///    lost the way and throws SimulationError("no-route").
 class RegularRouter : public Router {
  public:
   /// Borrows the fabric. `network` is null for a single node.
@@ -44,19 +46,20 @@ class RegularRouter : public Router {
   bool go_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const;
   bool go_straight(VertexId from, VertexId to, std::vector<LinkId>& path) const;
   bool go_round_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const;
-  bool leave(VertexId from, VertexId nic, std::vector<LinkId>& path) const;
+  bool leave(const RouteRequest& request, std::uint32_t rail, std::vector<LinkId>& path) const;
   bool cross(std::uint32_t source, std::uint32_t target, const RouteRequest& request, std::vector<LinkId>& path) const;
   bool go_between(const RouteRequest& request, std::vector<LinkId>& path) const;
   bool whole(const std::vector<LinkId>& path, std::size_t begin) const;
   void take_parallel_cables(std::vector<LinkId>& path, std::size_t begin) const;
 
-  std::uint32_t wanted_rail(VertexId end) const;
+  std::uint32_t wanted_rail(VertexId end, std::uint32_t channel) const;
+  std::optional<std::uint32_t> named_rail(VertexId end, std::uint32_t nic) const;
   Rails rails(const RouteRequest& request) const;
   Rails working_rails(const RouteRequest& request, Rails wanted) const;
   bool works(VertexId end, std::uint32_t rail) const;
   bool is_nic(VertexId end) const;
   VertexId nic_beside(VertexId end, std::uint32_t rail) const;
-  std::optional<VertexId> relay(VertexId from, VertexId nic) const;
+  std::optional<VertexId> relay(const RouteRequest& request, std::uint32_t rail) const;
   [[noreturn]] void throw_lost(const RouteRequest& request) const;
 
   const Fabric& fabric_;
@@ -64,7 +67,7 @@ class RegularRouter : public Router {
   std::shared_ptr<const NetworkStructure> network_;
   RoutingChoice choice_;
   ShortestPathRouter general_;
-  std::vector<std::vector<std::vector<std::uint32_t>>> gpus_of_nic_;  ///< whose nearest it is; by kind of node
+  std::vector<std::vector<std::vector<std::uint32_t>>> gpus_of_nic_;  ///< that are beside it; by kind of node
 };
 
 }  // namespace athanor

@@ -38,7 +38,8 @@ class NetworkMaker {
     if (nodes_.empty() && !text_.fabrics.empty()) {
       population.ports_before = std::make_shared<std::vector<std::uint32_t>>();
     }
-    MadeNetwork made{{fabric_.name, population, generate(population), nics()}, host_cable().rate};
+    const bool hashes = switch_ != nullptr && switch_->hashes;
+    MadeNetwork made{{fabric_.name, population, generate(population), nics(), hashes}, host_cable().rate};
     if (node_) { made.rate = nic_.rate * node_->nics(); }
     return made;
   }

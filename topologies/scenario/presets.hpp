@@ -66,6 +66,7 @@ struct SwitchPreset {
   std::uint32_t radix = 0;
   Time latency;
   Framing protocol = Framing::none;
+  bool hashes = false;  ///< flows over equal paths, as Ethernet switches do unless told otherwise
   Provenance provenance;
 };
 struct NodePreset {

@@ -1,13 +1,16 @@
 #include "algorithms/execution/cuda/cuda_executor.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "algorithms/check/memory_map.hpp"
 #include "algorithms/execution/cuda/gpu_share.hpp"
 #include "algorithms/execution/cuda/kernels.hpp"
+#include "algorithms/execution/preparation.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -40,6 +43,21 @@ std::vector<int> chosen_devices(const CudaRequest& request) {
   return all;
 }
 
+/// Refuses what would reach outside of its buffers, or wait for ever: a GPU would not notice.
+LaneTables checked_tables(const Schedule& schedule) {
+  checked_wiring(schedule);
+  LaneTables tables = tabulate_lanes(schedule);
+  if (const auto unequal = unmatched_connection(tables)) {
+    const auto agent = [&](std::uint32_t lane) {
+      return describe(schedule.roster(), AgentId{tables.lanes[lane].agent});
+    };
+    const LaneTables::Connection& ends = tables.connections[*unequal];
+    throw SimulationError("matching", fmt::format("{} receives other messages than {} sends to it",
+                                                  agent(ends.target_lane), agent(ends.source_lane)));
+  }
+  return tables;
+}
+
 void require_few_places(const LaneTables& tables) {
   for (const LaneTables::Entry& entry : tables.entries) {
     if (entry.receives + 2 <= kMostPlaces && entry.sends + 1 <= kMostPlaces) { continue; }
@@ -64,25 +82,42 @@ void enable_peer(int from, int to) {
   }
 }
 
-/// A word in host memory that kernels poll.
-class StopFlag {
+/// Two words in host memory that kernels poll: go and stop.
+class Signals {
  public:
-  StopFlag() {
-    check(cudaHostAlloc(reinterpret_cast<void**>(&word_), sizeof *word_, cudaHostAllocMapped), "cudaHostAlloc");
+  Signals() {
+    check(cudaHostAlloc(reinterpret_cast<void**>(&words_), 2 * sizeof *words_,
+                        cudaHostAllocMapped | cudaHostAllocPortable),
+          "cudaHostAlloc");
+    lower();
   }
-  ~StopFlag() { cudaFreeHost(word_); }
-  StopFlag(const StopFlag&) = delete;
-  StopFlag& operator=(const StopFlag&) = delete;
-  void set(std::uint32_t value) { *static_cast<volatile std::uint32_t*>(word_) = value; }
-  const std::uint32_t* on_device() const {
+  ~Signals() { cudaFreeHost(words_); }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  void lower() { set(0, 0), set(1, 0); }
+  void go() { set(0, 1); }
+  void stop() { set(1, 1); }
+  void show(DeviceView& view) const {
     void* pointer = nullptr;
-    check(cudaHostGetDevicePointer(&pointer, word_, 0), "cudaHostGetDevicePointer");
-    return static_cast<const std::uint32_t*>(pointer);
+    check(cudaHostGetDevicePointer(&pointer, words_, 0), "cudaHostGetDevicePointer");
+    view.go = static_cast<const std::uint32_t*>(pointer);
+    view.stop = view.go + 1;
   }
 
  private:
-  std::uint32_t* word_ = nullptr;
+  void set(std::size_t word, std::uint32_t value) {
+    std::atomic_ref(words_[word]).store(value, std::memory_order_release);
+  }
+  std::uint32_t* words_ = nullptr;
 };
+
+/// The devices of a request, each once.
+std::vector<int> each_once(std::vector<int> devices) {
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  return devices;
+}
 
 }  // namespace
 
@@ -90,12 +125,14 @@ class CudaExecutor::State {
  public:
   State(const Schedule& schedule, const CudaRequest& request)
       : request_(request),
-        tables_(tabulate_lanes(schedule)),
-        devices_(chosen_devices(request)),
+        tables_(checked_tables(schedule)),
+        places_(chosen_devices(request)),
+        devices_(each_once(places_)),
         kernel_(interpreter_kernel(request.type, request.reduction)),
         element_(static_cast<std::int64_t>(athanor::element_size(request.type))) {
     require(request.slots >= schedule.least_slots(), "{} slots where the schedule needs {}", request.slots,
             schedule.least_slots());
+    require(request.threads > 0 && request.threads <= 1024, "{} threads for a block", request.threads);
     require_few_places(tables_);
     share_lanes();
     allocate_buffers(schedule);
@@ -108,47 +145,65 @@ class CudaExecutor::State {
   std::size_t bytes(AgentId agent, Buffer buffer) const {
     return sizes_[agent.value * 3 + static_cast<std::size_t>(buffer)];
   }
+  int device(AgentId agent) const { return devices_[share_of(agent.value)]; }
 
   double run() {
-    stop_.set(0);
+    signals_.lower();
     for (const auto& share : shares_) { share->reset(); }
-    for (const auto& share : shares_) {
-      if (!share->idle()) { share->launch(kernel_, request_.threads); }
+    try {
+      for (const auto& share : shares_) { share->launch(kernel_, request_.threads); }
+      signals_.go();
+      await_end();
+    } catch (...) {
+      // What runs waits for messages that may never come, and freeing its memory would wait for it.
+      signals_.stop();
+      for (const auto& share : shares_) { share->settle(); }
+      throw;
     }
-    await_end();
     double slowest = 0;
-    for (const auto& share : shares_) {
-      if (!share->idle()) { slowest = std::max(slowest, share->seconds()); }
-    }
+    for (const auto& share : shares_) { slowest = std::max(slowest, share->seconds()); }
     return slowest;
   }
 
  private:
-  std::size_t place_of(std::uint32_t agent) const { return std::size_t{agent} * devices_.size() / tables_.agents; }
+  /// Which of the shares an agent falls on. A device that is named twice has one share, with one kernel, so that all of
+  /// its blocks are resident together.
+  std::size_t share_of(std::uint32_t agent) const {
+    const int device = places_[std::size_t{agent} * places_.size() / tables_.agents];
+    return static_cast<std::size_t>(std::lower_bound(devices_.begin(), devices_.end(), device) - devices_.begin());
+  }
 
   void share_lanes() {
     std::vector<std::vector<std::uint32_t>> lanes(devices_.size());
     for (std::uint32_t lane = 0; lane < tables_.lanes.size(); ++lane) {
-      lanes[place_of(tables_.lanes[lane].agent)].push_back(lane);
+      lanes[share_of(tables_.lanes[lane].agent)].push_back(lane);
     }
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       shares_.push_back(std::make_unique<GpuShare>(devices_[i], tables_, std::move(lanes[i])));
-      shares_.back()->require_residency(kernel_, request_.threads);
+      shares_.back()->prepare(kernel_, request_.threads);
     }
   }
 
   void allocate_buffers(const Schedule& schedule) {
     for (AgentId agent{0}; agent.value < tables_.agents; ++agent.value) {
       const Memory memory = schedule.memory(agent);
-      const int device = devices_[place_of(agent.value)];
+      const auto allocated = [&](std::int64_t elements) {
+        return memories_.emplace_back(device(agent), static_cast<std::size_t>(elements * element_)).data();
+      };
       for (const Elements elements : {memory.input, memory.output, memory.scratch}) {
-        const bool aliased = memory.in_place.has_value() && memories_.size() % 3 == 0;
         sizes_.push_back(static_cast<std::size_t>(elements.count() * element_));
-        memories_.emplace_back(device, aliased ? 0 : sizes_.back());
       }
-      const std::size_t first = agent.value * 3U;
-      for (std::size_t i = first; i < first + 3; ++i) { addresses_.push_back(memories_[i].data()); }
-      if (memory.in_place) { addresses_[first] = addresses_[first + 1] + *memory.in_place * element_; }
+      if (memory.in_place) {
+        // One of them begins within the other, and either may begin first.
+        const MemoryMap map(memory);
+        std::byte* const both = allocated(map.base(Buffer::scratch));
+        addresses_.push_back(both + map.base(Buffer::input) * element_);
+        addresses_.push_back(both + map.base(Buffer::output) * element_);
+      } else {
+        addresses_.push_back(allocated(memory.input.count()));
+        addresses_.push_back(allocated(memory.output.count()));
+      }
+      addresses_.push_back(allocated(memory.scratch.count()));
     }
   }
 
@@ -158,11 +213,11 @@ class CudaExecutor::State {
     std::vector<std::size_t> sending(devices_.size());
     std::vector<std::size_t> receiving(devices_.size());
     for (const LaneTables::Connection& connection : tables_.connections) {
-      const std::size_t from = place_of(tables_.lanes[connection.source_lane].agent);
-      const std::size_t to = place_of(tables_.lanes[connection.target_lane].agent);
+      const std::size_t from = share_of(tables_.lanes[connection.source_lane].agent);
+      const std::size_t to = share_of(tables_.lanes[connection.target_lane].agent);
       ++sending[from];
       ++receiving[to];
-      if (devices_[from] == devices_[to]) { continue; }
+      if (from == to) { continue; }
       enable_peer(devices_[from], devices_[to]);
       enable_peer(devices_[to], devices_[from]);
     }
@@ -173,46 +228,43 @@ class CudaExecutor::State {
     std::vector<DeviceConnection> connections(tables_.connections.size());
     for (std::size_t i = 0; i < connections.size(); ++i) {
       const LaneTables::Connection& connection = tables_.connections[i];
-      shares_[place_of(tables_.lanes[connection.source_lane].agent)]->take_sending_end(connections[i]);
-      shares_[place_of(tables_.lanes[connection.target_lane].agent)]->take_receiving_end(connections[i]);
+      shares_[share_of(tables_.lanes[connection.source_lane].agent)]->take_sending_end(connections[i]);
+      shares_[share_of(tables_.lanes[connection.target_lane].agent)]->take_receiving_end(connections[i]);
     }
     DeviceView view;
-    view.stop = stop_.on_device();
+    signals_.show(view);
     view.shift = tables_.shift;
     view.message_limit = slot_elements;
     view.slots = request_.slots;
-    view.ranks = tables_.ranks;
+    view.divisor = request_.reduction == Reduction::average ? tables_.ranks : 1;
     for (const auto& share : shares_) { share->set_view(view, connections, addresses_); }
   }
 
   void await_end() {
     using Clock = std::chrono::steady_clock;
     const auto limit = Clock::now() + std::chrono::duration<double>(request_.time_limit_seconds);
-    bool stopped = false;
-    const auto ended = [](const auto& share) { return share->idle() || share->done(); };
-    while (!std::all_of(shares_.begin(), shares_.end(), ended)) {
-      if (!stopped && Clock::now() > limit) {
-        stopped = true;
-        stop_.set(1);
+    for (bool ended = false; !ended; std::this_thread::yield()) {
+      ended = true;
+      // All of them every time: one that has failed is what the others wait for.
+      for (const auto& share : shares_) { ended = share->done() && ended; }
+      if (!ended && Clock::now() > limit) {
+        throw SimulationError("cuda-time-limit", fmt::format("the schedule had not ended after {} s on the GPU",
+                                                             request_.time_limit_seconds));
       }
-      std::this_thread::yield();
-    }
-    if (stopped) {
-      throw SimulationError("cuda-time-limit", fmt::format("the schedule had not ended after {} s on the GPU",
-                                                           request_.time_limit_seconds));
     }
   }
 
   CudaRequest request_;
   LaneTables tables_;
-  std::vector<int> devices_;
+  std::vector<int> places_;   // agents are spread over
+  std::vector<int> devices_;  // each once, ascending
   const void* kernel_;
   std::int64_t element_;
-  StopFlag stop_;
+  Signals signals_;
+  std::vector<DeviceMemory> memories_;
+  std::vector<std::byte*> addresses_;              // by agent x 3 + Buffer
+  std::vector<std::size_t> sizes_;                 // likewise
   std::vector<std::unique_ptr<GpuShare>> shares_;  // by place in devices_
-  std::vector<DeviceMemory> memories_;             // by agent x 3 + Buffer
-  std::vector<std::byte*> addresses_;
-  std::vector<std::size_t> sizes_;
 };
 
 CudaExecutor::CudaExecutor(const Schedule& schedule, const CudaRequest& request)
@@ -224,6 +276,7 @@ void CudaExecutor::write(AgentId agent, Buffer buffer, std::span<const std::byte
   require(data.size() == state_->bytes(agent, buffer), "{} bytes for a buffer of {}", data.size(),
           state_->bytes(agent, buffer));
   if (data.empty()) { return; }
+  const OnDevice here(state_->device(agent));
   check(cudaMemcpy(state_->address(agent, buffer), data.data(), data.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
 }
 
@@ -231,6 +284,7 @@ void CudaExecutor::read(AgentId agent, Buffer buffer, std::span<std::byte> data)
   require(data.size() == state_->bytes(agent, buffer), "{} bytes for a buffer of {}", data.size(),
           state_->bytes(agent, buffer));
   if (data.empty()) { return; }
+  const OnDevice here(state_->device(agent));
   check(cudaMemcpy(data.data(), state_->address(agent, buffer), data.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
 }
 

@@ -30,11 +30,12 @@ struct DeviceView {
   std::byte* const* buffers = nullptr;        ///< by agent x 3 + Buffer
   const std::uint32_t* lanes_here = nullptr;  ///< by block of this GPU
   std::uint64_t* ended = nullptr;             ///< by lane: primitives; only lanes of one agent, on one GPU, wait for it
-  const std::uint32_t* stop = nullptr;        ///< in host memory: not 0 when the time limit has passed
+  const std::uint32_t* go = nullptr;          ///< in host memory: not 0 once everything is launched on every GPU
+  const std::uint32_t* stop = nullptr;        ///< in host memory: not 0 when what waits must give up
   std::array<std::int64_t, 3> shift{};
   std::int64_t message_limit = 0;
   std::uint32_t slots = 0;
-  std::uint32_t ranks = 0;
+  std::uint32_t divisor = 1;  ///< of what is finished: the ranks where it is an average
 };
 
 }  // namespace athanor

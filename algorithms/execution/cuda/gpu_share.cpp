@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "algorithms/execution/cuda/kernels.hpp"
+
 namespace athanor {
 
 namespace {
@@ -20,18 +22,10 @@ GpuShare::GpuShare(int device, const LaneTables& tables, std::vector<std::uint32
       lane_table_(on_device(device, tables.lanes)),
       in_connections_(on_device(device, tables.in_connections)),
       lanes_here_(on_device(device, lanes_)),
-      ended_(device, tables.lanes.size() * sizeof(std::uint64_t)) {
-  const OnDevice here(device_);
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
-  check(cudaEventCreate(&begin_), "cudaEventCreate");
-  check(cudaEventCreate(&end_), "cudaEventCreate");
-}
-
-GpuShare::~GpuShare() {
-  if (begin_ != nullptr) { cudaEventDestroy(begin_); }
-  if (end_ != nullptr) { cudaEventDestroy(end_); }
-  if (stream_ != nullptr) { cudaStreamDestroy(stream_); }
-}
+      ended_(device, tables.lanes.size() * sizeof(std::uint64_t)),
+      stream_(device),
+      begin_(device),
+      end_(device) {}
 
 void GpuShare::reserve(std::size_t sending_ends, std::size_t receiving_ends, std::size_t slot_bytes) {
   slot_bytes_ = slot_bytes;
@@ -63,7 +57,14 @@ std::uint32_t resident_blocks(int device, const void* kernel, std::uint32_t thre
   return static_cast<std::uint32_t>(blocks_each) * static_cast<std::uint32_t>(processors);
 }
 
-void GpuShare::require_residency(const void* kernel, std::uint32_t threads) const {
+void GpuShare::prepare(const void* kernel, std::uint32_t threads) const {
+  // CUDA loads a kernel when it is first used, and may wait for what runs on the GPU to end: here for the gate, which
+  // waits for the host.
+  const OnDevice here(device_);
+  for (const void* loaded : {gate_kernel(), kernel}) {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, loaded), "cudaFuncGetAttributes");
+  }
   const std::size_t most = resident_blocks(device_, kernel, threads);
   if (lanes_.size() > most) {
     throw SimulationError("cuda-residency",
@@ -96,25 +97,34 @@ void GpuShare::reset() {
 }
 
 void GpuShare::launch(const void* kernel, std::uint32_t threads) {
+  if (lanes_.empty()) { return; }
   const OnDevice here(device_);
   void* arguments[] = {&view_};
-  check(cudaEventRecord(begin_, stream_), "cudaEventRecord");
-  check(cudaLaunchCooperativeKernel(kernel, dim3(static_cast<unsigned>(lanes_.size())), dim3(threads), arguments, 0,
-                                    stream_),
-        "cudaLaunchCooperativeKernel");
-  check(cudaEventRecord(end_, stream_), "cudaEventRecord");
+  const auto launched = [&](const void* function, std::size_t blocks, std::uint32_t each) {
+    check(cudaLaunchCooperativeKernel(function, dim3(static_cast<unsigned>(blocks)), dim3(each), arguments, 0,
+                                      stream_.get()),
+          "cudaLaunchCooperativeKernel");
+  };
+  launched(gate_kernel(), 1, 1);
+  check(cudaEventRecord(begin_.get(), stream_.get()), "cudaEventRecord");
+  launched(kernel, lanes_.size(), threads);
+  check(cudaEventRecord(end_.get(), stream_.get()), "cudaEventRecord");
 }
 
 bool GpuShare::done() const {
-  const cudaError_t status = cudaEventQuery(end_);
+  if (lanes_.empty()) { return true; }
+  const cudaError_t status = cudaEventQuery(end_.get());
   if (status == cudaErrorNotReady) { return false; }
   check(status, "the interpreter kernel");
   return true;
 }
 
+void GpuShare::settle() const { cudaStreamSynchronize(stream_.get()); }
+
 double GpuShare::seconds() const {
+  if (lanes_.empty()) { return 0; }
   float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, begin_, end_), "cudaEventElapsedTime");
+  check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "cudaEventElapsedTime");
   return static_cast<double>(milliseconds) * 1e-3;
 }
 

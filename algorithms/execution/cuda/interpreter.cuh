@@ -21,11 +21,15 @@ struct Strip {
 template <class T>
 struct Step {
   LaneTables::Entry entry;
+  Strip<T> in[kMostPlaces];
+  Strip<T> out[kMostPlaces];
+};
+
+/// What every thread knows of the step.
+struct Places {
   std::uint32_t inputs;
   std::uint32_t outputs;
   bool packed;  ///< every place is contiguous and aligned to a Pack
-  Strip<T> in[kMostPlaces];
-  Strip<T> out[kMostPlaces];
 };
 
 /// 16 bytes of elements: what a thread loads and stores at once.
@@ -35,21 +39,26 @@ struct alignas(16) Pack {
   T values[kCount];
 };
 
+// References to what is not const, though nothing is written through some of them: not every release of libcu++ has
+// atomic_ref<const T>.
+template <class Word>
+using Shared = cuda::atomic_ref<Word, cuda::thread_scope_system>;
+
 __device__ inline std::uint64_t load(const std::uint64_t* counter) {
-  return cuda::atomic_ref<const std::uint64_t, cuda::thread_scope_system>(*counter).load(cuda::memory_order_acquire);
+  return Shared<std::uint64_t>(*const_cast<std::uint64_t*>(counter)).load(cuda::memory_order_acquire);
 }
 __device__ inline void publish(std::uint64_t* counter, std::uint64_t value) {
-  cuda::atomic_ref<std::uint64_t, cuda::thread_scope_system>(*counter).store(value, cuda::memory_order_release);
+  Shared<std::uint64_t>(*counter).store(value, cuda::memory_order_release);
 }
-__device__ inline bool stopped(const DeviceView& view) {
-  return cuda::atomic_ref<const std::uint32_t, cuda::thread_scope_system>(*view.stop)
-             .load(cuda::memory_order_relaxed) != 0;
+/// A signal of the host.
+__device__ inline bool raised(const std::uint32_t* signal) {
+  return Shared<std::uint32_t>(*const_cast<std::uint32_t*>(signal)).load(cuda::memory_order_relaxed) != 0;
 }
 
 /// Polls until the counter has reached `least`; false when the run has been stopped meanwhile.
 __device__ inline bool await(const DeviceView& view, const std::uint64_t* counter, std::uint64_t least) {
   for (std::uint32_t polls = 0; load(counter) < least; ++polls) {
-    if (polls % 1024 == 1023 && stopped(view)) { return false; }
+    if (polls % 1024 == 1023 && raised(view.stop)) { return false; }
   }
   return true;
 }
@@ -85,40 +94,60 @@ __device__ inline bool await_start(const DeviceView& view, const LaneTables::Ent
   return __syncthreads_and(holds) != 0;
 }
 
-/// By one thread: where the primitive reads and writes.
+/// Input k of the primitive: its operands, then what it receives.
 template <class T>
-__device__ void resolve(const DeviceView& view, const LaneTables::Lane& lane, std::uint64_t moved_loops,
-                        Step<T>& step) {
-  const LaneTables::Entry& entry = step.entry;
-  const auto loops = static_cast<std::int64_t>(moved_loops);
-  step.inputs = step.outputs = 0;
+__device__ Strip<T> input_place(const DeviceView& view, const LaneTables::Lane& lane, std::int64_t moved_loops,
+                                const LaneTables::Entry& entry, std::uint32_t k) {
   for (const LaneTables::CellRange& operand : entry.operands) {
-    if (operand.buffer != LaneTables::kNone) { step.in[step.inputs++] = place<T>(view, operand, lane.agent, loops); }
+    if (operand.buffer == LaneTables::kNone) { continue; }
+    if (k == 0) { return place<T>(view, operand, lane.agent, moved_loops); }
+    --k;
   }
-  for (std::uint32_t i = 0; i < entry.receives; ++i) {
-    const DeviceConnection& connection = view.connections[view.in_connections[entry.first_receive + i]];
-    step.in[step.inputs++] = slot<T>(view, connection, *connection.used);
-  }
+  const DeviceConnection& connection = view.connections[view.in_connections[entry.first_receive + k]];
+  return slot<T>(view, connection, *connection.used);
+}
+
+/// Output k of the primitive: its store, then what it sends.
+template <class T>
+__device__ Strip<T> output_place(const DeviceView& view, const LaneTables::Lane& lane, std::int64_t moved_loops,
+                                 const LaneTables::Entry& entry, std::uint32_t k) {
   if (entry.store.buffer != LaneTables::kNone) {
-    step.out[step.outputs++] = place<T>(view, entry.store, lane.agent, loops);
+    if (k == 0) { return place<T>(view, entry.store, lane.agent, moved_loops); }
+    --k;
   }
-  for (std::uint32_t i = 0; i < entry.sends; ++i) {
-    const DeviceConnection& connection = view.connections[entry.first_send + i];
-    step.out[step.outputs++] = slot<T>(view, connection, *connection.sent);
+  const DeviceConnection& connection = view.connections[entry.first_send + k];
+  return slot<T>(view, connection, *connection.sent);
+}
+
+template <class T>
+__device__ bool aligned(const Strip<T>& strip) {
+  return strip.run == 0 && reinterpret_cast<std::uintptr_t>(strip.base) % 16 == 0;
+}
+
+/// Where the primitive reads and writes. Each place is looked up by a thread of its own: its address takes several
+/// loads, each of which depends on the one before.
+template <class T>
+__device__ Places resolve(const DeviceView& view, const LaneTables::Lane& lane, std::int64_t moved_loops,
+                          Step<T>& step) {
+  const LaneTables::Entry& entry = step.entry;
+  const auto present = [](const LaneTables::CellRange& cells) { return cells.buffer == LaneTables::kNone ? 0U : 1U; };
+  const std::uint32_t inputs = present(entry.operands[0]) + present(entry.operands[1]) + entry.receives;
+  const std::uint32_t outputs = present(entry.store) + entry.sends;
+  bool packed = true;
+  for (std::uint32_t k = threadIdx.x; k < inputs + outputs; k += blockDim.x) {
+    Strip<T>& strip = k < inputs ? step.in[k] : step.out[k - inputs];
+    strip = k < inputs ? input_place<T>(view, lane, moved_loops, entry, k)
+                       : output_place<T>(view, lane, moved_loops, entry, k - inputs);
+    packed = packed && aligned(strip);
   }
-  const auto aligned = [](const Strip<T>& p) {
-    return p.run == 0 && reinterpret_cast<std::uintptr_t>(p.base) % 16 == 0;
-  };
-  step.packed = true;
-  for (std::uint32_t i = 0; i < step.inputs; ++i) { step.packed = step.packed && aligned(step.in[i]); }
-  for (std::uint32_t i = 0; i < step.outputs; ++i) { step.packed = step.packed && aligned(step.out[i]); }
+  return {inputs, outputs, __syncthreads_and(packed) != 0};
 }
 
 template <class T, class Operation>
-__device__ void reduce_packs(const Step<T>& step, std::int64_t packs, std::uint32_t divisor) {
+__device__ void reduce_packs(const Step<T>& step, const Places& places, std::int64_t packs, std::uint32_t divisor) {
   for (std::int64_t k = threadIdx.x; k < packs; k += blockDim.x) {
     Pack<T> value = reinterpret_cast<const Pack<T>*>(step.in[0].base)[k];
-    for (std::uint32_t i = 1; i < step.inputs; ++i) {
+    for (std::uint32_t i = 1; i < places.inputs; ++i) {
       const Pack<T> other = reinterpret_cast<const Pack<T>*>(step.in[i].base)[k];
 #pragma unroll
       for (int e = 0; e < Pack<T>::kCount; ++e) {
@@ -129,21 +158,21 @@ __device__ void reduce_packs(const Step<T>& step, std::int64_t packs, std::uint3
 #pragma unroll
       for (int e = 0; e < Pack<T>::kCount; ++e) { value.values[e] = divided(value.values[e], divisor); }
     }
-    for (std::uint32_t o = 0; o < step.outputs; ++o) { reinterpret_cast<Pack<T>*>(step.out[o].base)[k] = value; }
+    for (std::uint32_t o = 0; o < places.outputs; ++o) { reinterpret_cast<Pack<T>*>(step.out[o].base)[k] = value; }
   }
 }
 
 template <class T, class Operation>
-__device__ void reduce(const Step<T>& step, std::uint32_t divisor) {
+__device__ void reduce(const Step<T>& step, const Places& places, std::uint32_t divisor) {
   const std::int64_t count = step.entry.count;
-  if (step.inputs == 0) { return; }  // only synchronises
-  const std::int64_t packs = step.packed ? count / Pack<T>::kCount : 0;
-  reduce_packs<T, Operation>(step, packs, divisor);
+  if (places.inputs == 0) { return; }  // only synchronises
+  const std::int64_t packs = places.packed ? count / Pack<T>::kCount : 0;
+  reduce_packs<T, Operation>(step, places, packs, divisor);
   for (std::int64_t k = packs * Pack<T>::kCount + threadIdx.x; k < count; k += blockDim.x) {
     T value = step.in[0][k];
-    for (std::uint32_t i = 1; i < step.inputs; ++i) { value = combine<Operation>(value, step.in[i][k]); }
+    for (std::uint32_t i = 1; i < places.inputs; ++i) { value = combine<Operation>(value, step.in[i][k]); }
     if (divisor > 1) { value = divided(value, divisor); }
-    for (std::uint32_t o = 0; o < step.outputs; ++o) { step.out[o][k] = value; }
+    for (std::uint32_t o = 0; o < places.outputs; ++o) { step.out[o][k] = value; }
   }
 }
 
@@ -169,7 +198,9 @@ __device__ inline void end_primitive(const DeviceView& view, const LaneTables::E
 /// One block per lane, all of them resident at once. Knows no algorithm: it interprets the tables of its lane.
 template <class T, class Operation>
 __global__ void run_lanes(const DeviceView view) {
-  __shared__ Step<T> step;
+  // Bytes, since what lies in shared memory may have no constructor.
+  alignas(Step<T>) __shared__ std::byte storage[sizeof(Step<T>)];
+  Step<T>& step = *reinterpret_cast<Step<T>*>(storage);
   const std::uint32_t index = view.lanes_here[blockIdx.x];
   const LaneTables::Lane lane = view.lanes[index];
   std::uint64_t ended = 0;
@@ -184,9 +215,8 @@ __global__ void run_lanes(const DeviceView view) {
         wait_ended -= static_cast<std::int64_t>(lane.loops - 2 - loop) * view.lanes[step.entry.wait_lane].steps;
       }
       if (!await_start(view, step.entry, wait_ended)) { return; }
-      if (threadIdx.x == 0) { resolve(view, lane, last ? 0 : loop, step); }
-      __syncthreads();
-      reduce<T, Operation>(step, step.entry.finish != 0 ? view.ranks : 1);
+      const Places places = resolve(view, lane, last ? 0 : static_cast<std::int64_t>(loop), step);
+      reduce<T, Operation>(step, places, step.entry.finish != 0 ? view.divisor : 1);
       end_primitive(view, step.entry, index, ++ended);
     }
   }

@@ -1,18 +1,23 @@
 #include "algorithms/execution/cuda/interpreter.cuh"
 #include "algorithms/execution/cuda/kernels.hpp"
 
+// C++17: what compilers of CUDA 11 take.
 namespace athanor {
 
 namespace {
+
+__global__ void wait_for_go(const DeviceView view) {
+  while (!raised(view.go) && !raised(view.stop)) {}
+}
 
 template <class T>
 const void* kernel_of(Reduction reduction) {
   switch (reduction) {
     case Reduction::sum:
-    case Reduction::average: return reinterpret_cast<const void*>(&run_lanes<T, Sum>);
-    case Reduction::product: return reinterpret_cast<const void*>(&run_lanes<T, Product>);
-    case Reduction::minimum: return reinterpret_cast<const void*>(&run_lanes<T, Minimum>);
-    case Reduction::maximum: return reinterpret_cast<const void*>(&run_lanes<T, Maximum>);
+    case Reduction::average: return reinterpret_cast<const void*>(&run_lanes<T, Adding>);
+    case Reduction::product: return reinterpret_cast<const void*>(&run_lanes<T, Multiplying>);
+    case Reduction::minimum: return reinterpret_cast<const void*>(&run_lanes<T, TakingMinimum>);
+    case Reduction::maximum: return reinterpret_cast<const void*>(&run_lanes<T, TakingMaximum>);
   }
   return nullptr;
 }
@@ -31,5 +36,7 @@ const void* interpreter_kernel(DataType type, Reduction reduction) {
   }
   return nullptr;
 }
+
+const void* gate_kernel() { return reinterpret_cast<const void*>(&wait_for_go); }
 
 }  // namespace athanor

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "algorithms/schedule.hpp"
+#include "sim/random.hpp"
+
 namespace athanor {
 
 namespace {
@@ -122,6 +125,30 @@ LaneTables::Entry entry_at(const LaneTables& tables, std::uint32_t lane, std::ui
         0, entry.wait_ended - loops_before_last * std::int64_t{tables.lanes[entry.wait_lane].steps});
   }
   return entry;
+}
+
+std::optional<std::uint32_t> unmatched_connection(const LaneTables& tables) {
+  // Of the lengths in their order, by connection: of what its sender sends, and of what its receiver receives.
+  std::vector<std::uint64_t> sent(tables.connections.size());
+  std::vector<std::uint64_t> received(tables.connections.size());
+  const auto append = [](std::uint64_t& digest, std::int64_t count) {
+    digest = join_hash(digest, static_cast<std::uint64_t>(count));
+  };
+  for (const LaneTables::Lane& lane : tables.lanes) {
+    for (std::uint64_t loop = 0; loop < lane.loops; ++loop) {
+      const std::uint32_t first = loop + 1 == lane.loops ? lane.tail : lane.body;
+      for (std::uint32_t step = 0; step < lane.steps; ++step) {
+        const LaneTables::Entry& entry = tables.entries[first + step];
+        for (std::uint32_t k = 0; k < entry.sends; ++k) { append(sent[entry.first_send + k], entry.count); }
+        for (std::uint32_t k = 0; k < entry.receives; ++k) {
+          append(received[tables.in_connections[entry.first_receive + k]], entry.count);
+        }
+      }
+    }
+  }
+  const auto [first, other] = std::mismatch(sent.begin(), sent.end(), received.begin());
+  if (first == sent.end()) { return std::nullopt; }
+  return static_cast<std::uint32_t>(first - sent.begin());
 }
 
 }  // namespace athanor

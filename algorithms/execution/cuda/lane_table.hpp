@@ -2,11 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "algorithms/schedule.hpp"
-
 namespace athanor {
+
+class Schedule;
 
 /// A schedule as tables that a GPU's thread blocks interpret without knowing the algorithm: per lane one loop in full
 /// (body) and the last loop (tail). The address of loop l is that of loop 0 moved by l * shift.
@@ -59,5 +60,8 @@ LaneTables tabulate_lanes(const Schedule& schedule);
 /// What the interpreter makes of a table: lane `lane`, at a loop and step. The same as Schedule::at, with connections
 /// for ports and lanes of the tables for those of the agent.
 LaneTables::Entry entry_at(const LaneTables& tables, std::uint32_t lane, std::uint64_t loop, std::uint32_t step);
+
+/// A connection whose ends disagree on the number or the lengths of its messages, if there is one.
+std::optional<std::uint32_t> unmatched_connection(const LaneTables& tables);
 
 }  // namespace athanor

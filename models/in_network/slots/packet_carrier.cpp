@@ -14,7 +14,7 @@ PacketCarrier::PacketCarrier(const Cluster& cluster, const SlotSettings& setting
 
 std::uint32_t PacketCarrier::add(const Way& way) {
   const auto number = static_cast<std::uint32_t>(lanes_.size());
-  paths_.add(way.from, way.to, join_hash(seed_, number), [&](std::span<const LinkId>) {
+  paths_.add({way.from, way.to, join_hash(seed_, number)}, [&](std::span<const LinkId>) {
     ConnectionCost cost;
     cost.latency = way.latency;
     cost.cap = way.cap;

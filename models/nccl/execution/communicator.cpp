@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "models/nccl/machine/channel_nics.hpp"
 #include "models/nccl/machine/link_rates.hpp"
 #include "models/nccl/machine/paths.hpp"
 #include "models/nccl/machine/search.hpp"
@@ -123,6 +124,15 @@ NcclAccess access_of(const NcclEnvironment& environment, bool plugin_gpu_direct)
   return {peers >= NcclPath::nvl, peers >= NcclPath::pix, plugin_gpu_direct && nics >= NcclPath::pix};
 }
 
+NcclNics nics_of(const ChannelGraphs& graphs, const NcclPaths& paths) {
+  return {.ring = graph_nics(graphs.ring, paths),
+          .tree = graph_nics(graphs.tree, paths),
+          .collnet_chain = graph_nics(graphs.collnet_chain, paths),
+          .nvls = head_nics(graphs.nvls, paths),
+          .collnet_direct = head_nics(graphs.collnet_direct, paths),
+          .peers = peer_nics(paths)};
+}
+
 }  // namespace
 
 NcclSystem nccl_node(const Cluster& cluster, std::uint32_t ranks, const NcclSettings& settings) {
@@ -159,6 +169,7 @@ NcclCommunicator nccl_communicator(const Cluster& cluster, std::uint32_t ranks, 
   result.collnet.heads = heads_of(result.graphs.collnet_direct, system);
   result.access = access_of(result.environment, settings.gpu_direct);
   const NcclPaths paths(system, search);
+  if (result.nodes > 1) { result.nics = nics_of(result.graphs, paths); }
   result.peers = peers_of(system, paths);
   result.peers.rails = result.nodes > 1 && has_rails(paths, result.environment, settings.version);
   return result;

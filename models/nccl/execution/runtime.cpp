@@ -193,7 +193,7 @@ Protocol NcclRuntime::protocol(const NcclCommunicator& communicator, const NcclC
   return result;
 }
 
-/// Who follows whom in a node, and who speaks with other nodes.
+/// Who follows whom in a node, who speaks with other nodes, and by which NICs.
 void NcclRuntime::set_shape(const NcclCommunicator& communicator, NcclRun& run) const {
   const ChannelGraphs& graphs = communicator.graphs;
   const std::uint32_t node = communicator.most_local_ranks;
@@ -201,23 +201,33 @@ void NcclRuntime::set_shape(const NcclCommunicator& communicator, NcclRun& run) 
     case NcclAlgorithm::tree:
       run.cut.orders = tree_orders_;
       run.cut.tree_heads = heads_of(graphs.tree.pattern);
+      run.cut.nics = communicator.nics.tree;
       return;
     case NcclAlgorithm::collnet_chain:
       run.cut.orders = chain_orders_;
       run.cut.heads = heads_of(graphs.collnet_chain, node);
+      run.cut.nics = communicator.nics.collnet_chain;
       run.cut.outstanding = kNcclBufferSteps;
       return;
     case NcclAlgorithm::collnet_direct:
       run.cut.heads = heads_of(graphs.collnet_direct, node);
+      run.cut.nics = communicator.nics.collnet_direct;
       run.cut.outstanding = kNcclBufferSteps;
       return;
     case NcclAlgorithm::nvls:
     case NcclAlgorithm::nvls_tree:
       run.cut.heads = heads_of(graphs.nvls, node);
+      run.cut.nics = communicator.nics.nvls;
       run.cut.outstanding = kNcclBufferSteps;
       return;
-    case NcclAlgorithm::pat: run.cut.messages_per_step = kNcclBufferSteps; return;
-    case NcclAlgorithm::ring: run.cut.orders = ring_orders_; return;
+    case NcclAlgorithm::pat:
+      run.cut.messages_per_step = kNcclBufferSteps;
+      run.cut.nics = communicator.nics.ring;
+      return;
+    case NcclAlgorithm::ring:
+      run.cut.orders = ring_orders_;
+      run.cut.nics = communicator.nics.ring;
+      return;
   }
 }
 
@@ -248,6 +258,7 @@ NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm&
               .nodes = communicator_.nodes,
               .cut = {}};
   run.cut.parts = work.parts;
+  run.cut.nics = communicator_.nics.peers;
   if (request.kind == CollectiveKind::all_to_all_v) {
     const NcclParts parts = nccl_parts(communicator_);
     run.cut.parts = parts.most;

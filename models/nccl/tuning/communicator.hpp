@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "models/channel_nics.hpp"
 #include "models/nccl/channel_graph.hpp"
 #include "models/nccl/nccl.hpp"
 #include "models/nccl/tuning/environment.hpp"
@@ -44,6 +46,16 @@ struct NcclAccess {
   bool operator==(const NcclAccess&) const = default;
 };
 
+/// Which NICs each kind of channel takes; null: none leaves a node.
+struct NcclNics {
+  std::shared_ptr<const ChannelNics> ring;
+  std::shared_ptr<const ChannelNics> tree;
+  std::shared_ptr<const ChannelNics> collnet_chain;
+  std::shared_ptr<const ChannelNics> nvls;
+  std::shared_ptr<const ChannelNics> collnet_direct;
+  std::shared_ptr<const ChannelNics> peers;  ///< of sends and receives
+};
+
 /// What NCCL knows of a communicator when it tunes. Values are the worst over all ranks, as NCCL exchanges them.
 struct NcclCommunicator {
   NcclVersion version;
@@ -63,6 +75,7 @@ struct NcclCommunicator {
   bool cuda_11_8 = false;
   bool registered = false;  ///< the user's buffers are registered, or captured in a graph
   CollNetPlugin collnet;
+  NcclNics nics;
   NcclPeers peers;
   NcclAccess access;
   NcclEnvironment environment;

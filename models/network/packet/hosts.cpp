@@ -35,9 +35,10 @@ std::unique_ptr<CongestionControl> make_congestion_control(const TransportSpec& 
   return nullptr;
 }
 
-Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, HostClock& clock)
+Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, std::uint64_t seed, HostClock& clock)
     : links_(links),
       spec_(spec),
+      seed_(join_hash(seed, hash_text("jitter of hosts"))),
       clock_(clock),
       full_packet_(static_cast<std::uint32_t>((spec.payload + spec.header).count())),
       senders_(links.plan().flows.size()),
@@ -76,11 +77,22 @@ void Hosts::send(std::uint32_t flow, Bytes size) {
   queue_up(flow);
 }
 
-/// Puts a flow that may send into its port's list.
+/// Drawn for the next packet of a flow.
+Time Hosts::jitter(std::uint32_t flow) const {
+  const bool by_losses =
+      spec_.control == TransportSpec::Control::newreno || spec_.control == TransportSpec::Control::cubic;
+  if (!spec_.jitter && !by_losses) { return Time::zero(); }
+  const Time most = spec_.jitter ? *spec_.jitter : links_.port(first_link(flow)).duration(full_packet_);
+  const std::uint64_t hash = join_hash(join_hash(seed_, flow), static_cast<std::uint64_t>(clock_.now().count()));
+  return Time{static_cast<std::int64_t>(scale_hash(hash, static_cast<std::uint64_t>(most.count()) + 1))};
+}
+
+/// Puts a flow that may send, and until now might not, into its port's list.
 void Hosts::queue_up(std::uint32_t flow) {
   Sender& sender = senders_[flow];
   if (sender.queued || !may_send(sender)) { return; }
   const std::uint32_t link = first_link(flow);
+  sender.next_send = std::max(sender.next_send, clock_.now() + jitter(flow));
   line_up(flow, link, clock_.now());
   want_service(link, std::max(sender.next_send, clock_.now()));
 }

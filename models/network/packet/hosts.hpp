@@ -33,7 +33,8 @@ class HostClock {
 /// RoCE and InfiniBand reliable connections do) or only that (selective).
 class Hosts {
  public:
-  Hosts(PacketLinks& links, const TransportSpec& spec, HostClock& clock);
+  /// `seed`: of what hosts draw.
+  Hosts(PacketLinks& links, const TransportSpec& spec, std::uint64_t seed, HostClock& clock);
 
   /// One more message of the flow, which has hops.
   void send(std::uint32_t flow, Bytes size);
@@ -93,6 +94,7 @@ class Hosts {
            (!pulled() || sender.credit > 0);
   }
   void queue_up(std::uint32_t flow);
+  Time jitter(std::uint32_t flow) const;
   void line_up(std::uint32_t flow, std::uint32_t link, Time now);
   void want_service(std::uint32_t link, Time when);
   bool pick(Outlet& outlet, Time now, std::uint32_t& flow);
@@ -123,6 +125,7 @@ class Hosts {
 
   PacketLinks& links_;
   TransportSpec spec_;
+  std::uint64_t seed_;
   HostClock& clock_;
   std::uint32_t full_packet_;  ///< bytes
   std::unique_ptr<CongestionControl> control_;

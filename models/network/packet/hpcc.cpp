@@ -22,17 +22,31 @@ Time base_round_trip(PacketLinks& links, std::uint32_t number, const TransportSp
          along(flow.first_hop_back, flow.hops_back, transport.reply);
 }
 
+namespace {
+
+/// The paper has one base round trip for the whole network: with one for each flow, near senders would get a third of
+/// what far ones get at the same port.
+Time longest_round_trip(PacketLinks& links, const TransportSpec& transport) {
+  Time longest;
+  for (std::uint32_t f = 0; f < links.plan().flows.size(); ++f) {
+    if (links.plan().flows[f].hops > 0) { longest = std::max(longest, base_round_trip(links, f, transport)); }
+  }
+  return longest;
+}
+
+}  // namespace
+
 Hpcc::Hpcc(const TransportSpec& transport, PacketLinks& links)
     : spec_(transport.hpcc),
       packet_(static_cast<double>((transport.payload + transport.header).count())),
       links_(links),
       flows_(links.plan().flows.size()) {
   std::vector<std::uint32_t> remembered(flows_.size(), 1);
+  const Time base = spec_.round_trip > Time::zero() ? spec_.round_trip : longest_round_trip(links, transport);
   for (std::uint32_t f = 0; f < flows_.size(); ++f) {
     const PacketPlan::Flow& plan = links.plan().flows[f];
     if (plan.hops == 0) { continue; }
     Flow& flow = flows_[f];
-    const Time base = spec_.round_trip > Time::zero() ? spec_.round_trip : base_round_trip(links, f, transport);
     const Bandwidth line = links.link(links.plan().hops[plan.first_hop]).rate;
     flow.base = static_cast<double>(base.count());
     flow.most = std::max(packet_, static_cast<double>(line.count()) * seconds(base));

@@ -40,7 +40,7 @@ PacketNetwork::PacketNetwork(Simulator& simulator, const PacketPlan& plan, const
       free_(plan.flows.size()),
       links_(plan, *this),
       switches_(links_, seed),
-      hosts_(links_, transport, *this) {}
+      hosts_(links_, transport, seed, *this) {}
 
 void PacketNetwork::move(std::uint32_t connection, Bytes size) {
   require(size >= Bytes::zero(), "a message of {} bytes", size.count());

@@ -97,7 +97,7 @@ void read_hpcc(ObjectReader& reader, HpccSpec& spec) {
   reader.optional("most_stages", spec.most_stages, "Round trips in a row in which windows only grow", {0, 1000});
   reader.optional("increase", spec.increase, "Bytes that a window grows by at each change", {Bytes::zero(), 1_MiB});
   std::optional<Time> round_trip;
-  reader.optional("round_trip", round_trip, "Where nothing waits; default: computed for each flow", {1_ns, 1_s});
+  reader.optional("round_trip", round_trip, "Where nothing waits, of the network; default: the longest of its flows", {1_ns, 1_s});
   spec.round_trip = round_trip.value_or(Time::zero());
 }
 
@@ -191,6 +191,9 @@ void read_transport(ObjectReader& reader, TransportSpec& spec) {
   reader.optional("header", spec.header, "Of a data packet, on the wire", {Bytes::zero(), 1_KiB});
   reader.optional("reply", spec.reply, "An acknowledgement, on the wire", {1_B, 1_KiB});
   reader.optional("window", spec.window, "Most payload that is sent and not acknowledged", kAnyBuffer);
+  reader.optional("jitter", spec.jitter,
+                  "Most that a host takes to send what an acknowledgement allows, drawn for each packet; default: with newreno "
+                  "and cubic the time of a packet on its link, else 0");
   reader.optional("acknowledge_every", spec.acknowledge_every, "Data packets per acknowledgement", {1, 1024});
   reader.optional("timeout", spec.timeout, "Without progress for so long a sender goes back", {1_us, 10_s});
   read_class(reader, "class", "Of data packets: priority, virtual lane; 0 is served first", spec.data_service);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "models/network/packet/marks.hpp"
 #include "models/network/packet/packet.hpp"
@@ -39,7 +40,7 @@ struct HpccSpec {
   Ratio utilisation{95, 100};     ///< eta
   std::uint32_t most_stages = 5;  ///< maxStage: round trips of additive increase in a row
   Bytes increase{80};             ///< W_AI, with each change
-  Time round_trip;                ///< T; zero: of each flow what it is where nothing waits
+  Time round_trip;                ///< T, one for the network; zero: the longest of its flows where nothing waits
 };
 
 /// How hosts cut messages into packets and what they do about loss and congestion.
@@ -72,6 +73,11 @@ struct TransportSpec {
   bool any_order = false;                ///< packets overtake each other, so that order tells nothing of loss
   Bytes initial_window = Bytes::zero();  ///< of controls that have windows; zero: ten packets, as TCP's
   Control control = Control::none;
+  /// A packet that an acknowledgement lets a host send leaves up to so much later, drawn evenly: hosts take their time, and
+  /// without it flows into one queue without marks stay in step for ever, so that one takes all (phase effects: Floyd and
+  /// Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992). None: with controls that losses alone
+  /// drive the time that a full packet takes on the host's link, else nothing.
+  std::optional<Time> jitter = {};
   DcqcnSpec dcqcn;
   SwiftSpec swift;
   HpccSpec hpcc;

@@ -31,12 +31,13 @@ void check(const ParameterServerSetup& setup, std::size_t endpoints) {
 
 Plan plan_of(const ServerProcess& process, const Cluster& cluster, std::uint64_t seed, std::uint32_t queue_pairs) {
   Plan plan;
-  plan.queue_pairs = queue_pairs;
+  plan.queue_pairs = striped(queue_pairs, cluster);
   PathLayout paths(plan, cluster);
   std::uint32_t number = 0;
   for (const ServerProcess::Way& way : process.connections()) {
-    paths.add(cluster.endpoints[way.from], cluster.endpoints[way.to], join_hash(seed, number++),
+    paths.add({cluster.endpoints[way.from], cluster.endpoints[way.to], join_hash(seed, number)},
               [](std::span<const LinkId>) { return ConnectionCost{}; });
+    ++number;
   }
   return plan;
 }

@@ -215,3 +215,12 @@ TEST_CASE("a step that completes only some of its chunks is refused, since an av
   CHECK(problem.code == "half-complete");
   CHECK(problem.place.line == 9);
 }
+
+TEST_CASE("buffers that are too large to be proven are refused before they are made") {
+  std::string text = R"(<algo name="a" nchannels="1" nchunksperloop="16" ngpus="16" coll="allreduce">)";
+  for (int gpu = 0; gpu < 16; ++gpu) { text += fmt::format("\n<gpu id=\"{}\" s_chunks=\"1048576\"></gpu>", gpu); }
+  const Problem problem = problem_of(text + "</algo>");
+  CHECK(problem.code == "too-large");
+  CHECK(problem.place.line == 17);
+  CHECK(problem.message == "<gpu>: up to here buffers have more than 16777216 chunks together");
+}

@@ -2,9 +2,8 @@
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/execution/cuda/cuda_executor.hpp"
-#include "algorithms/execution/expectation.hpp"
-#include "algorithms/execution/rank_memory.hpp"
 #include "sim/error.hpp"
+#include "tests/algorithms/execution/cuda/gpu_runs.hpp"
 #include "tests/algorithms/toy_schedules.hpp"
 
 using namespace athanor;
@@ -17,49 +16,20 @@ bool without_gpu() {
   return none;
 }
 
-/// Which output is wrong after two runs on the GPUs, or "".
-std::string wrong_after_run(const Schedule& schedule, const Collective& collective, const CudaRequest& request) {
-  const RankMemory memory(schedule, request.type);
-  const Expectation expectation(collective, request.type, request.reduction);
-  CudaExecutor executor(schedule, request);
-  for (int run = 0; run < 2; ++run) {
-    for (std::uint32_t rank = 0; rank < collective.ranks; ++rank) {
-      const RankBuffers& buffers = memory.buffers()[rank];
-      expectation.fill(rank, buffers.input);
-      executor.write(AgentId{rank}, Buffer::input, buffers.input);
-    }
-    executor.run();
-    for (std::uint32_t rank = 0; rank < collective.ranks; ++rank) {
-      const RankBuffers& buffers = memory.buffers()[rank];
-      executor.read(AgentId{rank}, Buffer::output, buffers.output);
-      if (const auto wrong = expectation.wrong(rank, buffers.output)) { return *wrong; }
-    }
-  }
-  return "";
-}
-
 }  // namespace
 
-TEST_CASE("on GPUs every algorithm gives what it must, for every type, operation, size and place") {
+TEST_CASE("on GPUs every algorithm gives what it must, for every type, operation, size, layout and place") {
   if (without_gpu()) { return; }
+  const std::vector<std::uint32_t> threads{32, 128, 512};
+  RandomStream random(4, "GPUs");
   for (const Algorithm& algorithm : catalog()) {
-    for (const std::uint32_t ranks : {1U, 2U, 3U, 8U}) {
-      for (const std::int64_t count : {0, 1, 97, 4096}) {
-        const DataType type = data_types()[static_cast<std::size_t>(ranks + count) % data_types().size()];
-        for (const Reduction reduction : reductions()) {
-          const Collective collective{algorithm.kind, ranks, Elements{count}};
-          const Layout layout{2, Elements{64}, 2};
-          if (algorithm.refuses(collective, layout)) { continue; }
-          const auto schedule = algorithm.make(collective, layout);
-          CudaRequest request;
-          request.type = type;
-          request.reduction = reduction;
-          request.threads = 128;
-          CAPTURE(algorithm.name);
-          CAPTURE(ranks);
-          CAPTURE(count);
-          CHECK(wrong_after_run(*schedule, collective, request) == "");
-        }
+    for (std::uint32_t ranks = 1; ranks <= 8; ++ranks) {
+      for (int i = 0; i < 4; ++i) {
+        const auto gpus = static_cast<int>(cuda_devices().size());
+        const GpuRun run = draw_gpu_run(random, algorithm.kind, ranks, gpus, threads);
+        if (algorithm.refuses(run.collective, run.layout)) { continue; }
+        const std::string wrong = wrong_after_runs(*algorithm.make(run.collective, run.layout), run);
+        if (!wrong.empty()) { FAIL_CHECK(text(algorithm, run), ": ", wrong); }
       }
     }
   }

@@ -24,6 +24,7 @@ TransportSpec transport(Control control, Recovery recovery = Recovery::selective
   TransportSpec spec;
   spec.control = control;
   spec.recovery = recovery;
+  spec.jitter = Time::zero();
   return spec;
 }
 
@@ -268,5 +269,44 @@ TEST_CASE("HPCC: the least round trip is that of a packet and its acknowledgemen
     PacketLinks links(fabric.plan, nobody);
     const Time there = cut_through ? kPacket + 4_us : kPacket * 2 + 4_us;
     CHECK(rig.of(0).delivered == std::vector{base_round_trip(links, 0, window) + there});
+  }
+}
+
+TEST_CASE("flows that losses drive share a queue without marks: none is locked out of step with another") {
+  for (const Control control : {Control::newreno, Control::cubic}) {
+    for (const std::uint32_t flows : {2U, 4U}) {
+      CAPTURE(flows);
+      SwitchSpec spec;
+      spec.queue = 256_KiB;
+      const PacketFabric fabric = incast(flows, spec, kRate, 1_us);
+      const auto first_of_last = [&](std::optional<Time> jitter) {
+        TransportSpec tcp = transport(control);
+        tcp.jitter = jitter;
+        PacketRig rig(fabric.plan, tcp);
+        for (std::uint32_t flow = 0; flow < flows; ++flow) { rig.move_at(Time::zero(), flow, 4_KiB * 20'000); }
+        rig.simulator.run();
+        Time first = Time::max();
+        for (std::uint32_t flow = 0; flow < flows; ++flow) { first = std::min(first, rig.of(flow).delivered.front()); }
+        return seconds(first) / seconds(rig.last_delivery());
+      };
+      CHECK(first_of_last({}) > 0.65);
+      CHECK(first_of_last(Time::zero()) < 1.2 / flows);  // hosts that take no time at all: one after the other
+    }
+  }
+}
+
+TEST_CASE("HPCC: near and far senders at one port get like shares, by the one round trip of the network") {
+  SwitchSpec spec;
+  PacketFabric fabric;
+  const std::uint32_t middle = fabric.switch_of(spec);
+  const std::uint32_t down = fabric.cable(middle, fabric.host(), kRate, 1_us);
+  for (const Time distance : {1_us, 1_us, 6_us, 6_us}) {
+    fabric.flow({fabric.cable(fabric.host(), middle, kRate, distance), down});
+  }
+  PacketRig rig(fabric.plan, transport(Control::hpcc, Recovery::go_back_n));
+  for (std::uint32_t flow = 0; flow < 4; ++flow) { rig.move_at(Time::zero(), flow, 4_KiB * 10'000); }
+  rig.simulator.run();
+  for (std::uint32_t flow = 0; flow < 4; ++flow) {
+    CHECK(seconds(rig.of(flow).delivered.front()) > 0.7 * seconds(rig.last_delivery()));
   }
 }

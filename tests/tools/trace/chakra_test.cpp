@@ -238,3 +238,32 @@ TEST_CASE("what is wrong with the JSON form is told with its pointer") {
   CHECK(says(R"({"Id": 1, "NodeType": 4, "runtime": -3})", "a node cannot last -3 us"));
   CHECK(says(R"(4)", "a node is an object"));
 }
+
+TEST_CASE("numbers that wrap, ranks that stand twice and roots beyond a group are refused" * kProtobuf) {
+  ChakraFile rooted;
+  rooted.add({.id = 1, .type = 7, .numbers = {{"comm_type", 5}, {"comm_size", 8}, {"root_rank", UINT64_C(1) << 32}}});
+  CHECK(both(rooted).says("has root 4294967296; the ranks of its group go from 0 to 1"));
+  ChakraFile grouped;
+  grouped.add({.id = 1, .type = 1, .inputs = R"([{"pg_name": "3", "ranks": [0, 1, 1]}])"});
+  CHECK(both(grouped).says("process group \"3\" has no list of ranks, each of which stands once"));
+  const Folder folder;
+  const auto says = [&](const std::string& node, const char* text) {
+    return read({folder.write("t.json", "{\"workload_graph\": [" + node + "]}")}).says(text);
+  };
+  CHECK(says(R"({"Id": 1, "NodeType": 4294967300})", "there is no type 4294967300"));
+  CHECK(says(R"({"Id": 1e300, "NodeType": 4})", "a whole number is expected (at /workload_graph/0/Id)"));
+  CHECK(says(R"({"Id": 1, "NodeType": 4, "runtime": "99999999999999999999"})", "a whole number is expected"));
+}
+
+TEST_CASE("what may come out of a compressed file has a limit, up to which it is read") {
+  const Folder folder;
+  const std::string text = "{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4, \"runtime\": 3}]" + std::string(5000, ' ') + "}";
+  const std::string path = folder.write("t.json", compressed(text));
+  TraceOptions options;
+  options.limit = Bytes{static_cast<std::int64_t>(text.size())};
+  CHECK(read({path}, options).problems.empty());
+  options.limit = Bytes{static_cast<std::int64_t>(text.size()) - 1};
+  CHECK(read({path}, options).says("of this file when it is decompressed"));
+  const std::string plain = folder.write("p.json", text);
+  CHECK(read({plain}, options).says("this file is larger than"));
+}

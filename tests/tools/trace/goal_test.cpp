@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/tools/trace/trace_fixture.hpp"
 
@@ -103,4 +104,11 @@ TEST_CASE("a binary program that is cut off anywhere is told, and never read bey
     CAPTURE(length);
     CHECK(read({folder.write("p.bin", whole.substr(0, length))}).says("p.bin: rank "));
   }
+}
+
+TEST_CASE("ranks have to fit into their file, and chains of irequires do not multiply") {
+  CHECK(goal("num_ranks 1000000\nrank 0 {\n}\n").says("p.goal:1:1: 1000000 ranks do not fit into a file of 29 bytes"));
+  std::string chain = "a0: calc 1\n";
+  for (int i = 1; i < 6000; ++i) { chain += fmt::format("a{}: calc 1\na{} irequires a{}\n", i, i, i - 1); }
+  CHECK(goal("num_ranks 1\nrank 0 {\n" + chain + "}\n").says("chains of irequires have more than 10000000 steps together"));
 }

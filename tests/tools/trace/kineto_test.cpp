@@ -214,3 +214,25 @@ TEST_CASE("what is wrong with a profile is told") {
       folder.write("far.json", KinetoText(R"("distributedInfo": {"rank": 5, "world_size": 8})").text());
   CHECK(read({far, far}).says("this profile is of one of 8 ranks, and there are profiles of 2"));
 }
+
+TEST_CASE("ranks, groups, roots and times beyond what there can be are refused with their event") {
+  const auto with = [](const std::string& part, const std::string& by) {
+    std::string more = kAllReduce;
+    return KinetoText().call("cudaLaunchKernel", 0, 1, 1).kernel("nccl(x)", 2, 7, 2, 1,
+                                                                 more.replace(more.find(part), part.size(), by)).text();
+  };
+  CHECK(read_text(with("\"[0, 1]\"", "\"[0, 1]\"")).problems.empty());
+  CHECK(read_text(with("\"[0, 1]\"", "\"[0, 0]\"")).says("event 2 of traceEvents ('nccl(x)'): 'Process Group Ranks': rank 0 stands twice"));
+  CHECK(read_text(with("\"[0, 1]\"", "\"[0, -1]\"")).says("'-1' is no rank from 0 to 999999"));
+  CHECK(read_text(with("\"[0, 1]\"", "\"[0, 4294967296]\"")).says("'4294967296' is no rank"));
+  CHECK(read_text(with("\"Group size\": 2", "\"Group size\": 1000001")).says("'Group size' is 1000001; up to 1000000"));
+  CHECK(read_text(with("\"In msg nelems\": 1000", "\"In msg nelems\": 18446744073709551615"))
+            .says("'In msg nelems' is 18446744073709551615"));
+  CHECK(read_text(with("\"allreduce\"", "\"broadcast\", \"Root Rank\": 4294967296")).says("has root 4294967296"));
+  const auto cut = with("\"Group size\": 2", "\"Group size\": 64");
+  CHECK(read_text(std::string(cut).replace(cut.find("[0, 1]"), 6, "[0, 1, ...]"))
+            .says("has a group of 64 ranks, of 2 that there are"));
+  const auto head = [](const char* text) { return KinetoText(text).call("cudaLaunchKernel", 0, 1, 1).text(); };
+  CHECK(read_text(head(R"("distributedInfo": {"rank": 4294967295})")).says("has rank 4294967295; up to 1000000"));
+  CHECK(read_text(head(R"("distributedInfo": {"world_size": -1})")).says("has world_size -1"));
+}

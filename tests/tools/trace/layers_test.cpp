@@ -139,3 +139,8 @@ TEST_CASE("what is wrong with a list of layers is told with its line") {
   CHECK(simai(replaced(kSimai, "initiates: 1 1", "initiates: 1 7")).says("names layer 7"));
   CHECK(simai(replaced(kSimai, "_DP_EP", "_XP")).says("w.txt:3:1: '_XP' names no group"));
 }
+
+TEST_CASE("repetitions that a few words ask for have a limit") {
+  CHECK(simai(replaced(kSimai, "vpp: 1 ga: 2", "vpp: 1000000 ga: 1000000"))
+            .says("w.txt:1:1: vpp x ga asks for 1000000000000 messages each way; up to 2500000 are written out"));
+}

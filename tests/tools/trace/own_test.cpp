@@ -89,3 +89,8 @@ TEST_CASE("a file that is of no known format is told") {
   options.communication = TraceOptions::Communication::measured;
   CHECK(read({example("ring.goal")}, options).says("a trace of format goal holds no measured communication"));
 }
+
+TEST_CASE("endpoints, workers and streams of our own format neither wrap nor stand twice") {
+  CHECK(read_text(with("[[0, 2], [1, 3]]", "[[0, 4294967295], [1, 3]]")).says("4294967295 is out of range"));
+  CHECK(read_text(with("\"workers\": [0]", "\"workers\": [0, 0]")).says("worker 0 is named twice"));
+}

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/json/text.hpp"
+#include "sim/printable.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/compare/contest_options.hpp"
 #include "tools/command_line/compare/load_input.hpp"
@@ -92,7 +93,7 @@ ExitCode compare(const Invocation& invocation, const Streams& streams) {
   const Contest result = contest(compared, contest_request(invocation));
   const std::vector<std::string> differing = first_differences(inputs, result);
   output.print(version_line() + contest_text(result));
-  for (const std::string& each : differing) { output.print("# differs: " + each + "\n"); }
+  for (const std::string& each : differing) { output.print("# differs: " + printable(each) + "\n"); }
   output.write("json", [&] {
     nlohmann::ordered_json json = contest_json(result);
     json["differences"] = differing;

@@ -1,16 +1,17 @@
 #include "tools/command_line/compare/load_input.hpp"
 
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
 
 #include "sim/file.hpp"
-#include "sim/json/document.hpp"
-#include "sim/json/text.hpp"
+#include "sim/json/foreign.hpp"
 #include "tools/command_line/compare/add_bill.hpp"
 #include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/run/run_case.hpp"
 #include "tools/command_line/run/simulate_case.hpp"
+#include "tools/report/read_results.hpp"
 #include "tools/scenario/digest.hpp"
 #include "tools/sweep/table.hpp"
 
@@ -20,32 +21,50 @@ namespace {
 
 constexpr std::string_view kSqliteHead = "SQLite format 3";
 
-/// The cases of a scenario's text, each as it is read.
-std::map<std::string, nlohmann::json> cases_of(const std::string& text, const std::string& path) {
-  std::map<std::string, nlohmann::json> cases;
-  const Document document = Document::parse(text, path);
-  if (!document.root().contains("cases")) { return {{"", document.root()}}; }
-  for (std::size_t i = 0; i < document.root()["cases"].size(); ++i) {
-    const nlohmann::json root = document.patched("cases", i).root();
-    const nlohmann::json& own = document.root()["cases"][i];
-    cases[own.value("name", fmt::format("case {}", i + 1))] = root;
+using Cases = std::map<std::string, nlohmann::json>;
+
+/// The cases of a scenario's text, each as it is read; none of a text that is not even the frame of a scenario.
+Cases cases_of(const std::string& text, const std::string& path) {
+  const Document document = parse_foreign(text, path);
+  if (!document.root().is_object()) { return {}; }
+  const auto list = document.root().find("cases");
+  if (list == document.root().end()) { return {{"", document.root()}}; }
+  Cases cases;
+  for (std::size_t i = 0; list->is_array() && i < list->size(); ++i) {
+    const nlohmann::json& own = (*list)[i];
+    if (!own.is_object()) { return {}; }
+    const auto name = own.find("name");
+    const bool named = name != own.end() && name->is_string();
+    cases[named ? name->get<std::string>() : fmt::format("case {}", i + 1)] = document.patched("cases", i).root();
   }
   return cases;
 }
 
 /// Of a scenario, without results.
 LoadedInput empty_input(const std::string& path, const std::string& text) {
-  return {{path, {}}, text, nlohmann::ordered_json::object(), cases_of(text, path), {}};
+  LoadedInput loaded;
+  loaded.input.label = path;
+  loaded.text = text;
+  loaded.manifest = nlohmann::ordered_json::object();
+  loaded.scenarios = cases_of(text, path);
+  return loaded;
 }
 
-/// The scenario of results that were written earlier, if it is still what it was.
+/// The scenario of results that were written earlier, if it is still what it was. The results say where it lies, and
+/// they may come from anybody: nothing but a file of a usual size is opened, and nothing but what they hold the hash of
+/// is used.
 void add_scenario(LoadedInput& loaded) {
   const auto scenarios = loaded.manifest.value("scenarios", nlohmann::ordered_json::array());
-  if (scenarios.size() != 1) { return; }
-  const auto path = scenarios[0].value("path", "");
+  if (scenarios.size() != 1 || !scenarios[0]["hash"].is_string()) { return; }
+  const auto path = scenarios[0]["path"].get<std::string>();
+  constexpr std::uintmax_t kMostBytes = 64 << 20;
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown) || std::filesystem::file_size(path, unknown) > kMostBytes) {
+    return;
+  }
   try {
     std::string text = read_text_file(path);
-    if (text_hash(text) != scenarios[0].value("hash", "")) { return; }
+    if (text_hash(text) != scenarios[0]["hash"].get<std::string>()) { return; }
     loaded.scenarios = cases_of(text, path);
     loaded.text = std::move(text);
   } catch (const FileError&) { return; }  // without it no differences are told
@@ -106,10 +125,16 @@ std::optional<LoadedInput> load_input(const std::string& path, const Invocation&
   if (is_sweep(path)) { return from_sweep(path); }
   const std::string text = read_text_file(path);
   if (text.empty()) { throw FileError(fmt::format("{} is empty: neither a scenario nor results nor a sweep", path)); }
-  const auto document = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (document.is_discarded() || !document.contains("results")) { return simulated(path, invocation, streams); }
-  LoadedInput loaded{{path, {}}, "", document.value("manifest", nlohmann::ordered_json::object()), {}, {}};
-  for (const auto& record : document["results"]) { loaded.input.records.push_back(record); }
+  const ResultKind kind = result_kind(text);
+  if (kind == ResultKind::no_object) {
+    throw FileError(fmt::format("{}:1:1: no JSON object: neither a scenario nor results nor a sweep", path));
+  }
+  if (kind != ResultKind::results) { return simulated(path, invocation, streams); }
+  ResultDocument document = read_results(text, path);
+  LoadedInput loaded;
+  loaded.input.label = path;
+  loaded.input.records = std::move(document.records);
+  loaded.manifest = std::move(document.manifest);
   add_scenario(loaded);
   return loaded;
 }

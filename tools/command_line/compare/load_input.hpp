@@ -26,7 +26,7 @@ struct LoadedInput {
 bool is_sweep(const std::string& path);
 
 /// A scenario, which is simulated; a document of --json; or the file of a sweep. None: interrupted. Throws as these
-/// commands, and UsageError for what is none of them.
+/// commands, and FileError for what is none of them, or not as athanor writes it.
 std::optional<LoadedInput> load_input(const std::string& path, const Invocation& invocation, const Streams& streams);
 
 }  // namespace athanor

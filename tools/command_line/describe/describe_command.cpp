@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/json/text.hpp"
+#include "sim/printable.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/describe/named_clusters.hpp"
 #include "tools/command_line/output_file.hpp"
@@ -48,8 +49,8 @@ ExitCode describe_clusters(const Invocation& invocation, const Streams& streams)
       results.back()["name"] = cluster.name;
       results.back().update(nlohmann::json(bill_json(bill)));
     } else {
-      streams.out(fmt::format("{}{}\n{}{}", &cluster == clusters.data() ? "" : "\n", cluster.name, to_text(description),
-                              to_text(bill)));
+      streams.out(fmt::format("{}{}\n{}{}", &cluster == clusters.data() ? "" : "\n", printable(cluster.name),
+                              printable_lines(to_text(description)), to_text(bill)));
     }
   }
   if (invocation.has("json")) { write_json(invocation, streams, text_of(nlohmann::json{{"results", results}}, 2)); }

@@ -160,44 +160,23 @@ Request request_of(const Invocation& invocation) {
   return request;
 }
 
-/// A file that is made with the first text, and taken away again unless it is finished.
+/// A file that is there when it is finished, or else standard output.
 class Output {
  public:
-  Output(std::string path, const Streams& streams) : path_(std::move(path)), streams_(streams) {
-    if (!path_.empty()) { check_writable(path_); }
-  }
-  ~Output() {
-    std::error_code ignored;
-    if (file_.is_open() && !finished_) { std::filesystem::remove(path_, ignored); }
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-
-  void write(std::string_view text) {
-    if (path_.empty()) {
-      streams_.out(text);
-      return;
-    }
-    if (!file_.is_open()) { file_.open(path_, std::ios::binary | std::ios::trunc); }
-    file_.write(text.data(), static_cast<std::streamsize>(text.size()));
-    check();
+  Output(const std::string& path, const Streams& streams) : streams_(streams) {
+    if (path.empty()) { return; }
+    check_writable(path);
+    file_.emplace(path);
   }
 
+  void write(std::string_view text) { file_ ? file_->write(text) : streams_.out(text); }
   void finish() {
-    if (file_.is_open()) { file_.close(); }
-    check();
-    finished_ = true;
+    if (file_) { file_->finish(); }
   }
 
  private:
-  void check() const {
-    if (!file_) { throw FileError(fmt::format("cannot write {}", path_)); }
-  }
-
-  std::string path_;
   const Streams& streams_;
-  std::ofstream file_;
-  bool finished_ = false;
+  std::optional<OutputFile> file_;
 };
 
 Json export_as_msccl(const Request& request, const Schedule& schedule, Output& output, const Streams& streams) {

@@ -65,7 +65,7 @@ ExitCode export_trace(const Invocation& invocation, const Streams& streams) {
   streams.err(fmt::format("athanor: {} of {} ranks: {} workers, {} communicators, {} channels, {} operations\n",
                           name(trace->format), trace->ranks, trace->workload.workers.size(),
                           trace->workload.communicators.size(), trace->workload.channels.size(), operations));
-  for (const std::string& note : trace->notes) { streams.err(fmt::format("athanor: note: {}\n", note)); }
+  for (const std::string& note : trace->notes) { tell(streams, "note: " + note); }
   return ExitCode::ok;
 }
 

@@ -13,6 +13,7 @@
 #include "sim/file.hpp"
 #include "sim/format.hpp"
 #include "sim/json/text.hpp"
+#include "sim/printable.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/exchange/import_fabric.hpp"
 #include "tools/command_line/option_values.hpp"
@@ -119,7 +120,7 @@ std::string summary(const Measurement& measurement) {
   for (const Measurement::Row& row : measurement.rows) { collectives.insert(name(row.collective)); }
   return fmt::format("athanor: {}: {} times of {} from {} to {}{}\n", measurement.kind, measurement.rows.size(),
                      fmt::join(collectives, ", "), to_string(least->bytes), to_string(most->bytes),
-                     measurement.healthy ? "" : "; NOT healthy: " + measurement.notes);
+                     measurement.healthy ? "" : "; NOT healthy: " + printable(measurement.notes));
 }
 
 void import_table(const Invocation& invocation, const Streams& streams, const std::string& path, std::string text,
@@ -163,7 +164,7 @@ ExitCode import(const Invocation& invocation, const Streams& streams) {
     }
     const ImportedAlgorithm algorithm = import_msccl(text, path);
     algorithms.push_back(to_json(path, algorithm));
-    if (!invocation.has("json")) { streams.out(summary(algorithm)); }
+    if (!invocation.has("json")) { streams.out(printable_lines(summary(algorithm))); }
   }
   if (invocation.has("json")) {
     write_json(invocation, streams, text_of(nlohmann::ordered_json{{"results", algorithms}}, 2));

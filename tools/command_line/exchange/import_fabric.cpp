@@ -135,8 +135,8 @@ void import_fabric_file(const Invocation& invocation, const Streams& streams, co
     write_text_file(output, written);
   }
   if (invocation.quiet) { return; }
-  streams.err(fmt::format("athanor: {}: {}\n", name(format), imported.summary));
-  for (const std::string& note : imported.notes) { streams.err(fmt::format("athanor: note: {}\n", note)); }
+  tell(streams, fmt::format("{}: {}", name(format), imported.summary));
+  for (const std::string& note : imported.notes) { tell(streams, "note: " + note); }
 }
 
 }  // namespace athanor

@@ -10,6 +10,7 @@
 #include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
+#include "sim/printable.hpp"
 #include "sim/timeline.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/explain/explain_case.hpp"
@@ -81,10 +82,10 @@ Case the_case(const Scenario& scenario, const Invocation& invocation) {
 template <class Explained>
 void tell(const Invocation& invocation, const Streams& streams, const Case& scenario_case, const Explained& explained) {
   if (!invocation.quiet) {
-    for (const std::string& warning : warnings_of(scenario_case)) { streams.err("athanor: " + warning + "\n"); }
+    for (const std::string& warning : warnings_of(scenario_case)) { tell(streams, warning); }
   }
   if (invocation.has("json")) { write_json(invocation, streams, text_of(to_json(explained), 2)); }
-  if (!invocation.has("json") || !invocation.text("json").empty()) { streams.out(to_text(explained)); }
+  if (!invocation.has("json") || !invocation.text("json").empty()) { streams.out(printable_lines(to_text(explained))); }
 }
 
 std::unique_ptr<Timeline> open_timeline(const Invocation& invocation) {

@@ -219,7 +219,7 @@ class Measuring {
 
   void note(const std::string& text) {
     warnings_.push_back(text);
-    if (!invocation_.quiet) { streams_.err(fmt::format("athanor: note: {}\n", text)); }
+    if (!invocation_.quiet) { tell(streams_, fmt::format("note: {}", text)); }
   }
 
   void measure_all() {

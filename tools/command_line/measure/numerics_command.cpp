@@ -45,7 +45,7 @@ class Numerics {
  private:
   void note(const std::string& text) {
     warnings_.push_back(text);
-    if (!invocation_.quiet) { streams_.err(fmt::format("athanor: note: {}\n", text)); }
+    if (!invocation_.quiet) { tell(streams_, fmt::format("note: {}", text)); }
   }
 
   void finish() {

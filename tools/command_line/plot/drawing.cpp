@@ -7,6 +7,7 @@
 
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
+#include "sim/printable.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/plot/python.hpp"
 #include "tools/command_line/plot/temporary_file.hpp"
@@ -42,12 +43,13 @@ std::string picture_at(const std::string& path) {
 
 void draw_file(const Invocation& invocation, const Streams& streams, const std::string& script, const std::string& file,
                const std::vector<std::string>& words, const std::string& what) {
-  // -B: no byte code beside the scripts, which in an installation would outlive the package that they belong to.
-  std::vector<std::string> command{python_with("matplotlib"), "-B", plotting_script(invocation.library, script), file};
+  std::vector<std::string> command = python_with("matplotlib", plotting_script(invocation.library, "isolated.py"));
+  command.push_back(plotting_script(invocation.library, script));
+  command.push_back(file);
   command.insert(command.end(), words.begin(), words.end());
   const Finished finished = run_process(command);
-  streams.out(finished.out);
-  streams.err(finished.err);
+  streams.out(printable_lines(finished.out));
+  streams.err(printable_lines(finished.err));
   if (finished.status != 0) { throw FileError(fmt::format("plot: {} could not be drawn", what)); }
 }
 

@@ -10,6 +10,8 @@
 #include "tools/command_line/plot/plot_schedule.hpp"
 #include "tools/command_line/plot/plot_timeline.hpp"
 #include "tools/command_line/plot/plot_topology.hpp"
+#include "tools/report/read_results.hpp"
+#include "tools/sweep/table.hpp"
 
 namespace athanor {
 
@@ -35,18 +37,20 @@ boost::program_options::options_description plot_options() {
   return options;
 }
 
+/// What a sweep or a file holds, once it is known to be what athanor writes.
+nlohmann::ordered_json drawn_of(const std::string& file) {
+  if (is_sweep(file)) { return {{"results", sweep_records(file)}}; }
+  const std::string text = read_text_file(file);
+  if (result_kind(text) == ResultKind::comparison) { return read_comparison(text, file); }
+  return {{"results", read_results(text, file).records}};
+}
+
 /// Of results, a sweep or a comparison: whatever figures there are.
 ExitCode plot_results(const Invocation& invocation, const Streams& streams) {
   const std::string& file = invocation.arguments[0];
   std::vector<std::string> words{"--out", invocation.text("out"), "--label", file};
   if (invocation.has("figure")) { words.insert(words.end(), {"--figure", invocation.text("figure")}); }
-  if (is_sweep(file)) {
-    const std::optional<LoadedInput> sweep = load_input(file, invocation, streams);
-    draw_data(invocation, streams, "plot_results.py", {{"results", sweep->input.records}}, words, file);
-  } else {
-    read_text_file(file);  // says what is wrong with the file better than Python does
-    draw_file(invocation, streams, "plot_results.py", file, words, file);
-  }
+  draw_data(invocation, streams, "plot_results.py", drawn_of(file), words, file);
   return ExitCode::ok;
 }
 

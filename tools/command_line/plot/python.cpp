@@ -78,8 +78,15 @@ int wait_for(pid_t process) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-bool can_import(const std::string& python, const std::string& module) {
-  return run_process({python, "-c", "import " + module}).status == 0;
+/// -I: neither the working directory nor what the environment says changes what is imported, but for what isolated.py
+/// allows. -B: no byte code beside the scripts, which in an installation would outlive the package that they belong to.
+std::vector<std::string> isolated_python(const std::string& python, const std::string& isolated) {
+  return {python, "-I", "-B", isolated};
+}
+
+bool can_import(std::vector<std::string> command, const std::string& module) {
+  command.insert(command.end(), {"--has", module});
+  return run_process(command).status == 0;
 }
 
 }  // namespace
@@ -98,14 +105,16 @@ Finished run_process(const std::vector<std::string>& command) {
   return {status, out.text(), err.text()};
 }
 
-std::string python_with(const std::string& module) {
+std::vector<std::string> python_with(const std::string& module, const std::string& isolated) {
   const char* chosen = std::getenv("ATHANOR_PYTHON");  // NOLINT(concurrency-mt-unsafe): nothing sets it meanwhile
   if (chosen != nullptr) {
-    if (can_import(chosen, module)) { return chosen; }
+    const std::vector<std::string> command = isolated_python(chosen, isolated);
+    if (can_import(command, module)) { return command; }
     throw FileError(fmt::format("ATHANOR_PYTHON is '{}', which cannot import {}", chosen, module));
   }
   for (const char* candidate : {"python3", "/usr/bin/python3"}) {
-    if (can_import(candidate, module)) { return candidate; }
+    const std::vector<std::string> command = isolated_python(candidate, isolated);
+    if (can_import(command, module)) { return command; }
   }
   throw FileError(
       fmt::format("no Python with {0} was found; install it (tools/setup does, or `apt install python3-{0}`), or name "

@@ -1,18 +1,24 @@
 #include "tools/command_line/plot/temporary_file.hpp"
 
-#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "sim/error.hpp"
+
 namespace athanor {
 
 TemporaryFile::TemporaryFile(std::string_view ending) {
-  static std::atomic<unsigned> number = 0;
-  const std::string name = fmt::format("athanor-{}-{}{}", ::getpid(), number++, ending);
-  path_ = (std::filesystem::temp_directory_path() / name).string();
+  // Made at once, and for nobody else: others may write into the folder, and lay a link under a name that they guess.
+  path_ = (std::filesystem::temp_directory_path() / fmt::format("athanor-XXXXXX{}", ending)).string();
+  const int descriptor = ::mkstemps(path_.data(), static_cast<int>(ending.size()));
+  if (descriptor < 0) { throw FileError(fmt::format("cannot make {}: {}", path_, std::strerror(errno))); }
+  ::close(descriptor);
 }
 
 TemporaryFile::~TemporaryFile() {

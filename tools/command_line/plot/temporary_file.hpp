@@ -5,7 +5,7 @@
 
 namespace athanor {
 
-/// A name for a file of this process alone in the folder for temporary files; what is there at the end is removed.
+/// An empty file of this process alone in the folder for temporary files, removed in the end.
 class TemporaryFile {
  public:
   /// `ending`: with its dot.

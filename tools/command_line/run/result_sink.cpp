@@ -19,7 +19,7 @@ ResultSink::ResultSink(const Invocation& invocation, const Streams& streams)
 
 void ResultSink::add(TrafficRow row) {
   if (invocation_.has("flows")) { flows_ += traffic_flow_lines(row); }
-  const std::string label = fmt::format("{},{},{}", csv_field(row.case_name), row.size.count(), row.pattern);
+  const std::string label = fmt::format("{},{},{}", csv_field(row.case_name), row.size.count(), csv_field(row.pattern));
   ports_ += port_lines(label, row.simulated.ports, *row.cluster->fabric, row.simulated.observed);
   row.matrix = {};
   row.simulated.messages = {};

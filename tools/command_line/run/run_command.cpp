@@ -7,6 +7,7 @@
 #include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "sim/printable.hpp"
 #include "sim/timeline.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/options.hpp"
@@ -119,7 +120,7 @@ ExitCode run(const Invocation& invocation, const Streams& streams) {
   check_files(invocation, scenarios);
   if (invocation.has("dry-run")) {
     for (const Scenario& scenario : scenarios) {
-      for (const Case& each : scenario.cases) { streams.out(intention(scenario, each)); }
+      for (const Case& each : scenario.cases) { streams.out(printable_lines(intention(scenario, each))); }
     }
     return ExitCode::ok;
   }

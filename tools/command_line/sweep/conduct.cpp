@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/json/text.hpp"
 #include "tools/command_line/progress.hpp"
 #include "tools/command_line/sweep/point_pool.hpp"
+#include "tools/report/read_results.hpp"
 
 namespace athanor {
 
@@ -60,7 +60,9 @@ void add(const std::vector<SweepOutcome>& outcomes, SweepCount& count) {
   for (const SweepOutcome& outcome : outcomes) {
     ++count.simulated;
     if (outcome.error.empty()) { continue; }
-    if (count.failed++ == 0) { count.first_error = json_or_discarded(outcome.error).value("message", ""); }
+    if (count.failed++ == 0) {
+      count.first_error = error_from_text(outcome.error, "the first error")["message"].get<std::string>();
+    }
   }
 }
 

@@ -43,6 +43,7 @@ std::optional<SweepOutcome> PointRunner::run(std::uint64_t point) {
     outcome.error = text_of(problem_record(current_failure().problems.front()));
   }
   outcome.inputs = inputs_.fresh();
+  for (Manifest::Input& input : outcome.inputs) { input.path = canonical_path(input.path); }
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return outcome;
 }

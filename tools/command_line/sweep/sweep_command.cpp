@@ -9,6 +9,7 @@
 
 #include "sim/file.hpp"
 #include "sim/json/text.hpp"
+#include "sim/printable.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/option_values.hpp"
@@ -126,6 +127,10 @@ SweepOrder order_of(const std::string& path, const Invocation& invocation) {
   return order;
 }
 
+std::string folder_of(const std::string& scenario) {
+  return std::filesystem::path(canonical_path(scenario)).parent_path().string();
+}
+
 SweepIdentity identity_of(const SweepOrder& order) {
   nlohmann::ordered_json changes = {{"set", order.changes.settings}};
   for (const char* option : {"sizes", "seed"}) {
@@ -136,7 +141,9 @@ SweepIdentity identity_of(const SweepOrder& order) {
                          .scenario_text = read_text_file(order.path),
                          .version = fmt::format("{} {}", version(), git_revision()),
                          .changes = text_of(changes),
-                         .plan = order.plan};
+                         .plan = order.plan,
+                         .folder = folder_of(order.path),
+                         .data = canonical_path(order.invocation.library.directory())};
   identity.scenario_hash = text_hash(identity.scenario_text);
   return identity;
 }
@@ -160,10 +167,7 @@ SweepDatabase open(const SweepOrder& order) {
     throw FileError(fmt::format(
         "{} exists; go on with it with --resume, begin anew with --overwrite, or choose another file with -o", path));
   }
-  if (exists) {
-    SweepDatabase(path, SqliteFile::Access::read);  // what is no sweep is not overwritten
-    std::filesystem::remove(path);
-  }
+  if (exists) { SweepDatabase(path, SqliteFile::Access::read); }  // what is no sweep is not overwritten
   SweepDatabase::create(path, identity_of(order));
   return SweepDatabase(path, SqliteFile::Access::write);
 }
@@ -177,14 +181,17 @@ std::uint32_t threads_of(const SweepOrder& order, const SweepWorkers& workers) {
 }
 
 std::string plan_text(const SweepOrder& order) {
-  std::string text = fmt::format("# {}: {} points\n", order.path, order.plan.points());
-  if (order.plan.cases.size() > 1) { text += fmt::format("#   case: {}\n", fmt::join(order.plan.cases, ", ")); }
+  std::string text = fmt::format("# {}: {} points\n", printable(order.path), order.plan.points());
+  if (order.plan.cases.size() > 1) {
+    text += fmt::format("#   case: {}\n", printable(fmt::format("{}", fmt::join(order.plan.cases, ", "))));
+  }
   for (const SweepAxis& axis : order.plan.axes) {
     std::vector<std::string> labels;
     constexpr std::size_t kShown = 12;
     for (std::size_t i = 0; i < std::min(axis.size(), kShown); ++i) { labels.push_back(axis.label(i)); }
     if (axis.size() > kShown) { labels.push_back(fmt::format("... ({} in all)", axis.size())); }
-    text += fmt::format("#   {} ({}): {}\n", axis.title(), fmt::join(axis.pointers, ", "), fmt::join(labels, " | "));
+    text += fmt::format("#   {} ({}): {}\n", printable(axis.title()), fmt::join(axis.pointers, ", "),
+                        printable(fmt::format("{}", fmt::join(labels, " | "))));
   }
   return text;
 }
@@ -225,7 +232,7 @@ ExitCode sweep(const Invocation& invocation, const Streams& streams) {
   }
   const SweepOrder order = order_of(invocation.arguments.front(), invocation);
   if (invocation.has("dry-run")) {
-    streams.out(plan_text(order));
+    streams.out(printable_lines(plan_text(order)));
     return ExitCode::ok;
   }
   const std::unique_ptr<SweepWorkers> workers = sweep_workers();

@@ -22,6 +22,7 @@ class Tree {
   Tree(const AssumedLinks& links, FabricDraft& draft) : links_(links), draft_(draft) {}
 
   void add(const std::vector<SlurmSwitch>& switches) {
+    if (!fits(switches)) { return; }
     for (const SlurmSwitch& each : switches) { add_hosts(each); }
     for (std::size_t i = 0; i < switches.size(); ++i) { add_switch(switches[i], i); }
     if (!draft_.ok()) { return; }
@@ -45,6 +46,20 @@ class Tree {
     std::uint64_t hosts_below = 0;
     bool on_the_way = false;
   };
+
+  /// A few lines can name billions of nodes: they are counted before the first is made.
+  bool fits(const std::vector<SlurmSwitch>& switches) {
+    std::size_t names = 0;
+    for (const SlurmSwitch& each : switches) {
+      names += hosts_in(each.nodes) + hosts_in(each.switches);
+      if (names <= kMostHosts) { continue; }
+      draft_.problem(each.line, "too-large",
+                     fmt::format("up to this line the file names more than {} nodes and switches", kMostHosts),
+                     "are the ranges right?");
+      return false;
+    }
+    return true;
+  }
 
   std::vector<std::string> names_of(const std::string& text, const SlurmSwitch& where) {
     if (text.empty()) { return {}; }

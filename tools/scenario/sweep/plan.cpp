@@ -1,6 +1,7 @@
 #include "tools/scenario/sweep/plan.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -51,6 +52,7 @@ std::string SweepAxis::label(std::size_t step) const {
 std::uint64_t SweepPlan::points() const {
   std::uint64_t count = cases.size();
   for (const SweepAxis& axis : axes) {
+    if (axis.size() == 0) { return 0; }
     if (count > kMostPoints / axis.size()) { return kMostPoints; }
     count *= axis.size();
   }
@@ -120,6 +122,57 @@ std::string set_twice(const std::vector<SweepAxis>& axes) {
   return "";
 }
 
+std::string titled_twice(const std::vector<SweepAxis>& axes) {
+  std::vector<std::string> seen;
+  for (const SweepAxis& axis : axes) {
+    if (std::find(seen.begin(), seen.end(), axis.title()) != seen.end()) { return axis.title(); }
+    seen.push_back(axis.title());
+  }
+  return "";
+}
+
+namespace {
+
+/// Its pointers from the word on that is `words` words before the last.
+std::string long_title(const SweepAxis& axis, std::size_t words) {
+  std::vector<std::string> names;
+  for (const std::string& pointer : axis.pointers) {
+    std::size_t begin = pointer.rfind('/' + short_name(pointer));
+    for (std::size_t i = 0; i < words && begin > 0; ++i) { begin = pointer.rfind('/', begin - 1); }
+    names.push_back(pointer.substr(begin + 1));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Names axes that have none by more of their pointers, where their last words are the same.
+void name_apart(std::vector<SweepAxis>& axes) {
+  std::vector<bool> chosen;
+  for (const SweepAxis& axis : axes) { chosen.push_back(!axis.name.empty()); }
+  std::vector<std::size_t> words(axes.size(), 0);
+  for (std::string twice = titled_twice(axes); !twice.empty(); twice = titled_twice(axes)) {
+    bool changed = false;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (chosen[i] || axes[i].title() != twice) { continue; }
+      axes[i].name = long_title(axes[i], ++words[i]);
+      changed = changed || axes[i].name != twice;
+    }
+    if (!changed) { throw UsageError(fmt::format("sweep: two parameters are called '{}'; give each a name", twice)); }
+  }
+}
+
+void require_labels_apart(const SweepAxis& axis) {
+  std::set<std::string> seen;
+  for (std::size_t step = 0; step < axis.size(); ++step) {
+    if (seen.insert(axis.label(step)).second) { continue; }
+    throw UsageError(
+        fmt::format("sweep: two steps of '{}' are called '{}'; vary it over values that differ, or give each "
+                    "step a label of its own",
+                    axis.title(), axis.label(step)));
+  }
+}
+
+}  // namespace
+
 std::vector<SweepAxis> joined(std::vector<SweepAxis> axes, std::vector<SweepAxis> later) {
   for (SweepAxis& axis : later) {
     const auto same =
@@ -134,6 +187,8 @@ std::vector<SweepAxis> joined(std::vector<SweepAxis> axes, std::vector<SweepAxis
   if (!twice.empty()) {
     throw UsageError(fmt::format("sweep: two parameters set {}; vary it once, or link it", twice));
   }
+  name_apart(axes);
+  for (const SweepAxis& axis : axes) { require_labels_apart(axis); }
   return axes;
 }
 

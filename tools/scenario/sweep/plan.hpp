@@ -48,8 +48,13 @@ SweepAxis parse_axis(std::string_view text);
 /// A pointer that two of them set; "": there is none.
 std::string set_twice(const std::vector<SweepAxis>& axes);
 
+/// A title that two of them have; "": there is none. Titles tell the axes apart in tables, plots and files.
+std::string titled_twice(const std::vector<SweepAxis>& axes);
+
 /// Later axes take the place of earlier ones with the same pointers. Throws UsageError where two axes set the same
-/// pointer and are not the same.
+/// pointer and are not the same, two have the same name, and where two steps of an axis have the same label: such
+/// points could not be told apart. Axes that would be called the same by the last word of their pointers get more
+/// words.
 std::vector<SweepAxis> joined(std::vector<SweepAxis> axes, std::vector<SweepAxis> later);
 
 }  // namespace athanor

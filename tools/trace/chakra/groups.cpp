@@ -1,5 +1,6 @@
 #include "tools/trace/chakra/groups.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -9,19 +10,23 @@
 #include "sim/file.hpp"
 #include "sim/json/syntax.hpp"
 #include "sim/json/text.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
 namespace {
 
-/// None: no list of ranks.
+/// None: no list of ranks, each of which stands once.
 std::optional<std::vector<std::uint32_t>> ranks_in(const nlohmann::json& list) {
   if (!list.is_array()) { return std::nullopt; }
   std::vector<std::uint32_t> ranks;
   for (const nlohmann::json& rank : list) {
-    if (!rank.is_number_unsigned() || rank.get<std::uint64_t>() > UINT32_MAX) { return std::nullopt; }
+    if (!rank.is_number_unsigned() || rank.get<std::uint64_t>() >= kMostTraceRanks) { return std::nullopt; }
     ranks.push_back(rank.get<std::uint32_t>());
   }
+  std::vector<std::uint32_t> sorted = ranks;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) { return std::nullopt; }
   return ranks;
 }
 
@@ -35,7 +40,7 @@ void ChakraGroups::read(const std::string& path) {
       throw ScenarioError(Problem{"wrong-type",
                                   "a file of groups is an object of names and lists of ranks",
                                   {path, 0, 0, "/" + name},
-                                  R"(as in {"0": [0, 1, 2, 3]})"});
+                                  R"(as in {"0": [0, 1, 2, 3]}, each rank once)"});
     }
     groups_[name] = *ranks;
   }
@@ -56,9 +61,9 @@ void ChakraGroups::define(const std::string& inputs, const std::string& file) {
     const auto ranks = ranks_in(group["ranks"]);
     if (!ranks) {
       throw ScenarioError(Problem{
-          "wrong-type", fmt::format("process group {} has no list of ranks", text_of(name)), {file, 0, 0, ""}, ""});
+          "wrong-type", fmt::format("process group {} has no list of ranks, each of which stands once", name.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)), {file, 0, 0, ""}, fmt::format("ranks go from 0 to {}", kMostTraceRanks - 1)});
     }
-    groups_[name.is_string() ? name.get<std::string>() : text_of(name)] = *ranks;
+    groups_[name.is_string() ? name.get<std::string>() : name.dump()] = *ranks;
   }
 }
 

@@ -1,3 +1,5 @@
+#include <charconv>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -13,21 +15,27 @@ namespace {
   throw ScenarioError(Problem{"wrong-type", std::move(what), {source.path(), 0, 0, std::move(pointer)}, ""});
 }
 
+/// Of a number that may have a fraction; none where it is beyond 64 bits.
+std::optional<std::int64_t> whole(double number) {
+  constexpr double kEnd = 9.2e18;
+  if (!(number > -kEnd && number < kEnd)) { return std::nullopt; }
+  return static_cast<std::int64_t>(number);
+}
+
 /// Writers put numbers, booleans and texts of numbers.
 std::optional<std::int64_t> whole(const nlohmann::json& value) {
   if (value.is_boolean()) { return value.get<bool>() ? 1 : 0; }
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) { return std::nullopt; }
   if (value.is_number_integer()) { return value.get<std::int64_t>(); }
-  if (value.is_number()) { return static_cast<std::int64_t>(value.get<double>()); }
+  if (value.is_number()) { return whole(value.get<double>()); }
   if (!value.is_string()) { return std::nullopt; }
   const auto& text = value.get_ref<const std::string&>();
   if (text == "true" || text == "True") { return 1; }
   if (text == "false" || text == "False") { return 0; }
-  const auto [end, number] = [&] {
-    char* stop = nullptr;
-    const long long parsed = std::strtoll(text.c_str(), &stop, 10);
-    return std::pair(stop, parsed);
-  }();
-  return text.empty() || *end != '\0' ? std::nullopt : std::optional<std::int64_t>(number);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool all = error == std::errc() && end == text.data() + text.size();
+  return all ? std::optional(number) : std::nullopt;
 }
 
 ChakraNode node_of(const ByteSource& source, const nlohmann::json& json, const std::string& pointer) {
@@ -42,7 +50,9 @@ ChakraNode node_of(const ByteSource& source, const nlohmann::json& json, const s
   };
   node.id = static_cast<std::uint64_t>(number("Id"));
   node.name = json.value("Name", nlohmann::json()).is_string() ? json["Name"].get<std::string>() : "";
-  node.type = static_cast<std::uint32_t>(number("NodeType"));
+  const std::int64_t type = number("NodeType");
+  if (type < 0 || type > UINT32_MAX) { fail(source, fmt::format("there is no type {}", type), pointer + "/NodeType"); }
+  node.type = static_cast<std::uint32_t>(type);
   if (json.contains("runtime")) {
     const std::int64_t runtime = number("runtime");
     if (runtime < 0) { fail(source, fmt::format("a node cannot last {} us", runtime), pointer + "/runtime"); }

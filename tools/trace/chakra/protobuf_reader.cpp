@@ -22,11 +22,17 @@ class Pages : public google::protobuf::io::CopyingInputStream {
   ByteSource& source_;
 };
 
+/// Beyond 64 bits: a number that is refused wherever one counts.
+std::int64_t whole(double number) {
+  constexpr double kEnd = 9.2e18;
+  return number > -kEnd && number < kEnd ? static_cast<std::int64_t>(number) : INT64_MIN;
+}
+
 std::int64_t whole(const chakra::Attribute& attribute) {
   using Attribute = chakra::Attribute;
   switch (attribute.value_case()) {
-    case Attribute::kDoubleValue: return static_cast<std::int64_t>(attribute.double_value());
-    case Attribute::kFloatValue: return static_cast<std::int64_t>(attribute.float_value());
+    case Attribute::kDoubleValue: return whole(attribute.double_value());
+    case Attribute::kFloatValue: return whole(double{attribute.float_value()});
     case Attribute::kInt32Value: return attribute.int32_value();
     case Attribute::kInt64Value: return attribute.int64_value();
     case Attribute::kUint32Value: return attribute.uint32_value();

@@ -11,12 +11,11 @@
 #include "tools/trace/chakra/node.hpp"
 #include "tools/trace/program_draft.hpp"
 #include "tools/trace/seconds.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
 namespace {
-
-constexpr std::int64_t kMostSize = INT64_MAX / 1'000'000;
 
 /// Of Chakra's collective types, in their order; REDUCE_SCATTER_BLOCK is one, too.
 constexpr CollectiveKind kKinds[] = {CollectiveKind::all_reduce,     CollectiveKind::reduce,
@@ -141,8 +140,9 @@ class RankReader {
       complain("missing-size", node, "says no comm_size", "sizes are needed to simulate communication");
       return mark();
     }
-    if (node.size.value_or(0) < 0 || node.size.value_or(0) > kMostSize) {
-      complain("out-of-range", node, fmt::format("has a comm_size of {}", *node.size), "");
+    if (node.size.value_or(0) < 0 || node.size.value_or(0) > kMostMessage) {
+      complain("out-of-range", node, fmt::format("has a comm_size of {}", *node.size),
+               fmt::format("sizes go from 0 to {}", kMostMessage));
       return mark();
     }
     return node.type == ChakraNode::collective ? collective(node) : message(node);
@@ -199,6 +199,11 @@ class RankReader {
   }
 
   Workload::Operation call(const ChakraNode& node, CollectiveKind kind, const Group& group) {
+    if (has_root(kind) && (node.root < 0 || node.root >= group.size)) {
+      complain("no-such-root", node, fmt::format("has root {}", node.root),
+               fmt::format("the ranks of its group go from 0 to {}", group.size - 1));
+      return mark();
+    }
     const bool gathers = kind == CollectiveKind::all_gather || kind == CollectiveKind::gather;
     const Bytes size{node.size.value_or(0)};
     Workload::Call call;
@@ -250,11 +255,17 @@ class RankReader {
 }  // namespace
 
 void read_chakra(const std::vector<std::string>& files, bool json, const TraceOptions& options, WorkloadDraft& draft) {
+  if (files.size() > kMostTraceRanks) {
+    throw ScenarioError(Problem{"too-many-ranks",
+                                fmt::format("{} files, of a rank each", files.size()),
+                                {files.front(), 0, 0, ""},
+                                fmt::format("up to {} are read", kMostTraceRanks)});
+  }
   ChakraGroups groups(static_cast<std::uint32_t>(files.size()));
   if (!options.groups.empty()) { groups.read(options.groups); }
   for (std::uint32_t rank = 0; rank < files.size(); ++rank) {
     RankReader reader(files[rank], rank, groups, options, draft);
-    ByteSource source(files[rank]);
+    ByteSource source(files[rank], options.limit.value_or(json ? kMostHeld : kMostStreamed));
     const TakeChakraNode take = [&](ChakraNode& node) { reader.take(node); };
     if (json) {
       read_chakra_json(source, take);

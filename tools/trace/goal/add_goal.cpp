@@ -6,6 +6,7 @@
 
 #include "tools/trace/goal/goal_program.hpp"
 #include "tools/trace/program_draft.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
@@ -29,6 +30,7 @@ class Wildcards {
       for (const auto& operation : program.ranks[r].operations) {
         if (operation.type == Type::send && wanted[operation.peer]) {
           sent_[operation.peer].insert({r, operation.tag});
+          by_tag_[operation.peer].insert({operation.tag, r});
         }
       }
     }
@@ -41,20 +43,31 @@ class Wildcards {
 
   /// None: several would fit, or nobody.
   std::optional<Peer> only(std::uint32_t rank, const GoalProgram::Operation& operation) const {
-    const auto senders = sent_.find(rank);
-    if (senders == sent_.end()) { return std::nullopt; }
-    std::optional<Peer> found;
-    for (const Peer& sent : senders->second) {
-      if (operation.peer != GoalProgram::kAny && operation.peer != sent.first) { continue; }
-      if (operation.tag != GoalProgram::kAny && operation.tag != sent.second) { continue; }
-      if (found) { return std::nullopt; }
-      found = sent;
-    }
-    return found;
+    const bool any_peer = operation.peer == GoalProgram::kAny;
+    const bool any_tag = operation.tag == GoalProgram::kAny;
+    const auto& sent = any_peer ? by_tag_ : sent_;
+    const auto senders = sent.find(rank);
+    if (senders == sent.end()) { return std::nullopt; }
+    if (any_peer && any_tag) { return alone(senders->second, senders->second.begin(), std::nullopt, true); }
+    const std::uint32_t wanted = any_peer ? operation.tag : operation.peer;
+    return alone(senders->second, senders->second.lower_bound({wanted, 0}), wanted, any_peer);
   }
 
  private:
-  std::map<std::uint32_t, std::set<Peer>> sent_;
+  using Sent = std::set<std::pair<std::uint32_t, std::uint32_t>>;
+
+  /// The entry at `at`, where it begins with `wanted` and the next one does not. `swapped`: tags stand first.
+  static std::optional<Peer> alone(const Sent& sent, Sent::const_iterator at, std::optional<std::uint32_t> wanted,
+                                   bool swapped) {
+    const auto fits = [&](Sent::const_iterator each) {
+      return each != sent.end() && (!wanted || each->first == *wanted);
+    };
+    if (!fits(at) || fits(std::next(at))) { return std::nullopt; }
+    return swapped ? Peer{at->second, at->first} : Peer{at->first, at->second};
+  }
+
+  std::map<std::uint32_t, Sent> sent_;    ///< sender and tag, by receiver
+  std::map<std::uint32_t, Sent> by_tag_;  ///< tag and sender
 };
 
 class RankWriter {
@@ -92,6 +105,7 @@ class RankWriter {
       const std::uint32_t at = waiting.back();
       waiting.pop_back();
       for (const GoalProgram::Wait& wait : before_[at]) {
+        if (++followed_ > kMostWrittenOut + from_.waits.size()) { refuse_followed(index); }
         if (!wait.begin) {
           found.insert(wait.earlier);
         } else if (seen.insert(wait.earlier).second) {
@@ -103,6 +117,15 @@ class RankWriter {
       }
     }
     return {found.begin(), found.end()};
+  }
+
+  [[noreturn]] void refuse_followed(std::uint32_t index) const {
+    throw ScenarioError(Problem{"too-many-operations",
+                                fmt::format("rank {}: operation {}: chains of irequires have more than {} steps "
+                                            "together",
+                                            rank_, index, kMostWrittenOut),
+                                {program_.file(), 0, 0, ""},
+                                "let operations require the end of others"});
   }
 
   Workload::Operation operation_of(std::uint32_t index, const std::vector<std::uint32_t>& dependencies) {
@@ -159,6 +182,7 @@ class RankWriter {
   ProgramDraft program_;
   SideBySide sends_;
   SideBySide receives_;
+  std::uint64_t followed_ = 0;                           ///< waits that were looked at for dependencies
   std::vector<std::vector<GoalProgram::Wait>> before_;  ///< by the operation that waits
 };
 

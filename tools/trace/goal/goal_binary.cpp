@@ -3,6 +3,7 @@
 #include "sim/error.hpp"
 #include "tools/trace/byte_source.hpp"
 #include "tools/trace/goal/goal_program.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
@@ -23,19 +24,26 @@ class BinaryReader {
     bytes_.remove_prefix(kMagicBytes);
     constexpr std::size_t kHeader = 6;
     const std::uint64_t ranks = number<std::uint32_t>(0);
-    if (ranks == 0 || ranks > bytes_.size() / 16) { fail(fmt::format("the file says it has {} ranks", ranks)); }
+    if (ranks == 0 || ranks > kMostTraceRanks || ranks > bytes_.size() / 16) { fail(fmt::format("the file says it has {} ranks", ranks)); }
     program_.ranks.resize(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       rank_ = rank;
       const auto start = number<std::uint64_t>(kHeader + rank * 16);
       const auto end = number<std::uint64_t>(kHeader + rank * 16 + 8);
       if (start > end || end > bytes_.size()) { fail("it lies beyond the end of the file"); }
+      claim(end - start);
       read_rank(bytes_.substr(start, end - start));
     }
     return std::move(program_);
   }
 
  private:
+  /// Bytes of a file belong to one rank each: else a small file would be read over and over.
+  void claim(std::uint64_t bytes) {
+    claimed_ += bytes;
+    if (claimed_ > bytes_.size()) { fail("it lies within the bytes of other ranks"); }
+  }
+
   [[noreturn]] void fail(const std::string& what) const {
     throw ScenarioError(Problem{"truncated",
                                 fmt::format("rank {}: {}", rank_, what),
@@ -66,6 +74,7 @@ class BinaryReader {
     const std::uint64_t first = 8 + 4 * roots;
     if (first > blob.size() || nodes > (blob.size() - first) / kNodeBytes) { fail("it has fewer nodes than it says"); }
     const std::uint64_t appendix = first + nodes * kNodeBytes;
+    waits_left_ = (blob.size() - appendix) / 4;
     rank.operations.reserve(nodes);
     for (std::uint32_t node = 0; node < nodes; ++node) {
       const std::uint64_t at = first + node * kNodeBytes;
@@ -96,13 +105,15 @@ class BinaryReader {
     if (type != 3 && operation.peer >= program_.ranks.size() && !any) {
       fail(fmt::format("a message has rank {} as its peer, of {} ranks", operation.peer, program_.ranks.size()));
     }
-    const std::uint64_t most = type == 3 ? INT64_MAX / 1000 : INT64_MAX;
+    const std::uint64_t most = type == 3 ? INT64_MAX / 1000 : kMostMessage;
     if (operation.amount > most) { fail(fmt::format("a node has {} ns or bytes", operation.amount)); }
     return operation;
   }
 
   void add_waits(std::string_view blob, std::uint64_t appendix, std::uint64_t count, std::uint64_t offset,
                  std::uint32_t node, bool begin) {
+    if (count > waits_left_) { fail(fmt::format("node {} shares what waits for it with others", node)); }
+    waits_left_ -= count;
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto later = number<std::uint32_t>(blob, appendix + 4 * (offset + i));
       program_.ranks[rank_].waits.push_back({later, node, begin});
@@ -112,12 +123,14 @@ class BinaryReader {
   std::string_view bytes_;
   GoalProgram program_;
   std::size_t rank_ = 0;
+  std::uint64_t claimed_ = 0;     ///< bytes of the ranks so far
+  std::uint64_t waits_left_ = 0;  ///< of the rank, in its appendix
 };
 
 }  // namespace
 
-GoalProgram read_goal_binary(const std::string& file) {
-  ByteSource source(file);
+GoalProgram read_goal_binary(const std::string& file, Bytes limit) {
+  ByteSource source(file, limit);
   const std::string bytes = source.rest();
   return BinaryReader(bytes, file).read();
 }

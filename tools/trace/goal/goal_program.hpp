@@ -37,9 +37,9 @@ struct GoalProgram {
   std::vector<Rank> ranks;
 };
 
-/// Throw ScenarioError with the line, or the rank and byte, of what is wrong; FileError.
-GoalProgram read_goal_text(const std::string& file);
-GoalProgram read_goal_binary(const std::string& file);
+/// At most `limit` of a file. Throw ScenarioError with the line, or the rank and byte, of what is wrong; FileError.
+GoalProgram read_goal_text(const std::string& file, Bytes limit);
+GoalProgram read_goal_binary(const std::string& file, Bytes limit);
 
 /// Makes a worker of each rank. A calc holds its CPU, which does whatever is ready first; messages run side by side.
 /// A receive from anyone, or of any tag, is taken where one sender and tag alone is possible, else complained of.

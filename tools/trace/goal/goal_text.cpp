@@ -7,6 +7,7 @@
 #include "sim/error.hpp"
 #include "tools/trace/byte_source.hpp"
 #include "tools/trace/goal/goal_program.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
@@ -111,13 +112,18 @@ class Tokens {
 
 class TextReader {
  public:
-  TextReader(std::string_view text, const std::string& file) : tokens_(text, file) { program_.file = file; }
+  TextReader(std::string_view text, const std::string& file) : tokens_(text, file), length_(text.size()) { program_.file = file; }
 
   GoalProgram read() {
-    constexpr std::uint64_t kMostRanks = 1U << 24U;
+    /// "rank 0 {}", of which each takes a line.
+    constexpr std::size_t kShortestRank = 9;
     tokens_.skip_lines();
     tokens_.expect("num_ranks");
-    program_.ranks.resize(tokens_.number("num_ranks", kMostRanks));
+    const std::uint64_t ranks = tokens_.number("num_ranks", kMostTraceRanks);
+    if (ranks > length_ / kShortestRank) {
+      tokens_.fail(fmt::format("{} ranks do not fit into a file of {} bytes", ranks, length_));
+    }
+    program_.ranks.resize(ranks);
     if (program_.ranks.empty()) { tokens_.fail("a program has at least one rank: num_ranks 1"); }
     for (tokens_.skip_lines(); !tokens_.ended(); tokens_.skip_lines()) { read_rank(); }
     for (std::size_t rank = 0; rank < program_.ranks.size(); ++rank) {
@@ -189,7 +195,7 @@ class TextReader {
       operation.amount = tokens_.number("a time in ns", INT64_MAX / 1000);
     } else if (word == "send" || word == "recv") {
       operation.type = word == "send" ? GoalProgram::Type::send : GoalProgram::Type::receive;
-      operation.amount = tokens_.number("a size", INT64_MAX);
+      operation.amount = tokens_.number("a size", kMostMessage);
       tokens_.expect("b");
       tokens_.expect(word == "send" ? "to" : "from");
       operation.peer = static_cast<std::uint32_t>(tokens_.number("a rank", program_.ranks.size() - 1, word == "recv"));
@@ -205,6 +211,7 @@ class TextReader {
   }
 
   Tokens tokens_;
+  std::size_t length_;  ///< of the text
   GoalProgram program_;
   GoalProgram::Rank* rank_ = nullptr;
   std::unordered_map<std::string, std::uint32_t> labels_;
@@ -213,8 +220,8 @@ class TextReader {
 
 }  // namespace
 
-GoalProgram read_goal_text(const std::string& file) {
-  ByteSource source(file);
+GoalProgram read_goal_text(const std::string& file, Bytes limit) {
+  ByteSource source(file, limit);
   const std::string text = source.rest();
   return TextReader(text, file).read();
 }

@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "sim/error.hpp"
+
 namespace athanor {
 
 namespace {
+
+/// PyTorch opens some dozens. What a stream waits for is looked for on all others.
+constexpr std::size_t kMostGpuStreams = 1024;
 
 bool waits_for_gpu(std::string_view name) { return name.find("Synchronize") != std::string_view::npos; }
 
@@ -77,6 +82,13 @@ void EventSink::take_wait(const ProfileEvent& event) {
 std::uint32_t EventSink::stream(std::int64_t device, std::int64_t number) {
   const auto [found, is_new] =
       streams_.try_emplace({device, number}, static_cast<std::uint32_t>(profile_.streams.size()));
+  if (profile_.streams.size() == kMostGpuStreams && is_new) {
+    throw ScenarioError(Problem{"too-many-streams",
+                                fmt::format("event {} of traceEvents is on stream {} of device {}, one of more than {}",
+                                            profile_.events, number, device, kMostGpuStreams),
+                                {profile_.file, 0, 0, ""},
+                                "a profile is of one GPU"});
+  }
   if (is_new) { profile_.streams.push_back(fmt::format("stream {}", number)); }
   return found->second;
 }

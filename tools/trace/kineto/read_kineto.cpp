@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tools/trace/kineto/rank_program.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
@@ -11,6 +12,9 @@ namespace {
 std::uint32_t world_of(const GpuProfile& profile, const TraceOptions& options) {
   std::uint32_t world = std::max(profile.world.value_or(1), profile.rank.value_or(0) + 1);
   for (const RecordedCollective& collective : profile.collectives) {
+    if (!profile.world && collective.group_size > static_cast<std::int64_t>(world)) {
+      world = static_cast<std::uint32_t>(collective.group_size);
+    }
     for (const std::uint32_t rank : rank_list(collective.ranks).value_or(std::vector<std::uint32_t>{})) {
       world = std::max(world, rank + 1);
     }
@@ -19,7 +23,7 @@ std::uint32_t world_of(const GpuProfile& profile, const TraceOptions& options) {
 }
 
 void read_alone(const std::string& file, const TraceOptions& options, WorkloadDraft& draft) {
-  ByteSource source(file);
+  ByteSource source(file, options.limit.value_or(kMostStreamed));
   GpuProfile profile = read_profile(source);
   const std::uint32_t world = world_of(profile, options);
   const std::uint32_t rank = profile.rank.value_or(0);
@@ -61,7 +65,7 @@ void read_kineto(const std::vector<std::string>& files, const TraceOptions& opti
   std::vector<GpuProfile> profiles;
   std::vector<std::uint32_t> ranks;
   for (const std::string& file : files) {
-    ByteSource source(file);
+    ByteSource source(file, options.limit.value_or(kMostStreamed));
     profiles.push_back(read_profile(source));
     ranks.push_back(profiles.back().rank.value_or(static_cast<std::uint32_t>(ranks.size())));
     if (profiles.back().world.value_or(world) == world) { continue; }

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -6,6 +9,8 @@
 
 #include "sim/error.hpp"
 #include "tools/trace/kineto/event_sink.hpp"
+#include "tools/trace/kineto/recorded_calls.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
@@ -59,15 +64,22 @@ struct CharacterIterator {
   bool at_end() const { return characters == nullptr || characters->ended(); }
 };
 
+/// Times of profiles count from 1970 or from a start of the machine: half of what 64 bits hold leaves room for sums.
+constexpr std::int64_t kMostMicroseconds = INT64_MAX / 2000;
+
 /// "1234.567" microseconds as nanoseconds, digit by digit: a double has too few of them. None: no such number.
 std::optional<ProfileTime> nanoseconds(std::string_view text) {
   if (text.find_first_of("eE") != std::string_view::npos) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || number > 9e15 || number < -9e15) { return std::nullopt; }
+    if (error != std::errc() || end != text.data() + text.size() || std::abs(number) > static_cast<double>(kMostMicroseconds)) { return std::nullopt; }
     return static_cast<ProfileTime>(number * 1e3);
   }
   const std::size_t point = std::min(text.find('.'), text.size());
+  const std::string_view behind = text.substr(std::min(point + 1, text.size()));
+  if (!std::all_of(behind.begin(), behind.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
+    return std::nullopt;
+  }
   std::int64_t whole = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + point, whole);
   if (error != std::errc() || end != text.data() + point) { return std::nullopt; }
@@ -76,7 +88,8 @@ std::optional<ProfileTime> nanoseconds(std::string_view text) {
     const bool there = point + i < text.size();
     fraction = fraction * 10 + (there ? text[point + i] - '0' : 0);
   }
-  if (__builtin_mul_overflow(whole, 1000, &whole)) { return std::nullopt; }
+  if (whole > kMostMicroseconds || whole < -kMostMicroseconds) { return std::nullopt; }
+  whole *= 1000;
   return text.starts_with('-') ? whole - fraction : whole + fraction;
 }
 
@@ -87,11 +100,16 @@ class ProfileHandler final : public nlohmann::json_sax<nlohmann::json> {
 
   bool events_seen() const { return events_seen_; }
   const std::string& error() const { return error_; }
+  /// What could be read has a value that cannot be right.
+  bool wrong() const { return wrong_; }
 
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
   bool number_integer(number_integer_t value) override { return number(value); }
-  bool number_unsigned(number_unsigned_t value) override { return number(static_cast<std::int64_t>(value)); }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (value > INT64_MAX && counts()) { return fail(fmt::format("'{}' is {}", key_, value)); }
+    return number(static_cast<std::int64_t>(value));
+  }
   bool number_float(number_float_t, const string_t& text) override {
     if (where_ != Where::event || (key_ != "ts" && key_ != "dur")) { return true; }
     const auto time = nanoseconds(text);
@@ -124,6 +142,13 @@ class ProfileHandler final : public nlohmann::json_sax<nlohmann::json> {
  private:
   enum class Where : std::uint8_t { root, events, event, args, distributed, groups, group, group_ranks };
 
+  /// Identifiers may be any 64 bits; all else that is read is a quantity.
+  bool counts() const {
+    return inside_ == 0 && where_ != Where::root && key_.find("orrelation") == std::string::npos &&
+           key_.find("xternal id") == std::string::npos && key_.find("corr_id") == std::string::npos;
+  }
+  /// Of the group of an event's collective. False: it is wrong, and why is told.
+  bool check_group();
   bool number(std::int64_t value);
   void number_of_args(std::int64_t value);
   bool set_time(ProfileTime time) {
@@ -132,8 +157,12 @@ class ProfileHandler final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   void text_of_args(std::string& value);
-  bool fail(std::string error) {
-    error_ = std::move(error);
+  bool fail(const std::string& error) {
+    const bool of_event = where_ == Where::event || where_ == Where::args;
+    wrong_ = true;
+    error_ = of_event ? fmt::format("event {} of traceEvents{}: {}", event_number_,
+                                    event_.name.empty() ? "" : fmt::format(" ('{}')", event_.name), error)
+                      : error;
     return false;
   }
 
@@ -143,6 +172,8 @@ class ProfileHandler final : public nlohmann::json_sax<nlohmann::json> {
   int depth_ = 0;
   int inside_ = 0;  ///< depth of something that is of no interest, with all in it
   bool events_seen_ = false;
+  bool wrong_ = false;
+  std::uint64_t event_number_ = 0;
   unsigned timed_ = 0;
   std::string key_;
   std::string error_;
@@ -156,12 +187,16 @@ bool ProfileHandler::number(std::int64_t value) {
   switch (where_) {
     case Where::event:
       if (key_ == "ts" || key_ == "dur") {
-        if (value > INT64_MAX / 1000 || value < INT64_MIN / 1000) { return fail(fmt::format("a time is {}", value)); }
+        if (value > kMostMicroseconds || value < -kMostMicroseconds) { return fail(fmt::format("a time is {}", value)); }
         return set_time(value * 1000);
       }
       return true;
     case Where::args: number_of_args(value); return true;
     case Where::distributed:
+      if ((key_ == "rank" && (value < 0 || value >= kMostTraceRanks)) ||
+          (key_ == "world_size" && (value < 1 || value > kMostTraceRanks))) {
+        return fail(fmt::format("distributedInfo has {} {}; up to {} ranks are read", key_, value, kMostTraceRanks));
+      }
       if (key_ == "rank") { profile_.rank = static_cast<std::uint32_t>(value); }
       if (key_ == "world_size") { profile_.world = static_cast<std::uint32_t>(value); }
       if (profile_.rank && profile_.world && *profile_.rank >= *profile_.world) {
@@ -233,6 +268,15 @@ void ProfileHandler::text_of_args(std::string& value) {
   }
 }
 
+bool ProfileHandler::check_group() {
+  const RecordedCollective& collective = event_.collective;
+  if (collective.group_size > kMostTraceRanks) {
+    return fail(fmt::format("'Group size' is {}; up to {} ranks are read", collective.group_size, kMostTraceRanks));
+  }
+  const std::string why = fault_of_ranks(collective.ranks);
+  return why.empty() || fail(fmt::format("'Process Group Ranks': {}", why));
+}
+
 bool ProfileHandler::string(string_t& value) {
   if (inside_ > 0) { return true; }
   if (where_ == Where::event) {
@@ -261,6 +305,7 @@ bool ProfileHandler::start_object(std::size_t) {
   } else if (where_ == Where::events) {
     where_ = Where::event;
     event_ = {};
+    event_.collective.event = ++event_number_;
     timed_ = 0;
   } else if (where_ == Where::event && key_ == "args") {
     where_ = Where::args;
@@ -283,11 +328,15 @@ bool ProfileHandler::end_object() {
   if (where_ == Where::args) {
     where_ = Where::event;
   } else if (where_ == Where::event) {
+    if (!check_group()) { return false; }
     where_ = Where::events;
     event_.timed = timed_ == 3U;
     sink_.take(event_);
   } else if (where_ == Where::group) {
     where_ = Where::groups;
+    if (const std::string why = fault_of_ranks(group_ranks_); !why.empty()) {
+      return fail(fmt::format("process group '{}': {}", group_name_, why));
+    }
     profile_.groups[group_name_] = group_ranks_;
   } else if (where_ == Where::distributed) {
     where_ = Where::root;
@@ -319,10 +368,10 @@ GpuProfile read_profile(ByteSource& source) {
   Characters characters(source);
   const bool whole = nlohmann::json::sax_parse(CharacterIterator{&characters}, CharacterIterator{}, &handler);
   if (!whole) {
-    throw ScenarioError(Problem{"syntax",
+    throw ScenarioError(Problem{handler.wrong() ? "out-of-range" : "syntax",
                                 fmt::format("this profile cannot be read: {}", handler.error()),
                                 {source.path(), 0, 0, ""},
-                                "was it cut off while being written or copied?"});
+                                handler.wrong() ? "" : "was it cut off while being written or copied?"});
   }
   if (!handler.events_seen()) {
     throw ScenarioError(Problem{

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/trace/trace_limits.hpp"
+
 namespace athanor {
 
 namespace {
@@ -106,6 +108,25 @@ std::optional<DataType> recorded_type(std::string_view name) {
   return std::nullopt;
 }
 
+std::string fault_of_ranks(std::string_view text) {
+  if (!text.starts_with('[')) { return ""; }
+  std::vector<std::uint32_t> ranks;
+  for (std::size_t digit = text.find_first_of("-0123456789"); digit != std::string_view::npos;
+       digit = text.find_first_of("-0123456789")) {
+    text.remove_prefix(digit);
+    std::int64_t rank = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+    if (error != std::errc() || rank < 0 || rank >= kMostTraceRanks) {
+      return fmt::format("'{}' is no rank from 0 to {}", text.substr(0, text.find_first_of(",] ")), kMostTraceRanks - 1);
+    }
+    ranks.push_back(static_cast<std::uint32_t>(rank));
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  }
+  std::sort(ranks.begin(), ranks.end());
+  const auto twice = std::adjacent_find(ranks.begin(), ranks.end());
+  return twice == ranks.end() ? "" : fmt::format("rank {} stands twice", *twice);
+}
+
 std::optional<std::vector<std::uint32_t>> rank_list(std::string_view text) {
   if (!text.starts_with('[') || has(text, "...")) { return std::nullopt; }
   std::vector<std::uint32_t> ranks;
@@ -139,6 +160,13 @@ EndpointGroups same_groups(const std::vector<std::uint32_t>& ranks, std::uint32_
   return groups;
 }
 
+void RecordedCalls::refuse(const RecordedCollective& recorded, const std::string& what, std::string hint) const {
+  throw ScenarioError(Problem{"out-of-range",
+                              fmt::format("event {} of traceEvents ('{}') {}", recorded.event, recorded.name, what),
+                              {profile_.file, 0, 0, ""},
+                              std::move(hint)});
+}
+
 std::optional<std::vector<std::uint32_t>> RecordedCalls::ranks_of(const RecordedCollective& recorded) const {
   if (auto ranks = rank_list(recorded.ranks)) { return ranks; }
   const auto configured = profile_.groups.find(recorded.group);
@@ -152,10 +180,17 @@ std::optional<std::vector<std::uint32_t>> RecordedCalls::ranks_of(const Recorded
   if (!beginning || beginning->size() < 2 || recorded.group_size < static_cast<std::int64_t>(beginning->size())) {
     return std::nullopt;
   }
+  if (recorded.group_size > static_cast<std::int64_t>(world_)) {
+    refuse(recorded, fmt::format("has a group of {} ranks, of {} that there are", recorded.group_size, world_),
+           "a profile says its world_size in distributedInfo, and \"ranks\" in a scenario's trace takes its place");
+  }
+  if ((*beginning)[1] < (*beginning)[0]) { return std::nullopt; }
   const std::uint32_t step = (*beginning)[1] - (*beginning)[0];
   std::vector<std::uint32_t> ranks;
   for (std::int64_t i = 0; i < recorded.group_size; ++i) {
-    ranks.push_back(beginning->front() + static_cast<std::uint32_t>(i) * step);
+    const std::uint64_t rank = beginning->front() + static_cast<std::uint64_t>(i) * step;
+    if (rank >= world_) { return std::nullopt; }
+    ranks.push_back(static_cast<std::uint32_t>(rank));
   }
   draft_.notes.count("lists of ranks that the profiler cut were continued in the same steps");
   return ranks;
@@ -204,10 +239,25 @@ std::optional<Workload::Operation> RecordedCalls::operation(const RecordedCollec
   call.communicator = *communicator;
   call.kind = *kind;
   call.type = type.value_or(DataType::float32);
+  check_elements(recorded, elements);
   if (*kind != CollectiveKind::barrier) { call.size = size_of(call.type) * elements; }
-  if (has_root(*kind)) { call.root = recorded.root > 0 ? static_cast<std::uint32_t>(recorded.root) : 0; }
+  if (has_root(*kind)) { call.root = root_of(recorded, call.communicator); }
   if (*kind == CollectiveKind::all_to_all) { call.imbalance = imbalance(recorded.out_split); }
   return draft_.call_operation(call);
+}
+
+void RecordedCalls::check_elements(const RecordedCollective& recorded, std::int64_t elements) const {
+  if (elements <= kMostMessage) { return; }
+  refuse(recorded, fmt::format("has {} elements", elements), fmt::format("up to {} are possible", kMostMessage));
+}
+
+std::uint32_t RecordedCalls::root_of(const RecordedCollective& recorded, std::uint32_t communicator) const {
+  const std::size_t ranks = draft_.workload.communicators[communicator].groups->front().size();
+  if (recorded.root >= static_cast<std::int64_t>(ranks)) {
+    refuse(recorded, fmt::format("has root {}", recorded.root),
+           fmt::format("the ranks of its group go from 0 to {}", ranks - 1));
+  }
+  return recorded.root > 0 ? static_cast<std::uint32_t>(recorded.root) : 0;
 }
 
 std::optional<Workload::Operation> RecordedCalls::message(const RecordedCollective& recorded, std::string& why) {
@@ -229,6 +279,7 @@ std::optional<Workload::Operation> RecordedCalls::message(const RecordedCollecti
     Workload::Operation operation;
     operation.kind = sends ? Workload::Kind::send : Workload::Kind::receive;
     operation.subject = draft_.channel(sends ? rank_ : other, sends ? other : rank_, 0);
+    check_elements(recorded, elements);
     operation.size = size_of(*type) * elements;
     return operation;
   }

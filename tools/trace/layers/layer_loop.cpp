@@ -4,6 +4,7 @@
 
 #include "sim/check.hpp"
 #include "tools/trace/program_draft.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
@@ -35,7 +36,17 @@ class LayerLoop {
   }
 
  private:
+  /// Layers that are computed once more can be asked for by a few words each, and each does so for all before it.
+  void check_count() const {
+    if (next_ < kMostWrittenOut) { return; }
+    throw ScenarioError(Problem{"too-many-operations",
+                                fmt::format("the layers and their repetitions are more than {} operations", next_),
+                                {list_.file, 1, 1, ""},
+                                "are all checkpoints named? Layers are computed once more from the one before them"});
+  }
+
   std::uint64_t add(Workload::Operation operation, const std::string& label) {
+    check_count();
     operation.label = draft_.label(label);
     program_.add(next_, operation);
     return next_++;

@@ -6,6 +6,7 @@
 
 #include "sim/words.hpp"
 #include "tools/trace/byte_source.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
@@ -31,8 +32,9 @@ std::optional<CollectiveKind> kind_of(std::string_view type) {
 
 }  // namespace
 
-LayerText::LayerText(const std::string& file, WorkloadDraft& draft) : file_(file), draft_(draft) {
-  ByteSource source(file);
+LayerText::LayerText(const std::string& file, const TraceOptions& options, WorkloadDraft& draft)
+    : file_(file), draft_(draft) {
+  ByteSource source(file, options.limit.value_or(kMostHeld));
   text_ = source.rest();
   rest_ = text_;
   first_ = words_of_line(next_line(rest_));
@@ -105,8 +107,9 @@ std::optional<LayerList::Pass> LayerText::pass(int line, const std::vector<std::
   const auto size = whole_number_of(words[at + 2]);
   if (!duration) { return std::nullopt; }
   pass.time = *duration;
-  if (!size || *size < 0) {
-    complain(line, "wrong-number", fmt::format("'{}' is no number of bytes", words[at + 2]), "");
+  if (!size || *size < 0 || *size > kMostMessage) {
+    complain(line, "wrong-number", fmt::format("'{}' is no number of bytes", words[at + 2]),
+             fmt::format("a whole number from 0 to {} is", kMostMessage));
     return std::nullopt;
   }
   const std::string_view word = words[at + 1];

@@ -23,8 +23,8 @@ class LayerText {
   };
   using Group = std::function<std::optional<std::uint32_t>(const Written&)>;
 
-  /// Reads the file. Throws FileError.
-  LayerText(const std::string& file, WorkloadDraft& draft);
+  /// Reads the file. Throws FileError, and ScenarioError where it is larger than `options` allow.
+  LayerText(const std::string& file, const TraceOptions& options, WorkloadDraft& draft);
 
   const std::vector<std::string_view>& first_line() const { return first_; }
   /// The layers; complains of lines that are none, and of fewer or more than announced. `group` finds the group of a

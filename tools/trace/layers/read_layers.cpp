@@ -7,6 +7,7 @@
 
 #include "sim/words.hpp"
 #include "tools/trace/layers/layer_text.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
@@ -147,12 +148,13 @@ std::optional<SimaiPlan> plan_of(LayerText& text, const Numbers& keys) {
   for (const Key& key : kKeys) {
     const auto found = keys.find(key.name);
     if (found != keys.end() && found->second.size() == 1) { plan.*key.value = found->second.front(); }
-    constexpr std::int64_t kMost = 1'000'000;
+    constexpr std::int64_t kMost = kMostTraceRanks;
     if (plan.*key.value >= 1 && plan.*key.value <= kMost) { continue; }
     text.complain(1, "missing-key", fmt::format("the first line needs '{}: N' with N from 1 to {}", key.name, kMost),
                   "");
     return std::nullopt;
   }
+  static_assert(std::int64_t{kMostTraceRanks} * kMostTraceRanks < INT64_MAX);  // products of two of them
   if (plan.ranks % (plan.tensor * plan.stages) != 0 || plan.data() % plan.expert != 0) {
     text.complain(1, "does-not-divide",
                   fmt::format("{} ranks are not divided by {} of tensor parallelism, {} stages and {} of expert "
@@ -180,11 +182,19 @@ void make_simai_groups(const SimaiPlan& plan, LayerList& list) {
 void make_pipeline(LayerText& text, const SimaiPlan& plan, const Numbers& keys, LayerList& list, WorkloadDraft& draft) {
   if (plan.stages == 1) { return; }
   const auto found = keys.find("pp_comm");
-  if (found == keys.end() || found->second.size() != 1 || found->second.front() < 1) {
-    return text.complain(1, "missing-key", fmt::format("{} stages need pp_comm: BYTES", plan.stages), "");
+  if (found == keys.end() || found->second.size() != 1 || found->second.front() < 1 ||
+      found->second.front() > kMostMessage) {
+    return text.complain(1, "missing-key", fmt::format("{} stages need pp_comm: BYTES", plan.stages),
+                         fmt::format("from 1 to {}", kMostMessage));
+  }
+  const auto messages = static_cast<std::uint64_t>(plan.virtual_stages * plan.accumulation);
+  if (messages > kMostWrittenOut / 4) {
+    return text.complain(1, "out-of-range",
+                         fmt::format("vpp x ga asks for {} messages each way", messages),
+                         fmt::format("up to {} are written out", kMostWrittenOut / 4));
   }
   list.pipeline = {static_cast<std::uint32_t>(plan.stages),
-                   static_cast<std::uint64_t>(plan.virtual_stages * plan.accumulation), Bytes{found->second.front()},
+                   messages, Bytes{found->second.front()},
                    Ratio{plan.stages - 1, plan.virtual_stages * plan.accumulation}};
   draft.notes.say(fmt::format(
       "the file holds one stage of {}: the bubble is added as (stages - 1) / (vpp x ga) of its computations, "
@@ -195,7 +205,7 @@ void make_pipeline(LayerText& text, const SimaiPlan& plan, const Numbers& keys, 
 }  // namespace
 
 void read_astra(const std::string& file, const TraceOptions& options, WorkloadDraft& draft) {
-  LayerText text(file, draft);
+  LayerText text(file, options, draft);
   const Policy* policy = policy_of(text);
   if (policy == nullptr) { return; }
   if (!options.unit || !options.ranks) {
@@ -222,7 +232,7 @@ void read_astra(const std::string& file, const TraceOptions& options, WorkloadDr
 }
 
 void read_simai(const std::string& file, const TraceOptions& options, WorkloadDraft& draft) {
-  LayerText text(file, draft);
+  LayerText text(file, options, draft);
   const Numbers keys = keys_of(text);
   const auto plan = plan_of(text, keys);
   if (!plan || !draft.complaints.empty()) { return; }

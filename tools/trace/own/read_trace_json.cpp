@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 #include <unordered_map>
 
@@ -9,6 +10,7 @@
 #include "tools/trace/own/parallelism_names.hpp"
 #include "tools/trace/own/trace_json.hpp"
 #include "tools/trace/program_draft.hpp"
+#include "tools/trace/trace_limits.hpp"
 
 namespace athanor {
 
@@ -107,10 +109,11 @@ class JsonReader {
   }
 
   /// An endpoint is in one group of a communicator, and at one end of a pair.
-  static void check_once(ValueReader& group, const std::vector<std::uint32_t>& ranks, std::set<std::uint32_t>& seen) {
+  static void check_once(ValueReader& group, const std::vector<std::uint32_t>& ranks, std::set<std::uint32_t>& seen,
+                         const char* what = "endpoint") {
     for (const std::uint32_t rank : ranks) {
       if (seen.insert(rank).second) { continue; }
-      group.problem("duplicate", fmt::format("endpoint {} is named twice", rank), "name each of them once");
+      group.problem("duplicate", fmt::format("{} {} is named twice", what, rank), "name each of them once");
     }
   }
 
@@ -122,11 +125,11 @@ class JsonReader {
       value.list([&](ValueReader& group) {
         std::set<std::uint32_t> own;
         std::vector<std::uint32_t> ranks;
-        group.read(ranks);
-        if (size > 0 && ranks.size() != size) {
+        group.read(ranks, {0, kMostTraceRanks - 1});
+        if (group.ok() && size > 0 && ranks.size() != size) {
           group.problem("wrong-number", fmt::format("it has {} endpoints", size));
         }
-        if (!groups.empty() && ranks.size() != groups.front().size()) {
+        if (group.ok() && !groups.empty() && ranks.size() != groups.front().size()) {
           group.problem("wrong-number", "all groups are of one size");
         }
         check_once(group, ranks, size == 0 ? seen : own);
@@ -140,7 +143,11 @@ class JsonReader {
     Workload::Communicator communicator;
     reader.required("name", communicator.name, "By which operations call it");
     reader.optional("use", communicator.use, "What it is for: results are split by it", parallelism_names());
-    reader.required("workers", communicator.workers, "Each of them calls it");
+    reader.required_value("workers", "Each of them calls it", [&](ValueReader& value) {
+      value.read(communicator.workers, {0, kMostTraceRanks - 1});
+      std::set<std::uint32_t> seen;
+      check_once(value, communicator.workers, seen, "worker");
+    });
     read_groups(reader, "groups",
                 "Groups of endpoints that do so at the same time; absent: one, of the workers' numbers", 0,
                 communicator.groups);
@@ -156,8 +163,9 @@ class JsonReader {
     Workload::Channel channel;
     reader.required("name", channel.name, "By which operations name it");
     reader.optional("use", channel.use, "What it is for: results are split by it", parallelism_names());
-    reader.required("from", channel.from, "The worker that sends");
-    reader.required("to", channel.to, "The worker that receives; the same: it passes messages round a ring");
+    reader.required("from", channel.from, "The worker that sends", {0, kMostTraceRanks - 1});
+    reader.required("to", channel.to, "The worker that receives; the same: it passes messages round a ring",
+                    {0, kMostTraceRanks - 1});
     read_groups(reader, "pairs", "Endpoints that send and receive; absent: those of the workers' numbers", 2,
                 channel.pairs);
     reader.optional("eager", channel.eager, "Messages move when they are sent, and wait for their receivers");
@@ -173,11 +181,14 @@ class JsonReader {
     std::string name = fmt::format("rank {}", number);
     std::uint32_t ranks = 1;
     reader.optional("name", name, "As results name it");
-    reader.optional("ranks", ranks, "For how many it stands", {1});
+    reader.optional("ranks", ranks, "For how many it stands", {1, kMostTraceRanks});
     ProgramDraft program(file_, name);
     program.worker().ranks = ranks;
     NumberedNames streams;
     reader.required_objects("streams", "Each does one operation after the other", [&](ObjectReader& inner) {
+      if (streams.size() == kMostStreams) {
+        inner.problem("", "too-many-streams", fmt::format("a worker has {} streams at most", kMostStreams));
+      }
       Workload::Stream stream;
       inner.required("name", stream.name, "By which operations name it");
       inner.optional("ordered", stream.ordered, "In the order of the program; else whatever is ready first");
@@ -202,7 +213,7 @@ class JsonReader {
     std::uint32_t stream = 0;
     reader.optional_value("stream", "Absent: the first",
                           [&](ValueReader& value) { streams.read(value, "stream", stream); });
-    operation.stream = static_cast<std::uint16_t>(stream);
+    operation.stream = static_cast<std::uint16_t>(std::min(stream, kMostStreams - 1));  // beyond: reported above
     reader.choice("kind", "What it does",
                   {{"compute", "Takes its time", [&](ObjectReader& inner) { read_compute(inner, operation); }},
                    {"call", "A collective", [&](ObjectReader& inner) { read_call(inner, operation); }},
@@ -297,7 +308,7 @@ class JsonReader {
 }  // namespace
 
 void read_trace_json(const std::string& file, const TraceOptions& options, WorkloadDraft& draft) {
-  ByteSource source(file);
+  ByteSource source(file, options.limit.value_or(kMostHeld));
   const Document document = Document::parse(source.rest(), file);
   Problems problems;
   JsonReader reader(file, options, draft);

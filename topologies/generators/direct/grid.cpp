@@ -223,7 +223,12 @@ GridGraph::Steps GridGraph::steps(std::uint32_t from, std::uint32_t to) const {
   for (std::uint32_t d = 0; d < box_.dimensions(); ++d) {
     differences.at(d) = static_cast<std::int64_t>(box_.at(to, d)) - box_.at(from, d);
   }
-  return Search(*this).find(differences);
+  Steps found = Search(*this).find(differences);
+  for (std::uint32_t d = 0; d < box_.dimensions(); ++d) {
+    const bool tie = !is_open(shape_, d) && !twists(d) && found.at(d) * 2 == box_.size(d);
+    if (tie && box_.at(from, d) % 2 == 1) { found.at(d) = -found.at(d); }
+  }
+  return found;
 }
 
 void GridGraph::walk(Routing routing, FlowDraws /*draws*/, std::uint32_t from, std::uint32_t to, Trail& trail) const {

@@ -40,7 +40,8 @@ void check_grid(const std::string& what, const GridShape& shape);
 /// k x k x 2k has 4 k^2 cables along either k, where the untwisted one has 2 k^2.
 ///
 /// Routes take the dimensions in order, each by as many steps as a shortest way has of it: open ones straight, closed
-/// ones the shorter way round, ties towards +. Twisted ones: the least sum of steps among all ways round, of equal ones
+/// ones the shorter way round; of two equal ones positions of even number take that towards + and others that towards
+/// -, so that both carry half of what all send (Dally & Towles, chapter 8, split them evenly). Twisted ones: the least sum of steps among all ways round, of equal ones
 /// that with the fewest steps in the dimensions that shift others. They are shortest ways.
 ///
 /// Ports: for each dimension the one towards + and the one towards -, where there are such; where both lead to the

@@ -1,0 +1,290 @@
+#include "tests/fuzz/laws.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "sim/file.hpp"
+#include "sim/json/text.hpp"
+#include "tests/fuzz/random_scenario.hpp"
+#include "tests/fuzz/tolerances.hpp"
+#include "tools/command_line/run_command_line.hpp"
+
+namespace athanor::fuzz {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The results of one run.
+struct Results {
+  int code = 0;
+  std::string text;  ///< what it wrote, where it failed
+  Json rows;         ///< without what names the file
+};
+
+/// Times of a row that should follow the laws, in picoseconds; of several jobs first that of all.
+std::vector<double> times_of(const Json& row) {
+  std::vector<double> times;
+  for (const char* key : {"time_us", "completion_us_max", "iteration_us_mean"}) {
+    if (row.contains(key)) { times.push_back(row[key].get<double>() * 1e6); }
+  }
+  return times;
+}
+
+bool about_equal(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
+
+class Court {
+ public:
+  Court(const Json& scenario, std::string folder, std::string data, RandomStream& random)
+      : scenario_(scenario), folder_(std::move(folder)), data_(std::move(data)), random_(random) {}
+
+  Verdict judge() {
+    const Results base = run(scenario_, {"--ports", ports_path()});
+    verdict_.outcome = static_cast<std::uint32_t>(std::min<int>(base.code, kMostOutcomes - 1));
+    verdict_.group = group();
+    if (base.code != 0) {
+      const bool defect = base.text.find("defect of athanor") != std::string::npos || base.text.find("broken invariant") != std::string::npos;
+      if (defect || base.code > 4) { verdict_.fault = "defect: " + base.text.substr(0, 300); }
+      return verdict_;
+    }
+    check_rows(base);
+    check_ports(base);
+    check_size(base);
+    check_same(Law::folding, base, run(scenario_, {"--no-classes", "--no-repeat", "--ports", ports_path()}));
+    check_bytes();
+    check_same(Law::spelling, base, run(respelled(scenario_, random_), {}));
+    const Json faster = with_rates(scenario_, 2);
+    check_not_slower(Law::rate, base, run(faster, {}));
+    check_not_slower(Law::latency, base, run(with_latencies(scenario_, 1, 2), {}));
+    check_half(base, run(with_latencies(faster, 1, 2), {}));
+    return verdict_;
+  }
+
+ private:
+  std::string ports_path() const { return folder_ + "/ports.csv"; }
+
+  /// 0 to 2: collectives at the levels flow, ideal and packet; then jobs, traffic and parameter servers.
+  std::uint32_t group() const {
+    const std::string level = scenario_["network"]["level"];
+    const std::uint32_t by_level = level == "flow" ? 0 : level == "ideal" ? 1 : 2;
+    if (scenario_.contains("traffic")) { return 6 + by_level; }
+    if (scenario_.contains("parameter_server")) { return 9 + by_level; }
+    return (scenario_["collective"].contains("jobs") ? 3 : 0) + by_level;
+  }
+
+  Results run(const Json& scenario, const std::vector<std::string>& more) const {
+    const std::string path = folder_ + "/scenario.json";
+    std::ofstream(path) << text_of(scenario);
+    std::vector<std::string> words{"run", path, "--data", data_, "--json", "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    Results results;
+    std::string errors;
+    const Streams streams{.out = [&](std::string_view text) { results.text += text; },
+                          .err = [&](std::string_view text) { errors += text; },
+                          .progress = false,
+                          .colour = false,
+                          .interrupted = [] { return false; }};
+    results.code = static_cast<int>(run_command_line(words, streams));
+    if (results.code != 0) {
+      results.text = errors;
+      return results;
+    }
+    results.rows = Json::parse(results.text)["results"];
+    for (Json& row : results.rows) {
+      for (const char* key : {"scenario", "case", "notes"}) { row.erase(key); }
+    }
+    return results;
+  }
+
+  void hold(Law law) { verdict_.held |= std::uint64_t{1} << static_cast<unsigned>(law); }
+  void broken(Law law, const std::string& how) {
+    if (verdict_.fault.empty()) { verdict_.fault = fmt::format("{}: {}", name(law), how); }
+  }
+
+  void check_share(const Json& row, const char* key) {
+    if (!row.contains(key)) { return; }
+    hold(Law::shares);
+    const double share = row[key].get<double>();
+    if (!(share >= 0 && share <= 1 + 1e-9)) { broken(Law::shares, fmt::format("{} is {}", key, share)); }
+  }
+
+  void check_rows(const Results& base) {
+    for (const Json& row : base.rows) {
+      check_bound(row);
+      for (const char* key : {"waiting", "overlap", "fairness", "server_busy", "kept", "kept_least"}) { check_share(row, key); }
+      if (row.contains("busiest_utilisation") && scenario_["network"]["level"] != "ideal") {
+        hold(Law::utilisation);
+        const double share = row["busiest_utilisation"].get<double>();
+        if (share > 1 + 1e-9) { broken(Law::utilisation, fmt::format("busiest_utilisation is {}", share)); }
+      }
+      if (!row.contains("jobs")) { continue; }
+      for (const Json& job : row["jobs"]) { check_job(job); }
+    }
+  }
+
+  void check_bound(const Json& row) {
+    if (!row.contains("bound_time_us") || !row.contains("time_us")) { return; }
+    hold(Law::bound);
+    if (row["time_us"].get<double>() >= row["bound_time_us"].get<double>() * (1 - 1e-12)) { return; }
+    broken(Law::bound, fmt::format("{} us, and the bound is {} us", text_of(row["time_us"]), text_of(row["bound_time_us"])));
+  }
+
+  void check_job(const Json& job) {
+    check_bound(job);
+    if (!job.contains("slowdown")) { return; }
+    hold(Law::company);
+    const double least = least_slowdown(scenario_);
+    if (job["slowdown"].get<double>() < least - 1e-9) {
+      broken(Law::company, fmt::format("slowdown {} of job {}", text_of(job["slowdown"]), text_of(job["job"])));
+    }
+  }
+
+  /// Lines of --ports by the key in their header.
+  std::vector<std::map<std::string, std::string>> ports() const {
+    std::istringstream text(read_text_file(ports_path()));
+    std::vector<std::string> keys;
+    std::vector<std::map<std::string, std::string>> lines;
+    for (std::string line; std::getline(text, line);) {
+      std::istringstream fields(line);
+      std::vector<std::string> words;
+      for (std::string word; std::getline(fields, word, ',');) { words.push_back(word); }
+      if (keys.empty()) {
+        keys = words;
+        continue;
+      }
+      auto& ported = lines.emplace_back();
+      for (std::size_t i = 0; i < keys.size() && i < words.size(); ++i) { ported[keys[i]] = words[i]; }
+    }
+    return lines;
+  }
+
+  void check_ports(const Results&) {
+    if (scenario_["network"]["level"] == "ideal") { return; }
+    for (const auto& port : ports()) {
+      hold(Law::utilisation);
+      const double share = std::stod(port.at("utilisation"));
+      if (share > 1 + 1e-6) {
+        broken(Law::utilisation, fmt::format("{} -> {} is busy for {}", port.at("from"), port.at("to"), share));
+      }
+    }
+  }
+
+  /// Of every agent's own ports: those of a class stand for others.
+  void check_bytes() {
+    if (scenario_["network"]["level"] != "packet") { return; }
+    struct Vertex {
+      std::int64_t in = 0;
+      std::int64_t out = 0;
+      bool loses = false;
+    };
+    std::map<std::pair<std::string, std::string>, Vertex> vertices;  // by size and name
+    for (const auto& port : ports()) {
+      const std::string& size = port.at("bytes_asked");
+      const std::int64_t bytes = std::stoll(port.at("data_bytes"));
+      const bool loses = port.at("dropped") != "0" || port.at("trimmed") != "0" || port.at("ports") != "1";
+      Vertex& from = vertices[{size, port.at("from")}];
+      Vertex& to = vertices[{size, port.at("to")}];
+      from.out += bytes;
+      to.in += bytes;
+      from.loses = from.loses || loses;
+      to.loses = to.loses || loses;
+    }
+    for (const auto& [where, vertex] : vertices) {
+      const std::string& name = where.second;
+      const bool ends = name.find("host") != std::string::npos || name.find("gpu") != std::string::npos;
+      if (ends || vertex.loses) { continue; }
+      hold(Law::bytes);
+      if (vertex.in == vertex.out) { continue; }
+      broken(Law::bytes, fmt::format("{} B go into {}, and {} B come out", vertex.in, name, vertex.out));
+    }
+  }
+
+  void check_size(const Results& base) {
+    const Json* before = nullptr;
+    for (const Json& row : base.rows) {
+      if (before != nullptr && row.contains("bytes") && before->contains("bytes")) {
+        hold(Law::size);
+        const auto now = times_of(row);
+        const auto then = times_of(*before);
+        if (!now.empty() && !then.empty() && now[0] < then[0] * least_ratio(Law::size, scenario_)) {
+          broken(Law::size, fmt::format("{} B take {} ps, {} B {} ps", text_of((*before)["bytes"]), then[0],
+                                        text_of(row["bytes"]), now[0]));
+        }
+      }
+      before = &row;
+    }
+  }
+
+  void check_same(Law law, const Results& base, const Results& other) {
+    hold(law);
+    if (other.code != base.code) { return broken(law, fmt::format("status {}: {}", other.code, other.text.substr(0, 300))); }
+    if (other.rows == base.rows) { return; }
+    const Json changes = Json::diff(base.rows, other.rows);
+    broken(law, "changed " + text_of(changes).substr(0, 300));
+  }
+
+  void check_not_slower(Law law, const Results& base, const Results& better) {
+    hold(law);
+    if (better.code != 0) { return broken(law, fmt::format("status {}: {}", better.code, better.text.substr(0, 300))); }
+    for (std::size_t i = 0; i < base.rows.size(); ++i) {
+      const auto slow = times_of(base.rows[i]);
+      const auto fast = times_of(better.rows[i]);
+      for (std::size_t t = 0; t < std::min<std::size_t>(1, slow.size()); ++t) {
+        if (fast[t] * least_ratio(law, scenario_) <= slow[t] + 1) { continue; }
+        broken(law, fmt::format("row {}: {} ps, better {} ps ({})", i, slow[t], fast[t], fast[t] / slow[t]));
+      }
+    }
+  }
+
+  void check_half(const Results& base, const Results& better) {
+    if (!scales(scenario_)) { return; }
+    hold(Law::scale);
+    if (better.code != 0) { return broken(Law::scale, better.text.substr(0, 300)); }
+    for (std::size_t i = 0; i < base.rows.size(); ++i) {
+      const auto slow = times_of(base.rows[i]);
+      const auto fast = times_of(better.rows[i]);
+      for (std::size_t t = 0; t < slow.size(); ++t) {
+        if (std::abs(2 * fast[t] - slow[t]) <= rounding(scenario_, slow[t])) { continue; }
+        broken(Law::scale, fmt::format("row {}: {} ps, and {} ps at twice the speed", i, slow[t], fast[t]));
+      }
+    }
+  }
+
+  const Json& scenario_;
+  std::string folder_;
+  std::string data_;
+  RandomStream& random_;
+  Verdict verdict_;
+};
+
+}  // namespace
+
+std::string_view name(Law law) {
+  switch (law) {
+    case Law::bound: return "bound";
+    case Law::folding: return "folding";
+    case Law::spelling: return "spelling";
+    case Law::size: return "size";
+    case Law::rate: return "rate";
+    case Law::latency: return "latency";
+    case Law::scale: return "scale";
+    case Law::bytes: return "bytes";
+    case Law::utilisation: return "utilisation";
+    case Law::shares: return "shares";
+    case Law::company: return "company";
+  }
+  return "";
+}
+
+Verdict judge(const Json& scenario, const std::string& folder, const std::string& data, RandomStream& random) {
+  return Court(scenario, folder, data, random).judge();
+}
+
+}  // namespace athanor::fuzz
