@@ -115,9 +115,9 @@ class Generator {
   }
 
   Json sizes() {
-    const std::uint64_t first = 64U << random_.below(10);
+    std::uint64_t bytes = 64U << random_.below(10);
     Json list = Json::array();
-    for (unsigned i = 0; i < 3; ++i) { list.push_back(fmt::format("{}B", first << (i * between(1, 4)))); }
+    for (unsigned i = 0; i < 3; ++i, bytes <<= between(1, 4)) { list.push_back(fmt::format("{}B", bytes)); }
     return list;
   }
 
