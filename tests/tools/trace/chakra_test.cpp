@@ -257,7 +257,8 @@ TEST_CASE("numbers that wrap, ranks that stand twice and roots beyond a group ar
 
 TEST_CASE("what may come out of a compressed file has a limit, up to which it is read") {
   const Folder folder;
-  const std::string text = "{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4, \"runtime\": 3}]" + std::string(5000, ' ') + "}";
+  const std::string text =
+      "{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4, \"runtime\": 3}]" + std::string(5000, ' ') + "}";
   const std::string path = folder.write("t.json", compressed(text));
   TraceOptions options;
   options.limit = Bytes{static_cast<std::int64_t>(text.size())};
