@@ -74,7 +74,9 @@ std::string read_text_file(const std::string& path) {
   std::string text;
   char block[65536];
   for (std::size_t got = 0; (got = std::fread(block, 1, sizeof block, file.get())) > 0;) {
-    if (text.size() + got > kMostText) { throw FileError(fmt::format("cannot read '{}': it is longer than 1 GiB", path)); }
+    if (text.size() + got > kMostText) {
+      throw FileError(fmt::format("cannot read '{}': it is longer than 1 GiB", path));
+    }
     text.append(block, got);
   }
   if (std::ferror(file.get()) != 0) {

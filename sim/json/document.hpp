@@ -34,8 +34,8 @@ class Document {
   Place key_place(const std::string& pointer) const;
 
   /// "/collective/channels=4", from a command line: the text behind '=' is taken as JSON, or as a string where it is
-  /// not. Objects on the way are made where they are not there; UsageError where one of almost the same name is, or where
-  /// a list has no such element. "=null" takes out what is there. Places of what is set say file "--set".
+  /// not. Objects on the way are made where they are not there; UsageError where one of almost the same name is, or
+  /// where a list has no such element. "=null" takes out what is there. Places of what is set say file "--set".
   void set(std::string_view assignment);
 
   /// This document without its key `list`, changed by element `index` of that list as by an RFC 7396 merge patch:

@@ -100,8 +100,8 @@ struct TooDeep {};
 struct TooLarge {};
 
 /// Makes the tree, and notices that a key stands twice in one object, which a tree cannot hold, and what is nested too
-/// deeply or too much. In place of the library's parser with a callback, which looks through the whole list again behind each object
-/// in it: a list of a hundred thousand objects took a minute.
+/// deeply or too much. In place of the library's parser with a callback, which looks through the whole list again
+/// behind each object in it: a list of a hundred thousand objects took a minute.
 class TreeBuilder final : public json::json_sax_t {
  public:
   json take() { return std::move(root_); }
@@ -235,9 +235,9 @@ json parse_json(const std::string& text, const std::string& file) {
     throw ScenarioError(syntax_problem(error, text, file));
   } catch (const json::out_of_range& error) {
     throw ScenarioError(overflow_problem(error, text, file));
-  } catch (const TooDeep&) {
-    throw ScenarioError(too_deep_problem(text, file));
-  } catch (const TooLarge&) { throw ScenarioError(too_large_problem(file)); }
+  } catch (const TooDeep&) { throw ScenarioError(too_deep_problem(text, file)); } catch (const TooLarge&) {
+    throw ScenarioError(too_large_problem(file));
+  }
   if (tree.repeated()) { fail_repeated_keys(text, file); }
   return tree.take();
 }

@@ -66,8 +66,8 @@ void change_text(std::string& content, std::span<const Seed> others, RandomStrea
 }
 
 void change_bytes(std::string& content, std::span<const Seed> others, RandomStream& random) {
-  constexpr std::array<std::uint64_t, 10> kLimits{0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff, 1U << 20U,
-                                                  UINT64_MAX};
+  constexpr std::array<std::uint64_t, 10> kLimits{0,      1,          0x7f,       0xff,      0x7fff,
+                                                  0xffff, 0x7fffffff, 0xffffffff, 1U << 20U, UINT64_MAX};
   if (content.empty()) { content = "0"; }
   const std::string& other = others[random.below(others.size())].content;
   const std::size_t at = random.below(content.size());

@@ -38,9 +38,7 @@ std::string compressed(const std::string& text) {
 class Inputs {
  public:
   Inputs(std::vector<Subject> subjects, std::uint64_t seed) : subjects_(std::move(subjects)), seed_(seed) {
-    for (std::uint32_t s = 0; s < subjects_.size(); ++s) {
-      tickets_.insert(tickets_.end(), subjects_[s].weight, s);
-    }
+    for (std::uint32_t s = 0; s < subjects_.size(); ++s) { tickets_.insert(tickets_.end(), subjects_[s].weight, s); }
   }
 
   const std::vector<Subject>& subjects() const { return subjects_; }

@@ -50,7 +50,8 @@ class Court {
     verdict_.outcome = static_cast<std::uint32_t>(std::min<int>(base.code, kMostOutcomes - 1));
     verdict_.group = group();
     if (base.code != 0) {
-      const bool defect = base.text.find("defect of athanor") != std::string::npos || base.text.find("broken invariant") != std::string::npos;
+      const bool defect = base.text.find("defect of athanor") != std::string::npos ||
+                          base.text.find("broken invariant") != std::string::npos;
       if (defect || base.code > 4) { verdict_.fault = "defect: " + base.text.substr(0, 300); }
       return verdict_;
     }
@@ -118,7 +119,9 @@ class Court {
   void check_rows(const Results& base) {
     for (const Json& row : base.rows) {
       check_bound(row);
-      for (const char* key : {"waiting", "overlap", "fairness", "server_busy", "kept", "kept_least"}) { check_share(row, key); }
+      for (const char* key : {"waiting", "overlap", "fairness", "server_busy", "kept", "kept_least"}) {
+        check_share(row, key);
+      }
       if (row.contains("busiest_utilisation") && scenario_["network"]["level"] != "ideal") {
         hold(Law::utilisation);
         const double share = row["busiest_utilisation"].get<double>();
@@ -130,10 +133,14 @@ class Court {
   }
 
   void check_bound(const Json& row) {
-    if (!row.contains("bound_time_us") || !row.contains("time_us")) { return; }
+    // At the ideal level messages do not share links: several channels together are faster than the hardware.
+    if (scenario_["network"]["level"] == "ideal" || !row.contains("bound_time_us") || !row.contains("time_us")) {
+      return;
+    }
     hold(Law::bound);
     if (row["time_us"].get<double>() >= row["bound_time_us"].get<double>() * (1 - 1e-12)) { return; }
-    broken(Law::bound, fmt::format("{} us, and the bound is {} us", text_of(row["time_us"]), text_of(row["bound_time_us"])));
+    broken(Law::bound,
+           fmt::format("{} us, and the bound is {} us", text_of(row["time_us"]), text_of(row["bound_time_us"])));
   }
 
   void check_job(const Json& job) {
@@ -224,7 +231,9 @@ class Court {
 
   void check_same(Law law, const Results& base, const Results& other) {
     hold(law);
-    if (other.code != base.code) { return broken(law, fmt::format("status {}: {}", other.code, other.text.substr(0, 300))); }
+    if (other.code != base.code) {
+      return broken(law, fmt::format("status {}: {}", other.code, other.text.substr(0, 300)));
+    }
     if (other.rows == base.rows) { return; }
     const Json changes = Json::diff(base.rows, other.rows);
     broken(law, "changed " + text_of(changes).substr(0, 300));

@@ -14,17 +14,17 @@ namespace athanor::fuzz {
 
 /// What every scenario's results obey.
 enum class Law : std::uint8_t {
-  bound,         ///< no time is below the least that the hardware allows
-  folding,       ///< simulating every agent and every loop gives the same
-  spelling,      ///< other units, orders of keys and defaults written out give the same
-  size,          ///< more bytes do not take less time
-  rate,          ///< twice the rates do not take more time
-  latency,       ///< half the latencies do not take more time
-  scale,         ///< both take half the time, where nothing else is set
-  bytes,         ///< in packets: what ports carry into switches and hosts they carry out, but for what is dropped
-  utilisation,   ///< no link is busy for more than all of the time
-  shares,        ///< shares of a whole are from 0 to 1 and add up
-  company,       ///< a job beside others is not faster than alone
+  bound,        ///< no time is below the least that the hardware allows
+  folding,      ///< simulating every agent and every loop gives the same
+  spelling,     ///< other units, orders of keys and defaults written out give the same
+  size,         ///< more bytes do not take less time
+  rate,         ///< twice the rates do not take more time
+  latency,      ///< half the latencies do not take more time
+  scale,        ///< both take half the time, where nothing else is set
+  bytes,        ///< in packets: what ports carry into switches and hosts they carry out, but for what is dropped
+  utilisation,  ///< no link is busy for more than all of the time
+  shares,       ///< shares of a whole are from 0 to 1 and add up
+  company,      ///< a job beside others is not faster than alone
 };
 constexpr std::size_t kLaws = 11;
 std::string_view name(Law law);

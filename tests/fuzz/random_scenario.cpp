@@ -25,7 +25,9 @@ class Generator {
       default: scenario["collective"] = collective(); break;
     }
     scenario["network"] = network();
-    if (scenario.contains("collective") && !shared_by_jobs_ && random_.below(3) == 0) { scenario["profile"] = profile(); }
+    if (scenario.contains("collective") && !shared_by_jobs_ && random_.below(3) == 0) {
+      scenario["profile"] = profile();
+    }
     if (random_.below(3) == 0) { scenario["seed"] = 1 + random_.below(1000); }
     return scenario;
   }
@@ -36,7 +38,9 @@ class Generator {
     return *(list.begin() + static_cast<std::ptrdiff_t>(random_.below(list.size())));
   }
   bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
-  unsigned between(unsigned least, unsigned most) { return least + static_cast<unsigned>(random_.below(most - least + 1)); }
+  unsigned between(unsigned least, unsigned most) {
+    return least + static_cast<unsigned>(random_.below(most - least + 1));
+  }
 
   static std::string rate_text(unsigned gigabits) { return fmt::format("{}Gb/s", gigabits); }
   static std::string time_text(unsigned nanoseconds) { return fmt::format("{}ns", nanoseconds); }
@@ -57,14 +61,22 @@ class Generator {
       case 2: return fat_tree();
       case 3: json["fabric"] = {{"kind", "k_ary_n_tree"}, {"arity", 2}, {"levels", between(1, 3)}}; break;
       case 4: json["fabric"] = {{"kind", one_in(2) ? "torus" : "mesh"}, {"dimensions", sides()}}; break;
-      case 5: json["fabric"] = {{"kind", "full_mesh"}, {"switches", between(2, 5)}, {"hosts_per_switch", between(1, 3)}}; break;
-      case 6: json["fabric"] = {{"kind", "hyperx"}, {"dimensions", sides()}, {"hosts_per_switch", between(1, 2)}}; break;
+      case 5:
+        json["fabric"] = {{"kind", "full_mesh"}, {"switches", between(2, 5)}, {"hosts_per_switch", between(1, 3)}};
+        break;
+      case 6:
+        json["fabric"] = {{"kind", "hyperx"}, {"dimensions", sides()}, {"hosts_per_switch", between(1, 2)}};
+        break;
       case 7:
-        json["fabric"] = {{"kind", "dragonfly"}, {"hosts_per_router", between(1, 2)}, {"routers_per_group", 2}, {"global_cables", 1}};
+        json["fabric"] = {
+            {"kind", "dragonfly"}, {"hosts_per_router", between(1, 2)}, {"routers_per_group", 2}, {"global_cables", 1}};
         if (one_in(2)) { json["fabric"]["global_link"] = link(); }
         break;
       case 8:
-        json["fabric"] = {{"kind", "dragonfly_plus"}, {"leaves_per_group", 2}, {"hosts_per_leaf", between(1, 2)}, {"groups", between(2, 3)}};
+        json["fabric"] = {{"kind", "dragonfly_plus"},
+                          {"leaves_per_group", 2},
+                          {"hosts_per_leaf", between(1, 2)},
+                          {"groups", between(2, 3)}};
         break;
       case 9: json["fabric"] = {{"kind", "slim_fly"}, {"q", 3}, {"hosts_per_router", 1}}; break;
       default: return nodes();
@@ -92,9 +104,14 @@ class Generator {
   Json nodes() {
     const unsigned gpus = one_of({2U, 4U});
     kind_ = one_of({"star", "rail_optimized"});
-    Json node{{"gpu", "A100-SXM-80GB"},     {"gpus", gpus},           {"scale_up", {{"kind", "nvswitch"}}},
-              {"sockets", 1},                {"pcie_link", "pcie4x16"}, {"nic", "CX6-200GbE"},
-              {"nics", gpus},                {"pcie", Json::array()}};
+    Json node{{"gpu", "A100-SXM-80GB"},
+              {"gpus", gpus},
+              {"scale_up", {{"kind", "nvswitch"}}},
+              {"sockets", 1},
+              {"pcie_link", "pcie4x16"},
+              {"nic", "CX6-200GbE"},
+              {"nics", gpus},
+              {"pcie", Json::array()}};
     for (unsigned gpu = 0; gpu < gpus; ++gpu) {
       node["pcie"].push_back({{"socket", 0}, {"gpus", {gpu}}, {"nics", {gpu}}, {"switch", one_in(2)}});
     }
@@ -115,9 +132,9 @@ class Generator {
   }
 
   Json sizes() {
-    const std::uint64_t first = 64U << random_.below(10);
+    std::uint64_t bytes = 64U << random_.below(10);
     Json list = Json::array();
-    for (unsigned i = 0; i < 3; ++i) { list.push_back(fmt::format("{}B", first << (i * between(1, 4)))); }
+    for (unsigned i = 0; i < 3; ++i, bytes <<= between(1, 4)) { list.push_back(fmt::format("{}B", bytes)); }
     return list;
   }
 
@@ -200,7 +217,9 @@ class Generator {
 
 bool is_rate(const std::string& text) { return text.ends_with("Gb/s"); }
 bool is_time(const std::string& text) { return text.ends_with("ns"); }
-bool is_size(const std::string& text) { return text.ends_with("B") && text.find_first_not_of("0123456789B") == std::string::npos; }
+bool is_size(const std::string& text) {
+  return text.ends_with("B") && text.find_first_not_of("0123456789B") == std::string::npos;
+}
 
 std::uint64_t number_in(const std::string& text) { return std::stoull(text); }
 
@@ -270,7 +289,9 @@ Json with_latencies(const Json& scenario, unsigned numerator, unsigned denominat
 Json respelled(const Json& scenario, RandomStream& random) {
   Json other = with_texts(scenario, [&](const std::string& text) { return other_words(text, random); });
   if (!other.contains("seed")) { other["seed"] = 1; }
-  if (other.contains("collective") && !other["collective"].contains("in_place")) { other["collective"]["in_place"] = false; }
+  if (other.contains("collective") && !other["collective"].contains("in_place")) {
+    other["collective"]["in_place"] = false;
+  }
   if (other.contains("collective")) { other["collective"]["type"] = "float32"; }
   return shuffled(other, random);
 }

@@ -167,7 +167,8 @@ class Subjects {
     add("goal", Form::text, "traces/fuzzed.goal", 20, traces({"ring.goal"}), trace("goal"));
     add("goal-binary", Form::bytes, "traces/fuzzed.bin", 20, traces({"ring.bin"}), trace("goal-binary"));
     add("own-trace", Form::json, "traces/fuzzed.json", 30, traces({"stages.json"}), trace("athanor"));
-    add("trace-of-any-format", Form::bytes, "traces/fuzzed.json.gz", 10, profiles, by_command({"export", "trace", "{}"}))
+    add("trace-of-any-format", Form::bytes, "traces/fuzzed.json.gz", 10, profiles,
+        by_command({"export", "trace", "{}"}))
         .compressed = true;
   }
 
@@ -179,7 +180,8 @@ class Subjects {
     };
     const std::vector<std::string> links{"--link-rate", "100Gb/s", "--link-latency", "1us"};
     add("msccl", Form::text, "fuzzed.xml", 40, load(files_in(scenarios_ + "/algorithms", ".xml")), import("msccl"));
-    add("nccl-topology", Form::text, "fuzzed.xml", 20, load(shipped({"imports/eight-h100.xml"})), import("nccl-topology"));
+    add("nccl-topology", Form::text, "fuzzed.xml", 20, load(shipped({"imports/eight-h100.xml"})),
+        import("nccl-topology"));
     add("nvidia-smi", Form::text, "fuzzed.txt", 20, load(shipped({"imports/four-a100.txt"})),
         import("nvidia-smi", {"--gpu", "A100-SXM-80GB", "--nic", "CX6-200GbE"}));
     add("ibnetdiscover", Form::text, "fuzzed.txt", 20, load(shipped({"imports/two-leaves.ibnetdiscover"})),

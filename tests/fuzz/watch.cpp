@@ -67,13 +67,20 @@ void start_timer(unsigned seconds) {
   setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
+/// What leaves the command line ends the program: here it would take the folder of all others with it.
+Verdict attempt(const Try& one, std::uint64_t index) {
+  try {
+    return one(index);
+  } catch (const std::exception& error) { return {0, 1, std::string("crash: uncaught exception: ") + error.what()}; }
+}
+
 void do_tries(const Watch& wanted, const Try& one, Worker& worker) {
   limit(wanted);
   Shared& shared = *worker.shared;
   for (std::uint64_t index = worker.next; index < worker.end; ++index) {
     shared.current = index;
     start_timer(wanted.cpu_seconds);
-    const Verdict verdict = one(index);
+    const Verdict verdict = attempt(one, index);
     shared.group = verdict.group;
     ++shared.outcomes[verdict.group][verdict.outcome];
     for (std::size_t law = 0; law < kMostLaws; ++law) { shared.held[law] += verdict.held >> law & 1U; }

@@ -23,11 +23,11 @@ constexpr std::size_t kMostLaws = 64;
 /// How many, by whom, within which bounds.
 struct Watch {
   std::uint64_t first = 0;
-  std::uint64_t count = 0;       ///< of tries; 0: until `seconds` are over
-  double seconds = 0;            ///< 0: until `count` are done
-  unsigned jobs = 1;             ///< processes at a time
-  unsigned cpu_seconds = 10;     ///< of one try; more is a hang
-  std::uint64_t memory = 0;      ///< bytes of one process; 0: no limit
+  std::uint64_t count = 0;          ///< of tries; 0: until `seconds` are over
+  double seconds = 0;               ///< 0: until `count` are done
+  unsigned jobs = 1;                ///< processes at a time
+  unsigned cpu_seconds = 10;        ///< of one try; more is a hang
+  std::uint64_t memory = 0;         ///< bytes of one process; 0: no limit
   std::uint64_t most_faults = 100;  ///< after so many it ends
 };
 

@@ -49,9 +49,9 @@ constexpr std::array<std::string_view, 40> kExtremes{"0",
                                                      "\x1b[31m",
                                                      "=1+1"};
 
-constexpr std::array<std::string_view, 24> kUnits{"",   "B",    "KiB",  "MiB",   "GiB",   "TiB",  "KB",   "GB",
-                                                  "b",  "Gb/s", "GB/s", "Mbit/s", "ps",   "ns",   "us",   "ms",
-                                                  "s",  "h",    "%",    "x",     " B",    "GiB/s", "fs",  "B/s"};
+constexpr std::array<std::string_view, 24> kUnits{"",  "B",    "KiB",  "MiB",    "GiB", "TiB",   "KB", "GB",
+                                                  "b", "Gb/s", "GB/s", "Mbit/s", "ps",  "ns",    "us", "ms",
+                                                  "s", "h",    "%",    "x",      " B",  "GiB/s", "fs", "B/s"};
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -76,7 +76,9 @@ std::string changed_word(std::string_view word, RandomStream& random) {
   const auto first = std::find_if(word.begin(), word.end(), is_digit);
   if (first == word.end() || random.below(8) == 0) { return std::string(extreme_word(random)); }
   const auto end = std::find_if_not(first, word.end(), is_digit);
-  if (random.below(3) == 0) { return std::string(word.begin(), end) + std::string(kUnits[random.below(kUnits.size())]); }
+  if (random.below(3) == 0) {
+    return std::string(word.begin(), end) + std::string(kUnits[random.below(kUnits.size())]);
+  }
   return std::string(word.begin(), first) + changed_number({first, end}, random) + std::string(end, word.end());
 }
 

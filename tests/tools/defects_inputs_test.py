@@ -4,6 +4,7 @@
 """
 
 import gzip
+import json
 import os
 import re
 import resource
@@ -25,7 +26,7 @@ SLURM = ["import", "--link-rate", "100Gb/s", "--link-latency", "1us"]
 
 # File, command before it, status, what is said.
 TABLE = [
-    ("trace_endpoint_overflow.json", EXPORT, REFUSED, r"4294967295 is out of range.*from 0 to 999999.*/channels/0/pairs/0"),
+    ("trace_endpoint_overflow.json", EXPORT, REFUSED, r"4294967295 is out of range \(at /channels/0/pairs/0/1\); expected from 0 to 999999"),
     ("trace_endpoint_overflow_scenario.json", ["run"], REFUSED, r"trace_endpoint_overflow.json:1:\d+: 4294967295"),
     ("kineto_repeated_rank.json", EXPORT, REFUSED, r"event 1 of traceEvents.*rank 1 stands twice"),
     ("kineto_repeated_rank_scenario.json", ["run"], REFUSED, r"event 1 of traceEvents.*rank 1 stands twice"),
@@ -104,6 +105,30 @@ class DefectInputs(unittest.TestCase):
         done = run([*EXPORT, path, "--set", '/unit="1us"', "--set", "/ranks=8", "--set", "/model_ranks=2"])
         self.assertIn(done.returncode, (0, REFUSED))
         self.assertNotIn(b"defect", done.stderr)
+
+    # Laws that do not hold in general (docs/reliability.md says why); how far these inputs break them.
+
+    def results(self, name, *more):
+        done = run(["run", os.path.join(INPUTS, name), "--json", *more])
+        self.assertEqual(done.returncode, 0, done.stderr[:2000])
+        return json.loads(done.stdout)["results"]
+
+    def test_a_job_beside_others_is_hardly_faster_than_alone(self):
+        for job in self.results("job_faster_than_alone.json")[0]["jobs"]:
+            self.assertGreater(job["slowdown"], 0.9)
+
+    def test_lower_latency_is_hardly_slower(self):
+        slow = self.results("lower_latency_slower.json", "--sizes", "4KiB..256KiB")
+        fast = self.results("lower_latency_slower.json", "--sizes", "4KiB..256KiB",
+                            "--set", "/cluster/fabric/link/latency=25ns")
+        for before, after in zip(slow, fast):
+            self.assertLess(after["time_us"], 1.25 * before["time_us"])
+
+    def test_twice_the_speed_is_half_the_time_up_to_ties(self):
+        fast = self.results("scaling_by_two.json", "--sizes", "4KiB..256KiB")
+        slow = self.results("scaling_by_two_b.json", "--sizes", "4KiB..256KiB")
+        for once, twice in zip(fast, slow):
+            self.assertLess(abs(2 * once["time_us"] / twice["time_us"] - 1), 0.02)
 
 
 if __name__ == "__main__":

@@ -93,13 +93,12 @@ void ByteSource::refuse_size() const {
   std::error_code unknown;
   const auto bytes = std::filesystem::file_size(path_, unknown);
   const bool grew = !unknown && bytes < static_cast<std::uintmax_t>(limit_.count());
-  throw ScenarioError(Problem{
-      "too-large",
-      grew ? fmt::format("more than {} come out of the {} of this file when it is decompressed", to_string(limit_),
-                         to_string(Bytes{static_cast<std::int64_t>(bytes)}))
-           : fmt::format("this file is larger than {}", to_string(limit_)),
-      {path_, 0, 0, ""},
-      R"(where that is right, allow more: "limit": "8GiB")"});
+  throw ScenarioError(Problem{"too-large",
+                              grew ? fmt::format("more than {} come out of the {} of this file when it is decompressed",
+                                                 to_string(limit_), to_string(Bytes{static_cast<std::int64_t>(bytes)}))
+                                   : fmt::format("this file is larger than {}", to_string(limit_)),
+                              {path_, 0, 0, ""},
+                              R"(where that is right, allow more: "limit": "8GiB")"});
 }
 
 }  // namespace athanor

@@ -26,7 +26,8 @@ std::uint16_t ProgramDraft::stream(std::string_view name, bool ordered, bool hos
 }
 
 void ProgramDraft::add(std::uint64_t node, const Workload::Operation& operation) {
-  if (nodes_.size() == UINT32_MAX || wanted_.size() > UINT32_MAX) {  // operations and dependencies are numbered in 32 bits
+  if (nodes_.size() == UINT32_MAX ||
+      wanted_.size() > UINT32_MAX) {  // operations and dependencies are numbered in 32 bits
     throw ScenarioError(Problem{"too-many-operations",
                                 fmt::format("{} has more than {} operations or dependencies", worker_.name, UINT32_MAX),
                                 {file_, 0, 0, ""},

@@ -25,8 +25,10 @@ void read_format(TraceFormat format, const std::vector<std::string>& files, cons
     case TraceFormat::kineto: return read_kineto(files, options, draft);
     case TraceFormat::astra: return read_astra(files.front(), options, draft);
     case TraceFormat::simai: return read_simai(files.front(), options, draft);
-    case TraceFormat::goal: return add_goal(read_goal_text(files.front(), options.limit.value_or(kMostHeld)), options, draft);
-    case TraceFormat::goal_binary: return add_goal(read_goal_binary(files.front(), options.limit.value_or(kMostHeld)), options, draft);
+    case TraceFormat::goal:
+      return add_goal(read_goal_text(files.front(), options.limit.value_or(kMostHeld)), options, draft);
+    case TraceFormat::goal_binary:
+      return add_goal(read_goal_binary(files.front(), options.limit.value_or(kMostHeld)), options, draft);
     case TraceFormat::athanor: return read_trace_json(files.front(), options, draft);
   }
 }

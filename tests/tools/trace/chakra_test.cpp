@@ -242,7 +242,7 @@ TEST_CASE("what is wrong with the JSON form is told with its pointer") {
 TEST_CASE("numbers that wrap, ranks that stand twice and roots beyond a group are refused" * kProtobuf) {
   ChakraFile rooted;
   rooted.add({.id = 1, .type = 7, .numbers = {{"comm_type", 5}, {"comm_size", 8}, {"root_rank", UINT64_C(1) << 32}}});
-  CHECK(both(rooted).says("has root 4294967296; the ranks of its group go from 0 to 1"));
+  CHECK(both(rooted).says("has root 4294967296 (and 1 more like it); the ranks of its group go from 0 to 1"));
   ChakraFile grouped;
   grouped.add({.id = 1, .type = 1, .inputs = R"([{"pg_name": "3", "ranks": [0, 1, 1]}])"});
   CHECK(both(grouped).says("process group \"3\" has no list of ranks, each of which stands once"));
@@ -257,7 +257,8 @@ TEST_CASE("numbers that wrap, ranks that stand twice and roots beyond a group ar
 
 TEST_CASE("what may come out of a compressed file has a limit, up to which it is read") {
   const Folder folder;
-  const std::string text = "{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4, \"runtime\": 3}]" + std::string(5000, ' ') + "}";
+  const std::string text =
+      "{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4, \"runtime\": 3}]" + std::string(5000, ' ') + "}";
   const std::string path = folder.write("t.json", compressed(text));
   TraceOptions options;
   options.limit = Bytes{static_cast<std::int64_t>(text.size())};

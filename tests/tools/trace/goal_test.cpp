@@ -110,5 +110,6 @@ TEST_CASE("ranks have to fit into their file, and chains of irequires do not mul
   CHECK(goal("num_ranks 1000000\nrank 0 {\n}\n").says("p.goal:1:1: 1000000 ranks do not fit into a file of 29 bytes"));
   std::string chain = "a0: calc 1\n";
   for (int i = 1; i < 6000; ++i) { chain += fmt::format("a{}: calc 1\na{} irequires a{}\n", i, i, i - 1); }
-  CHECK(goal("num_ranks 1\nrank 0 {\n" + chain + "}\n").says("chains of irequires have more than 10000000 steps together"));
+  CHECK(goal("num_ranks 1\nrank 0 {\n" + chain + "}\n")
+            .says("chains of irequires have more than 10000000 steps together"));
 }

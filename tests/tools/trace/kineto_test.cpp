@@ -218,11 +218,14 @@ TEST_CASE("what is wrong with a profile is told") {
 TEST_CASE("ranks, groups, roots and times beyond what there can be are refused with their event") {
   const auto with = [](const std::string& part, const std::string& by) {
     std::string more = kAllReduce;
-    return KinetoText().call("cudaLaunchKernel", 0, 1, 1).kernel("nccl(x)", 2, 7, 2, 1,
-                                                                 more.replace(more.find(part), part.size(), by)).text();
+    return KinetoText()
+        .call("cudaLaunchKernel", 0, 1, 1)
+        .kernel("nccl(x)", 2, 7, 2, 1, more.replace(more.find(part), part.size(), by))
+        .text();
   };
   CHECK(read_text(with("\"[0, 1]\"", "\"[0, 1]\"")).problems.empty());
-  CHECK(read_text(with("\"[0, 1]\"", "\"[0, 0]\"")).says("event 2 of traceEvents ('nccl(x)'): 'Process Group Ranks': rank 0 stands twice"));
+  CHECK(read_text(with("\"[0, 1]\"", "\"[0, 0]\""))
+            .says("event 2 of traceEvents ('nccl(x)'): 'Process Group Ranks': rank 0 stands twice"));
   CHECK(read_text(with("\"[0, 1]\"", "\"[0, -1]\"")).says("'-1' is no rank from 0 to 999999"));
   CHECK(read_text(with("\"[0, 1]\"", "\"[0, 4294967296]\"")).says("'4294967296' is no rank"));
   CHECK(read_text(with("\"Group size\": 2", "\"Group size\": 1000001")).says("'Group size' is 1000001; up to 1000000"));

@@ -72,10 +72,11 @@ TEST_CASE("what does not fit a trace is refused") {
   CHECK(ran(small).says("the trace has 2 ranks, but the cluster has 1 endpoints"));
 }
 
-TEST_CASE("a lower latency can make the whole take longer: who may start earlier takes a share of what others wait for") {
-  // Rank 0 sends to 1, who then sends to 3; rank 2 sends to 1 as well, as soon as it has heard of 3. Links carry 1 GB/s,
-  // and all latency is between 2 and the switch. With 1 ms of it the link to 1 is free when rank 2 begins: 1 + 10 ms.
-  // Without, both share it, so that the first message takes 2 ms less what it moved alone, 2 x 1 ns - 1 ns.
+TEST_CASE(
+    "a lower latency can make the whole take longer: who may start earlier takes a share of what others wait for") {
+  // Rank 0 sends to 1, who then sends to 3; rank 2 sends to 1 as well, as soon as it has heard of 3. Links carry 1
+  // GB/s, and all latency is between 2 and the switch. With 1 ms of it the link to 1 is free when rank 2 begins: 1 + 10
+  // ms. Without, both share it, so that the first message takes 2 ms less what it moved alone, 2 x 1 ns - 1 ns.
   constexpr const char* kTrace = R"({"athanor_trace": 1,
    "channels": [{"name": "p", "from": 0, "to": 1}, {"name": "q", "from": 1, "to": 3}, {"name": "r", "from": 2, "to": 1},
     {"name": "t", "from": 3, "to": 2}],
@@ -94,11 +95,12 @@ TEST_CASE("a lower latency can make the whole take longer: who may start earlier
     std::string links;
     for (const char* host : {"a", "b", "c", "d"}) {
       graph += fmt::format(R"(, {{"name": "{}", "kind": "host"}})", host);
-      links += fmt::format(R"({}{{"between": ["{}", "x"], "rate": "1GB/s", "latency": "{}"}})", links.empty() ? "" : ", ",
-                           host, std::string(host) == "c" ? latency : "0ns");
+      links += fmt::format(R"({}{{"between": ["{}", "x"], "rate": "1GB/s", "latency": "{}"}})",
+                           links.empty() ? "" : ", ", host, std::string(host) == "c" ? latency : "0ns");
     }
     const std::string file = folder.write("s.json", fmt::format(R"({{"cluster": {{"graph": {}], "links": [{}]}}}},
-      "trace": {{"files": "t.json"}}}})", graph, links));
+      "trace": {{"files": "t.json"}}}})",
+                                                                graph, links));
     return athanor_run({"run", file, "--json"}).json()["results"][0]["step_time_s"].get<double>() * 1e3;
   };
   CHECK(milliseconds("1ms") == doctest::Approx(11).epsilon(1e-9));

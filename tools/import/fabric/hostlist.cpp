@@ -88,8 +88,9 @@ HostPart read_part(std::string_view text) {
     }
     std::size_t count = open == std::string_view::npos ? 1 : 0;
     std::size_t widest = 0;
-    for (const std::string_view range :
-         open == std::string_view::npos ? std::vector<std::string_view>{} : parts_of(text.substr(open + 1, close - open - 1))) {
+    for (const std::string_view range : open == std::string_view::npos
+                                            ? std::vector<std::string_view>{}
+                                            : parts_of(text.substr(open + 1, close - open - 1))) {
       piece.ranges.emplace_back();
       if (part.fault.empty()) { part.fault = read_range(range, piece.ranges.back()); }
       count = std::min(count + (piece.ranges.back().last - piece.ranges.back().first + 1), kMostHosts + 1);
@@ -101,7 +102,9 @@ HostPart read_part(std::string_view text) {
     text.remove_prefix(std::min(close + 1, text.size()));
   }
   if (part.fault.empty() && letters > kLongestName) { part.fault = fmt::format("a name of {} letters", letters); }
-  if (part.fault.empty() && part.count > kMostHosts) { part.fault = fmt::format("it is more than {} names", kMostHosts); }
+  if (part.fault.empty() && part.count > kMostHosts) {
+    part.fault = fmt::format("it is more than {} names", kMostHosts);
+  }
   return part;
 }
 

@@ -17,8 +17,8 @@ struct Hostlist {
 /// So many names at most come out of one text, and of all texts of a file.
 constexpr std::size_t kMostHosts = 1U << 22U;
 
-/// How many names come out of a text, found without making them; up to kMostHosts + 1, which stands for more. What is no
-/// list counts 0.
+/// How many names come out of a text, found without making them; up to kMostHosts + 1, which stands for more. What is
+/// no list counts 0.
 std::size_t hosts_in(std::string_view text);
 
 Hostlist hostlist(std::string_view text);

@@ -60,8 +60,11 @@ void ChakraGroups::define(const std::string& inputs, const std::string& file) {
     const nlohmann::json& name = group["pg_name"];
     const auto ranks = ranks_in(group["ranks"]);
     if (!ranks) {
-      throw ScenarioError(Problem{
-          "wrong-type", fmt::format("process group {} has no list of ranks, each of which stands once", name.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)), {file, 0, 0, ""}, fmt::format("ranks go from 0 to {}", kMostTraceRanks - 1)});
+      throw ScenarioError(Problem{"wrong-type",
+                                  fmt::format("process group {} has no list of ranks, each of which stands once",
+                                              name.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)),
+                                  {file, 0, 0, ""},
+                                  fmt::format("ranks go from 0 to {}", kMostTraceRanks - 1)});
     }
     groups_[name.is_string() ? name.get<std::string>() : name.dump()] = *ranks;
   }

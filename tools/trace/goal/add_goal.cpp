@@ -182,7 +182,7 @@ class RankWriter {
   ProgramDraft program_;
   SideBySide sends_;
   SideBySide receives_;
-  std::uint64_t followed_ = 0;                           ///< waits that were looked at for dependencies
+  std::uint64_t followed_ = 0;                          ///< waits that were looked at for dependencies
   std::vector<std::vector<GoalProgram::Wait>> before_;  ///< by the operation that waits
 };
 

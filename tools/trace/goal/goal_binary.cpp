@@ -24,7 +24,9 @@ class BinaryReader {
     bytes_.remove_prefix(kMagicBytes);
     constexpr std::size_t kHeader = 6;
     const std::uint64_t ranks = number<std::uint32_t>(0);
-    if (ranks == 0 || ranks > kMostTraceRanks || ranks > bytes_.size() / 16) { fail(fmt::format("the file says it has {} ranks", ranks)); }
+    if (ranks == 0 || ranks > kMostTraceRanks || ranks > bytes_.size() / 16) {
+      fail(fmt::format("the file says it has {} ranks", ranks));
+    }
     program_.ranks.resize(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       rank_ = rank;

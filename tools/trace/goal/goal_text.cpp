@@ -112,7 +112,9 @@ class Tokens {
 
 class TextReader {
  public:
-  TextReader(std::string_view text, const std::string& file) : tokens_(text, file), length_(text.size()) { program_.file = file; }
+  TextReader(std::string_view text, const std::string& file) : tokens_(text, file), length_(text.size()) {
+    program_.file = file;
+  }
 
   GoalProgram read() {
     /// "rank 0 {}", of which each takes a line.

@@ -17,7 +17,7 @@ using ProfileTime = std::int64_t;
 /// What a profile of PyTorch says about a call of NCCL.
 struct RecordedCollective {
   std::uint64_t event = 0;  ///< of the profile, from 1
-  std::string name;  ///< "allreduce", "_allgather_base", ...
+  std::string name;         ///< "allreduce", "_allgather_base", ...
   std::string group;
   std::string description;  ///< of the group
   std::string ranks;        ///< "[0, 1, ...]", cut after 30

@@ -72,7 +72,10 @@ std::optional<ProfileTime> nanoseconds(std::string_view text) {
   if (text.find_first_of("eE") != std::string_view::npos) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || std::abs(number) > static_cast<double>(kMostMicroseconds)) { return std::nullopt; }
+    if (error != std::errc() || end != text.data() + text.size() ||
+        std::abs(number) > static_cast<double>(kMostMicroseconds)) {
+      return std::nullopt;
+    }
     return static_cast<ProfileTime>(number * 1e3);
   }
   const std::size_t point = std::min(text.find('.'), text.size());
@@ -187,7 +190,9 @@ bool ProfileHandler::number(std::int64_t value) {
   switch (where_) {
     case Where::event:
       if (key_ == "ts" || key_ == "dur") {
-        if (value > kMostMicroseconds || value < -kMostMicroseconds) { return fail(fmt::format("a time is {}", value)); }
+        if (value > kMostMicroseconds || value < -kMostMicroseconds) {
+          return fail(fmt::format("a time is {}", value));
+        }
         return set_time(value * 1000);
       }
       return true;

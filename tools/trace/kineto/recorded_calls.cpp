@@ -117,7 +117,8 @@ std::string fault_of_ranks(std::string_view text) {
     std::int64_t rank = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
     if (error != std::errc() || rank < 0 || rank >= kMostTraceRanks) {
-      return fmt::format("'{}' is no rank from 0 to {}", text.substr(0, text.find_first_of(",] ")), kMostTraceRanks - 1);
+      return fmt::format("'{}' is no rank from 0 to {}", text.substr(0, text.find_first_of(",] ")),
+                         kMostTraceRanks - 1);
     }
     ranks.push_back(static_cast<std::uint32_t>(rank));
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));

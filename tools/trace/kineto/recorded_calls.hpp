@@ -38,8 +38,8 @@ class RecordedCalls {
   RecordedCalls(const GpuProfile& profile, std::uint32_t rank, std::uint32_t world, bool alone, WorkloadDraft& draft)
       : profile_(profile), rank_(rank), world_(world), alone_(alone), draft_(draft) {}
 
-  /// The collective or message; none: it cannot be simulated and `why` says so. Throws ScenarioError with the event whose
-  /// group or root is beyond the ranks that there are.
+  /// The collective or message; none: it cannot be simulated and `why` says so. Throws ScenarioError with the event
+  /// whose group or root is beyond the ranks that there are.
   std::optional<Workload::Operation> operation(const RecordedCollective& recorded, std::string& why);
 
  private:

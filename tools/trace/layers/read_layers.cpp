@@ -189,12 +189,10 @@ void make_pipeline(LayerText& text, const SimaiPlan& plan, const Numbers& keys, 
   }
   const auto messages = static_cast<std::uint64_t>(plan.virtual_stages * plan.accumulation);
   if (messages > kMostWrittenOut / 4) {
-    return text.complain(1, "out-of-range",
-                         fmt::format("vpp x ga asks for {} messages each way", messages),
+    return text.complain(1, "out-of-range", fmt::format("vpp x ga asks for {} messages each way", messages),
                          fmt::format("up to {} are written out", kMostWrittenOut / 4));
   }
-  list.pipeline = {static_cast<std::uint32_t>(plan.stages),
-                   messages, Bytes{found->second.front()},
+  list.pipeline = {static_cast<std::uint32_t>(plan.stages), messages, Bytes{found->second.front()},
                    Ratio{plan.stages - 1, plan.virtual_stages * plan.accumulation}};
   draft.notes.say(fmt::format(
       "the file holds one stage of {}: the bubble is added as (stages - 1) / (vpp x ga) of its computations, "
