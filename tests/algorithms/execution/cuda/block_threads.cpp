@@ -140,7 +140,7 @@ bool BlockThreads::all_at(State state) const {
 }
 
 void BlockThreads::resume(Fiber& fiber) {
-  present_ = &fiber;
+  present_.store(&fiber, std::memory_order_relaxed);
   threadIdx.x.set(fiber.number);
   release_in_sanitizer(&starting);
   void* saved = nullptr;
@@ -162,7 +162,7 @@ void BlockThreads::begin() {
   acquire_in_sanitizer(&starting);
   BlockThreads& block = *starting;
   enters_stack(nullptr, &block.main_stack_, &block.main_stack_bytes_);
-  Fiber& fiber = *block.present_;
+  Fiber& fiber = *block.present_.load(std::memory_order_relaxed);
   acquire_in_sanitizer(&block.sync_[1]);
   try {
     (*block.body_)();

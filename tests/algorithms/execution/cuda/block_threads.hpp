@@ -55,7 +55,7 @@ class BlockThreads {
   std::vector<std::unique_ptr<Fiber>> fibers_;
   const std::function<void()>* body_ = nullptr;
   ucontext_t main_{};
-  Fiber* present_ = nullptr;
+  std::atomic<Fiber*> present_{nullptr};
   std::atomic<bool> verdicts_[2] = {};
   std::atomic<unsigned> arrived_{0};  ///< in the present barrier
   std::atomic<bool> aborted_{false};
