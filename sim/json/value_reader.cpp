@@ -125,8 +125,8 @@ std::optional<std::int64_t> whole_number(const json& number) {
 
 void ValueReader::read_exact(std::int64_t& target, const Range<std::int64_t>& range) {
   if (describing()) { return describe_integer(*schema_, target, range, shows_default_); }
-  const bool whole = json_->is_number() && (!json_->is_number_float() || std::trunc(json_->get<double>()) ==
-                                                                              json_->get<double>());
+  const bool whole =
+      json_->is_number() && (!json_->is_number_float() || std::trunc(json_->get<double>()) == json_->get<double>());
   if (!expect(whole, "a whole number")) { return; }
   if (const std::optional<std::int64_t> value = whole_number(*json_)) {
     store(*this, *value, target, range);
