@@ -50,8 +50,7 @@ double step_us(const Folder& folder, const std::string& keys) {
 TEST_CASE("training with parameter servers runs at every level, and its steps are those of the closed form") {
   const Folder folder;
   for (const char* level : {"ideal", "flow", "packet"}) {
-    const nlohmann::json row =
-        result_of(folder, training(kPlain), {"--set", "/network=" + network_at(level)});
+    const nlohmann::json row = result_of(folder, training(kPlain), {"--set", "/network=" + network_at(level)});
     const double workers = std::string(level) == "ideal" ? 1 : 4;  // whose messages share a server's NIC
     const double step = 5'000 + 2 * (workers * 1'000 + 1);
     CHECK(row["update"] == "synchronous");

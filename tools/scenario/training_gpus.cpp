@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "topologies/scenario/make_cluster.hpp"
 
 namespace athanor {
@@ -44,6 +46,23 @@ ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Libra
     gpus.of_endpoint.push_back(of_kind.at(kinds.at(cluster.fabric->vertex(endpoint).node)));
   }
   return gpus;
+}
+
+const GpuRates& smallest_gpu(const TrainingSetup& setup) {
+  const GpuRates* smallest = &setup.gpu;
+  for (const GpuKind& other : setup.others) {
+    if (other.gpu.memory > 0 && other.gpu.memory < smallest->memory) { smallest = &other.gpu; }
+  }
+  return *smallest;
+}
+
+std::string memory_shortage(double needed, const GpuRates& gpu, bool ran) {
+  constexpr double kUnsure = 1.1;  // Llama 3.1 405B ran in 80 GB by a plan that is estimated at 88
+  const std::string figures =
+      fmt::format("{:.1f} GB on one GPU by estimate, and {} has {:.0f}", needed * 1e-9, gpu.name, gpu.memory * 1e-9);
+  if (ran) { return fmt::format("it ran, though memory was {}: the estimate is too high", figures); }
+  if (needed > gpu.memory * kUnsure) { return fmt::format("does not fit into memory: {}", figures); }
+  return fmt::format("may not fit into memory: {}; plans that ran were estimated up to 10 % too high", figures);
 }
 
 }  // namespace athanor

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/training/step/simulate_step.hpp"
 #include "tools/scenario/library.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/scenario/cluster_text.hpp"
@@ -19,5 +20,12 @@ struct ClusterGpus {
 /// Of nodes of one kind, and of mixtures. No names where endpoints are on the fabric themselves. Throws FileError for
 /// the presets' own files.
 ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Library& library);
+
+/// Of those with a known size; of equal ones the first.
+const GpuRates& smallest_gpu(const TrainingSetup& setup);
+
+/// That a plan does not fit into the memory of a GPU, of which it is estimated to need more than there is, and how sure
+/// that is. `ran`: somebody has measured it, so that the estimate is wrong.
+std::string memory_shortage(double needed, const GpuRates& gpu, bool ran);
 
 }  // namespace athanor

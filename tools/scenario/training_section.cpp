@@ -312,10 +312,10 @@ class Resolution {
     for (std::uint32_t i = 0; i < order.size(); ++i) { place[order[i]] = i; }
     for (std::size_t i = 1; i < order.size(); ++i) { setup.others.push_back(kinds[order[i]]); }
     for (const std::uint32_t kind : of_endpoint) { setup.kind_of_rank.push_back(place[kind]); }
-    training.notes.push_back(
-        fmt::format("unequal GPUs: {} and {} more {}; each computes at its own speed, and the ranks of a pipeline stage "
-                    "wait for the slowest of them",
-                    setup.gpu.name, setup.others.size(), setup.others.size() == 1 ? "kind" : "kinds"));
+    training.notes.push_back(fmt::format(
+        "unequal GPUs: {} and {} more {}; each computes at its own speed, and the ranks of a pipeline stage "
+        "wait for the slowest of them",
+        setup.gpu.name, setup.others.size(), setup.others.size() == 1 ? "kind" : "kinds"));
   }
 
   bool find_compute(Training& training) {
@@ -341,14 +341,6 @@ class Resolution {
     return true;
   }
 
-  static const GpuRates& smallest_gpu(const TrainingSetup& setup) {
-    const GpuRates* smallest = &setup.gpu;
-    for (const GpuKind& other : setup.others) {
-      if (other.gpu.memory > 0 && other.gpu.memory < smallest->memory) { smallest = &other.gpu; }
-    }
-    return *smallest;
-  }
-
   /// What does not fit is an error where the user says so, and told otherwise, with what would make it fit.
   bool fit_memory(Training& training) {
     const TrainedModel& model = training.setup.model;
@@ -358,8 +350,11 @@ class Resolution {
     const GpuRates& smallest = smallest_gpu(training.setup);
     const double room = smallest.memory;
     if (room == 0 || training.memory.total() <= room) { return true; }
-    const std::string message = fmt::format("does not fit into memory: {:.1f} GB on one GPU, and {} has {:.0f}",
-                                            training.memory.total() * 1e-9, smallest.name, room * 1e-9);
+    const std::string message = memory_shortage(training.memory.total(), smallest, text_.measured.has_value());
+    if (text_.measured) {
+      training.notes.push_back(message);
+      return true;
+    }
     std::vector<std::string> hints;
     if (model.transformer) {
       for (const MemoryAdvice& each : memory_advice(*model.transformer, plan, training.setup.layers, room)) {

@@ -97,7 +97,8 @@ void read_hpcc(ObjectReader& reader, HpccSpec& spec) {
   reader.optional("most_stages", spec.most_stages, "Round trips in a row in which windows only grow", {0, 1000});
   reader.optional("increase", spec.increase, "Bytes that a window grows by at each change", {Bytes::zero(), 1_MiB});
   std::optional<Time> round_trip;
-  reader.optional("round_trip", round_trip, "Where nothing waits, of the network; default: the longest of its flows", {1_ns, 1_s});
+  reader.optional("round_trip", round_trip, "Where nothing waits, of the network; default: the longest of its flows",
+                  {1_ns, 1_s});
   spec.round_trip = round_trip.value_or(Time::zero());
 }
 
@@ -184,16 +185,18 @@ void read_transport(ObjectReader& reader, TransportSpec& spec) {
   reader.optional("recovery", spec.recovery, "What happens about packets that are missing",
                   {{"go_back_n", Recovery::go_back_n}, {"selective", Recovery::selective}});
   reader.optional("spray", spec.spray, "Does each packet take another of all shortest paths, as its host draws?");
-  reader.optional("initial_window", spec.initial_window, "Of newreno, cubic, dctcp and swift; default: ten packets");
+  reader.optional("initial_window", spec.initial_window,
+                  "Of newreno, cubic, dctcp, swift and pull; default: ten packets");
   reader.optional_object("swift", "Parameters of swift", [&](ObjectReader& fields) { read_swift(fields, spec.swift); });
   reader.optional_object("hpcc", "Parameters of hpcc", [&](ObjectReader& fields) { read_hpcc(fields, spec.hpcc); });
   reader.optional("payload", spec.payload, "Most of one packet: the MTU without headers", {64_B, 64_KiB});
   reader.optional("header", spec.header, "Of a data packet, on the wire", {Bytes::zero(), 1_KiB});
   reader.optional("reply", spec.reply, "An acknowledgement, on the wire", {1_B, 1_KiB});
   reader.optional("window", spec.window, "Most payload that is sent and not acknowledged", kAnyBuffer);
-  reader.optional("jitter", spec.jitter,
-                  "Most that a host takes to send what an acknowledgement allows, drawn for each packet; default: with newreno "
-                  "and cubic the time of a packet on its link, else 0");
+  reader.optional(
+      "jitter", spec.jitter,
+      "Most that a host takes to send what an acknowledgement allows, drawn for each packet; default: with newreno "
+      "and cubic the time of a packet on its link, else 0");
   reader.optional("acknowledge_every", spec.acknowledge_every, "Data packets per acknowledgement", {1, 1024});
   reader.optional("timeout", spec.timeout, "Without progress for so long a sender goes back", {1_us, 10_s});
   read_class(reader, "class", "Of data packets: priority, virtual lane; 0 is served first", spec.data_service);

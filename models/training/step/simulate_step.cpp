@@ -43,8 +43,9 @@ Workload workload_of(const TrainingSetup& setup, const PipelineSchedule& schedul
   std::vector<StepPieces> by_kind{pieces_on(setup.gpu, compute)};
   for (const GpuKind& other : setup.others) { by_kind.push_back(pieces_on(other.gpu, other.compute)); }
   const bool alike = by_kind.size() == 1;
-  return step_workload(setup.plan, schedule,
-                       alike ? by_kind.front() : slowest(by_kind, kinds_of_stages(setup.plan, setup.kind_of_rank), schedule));
+  return step_workload(
+      setup.plan, schedule,
+      alike ? by_kind.front() : slowest(by_kind, kinds_of_stages(setup.plan, setup.kind_of_rank), schedule));
 }
 
 StepResult run_step(const TrainingSetup& setup, const Workload& work, const WorkloadPrices& prices,

@@ -28,7 +28,8 @@ boost::program_options::options_description run_options() {
                         "of traffic: every message with its start, end and the time that it takes alone, as CSV");
   options.add_options()("ports", boost::program_options::value<std::string>()->value_name("FILE"),
                         "what every port carried, and at packet level its queues, marks, drops and pauses, as CSV");
-  options.add_options()("strict", "ends with status 6 where a training does not fit into memory, by the estimate of it");
+  options.add_options()("strict",
+                        "ends with status 6 where a training does not fit into memory, by the estimate of it");
   options.add_options()("dry-run", "says what would be simulated, once all of it has been read and checked");
   return options;
 }
