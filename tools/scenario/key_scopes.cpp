@@ -97,6 +97,50 @@ std::vector<Scope> scopes_of_the_network() {
   };
 }
 
+template <TraceFormat... kFormats>
+bool is_trace_of(const Case& each) {
+  return !each.trace || ((each.trace->trace->format == kFormats) || ...);
+}
+
+std::vector<Scope> scopes_of_workloads() {
+  return {
+      {{"/trace/unit"},
+       &is_trace_of<TraceFormat::astra, TraceFormat::simai>,
+       "times of this format have a unit",
+       "leave it out: it is of ASTRA-sim's and SimAI's text"},
+      {{"/trace/ranks"},
+       &is_trace_of<TraceFormat::astra, TraceFormat::kineto>,
+       "this format says how many ranks there are",
+       "leave it out: it is of ASTRA-sim's text and of a profile of one rank"},
+      {{"/trace/model_ranks"},
+       &is_trace_of<TraceFormat::astra>,
+       "this format says who shares a model",
+       "leave it out: it is of ASTRA-sim's text"},
+      {{"/trace/groups", "/trace/roofline"},
+       &is_trace_of<TraceFormat::chakra, TraceFormat::chakra_json>,
+       "this format says it itself",
+       "leave it out: it is of Chakra"},
+      {{"/trace/step"}, &is_trace_of<TraceFormat::kineto>, "there are no ProfilerSteps", "leave it out"},
+      {{"/trace/eager"},
+       &is_trace_of<TraceFormat::goal, TraceFormat::goal_binary>,
+       "this format says when messages are received",
+       "leave it out: it is of GOAL"},
+      {{"/training/expert_imbalance"},
+       [](const Case& each) {
+         return !each.training ||
+                (each.training->setup.model.transformer && each.training->setup.model.transformer->experts);
+       },
+       "the model has no experts",
+       "leave it out, or train a mixture of experts"},
+      {{"/parameter_server/replication"},
+       [](const Case& each) {
+         return !each.parameter_server || each.parameter_server->setup.shards.front().size() > 1;
+       },
+       "there is one copy of each shard",
+       R"(write "copies": 2 or more, or leave it out)"},
+  };
+}
+
 std::vector<Scope> scopes_of_what_is_simulated() {
   return {
       {{"/seeds"},
@@ -129,14 +173,14 @@ bool is_there(const nlohmann::json& root, const char* pointer) {
 }  // namespace
 
 void refuse_keys_without_effect(const Document& document, const Case& scenario_case, Problems& problems) {
-  for (const auto& scopes : {scopes_of_the_network(), scopes_of_what_is_simulated()}) {
+  for (const auto& scopes : {scopes_of_the_network(), scopes_of_what_is_simulated(), scopes_of_workloads()}) {
     for (const Scope& scope : scopes) {
       if (scope.counts(scenario_case)) { continue; }
       for (const char* key : scope.keys) {
         if (!is_there(document.root(), key)) { continue; }
         const std::string name = std::string(key).substr(std::string(key).rfind('/') + 1);
-        problems.add({"no-effect", fmt::format("'{}' has no effect here: {}", name, scope.why),
-                      document.place(key), scope.instead});
+        problems.add({"no-effect", fmt::format("'{}' has no effect here: {}", name, scope.why), document.place(key),
+                      scope.instead});
       }
     }
   }
