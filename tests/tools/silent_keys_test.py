@@ -60,22 +60,23 @@ EXCUSED = {
     "/training/compute/fitted", "/training/strict", "/training/costs",
     # Empty objects that say what is so anyway.
     "/network", "/profile", "/training/parallel", "/nccl/environment", "/network/switches", "/network/transport",
-    "engines/network/offload", "packets/network/nvlink", "packets/network/pcie", "incast/network/nvlink",
+    "*/network/offload", "packets/network/nvlink", "packets/network/pcie", "incast/network/nvlink",
     "incast/network/pcie", "*/network/aggregation",
     # They choose among ways and places that are equal here, or none of which is taken.
-    "/seed", "/network/routing", "/network/pxn", "/cluster/fabric/leaves", "/cluster/fabric/spines",
+    "/seed", "/network/routing", "/network/pxn", "/cluster/fabric/leaves", "/cluster/fabric/spines", "/cluster/fabric/hosts_per_leaf",
     "/cluster/fabric/oversubscription", "/cluster/fabric/tiers", "/cluster/fabric/pods", "/cluster/fabric/leaves_per_pod",
     "/cluster/nodes", "/cluster/fabric/cable_latency", "/network/queue_pairs",
     # Limits and reactions that are not met here.
     "/network/aggregation/children", "/network/aggregation/jobs_per_switch", "/network/aggregation/on_exhausted",
     "/network/aggregation/sharing", "/network/aggregation/streams", "/network/aggregation/streams_per_port",
-    "/network/aggregation/streams_per_switch", "/network/aggregation/trees", "/network/switches/trims",
+    "/network/aggregation/streams_per_switch", "/network/aggregation/trees", "/network/aggregation/message", "/trace/limit",
+    "/network/switches/trims",
     "/network/switches/resume_below", "/network/switches/load_balancing", "/network/transport/recovery",
     "/network/transport/timeout", "/network/transport/window", "/network/transport/class",
     "/network/transport/reply_class",
     # How a collective is cut counts for the algorithms that are cut so, of which a list may hold some and not others.
     "/collective/group", "/collective/rotate", "/collective/slices", "/collective/dimensions", "/collective/in_place",
-    "/collective/reduction",
+    "/collective/reduction", "threads/collective/rings",
     # Of kernels, operations and registered buffers that this one has not.
     "/profile/copy_rate", "/profile/overlapped", "/nccl/registered_buffers", "/training/compute/attention",
     "/training/compute/gemm/depth", "/training/compute/gemm/fp4", "/training/compute/gemm/fp8",
