@@ -235,7 +235,8 @@ TEST_CASE("a data folder without presets is an input error that names the file")
 
 TEST_CASE("plot says what is missing where no Python can draw") {
   const Folder folder;
-  const std::string result = folder.write("r.json", "{}");
+  const std::string result = folder.path("r.json");
+  REQUIRE(athanor_run({"run", folder.write("s.json", kSmall), "--json=" + result}).code == 0);
   setenv("ATHANOR_PYTHON", "/no/such/python", 1);
   const Ran ran = athanor_run({"plot", result, "--out", folder.path("plots")});
   unsetenv("ATHANOR_PYTHON");

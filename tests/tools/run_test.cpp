@@ -211,7 +211,7 @@ TEST_CASE("where packets are paused, routes that may wait for each other in a ci
   const Folder folder;
   const auto ring = [&](const std::string& network, const char* command = "run") {
     return athanor_run(
-        {command, folder.write("ring.json", R"({"cluster": {"fabric": {"kind": "torus", "dimensions": [4],
+        {command, folder.write("ring.json", R"({"cluster": {"fabric": {"kind": "torus", "dimensions": [5],
       "link": {"rate": "10GB/s", "latency": "1us"}}}, "network": )" +
                                                 network + R"(,
       "collective": {"kind": "all_reduce", "sizes": "4KiB", "algorithm": "ring"}})")});

@@ -90,9 +90,9 @@ std::vector<Scope> scopes_of_the_network() {
        [](const Case& each) {
          const Control control = each.packet.transport.control;
          return control == Control::newreno || control == Control::cubic || control == Control::dctcp ||
-                control == Control::swift;
+                control == Control::swift || control == Control::pull;
        },
-       "only newreno, cubic, dctcp and swift begin with one",
+       "only newreno, cubic, dctcp, swift and pull begin with one",
        "choose one of these as \"control\", or leave it out"},
   };
 }

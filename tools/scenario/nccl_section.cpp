@@ -171,6 +171,19 @@ bool reach_alike(const JobsText& jobs, const Place& place, Problems& problems) {
 
 }  // namespace
 
+std::optional<NcclSection> with_pxn(ObjectReader& reader, std::optional<NcclSection> section, std::optional<bool> pxn,
+                                    const Case& scenario_case) {
+  if (!pxn || !scenario_case.profile.nccl) { return section; }
+  if (!section) { section.emplace(); }
+  const bool own = scenario_case.jobs && std::any_of(scenario_case.jobs->own.begin(), scenario_case.jobs->own.end(),
+                                                     [](const JobText& job) { return job.nccl.has_value(); });
+  const bool fresh = section->environment.try_emplace("NCCL_PXN_DISABLE", *pxn ? "0" : "1").second;
+  if (fresh && !own) { return section; }
+  reader.problem("network", "conflict", R"("pxn" says again what "nccl" says, or its jobs for themselves)",
+                 R"(leave out "pxn", and write NCCL_PXN_DISABLE into "environment" of "nccl")");
+  return section;
+}
+
 bool take_nccl(const std::optional<NcclSection>& section, const Place& place, const std::string& directory,
                Problems& problems, Case& scenario_case) {
   const NcclSection common = section.value_or(NcclSection{});

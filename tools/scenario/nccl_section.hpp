@@ -32,6 +32,10 @@ std::optional<NcclSection> read_nccl(ObjectReader& reader, Profile& profile);
 /// Where all algorithms may be taken: those that NCCL has.
 void leave_to_nccl(Case& scenario_case);
 
+/// The section with "pxn" of the network, which is its NCCL_PXN_DISABLE in other words: NCCL chooses NICs itself.
+std::optional<NcclSection> with_pxn(ObjectReader& reader, std::optional<NcclSection> section, std::optional<bool> pxn,
+                                    const Case& scenario_case);
+
 /// NCCL on the cluster of a case, whose ranks are known, and on the endpoints of each of its jobs. `place`: of the
 /// section. False where NCCL would end with an error, or is not modelled; `problems` says why.
 bool take_nccl(const std::optional<NcclSection>& section, const Place& place, const std::string& directory,

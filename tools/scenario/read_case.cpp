@@ -64,7 +64,8 @@ void take(const CollectiveSection& section, const ScenarioChanges& changes, Case
   scenario_case.type = section.type;
   scenario_case.reduction = section.reduction;
   scenario_case.compute = section.compute;
-  scenario_case.sizes = changes.sizes.value_or(section.sizes);
+  const bool asked = changes.sizes && section.kind != CollectiveKind::barrier;  // which has none: told later
+  scenario_case.sizes = asked ? *changes.sizes : section.sizes;
   scenario_case.algorithms = section.choice.algorithms;
   scenario_case.each_algorithm = section.choice.each;
   scenario_case.imports = section.choice.imports;
@@ -140,20 +141,6 @@ void check_algorithms(const CollectiveSection& section, ReadingContext& context,
                               : "no algorithm of the catalog fits; change the profile or the ranks"});
     return;
   }
-}
-
-/// NCCL chooses NICs itself: "pxn" of the network is its NCCL_PXN_DISABLE in other words.
-std::optional<NcclSection> with_pxn(ObjectReader& reader, std::optional<NcclSection> section,
-                                    const NetworkSection& network, const Case& scenario_case) {
-  if (!network.pxn || !scenario_case.profile.nccl) { return section; }
-  if (!section) { section.emplace(); }
-  const bool own = scenario_case.jobs && std::any_of(scenario_case.jobs->own.begin(), scenario_case.jobs->own.end(),
-                                                     [](const JobText& job) { return job.nccl.has_value(); });
-  const bool fresh = section->environment.try_emplace("NCCL_PXN_DISABLE", *network.pxn ? "0" : "1").second;
-  if (fresh && !own) { return section; }
-  reader.problem("network", "conflict", R"("pxn" says again what "nccl" says, or its jobs for themselves)",
-                 R"(leave out "pxn", and write NCCL_PXN_DISABLE into "environment" of "nccl")");
-  return section;
 }
 
 /// What NCCL finds on the cluster, and what follows for the case. False where it ends with an error.
@@ -269,7 +256,7 @@ void prepare_workload(ObjectReader& reader, const std::optional<NcclSection>& nc
   take_offload(reader, network, scenario_case);
   if (!reader.ok() || !take_engines(reader, network, context, scenario_case)) { return; }
   if (!scenario_case.profile.nccl) { return; }
-  const std::optional<NcclSection> told = with_pxn(reader, nccl, network, scenario_case);
+  const std::optional<NcclSection> told = with_pxn(reader, nccl, network.pxn, scenario_case);
   if (!reader.ok() || !use_nccl(reader, told, std::move(order), network, context, scenario_case)) { return; }
   scenario_case.nccl_groups =
       nccl_of_groups(told, reader.place(nccl ? "nccl" : "profile"), context.directory, scenario_case);
@@ -293,7 +280,7 @@ void prepare_collective(ObjectReader& reader, const CollectiveSection& section, 
   }
   check_engines(reader, scenario_case);
   take_exchange(section, context, scenario_case);
-  const std::optional<NcclSection> told = with_pxn(reader, nccl, network, scenario_case);
+  const std::optional<NcclSection> told = with_pxn(reader, nccl, network.pxn, scenario_case);
   if (!reader.ok()) { return; }
   if (scenario_case.profile.nccl && !use_nccl(reader, told, std::move(order), network, context, scenario_case)) {
     return;

@@ -58,7 +58,7 @@ TEST_CASE("CollNet serves the groups of a step as it serves a collective, and wi
 
 TEST_CASE("without NCCL the groups of a step take engines where these are faster than rings") {
   const double sharp =
-      alone(kSharp, R"("algorithm": ["aggregation_tree", "nvls_sharp", "collnet_direct", "collnet_chain"],)");
+      alone(kSharp, R"("channels": 8, "algorithm": ["aggregation_tree", "nvls_sharp", "collnet_direct", "collnet_chain"],)");
   const double ring = of_step("");
   CHECK(of_step(kSharp) == doctest::Approx(std::min(sharp, ring)).epsilon(1e-9));
 }

@@ -99,7 +99,7 @@ TEST_CASE("a machine on NVSwitch: GPUs meet there, GPU and NIC under one PCIe sw
   REQUIRE(two.endpoints.size() == 16);
   using enum VertexKind;
   CHECK(passes(two, 3, 8 + 3) == std::vector{gpu, pcie_switch, nic, leaf, nic, pcie_switch, gpu});
-  CHECK(passes(two, 3, 8 + 4) == std::vector{gpu, pcie_switch, nic, leaf, spine, leaf, nic, pcie_switch, gpu});
+  CHECK(passes(two, 3, 8 + 4) == std::vector{gpu, nvswitch, gpu, pcie_switch, nic, leaf, nic, pcie_switch, gpu});
   CHECK(width(two, 3, 8 + 3) == 24_GBps);
 }
 
