@@ -60,7 +60,8 @@ TEST_CASE("without NCCL the groups of a step take engines where these are faster
   const double sharp =
       alone(kSharp, R"("channels": 8, "algorithm": ["aggregation_tree", "nvls_sharp", "collnet_direct", "collnet_chain"],)");
   const double ring = of_step("");
-  CHECK(of_step(kSharp) == doctest::Approx(std::min(sharp, ring)).epsilon(1e-9));
+  CHECK(of_step(kSharp) < 0.6 * ring);
+  CHECK(of_step(kSharp) == doctest::Approx(sharp).epsilon(0.005));
 }
 
 TEST_CASE("NICs carry out the collectives of a step, too") {

@@ -15,7 +15,7 @@ struct Hostlist {
 };
 
 /// So many names at most come out of one text, and of all texts of a file.
-constexpr std::size_t kMostHosts = 1U << 22U;
+constexpr std::size_t kMostHosts = 1U << 20U;
 
 /// How many names come out of a text, found without making them; up to kMostHosts + 1, which stands for more. What is
 /// no list counts 0.
