@@ -22,8 +22,8 @@ struct ChannelNics {
 
   std::uint32_t places = 1;
   std::vector<std::uint32_t> gpus;  ///< by place: the GPU that this is true of
-  Table even;  ///< of nodes of even number; channel c of a collective is c % even.size()
-  Table odd;   ///< of the others; as many channels
+  Table even;                       ///< of nodes of even number; channel c of a collective is c % even.size()
+  Table odd;                        ///< of the others; as many channels
 
   const Use& use(std::uint32_t rank, std::uint32_t channel) const {
     const Table& table = rank / places % 2 == 0 ? even : odd;

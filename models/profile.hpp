@@ -101,7 +101,7 @@ struct Profile {
   /// "", null: this one does.
   std::string within_node;
   std::shared_ptr<const Profile> inside = nullptr;
-  std::string machine;                 ///< on which it was calibrated, as measurements name machines; "": unknown
+  std::string machine;  ///< on which it was calibrated, as measurements name machines; "": unknown
 
   /// The domain that it was fitted in; a result outside is extrapolated. Empty lists: everything.
   struct Domain {

@@ -35,9 +35,9 @@ constexpr std::uint32_t kAdaptiveWays = 6;
 struct RoutingChoice {
   Routing routing = Routing::ecmp;
   std::uint64_t seed = 0;
-  bool pxn = false;    ///< data leaves the node by the NIC of the destination's rail
-  bool relay = false;  ///< a GPU sends to a NIC that is not beside it over NVLink and a GPU that is
-  std::uint32_t way = 0;                     ///< of ugal: which of kAdaptiveWays; of d_mod_k: which of its detours
+  bool pxn = false;       ///< data leaves the node by the NIC of the destination's rail
+  bool relay = false;     ///< a GPU sends to a NIC that is not beside it over NVLink and a GPU that is
+  std::uint32_t way = 0;  ///< of ugal: which of kAdaptiveWays; of d_mod_k: which of its detours
   std::optional<std::uint8_t> network = {};  ///< of several side by side the one that is routed on (Link::network)
 };
 
@@ -46,9 +46,10 @@ struct RoutingChoice {
 struct RoutingRequest {
   std::optional<Routing> routing;
   std::uint64_t seed = 0;
-  /// Both of RoutingChoice. Absent: rails are kept to where the network is built for that, and GPUs relay where they can.
+  /// Both of RoutingChoice. Absent: rails are kept to where the network is built for that, and GPUs relay where they
+  /// can.
   std::optional<bool> pxn = {};
-  std::string fabric = {};       ///< of several the name of the one that ranks use; "": as make_cluster.hpp says
+  std::string fabric = {};  ///< of several the name of the one that ranks use; "": as make_cluster.hpp says
 };
 
 /// The part of a fabric that joins attachments, computed from coordinates: a fat tree, a torus.

@@ -22,7 +22,8 @@ enum class Routing : std::uint8_t {
 std::string_view name(Routing routing);
 
 /// By which devices data leaves one node and enters another, as whoever lays out the traffic has chosen them: by their
-/// numbers within the nodes (Vertex::index). A router that finds such a NIC down, or not on its network, chooses itself.
+/// numbers within the nodes (Vertex::index). A router that finds such a NIC down, or not on its network, chooses
+/// itself.
 struct NicChoice {
   static constexpr std::uint32_t kAny = 0xffffffff;
   std::uint32_t out = kAny;    ///< NIC of the sender; kAny: for the router to choose

@@ -26,9 +26,7 @@ class Relabelled final : public Schedule {
   Roster roster() const override { return schedule_->roster(); }
   std::uint32_t lanes(AgentId agent) const override { return schedule_->lanes(role(agent)); }
   Lane lane(AgentId agent, LaneId lane) const override { return schedule_->lane(role(agent), lane); }
-  std::uint32_t channel(AgentId agent, LaneId lane) const override {
-    return schedule_->channel(role(agent), lane);
-  }
+  std::uint32_t channel(AgentId agent, LaneId lane) const override { return schedule_->channel(role(agent), lane); }
   Memory memory(AgentId agent) const override { return schedule_->memory(role(agent)); }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
     return played(schedule_->target(role(agent), lane, out));

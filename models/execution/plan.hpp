@@ -13,9 +13,9 @@ namespace athanor {
 
 /// Where agents sit and what tells their flows apart.
 struct Placement {
-  std::vector<VertexId> vertices;  ///< by agent: ranks, then engines
-  std::uint64_t seed = 0;          ///< of the routing's choices among equal paths
-  std::uint32_t queue_pairs = 1;   ///< of a connection: flows that are hashed each on its own
+  std::vector<VertexId> vertices;       ///< by agent: ranks, then engines
+  std::uint64_t seed = 0;               ///< of the routing's choices among equal paths
+  std::uint32_t queue_pairs = 1;        ///< of a connection: flows that are hashed each on its own
   std::vector<NicUser> nic_users = {};  ///< by agent, where a library has chosen NICs; empty: the router does for all
 };
 

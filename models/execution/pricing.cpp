@@ -51,8 +51,8 @@ Ratio ProfilePricing::efficiency(const HopCost& hop, std::span<const LinkId> pat
     Bandwidth& narrowest = fabric_.link(link).kind == LinkKind::socket ? sockets : others;
     narrowest = std::min(narrowest, fabric_.link(link).usable);
   }
-  const bool decides = sockets != Bandwidth::max() && others != Bandwidth::max() &&
-                       sockets <= scaled_down(others, hop.efficiency);
+  const bool decides =
+      sockets != Bandwidth::max() && others != Bandwidth::max() && sockets <= scaled_down(others, hop.efficiency);
   return decides ? Ratio{1, 1} : hop.efficiency;
 }
 

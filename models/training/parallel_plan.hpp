@@ -77,7 +77,7 @@ struct ParallelPlan {
   std::uint32_t shard_calls = 1;     ///< in which a layer is gathered, and reduced (sharding gradients, parameters)
   /// For recomputing and for backward apart (sharding parameters), for each micro-batch (sharding gradients).
   bool gather_again = false;
-  Time host_per_rank{};              ///< before each of these calls, for each of its ranks: what the host takes
+  Time host_per_rank{};  ///< before each of these calls, for each of its ranks: what the host takes
 
   std::uint32_t ranks() const { return tensor * context * pipeline * data; }
   std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }

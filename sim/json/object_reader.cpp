@@ -194,11 +194,28 @@ json describe_schema(const std::string& title, const ValueReader::ReadObject& re
   return schema;
 }
 
+namespace {
+
+/// In a patch null takes a key out.
+void allow_null(json& field) {
+  if (field.contains("anyOf")) {
+    field["anyOf"].push_back({{"type", "null"}});
+    return;
+  }
+  if (field.contains("enum")) { field["enum"].push_back(nullptr); }
+  if (field.contains("type")) { field["type"] = {field["type"], "null"}; }
+}
+
+}  // namespace
+
 json patch_schema(json schema) {
   for (const char* key : {"required", "default", "$schema", "title"}) { schema.erase(key); }
   for (const char* key : {"properties", "anyOf"}) {
     if (!schema.contains(key)) { continue; }
-    for (json& part : schema[key]) { part = patch_schema(std::move(part)); }
+    for (json& part : schema[key]) {
+      part = patch_schema(std::move(part));
+      if (std::string_view(key) == "properties") { allow_null(part); }
+    }
   }
   return schema;
 }

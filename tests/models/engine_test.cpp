@@ -91,6 +91,8 @@ TEST_CASE("an unknown engine is answered with the nearest name") {
 TEST_CASE("an engine refuses what it cannot add and what is too long, in words, or what is to run instead does") {
   CHECK(says(refusal({.engine = "sharp_v2", .type = DataType::int8}), "sharp_v2 does not add int8"));
   CHECK(says(refusal({.engine = "sharp_v3", .reduction = Reduction::product}), "does not reduce by product"));
+  const Bytes gib{1'073'741'824};
+  CHECK(refusal({.engine = "sharp_v3", .size = gib}).empty());  // is cut into operations
   CHECK(refusal({.engine = "sharp_v3", .type = DataType::int8}).empty());
   const RunResult result = run(racks(), {.engine = "sharp_v2", .type = DataType::int8, .falls_back = true});
   CHECK((result.algorithm == "ring" || result.algorithm == "double_binary_tree"));

@@ -46,8 +46,8 @@ TEST_CASE("payloads above the largest operation of an engine are cut into operat
     CAPTURE(ran.out);
     REQUIRE(ran.code == 0);
     std::vector<double> found;
-    const nlohmann::json all = ran.json();
-    for (const auto& row : all["results"]) { found.push_back(row["time_us"].get<double>()); }
+    const nlohmann::json printed = ran.json();
+    for (const auto& row : printed["results"]) { found.push_back(row["time_us"].get<double>()); }
     return found;
   };
   const std::string sizes = R"("sizes": ["64KiB", "1MiB", "4MiB", "5MiB"])";

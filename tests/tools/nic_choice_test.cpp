@@ -53,9 +53,9 @@ TEST_CASE("as many bits a second by several NICs of a GPU take as long as by one
       CAPTURE(profile);
       const std::string collective =
           fmt::format(R"({{"kind": "{}", "sizes": "1GiB"{}}})", kind,
-                      std::string(profile) != "ideal" ? "" : std::string(kind) == "all_reduce"
-                                                                 ? R"(, "algorithm": "ring", "channels": 8)"
-                                                                 : R"(, "algorithm": "pairwise")");
+                      std::string(profile) != "ideal"     ? ""
+                      : std::string(kind) == "all_reduce" ? R"(, "algorithm": "ring", "channels": 8)"
+                                                          : R"(, "algorithm": "pairwise")");
       const std::string more = fmt::format(R"(, "profile": "{}")", profile);
       const double one = time_of(with_nics(1), collective, more);
       CHECK(time_of(with_nics(2), collective, more) == doctest::Approx(one).epsilon(0.01));
@@ -114,10 +114,10 @@ TEST_CASE("\"pxn\" and NCCL_PXN_DISABLE are one and the same") {
   CHECK(algorithm(R"(, "network": {"pxn": true})") == "rounds_by_rail");
   CHECK(algorithm(R"(, "network": {"pxn": false})") == "rounds");
   const Folder folder;
-  const std::string both = folder.write(
-      "s.json", fmt::format(R"({{"cluster": {}, "collective": {}{}, "network": {{"pxn": false}},
+  const std::string both =
+      folder.write("s.json", fmt::format(R"({{"cluster": {}, "collective": {}{}, "network": {{"pxn": false}},
         "nccl": {{"environment": {{"NCCL_PXN_DISABLE": "1"}}}}}})",
-                            cluster, exchange, profile));
+                                         cluster, exchange, profile));
   const Ran refused = athanor_run({"run", both});
   CHECK(refused.code == 3);
   CHECK(refused.says("(at /network)"));

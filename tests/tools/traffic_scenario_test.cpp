@@ -234,7 +234,7 @@ TEST_CASE("a case has a collective or traffic, and traffic has neither profile n
 TEST_CASE("ports are written for traffic and for collectives, and CSV holds both kinds of results") {
   const Folder folder;
   const std::string file = folder.write("s.json", on_star(R"({"pattern": "shift", "sizes": "1MiB"})", R"("cases": [
-      {"name": "shift", "network": {"level": "packet"}},
+      {"name": "shift", "network": {"level": "packet", "transport": {"header": "0B"}}},
       {"name": "ring", "traffic": null, "collective": {"kind": "all_reduce", "algorithm": "ring", "sizes": "1MiB"}}], )"));
   const std::string ports = folder.path("ports.csv");
   const Ran ran = athanor_run({"run", file, "--ports", ports, "--csv"});

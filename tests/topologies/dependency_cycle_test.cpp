@@ -76,7 +76,8 @@ TEST_CASE("the warning names the links of the circle, and a part of the routes i
   CHECK(deadlock_warning(*ring.fabric, dependency_cycle(ring)) ==
         "deadlock-prone under PFC or credits on one virtual channel: routes wait for each other in a circle, host0 -> "
         "host1 waits "
-        "for host1 -> host2 waits for host2 -> host3 waits for host3 -> host4 waits for host4 -> host0 waits for the first");
+        "for host1 -> host2 waits for host2 -> host3 waits for host3 -> host4 waits for host4 -> host0 waits for the "
+        "first");
   const Cluster eight = grid_of({16}, true);
   CHECK(deadlock_warning(*eight.fabric, dependency_cycle(eight)).find("waits for 10 more") != std::string::npos);
   CHECK(dependency_cycle(grid_of({8, 8}, false), 1, 1000).sampled);

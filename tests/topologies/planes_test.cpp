@@ -231,7 +231,7 @@ TEST_CASE("a request that names NICs gets them, and goes over the GPU that it na
     for (const LinkId link : path) { text += " " + cluster.fabric->name(cluster.fabric->target(link)); }
     return text;
   };
-  CHECK(has(by({2, 3}), " node0/nic2 ") );
+  CHECK(has(by({2, 3}), " node0/nic2 "));
   CHECK(has(by({2, 3}), " node1/nic3 "));
   CHECK_FALSE(has(by({2, 3}), "node0/gpu"));
   CHECK(has(by({2, 3, 1}), " node0/gpu1 "));

@@ -36,8 +36,8 @@ inline bool is_relayed(const Fabric& fabric, VertexId to, const std::vector<Link
   });
 }
 
-/// Every route between endpoints obeys the laws and is as short as a search of the whole graph finds; where a GPU passes
-/// data on, as short outside of nodes.
+/// Every route between endpoints obeys the laws and is as short as a search of the whole graph finds; where a GPU
+/// passes data on, as short outside of nodes.
 inline std::string broken_routes(const Cluster& cluster, std::size_t most_ends = 40) {
   const ShortestPathRouter shortest(*cluster.fabric, 0);
   const std::size_t step = std::max<std::size_t>(1, cluster.endpoints.size() / most_ends);

@@ -52,7 +52,8 @@ TEST_CASE("all to all loads every link of a torus alike: of two equal ways round
   }
 }
 
-TEST_CASE("dimension order finishes one dimension before the next, and even positions take + where both ways are equal") {
+TEST_CASE(
+    "dimension order finishes one dimension before the next, and even positions take + where both ways are equal") {
   const Cluster cluster = torus(hosts(24), {{4, 6}, cable(), cable()});
   const auto path = route(cluster, VertexId{0}, VertexId{2 * 6 + 3});
   std::vector<std::uint32_t> met;

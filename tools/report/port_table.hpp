@@ -13,7 +13,7 @@ namespace athanor {
 
 /// Which link was busy for the largest part of a run.
 struct BusiestLink {
-  std::string name;  ///< "leaf0 -> host3"
+  std::string name;        ///< "leaf0 -> host3"
   double utilisation = 0;  ///< see utilisation()
 };
 

@@ -7,9 +7,9 @@ namespace athanor {
 
 struct Case;
 
-/// Reports ("no-effect", with place and what to do instead) every key of a case that is there and does nothing in a case
-/// of its kind, at its level, with its profile or beside its other keys. Requires a case that was read without problems.
-/// Whoever adds a key that counts in some cases only adds its line to the table.
+/// Reports ("no-effect", with place and what to do instead) every key of a case that is there and does nothing in a
+/// case of its kind, at its level, with its profile or beside its other keys. Requires a case that was read without
+/// problems. Whoever adds a key that counts in some cases only adds its line to the table.
 void refuse_keys_without_effect(const Document& document, const Case& scenario_case, Problems& problems);
 
 }  // namespace athanor

@@ -44,13 +44,13 @@ namespace {
 void find_inside(const Library& library, const Place& place, Problems& problems, Profile& profile) {
   if (profile.within_node.empty()) { return; }
   if (!library.has(Shelf::profiles, profile.within_node)) {
-    problems.add({"unknown-profile", fmt::format("\"within_node\" names profile '{}', which is not there",
-                                                 profile.within_node),
-                  place, "`athanor list profiles` lists them"});
+    problems.add({"unknown-profile",
+                  fmt::format("\"within_node\" names profile '{}', which is not there", profile.within_node), place,
+                  "`athanor list profiles` lists them"});
     return;
   }
-  profile.inside = std::make_shared<const Profile>(
-      read_profile_file(library.path(Shelf::profiles, profile.within_node), problems));
+  profile.inside =
+      std::make_shared<const Profile>(read_profile_file(library.path(Shelf::profiles, profile.within_node), problems));
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ void take(const CollectiveSection& section, const ScenarioChanges& changes, Case
   scenario_case.type = section.type;
   scenario_case.reduction = section.reduction;
   scenario_case.compute = section.compute;
-  const bool asked = changes.sizes && section.kind != CollectiveKind::barrier;  // which has none: told later
-  scenario_case.sizes = asked ? *changes.sizes : section.sizes;
+  const bool has_payload = section.kind != CollectiveKind::barrier;  // to ask for another one is refused later
+  scenario_case.sizes = has_payload ? changes.sizes.value_or(section.sizes) : section.sizes;
   scenario_case.algorithms = section.choice.algorithms;
   scenario_case.each_algorithm = section.choice.each;
   scenario_case.imports = section.choice.imports;

@@ -35,7 +35,8 @@ void check_stored_axis(ObjectReader& reader, const SweepAxis& axis) {
   }
   for (const std::vector<std::string>& step : axis.values) {
     if (step.size() != axis.pointers.size()) {
-      reader.problem("values", "wrong-size", fmt::format("{} values of {} pointers", step.size(), axis.pointers.size()));
+      reader.problem("values", "wrong-size",
+                     fmt::format("{} values of {} pointers", step.size(), axis.pointers.size()));
     }
     for (const std::string& value : step) {
       if (json_or_discarded(value).is_discarded()) { reader.problem("values", "syntax", "a value is no JSON"); }

@@ -99,8 +99,9 @@ void check_schema(SqliteFile& file, const SweepPlan* plan) {
   const Schema wanted = schema_of(expected, plan != nullptr);
   const Schema found = schema_of(file, plan != nullptr);
   const auto refuse = [&](const std::array<std::string, 4>& entry, const char* why) {
-    throw FileError(fmt::format("{}: {} '{}' {}; a file with other tables, views or indices is no sweep: work in a copy",
-                                file.path(), printable(entry[0]), printable(entry[1]), why));
+    throw FileError(
+        fmt::format("{}: {} '{}' {}; a file with other tables, views or indices is no sweep: work in a copy",
+                    file.path(), printable(entry[0]), printable(entry[1]), why));
   };
   for (const auto& entry : found) {
     if (!wanted.contains(entry)) { refuse(entry, "is not as a sweep writes it"); }

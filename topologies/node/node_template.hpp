@@ -59,9 +59,9 @@ class NodeTemplate {
   /// access joins, and between a GPU and a NIC without GPUDirect: that of the GPU which receives, or which sends to a
   /// NIC. Nothing where next_port leads the whole way.
   std::optional<std::uint32_t> staging(std::uint32_t from, std::uint32_t to) const;
-  /// The NICs that `local` uses unless told otherwise, at least one: of those that are fewest links away its share, when
-  /// the GPUs that have the same ones nearest divide them, in order. On a DGX GPU i has NIC i; where a GPU has several
-  /// to itself, all of them; where several GPUs have one, each that. Requires nics() > 0.
+  /// The NICs that `local` uses unless told otherwise, at least one: of those that are fewest links away its share,
+  /// when the GPUs that have the same ones nearest divide them, in order. On a DGX GPU i has NIC i; where a GPU has
+  /// several to itself, all of them; where several GPUs have one, each that. Requires nics() > 0.
   std::span<const std::uint32_t> own_nics(std::uint32_t local) const { return own_nics_[local]; }
   /// Of these the one that a channel takes: channels take them in turn.
   std::uint32_t nearest_nic(std::uint32_t local, std::uint32_t channel = 0) const {
@@ -113,7 +113,7 @@ class NodeTemplate {
   std::vector<std::uint32_t> nics_;                    // by number, which of the node's
   std::vector<std::optional<std::uint32_t>> numbers_;  // the inverse
   std::vector<std::vector<std::uint32_t>> own_nics_;   // by vertex
-  std::vector<std::uint32_t> nearest_memory_;  // of each GPU; empty: all access each other
+  std::vector<std::uint32_t> nearest_memory_;          // of each GPU; empty: all access each other
 };
 
 }  // namespace athanor

@@ -75,7 +75,8 @@ void read_fields(ObjectReader& reader, SwitchPreset& device) {
   reader.required("radix", device.radix, "Ports", {2, 65'536});
   reader.required("latency", device.latency, "Of forwarding");
   reader.required("protocol", device.protocol, "What headers cost", framing_names());
-  reader.optional("hashes", device.hashes, "Flows over equal paths, as Ethernet switches do: routing is ecmp by default");
+  reader.optional("hashes", device.hashes,
+                  "Flows over equal paths, as Ethernet switches do: routing is ecmp by default");
 }
 
 void read_fields(ObjectReader& reader, NodePreset& node) { read_node(reader, node.node); }

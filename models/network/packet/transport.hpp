@@ -73,10 +73,10 @@ struct TransportSpec {
   bool any_order = false;                ///< packets overtake each other, so that order tells nothing of loss
   Bytes initial_window = Bytes::zero();  ///< of controls that have windows; zero: ten packets, as TCP's
   Control control = Control::none;
-  /// A packet that an acknowledgement lets a host send leaves up to so much later, drawn evenly: hosts take their time, and
-  /// without it flows into one queue without marks stay in step for ever, so that one takes all (phase effects: Floyd and
-  /// Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992). None: with controls that losses alone
-  /// drive the time that a full packet takes on the host's link, else nothing.
+  /// A packet that an acknowledgement lets a host send leaves up to so much later, drawn evenly: hosts take their time,
+  /// and without it flows into one queue without marks stay in step for ever, so that one takes all (phase effects:
+  /// Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992). None: with controls that losses
+  /// alone drive the time that a full packet takes on the host's link, else nothing.
   std::optional<Time> jitter = {};
   DcqcnSpec dcqcn;
   SwiftSpec swift;

@@ -22,11 +22,11 @@ struct TrainingSetup {
   TrainedModel model;
   ParallelPlan plan;
   std::vector<std::uint32_t> layers;  ///< of each place of the model
-  GpuRates gpu;  ///< of unequal ones the fastest
+  GpuRates gpu;                       ///< of unequal ones the fastest
   ComputeProfile compute;
-  std::vector<GpuKind> others = {};             ///< kinds beside `gpu`; empty: all are alike
-  std::vector<std::uint32_t> kind_of_rank = {}; ///< 0: `gpu`, k: others[k - 1]; empty: all are alike
-  double expert_imbalance = 1;  ///< how much more the busiest expert rank gets than the average one
+  std::vector<GpuKind> others = {};              ///< kinds beside `gpu`; empty: all are alike
+  std::vector<std::uint32_t> kind_of_rank = {};  ///< 0: `gpu`, k: others[k - 1]; empty: all are alike
+  double expert_imbalance = 1;                   ///< how much more the busiest expert rank gets than the average one
 };
 
 /// How a step went.

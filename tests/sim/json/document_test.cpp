@@ -127,12 +127,12 @@ TEST_CASE("a value set from the command line is JSON where it can be, else text,
 
 TEST_CASE("an assignment makes the objects on its way, and null takes out what is there") {
   Document document = Document::parse(R"({"a": {"b": 1, "c": 2}, "list": [1, 2, 3]})", "f.json");
-  document.set("/other/y/z=4");
+  document.set("/extra/y/z=4");
   document.set("/a/b=null");
   document.set("/list/1=null");
   document.set("/never/there=null");
-  CHECK(document.root() == json_from(R"({"a": {"c": 2}, "list": [1, 3], "other": {"y": {"z": 4}}})"));
-  CHECK(document.place("/other/y/z").file == "--set");
+  CHECK(document.root() == json_from(R"({"a": {"c": 2}, "list": [1, 3], "extra": {"y": {"z": 4}}})"));
+  CHECK(document.place("/extra/y/z").file == "--set");
   document.set("/a=null");
   CHECK_FALSE(document.root().contains("a"));
 }

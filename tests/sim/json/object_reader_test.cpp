@@ -269,6 +269,8 @@ TEST_CASE("a patch of a document requires nothing and keeps the keys") {
   for (const json& kind : patch["anyOf"]) {
     CHECK_FALSE(kind.contains("required"));
     CHECK(kind["properties"].contains("nodes"));
+    CHECK(kind["properties"]["nodes"]["type"] == json({"integer", "null"}));  // which takes it out
+    CHECK(kind["properties"]["level"]["enum"].back().is_null());
   }
 }
 

@@ -57,8 +57,8 @@ TEST_CASE("CollNet serves the groups of a step as it serves a collective, and wi
 }
 
 TEST_CASE("without NCCL the groups of a step take engines where these are faster than rings") {
-  const double sharp =
-      alone(kSharp, R"("channels": 8, "algorithm": ["aggregation_tree", "nvls_sharp", "collnet_direct", "collnet_chain"],)");
+  const double sharp = alone(
+      kSharp, R"("channels": 8, "algorithm": ["aggregation_tree", "nvls_sharp", "collnet_direct", "collnet_chain"],)");
   const double ring = of_step("");
   CHECK(of_step(kSharp) < 0.6 * ring);
   CHECK(of_step(kSharp) == doctest::Approx(sharp).epsilon(0.005));

@@ -41,8 +41,9 @@ void check_grid(const std::string& what, const GridShape& shape);
 ///
 /// Routes take the dimensions in order, each by as many steps as a shortest way has of it: open ones straight, closed
 /// ones the shorter way round; of two equal ones positions of even number take that towards + and others that towards
-/// -, so that both carry half of what all send (Dally & Towles, chapter 8, split them evenly). Twisted ones: the least sum of steps among all ways round, of equal ones
-/// that with the fewest steps in the dimensions that shift others. They are shortest ways.
+/// -, so that both carry half of what all send (Dally & Towles, chapter 8, split them evenly). Twisted ones: the least
+/// sum of steps among all ways round, of equal ones that with the fewest steps in the dimensions that shift others.
+/// They are shortest ways.
 ///
 /// Ports: for each dimension the one towards + and the one towards -, where there are such; where both lead to the
 /// same position, there is one cable for both.
