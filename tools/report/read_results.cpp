@@ -55,8 +55,11 @@ void read_figure(ValueReader& value) {
   value.one_of({{Form::Type::number, check}});
 }
 
+/// Prices are known from the least to the most; what is infinite is null.
 void read_figure_or_null(ValueReader& value) {
-  if (value.json() != nullptr && !value.json()->is_null()) { read_figure(value); }
+  if (value.json() == nullptr || value.json()->is_null()) { return; }
+  if (value.json()->is_array()) { return value.list(&read_figure, {0}); }
+  read_figure(value);
 }
 
 void read_word_or_null(ValueReader& value) {
