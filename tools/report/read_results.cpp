@@ -55,11 +55,14 @@ void read_figure(ValueReader& value) {
   value.one_of({{Form::Type::number, check}});
 }
 
-/// Prices are known from the least to the most; what is infinite is null.
 void read_figure_or_null(ValueReader& value) {
-  if (value.json() == nullptr || value.json()->is_null()) { return; }
-  if (value.json()->is_array()) { return value.list(&read_figure, {0}); }
-  read_figure(value);
+  if (value.json() != nullptr && !value.json()->is_null()) { read_figure(value); }
+}
+
+/// Some are known from the least to the most only.
+void read_price(ValueReader& value) {
+  if (value.json() != nullptr && value.json()->is_array()) { return value.list(&read_figure, {0}); }
+  read_figure_or_null(value);
 }
 
 void read_word_or_null(ValueReader& value) {
@@ -97,6 +100,7 @@ void read_fact(const std::string& key, ValueReader& value) {
   if (is_one_of(key, kWords)) { return read_word(value); }
   if (is_one_of(key, kCounts)) { return read_count(value); }
   if (is_one_of(key, kFlags)) { return read_flag(value); }
+  if (key.ends_with("_usd")) { return read_price(value); }
   if (is_figure(key)) { return read_figure_or_null(value); }  // infinite: null
   if (key == "notes" || key == "roots") { return read_words(value); }
   if (key == "trace") { return value.one_of({{Form::Type::string, &read_word}, {Form::Type::list, &read_words}}); }
