@@ -126,4 +126,16 @@ std::shared_ptr<const NetworkEngines> resolve(const AggregationSection& section,
   return aggregation;
 }
 
+std::shared_ptr<const NetworkEngines> resolve_for_groups(const AggregationSection& section, const Cluster& cluster,
+                                                         std::uint32_t ranks, const Place& place, Problems& problems) {
+  const SlotUsers users{.kind = CollectiveKind::all_reduce, .ranks = ranks, .choose = true};
+  auto aggregation = resolve(section, cluster, users, problems);
+  if (!aggregation || !aggregation->slots) { return aggregation; }
+  problems.add({"not-simulated",
+                fmt::format("{} adds up packet by packet, which is simulated for collectives and jobs alone",
+                            aggregation->engine.name),
+                place, R"(take another "engine", such as "sharp_v3", or leave "aggregation" out)"});
+  return nullptr;
+}
+
 }  // namespace athanor

@@ -29,4 +29,9 @@ void read(ObjectReader& reader, AggregationSection& section);
 std::shared_ptr<const NetworkEngines> resolve(const AggregationSection& section, const Cluster& cluster,
                                               const SlotUsers& users, Problems& problems);
 
+/// The same for the groups of a workload of so many ranks. Null, too, with a problem at `place`, for engines that add
+/// up packet by packet: that is simulated for collectives alone.
+std::shared_ptr<const NetworkEngines> resolve_for_groups(const AggregationSection& section, const Cluster& cluster,
+                                                         std::uint32_t ranks, const Place& place, Problems& problems);
+
 }  // namespace athanor

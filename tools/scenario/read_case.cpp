@@ -226,20 +226,6 @@ void check_traffic(ObjectReader& reader, const Case& scenario_case) {
   }
 }
 
-/// Of the switches of the network, for the groups of a workload. Memory of packets is simulated for one collective.
-bool take_engines(ObjectReader& reader, const NetworkSection& network, ReadingContext& context, Case& scenario_case) {
-  if (!network.aggregation) { return true; }
-  const SlotUsers users{.kind = CollectiveKind::all_reduce, .ranks = scenario_case.ranks, .choose = true};
-  scenario_case.aggregation = resolve(*network.aggregation, *scenario_case.cluster, users, context.problems);
-  if (!scenario_case.aggregation) { return false; }
-  if (!scenario_case.aggregation->slots) { return true; }
-  reader.problem("network", "not-simulated",
-                 fmt::format("{} adds up packet by packet, which is simulated for collectives and jobs alone",
-                             scenario_case.aggregation->engine.name),
-                 R"(take another "engine", such as "sharp_v3", or leave "aggregation" out)");
-  return false;
-}
-
 /// Of training and of traces: collectives run among groups of ranks that are known only while they are simulated.
 void prepare_workload(ObjectReader& reader, const std::optional<NcclSection>& nccl, ClusterWorkshop::Order order,
                       NetworkSection& network, ReadingContext& context, Case& scenario_case) {
@@ -254,7 +240,12 @@ void prepare_workload(ObjectReader& reader, const std::optional<NcclSection>& nc
     return;
   }
   take_offload(reader, network, scenario_case);
-  if (!reader.ok() || !take_engines(reader, network, context, scenario_case)) { return; }
+  if (!reader.ok()) { return; }
+  if (network.aggregation) {
+    scenario_case.aggregation = resolve_for_groups(*network.aggregation, *scenario_case.cluster, scenario_case.ranks,
+                                                   reader.place("network"), context.problems);
+    if (!scenario_case.aggregation) { return; }
+  }
   if (!scenario_case.profile.nccl) { return; }
   const std::optional<NcclSection> told = with_pxn(reader, nccl, network.pxn, scenario_case);
   if (!reader.ok() || !use_nccl(reader, told, std::move(order), network, context, scenario_case)) { return; }
