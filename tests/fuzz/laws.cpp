@@ -38,8 +38,6 @@ std::vector<double> times_of(const Json& row) {
   return times;
 }
 
-bool about_equal(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
-
 class Court {
  public:
   Court(const Json& scenario, std::string folder, std::string data, RandomStream& random)

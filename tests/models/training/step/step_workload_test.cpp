@@ -139,8 +139,8 @@ TEST_CASE("ZeRO-2 gathers once a step, SHARD_GRAD_OP for each micro-batch, ZeRO-
     const Workload workload = step_workload(plan, schedule, even_pieces(schedule, kLayers, 1_us, 1_us, 1_us, 1e6));
     std::uint32_t count = 0;
     for (const Workload::Operation& operation : workload.workers[0].operations) {
-      const bool calls = operation.kind == Workload::Kind::call;
-      if (calls && workload.calls[operation.subject].kind == kind) { ++count; }
+      const bool is_call = operation.kind == Workload::Kind::call;
+      if (is_call && workload.calls[operation.subject].kind == kind) { ++count; }
     }
     return count;
   };
