@@ -241,7 +241,7 @@ TEST_CASE("ports are written for traffic and for collectives, and CSV holds both
   REQUIRE(ran.code == 0);
   CHECK(lines_of(ran.out) == 3);
   const std::string text = read_text_file(ports);
-  CHECK(text.find("shift,1048576,shift,host0,leaf0,network,1,10,1064960,16384,") != std::string::npos);
+  CHECK(text.find("shift,1048576,shift,host0,leaf0,network,1,10,1048576,16384,") != std::string::npos);
   CHECK(text.find("ring,1048576,ring,host0,leaf0,network,8,10,") != std::string::npos);  // eight equal ports
   CHECK(lines_of(text) == 1 + 16 + 2);
 }
