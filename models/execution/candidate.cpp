@@ -335,6 +335,7 @@ bool alike(const Candidate& a, const Candidate& b) {
 NcclRequest nccl_request(const RunRequest& request) {
   return {.kind = request.collective.kind,
           .ranks = request.collective.ranks,
+          .root = request.collective.root,
           .payload = payload(request),
           .type = request.type,
           .reduction = request.reduction,

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <zlib.h>
 
 #include "tests/fuzz/request.hpp"
@@ -62,21 +63,35 @@ class Inputs {
     return content;
   }
 
+  /// Seeds that are refused as they stand: of what is made from them nothing gets past the first error.
+  std::vector<std::string> refused_seeds() const {
+    std::vector<std::string> refused;
+    for (const Subject& subject : subjects_) {
+      for (const Seed& seed : subject.seeds) {
+        write(subject, subject.compressed ? compressed(seed.content) : seed.content);
+        const Ended ended = subject.read(subject.file);
+        if (ended.code != 0) { refused.push_back(fmt::format("{} {}: {}", subject.name, seed.path, ended.text)); }
+      }
+    }
+    return refused;
+  }
+
   /// One at a time: the file has one name.
   Verdict attempt(std::uint64_t index, unsigned changes) const {
     const std::uint32_t group = subject_of(index);
     const Subject& subject = subjects_[group];
-    {
-      std::ofstream file(subject.file, std::ios::binary | std::ios::trunc);
-      const std::string text = content(index, changes);
-      file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    }
+    write(subject, content(index, changes));
     const Ended ended = subject.read(subject.file);
     const int outcome = std::clamp(ended.code, 0, static_cast<int>(kMostOutcomes) - 1);
     return {group, static_cast<std::uint32_t>(outcome), fault_in(ended, subject.may_want_memory)};
   }
 
  private:
+  static void write(const Subject& subject, const std::string& text) {
+    std::ofstream file(subject.file, std::ios::binary | std::ios::trunc);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  }
+
   RandomStream random_of(std::uint64_t index) const { return {seed_, fmt::format("input {}", index)}; }
 
   std::vector<Subject> subjects_;
@@ -162,6 +177,9 @@ int main_of(const Request& request) {
     const std::uint64_t index = request.number("show", 0);
     fmt::print("{}", inputs.content(index, inputs.changes_of(index)));
     return 0;
+  }
+  if (const auto refused = inputs.refused_seeds(); !refused.empty()) {
+    throw std::runtime_error(fmt::format("seeds that are not read:\n{}", fmt::join(refused, "")));
   }
   return Fuzzing(request, std::move(inputs)).run(seed);
 }

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -27,9 +28,9 @@ class Laws {
     wanted_.cpu_seconds = 60;  // one try is many runs
   }
 
-  nlohmann::ordered_json scenario(std::uint64_t index) const {
+  Json scenario(std::uint64_t index) const {
     RandomStream random(seed_, fmt::format("scenario {}", index));
-    return random_scenario(random);
+    return random_scenario(random, data_ + "/traces");
   }
 
   int run() {
@@ -56,9 +57,12 @@ class Laws {
   void print(const Watched& watched) const {
     std::uint64_t run = 0;
     std::uint64_t refused = 0;
-    for (const auto& by_code : watched.outcomes) {
+    for (std::size_t subject = 0; subject < kSubjects.size(); ++subject) {
+      const auto& by_code = watched.outcomes[subject];
+      const std::uint64_t others = std::accumulate(by_code.begin() + 1, by_code.end(), std::uint64_t{0});
+      fmt::print("{:<18} {:>8} run, {:>8} refused\n", kSubjects[subject], by_code[0], others);
       run += by_code[0];
-      for (std::size_t code = 1; code < by_code.size(); ++code) { refused += by_code[code]; }
+      refused += others;
     }
     for (std::size_t law = 0; law < kLaws; ++law) {
       const auto named = name(static_cast<Law>(law));

@@ -29,6 +29,10 @@ enum class Law : std::uint8_t {
 constexpr std::size_t kLaws = 11;
 std::string_view name(Law law);
 
+/// What is simulated: the sections of scenarios by which verdicts are grouped, the last for all others.
+constexpr std::array<const char*, 6> kSubjects{"nccl",    "training",         "trace",
+                                               "traffic", "parameter_server", "collective"};
+
 /// Runs the scenario and those made from it, in `folder`; which laws were held against it and which is broken.
 /// `data`: the folder of presets.
 Verdict judge(const nlohmann::ordered_json& scenario, const std::string& folder, const std::string& data,

@@ -79,6 +79,8 @@ Read by_reader(std::function<void(const std::string& path, Problems& problems)> 
   };
 }
 
+void link(const files::path& from, const files::path& to) { files::create_symlink(files::absolute(from), to); }
+
 /// What scenarios name is found beside them: the working folder looks like the folder of shipped files.
 void link_all(const files::path& from, const files::path& to) {
   files::create_directories(to);
@@ -87,7 +89,7 @@ void link_all(const files::path& from, const files::path& to) {
     if (entry.is_directory()) {
       link_all(entry.path(), target);
     } else {
-      files::create_symlink(files::absolute(entry.path()), target);
+      link(entry.path(), target);
     }
   }
 }
@@ -129,21 +131,23 @@ class Subjects {
 
   void add_scenarios() {
     const Read read = by_command({"validate", "--data", scenarios_, "{}"});
-    add("scenario", Form::json, "seeds/fuzzed.json", 200, load(files_in(seeds_ + "/scenarios", ".json")), read)
+    add("scenario", Form::json, "seeds/fuzzed.json", 800, load(files_in(seeds_ + "/scenarios", ".json")), read)
         .may_want_memory = true;
-    std::vector<std::string> paths;
+    // Many of these take a tenth of a second.
     for (const char* folder : {"", "crosscheck", "in_network", "published", "sweeps", "training", "validation"}) {
-      for (std::string& path : files_in(scenarios_ + "/" + folder, ".json")) { paths.push_back(std::move(path)); }
+      const std::string name = fmt::format("shipped-{}", *folder == '\0' ? "scenarios" : folder);
+      const std::string file = (files::path(folder) / "fuzzed.json").string();
+      add(name, Form::json, file, 1, load(files_in(scenarios_ + "/" + folder, ".json")), read).may_want_memory = true;
     }
-    add("shipped-scenario", Form::json, "training/fuzzed.json", 10, load(paths), read).may_want_memory = true;
-    add("exchange-csv", Form::text, "seeds/fuzzed.csv", 20, load({seed("exchange.csv")}),
+    add("exchange-csv", Form::text, "seeds/fuzzed.csv", 80, load({seed("exchange.csv")}),
         by_command({"validate", "--data", scenarios_, (folder_ / "seeds/exchange.json").string()}));
-    add("htsim-matrix", Form::text, "seeds/fuzzed.cm", 20, load({seed("flows.cm")}),
+    add("htsim-matrix", Form::text, "seeds/fuzzed.cm", 80, load({seed("flows.cm")}),
         by_command({"validate", "--data", scenarios_, (folder_ / "seeds/flows.json").string()}));
   }
 
-  Read trace(const char* format, std::vector<std::string> more = {}) const {
-    std::vector<std::string> words{"export", "trace", "{}", "--set", fmt::format("/format=\"{}\"", format)};
+  /// `path`: "{}", or what names several files.
+  Read trace(const char* format, const std::string& path = "{}", std::vector<std::string> more = {}) const {
+    std::vector<std::string> words{"export", "trace", path, "--set", fmt::format("/format=\"{}\"", format)};
     words.insert(words.end(), more.begin(), more.end());
     return by_command(std::move(words));
   }
@@ -154,20 +158,28 @@ class Subjects {
       for (const std::string& each : names) { paths.push_back("traces/" + each); }
       return load(shipped(paths));
     };
-    const std::vector<Seed> ets = traces({"transformer.0.et", "transformer.1.et"});
+    const std::vector<Seed> ets = traces({"transformer.0.et"});
     const std::vector<Seed> profiles = traces({"ddp.0.json", "ddp.1.json", "fsdp.json.gz"});
-    add("chakra", Form::bytes, "traces/fuzzed.et", 40, ets, trace("chakra"));
-    add("chakra-json", Form::json, "traces/fuzzed.json", 30, traces({"pipeline.0.json", "pipeline.1.json"}),
-        trace("chakra-json", {"--set", "/drop_absent=true"}));
-    add("kineto", Form::json, "traces/fuzzed.json", 40, profiles, trace("kineto"));
-    add("kineto-text", Form::text, "traces/fuzzed.json", 20, profiles, trace("kineto"));
-    add("astra", Form::text, "traces/fuzzed.txt", 20, traces({"layers.astra.txt"}),
-        trace("astra", {"--set", "/unit=\"1us\"", "--set", "/ranks=8", "--set", "/model_ranks=2"}));
-    add("simai", Form::text, "traces/fuzzed.txt", 20, traces({"moe.simai.txt"}), trace("simai"));
-    add("goal", Form::text, "traces/fuzzed.goal", 20, traces({"ring.goal"}), trace("goal"));
-    add("goal-binary", Form::bytes, "traces/fuzzed.bin", 20, traces({"ring.bin"}), trace("goal-binary"));
-    add("own-trace", Form::json, "traces/fuzzed.json", 30, traces({"stages.json"}), trace("athanor"));
-    add("trace-of-any-format", Form::bytes, "traces/fuzzed.json.gz", 10, profiles,
+    // The trace of one rank beside those of the others, as they are shipped.
+    const auto beside = [&](const std::string& others, const char* ending) {
+      for (int rank = 1; rank < 4; ++rank) {
+        const files::path from = files::path(scenarios_) / "traces" / fmt::format("{}.{}.{}", others, rank, ending);
+        if (files::exists(from)) { link(from, folder_ / "traces" / fmt::format("fuzzed.{}.{}", rank, ending)); }
+      }
+      return (folder_ / "traces/fuzzed.*.").string() + ending;
+    };
+    add("chakra", Form::bytes, "traces/fuzzed.0.et", 160, ets, trace("chakra", beside("transformer", "et")));
+    add("chakra-json", Form::json, "traces/fuzzed.0.json", 120, traces({"pipeline.0.json"}),
+        trace("chakra-json", beside("pipeline", "json"), {"--set", "/drop_absent=true"}));
+    add("kineto", Form::json, "traces/fuzzed.json", 160, profiles, trace("kineto"));
+    add("kineto-text", Form::text, "traces/fuzzed.json", 80, profiles, trace("kineto"));
+    add("astra", Form::text, "traces/fuzzed.txt", 80, traces({"layers.astra.txt"}),
+        trace("astra", "{}", {"--set", "/unit=\"1us\"", "--set", "/ranks=8", "--set", "/model_ranks=2"}));
+    add("simai", Form::text, "traces/fuzzed.txt", 80, traces({"moe.simai.txt"}), trace("simai"));
+    add("goal", Form::text, "traces/fuzzed.goal", 80, traces({"ring.goal"}), trace("goal"));
+    add("goal-binary", Form::bytes, "traces/fuzzed.bin", 80, traces({"ring.bin"}), trace("goal-binary"));
+    add("own-trace", Form::json, "traces/fuzzed.json", 120, traces({"stages.json"}), trace("athanor"));
+    add("trace-of-any-format", Form::bytes, "traces/fuzzed.json.gz", 40, profiles,
         by_command({"export", "trace", "{}"}))
         .compressed = true;
   }
@@ -179,28 +191,28 @@ class Subjects {
       return by_command(std::move(words));
     };
     const std::vector<std::string> links{"--link-rate", "100Gb/s", "--link-latency", "1us"};
-    add("msccl", Form::text, "fuzzed.xml", 40, load(files_in(scenarios_ + "/algorithms", ".xml")), import("msccl"));
-    add("nccl-topology", Form::text, "fuzzed.xml", 20, load(shipped({"imports/eight-h100.xml"})),
+    add("msccl", Form::text, "fuzzed.xml", 160, load(files_in(scenarios_ + "/algorithms", ".xml")), import("msccl"));
+    add("nccl-topology", Form::text, "fuzzed.xml", 80, load(shipped({"imports/eight-h100.xml"})),
         import("nccl-topology"));
-    add("nvidia-smi", Form::text, "fuzzed.txt", 20, load(shipped({"imports/four-a100.txt"})),
-        import("nvidia-smi", {"--gpu", "A100-SXM-80GB", "--nic", "CX6-200GbE"}));
-    add("ibnetdiscover", Form::text, "fuzzed.txt", 20, load(shipped({"imports/two-leaves.ibnetdiscover"})),
+    add("nvidia-smi", Form::text, "fuzzed.txt", 80, load(shipped({"imports/four-a100.txt"})),
+        import("nvidia-smi", {"--gpu", "A100-SXM-80GB", "--nic", "CX6-200GbE", "--socket-link", "amd-socket"}));
+    add("ibnetdiscover", Form::text, "fuzzed.txt", 80, load(shipped({"imports/two-leaves.ibnetdiscover"})),
         import("ibnetdiscover"));
-    add("slurm", Form::text, "fuzzed.conf", 20, load(shipped({"imports/topology.conf"})), import("slurm", links));
-    add("slurm-yaml", Form::text, "fuzzed.yaml", 20, load(shipped({"imports/topology.yaml"})),
+    add("slurm", Form::text, "fuzzed.conf", 80, load(shipped({"imports/topology.conf"})), import("slurm", links));
+    add("slurm-yaml", Form::text, "fuzzed.yaml", 80, load(shipped({"imports/topology.yaml"})),
         import("slurm-yaml", links));
-    add("htsim-topology", Form::text, "fuzzed.topo", 20, load(shipped({"imports/three-tiers.topo"})), import("htsim"));
-    add("nccl-tests", Form::text, "fuzzed.txt", 20, load({seed("nccl_tests.txt")}), import("nccl-tests"));
-    add("nccl-tests-json", Form::json, "fuzzed.json", 20, load({seed("nccl_tests.json")}), import("nccl-tests-json"));
-    add("osu", Form::text, "fuzzed.txt", 20, load({seed("osu.txt")}), import("osu", {"--ranks", "4"}));
+    add("htsim-topology", Form::text, "fuzzed.topo", 80, load(shipped({"imports/three-tiers.topo"})), import("htsim"));
+    add("nccl-tests", Form::text, "fuzzed.txt", 80, load({seed("nccl_tests.txt")}), import("nccl-tests"));
+    add("nccl-tests-json", Form::json, "fuzzed.json", 80, load({seed("nccl_tests.json")}), import("nccl-tests-json"));
+    add("osu", Form::text, "fuzzed.txt", 80, load({seed("osu.txt")}), import("osu", {"--ranks", "4"}));
   }
 
   void add_library() {
-    add("measurement", Form::json, "fuzzed.json", 30, load(files_in(scenarios_ + "/measurements", ".json"), 8192),
+    add("measurement", Form::json, "fuzzed.json", 120, load(files_in(scenarios_ + "/measurements", ".json"), 8192),
         by_reader([](const std::string& path, Problems& problems) { read_measurement(path, problems); }));
-    add("profile", Form::json, "fuzzed.json", 30, load(files_in(scenarios_ + "/profiles", ".json"), 16384),
+    add("profile", Form::json, "fuzzed.json", 120, load(files_in(scenarios_ + "/profiles", ".json"), 16384),
         by_reader([](const std::string& path, Problems& problems) { read_profile_file(path, problems); }));
-    add("compute-profile", Form::json, "fuzzed.json", 20, load(files_in(scenarios_ + "/profiles/compute", ".json")),
+    add("compute-profile", Form::json, "fuzzed.json", 80, load(files_in(scenarios_ + "/profiles/compute", ".json")),
         by_reader([](const std::string& path, Problems& problems) { read_compute_profile_file(path, problems); }));
     for (const char* preset : {"gpus", "links", "models", "nics", "nodes", "prices", "switches"}) {
       add_presets(preset);
@@ -221,12 +233,12 @@ class Subjects {
   void add_results() {
     const std::string result = (folder_ / "result.json").string();
     make({"run", (folder_ / "seeds/scenarios/cases.json").string(), "--data", scenarios_, "--json", result, "--quiet"});
-    add("result", Form::json, "fuzzed.json", 10, load({result}),
+    add("result", Form::json, "fuzzed.json", 40, load({result}),
         by_command({"compare", "{}", result, "--data", scenarios_}));
     const std::string sweep = (folder_ / "sweep.sqlite").string();
     make({"sweep", (folder_ / "seeds/scenarios/sweep.json").string(), "--data", scenarios_, "--output", sweep,
           "--quiet"});
-    add("sweep-file", Form::bytes, "fuzzed.sqlite", 2, load({sweep}, 1U << 20U),
+    add("sweep-file", Form::bytes, "fuzzed.sqlite", 8, load({sweep}, 1U << 20U),
         by_command({"export", "sweep", "{}", "--data", scenarios_}));
   }
 

@@ -17,15 +17,18 @@ bool adaptive(const Json& scenario) { return scenario["network"].value("routing"
 /// At the ideal level a time is the longest way through a schedule, which grows with each of its parts. Where messages
 /// share links it may not (docs/reliability.md).
 double least_ratio(Law law, const Json& scenario) {
+  // NCCL chooses by a model of its own, in which a faster link may make another algorithm look better.
+  if (scenario.contains("nccl")) { return 0.5; }
   if (ideal(scenario) && law != Law::size) { return 1; }
   return adaptive(scenario) ? 0.6 : 0.75;
 }
 
-double least_slowdown(const Json& scenario) { return adaptive(scenario) ? 0.75 : 0.9; }
+double least_slowdown(const Json& scenario) { return adaptive(scenario) ? 0.5 : 0.9; }
 
 bool scales(const Json& scenario) {
   const bool has_nodes = scenario["cluster"].contains("node");  // its presets have rates of their own
-  return !has_nodes && scenario["network"]["level"] != "packet";
+  const bool computes = scenario.contains("training") || scenario.contains("trace");
+  return !has_nodes && !computes && scenario["network"]["level"] != "packet";
 }
 
 /// A picosecond for each of up to some thousand messages one behind the other; where links are shared, ties that are

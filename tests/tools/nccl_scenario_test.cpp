@@ -85,6 +85,20 @@ TEST_CASE("NCCL chooses by size: LL on rings, then NVLS, as its tuning model say
   CHECK(large["channels"] == 16);
 }
 
+TEST_CASE("a message inside a node takes as long beside other nodes as without them") {
+  const auto time_on = [](int nodes, int root) {
+    const Folder folder;
+    return result(folder, fmt::format(R"({{"cluster": {{"node": "DGX-H100", "nodes": {},
+      "fabric": {{"kind": "star", "switch": "QM9700"}}}}, "profile": "nccl-generic-hopper",
+      "collective": {{"kind": "send_receive", "root": {}, "sizes": "8B"}}}})",
+                                      nodes, root))["time_us"]
+        .get<double>();
+  };
+  CHECK(time_on(2, 0) == time_on(1, 0));
+  CHECK(time_on(2, 8) == time_on(1, 0));
+  CHECK(time_on(2, 7) > 1.5 * time_on(1, 0));  // to the first GPU of the other node
+}
+
 TEST_CASE("variables of the environment are followed") {
   const Folder folder;
   CHECK(result(folder, scenario(environment("NCCL_ALGO", "Ring")))["algorithm"] == "ring");

@@ -108,6 +108,16 @@ TEST_CASE("all problems of all files are found in one pass, each once though cas
   CHECK(ran.says("athanor: 4 problems"));
 }
 
+TEST_CASE("of a file with very many problems the first fifty are shown") {
+  const Folder folder;
+  std::string sizes = "[-1";
+  for (int i = 0; i < 99; ++i) { sizes += ", -1"; }
+  std::string text = small_with("\"1KiB..4KiB\"", sizes + "]");
+  const Ran ran = athanor_run({"validate", folder.write("s.json", text)});
+  CHECK(ran.code == 3);
+  CHECK(ran.says("athanor: 100 problems, of which these are the first 50"));
+}
+
 TEST_CASE("a rank that cannot be reached is refused by name") {
   const Folder folder;
   const Ran ran = athanor_run({"validate", folder.write("s.json", R"({

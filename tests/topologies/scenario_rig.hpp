@@ -13,7 +13,7 @@
 namespace athanor::test {
 
 inline const Presets& presets() {
-  static const Presets loaded = load_presets("scenarios/presets");
+  static const Presets loaded = *load_presets("scenarios/presets");
   return loaded;
 }
 

@@ -1,6 +1,7 @@
 #include "tools/command_line/error_report.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@ namespace athanor {
 namespace {
 
 constexpr std::size_t kWidestExcerpt = 120;
+constexpr std::size_t kMostShown = 50;
 
 /// Line `number`, from 1, of a text; "" past its end.
 std::string line_of(const std::string& text, int number) {
@@ -41,11 +43,16 @@ std::string excerpt(const Place& place) {
 }
 
 void print_problems(const Streams& streams, const std::vector<Problem>& problems) {
-  for (const Problem& problem : problems) {
+  const std::size_t shown = std::min(problems.size(), kMostShown);
+  for (const Problem& problem : std::span(problems).first(shown)) {
     complain(streams, describe(problem));
     streams.err(excerpt(problem.place));
   }
-  if (problems.size() > 1) { streams.err(fmt::format("athanor: {} problems\n", problems.size())); }
+  if (shown < problems.size()) {
+    streams.err(fmt::format("athanor: {} problems, of which these are the first {}\n", problems.size(), shown));
+  } else if (shown > 1) {
+    streams.err(fmt::format("athanor: {} problems\n", shown));
+  }
 }
 
 ExitCode ErrorReport::end(ExitCode code, const std::vector<Problem>& problems) const {

@@ -22,7 +22,7 @@ struct ErrorReport {
 /// The line of the file that a place names, and a mark under its column; "" where there is none to show.
 std::string excerpt(const Place& place);
 
-/// Every problem with its excerpt, and how many there are where that is more than one.
+/// The first fifty problems, each with its excerpt, and how many there are where that is more than one.
 void print_problems(const Streams& streams, const std::vector<Problem>& problems);
 
 }  // namespace athanor

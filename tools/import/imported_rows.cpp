@@ -69,6 +69,10 @@ bool contradicts_itself(const Measurement::Row& row) {
   return std::abs(follows - *row.busbw_gbps) > 0.02 * *row.busbw_gbps;
 }
 
+constexpr int kLongestDays = 100;
+constexpr double kLongest = 1e6 * 86'400 * kLongestDays;  ///< us
+constexpr double kShortest = 0.0005;                      ///< us; less is none
+
 }  // namespace
 
 std::string_view without_prefix(std::string_view line) {
@@ -106,7 +110,13 @@ void ImportedRows::add(int line, Measurement::Row row) {
             "remove the row, and see what went wrong when it was measured");
     return;
   }
-  if (row.time_us && *row.time_us == 0) { row.time_us.reset(); }
+  if (row.time_us && *row.time_us > kLongest) {
+    problem(line, "long-time", fmt::format("a time of {} us is more than {} days", *row.time_us, kLongestDays),
+            "remove the row, and see what went wrong when it was measured");
+    return;
+  }
+  // What a measurement keeps are nanoseconds.
+  if (row.time_us && *row.time_us < kShortest) { row.time_us.reset(); }
   if (contradicts_itself(row)) {
     problem(line, "contradiction",
             fmt::format("{} B in {} us are not {} GB/s of bus bandwidth for {} over {} ranks", row.bytes.count(),

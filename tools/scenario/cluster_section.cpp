@@ -49,7 +49,7 @@ std::shared_ptr<const Cluster> ClusterWorkshop::build(const Order& order, Proble
   std::shared_ptr<const Cluster>& cluster =
       built_[fmt::format("{} {} {} {} {}", order.seed, routing, pxn, order.fabric, order.json)];
   if (cluster) { return cluster; }
-  if (!presets_) { presets_ = std::make_shared<const Presets>(load_presets(library_.folder(Shelf::presets))); }
+  if (!presets_) { presets_ = load_presets(library_.folder(Shelf::presets)); }
   std::optional<Cluster> made =
       make_cluster(order.text, *presets_, {order.routing, order.seed, order.pxn, order.fabric},
                    {order.routing_place, order.fabric_place}, problems);
@@ -63,23 +63,23 @@ void ClusterWorkshop::tidy(std::size_t most) {
 }
 
 std::vector<PresetSummary> preset_summaries(const Library& library) {
-  const Presets presets = load_presets(library.folder(Shelf::presets));
+  const auto presets = load_presets(library.folder(Shelf::presets));
   std::vector<PresetSummary> summaries;
-  append("node", presets.nodes, summaries);
-  append("gpu", presets.gpus, summaries);
-  append("nic", presets.nics, summaries);
-  append("switch", presets.switches, summaries);
-  append("link", presets.links, summaries);
+  append("node", presets->nodes, summaries);
+  append("gpu", presets->gpus, summaries);
+  append("nic", presets->nics, summaries);
+  append("switch", presets->switches, summaries);
+  append("link", presets->links, summaries);
   return summaries;
 }
 
 std::shared_ptr<const Cluster> preset_cluster(const std::string& name, const Library& library) {
-  const Presets presets = load_presets(library.folder(Shelf::presets));
-  if (!presets.nodes.contains(name)) { return nullptr; }
+  const auto presets = load_presets(library.folder(Shelf::presets));
+  if (!presets->nodes.contains(name)) { return nullptr; }
   ClusterText text;
   text.node.emplace().preset = name;
   Problems problems;
-  std::optional<Cluster> cluster = make_cluster(text, presets, {}, {}, problems);
+  std::optional<Cluster> cluster = make_cluster(text, *presets, {}, {}, problems);
   problems.throw_if_any();
   return std::make_shared<const Cluster>(std::move(cluster.value()));
 }

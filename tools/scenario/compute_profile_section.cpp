@@ -48,9 +48,9 @@ std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision p
 }
 
 GpuRates find_gpu_rates(const std::string& name, const Library& library, const Place& place) {
-  const Presets presets = load_presets(library.folder(Shelf::presets));
+  const auto presets = load_presets(library.folder(Shelf::presets));
   Problems problems;
-  const GpuPreset* const preset = find_preset(presets.gpus, "GPU", name, place, problems);
+  const GpuPreset* const preset = find_preset(presets->gpus, "GPU", name, place, problems);
   problems.throw_if_any();
   return gpu_rates(name, *preset);
 }

@@ -34,11 +34,11 @@ ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Libra
     if (cluster.identity) { gpus.names.push_back(cluster.identity->gpu); }
     return gpus;
   }
-  const Presets presets = load_presets(library.folder(Shelf::presets));
+  const auto presets = load_presets(library.folder(Shelf::presets));
   std::vector<std::uint32_t> of_kind;
   for (const NodeCountText& kind : text.mixture) {
     Problems known;  // the cluster was built of these nodes
-    const std::optional<NodeSpec> node = make_node(kind.node, presets, known);
+    const std::optional<NodeSpec> node = make_node(kind.node, *presets, known);
     of_kind.push_back(number_of(node ? node->identity.gpu : "", gpus.names));
   }
   const std::vector<std::uint32_t> kinds = kinds_of_nodes(text);

@@ -1,8 +1,15 @@
 #include "topologies/scenario/presets.hpp"
 
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/file.hpp"
 #include "sim/json/object_reader.hpp"
 #include "topologies/scenario/read_text.hpp"
 #include "topologies/scenario/sources.hpp"
@@ -102,6 +109,57 @@ void load(const std::string& path, std::map<std::string, Preset>& presets, Probl
   });
 }
 
+constexpr std::array kFiles{"links.json", "gpus.json", "nics.json", "switches.json", "nodes.json"};
+
+Presets read_presets(const std::string& directory) {
+  Presets presets;
+  Problems problems;
+  const auto path = [&](std::size_t file) { return directory + "/" + kFiles.at(file); };
+  load(path(0), presets.links, problems);
+  load(path(1), presets.gpus, problems);
+  load(path(2), presets.nics, problems);
+  load(path(3), presets.switches, problems);
+  load(path(4), presets.nodes, problems);
+  problems.throw_if_any();
+  return presets;
+}
+
+/// Presets by directory, with the files as they were when they were read.
+class KeptPresets {
+ public:
+  std::shared_ptr<const Presets> of(const std::string& directory) {
+    std::vector<ReadFile> files;
+    for (const char* file : kFiles) { files.push_back(file_state(directory + "/" + file)); }
+    const std::scoped_lock lock(mutex_);
+    Kept& kept = by_directory_[directory];
+    if (kept.presets == nullptr || kept.files != files) {
+      kept = {nullptr, {}};
+      auto presets = std::make_shared<const Presets>(read_presets(directory));
+      // The clocks of file systems are coarse: what has just been written may be written again, and look the same.
+      if (!is_recent(files)) { kept = {presets, std::move(files)}; }
+      return presets;
+    }
+    for (const ReadFile& file : files) { note_read(file.path); }
+    return kept.presets;
+  }
+
+ private:
+  struct Kept {
+    std::shared_ptr<const Presets> presets;
+    std::vector<ReadFile> files;
+  };
+
+  static bool is_recent(const std::vector<ReadFile>& files) {
+    constexpr std::chrono::nanoseconds kRecent = std::chrono::seconds(2);
+    const std::chrono::nanoseconds now = std::filesystem::file_time_type::clock::now().time_since_epoch();
+    return std::any_of(files.begin(), files.end(),
+                       [&](const ReadFile& file) { return now - std::chrono::nanoseconds(file.modified) < kRecent; });
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, Kept> by_directory_;
+};
+
 }  // namespace
 
 Ratio payload_share(Framing protocol) {
@@ -134,16 +192,9 @@ Problem unknown_preset(std::string_view what, const std::string& name, const std
   return {"unknown-preset", fmt::format("there is no {} preset \"{}\"", what, name), place, hint};
 }
 
-Presets load_presets(const std::string& directory) {
-  Presets presets;
-  Problems problems;
-  load(directory + "/links.json", presets.links, problems);
-  load(directory + "/gpus.json", presets.gpus, problems);
-  load(directory + "/nics.json", presets.nics, problems);
-  load(directory + "/switches.json", presets.switches, problems);
-  load(directory + "/nodes.json", presets.nodes, problems);
-  problems.throw_if_any();
-  return presets;
+std::shared_ptr<const Presets> load_presets(const std::string& directory) {
+  static KeptPresets kept;
+  return kept.of(directory);
 }
 
 }  // namespace athanor

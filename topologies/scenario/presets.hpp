@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,9 +84,10 @@ struct Presets {
   std::map<std::string, NodePreset> nodes;
 };
 
-/// Reads links.json, gpus.json, nics.json, switches.json and nodes.json of a directory. Throws FileError when one
-/// cannot be read, ScenarioError with all that is wrong in them.
-Presets load_presets(const std::string& directory);
+/// What links.json, gpus.json, nics.json, switches.json and nodes.json of a directory hold. Read once by a process, and
+/// again where one of them has changed. Throws FileError when one cannot be read, ScenarioError with all that is wrong
+/// in them. Thread-safe.
+std::shared_ptr<const Presets> load_presets(const std::string& directory);
 
 /// "unknown-preset", with the nearest of `names`.
 Problem unknown_preset(std::string_view what, const std::string& name, const std::vector<std::string>& names,

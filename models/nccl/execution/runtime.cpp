@@ -32,6 +32,13 @@ std::string_view rounds_name(const NcclCommunicator& communicator, const NcclReq
   return may && rails ? kRoundsByRail : kRounds;
 }
 
+/// Whether some of the request's messages go to another node.
+bool leaves_nodes(const NcclCommunicator& communicator, const NcclRequest& request) {
+  if (communicator.nodes == 1 || request.kind != CollectiveKind::send_receive) { return communicator.nodes > 1; }
+  const std::uint32_t receiver = (request.root + 1) % request.ranks;
+  return request.root / communicator.most_local_ranks != receiver / communicator.most_local_ranks;
+}
+
 struct NamedAlgorithm {
   NcclAlgorithm algorithm;
   std::string_view name;
@@ -245,7 +252,8 @@ NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm&
   if (algorithm.name != rounds_name(communicator_, request)) { return {{}, "NCCL sends by rails here (PXN)", true}; }
   const std::int64_t peers = request.kind == CollectiveKind::send_receive ? 1 : request.ranks;
   const Bytes message = request.payload / peers;
-  const NcclPeerWork work = nccl_peer_work(communicator_, message, communicator_.nodes > 1);
+  const bool leaves = leaves_nodes(communicator_, request);
+  const NcclPeerWork work = nccl_peer_work(communicator_, message, leaves);
   NcclRun run{.algorithm = NcclAlgorithm::ring,
               .peers = true,
               .protocol = work.protocol,
@@ -255,7 +263,7 @@ NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm&
               .slots = work.slots,
               .payload = request.payload,
               .ranks = request.ranks,
-              .nodes = communicator_.nodes,
+              .nodes = leaves ? communicator_.nodes : 1,
               .cut = {}};
   run.cut.parts = work.parts;
   run.cut.nics = communicator_.nics.peers;

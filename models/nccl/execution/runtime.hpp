@@ -20,7 +20,8 @@ struct Algorithm;
 struct NcclRequest {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint32_t ranks = 1;
-  Bytes payload;  ///< as nccl-tests counts it for the collective
+  std::uint32_t root = 0;  ///< of send_receive: who sends to the next rank
+  Bytes payload;           ///< as nccl-tests counts it for the collective
   DataType type = DataType::float32;
   Reduction reduction = Reduction::sum;
   std::vector<const Algorithm*> algorithms;  ///< of the catalog, that may be taken

@@ -2,8 +2,11 @@
 alone: nothing that was finished is lost, nothing is counted twice. Under mpirun the file holds the same, too.
 
     sweep_process_test.py PATH_OF_ATHANOR [PATH_OF_MPIRUN]        with mpirun only what several processes do
+
+ATHANOR_KILLS in the environment: so many kills in place of 50.
 """
 
+import os
 import pathlib
 import random
 import resource
@@ -19,15 +22,16 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "algorithms/execution/mpi"))
 import mpirun  # noqa: E402
 
-KILLS = 50
+KILLS = int(os.environ.get("ATHANOR_KILLS", "50"))
 POINTS = 240
+POINTS_PER_KILL = 30  # more than two threads finish before the next one
 ATHANOR = sys.argv.pop(1)
 MPIRUN = sys.argv.pop(1) if len(sys.argv) > 1 else None
 SCENARIO = """{
   "cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},
   "collective": {"kind": "all_reduce", "algorithm": "ring", "sizes": "1KiB..32MiB"},
   "sweep": {"parameters": [{"pointer": "/seed", "from": 1, "to": %d, "step": 1}]}
-}""" % POINTS
+}"""
 
 
 def content(path):
@@ -38,26 +42,41 @@ def content(path):
     return points, results
 
 
+def points_of(path):
+    with sqlite3.connect(path) as database:
+        tables = database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'points'").fetchone()[0]
+        return database.execute("SELECT count(*) FROM points").fetchone()[0] if tables else 0
+
+
 class Sweep(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
         self.scenario = self.folder / "scenario.json"
-        self.scenario.write_text(SCENARIO)
+        self.scenario.write_text(SCENARIO % POINTS)
 
     def command(self, name, *more):
         return [ATHANOR, "sweep", str(self.scenario), "-q", "-o", str(self.folder / name), *more]
 
-    def complete(self, name):
-        subprocess.run(self.command(name, "--jobs", "2"), check=True, stdout=subprocess.DEVNULL)
+    def complete(self, name, jobs=2):
+        subprocess.run(self.command(name, "--jobs", str(jobs)), check=True, stdout=subprocess.DEVNULL)
         return content(self.folder / name)
 
     @unittest.skipIf(MPIRUN, "one process alone")
+    def test_any_number_of_threads(self):
+        one = self.complete("one.sqlite", 1)
+        for jobs in 2, 8:
+            self.assertEqual(self.complete(f"{jobs}.sqlite", jobs), one, f"{jobs} threads")
+
+    @unittest.skipIf(MPIRUN, "one process alone")
     def test_killed_at_random_moments(self):
+        points = KILLS * POINTS_PER_KILL
+        self.scenario.write_text(SCENARIO % points)
         expected = self.complete("whole.sqlite")
         pause = random.Random(1)
         file = self.folder / "killed.sqlite"
         finished = 0
+        at_work = 0
         for kill in range(KILLS):
             sweep = subprocess.Popen(self.command(file.name, "--jobs", "2", "--resume"),
                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -67,11 +86,15 @@ class Sweep(unittest.TestCase):
             self.assertIn(sweep.returncode, (-signal.SIGKILL, 0), errors)
             if not file.exists():
                 continue
-            points = content(file)[0]
-            self.assertGreaterEqual(len(points), finished, f"kill {kill + 1} lost points")
-            finished = len(points)
+            now = points_of(file)
+            self.assertGreaterEqual(now, finished, f"kill {kill + 1} lost points")
+            at_work += finished < now < points
+            finished = now
         subprocess.run(self.command(file.name, "--resume"), check=True, stdout=subprocess.DEVNULL)
         self.assertEqual(content(file), expected)
+        # Else the kills met sweeps that had not begun, or had ended.
+        self.assertGreater(at_work, KILLS / 4)
+        print(f"{at_work} of {KILLS} kills between the first and the last of {points} points", file=sys.stderr)
 
     @unittest.skipIf(MPIRUN, "one process alone")
     def test_full_disk(self):

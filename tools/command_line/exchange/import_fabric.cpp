@@ -119,15 +119,15 @@ void import_fabric_file(const Invocation& invocation, const Streams& streams, co
                              : invocation.has("json") ? invocation.text("json")
                                                       : "";
   if (!output.empty()) { check_writable(output); }
-  const Presets presets = load_presets(invocation.library.folder(Shelf::presets));
+  const auto presets = load_presets(invocation.library.folder(Shelf::presets));
   const FabricHints hints = fabric_hints_of(invocation);
   Problems problems;
-  ImportedFabric imported = import_fabric(text, path, format, hints, presets, problems);
+  ImportedFabric imported = import_fabric(text, path, format, hints, *presets, problems);
   problems.throw_if_any();
   put_on_fabric(invocation, imported.cluster);
   const bool graph = !imported.graph.empty();
   const std::string written = scenario_text(std::filesystem::path(path).stem().string(), imported);
-  if (!graph) { check(written, path, presets, problems); }
+  if (!graph) { check(written, path, *presets, problems); }
   problems.throw_if_any();
   if (output.empty()) {
     streams.out(written);

@@ -1,6 +1,7 @@
 #include <chakra.pb.h>
 #include <fmt/format.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/util/delimited_message_util.h>
 
 #include "sim/error.hpp"
@@ -88,6 +89,8 @@ bool reads_chakra_protobuf() { return true; }
 
 void read_chakra_protobuf(ByteSource& source, const TakeChakraNode& take) {
   namespace util = google::protobuf::util;
+  // It would write to stderr of names that are no UTF-8, once for each; they are shown with their bytes escaped.
+  const google::protobuf::LogSilencer silence;
   Pages pages(source);
   google::protobuf::io::CopyingInputStreamAdaptor stream(&pages, 1 << 18);
   bool ended = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include <cuda/atomic>
 #include <cuda_bf16.h>
@@ -20,7 +22,7 @@ namespace {
 /// between them.
 struct PresentBlock {
   PresentBlock(EmulatedGpus::State& of_state, EmulatedDevice& of_device, const DeviceView& of_view, unsigned count)
-      : state(of_state), device(of_device), view(of_view), threads(count, [this] { rest(); }) {}
+      : state(of_state), device(of_device), view(of_view), threads(count, [this] { rest(); }), looks(count) {}
 
   EmulatedGpus::State& state;
   EmulatedDevice& device;
@@ -29,7 +31,14 @@ struct PresentBlock {
   std::optional<GpuFault> fault = {};  ///< of this block
   std::atomic<std::uint64_t> barriers{0};
   std::atomic<unsigned> polls{0};  ///< since the last barrier
-  // What was polled last; all that its threads poll must come before they go on.
+  /// What a thread polled last, and what it saw. Who sees something else goes on, and is not to wait for still more.
+  struct Look {
+    const std::uint64_t* word = nullptr;
+    std::uint64_t value = 0;
+    bool operator==(const Look&) const = default;
+  };
+  std::vector<Look> looks;
+  // What was polled last in vain; all that its threads poll must come before they go on.
   std::atomic<const std::uint64_t*> polled{nullptr};
   std::atomic<std::uint64_t> value{0};
 
@@ -77,9 +86,14 @@ bool meet(bool holds) {
 }  // namespace
 
 std::uint64_t seen(const std::uint64_t* word, std::uint64_t value) {
-  present->polled.store(word, std::memory_order_relaxed);
-  present->value.store(value, std::memory_order_relaxed);
-  present->poll();
+  const PresentBlock::Look look{word, value};
+  if (std::exchange(present->looks[threadIdx.x], look) == look) {
+    present->polled.store(word, std::memory_order_relaxed);
+    present->value.store(value, std::memory_order_relaxed);
+    present->poll();
+  } else {
+    present->go_on();
+  }
   return present->struck(GpuFault::Kind::deaf) ? 0 : value;
 }
 

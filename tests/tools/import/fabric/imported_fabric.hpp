@@ -14,7 +14,7 @@
 namespace athanor::test {
 
 inline const Presets& presets() {
-  static const Presets kPresets = load_presets(std::string(ATHANOR_TEST_SCENARIOS) + "/presets");
+  static const Presets kPresets = *load_presets(std::string(ATHANOR_TEST_SCENARIOS) + "/presets");
   return kPresets;
 }
 

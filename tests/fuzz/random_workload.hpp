@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "tests/fuzz/draws.hpp"
+
+namespace athanor::fuzz {
+
+/// What is simulated: sections of a scenario, each by its name.
+class RandomWorkload {
+ public:
+  explicit RandomWorkload(Draws& draws) : draws_(draws) {}
+
+  Json collective();
+  /// Several collectives at a time.
+  Json jobs();
+  /// One that NCCL chooses the algorithm of.
+  Json nccl_collective();
+  Json nccl();
+  Json traffic();
+  Json parameter_server();
+  /// A small model over so many GPUs.
+  Json training(unsigned gpus);
+  /// One of those that are shipped. `traces`: their folder.
+  Json trace(const std::string& traces);
+
+ private:
+  std::string collective_kind();
+  std::string algorithm(const std::string& kind);
+  Json sizes();
+  Json plan(unsigned gpus);
+
+  Draws& draws_;
+};
+
+}  // namespace athanor::fuzz
