@@ -27,7 +27,6 @@ struct Unit {
   std::int64_t denominator = 1;
 };
 
-constexpr int kMostDigits = 27;      // ten of these fit into 128 bits with room for a carry
 constexpr int kMostExponent = 1000;  // beyond this every value is out of range or zero
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

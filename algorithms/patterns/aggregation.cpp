@@ -26,15 +26,15 @@ std::uint32_t Aggregation::channels(AgentId agent) const {
 /// A rank takes part in the same of all trees.
 std::uint32_t Aggregation::lanes_per_channel(AgentId agent) const {
   if (is_top(agent)) { return 1; }
-  const AggregationBranches::Part& mine = part(agent, channel(agent, 0));
+  const AggregationBranches::Part& mine = part(agent, channel_at(agent, 0));
   return (mine.up ? 1 : 0) + (mine.down ? 1 : 0);
 }
 
 Aggregation::Task Aggregation::task_of(AgentId agent, LaneId lane) const {
-  if (is_top(agent)) { return {channel(agent, lane.value), Duty::turn}; }
+  if (is_top(agent)) { return {channel_at(agent, lane.value), Duty::turn}; }
   const std::uint32_t each = lanes_per_channel(agent);
-  const bool up = part(agent, channel(agent, 0)).up && lane.value % each == 0;
-  return {channel(agent, lane.value / each), up ? Duty::up : Duty::down};
+  const bool up = part(agent, channel_at(agent, 0)).up && lane.value % each == 0;
+  return {channel_at(agent, lane.value / each), up ? Duty::up : Duty::down};
 }
 
 LaneId Aggregation::lane_of(AgentId agent, std::uint32_t channel, Duty duty) const {

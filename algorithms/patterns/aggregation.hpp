@@ -20,6 +20,7 @@ class Aggregation final : public Schedule {
 
   Roster roster() const override { return {ranks(), forest_.end()}; }
   std::uint32_t lanes(AgentId agent) const override { return channels(agent) * lanes_per_channel(agent); }
+  std::uint32_t channel(AgentId agent, LaneId lane) const override { return task_of(agent, lane).channel; }
   Lane lane(AgentId agent, LaneId lane) const override;
   Memory memory(AgentId agent) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
@@ -57,7 +58,7 @@ class Aggregation final : public Schedule {
   }
   /// How many channels an agent serves, and which is the k-th of these.
   std::uint32_t channels(AgentId agent) const;
-  std::uint32_t channel(AgentId agent, std::uint32_t k) const {
+  std::uint32_t channel_at(AgentId agent, std::uint32_t k) const {
     return is_rank(agent) ? k : k * forest_.trees() + forest_.place(agent).tree;
   }
   std::uint32_t lanes_per_channel(AgentId agent) const;

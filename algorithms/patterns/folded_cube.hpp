@@ -10,10 +10,11 @@ namespace athanor {
 /// Requires at least two ranks.
 class FoldedCube {
  public:
-  explicit FoldedCube(std::uint32_t ranks) : ranks_(ranks), dimensions_(std::bit_width(ranks) - 1) {}
+  explicit FoldedCube(std::uint32_t ranks)
+      : ranks_(ranks), dimensions_(static_cast<std::uint32_t>(std::bit_width(ranks)) - 1) {}
 
   std::uint32_t ranks() const { return ranks_; }
-  std::uint32_t dimensions() const { return static_cast<std::uint32_t>(dimensions_); }
+  std::uint32_t dimensions() const { return dimensions_; }
   std::uint32_t corners() const { return 1U << dimensions_; }
   bool folds() const { return ranks_ > corners(); }
   bool is_corner(std::uint32_t rank) const { return rank < corners(); }
@@ -24,7 +25,7 @@ class FoldedCube {
 
  private:
   std::uint32_t ranks_;
-  int dimensions_;
+  std::uint32_t dimensions_;
 };
 
 }  // namespace athanor

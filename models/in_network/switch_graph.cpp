@@ -1,6 +1,7 @@
 #include "models/in_network/switch_graph.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace athanor {
 
@@ -33,6 +34,35 @@ void each_out(const Fabric& fabric, VertexId from, const See& see) {
     if (see(link)) { return; }
   }
 }
+
+/// The links between switches, by the numbers of their ends, and in the order of ports where there are several.
+class Cables {
+ public:
+  Cables(const Fabric& fabric, const std::vector<VertexId>& vertices, const std::vector<std::uint32_t>& numbers) {
+    for (std::uint32_t from = 0; from < vertices.size(); ++from) {
+      each_out(fabric, vertices[from], [&](LinkId link) {
+        const std::uint32_t to = numbers[fabric.target(link).value];
+        if (to != SwitchGraph::kFar) { all_.push_back({from, to, link.value}); }
+        return false;
+      });
+    }
+    std::sort(all_.begin(), all_.end());
+  }
+
+  /// Of the k-th link to a switch the k-th back: cables side by side keep their order at both ends. None where there
+  /// are fewer.
+  std::optional<LinkId> back(std::uint32_t from, std::uint32_t to, LinkId link) const {
+    const auto there = std::lower_bound(all_.begin(), all_.end(), Cable{from, to, 0});
+    const auto k = std::lower_bound(there, all_.end(), Cable{from, to, link.value}) - there;
+    const auto back = std::lower_bound(all_.begin(), all_.end(), Cable{to, from, 0});
+    if (all_.end() - back <= k || back[k][0] != to || back[k][1] != from) { return {}; }
+    return LinkId{back[k][2]};
+  }
+
+ private:
+  using Cable = std::array<std::uint32_t, 3>;  ///< from, to, link
+  std::vector<Cable> all_;
+};
 
 }  // namespace
 
@@ -71,32 +101,15 @@ bool SwitchGraph::carries(LinkId id) const {
   return !network_ || link.kind != LinkKind::network || link.network == *network_;
 }
 
-/// Of the k-th link to a device the k-th back: cables side by side keep their order at both ends.
-std::optional<LinkId> SwitchGraph::way_back(LinkId link) const {
-  const VertexId from = fabric_.source(link);
-  const VertexId to = fabric_.target(link);
-  std::uint32_t before = 0;
-  each_out(fabric_, from, [&](LinkId other) {
-    if (other < link && fabric_.target(other) == to) { ++before; }
-    return !(other < link);
-  });
-  std::optional<LinkId> back;
-  each_out(fabric_, to, [&](LinkId other) {
-    if (fabric_.target(other) != from || before-- > 0) { return false; }
-    back = other;
-    return true;
-  });
-  return back;
-}
-
 void SwitchGraph::connect() {
   first_edge_.assign(1, 0);
   edges_.clear();
-  for (const VertexId from : vertices_) {
-    each_out(fabric_, from, [&](LinkId link) {
+  const Cables cables(fabric_, vertices_, numbers_);
+  for (std::uint32_t from = 0; from < size(); ++from) {
+    each_out(fabric_, vertices_[from], [&](LinkId link) {
       const std::uint32_t to = numbers_[fabric_.target(link).value];
-      if (to == kFar || failed_[from.value] || !carries(link)) { return false; }
-      const std::optional<LinkId> back = way_back(link);
+      if (to == kFar || failed_[vertices_[from].value] || !carries(link)) { return false; }
+      const std::optional<LinkId> back = cables.back(from, to, link);
       if (back && carries(*back)) { edges_.push_back({to, link, *back}); }
       return false;
     });

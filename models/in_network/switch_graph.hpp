@@ -54,7 +54,6 @@ class SwitchGraph {
 
  private:
   bool carries(LinkId link) const;
-  std::optional<LinkId> way_back(LinkId link) const;
   void connect();
   std::optional<Attachment> port_to(VertexId device, std::uint32_t number) const;
   std::optional<Attachment> attachment(VertexId endpoint, std::vector<std::uint32_t>& seen, std::uint32_t round) const;

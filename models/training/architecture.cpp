@@ -145,25 +145,27 @@ void add_experts(const Transformer& model, LayerParameters& sum) {
   const MlpParameters expert = mlp(model, experts.ffn);
   sum.experts += experts.experts * (expert.split + expert.output_biases);
   sum.whole += linear(model.hidden, experts.experts, model.biases);
-  if (experts.shared_ffn > 0) {
-    const MlpParameters shared = mlp(model, experts.shared_ffn);
-    sum.split += shared.split;
-    sum.whole += shared.output_biases;
-  }
 }
 
 }  // namespace
 
+LayerParameters mlp_parameters(const Transformer& model, std::uint32_t layer) {
+  LayerParameters sum;
+  const double ffn = has_experts(model, layer) ? model.experts->shared_ffn : model.ffn;
+  if (ffn == 0) { return sum; }
+  const MlpParameters all = mlp(model, ffn);
+  sum.split = all.split;
+  sum.whole = all.output_biases;
+  return sum;
+}
+
 LayerParameters layer_parameters(const Transformer& model, std::uint32_t layer) {
   LayerParameters sum;
   add_attention(model, sum);
-  if (has_experts(model, layer)) {
-    add_experts(model, sum);
-  } else {
-    const MlpParameters dense = mlp(model, model.ffn);
-    sum.split += dense.split;
-    sum.whole += dense.output_biases;
-  }
+  if (has_experts(model, layer)) { add_experts(model, sum); }
+  const LayerParameters mlp = mlp_parameters(model, layer);
+  sum.split += mlp.split;
+  sum.whole += mlp.whole;
   sum.whole += model.norms * norm_parameters(model, model.hidden);
   return sum;
 }

@@ -97,6 +97,8 @@ struct LayerParameters {
   double total() const { return split + keys + whole + experts; }
 };
 LayerParameters layer_parameters(const Transformer& model, std::uint32_t layer);
+/// Of them those of the MLP, or the shared expert; none without.
+LayerParameters mlp_parameters(const Transformer& model, std::uint32_t layer);
 /// One layer that predicts a further token: a layer, the projection of two vectors into one, and three norms. It shares
 /// embedding and output with the model.
 LayerParameters next_token_parameters(const Transformer& model);

@@ -21,6 +21,10 @@ ParameterShare layer_share(const Transformer& model, const ParallelPlan& plan, s
   return parameter_share(further ? next_token_parameters(model) : layer_parameters(model, layer), model, plan);
 }
 
+double mlp_share(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer) {
+  return parameter_share(mlp_parameters(model, layer), model, plan).dense;
+}
+
 double embedding_share(const Transformer& model, const ParallelPlan& plan) {
   return word_embedding_share(model, plan) + static_cast<double>(model.positions) * model.hidden;
 }

@@ -19,6 +19,8 @@ struct ParameterShare {
 ParameterShare parameter_share(const LayerParameters& layer, const Transformer& model, const ParallelPlan& plan);
 /// Of a layer; from model.layers on, of layers of further tokens.
 ParameterShare layer_share(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer);
+/// Of these the dense ones of its MLP, or of the shared expert beside the others.
+double mlp_share(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer);
 /// The vocabulary is split over tensor ranks; learned positions and the last norm are on each.
 double embedding_share(const Transformer& model, const ParallelPlan& plan);
 /// The same without learned positions: what output and embedding share where they are tied.

@@ -189,10 +189,5 @@ int main_of(const Request& request) {
 }  // namespace athanor::fuzz
 
 int main(int count, char** words) {
-  try {
-    return athanor::fuzz::main_of(athanor::fuzz::request_of(count, words));
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "fuzz_inputs: {}\n", error.what());
-    return 2;
-  }
+  return athanor::fuzz::run_program("fuzz_inputs", count, words, athanor::fuzz::main_of);
 }

@@ -99,10 +99,5 @@ int main_of(const Request& request) {
 }  // namespace athanor::fuzz
 
 int main(int count, char** words) {
-  try {
-    return athanor::fuzz::main_of(athanor::fuzz::request_of(count, words));
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "fuzz_laws: {}\n", error.what());
-    return 2;
-  }
+  return athanor::fuzz::run_program("fuzz_laws", count, words, athanor::fuzz::main_of);
 }

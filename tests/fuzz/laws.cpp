@@ -60,7 +60,7 @@ class Court {
     std::vector<std::string> unfolded = ports_option();
     unfolded.insert(unfolded.end(), {"--no-classes", "--no-repeat"});
     check_same(Law::folding, base, run(scenario_, unfolded));
-    check_bytes();
+    check_bytes(base);
     check_same(Law::spelling, base, run(respelled(scenario_, random_), {}));
     const Json faster = with_rates(scenario_, 2);
     check_not_slower(Law::rate, base, run(faster, {}));
@@ -201,8 +201,8 @@ class Court {
 
   /// Of every agent's own ports: those of a class stand for others. Where links of two kinds meet, as in a NIC, packets
   /// have other headers behind than before.
-  void check_bytes() {
-    if (scenario_["network"]["level"] != "packet") { return; }
+  void check_bytes(const Results& base) {
+    if (!has_ports() || scenario_["network"]["level"] != "packet") { return; }
     struct Vertex {
       std::int64_t in = 0;
       std::int64_t out = 0;
@@ -223,7 +223,9 @@ class Court {
       from.kinds.insert(port.at("kind"));
       to.kinds.insert(port.at("kind"));
     }
-    const bool engines = scenario_.contains("nccl");  // NVSwitches copy and reduce
+    const bool engines = std::any_of(base.rows.begin(), base.rows.end(), [](const Json& row) {
+      return row.value("algorithm", std::string()).starts_with("nvls");  // NVSwitches copy and reduce
+    });
     for (const auto& [where, vertex] : vertices) {
       const std::string& name = where.second;
       const bool ends = name.find("host") != std::string::npos || name.find("gpu") != std::string::npos ||
@@ -265,6 +267,9 @@ class Court {
   }
 
   void check_not_slower(Law law, const Results& base, const Results& better) {
+    // Without loss packets may come to wait in a circle at one rate and not at another: it is said, and there is no
+    // time.
+    if (better.code == 1 && better.text.find("wait for each other in a circle") != std::string::npos) { return; }
     hold(law);
     if (better.code != 0) { return broken(law, fmt::format("status {}: {}", better.code, better.text.substr(0, 300))); }
     for (std::size_t i = 0; i < base.rows.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "tests/fuzz/request.hpp"
 
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 
@@ -34,6 +35,15 @@ Request request_of(int count, char** words) {
     request.words[word.substr(2)] = words[++i];
   }
   return request;
+}
+
+int run_program(const char* name, int count, char** words, int (*run)(const Request& request)) {
+  try {
+    return run(request_of(count, words));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", name, error.what());
+    return 2;
+  }
 }
 
 Watch watch_of(const Request& request, std::uint64_t absent) {

@@ -24,6 +24,9 @@ Request request_of(int count, char** words);
 /// memory, but with --memory-limit 0, as an address sanitizer needs it.
 Watch watch_of(const Request& request, std::uint64_t absent);
 
+/// What main() does: `run` with what the words ask for, and its status; 2 where it throws, with the reason on stderr.
+int run_program(const char* name, int count, char** words, int (*run)(const Request& request));
+
 /// A folder of this process in memory, where the system has such, gone at the end.
 class Scratch {
  public:

@@ -52,7 +52,12 @@ Read by_command(std::vector<std::string> words) {
     std::vector<std::string> arguments = words;
     std::replace(arguments.begin(), arguments.end(), std::string("{}"), path);
     Ended ended;
-    const Streams streams{.out = [&](std::string_view text) { ended.text += text; },
+    // Of what it read only the beginning: a trace may be valid and have millions of operations.
+    constexpr std::size_t kMostKept = 1U << 16U;
+    const Streams streams{.out =
+                              [&](std::string_view text) {
+                                ended.text += text.substr(0, kMostKept - std::min(kMostKept, ended.text.size()));
+                              },
                           .err = [&](std::string_view text) { ended.text += text; },
                           .progress = false,
                           .colour = false,

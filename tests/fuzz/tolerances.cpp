@@ -18,12 +18,12 @@ bool adaptive(const Json& scenario) { return scenario["network"].value("routing"
 /// share links it may not (docs/reliability.md).
 double least_ratio(Law law, const Json& scenario) {
   // NCCL chooses by a model of its own, in which a faster link may make another algorithm look better.
-  if (scenario.contains("nccl")) { return 0.5; }
+  if (scenario.contains("nccl")) { return 0.25; }
   if (ideal(scenario) && law != Law::size) { return 1; }
   return adaptive(scenario) ? 0.6 : 0.75;
 }
 
-double least_slowdown(const Json& scenario) { return adaptive(scenario) ? 0.5 : 0.9; }
+double least_slowdown(const Json& scenario) { return adaptive(scenario) ? 0.5 : 0.8; }
 
 bool scales(const Json& scenario) {
   const bool has_nodes = scenario["cluster"].contains("node");  // its presets have rates of their own

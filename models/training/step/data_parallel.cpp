@@ -28,6 +28,7 @@ DataParallel::DataParallel(const ParallelPlan& plan, StageWriter& writer, const 
       gather_stream_(writer.stream("DP gather" + name)),
       reduce_stream_(writer.stream("DP reduce" + name)),
       done_(chunk.layers.size()),
+      in_buckets_(chunk.layers.size()),
       gathered_(chunk.layers.size()),
       requested_(chunk.layers.size()) {}
 
@@ -173,10 +174,22 @@ void DataParallel::after_backward(Chain& chain, std::size_t layer) {
       continue;
     }
     if (!last) { continue; }
-    kind.waiting += own;
-    const bool full = bytes(kind.waiting, plan_.gradient_bytes) >= plan_.bucket;
-    if (plan_.overlap_gradients && full) { reduce(kind, std::exchange(kind.waiting, 0), chain.ends()); }
+    const bool dense = kind.parameters == &LayerPieces::dense_parameters;
+    put_into_bucket(kind, own - (dense ? in_buckets_[layer] : 0), chain);
   }
+}
+
+void DataParallel::put_into_bucket(Kind& kind, double parameters, const Chain& chain) {
+  kind.waiting += parameters;
+  const bool full = bytes(kind.waiting, plan_.gradient_bytes) >= plan_.bucket;
+  if (plan_.overlap_gradients && full) { reduce(kind, std::exchange(kind.waiting, 0), chain.ends()); }
+}
+
+void DataParallel::during_backward(const Chain& chain, std::size_t layer, double parameters) {
+  const bool last = done_[layer] + 1 == micro_batches_;
+  if (gathers_layers() || plan_.single_process || !last) { return; }
+  in_buckets_[layer] += parameters;
+  put_into_bucket(kinds_.front(), parameters, chain);
 }
 
 StageWriter::Numbers DataParallel::finish(const Chain& chain) {

@@ -36,6 +36,8 @@ class DataParallel {
   void after_recompute(Chain& chain, std::size_t layer);
   /// Its parameters are given back, where they are gathered for each use.
   void after_forward(Chain& chain, std::size_t layer);
+  /// When it has the gradients of so many of its dense parameters, of one micro-batch, and others are to come.
+  void during_backward(const Chain& chain, std::size_t layer, double parameters);
   /// When a layer has its gradients of one micro-batch.
   void after_backward(Chain& chain, std::size_t layer);
   /// When all micro-batches are through: what the optimizer has to wait for. `chain`: what was done last.
@@ -48,7 +50,7 @@ class DataParallel {
   struct Kind {
     DataGroups groups;
     double LayerPieces::*parameters;
-    double waiting = 0;  ///< of layers whose gradients wait for their bucket to be full
+    double waiting = 0;  ///< whose gradients wait for their bucket to be full
   };
 
   /// Of one process: GPU 0 sends to all others, or receives from them, and everybody waits for it.
@@ -64,6 +66,7 @@ class DataParallel {
   void gather_layer(const StageWriter::Numbers& after, std::size_t layer, std::vector<Number>& gathered);
   void wait(Chain& chain, std::vector<Number>& gathered);
   void reduce(Kind& kind, double parameters, const StageWriter::Numbers& after);
+  void put_into_bucket(Kind& kind, double parameters, const Chain& chain);
   Number gather(const Kind& kind, double parameters, const StageWriter::Numbers& after);
   double total(const Kind& kind) const;
 
@@ -75,6 +78,7 @@ class DataParallel {
   std::uint16_t gather_stream_;
   std::uint16_t reduce_stream_;
   std::vector<std::uint32_t> done_;            ///< by layer: micro-batches whose gradients are there
+  std::vector<double> in_buckets_;             ///< by layer: dense parameters whose gradients are in buckets already
   std::vector<std::vector<Number>> gathered_;  ///< by layer: what the next use of its parameters waits for
   std::vector<bool> requested_;                ///< by layer: is gathered for its next use
   StageWriter::Numbers reductions_;

@@ -20,6 +20,12 @@ WorkPiece collective(std::string label, Parallelism use, CollectiveKind kind, By
   return piece;
 }
 
+/// What was computed last leaves gradients of so many parameters.
+void set_gradients(Pieces& pieces, double parameters) {
+  const auto last = std::find_if(pieces.rbegin(), pieces.rend(), [](const WorkPiece& piece) { return piece.computes; });
+  if (last != pieces.rend()) { last->gradients = parameters; }
+}
+
 constexpr double kActivation = 2;  // bytes: what ranks send each other is bf16 or fp16
 
 }  // namespace
@@ -140,7 +146,8 @@ void LayerAssembly::add_forward(Pieces& pieces, const LayerWork& work, bool expe
   add_compute(pieces, "norms forward", work.after_mlp.*phase);
 }
 
-void LayerAssembly::add_backward(Pieces& pieces, const LayerWork& work, bool experts, bool weights) const {
+void LayerAssembly::add_backward(Pieces& pieces, const LayerWork& work, bool experts, bool weights,
+                                 double mlp_parameters) const {
   const auto element_wise = [&](const PhasedKernels& part) {
     add_compute(pieces, "norms backward", part.backward_input);
     if (weights) { add_compute(pieces, "norms backward", part.backward_weight); }
@@ -148,10 +155,14 @@ void LayerAssembly::add_backward(Pieces& pieces, const LayerWork& work, bool exp
   element_wise(work.after_mlp);
   if (!experts) {
     add_block_backward(pieces, "MLP backward", work.mlp, weights, false);
+    set_gradients(pieces, mlp_parameters);
   } else {
     const bool shared = !work.shared.backward_input.empty();
     add_exchange(pieces, shared);
-    if (shared) { add_block_backward(pieces, "shared expert backward", work.shared, weights, false); }
+    if (shared) {
+      add_block_backward(pieces, "shared expert backward", work.shared, weights, false);
+      set_gradients(pieces, mlp_parameters);
+    }
     add_compute(pieces, "experts backward", work.mlp.backward_input);
     add_exchange(pieces, weights);
     if (weights) { add_compute(pieces, "experts backward", work.mlp.backward_weight); }
@@ -161,14 +172,16 @@ void LayerAssembly::add_backward(Pieces& pieces, const LayerWork& work, bool exp
   element_wise(work.before_attention);
 }
 
-void LayerAssembly::add_weights(Pieces& pieces, const LayerWork& work) const {
+void LayerAssembly::add_weights(Pieces& pieces, const LayerWork& work, bool experts, double mlp_parameters) const {
+  const PhasedKernels* const mlp = experts ? &work.shared : &work.mlp;
   for (const PhasedKernels* part :
        {&work.after_mlp, &work.mlp, &work.shared, &work.before_mlp, &work.attention, &work.before_attention}) {
     add_compute(pieces, "gradients of weights", part->backward_weight);
+    if (part == mlp && !part->backward_weight.empty()) { set_gradients(pieces, mlp_parameters); }
   }
 }
 
-LayerPieces LayerAssembly::layer(const LayerWork& work, bool experts, bool recompute) const {
+LayerPieces LayerAssembly::layer(const LayerWork& work, bool experts, bool recompute, double mlp_parameters) const {
   LayerPieces pieces;
   add_forward(pieces.forward, work, experts, &PhasedKernels::forward);
   if (recompute && plan_.recompute == Recompute::full) {
@@ -176,9 +189,9 @@ LayerPieces LayerAssembly::layer(const LayerWork& work, bool experts, bool recom
   } else if (recompute) {
     add_compute(pieces.recompute, "recomputed attention", work.attention.recompute);
   }
-  add_backward(pieces.backward, work, experts, true);
-  add_backward(pieces.backward_input, work, experts, false);
-  add_weights(pieces.backward_weight, work);
+  add_backward(pieces.backward, work, experts, true, mlp_parameters);
+  add_backward(pieces.backward_input, work, experts, false, 0);
+  add_weights(pieces.backward_weight, work, experts, mlp_parameters);
   return pieces;
 }
 

@@ -15,8 +15,9 @@ class LayerAssembly {
   LayerAssembly(const Transformer& model, const ParallelPlan& plan, const GpuRates& gpu, const ComputeProfile& profile,
                 double expert_imbalance);
 
-  /// `experts`: has the layer any; `recompute`: does the plan recompute this one.
-  LayerPieces layer(const LayerWork& work, bool experts, bool recompute) const;
+  /// `experts`: has the layer any; `recompute`: does the plan recompute this one; `mlp_parameters`: of one GPU, of the
+  /// MLP or the shared expert.
+  LayerPieces layer(const LayerWork& work, bool experts, bool recompute, double mlp_parameters) const;
   LayerPieces embedding() const;
   LayerPieces output() const;
 
@@ -33,8 +34,8 @@ class LayerAssembly {
   void add_block_forward(Pieces& pieces, const std::string& label, const Kernels& kernels) const;
   void add_block_backward(Pieces& pieces, const std::string& label, const PhasedKernels& work, bool weights,
                           bool attention) const;
-  void add_backward(Pieces& pieces, const LayerWork& work, bool experts, bool weights) const;
-  void add_weights(Pieces& pieces, const LayerWork& work) const;
+  void add_backward(Pieces& pieces, const LayerWork& work, bool experts, bool weights, double mlp_parameters) const;
+  void add_weights(Pieces& pieces, const LayerWork& work, bool experts, double mlp_parameters) const;
 
   const Transformer& model_;
   const ParallelPlan& plan_;

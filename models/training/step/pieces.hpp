@@ -21,6 +21,9 @@ struct WorkPiece {
   double imbalance = 1;  ///< as Workload::Call
   /// Of a collective: what is computed next does not wait for it; what comes after that does.
   bool beside = false;
+  /// Of computing: dense parameters of one GPU whose gradients are there behind it, before those of the rest of the
+  /// layer.
+  double gradients = 0;
 };
 
 using Pieces = std::vector<WorkPiece>;

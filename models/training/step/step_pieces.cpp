@@ -83,7 +83,9 @@ class TransformerStep {
   void add_layer(ChunkPieces& chunk, std::uint32_t layer, std::uint32_t in_chunk) const {
     const bool counted = plan_.recompute_layers == 0 || plan_.recompute == Recompute::selective;
     const bool recompute = plan_.recompute != Recompute::none && (counted || in_chunk < plan_.recompute_layers);
-    add(chunk, assembly_.layer(layer_work(model_, plan_, layer), has_experts(model_, layer), recompute),
+    add(chunk,
+        assembly_.layer(layer_work(model_, plan_, layer), has_experts(model_, layer), recompute,
+                        mlp_share(model_, plan_, layer)),
         layer_share(model_, plan_, layer));
   }
   /// Each layer of a further token makes logits of its own.
@@ -91,7 +93,9 @@ class TransformerStep {
     add(chunk, assembly_.output(), {output_share(model_, plan_, apart), 0});
     for (std::uint32_t i = 0; i < model_.next_token_layers; ++i) {
       const bool recompute = plan_.recompute != Recompute::none;
-      add(chunk, assembly_.layer(next_token_work(model_, plan_), has_experts(model_, model_.layers + i), recompute),
+      add(chunk,
+          assembly_.layer(next_token_work(model_, plan_), has_experts(model_, model_.layers + i), recompute,
+                          mlp_share(model_, plan_, model_.layers + i)),
           layer_share(model_, plan_, model_.layers + i));
       add(chunk, assembly_.output(), {});
     }

@@ -239,7 +239,11 @@ class StageSteps {
       add(chain, own.recompute);
       if (!own.recompute.empty()) { data.after_recompute(chain, layer); }
     }
-    add(chain, inputs && weights ? own.backward : inputs ? own.backward_input : own.backward_weight);
+    const Pieces& pieces = inputs && weights ? own.backward : inputs ? own.backward_input : own.backward_weight;
+    for (const WorkPiece& piece : pieces) {
+      chain.add(writer_, piece, communications_);
+      if (piece.gradients > 0) { data.during_backward(chain, layer, piece.gradients); }
+    }
     if (weights) { data.after_backward(chain, layer); }
   }
 

@@ -142,5 +142,5 @@ TEST_CASE("what is wrong with a list of layers is told with its line") {
 
 TEST_CASE("repetitions that a few words ask for have a limit") {
   CHECK(simai(replaced(kSimai, "vpp: 1 ga: 2", "vpp: 1000000 ga: 1000000"))
-            .says("w.txt:1:1: vpp x ga asks for 1000000000000 messages each way; up to 2500000 are written out"));
+            .says("w.txt:1:1: vpp x ga asks for 1000000000000 messages each way; up to 262144 are written out"));
 }

@@ -93,6 +93,11 @@ class Discovery {
     }
     if (!draft_.ok()) { return; }
     add_devices();
+    if (draft_.ok() && draft_.devices().empty()) {
+      draft_.problem(1, "nothing-joined", "no device has a port with a cable",
+                     "give the whole output; a port that is down joins nothing");
+    }
+    if (!draft_.ok()) { return; }
     add_cables();
     if (draft_.ok()) { add_tiers(); }
     if (draft_.ok()) { draft_.check_connected("give the whole output; a port that is down joins nothing"); }

@@ -178,6 +178,9 @@ void make_simai_groups(const SimaiPlan& plan, LayerList& list) {
   list.groups.push_back({"DP of experts", Parallelism::data, strided_groups(ranks, data / expert, tensor * expert)});
 }
 
+/// Each way. Steps have some thousands at most; each becomes three operations of some hundred bytes.
+constexpr std::uint64_t kMostPipelineMessages = 1U << 18U;
+
 /// SimAI's own formula: each of the ga x vpp messages both ways is exposed, and the bubble is (P - 1) / (vpp x ga).
 void make_pipeline(LayerText& text, const SimaiPlan& plan, const Numbers& keys, LayerList& list, WorkloadDraft& draft) {
   if (plan.stages == 1) { return; }
@@ -188,9 +191,9 @@ void make_pipeline(LayerText& text, const SimaiPlan& plan, const Numbers& keys, 
                          fmt::format("from 1 to {}", kMostMessage));
   }
   const auto messages = static_cast<std::uint64_t>(plan.virtual_stages * plan.accumulation);
-  if (messages > kMostWrittenOut / 4) {
+  if (messages > kMostPipelineMessages) {
     return text.complain(1, "out-of-range", fmt::format("vpp x ga asks for {} messages each way", messages),
-                         fmt::format("up to {} are written out", kMostWrittenOut / 4));
+                         fmt::format("up to {} are written out", kMostPipelineMessages));
   }
   list.pipeline = {static_cast<std::uint32_t>(plan.stages), messages, Bytes{found->second.front()},
                    Ratio{plan.stages - 1, plan.virtual_stages * plan.accumulation}};

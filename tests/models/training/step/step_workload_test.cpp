@@ -173,6 +173,23 @@ TEST_CASE("what DDP exposes of two layers is what one works out by hand") {
   CHECK(run(late, five).time == 11_us);
 }
 
+// Of each layer 400 of 1000 gradients are there after 1 of its 2 us; 800 B take 1 us. The last layer's first part is
+// reduced from 3 to 5, its second to 8, then those of the first layer to 10 and 13. Whole layers: from 4 to 9 and 14.
+TEST_CASE("gradients of an MLP are reduced beside the backward pass of its attention") {
+  ParallelPlan plan;
+  plan.data = 2;
+  plan.overlap_gradients = true;
+  plan.bucket = 1_B;
+  const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, 1);
+  StepPieces pieces = even_pieces(schedule, 2, 1_us, 1_us, 1_us, 1000);
+  const auto by_size = [](const Workload::Call& call) { return Time{call.size.count() * 1'000'000 / 800}; };
+  CHECK(run(step_workload(plan, schedule, pieces), by_size).time == 14_us);
+  for (LayerPieces& layer : pieces.places.front().layers) { layer.backward.front().gradients = 400; }
+  CHECK(run(step_workload(plan, schedule, pieces), by_size).time == 13_us);
+  plan.bucket = 1_GiB;
+  CHECK(run(step_workload(plan, schedule, pieces), by_size).time == 16_us);
+}
+
 // Of PyTorch's DataParallel: the parameters go out, outputs come in, their gradients go out, the gradients of the
 // parameters come in, 5 us each, and nothing is computed meanwhile. Twice, where two micro-batches are accumulated.
 TEST_CASE("one process for all GPUs exposes all that it sends") {

@@ -146,6 +146,7 @@ TEST_CASE("broken output of ibnetdiscover is named with its line") {
             .find("S-0000000000003000 comes a second time") != std::string::npos);
   CHECK(problems_of(replaced(good, "Switch\t40 \"S-0000000000002000\"", "Switch\t40 S-2000"))
             .find("in.txt:9:1: this device has no GUID") == 0);
+  CHECK(problems_of("Ca 1 \"H-1\" # \"a\"\n").find("in.txt:1:1: no device has a port with a cable") == 0);
   CHECK(problems_of("[1] \"S-1\"[1] # 4xHDR\n").find("in.txt:1:1: this port stands before any switch") == 0);
   CHECK(problems_of("Switch 4 \"S-1\" # \"a\"\n[1] \"S-1\n").find("in.txt:2:1: this is no port") == 0);
   CHECK(problems_of("Switch 4 \"S-1\" # \"a\"\nSwitch 4 \"S-2\" # \"b\"\n").find("in.txt:2:1: nothing joins a to b") ==
