@@ -1,7 +1,8 @@
 #include "models/in_network/switch_graph.hpp"
 
 #include <algorithm>
-#include <array>
+#include <span>
+#include <utility>
 
 namespace athanor {
 
@@ -39,29 +40,41 @@ void each_out(const Fabric& fabric, VertexId from, const See& see) {
 class Cables {
  public:
   Cables(const Fabric& fabric, const std::vector<VertexId>& vertices, const std::vector<std::uint32_t>& numbers) {
-    for (std::uint32_t from = 0; from < vertices.size(); ++from) {
-      each_out(fabric, vertices[from], [&](LinkId link) {
+    for (const VertexId from : vertices) {
+      const std::size_t begin = all_.size();
+      each_out(fabric, from, [&](LinkId link) {
         const std::uint32_t to = numbers[fabric.target(link).value];
-        if (to != SwitchGraph::kFar) { all_.push_back({from, to, link.value}); }
+        if (to != SwitchGraph::kFar) { all_.emplace_back(to, link.value); }
         return false;
       });
+      const auto first = all_.begin() + static_cast<std::ptrdiff_t>(begin);
+      if (!std::is_sorted(first, all_.end())) { std::sort(first, all_.end()); }
+      ends_.push_back(all_.size());
     }
-    std::sort(all_.begin(), all_.end());
   }
 
   /// Of the k-th link to a switch the k-th back: cables side by side keep their order at both ends. None where there
   /// are fewer.
   std::optional<LinkId> back(std::uint32_t from, std::uint32_t to, LinkId link) const {
-    const auto there = std::lower_bound(all_.begin(), all_.end(), Cable{from, to, 0});
-    const auto k = std::lower_bound(there, all_.end(), Cable{from, to, link.value}) - there;
-    const auto back = std::lower_bound(all_.begin(), all_.end(), Cable{to, from, 0});
-    if (all_.end() - back <= k || back[k][0] != to || back[k][1] != from) { return {}; }
-    return LinkId{back[k][2]};
+    const std::span<const Cable> out = of(from);
+    const auto there = std::lower_bound(out.begin(), out.end(), Cable{to, 0});
+    const auto k = std::lower_bound(there, out.end(), Cable{to, link.value}) - there;
+    const std::span<const Cable> other = of(to);
+    const auto back = std::lower_bound(other.begin(), other.end(), Cable{from, 0});
+    if (other.end() - back <= k || back[k].first != from) { return {}; }
+    return LinkId{back[k].second};
   }
 
  private:
-  using Cable = std::array<std::uint32_t, 3>;  ///< from, to, link
-  std::vector<Cable> all_;
+  using Cable = std::pair<std::uint32_t, std::uint32_t>;  ///< to, link
+
+  std::span<const Cable> of(std::uint32_t from) const {
+    const std::size_t begin = from == 0 ? 0 : ends_[from - 1];
+    return std::span(all_).subspan(begin, ends_[from] - begin);
+  }
+
+  std::vector<Cable> all_;         ///< by switch, then sorted
+  std::vector<std::size_t> ends_;  ///< by switch
 };
 
 }  // namespace

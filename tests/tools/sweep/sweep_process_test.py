@@ -3,7 +3,7 @@ alone: nothing that was finished is lost, nothing is counted twice. Under mpirun
 
     sweep_process_test.py PATH_OF_ATHANOR [PATH_OF_MPIRUN]        with mpirun only what several processes do
 
-ATHANOR_KILLS in the environment: so many kills in place of 50.
+ATHANOR_SWEEPS in the environment: so many sweeps are killed 50 times, in place of one.
 """
 
 import os
@@ -22,7 +22,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "algorithms/execution/mpi"))
 import mpirun  # noqa: E402
 
-KILLS = int(os.environ.get("ATHANOR_KILLS", "50"))
+SWEEPS = int(os.environ.get("ATHANOR_SWEEPS", "1"))
+KILLS = 50
 POINTS = 240
 POINTS_PER_KILL = 30  # more than two threads finish before the next one
 ATHANOR = sys.argv.pop(1)
@@ -70,11 +71,21 @@ class Sweep(unittest.TestCase):
 
     @unittest.skipIf(MPIRUN, "one process alone")
     def test_killed_at_random_moments(self):
-        points = KILLS * POINTS_PER_KILL
-        self.scenario.write_text(SCENARIO % points)
+        self.scenario.write_text(SCENARIO % (KILLS * POINTS_PER_KILL))
         expected = self.complete("whole.sqlite")
         pause = random.Random(1)
-        file = self.folder / "killed.sqlite"
+        at_work = 0
+        for number in range(SWEEPS):
+            file = self.folder / f"killed-{number}.sqlite"
+            at_work += self.kill_again_and_again(file, pause)
+            subprocess.run(self.command(file.name, "--resume"), check=True, stdout=subprocess.DEVNULL)
+            self.assertEqual(content(file), expected)
+        # Else the kills met sweeps that had not begun, or had ended.
+        self.assertGreater(at_work, SWEEPS * KILLS / 4)
+        print(f"{at_work} of {SWEEPS * KILLS} kills between the first and the last point of a sweep", file=sys.stderr)
+
+    def kill_again_and_again(self, file, pause):
+        """How many kills met a sweep that had finished some of its points since the one before, and not all."""
         finished = 0
         at_work = 0
         for kill in range(KILLS):
@@ -88,13 +99,9 @@ class Sweep(unittest.TestCase):
                 continue
             now = points_of(file)
             self.assertGreaterEqual(now, finished, f"kill {kill + 1} lost points")
-            at_work += finished < now < points
+            at_work += finished < now < KILLS * POINTS_PER_KILL
             finished = now
-        subprocess.run(self.command(file.name, "--resume"), check=True, stdout=subprocess.DEVNULL)
-        self.assertEqual(content(file), expected)
-        # Else the kills met sweeps that had not begun, or had ended.
-        self.assertGreater(at_work, KILLS / 4)
-        print(f"{at_work} of {KILLS} kills between the first and the last of {points} points", file=sys.stderr)
+        return at_work
 
     @unittest.skipIf(MPIRUN, "one process alone")
     def test_full_disk(self):
