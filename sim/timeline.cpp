@@ -1,10 +1,13 @@
 #include "sim/timeline.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "sim/printable.hpp"
 
 namespace athanor {
 
@@ -12,8 +15,11 @@ namespace {
 
 constexpr std::size_t kFlushAt = std::size_t{1} << 16;
 
-/// `text` as a JSON string.
+/// `text` as a JSON string. Names come from traces: bytes that are no UTF-8 are written as those who print them do.
 void append_string(fmt::memory_buffer& buffer, std::string_view text) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  std::string shown;
+  if (!std::all_of(text.begin(), text.end(), is_ascii)) { text = shown = printable(text); }
   buffer.push_back('"');
   for (const char c : text) {
     if (c == '"' || c == '\\') {

@@ -53,6 +53,14 @@ TEST_CASE("a timeline holds what was recorded, in Chrome's trace event format") 
   CHECK(events[6]["args"]["value"] == -4);
 }
 
+TEST_CASE("a timeline is UTF-8, whatever names there are") {
+  const ScratchFile file("athanor_timeline_names.json");
+  Timeline timeline(file.path);
+  timeline.add_process("\xff na\xc3\xafve");
+  timeline.close();
+  CHECK(events_of(file.path)[0]["args"]["name"] == "\\xff na\xc3\xafve");
+}
+
 TEST_CASE("times keep every picosecond") {
   const ScratchFile file("athanor_timeline_time.json");
   Timeline timeline(file.path);
