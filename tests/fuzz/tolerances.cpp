@@ -19,6 +19,9 @@ bool adaptive(const Json& scenario) { return scenario["network"].value("routing"
 double least_ratio(Law law, const Json& scenario) {
   // NCCL chooses by a model of its own, in which a faster link may make another algorithm look better.
   if (scenario.contains("nccl")) { return 0.25; }
+  // Of jobs side by side each takes what would be best alone, and what is best alone may change.
+  const bool jobs = scenario.contains("collective") && scenario["collective"].contains("jobs");
+  if (jobs && scenario["collective"]["algorithm"] == "best") { return 0.5; }
   if (ideal(scenario) && law != Law::size) { return 1; }
   return adaptive(scenario) ? 0.6 : 0.75;
 }

@@ -27,6 +27,10 @@ constexpr int kFaultStatus = 99;
 /// Where a try waits for something without using the processor.
 constexpr std::chrono::seconds kMostWaiting{120};
 
+/// Set by Ctrl-C, and by who ends a long run: what has been tried is summed up all the same.
+volatile std::sig_atomic_t interrupted = 0;
+void interrupt(int) { interrupted = 1; }
+
 /// What a process tells the one that watches it, in memory of both.
 struct Shared {
   std::atomic<std::uint64_t> current{0};
@@ -125,10 +129,13 @@ class Watcher {
   Watcher& operator=(const Watcher&) = delete;
 
   Watched run() {
+    std::signal(SIGINT, interrupt);
+    std::signal(SIGTERM, interrupt);
     bool busy = true;
     while (busy) {
       busy = false;
       for (Worker& worker : workers_) { busy = attend(worker) || busy; }
+      tell_progress();
       std::this_thread::sleep_for(std::chrono::milliseconds(busy ? 4 : 0));
     }
     result_.seconds = elapsed();
@@ -139,9 +146,16 @@ class Watcher {
  private:
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
 
+  void tell_progress() {
+    constexpr double kEvery = 60;  // s
+    if (elapsed() < told_at_ + kEvery) { return; }
+    told_at_ = elapsed();
+    fmt::print(stderr, "{:.0f} min: {} tries, {} faults\n", told_at_ / 60, result_.tries, result_.faults.size());
+  }
+
   /// The next tries of a process that has none left; false where there are no more.
   bool give(Worker& worker) {
-    const bool over = (wanted_.seconds > 0 && elapsed() >= wanted_.seconds) ||
+    const bool over = interrupted != 0 || (wanted_.seconds > 0 && elapsed() >= wanted_.seconds) ||
                       (wanted_.count > 0 && next_ >= wanted_.first + wanted_.count) ||
                       result_.faults.size() >= wanted_.most_faults;
     if (over) { return false; }
@@ -207,6 +221,7 @@ class Watcher {
   const std::function<void(const Fault&)>& told_;
   std::uint64_t next_;
   Clock::time_point began_;
+  double told_at_ = 0;
   std::vector<Worker> workers_;
   Watched result_;
 };
