@@ -1,6 +1,8 @@
 #include "models/execution/run_jobs.hpp"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -32,6 +34,28 @@ std::uint32_t endpoints_per_node(const Fabric& fabric, const std::vector<VertexI
   }
   const bool alike = std::all_of(counts.begin(), counts.end(), [&](std::uint32_t n) { return n == counts.front(); });
   return alike ? counts.front() : 0;
+}
+
+/// The sides of the part of a torus that these endpoints are, in rank order: whole rows, planes and so on, which close
+/// on themselves as the torus does. Zeros where they are none.
+std::array<std::uint32_t, 6> part_of_torus(const Cluster& cluster, const std::vector<std::uint32_t>& endpoints) {
+  std::array<std::uint32_t, 6> part{};
+  if (std::adjacent_find(endpoints.begin(), endpoints.end(), std::greater_equal<>()) != endpoints.end()) { return {}; }
+  std::uint32_t below = 1;  // endpoints of one step in a dimension
+  for (const std::uint32_t side : cluster.torus) { below *= std::max(1U, side); }
+  std::size_t count = 1;
+  std::size_t sides = 0;
+  for (const std::uint32_t side : cluster.torus) {
+    if (side == 0) { break; }
+    below /= side;
+    const auto place = [&](std::uint32_t endpoint) { return endpoint / below % side; };
+    const auto elsewhere = [&](std::uint32_t endpoint) { return place(endpoint) != place(endpoints.front()); };
+    if (std::none_of(endpoints.begin(), endpoints.end(), elsewhere)) { continue; }
+    count *= side;
+    part.at(sides++) = side;
+  }
+  // So many different ones, each of which lies within the sides: that is all of them.
+  return count == endpoints.size() ? part : std::array<std::uint32_t, 6>{};
 }
 
 /// A job from its wish to what it runs. Stays where it is: requests and candidates borrow from it.
@@ -220,7 +244,7 @@ Cluster cluster_of_job(const Cluster& cluster, const std::vector<std::uint32_t>&
   part.endpoints = std::move(chosen);
   if (part.endpoints == cluster.endpoints) { return part; }
   part.endpoints_per_node = endpoints_per_node(*cluster.fabric, part.endpoints);
-  part.torus = {};
+  part.torus = part_of_torus(cluster, endpoints);
   return part;
 }
 

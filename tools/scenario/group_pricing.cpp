@@ -31,6 +31,16 @@ std::string_view usual_algorithm(CollectiveKind kind) {
   return "ring";
 }
 
+/// On a torus also what is made for one: libraries of such machines have it.
+std::vector<const Algorithm*> usual_algorithms(CollectiveKind kind, const Cluster& cluster) {
+  std::vector<const Algorithm*> usual{&find(kind, usual_algorithm(kind))};
+  if (cluster.torus.front() == 0) { return usual; }
+  for (const Algorithm* each : algorithms_of(kind)) {
+    if (each->name == "torus") { usual.push_back(each); }
+  }
+  return usual;
+}
+
 std::vector<const Algorithm*> aggregating(CollectiveKind kind) {
   std::vector<const Algorithm*> all = algorithms_of(kind);
   std::erase_if(all, [](const Algorithm* each) { return !aggregates(*each); });
@@ -74,8 +84,8 @@ PricingSettings pricing_of(const Case& scenario_case, const SimulationOptions& o
   settings.options.timeline = nullptr;
   settings.ring_per_rank = scenario_case.profile.name == kIdealProfile;
   if (!scenario_case.profile.nccl) {
-    settings.algorithms = [](CollectiveKind kind) {
-      return std::vector<const Algorithm*>{&find(kind, usual_algorithm(kind))};
+    settings.algorithms = [cluster = scenario_case.cluster](CollectiveKind kind) {
+      return usual_algorithms(kind, *cluster);
     };
     if (scenario_case.aggregation) { settings.by_engines = aggregating; }
   }

@@ -98,3 +98,23 @@ TEST_CASE("each of unequal GPUs computes at its own speed, and all wait for the 
     CHECK(together < slow["step_time_s"].get<double>() * 2);
   }
 }
+
+TEST_CASE("on a torus the groups of a step are tori where they are whole rows and planes of it") {
+  const std::string cluster = R"("cluster": {"fabric": {"kind": "torus", "dimensions": [4, 4, 4], "link": {
+    "rate": "10GB/s", "latency": "500ns"}}},)";
+  const auto of_step = [&](const std::string& parallel) {
+    return result_of("{" + cluster + R"("training": {"gpu": "H100-SXM-80GB", "global_batch": 64, "model": {"layers": [
+      {"parameters": 16000000, "forward_flops": 1, "output": 4}, {"parameters": 0, "forward_flops": 1, "output": 4}]},
+      "compute": {"gemm": {"share": 1, "depth": 0}, "attention": 1, "memory": 1}, "parallel": )" +
+                     parallel + "}}")["exposed_comm_s"]
+        .get<double>();
+  };
+  const auto alone = [&](const std::string& algorithm) {
+    return result_of("{" + cluster + R"("collective": {"kind": "all_reduce", "sizes": "64MB", "algorithm": )" +
+                     algorithm + "}}")["time_us"]
+               .get<double>() *
+           1e-6;
+  };
+  CHECK(alone("\"torus\"") < 0.5 * alone("\"ring\""));
+  CHECK(of_step("{}") == doctest::Approx(alone("\"torus\"")).epsilon(1e-6));
+}
