@@ -36,8 +36,8 @@ std::vector<EndpointGroups> disjoint_sets(const EndpointGroups& groups) {
     const auto has_room = [&](const std::set<std::uint32_t>& set) {
       return std::none_of(group.begin(), group.end(), [&](std::uint32_t each) { return set.contains(each); });
     };
-    const auto found = std::find_if(taken.begin(), taken.end(), has_room) - taken.begin();
-    if (static_cast<std::size_t>(found) == taken.size()) {
+    const auto found = static_cast<std::size_t>(std::find_if(taken.begin(), taken.end(), has_room) - taken.begin());
+    if (found == taken.size()) {
       taken.emplace_back();
       sets.emplace_back();
     }

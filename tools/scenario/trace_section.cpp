@@ -92,8 +92,11 @@ void read(ObjectReader& reader, const std::string& directory, TraceShelf& shelf,
   reader.optional("model_ranks", options.model_ranks, "Of the text of ASTRA-sim: how many share a model");
   std::string groups;
   reader.optional("groups", groups, "Of Chakra: a comm_group.json");
-  reader.optional_object("roofline", "Of Chakra: how long computations take that have no duration",
-                         [&](ObjectReader& inner) { read_roofline(inner, options.roofline.emplace()); });
+  reader.optional_object(
+      "roofline", "Of Chakra: how long computations take that have no duration", [&](ObjectReader& inner) {
+        options.roofline = TraceOptions::Roofline{};  // Clang 14 refuses emplace() of a nested struct
+        read_roofline(inner, *options.roofline);
+      });
   reader.optional("step", options.step, "Of profiles: the ProfilerStep to be replayed; absent: all that was recorded");
   reader.optional("eager", options.eager, "Of GOAL: messages up to this size do not wait for their receiver");
   reader.optional("limit", options.limit,
