@@ -14,7 +14,7 @@ std::string describe(const Problem& problem) {
   std::string text = printable(problem.place.file);
   if (problem.place.line > 0) { text += fmt::format(":{}:{}", problem.place.line, problem.place.column); }
   if (!text.empty()) { text += ": "; }
-  text += printable(problem.message);
+  text += printable_message(problem.message);
   if (!problem.place.pointer.empty()) { text += fmt::format(" (at {})", printable(problem.place.pointer)); }
   if (!problem.hint.empty()) { text += "; " + printable(problem.hint); }
   return text;

@@ -81,4 +81,16 @@ std::string printable(std::string_view text) { return escaped(text, false); }
 
 std::string printable_lines(std::string_view text) { return escaped(text, true); }
 
+std::string printable_message(std::string_view text) {
+  constexpr std::string_view kNext = "\n  ";
+  std::string shown;
+  while (true) {
+    const std::size_t end = text.find(kNext);
+    shown += printable(text.substr(0, end));
+    if (end == std::string_view::npos) { return shown; }
+    shown += kNext;
+    text.remove_prefix(end + kNext.size());
+  }
+}
+
 }  // namespace athanor

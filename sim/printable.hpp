@@ -11,6 +11,10 @@ namespace athanor {
 /// JSON would escape them: \n, \u001b, \u202e; \xff. All else stays as it is.
 std::string printable(std::string_view text);
 
+/// The same of a message, which may list what it speaks of on lines that begin with two blanks: these stay. A name that
+/// has line ends of its own so begins none that could be taken for another message.
+std::string printable_message(std::string_view text);
+
 /// The same of a text of several lines: line ends and tabs stay.
 std::string printable_lines(std::string_view text);
 

@@ -31,3 +31,8 @@ TEST_CASE("bytes that are no UTF-8 are told by their values, each alone") {
 TEST_CASE("escaping what is escaped changes nothing") {
   for (const char* text : {"\x1b[2J", "\n", "\xff", "\u202e"}) { CHECK(printable(printable(text)) == printable(text)); }
 }
+
+TEST_CASE("a message keeps the lines that it lists, and a name begins none that looks like another message") {
+  CHECK(printable_message("nothing fits:\n  ring: no\n  tree: no") == "nothing fits:\n  ring: no\n  tree: no");
+  CHECK(printable_message("host 'a\nathanor: error: b'") == "host 'a\\nathanor: error: b'");
+}

@@ -8,6 +8,7 @@
 
 #include "sim/format.hpp"
 #include "tools/report/training_row.hpp"
+#include "tools/scenario/training_gpus.hpp"
 
 namespace athanor {
 
@@ -77,8 +78,9 @@ std::string searched_lines(const PlanReport& report) {
   for (const auto& [why, count] : result.refused) { refused += count; }
   if (refused > 0) { lines += fmt::format("; {} are refused", refused); }
   if (report.room > 0) {
-    lines += fmt::format("; {} do not fit into {:.1f} GB ({:.0f} of {} less {:.1f})", result.unfit, report.room * 1e-9,
-                         report.setup.gpu.memory * 1e-9, report.setup.gpu.name, report.reserve * 1e-9);
+    lines +=
+        fmt::format("; {} do not fit into {:.1f} GB ({:.0f} of {} less {:.1f})", result.unfit, report.room * 1e-9,
+                    smallest_gpu(report.setup).memory * 1e-9, smallest_gpu(report.setup).name, report.reserve * 1e-9);
   }
   lines += fmt::format("; {} are too slow by their bounds; {} were simulated\n", result.bounded, result.simulated);
   return lines + refused_lines(result) +

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/execution/link_use.hpp"
+#include "sim/printable.hpp"
 
 namespace athanor {
 
@@ -84,8 +85,9 @@ std::string port_lines(std::string_view label, const std::vector<PortLoad>& port
 }
 
 std::string csv_field(std::string_view text) {
-  const std::string inert = runs_as_formula(text) ? "'" + std::string(text) : std::string(text);
-  if (inert.find_first_of(",\"\r\n") == std::string::npos) { return inert; }
+  // Tables go to terminals, too.
+  const std::string inert = (runs_as_formula(text) ? "'" : "") + printable(text);
+  if (inert.find_first_of(",\"") == std::string::npos) { return inert; }
   std::string quoted = "\"";
   for (const char c : inert) { quoted += c == '"' ? std::string("\"\"") : std::string(1, c); }
   return quoted + "\"";

@@ -30,7 +30,8 @@ std::string port_names();
 std::string port_lines(std::string_view label, const std::vector<PortLoad>& ports, const Fabric& fabric, Time time);
 
 /// A text as a field of CSV, quoted where it has to be (RFC 4180). A spreadsheet takes what begins with = + - @, a tab
-/// or the end of a line for a formula, and runs it: such a text has a ' before it. Numbers stay numbers.
+/// or the end of a line for a formula, and runs it: such a text has a ' before it. Numbers stay numbers. What would
+/// move a terminal's cursor is escaped.
 std::string csv_field(std::string_view text);
 
 }  // namespace athanor

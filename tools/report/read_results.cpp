@@ -59,6 +59,15 @@ void read_figure_or_null(ValueReader& value) {
   if (value.json() != nullptr && !value.json()->is_null()) { read_figure(value); }
 }
 
+/// Of times, rates and the like.
+void read_amount_or_null(ValueReader& value) {
+  read_figure_or_null(value);
+  const json* const number = value.json();
+  if (number != nullptr && number->is_number() && number->get<double>() < 0) {
+    value.problem("out-of-range", "this is below zero, which no simulation gives", "expected 0 or more");
+  }
+}
+
 /// Some are known from the least to the most only.
 void read_price(ValueReader& value) {
   if (value.json() != nullptr && value.json()->is_array()) { return value.list(&read_figure, {0}); }
@@ -101,7 +110,7 @@ void read_fact(const std::string& key, ValueReader& value) {
   if (is_one_of(key, kCounts)) { return read_count(value); }
   if (is_one_of(key, kFlags)) { return read_flag(value); }
   if (key.ends_with("_usd")) { return read_price(value); }
-  if (is_figure(key)) { return read_figure_or_null(value); }  // infinite: null
+  if (is_figure(key)) { return read_amount_or_null(value); }  // infinite: null
   if (key == "notes" || key == "roots") { return read_words(value); }
   if (key == "trace") { return value.one_of({{Form::Type::string, &read_word}, {Form::Type::list, &read_words}}); }
   if (key == "error") {

@@ -43,6 +43,10 @@ namespace {
 /// One step deep: what prices the inside of a node was found there.
 void find_inside(const Library& library, const Place& place, Problems& problems, Profile& profile) {
   if (profile.within_node.empty()) { return; }
+  if (profile.within_node == kIdealProfile) {
+    profile.inside = std::make_shared<const Profile>();
+    return;
+  }
   if (!library.has(Shelf::profiles, profile.within_node)) {
     problems.add({"unknown-profile",
                   fmt::format("\"within_node\" names profile '{}', which is not there", profile.within_node), place,

@@ -3,6 +3,7 @@
 #include <boost/graph/graphml.hpp>
 #include <boost/property_map/function_property_map.hpp>
 
+#include "sim/printable.hpp"
 #include "topologies/exchange/exporters.hpp"
 #include "topologies/fabric_graph.hpp"
 
@@ -20,7 +21,8 @@ std::string to_graphml(const Cluster& cluster) {
     const auto by_edge = [&graph, value](const Edge& edge) { return value(graph[edge]); };
     properties.property(key, boost::make_function_property_map<Edge>(by_edge));
   };
-  of_vertex("name", [&](std::uint32_t v) { return fabric.name(VertexId{v}); });
+  // XML holds no control characters, escaped or not.
+  of_vertex("name", [&](std::uint32_t v) { return printable(fabric.name(VertexId{v})); });
   of_vertex("kind", [&](std::uint32_t v) { return std::string(name(graph[v].kind)); });
   of_vertex("node", [&](std::uint32_t v) { return graph[v].node == kNoNode ? -1L : static_cast<long>(graph[v].node); });
   of_vertex("index", [&](std::uint32_t v) { return static_cast<long>(graph[v].index); });

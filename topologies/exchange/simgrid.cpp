@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 
 #include "sim/error.hpp"
+#include "sim/printable.hpp"
 #include "topologies/exchange/exporters.hpp"
 
 namespace athanor {
 
 namespace {
 
+/// XML holds no control characters, escaped or not.
 std::string escaped(const std::string& text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '&': result += "&amp;"; break;
       case '<': result += "&lt;"; break;

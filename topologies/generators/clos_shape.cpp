@@ -54,8 +54,9 @@ class Fitting {
 
   std::uint32_t hosts_by_radix() const {
     if (!spec_.radix) {
-      refuse("a fat tree needs to know how large its switches are",
-             "give \"radix\", a \"switch\" preset, \"hosts_per_leaf\" or \"leaves\"");
+      refuse("this fabric needs to know how large its switches are",
+             fmt::format("give \"radix\", a \"switch\" preset, \"{}\" or \"leaves\"",
+                         shape_.rails > 0 ? "nodes_per_group" : "hosts_per_leaf"));
     }
     std::uint32_t hosts = *spec_.radix;
     while (hosts > 0 && std::uint64_t{hosts} + leaf_uplinks(hosts) > *spec_.radix) { --hosts; }

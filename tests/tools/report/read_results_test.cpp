@@ -74,6 +74,12 @@ TEST_CASE("a comparison has a row of every kind for each contestant") {
   CHECK_THROWS_AS(read_comparison(head + "]}", "c.json"), DocumentError);
 }
 
+TEST_CASE("a time, a rate or a price below zero is no result") {
+  CHECK(mistake(result_with("\"time_us\": -5")).find("below zero") != std::string::npos);
+  CHECK(mistake(result_with("\"busbw_gbps\": -0.5")).find("below zero") != std::string::npos);
+  CHECK(mistake(result_with("\"time_us\": 5, \"error\": -0.5")).empty());
+}
+
 }  // namespace
 
 }  // namespace athanor

@@ -18,6 +18,7 @@
 #include "tools/report/machine_readable.hpp"
 #include "tools/report/plan_report.hpp"
 #include "tools/scenario/plan_scenario.hpp"
+#include "tools/scenario/training_gpus.hpp"
 
 namespace athanor {
 
@@ -57,12 +58,13 @@ std::vector<std::string> advice_of(const PlanReport& report) {
   return lines;
 }
 
+/// Where GPUs differ, what the one with least memory has: any of them may hold the fullest stage.
 double room_of(const Invocation& invocation, const TrainingSetup& setup) {
-  if (setup.gpu.memory == 0) { return 0; }
-  const double room = setup.gpu.memory - reserve_of(invocation);
+  const GpuRates& gpu = smallest_gpu(setup);
+  if (gpu.memory == 0) { return 0; }
+  const double room = gpu.memory - reserve_of(invocation);
   if (room > 0) { return room; }
-  throw UsageError(
-      fmt::format("plan: --reserve leaves nothing of the {:.0f} GB of {}", setup.gpu.memory * 1e-9, setup.gpu.name));
+  throw UsageError(fmt::format("plan: --reserve leaves nothing of the {:.0f} GB of {}", gpu.memory * 1e-9, gpu.name));
 }
 
 /// Nothing to search: of degrees that were asked for, say which do not go.

@@ -60,6 +60,10 @@ std::vector<SweepAxis> axes_of(const Invocation& invocation, const Scenario& sce
       asked.push_back(parse_axis(text));
     }
   }
+  if (const std::string twice = set_twice(asked); !twice.empty()) {
+    throw UsageError(
+        fmt::format("sweep: two --vary set {}; give all its values to one, as in --vary {}=1,2,3,4", twice, twice));
+  }
   std::vector<SweepAxis> axes = joined(scenario.sweep, std::move(asked));
   if (axes.empty()) {
     throw UsageError(
