@@ -222,7 +222,7 @@ Parsed<Ratio> parse_ratio(std::string_view text) {
   Wide denominator = 1;
   constexpr Wide kMost = 1'000'000'000'000'000'000;
   const int power = decimal->digits == 0 ? 0 : decimal->exponent;
-  for (int i = 0; i < power && numerator <= kMost; ++i) { numerator *= 10; }
+  for (int i = 0; i < power && numerator <= kMost && numerator >= -kMost; ++i) { numerator *= 10; }
   for (int i = 0; i > power && denominator <= kMost; --i) { denominator *= 10; }
   if (numerator > kMost || numerator < -kMost || denominator > kMost) {
     return {std::nullopt, {"out-of-range", fmt::format("'{}' has more than 18 digits", text), "use fewer digits"}};

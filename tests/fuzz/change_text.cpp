@@ -74,7 +74,7 @@ void change_bytes(std::string& content, std::span<const Seed> others, RandomStre
   const std::size_t length = 1 + random.below(std::min<std::size_t>(content.size() - at, 64));
   const std::uint64_t limit = kLimits[random.below(kLimits.size())];
   switch (random.below(9)) {
-    case 0: content[at] = static_cast<char>(content[at] ^ (1U << random.below(8))); break;
+    case 0: content[at] = static_cast<char>(static_cast<unsigned char>(content[at]) ^ (1U << random.below(8))); break;
     case 1: content[at] = static_cast<char>(random.below(256)); break;
     case 2: content.erase(at, length); break;
     case 3: content.insert(at, content.substr(at, length)); break;

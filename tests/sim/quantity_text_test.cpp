@@ -73,6 +73,7 @@ TEST_CASE("a ratio is an exact fraction") {
   CHECK(scaled_up(Time{1000}, {1, 3}) == Time{334});
   CHECK(scaled_up(Time::max(), {1, 1}) == Time::max());
   CHECK_THROWS(scaled_up(Time::max(), {3, 2}));
+  for (const char* text : {"1e308", "-1e308", "1e-308", "-1e-308"}) { CHECK(!parse_ratio(text).value); }
 }
 
 TEST_CASE("people see the largest unit that fits") {

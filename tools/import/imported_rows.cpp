@@ -104,16 +104,17 @@ std::optional<DataType> imported_type(std::string_view word) {
   return std::nullopt;
 }
 
+bool ImportedRows::is_time(int line, double time_us) {
+  if (time_us >= 0 && time_us <= kLongest) { return true; }
+  const std::string what = time_us > kLongest ? fmt::format("more than {} days", kLongestDays) : "below zero";
+  problem(line, time_us > kLongest ? "long-time" : "negative-time", fmt::format("a time of {} us is {}", time_us, what),
+          "remove the row, and see what went wrong when it was measured");
+  return false;
+}
+
 void ImportedRows::add(int line, Measurement::Row row) {
-  if (row.time_us && *row.time_us < 0) {
-    problem(line, "negative-time", fmt::format("a time of {} us is below zero", *row.time_us),
-            "remove the row, and see what went wrong when it was measured");
-    return;
-  }
-  if (row.time_us && *row.time_us > kLongest) {
-    problem(line, "long-time", fmt::format("a time of {} us is more than {} days", *row.time_us, kLongestDays),
-            "remove the row, and see what went wrong when it was measured");
-    return;
+  for (const std::optional<double>& time : {row.time_us, row.min_us}) {
+    if (time && !is_time(line, *time)) { return; }
   }
   // What a measurement keeps are nanoseconds.
   if (row.time_us && *row.time_us < kShortest) { row.time_us.reset(); }

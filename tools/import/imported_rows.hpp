@@ -43,6 +43,9 @@ class ImportedRows {
   bool takes(int line, CollectiveKind kind);
 
  private:
+  /// Else it is a problem: below zero, none at all, or more than a measurement takes.
+  bool is_time(int line, double time_us);
+
   using Key = std::tuple<CollectiveKind, std::uint32_t, bool, std::optional<DataType>, std::string, std::int64_t>;
 
   std::string file_;

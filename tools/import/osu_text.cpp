@@ -177,7 +177,10 @@ class OsuText {
       case OsuColumn::average: row.time_us = *number; return true;
       case OsuColumn::least: row.min_us = *number; return true;
       case OsuColumn::bandwidth: row.busbw_gbps = *number / 1000; return true;
-      case OsuColumn::iterations: row.iterations = static_cast<std::uint32_t>(*number); return true;
+      case OsuColumn::iterations:
+        if (*number > UINT32_MAX) { return false; }
+        row.iterations = static_cast<std::uint32_t>(*number);
+        return true;
       case OsuColumn::validation:
       case OsuColumn::other: break;
     }

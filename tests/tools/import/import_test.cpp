@@ -142,6 +142,9 @@ TEST_CASE("broken OSU tables and tests of other things are named with their line
   CHECK(problem(begin + "8\n").find("run.log:3:1: this row has 1 values where the table has 2") == 0);
   CHECK(problem(begin + "8 abc\n").find("run.log:3:1: 'abc'") == 0);
   CHECK(problem(begin + "8 -1.5\n").find("run.log:3:1: a time of -1.5 us") == 0);
+  const std::string least = "# OSU MPI Allreduce Latency Test v5.8\n# Size       Avg Latency(us)   Min Latency(us)\n";
+  CHECK(problem(least + "8 2 1e308\n").find("run.log:3:1: a time of 1e+308 us is more than 100 days") == 0);
+  CHECK(problem(begin + "8 1e308\n").find("run.log:3:1: a time of 1e+308 us is more than 100 days") == 0);
   CHECK(problem(begin + "8 1.5\n8 1.5\n").find("run.log:4:1: all_reduce over 4 ranks came with 8 B") == 0);
   CHECK(
       problem("# OSU MPI Allreduce Latency Test v5.8\n# Size       Avg Latency(ms)\n8 1\n").find("neither in us nor") !=
