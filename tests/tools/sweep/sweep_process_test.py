@@ -49,7 +49,7 @@ def points_of(path):
         return database.execute("SELECT count(*) FROM points").fetchone()[0] if tables else 0
 
 
-class Sweep(unittest.TestCase):
+class SweepsInAFolder(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
@@ -63,6 +63,8 @@ class Sweep(unittest.TestCase):
         subprocess.run(self.command(name, "--jobs", str(jobs)), check=True, stdout=subprocess.DEVNULL)
         return content(self.folder / name)
 
+
+class Sweep(SweepsInAFolder):
     @unittest.skipIf(MPIRUN, "one process alone")
     def test_any_number_of_threads(self):
         one = self.complete("one.sqlite", 1)
