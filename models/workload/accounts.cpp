@@ -125,6 +125,7 @@ std::vector<WorkerTime> split_time(const Workload& workload, const Records& reco
   std::vector<WorkerTime> times;
   for (std::uint32_t worker = 0; worker < records.size(); ++worker) {
     times.push_back(Account(workload, worker, records[worker], time).split());
+    times.back().ranks = workload.workers[worker].ranks;
   }
   return times;
 }

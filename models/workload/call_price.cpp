@@ -1,6 +1,16 @@
 #include "models/workload/call_price.hpp"
 
+#include <algorithm>
+
 namespace athanor {
+
+std::vector<LinkShare> CallPrice::transfer_shares() const {
+  if (latency == Time::zero()) { return *shares; }
+  const double longer = seconds(time) / seconds(transfer());
+  std::vector<LinkShare> during = *shares;
+  for (LinkShare& each : during) { each.share = std::min(1.0, each.share * longer); }
+  return during;
+}
 
 LinkShare CallPrice::busiest() const {
   LinkShare most;

@@ -17,6 +17,7 @@ namespace athanor {
 /// What a call takes if nothing else runs, and what of which links.
 struct CallPrice {
   Time time;
+  Time latency;  ///< of `time`, before or after what links carry: no other call can use the time in its place
   Bytes size;
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::string algorithm;
@@ -25,6 +26,11 @@ struct CallPrice {
   std::string limited_by;
   bool extrapolated = false;  ///< outside what the profile of collectives was fitted in
   std::shared_ptr<const std::vector<LinkShare>> shares;
+
+  /// The rest of the time, in which its links are busy or others may use them: between the steps of a collective.
+  Time transfer() const { return time - latency; }
+  /// What it takes of its links during its transfer.
+  std::vector<LinkShare> transfer_shares() const;
 
   /// The link that it keeps busy longest, the first of several; none, with a share of 0, where it moves nothing.
   LinkShare busiest() const;

@@ -115,6 +115,7 @@ const CallPrice& CallPricer::price(const EndpointGroups& groups, const Question&
                     : sets.size() > 1          ? side_by_side(sets, question)
                     : within_nodes(groups)     ? one_node(groups, question)
                                                : simulate(groups, question);
+    found->second.latency = latency(groups, question, found->second);
   } catch (...) {
     known_.erase(found);
     throw;
@@ -131,6 +132,18 @@ CallPrice CallPricer::on_device(const Question& question) const {
   price.algorithm = "none";
   price.shares = std::make_shared<const std::vector<LinkShare>>();
   return price;
+}
+
+/// Whatever a call does, it takes at least as long as the least message between the ends of its first group, while
+/// which no link has anything to carry. Not more than what its busiest link leaves of its time.
+Time CallPricer::latency(const EndpointGroups& groups, const Question& question, const CallPrice& price) {
+  const auto busy =
+      static_cast<std::int64_t>(std::ceil(price.busiest().share * static_cast<double>(price.time.count())));
+  const Time idle = price.time - std::min(price.time, Time{busy});
+  const Question least{CollectiveKind::send_receive, size_of(question.type), question.type, 0};
+  const EndpointGroups ends{{groups.front().front(), groups.front().back()}};
+  if (groups.front().size() == 1 || (question == least && groups == ends)) { return idle; }
+  return std::min(idle, this->price(ends, least).time);
 }
 
 /// Of the groups in the node of the first one.
@@ -160,7 +173,7 @@ CallPrice CallPricer::one_node(const EndpointGroups& groups, const Question& que
 }
 
 /// All sets move at the same time, and each was simulated alone: together they take as long as the slowest of them, or
-/// as the busiest link needs for what all of them send over it.
+/// as a link needs for what all of them send over it and then the latency of whoever uses it.
 CallPrice CallPricer::side_by_side(const std::vector<EndpointGroups>& sets, const Question& question) {
   CallPrice slowest;
   std::map<std::uint32_t, double> busy;  // ps
@@ -169,8 +182,12 @@ CallPrice CallPricer::side_by_side(const std::vector<EndpointGroups>& sets, cons
     if (slowest.shares == nullptr || own.time > slowest.time) { slowest = own; }
     for (const LinkShare& part : *own.shares) { busy[part.link] += part.share * static_cast<double>(own.time.count()); }
   }
-  for (const auto& [link, time] : busy) {
-    slowest.time = std::max(slowest.time, Time{static_cast<std::int64_t>(std::ceil(time))});
+  for (const EndpointGroups& set : sets) {
+    const CallPrice& own = price(set, question);
+    for (const LinkShare& part : *own.shares) {
+      const Time carried{static_cast<std::int64_t>(std::ceil(busy.at(part.link)))};
+      slowest.time = std::max(slowest.time, carried + own.latency);
+    }
   }
   const auto whole = static_cast<double>(slowest.time.count());
   std::vector<LinkShare> shares;
@@ -265,6 +282,7 @@ CallPrice CallPricer::run(const EndpointGroups& groups, const Question& question
   ++simulated_;
   const RunResult& first = result.jobs.front().alone;
   CallPrice price{.time = std::max(result.time, first.time),
+                  .latency = Time::zero(),  // price() finds it
                   .size = question.size,
                   .kind = question.kind,
                   .algorithm = first.algorithm,

@@ -81,6 +81,7 @@ class CallPricer {
   std::shared_ptr<const std::vector<LinkShare>> on_all_nodes(const EndpointGroups& groups,
                                                              const std::vector<LinkShare>& first);
   CallPrice on_device(const Question& question) const;
+  Time latency(const EndpointGroups& groups, const Question& question, const CallPrice& price);
   std::optional<std::uint32_t> channels(const std::vector<std::uint32_t>& group, CollectiveKind kind) const;
   std::uint32_t node_of(std::uint32_t endpoint) const;
   bool within_nodes(const EndpointGroups& groups) const;

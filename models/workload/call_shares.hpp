@@ -13,8 +13,8 @@ struct LinkShare {
 
 /// How fast calls go that run at the same time: each as if alone (1) unless some link would have to carry more than its
 /// rate. There, those that take most of it are cut to one equal rate, so that the link is full: max-min fair, as flows
-/// share links, with each call as one flow that is as wide as its average. What is not seen: that two calls may need a
-/// link at different moments, and that one of them has more flows on it.
+/// share links, with each call as one flow that is as wide as what it takes on average. What is not seen: that two
+/// calls may need a link at different moments, and that one of them has more flows on it.
 class CallShares {
  public:
   /// `prices`: of each kind of call, its links, each once. Links that all of them together leave room on are forgotten,

@@ -25,15 +25,15 @@ namespace {
 
 using Kind = Workload::Kind;
 
-std::vector<Time> times_of(const WorkloadPrices& prices, bool free) {
-  std::vector<Time> times;
-  for (const CallPrice* price : prices.prices) { times.push_back(free ? Time::zero() : price->time); }
-  return times;
+std::vector<Transfers::Work> works_of(const WorkloadPrices& prices) {
+  std::vector<Transfers::Work> works;
+  for (const CallPrice* price : prices.prices) { works.push_back({price->transfer(), price->latency}); }
+  return works;
 }
 
 std::vector<std::vector<LinkShare>> shares_of(const WorkloadPrices& prices) {
   std::vector<std::vector<LinkShare>> shares;
-  for (const CallPrice* price : prices.prices) { shares.push_back(*price->shares); }
+  for (const CallPrice* price : prices.prices) { shares.push_back(price->transfer_shares()); }
   return shares;
 }
 
@@ -63,7 +63,7 @@ class Run final : public Computations::Listener, public Transfers::Listener {
         prices_(prices),
         options_(options),
         computations_(simulator_, workload.workers.size(), options.interference, *this),
-        transfers_(simulator_, times_of(prices, options.free_communication), shares_of(prices), *this),
+        transfers_(simulator_, works_of(prices), shares_of(prices), *this),
         meetings_(workload),
         communicating_(workload.workers.size()) {
     for (const Workload::Worker& worker : workload.workers) {

@@ -5,14 +5,14 @@
 
 namespace athanor {
 
-Transfers::Transfers(Simulator& simulator, std::vector<Time> times, const std::vector<std::vector<LinkShare>>& shares,
+Transfers::Transfers(Simulator& simulator, std::vector<Work> works, const std::vector<std::vector<LinkShare>>& shares,
                      Listener& listener)
     : simulator_(simulator),
       self_(simulator.add(*this)),
-      times_(std::move(times)),
+      works_(std::move(works)),
       shares_(shares),
       listener_(listener),
-      of_price_(times_.size()) {}
+      of_price_(works_.size()) {}
 
 std::uint32_t Transfers::start(std::uint32_t price) {
   if (free_.empty()) {
@@ -21,18 +21,20 @@ std::uint32_t Transfers::start(std::uint32_t price) {
   }
   const std::uint32_t number = free_.back();
   free_.pop_back();
+  const Work& work = works_[price];
+  const bool shares = shares_.shares_links(price);
   Running& own = running_[number];
   own.price = price;
-  own.left = static_cast<double>(times_[price].count());
+  own.left = static_cast<double>((shares ? work.transfer : work.transfer + work.latency).count());
   own.speed = 0;
   own.since = simulator_.now();
-  of_price_[price].push_back(number);
-  if (shares_.shares_links(price)) {
-    shares_.start(price);
-    change(price);
-  } else {
+  if (!shares) {
     set_speed(number, 1);
+    return number;
   }
+  of_price_[price].push_back(number);
+  shares_.start(price);
+  change(price);
   return number;
 }
 
@@ -68,15 +70,25 @@ void Transfers::on_event(std::uint64_t what) {
   Running& own = running_[number];
   if (own.generation != what >> 32U) { return; }
   ++own.generation;
-  const std::uint32_t price = own.price;
-  std::vector<std::uint32_t>& all = of_price_[price];
-  all.erase(std::find(all.begin(), all.end(), number));
-  free_.push_back(number);
-  if (shares_.shares_links(price)) {
-    shares_.end(price);
-    change(price);
+  if (own.speed > 0 && shares_.shares_links(own.price)) {
+    leave_links(number);
+    const Time latency = works_[own.price].latency;
+    if (latency > Time::zero()) {
+      simulator_.at(simulator_.now() + latency, self_, std::uint64_t{own.generation} << 32U | number);
+      return;
+    }
   }
+  free_.push_back(number);
   listener_.transferred(number);
+}
+
+void Transfers::leave_links(std::uint32_t number) {
+  Running& own = running_[number];
+  own.speed = 0;
+  std::vector<std::uint32_t>& all = of_price_[own.price];
+  all.erase(std::find(all.begin(), all.end(), number));
+  shares_.end(own.price);
+  change(own.price);
 }
 
 }  // namespace athanor

@@ -8,7 +8,8 @@
 
 namespace athanor {
 
-/// Calls that are under way: each does the work of its time alone, at the speed that the links leave it.
+/// Calls that are under way: each transfers what it would alone, at the speed that the links leave it, and then waits
+/// for its latency, in which it takes nothing of them.
 class Transfers : public Actor {
  public:
   class Listener {
@@ -18,8 +19,14 @@ class Transfers : public Actor {
     virtual void transferred(std::uint32_t number) = 0;
   };
 
-  /// `times`: of each price, what its call takes alone. `shares`: what of links.
-  Transfers(Simulator& simulator, std::vector<Time> times, const std::vector<std::vector<LinkShare>>& shares,
+  /// What a call of some price takes alone.
+  struct Work {
+    Time transfer;
+    Time latency;
+  };
+
+  /// `shares`: by price, what of links the call takes during its transfer.
+  Transfers(Simulator& simulator, std::vector<Work> works, const std::vector<std::vector<LinkShare>>& shares,
             Listener& listener);
 
   /// Begins a call, now. The number is free again when it has ended.
@@ -32,22 +39,23 @@ class Transfers : public Actor {
   struct Running {
     std::uint32_t price = 0;
     std::uint32_t generation = 0;  ///< of its end's event; older ones no longer count
-    double left = 0;               ///< of its work, in picoseconds alone, at `since`
-    double speed = 0;              ///< since then; 0: not begun
+    double left = 0;               ///< of its transfer, in picoseconds alone, at `since`
+    double speed = 0;              ///< since then; 0: not begun, or transferred
     Time since;
   };
 
   void change(std::uint32_t price);
   void set_speed(std::uint32_t number, double speed);
+  void leave_links(std::uint32_t number);
 
   Simulator& simulator_;
   ActorId self_;
-  std::vector<Time> times_;
+  std::vector<Work> works_;  ///< by price
   CallShares shares_;
   Listener& listener_;
   std::vector<Running> running_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::vector<std::uint32_t>> of_price_;  ///< numbers that run
+  std::vector<std::vector<std::uint32_t>> of_price_;  ///< numbers that transfer
   std::vector<std::uint32_t> changed_;                ///< prices, of this instant
 };
 

@@ -8,12 +8,14 @@ double WorkloadShares::all_exposed() const { return std::accumulate(exposed.begi
 
 WorkloadShares shares_of(const WorkloadResult& result, Time whole) {
   WorkloadShares shares;
-  const double all = seconds(whole) * static_cast<double>(result.workers.size());
+  double all = 0;
+  for (const WorkerTime& worker : result.workers) { all += seconds(whole) * worker.ranks; }
   if (all == 0) { return shares; }
   for (const WorkerTime& worker : result.workers) {
-    shares.computing += seconds(worker.computing) / all;
-    shares.waiting += seconds(worker.waiting) / all;
-    for (std::size_t use = 0; use < kParallelisms; ++use) { shares.exposed[use] += seconds(worker.exposed[use]) / all; }
+    const double weight = worker.ranks / all;
+    shares.computing += seconds(worker.computing) * weight;
+    shares.waiting += seconds(worker.waiting) * weight;
+    for (std::size_t use = 0; use < kParallelisms; ++use) { shares.exposed[use] += seconds(worker.exposed[use]) * weight; }
   }
   return shares;
 }

@@ -16,6 +16,7 @@ using TimeByUse = std::array<Time, kParallelisms>;
 
 /// What became of the time of one worker: `computing` + `exposed` + `waiting` = the workload's time.
 struct WorkerTime {
+  std::uint32_t ranks = 1;    ///< for how many it stands
   Time computing;             ///< some computation ran
   TimeByUse exposed{};        ///< none ran, because the next one waited for a transfer that was under way
   Time waiting;               ///< none ran, because others had not come so far: pipeline bubbles, stragglers
@@ -56,7 +57,7 @@ struct WorkloadResult {
   std::uint64_t events = 0;
 };
 
-/// Parts of a time, averaged over workers.
+/// Parts of a time, averaged over ranks.
 struct WorkloadShares {
   double computing = 0;
   double waiting = 0;

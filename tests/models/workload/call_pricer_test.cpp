@@ -49,7 +49,8 @@ TEST_CASE("a ring among hosts of a star costs what the ring costs alone, and equ
   CHECK(alone.time == 612_us);  // 6 steps of 1 MB at 10 GB/s and two hops of 1 us
   CHECK(&price(pricer, {{0, 1, 2, 3}}, 4'000'000_B) == &alone);
   CHECK(price(pricer, {{0, 1, 2, 3}, {4, 5, 6, 7}}, 4'000'000_B).time == alone.time);
-  CHECK(pricer.simulated() == 2);
+  CHECK(pricer.simulated() == 3);  // with the least message between the ends, whose time is the latency
+  CHECK(alone.latency == Time{2'000'400});
   CHECK(alone.shares->size() == 8);  // into and out of four hosts
   for (const LinkShare& part : *alone.shares) { CHECK(part.share == doctest::Approx(600.0 / 612)); }
 }
@@ -59,9 +60,10 @@ TEST_CASE("a message takes its latency and its transfer, and pairs that do not m
   CallPricer pricer(settings(cluster));
   CHECK(pricer.price(pairs({{0, 1}}), 1'000'000_B).time == 102_us);
   CHECK(pricer.price(pairs({{0, 1}, {2, 3}}), 1'000'000_B).time == 102_us);
+  CHECK(pricer.price(pairs({{0, 1}}), 1'000'000_B).latency == 2_us);
 }
 
-// Hosts send and receive at the same time; of two pairs with the same sender each has half of its link.
+// Hosts send and receive at the same time; two pairs with the same sender have its link in turn, and then the latency.
 TEST_CASE(
     "pairs that pass a message on round a ring take no longer than one, and those of one sender twice its bytes") {
   const Cluster cluster = star(5, 10_GBps, 1_us);
@@ -73,7 +75,7 @@ TEST_CASE(
     REQUIRE(price.shares->size() == 2 * ring.size());
     for (const LinkShare& part : *price.shares) { CHECK(part.share == doctest::Approx(100.0 / 102)); }
   }
-  CHECK(pricer.price(pairs({{0, 1}, {0, 2}}), 1'000'000_B).time == 200_us);
+  CHECK(pricer.price(pairs({{0, 1}, {0, 2}}), 1'000'000_B).time == 202_us);
 }
 
 TEST_CASE("what a pricer has forgotten it simulates again, to the same time") {
@@ -82,12 +84,12 @@ TEST_CASE("what a pricer has forgotten it simulates again, to the same time") {
   const Workload workload = one_call({{0, 1}, {2, 3}}, 1'000'000_B);
   const Time time = pricer.price(workload, workload.calls[0]).time;
   CHECK(pricer.time(workload, workload.calls[0]) == time);
-  CHECK(pricer.simulated() == 1);
+  CHECK(pricer.simulated() == 2);  // and the least message
   CHECK(pricer.remembered() >= 4);
   pricer.forget();
   CHECK(pricer.remembered() == 0);
   CHECK(pricer.time(workload, workload.calls[0]) == time);
-  CHECK(pricer.simulated() == 2);
+  CHECK(pricer.simulated() == 4);
 }
 
 TEST_CASE("of one rank alone nothing is moved") {
@@ -103,13 +105,13 @@ namespace {
 class Together : public Transfers::Listener {
  public:
   explicit Together(const std::vector<const CallPrice*>& prices) : ends_(prices.size()) {
-    std::vector<Time> times;
+    std::vector<Transfers::Work> works;
     std::vector<std::vector<LinkShare>> shares;
     for (const CallPrice* each : prices) {
-      times.push_back(each->time);
-      shares.push_back(*each->shares);
+      works.push_back({each->transfer(), each->latency});
+      shares.push_back(each->transfer_shares());
     }
-    Transfers transfers(simulator_, times, shares, *this);
+    Transfers transfers(simulator_, works, shares, *this);
     for (std::uint32_t i = 0; i < prices.size(); ++i) { transfers.start(i); }
     simulator_.run();
   }
@@ -124,7 +126,7 @@ class Together : public Transfers::Listener {
 }  // namespace
 
 // Two rings that both use the links of hosts 0 to 3: flow by flow each gets half of every link, so that both take twice
-// as long but for their latencies, which calls as single flows stretch, too.
+// as long but for their latencies. Calls lose all but one of these, between whose steps the other may use the links.
 TEST_CASE("two rings that share all their links take as long as their schedules side by side do") {
   const Cluster cluster = star(4, 10_GBps, 1_us);
   CallPricer pricer(settings(cluster));
@@ -132,4 +134,16 @@ TEST_CASE("two rings that share all their links take as long as their schedules 
   const Together together({&one, &price(pricer, {{3, 2, 1, 0}}, 40'000'000_B)});
   const double flows = 2 * 6000.0 + 12;  // microseconds
   for (const Time end : together.ends()) { CHECK(microseconds(end) == doctest::Approx(flows).epsilon(0.002)); }
+}
+
+TEST_CASE("two messages from one host take its link in turn, and none ends before their bytes and a latency") {
+  const Cluster cluster = star(3, 10_GBps, 1_us);
+  CallPricer pricer(settings(cluster));
+  const CallPrice& first = pricer.price(pairs({{0, 1}}), 20'000_B);
+  const CallPrice& second = pricer.price(pairs({{0, 2}}), 20'000_B);
+  CHECK(first.time == 4_us);
+  const Together equal({&first, &second});
+  CHECK(equal.ends() == std::vector<Time>{6_us, 6_us});
+  const Together unequal({&first, &pricer.price(pairs({{0, 2}}), 60'000_B)});
+  CHECK(unequal.ends() == std::vector<Time>{6_us, 10_us});
 }

@@ -84,6 +84,7 @@ WorkloadResult SmallWorkload::run(const WorkloadOptions& options, bool share_lin
                                                                                 : std::vector<LinkShare>{});
   const auto add_price = [&](Bytes size) {
     all.push_back({.time = Time{size.count() * 1000},
+                   .latency = Time::zero(),
                    .size = size,
                    .algorithm = "",
                    .protocol = "",
