@@ -64,7 +64,8 @@ double mlp_block(const Transformer& model, const Kept& kept, double input_elemen
 double experts_block(const Transformer& model, const ParallelPlan& plan, const Kept& kept) {
   const Experts& experts = *model.experts;
   const double sent = kept.sizes.norm_tokens * experts.chosen;
-  const double routed = kept.sizes.tokens / plan.tensor * plan.expert_tensor * experts.chosen;
+  const double routed =
+      kept.sizes.tokens / plan.tensor * plan.expert_tensor * experts.chosen * plan.busiest_expert_rank();
   const double ffn = static_cast<double>(experts.ffn) / plan.expert_tensor;
   double sum = mlp_block(model, kept, routed * model.hidden, routed * ffn);
   sum += sent * model.hidden * kept.sizes.element;      // what comes back, which the router's weights multiply

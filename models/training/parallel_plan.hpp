@@ -48,6 +48,7 @@ struct ParallelPlan {
   std::uint32_t data = 1;
   std::uint32_t expert = 1;
   std::uint32_t expert_tensor = 1;   ///< of experts; 1 or `tensor`
+  double expert_imbalance = 1;       ///< how many tokens the busiest expert rank gets per token of the average one
   std::uint32_t virtual_stages = 1;  ///< chunks of layers of each stage (interleaved)
   PipelineKind schedule = PipelineKind::one_f_one_b;
   /// Which dimension of ranks varies fastest, as Megatron-LM spells it.
@@ -80,6 +81,8 @@ struct ParallelPlan {
   Time host_per_rank{};  ///< before each of these calls, for each of its ranks: what the host takes
 
   std::uint32_t ranks() const { return tensor * context * pipeline * data; }
+  /// Not more than if one expert rank got all tokens.
+  double busiest_expert_rank() const { return expert_imbalance < expert ? expert_imbalance : expert; }
   std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }
 };
 

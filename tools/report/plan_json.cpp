@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/report/plan_report.hpp"
+#include "tools/scenario/training_gpus.hpp"
 
 namespace athanor {
 
@@ -39,7 +40,7 @@ Json breakdown_json(const StepParts& parts) {
 Json ranked_json(const RankedPlan& each) {
   Json json = degrees_json(each.plan);
   json["step_time_s"] = seconds(each.parts.time);
-  json["tokens_per_s"] = each.tokens_per_s;
+  if (each.tokens_per_s > 0) { json["tokens_per_s"] = each.tokens_per_s; }
   json["samples_per_s"] = each.samples_per_s;
   json["tflops_per_gpu"] = each.tflops_per_gpu;
   json["mfu"] = each.mfu;
@@ -64,7 +65,7 @@ std::vector<Json> plans_json(const PlanReport& report) {
                  {"scenario", report.scenario},
                  {"case", report.case_name},
                  {"model", report.setup.model.name},
-                 {"gpu", report.setup.gpu.name}};
+                 {"gpu", gpu_names(report.setup)}};
     json.update(ranked_json(each));
     json["why"] = all.empty() ? shares_text(each.parts) : difference_text(each.parts, report.result.best.front().parts);
     all.push_back(std::move(json));

@@ -29,12 +29,12 @@ std::vector<NamedPart> named(const StepParts& parts) {
   return all;
 }
 
-std::string column_names() {
+std::string column_names(bool tokens) {
   const auto line = [](auto... each) {
     return fmt::format(
         "#{:>4} {:>12} {:>12} {:>8} {:>6} {:>8}  {:>4} {:>4} {:>4} {:>5} {:>4} {:>5}  {:<16} {:<10} {}\n", each...);
   };
-  return line("", "step", "tokens", "TFLOP/s", "MFU", "memory", "TP", "CP", "PP", "DP", "EP", "micro", "schedule",
+  return line("", "step", tokens ? "tokens" : "samples", "TFLOP/s", "MFU", "memory", "TP", "CP", "PP", "DP", "EP", "micro", "schedule",
               "sharding", "recompute") +
          line("", "(ms)", "(1/s)", "per GPU", "(%)", "(GB)", "", "", "", "", "", "batch", "", "", "");
 }
@@ -156,7 +156,7 @@ std::string difference_text(const StepParts& parts, const StepParts& best) {
 std::string plan_lines(const PlanReport& report, const TableHeader& header) {
   std::string lines = description_lines(header);
   const std::vector<RankedPlan>& best = report.result.best;
-  if (!best.empty()) { lines += column_names(); }
+  if (!best.empty()) { lines += column_names(report.setup.model.transformer.has_value()); }
   for (std::size_t i = 0; i < best.size(); ++i) {
     lines += plan_line(fmt::format("{}", i + 1), best[i]);
     lines += fmt::format("#     {}\n",

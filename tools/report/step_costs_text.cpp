@@ -48,9 +48,18 @@ std::string energy_line(const StepResult& step, const StepCosts& costs) {
   return line + "\n";
 }
 
+/// Of each kind of GPU: "2 to 3 and 1.5".
+std::string rents_text(const CostFigures& figures) {
+  std::vector<std::string> parts;
+  for (const GpuFigures& gpu : figures.gpus) {
+    parts.push_back(gpu.usd_per_hour ? range_text(*gpu.usd_per_hour) : "?");
+  }
+  return fmt::format("{}", fmt::join(parts, " and "));
+}
+
 std::string rent_line(const StepResult& step, const StepCosts& costs, const CostFigures& figures) {
-  std::string line = fmt::format("#   rent: {} USD a step at {} USD per GPU-hour", range_text(*costs.rent_usd),
-                                 range_text(*figures.usd_per_gpu_hour));
+  std::string line =
+      fmt::format("#   rent: {} USD a step at {} USD per GPU-hour", range_text(*costs.rent_usd), rents_text(figures));
   if (tokens_of(step) > 0) {
     line += fmt::format(", {} USD per million tokens", range_text(*costs.rent_usd, 1e6 / tokens_of(step)));
   }

@@ -23,6 +23,8 @@ struct TableHeader {
 
 /// A number in `width` characters, as nccl-tests prints it: two decimals if they fit, else one, none, or an exponent.
 std::string fitted(double value, std::size_t width);
+/// The same of milliseconds; below 0.1 ms with four decimals, since short traces and steps are told in them, too.
+std::string fitted_ms(Time time, std::size_t width);
 
 /// "# athanor 0.1.0 (commit)": what stands above the first table.
 std::string version_line();

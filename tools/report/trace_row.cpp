@@ -21,8 +21,8 @@ std::string trace_header_lines(const TableHeader& header) {
 
 std::string trace_row_line(const TraceRow& row) {
   const WorkloadShares shares = shares_of(row.result, row.result.time);
-  return fmt::format("{} {:>10.2f} {:>10.2f} {:>10.2f}\n", fitted(microseconds(row.result.time) / 1000, 12),
-                     shares.computing * 100, shares.all_exposed() * 100, shares.waiting * 100);
+  return fmt::format("{} {:>10.2f} {:>10.2f} {:>10.2f}\n", fitted_ms(row.result.time, 12), shares.computing * 100,
+                     shares.all_exposed() * 100, shares.waiting * 100);
 }
 
 std::string trace_detail_lines(const TraceRow& row) {

@@ -33,7 +33,8 @@ struct TrainingRow {
 std::string describe(const TrainingSetup& setup);
 
 /// What stands above the rows of a case, each row, and behind it where the time went, as lines of text.
-std::string training_header_lines(const TableHeader& header);
+/// `tokens`: the rate is of tokens; else of samples.
+std::string training_header_lines(const TableHeader& header, bool tokens);
 std::string training_row_line(const TrainingRow& row);
 std::string training_detail_lines(const TrainingRow& row);
 

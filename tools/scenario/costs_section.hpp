@@ -9,6 +9,6 @@ namespace athanor {
 void read_costs(ObjectReader& reader, CostFigures& costs);
 
 /// What the scenario leaves open the GPU's preset says, where it does.
-CostFigures completed(CostFigures figures, const GpuRates& gpu);
+CostFigures completed(CostFigures figures, const TrainingSetup& setup);
 
 }  // namespace athanor

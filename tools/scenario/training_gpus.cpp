@@ -1,8 +1,10 @@
 #include "tools/scenario/training_gpus.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "topologies/scenario/make_cluster.hpp"
 
@@ -26,7 +28,30 @@ std::uint32_t number_of(const std::string& name, std::vector<std::string>& names
   return number;
 }
 
+/// By kind: whose ranks there are how many of.
+std::vector<std::pair<std::string, std::uint32_t>> gpus_of_ranks(const TrainingSetup& setup) {
+  std::vector<std::pair<std::string, std::uint32_t>> kinds{{setup.gpu.name, 0}};
+  for (const GpuKind& other : setup.others) { kinds.emplace_back(other.gpu.name, 0); }
+  for (std::uint32_t rank = 0; rank < setup.plan.ranks(); ++rank) {
+    ++kinds[setup.kind_of_rank.empty() ? 0 : setup.kind_of_rank.at(rank)].second;
+  }
+  std::erase_if(kinds, [](const auto& kind) { return kind.second == 0; });
+  return kinds;
+}
+
 }  // namespace
+
+std::string gpu_names(const TrainingSetup& setup) {
+  std::vector<std::string> names;
+  for (const auto& [name, ranks] : gpus_of_ranks(setup)) { names.push_back(name); }
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::string counted_gpus(const TrainingSetup& setup) {
+  std::vector<std::string> parts;
+  for (const auto& [name, ranks] : gpus_of_ranks(setup)) { parts.push_back(fmt::format("{} {}", ranks, name)); }
+  return fmt::format("{}", fmt::join(parts, " and "));
+}
 
 ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Library& library) {
   ClusterGpus gpus;

@@ -21,6 +21,12 @@ struct ClusterGpus {
 /// the presets' own files.
 ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Library& library);
 
+/// Kinds that ranks have: "H100-SXM-80GB and A100-SXM-80GB".
+std::string gpu_names(const TrainingSetup& setup);
+
+/// "8 H100-SXM-80GB and 8 A100-SXM-80GB".
+std::string counted_gpus(const TrainingSetup& setup);
+
 /// Of those with a known size; of equal ones the first.
 const GpuRates& smallest_gpu(const TrainingSetup& setup);
 

@@ -97,9 +97,9 @@ const std::vector<ChunkComputing>& ComputingBound::layers_of(const ParallelPlan&
   if (!fresh) { return found->second; }
   ParallelPlan alone = plan;
   alone.pipeline = alone.virtual_stages = 1;
-  const StepPieces step = step_pieces(setup_.model, alone, {athanor::layers_of(setup_.model)},
-                                      pipeline_schedule(PipelineKind::one_f_one_b, 1, 1, 1), setup_.gpu, setup_.compute,
-                                      setup_.expert_imbalance);
+  const StepPieces step =
+      step_pieces(setup_.model, alone, {athanor::layers_of(setup_.model)},
+                  pipeline_schedule(PipelineKind::one_f_one_b, 1, 1, 1), setup_.gpu, setup_.compute);
   for (const LayerPieces& layer : step.places.front().layers) { found->second.push_back(computing(layer)); }
   return found->second;
 }
@@ -303,8 +303,7 @@ void add_messages(std::vector<PipelineDurations>& durations, const StepPieces& s
 
 Time step_bound(const TrainingSetup& setup, const PipelineSchedule& schedule, CallPricer& pricer) {
   if (schedule.replicas > 1) { return Time::zero(); }
-  const StepPieces step =
-      step_pieces(setup.model, setup.plan, setup.layers, schedule, setup.gpu, setup.compute, setup.expert_imbalance);
+  const StepPieces step = step_pieces(setup.model, setup.plan, setup.layers, schedule, setup.gpu, setup.compute);
   StagePrices prices(setup, schedule, pricer);
   std::vector<ChunkComputing> places;
   for (std::uint32_t place = 0; place < schedule.places(); ++place) {

@@ -31,8 +31,8 @@ constexpr double kActivation = 2;  // bytes: what ranks send each other is bf16 
 }  // namespace
 
 LayerAssembly::LayerAssembly(const Transformer& model, const ParallelPlan& plan, const GpuRates& gpu,
-                             const ComputeProfile& profile, double expert_imbalance)
-    : model_(model), plan_(plan), gpu_(gpu), profile_(profile), imbalance_(expert_imbalance) {}
+                             const ComputeProfile& profile)
+    : model_(model), plan_(plan), gpu_(gpu), profile_(profile) {}
 
 Bytes LayerAssembly::activations() const { return whole_bytes(tokens_of(plan_) * model_.hidden * kActivation); }
 
@@ -87,7 +87,7 @@ void LayerAssembly::add_exchange(Pieces& pieces, bool beside) const {
   if (plan_.expert > 1) {
     WorkPiece exchange =
         collective("all-to-all", Parallelism::expert, CollectiveKind::all_to_all, whole_bytes(bytes), beside);
-    exchange.imbalance = imbalance_;
+    exchange.imbalance = plan_.busiest_expert_rank();
     pieces.push_back(exchange);
   }
 }

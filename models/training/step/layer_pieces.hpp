@@ -11,9 +11,8 @@ namespace athanor {
 /// Puts together what a layer computes and communicates.
 class LayerAssembly {
  public:
-  /// Borrows all but the number. `expert_imbalance`: how much more the busiest expert rank gets than the average one.
-  LayerAssembly(const Transformer& model, const ParallelPlan& plan, const GpuRates& gpu, const ComputeProfile& profile,
-                double expert_imbalance);
+  /// Borrows all.
+  LayerAssembly(const Transformer& model, const ParallelPlan& plan, const GpuRates& gpu, const ComputeProfile& profile);
 
   /// `experts`: has the layer any; `recompute`: does the plan recompute this one; `mlp_parameters`: of one GPU, of the
   /// MLP or the shared expert.
@@ -41,7 +40,6 @@ class LayerAssembly {
   const ParallelPlan& plan_;
   const GpuRates& gpu_;
   const ComputeProfile& profile_;
-  double imbalance_;
 };
 
 }  // namespace athanor

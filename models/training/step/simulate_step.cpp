@@ -36,26 +36,74 @@ void add_rates(const TrainingSetup& setup, StepResult& result) {
   result.mfu = per_gpu / mean_peak(setup);
 }
 
-Workload workload_of(const TrainingSetup& setup, const PipelineSchedule& schedule, const ComputeProfile& compute) {
-  const auto pieces_on = [&](const GpuRates& gpu, const ComputeProfile& profile) {
-    return step_pieces(setup.model, setup.plan, setup.layers, schedule, gpu, profile, setup.expert_imbalance);
-  };
-  std::vector<StepPieces> by_kind{pieces_on(setup.gpu, compute)};
-  for (const GpuKind& other : setup.others) { by_kind.push_back(pieces_on(other.gpu, other.compute)); }
-  const bool alike = by_kind.size() == 1;
-  return step_workload(
-      setup.plan, schedule,
-      alike ? by_kind.front() : slowest(by_kind, kinds_of_stages(setup.plan, setup.kind_of_rank), schedule));
+/// What all ranks do together, and by kind of GPU and stage, how much of its stage's computing keeps it busy.
+struct StepWork {
+  Workload workload;
+  std::vector<std::vector<double>> busy;
+};
+
+/// Of each worker. Which kind of GPU it is decides on nothing but these times.
+std::vector<double> computing_of(const Workload& workload) {
+  std::vector<double> sums;
+  for (const Workload::Worker& worker : workload.workers) {
+    double sum = 0;
+    for (const Workload::Operation& each : worker.operations) {
+      if (each.kind == Workload::Kind::compute && !worker.streams[each.stream].host) { sum += seconds(each.time); }
+    }
+    sums.push_back(sum);
+  }
+  return sums;
 }
 
-StepResult run_step(const TrainingSetup& setup, const Workload& work, const WorkloadPrices& prices,
+StepWork work_of(const TrainingSetup& setup, const PipelineSchedule& schedule, const ComputeProfile& compute) {
+  const auto pieces_on = [&](const GpuRates& gpu, const ComputeProfile& profile) {
+    return step_pieces(setup.model, setup.plan, setup.layers, schedule, gpu, profile);
+  };
+  if (setup.others.empty()) {
+    return {step_workload(setup.plan, schedule, pieces_on(setup.gpu, compute)),
+            {std::vector<double>(setup.plan.pipeline, 1)}};
+  }
+  std::vector<StepPieces> by_kind{pieces_on(setup.gpu, compute)};
+  for (const GpuKind& other : setup.others) { by_kind.push_back(pieces_on(other.gpu, other.compute)); }
+  const auto kinds = kinds_of_stages(setup.plan, setup.kind_of_rank);
+  StepWork work{step_workload(setup.plan, schedule, slowest(by_kind, kinds, schedule)), {}};
+  const std::vector<double> together = computing_of(work.workload);
+  for (const StepPieces& pieces : by_kind) {
+    std::vector<double> own = computing_of(step_workload(setup.plan, schedule, pieces));
+    for (std::size_t stage = 0; stage < own.size(); ++stage) {
+      own[stage] = together[stage] == 0 ? 0 : own[stage] / together[stage];
+    }
+    work.busy.push_back(std::move(own));
+  }
+  return work;
+}
+
+std::vector<KindResult> kinds_of(const TrainingSetup& setup, const StepWork& work, const StepResult& step) {
+  if (setup.others.empty()) { return {{setup.plan.ranks(), step.shares.computing}}; }
+  std::vector<KindResult> kinds(work.busy.size());
+  const auto of_stages = kinds_of_stages(setup.plan, setup.kind_of_rank);
+  for (std::size_t stage = 0; stage < of_stages.size(); ++stage) {
+    const double computing = share(step.workload.workers[stage].computing, step.time);
+    for (const auto& [kind, ranks] : of_stages[stage]) {
+      kinds[kind].ranks += ranks;
+      kinds[kind].computing += ranks * computing * work.busy[kind][stage];
+    }
+  }
+  for (KindResult& kind : kinds) {
+    if (kind.ranks > 0) { kind.computing /= kind.ranks; }
+  }
+  return kinds;
+}
+
+StepResult run_step(const TrainingSetup& setup, const StepWork& work, const WorkloadPrices& prices,
                     const ComputeProfile& compute, WorkloadOptions options) {
   options.interference = compute.interference;
   StepResult result;
-  result.workload = run_workload(work, prices, options);
+  result.workload = run_workload(work.workload, prices, options);
   result.time = with_stragglers(result.workload.time, setup.plan, compute);
   result.spread = share(result.time - result.workload.time, result.time);
   result.shares = shares_of(result.workload, result.time);
+  result.kinds = kinds_of(setup, work, result);
   add_rates(setup, result);
   return result;
 }
@@ -70,21 +118,19 @@ Time with_stragglers(Time alike, const ParallelPlan& plan, const ComputeProfile&
 
 PreparedStep::PreparedStep(TrainingSetup setup, CallPricer& pricer)
     : setup_(std::move(setup)), schedule_(schedule_of(setup_.plan)) {
-  prices_ = price_all(workload(setup_.compute), pricer);
+  prices_ = price_all(work_of(setup_, schedule_, setup_.compute).workload, pricer);
   for (const CallPrice* price : prices_.prices) { own_prices_.push_back(*price); }
   for (std::size_t i = 0; i < own_prices_.size(); ++i) { prices_.prices[i] = &own_prices_[i]; }
 }
 
 /// Of all compute profiles the same calls and messages in the same order.
-Workload PreparedStep::workload(const ComputeProfile& compute) const { return workload_of(setup_, schedule_, compute); }
-
 StepResult PreparedStep::run(const ComputeProfile& compute, const WorkloadOptions& options) const {
-  return run_step(setup_, workload(compute), prices_, compute, options);
+  return run_step(setup_, work_of(setup_, schedule_, compute), prices_, compute, options);
 }
 
 StepResult simulate_step(const TrainingSetup& setup, CallPricer& pricer, const WorkloadOptions& options) {
-  const Workload work = workload_of(setup, schedule_of(setup.plan), setup.compute);
-  return run_step(setup, work, price_all(work, pricer), setup.compute, options);
+  const StepWork work = work_of(setup, schedule_of(setup.plan), setup.compute);
+  return run_step(setup, work, price_all(work.workload, pricer), setup.compute, options);
 }
 
 }  // namespace athanor

@@ -26,7 +26,13 @@ struct TrainingSetup {
   ComputeProfile compute;
   std::vector<GpuKind> others = {};              ///< kinds beside `gpu`; empty: all are alike
   std::vector<std::uint32_t> kind_of_rank = {};  ///< 0: `gpu`, k: others[k - 1]; empty: all are alike
-  double expert_imbalance = 1;                   ///< how much more the busiest expert rank gets than the average one
+};
+
+/// What GPUs of one kind do in a step.
+struct KindResult {
+  std::uint32_t ranks = 0;
+  double computing =
+      0;  ///< the share of the step in which they compute; of unequal ones the faster wait for the slower
 };
 
 /// How a step went.
@@ -37,9 +43,11 @@ struct StepResult {
   double tokens_per_s = 0;
   double tflops_per_gpu = 0;  ///< model FLOPs per second and GPU, in 1e12
   double mfu = 0;             ///< the same over the mean peak of the GPUs in the plan's precision
-  WorkloadShares shares;      ///< of the step; waiting is the pipeline's bubble
-  double spread = 0;          ///< of the step, of stragglers, by the compute profile
-  WorkloadResult workload;    ///< without stragglers
+  WorkloadShares
+      shares;  ///< of the step; waiting is the pipeline's bubble; a stage computes while its slowest GPU does
+  std::vector<KindResult> kinds;  ///< as TrainingSetup numbers them
+  double spread = 0;              ///< of the step, of stragglers, by the compute profile
+  WorkloadResult workload;        ///< without stragglers
 };
 
 /// How long a step takes whose GPUs would take so long if all were alike: see ComputeProfile::spread.
@@ -60,8 +68,6 @@ class PreparedStep {
   const TrainingSetup& setup() const { return setup_; }
 
  private:
-  Workload workload(const ComputeProfile& compute) const;
-
   TrainingSetup setup_;
   PipelineSchedule schedule_;
   std::vector<CallPrice> own_prices_;

@@ -9,27 +9,47 @@ std::optional<double> joules(std::optional<double> watts, std::uint32_t devices,
   return *watts * devices * time;
 }
 
+/// None where figures of some kind that there is are absent.
+std::optional<double> gpu_joules(const StepResult& step, const CostFigures& figures) {
+  double watts = 0;
+  for (std::size_t kind = 0; kind < step.kinds.size(); ++kind) {
+    const auto& [ranks, computing] = step.kinds[kind];
+    const GpuFigures& gpu = figures.gpus.at(kind);
+    if (ranks == 0) { continue; }
+    if (!gpu.w || !gpu.idle_w) { return std::nullopt; }
+    watts += ranks * (*gpu.idle_w + (*gpu.w - *gpu.idle_w) * computing);
+  }
+  return watts * seconds(step.time);
+}
+
+std::optional<UsdRange> rent(const StepResult& step, const CostFigures& figures) {
+  constexpr double kSecondsPerHour = 3600;
+  UsdRange sum{0, 0};
+  for (std::size_t kind = 0; kind < step.kinds.size(); ++kind) {
+    const std::uint32_t ranks = step.kinds[kind].ranks;
+    const std::optional<UsdRange>& price = figures.gpus.at(kind).usd_per_hour;
+    if (ranks == 0) { continue; }
+    if (!price) { return std::nullopt; }
+    const double hours = ranks * seconds(step.time) / kSecondsPerHour;
+    sum = {sum.least + hours * price->least, sum.most + hours * price->most};
+  }
+  return sum;
+}
+
 }  // namespace
 
 StepCosts costs_of(const StepResult& step, const CostFigures& figures, const MachineCount& machine) {
   constexpr double kJoulesPerKwh = 3.6e6;
-  constexpr double kSecondsPerHour = 3600;
   const double time = seconds(step.time);
   StepCosts costs;
-  if (figures.gpu_w && figures.gpu_idle_w) {
-    const double watts = *figures.gpu_idle_w + (*figures.gpu_w - *figures.gpu_idle_w) * step.shares.computing;
-    costs.gpu_j = watts * machine.gpus * time;
-  }
+  costs.gpu_j = gpu_joules(step, figures);
   costs.node_j = joules(figures.node_w, machine.nodes, time);
   costs.switch_j = joules(figures.switch_w, machine.switches, time);
   if (costs.gpu_j) {
     costs.energy_j = (*costs.gpu_j + costs.node_j.value_or(0) + costs.switch_j.value_or(0)) * figures.pue;
     if (figures.usd_per_kwh) { costs.electricity_usd = *costs.energy_j / kJoulesPerKwh * *figures.usd_per_kwh; }
   }
-  if (figures.usd_per_gpu_hour) {
-    const double hours = machine.gpus * time / kSecondsPerHour;
-    costs.rent_usd = {hours * figures.usd_per_gpu_hour->least, hours * figures.usd_per_gpu_hour->most};
-  }
+  costs.rent_usd = rent(step, figures);
   return costs;
 }
 

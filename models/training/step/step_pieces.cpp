@@ -144,10 +144,9 @@ Time optimizer_time(const ParameterShare& held, const ParallelPlan& plan, const 
 }
 
 StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& layers,
-                       const PipelineSchedule& schedule, const GpuRates& gpu, const ComputeProfile& profile,
-                       double expert_imbalance) {
+                       const PipelineSchedule& schedule, const GpuRates& gpu, const ComputeProfile& profile) {
   static const Transformer none;
-  const LayerAssembly assembly(model.transformer ? *model.transformer : none, plan, gpu, profile, expert_imbalance);
+  const LayerAssembly assembly(model.transformer ? *model.transformer : none, plan, gpu, profile);
   StepPieces step = model.transformer ? TransformerStep(*model.transformer, plan, schedule, assembly).pieces(layers)
                                       : plain_pieces(model.layers, plan, layers, assembly);
   step.optimizer = optimizers(step, schedule, plan, gpu, profile);

@@ -22,8 +22,7 @@ namespace athanor {
 /// as there are ranks beside the products that make or need them, all but one piece hidden. Context ranks gather keys
 /// and values beside attention. Expert ranks exchange tokens before and after the experts.
 StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& layers,
-                       const PipelineSchedule& schedule, const GpuRates& gpu, const ComputeProfile& profile,
-                       double expert_imbalance);
+                       const PipelineSchedule& schedule, const GpuRates& gpu, const ComputeProfile& profile);
 
 /// How long the optimizer of a GPU takes that computes with these parameters.
 Time optimizer_time(const ParameterShare& held, const ParallelPlan& plan, const GpuRates& gpu,

@@ -88,7 +88,7 @@ TEST_CASE("each of unequal GPUs computes at its own speed, and all wait for the 
     const nlohmann::json mixed = step(nodes, "{}");
     CHECK(mixed["step_time_s"].get<double>() == doctest::Approx(slow["step_time_s"].get<double>()).epsilon(1e-3));
     CHECK(mixed["mfu"].get<double>() < slow["mfu"].get<double>());
-    CHECK(mixed["gpu"] == fast["gpu"]);
+    CHECK(mixed["gpu"] == fast["gpu"].get<std::string>() + " and " + slow["gpu"].get<std::string>());
     // Stage by stage: one of H100 and one of A100, with one micro-batch one after the other.
     const std::string stages = R"({"pipeline": 2, "data": 8})";
     const double together = step(nodes, stages)["step_time_s"];
@@ -117,4 +117,19 @@ TEST_CASE("on a torus the groups of a step are tori where they are whole rows an
   };
   CHECK(alone("\"torus\"") < 0.5 * alone("\"ring\""));
   CHECK(of_step("{}") == doctest::Approx(alone("\"torus\"")).epsilon(1e-6));
+}
+
+// Jobs of whole rows or planes share no link, so that each takes what it takes on a torus of its own.
+TEST_CASE("jobs that are rows or planes of a torus run as on a torus of their own") {
+  const auto time = [](const std::string& sides, const std::string& more) {
+    return result_of(fmt::format(R"({{"cluster": {{"fabric": {{"kind": "torus", "dimensions": {}, "link": {{"rate":
+      "10GB/s", "latency": "500ns"}}}}}}, "collective": {{"kind": "all_reduce", "algorithm": "torus", "sizes": "64MB"
+      {}}}}})",
+                                 sides, more))["time_us"]
+        .get<double>();
+  };
+  const double plane = time("[4, 4]", "");
+  CHECK(time("[4, 4, 4]", R"(, "jobs": 4)") == plane);
+  CHECK(time("[4, 4, 4]", R"(, "jobs": 4, "placement": "interleaved")") == plane);
+  CHECK(time("[4, 4, 4]", R"(, "jobs": 16)") == time("[4]", ""));
 }

@@ -11,6 +11,7 @@
 #include "tools/command_line/progress.hpp"
 #include "tools/command_line/run/run_workload.hpp"
 #include "tools/command_line/run/simulate_case.hpp"
+#include "tools/scenario/training_gpus.hpp"
 
 namespace athanor {
 
@@ -117,7 +118,7 @@ std::vector<WhatIf> changes_for(const Case& scenario_case, const WorkloadExplana
 /// What more memory a changed plan needs is part of what it costs.
 std::string memory_note(const Case& now, const Case& changed) {
   if (!changed.training) { return ""; }
-  const double room = changed.training->setup.gpu.memory;
+  const double room = smallest_gpu(changed.training->setup).memory;
   const double needs = changed.training->memory.total();
   if (room == 0 || needs <= std::max(room, now.training->memory.total())) { return ""; }
   return fmt::format("does not fit: {:.0f} GB of {:.0f}", needs * 1e-9, room * 1e-9);

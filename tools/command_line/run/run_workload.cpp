@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "algorithms/catalog.hpp"
 #include "tools/command_line/progress.hpp"
 #include "tools/command_line/run/simulate_case.hpp"
 #include "tools/scenario/group_pricing.hpp"
@@ -31,7 +32,7 @@ auto located(const Scenario& scenario, const Case& scenario_case, const char* wh
 
 /// Nodes that ranks are on, and all switches that are in none.
 MachineCount machine_of(const Cluster& cluster, std::uint32_t ranks) {
-  MachineCount count{.gpus = ranks, .nodes = nodes_of(cluster, ranks), .switches = 0};
+  MachineCount count{.nodes = nodes_of(cluster, ranks), .switches = 0};
   for (VertexId vertex{0}; vertex.value < cluster.fabric->vertices(); ++vertex.value) {
     const VertexKind kind = cluster.fabric->vertex(vertex).kind;
     const bool of_network = kind == VertexKind::leaf || kind == VertexKind::spine || kind == VertexKind::core;
@@ -53,6 +54,22 @@ void note_extrapolation(const WorkloadResult& result, const Case& scenario_case,
   if (std::none_of(result.prices.begin(), result.prices.end(), outside)) { return; }
   notes.push_back(fmt::format("extrapolated: some collectives are outside what the profile {} was fitted in",
                               scenario_case.profile.name));
+}
+
+bool uses_switches(const CallPrice& price) {
+  const auto all = catalog();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Algorithm& each) {
+    return each.kind == price.kind && each.name == price.algorithm;
+  });
+  return found != all.end() && (found->engine == Engine::switches || found->engine == Engine::switches_per_head ||
+                                found->engine == Engine::nvswitches_and_switches);
+}
+
+void note_unused_engines(const WorkloadResult& result, const Case& scenario_case, std::vector<std::string>& notes) {
+  if (!scenario_case.aggregation || std::any_of(result.prices.begin(), result.prices.end(), &uses_switches)) { return; }
+  notes.emplace_back(
+      "no collective is reduced by the switches of \"aggregation\": the usual algorithms are faster, or groups get no "
+      "engines");
 }
 
 void tell_work(const WorkloadResult& result, const Invocation& invocation, const Streams& streams) {
@@ -80,6 +97,7 @@ TrainingRow simulate_training(const Scenario& scenario, const Case& scenario_cas
   row.figures = training.costs;
   row.costs = costs_of(row.result, training.costs, machine_of(*scenario_case.cluster, training.setup.plan.ranks()));
   note_extrapolation(row.result.workload, scenario_case, row.notes);
+  note_unused_engines(row.result.workload, scenario_case, row.notes);
   note_free_software(row.result.workload, scenario_case, row.notes);
   return row;
 }
@@ -100,6 +118,7 @@ TraceRow simulate_trace(const Scenario& scenario, const Case& scenario_case, con
     return run_workload(text.trace->workload, price_all(text.trace->workload, pricer), workload);
   });
   note_extrapolation(row.result, scenario_case, row.notes);
+  note_unused_engines(row.result, scenario_case, row.notes);
   note_free_software(row.result, scenario_case, row.notes);
   return row;
 }
@@ -109,7 +128,8 @@ void run_workload_case(const Scenario& scenario, const Case& scenario_case, cons
   const SimulationOptions options = simulation_options_of(scenario_case, invocation, nullptr);
   const TableHeader header = table_header(scenario, scenario_case);
   const bool trains = scenario_case.training != nullptr;
-  sink.print(trains ? training_header_lines(header) : trace_header_lines(header));
+  sink.print(trains ? training_header_lines(header, scenario_case.training->setup.model.transformer.has_value())
+                    : trace_header_lines(header));
   for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }
   Progress progress(streams, !invocation.quiet);
   progress.show(prefix(scenario_case) + (trains ? "training" : "trace"));
