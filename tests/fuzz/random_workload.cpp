@@ -72,7 +72,8 @@ Json RandomWorkload::nccl_collective() {
 
 Json RandomWorkload::nccl() {
   Json environment = Json::object();
-  if (draws_.one_in(3)) { environment["NCCL_PROTO"] = draws_.one_of({"Simple", "LL", "LL128"}); }
+  if (draws_.one_in(2)) { environment["NCCL_ALGO"] = "Ring"; }
+  if (draws_.one_in(2)) { environment["NCCL_PROTO"] = draws_.one_of({"Simple", "LL", "LL128"}); }
   if (draws_.one_in(3)) { environment["NCCL_MAX_NCHANNELS"] = fmt::format("{}", draws_.between(1, 16)); }
   if (draws_.one_in(4)) { environment["NCCL_PXN_DISABLE"] = "1"; }
   if (draws_.one_in(4)) { environment["NCCL_CROSS_NIC"] = draws_.one_of({"0", "1", "2"}); }

@@ -194,3 +194,17 @@ TEST_CASE("export schedule writes a connection matrix of htsim") {
   CHECK(ring.out.find("Nodes 4\nConnections 24\nTriggers 20\n0->1 id 1 start 0 size 262144") == 0);
   CHECK(ring.says("messages 24"));
 }
+
+// Names come from files of anybody. XML 1.0 has no way to write most control characters, not even escaped.
+TEST_CASE("names that would be no XML are written as people see them") {
+  const Cluster cluster = built(nlohmann::ordered_json::parse(R"({"graph": {"vertices": [
+    {"name": "a\u0001<&>", "kind": "gpu"}, {"name": "b\"'", "kind": "gpu"}],
+    "links": [{"between": ["a\u0001<&>", "b\"'"], "rate": "10GB/s", "latency": "1us"}]}})"));
+  for (const std::string& text : {to_graphml(cluster), to_simgrid(cluster)}) {
+    CAPTURE(text);
+    pugi::xml_document xml;
+    CHECK(xml.load_string(text.c_str()));
+    CHECK(text.find('\x01') == std::string::npos);
+    CHECK(text.find("a\\u0001&lt;&amp;&gt;") != std::string::npos);
+  }
+}

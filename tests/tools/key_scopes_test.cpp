@@ -72,6 +72,28 @@ TEST_CASE("engines and NCCL are refused where no collective runs") {
   }
 }
 
+TEST_CASE("engines of switches are refused where no algorithm uses any") {
+  check_refused(scenario(kCollective, R"("network": {"aggregation": {}})"), "/network/aggregation");
+  const std::string best = R"("collective": {"kind": "all_reduce", "algorithm": "best", "sizes": "1MiB"})";
+  CHECK(run(scenario(best, R"("network": {"aggregation": {}})")).code == 0);
+}
+
+TEST_CASE("a latency of cables is refused beside links that say theirs") {
+  const Ran ran = run(R"({"cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency":
+    "500ns"}, "cable_latency": "1us"}}, "collective": {"kind": "all_reduce", "sizes": "1MiB"}})");
+  CHECK(ran.code == 3);
+  CHECK(ran.json()["error"]["code"] == "no-effect");
+  CHECK(ran.json()["error"]["pointer"] == "/cluster/fabric/cable_latency");
+}
+
+TEST_CASE("ranks per node that no algorithm can use are told at their place") {
+  const Ran ran = run(fmt::format("{{{}, {}}}", kStar, R"("collective": {"kind": "all_reduce", "sizes": "1MiB",
+    "algorithm": "hierarchical", "group": 3})"));
+  CAPTURE(ran.out);
+  CHECK(ran.code == 3);
+  CHECK(ran.json()["error"]["pointer"] == "/collective/group");
+}
+
 TEST_CASE("queue pairs are refused where there is no contention") {
   check_refused(scenario(kCollective, R"("network": {"level": "ideal", "queue_pairs": 4})"), "/network/queue_pairs");
 }
@@ -83,6 +105,8 @@ TEST_CASE("what a collective does not have is refused") {
   check_refused(collective(R"("kind": "all_reduce", "root": 1)"), "/collective/root");
   check_refused(collective(R"("kind": "all_gather", "reduction": "maximum")"), "/collective/reduction");
   check_refused(collective(R"("kind": "all_reduce", "algorithm": "ring", "rings": 2)"), "/collective/rings");
+  check_refused(collective(R"("kind": "all_reduce", "algorithm": "ring", "dimensions": [2, 2])"),
+                "/collective/dimensions");
 }
 
 TEST_CASE("options that would do nothing are refused") {

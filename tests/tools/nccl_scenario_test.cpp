@@ -5,6 +5,8 @@
 
 #include "sim/file.hpp"
 #include "sim/json/text.hpp"
+#include "tests/json_text.hpp"
+#include "tests/test_files.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 
@@ -97,6 +99,21 @@ TEST_CASE("a message inside a node takes as long beside other nodes as without t
   CHECK(time_on(2, 0) == time_on(1, 0));
   CHECK(time_on(2, 8) == time_on(1, 0));
   CHECK(time_on(2, 7) > 1.5 * time_on(1, 0));  // to the first GPU of the other node
+}
+
+TEST_CASE("a profile of what is between nodes may cost nothing inside one") {
+  const auto time_by = [](const std::string& profile) {
+    const Folder folder;
+    return result(folder, R"({"cluster": {"node": "DGX-H100", "nodes": 1}, "collective": {"kind": "all_reduce",
+      "algorithm": "ring", "sizes": "8B"})" +
+                              profile + "}")["time_us"]
+        .get<double>();
+  };
+  nlohmann::json profile = json_in_file(std::string(ATHANOR_TEST_SCENARIOS) + "/profiles/nccl-hopper-ib.json");
+  const double fitted = time_by(R"(, "profile": )" + text_of(profile));
+  profile["within_node"] = "ideal";
+  CHECK(time_by(R"(, "profile": )" + text_of(profile)) == time_by(""));
+  CHECK(fitted > 10 * time_by(""));
 }
 
 TEST_CASE("variables of the environment are followed") {

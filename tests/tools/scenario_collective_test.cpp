@@ -104,12 +104,13 @@ TEST_CASE("a wrong imported algorithm is refused with the line of its file and t
 TEST_CASE("an algorithm that does not fit is refused at its place, with those that fit") {
   const Folder folder;
   imported_ring(folder);
-  const auto refused = [&](const std::string& keys, const std::string& reason, const std::string& alternatives) {
+  const auto refused = [&](const std::string& keys, const std::string& reason, const std::string& alternatives,
+                           const char* pointer = "/collective/algorithm") {
     const nlohmann::json problem =
         problem_of(folder, on_star(R"({"kind": "all_reduce", "sizes": "1KiB", )" + keys + "}"));
     CAPTURE(problem);
     CHECK(problem["code"] == "algorithm-does-not-fit");
-    CHECK(problem["pointer"] == "/collective/algorithm");
+    CHECK(problem["pointer"] == pointer);
     CHECK(says(problem, reason));
     CHECK(problem["hint"].get<std::string>().starts_with(alternatives));
   };
@@ -119,7 +120,8 @@ TEST_CASE("an algorithm that does not fit is refused at its place, with those th
   refused(R"("algorithm": {"msccl": "algorithms/ring.xml"}, "ranks": 3)", "it is for 4 ranks, not 3",
           "these fit: ring");
   refused(R"("algorithm": "ring", "dimensions": [3, 2])", "dimensions 3 x 2 are not 4 ranks", "no algorithm");
-  refused(R"("algorithm": "hierarchical", "group": 3)", "groups of 3 do not divide 4 ranks", "no algorithm");
+  refused(R"("algorithm": "hierarchical", "group": 3)", "groups of 3 do not divide 4 ranks", "leave it out",
+          "/collective/group");
 }
 
 TEST_CASE("the sides of a cluster's torus are the dimensions of algorithms that take as many") {

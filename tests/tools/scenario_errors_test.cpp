@@ -112,7 +112,7 @@ TEST_CASE("what a message lists stands on lines of its own") {
   const Folder folder;
   const Ran ran = athanor_run({"run", folder.write("s.json", small_with("\"ring\"", "\"ring\", \"group\": 3"))});
   CHECK(ran.code == 3);
-  CHECK(ran.says("here:\n  ring: groups of 3 do not divide 4 ranks"));
+  CHECK(ran.says("with nodes of 3 ranks:\n  ring: groups of 3 do not divide 4 ranks"));
 }
 
 TEST_CASE("of a file with very many problems the first fifty are shown") {

@@ -46,6 +46,15 @@ BASES = {
     "incast": {"cluster": TREE, "network": PACKETS, "traffic": {"pattern": "incast", "sizes": "100kB"}},
     "servers": {"cluster": TREE, "parameter_server": {"parameters": "1MB", "servers": 1, "compute": "1ms", "steps": 3}},
     "training": {"cluster": DGX, "training": TRAINING},
+    "transformer": {"cluster": DGX,
+                    "training": {"model": "GPT-2", "global_batch": 16, "compute": COMPUTE,
+                                 "parallel": {"tensor": 2, "pipeline": 2, "sequence_parallel": True,
+                                              "sharding": "optimizer", "overlap_gradients": True}}},
+    "torus": {"cluster": {"fabric": {"kind": "torus", "dimensions": [4, 8],
+                                     "link": {"rate": "10GB/s", "latency": "500ns"}}},
+              "collective": {**ALL_REDUCE, "algorithm": "torus"}},
+    "jobs": {"cluster": {**TREE, "fabric": {"kind": "fat_tree", "switch": "QM9700"}},
+             "collective": {**ALL_REDUCE, "jobs": 2, "placement": "interleaved"}},
     "trace": {"cluster": TREE, "trace": {"files": str(ROOT / "scenarios/traces/stages.json")}},
     "threads": {"cluster": {"shared_memory": {"ranks": 4, "processors": 2}}, "profile": "xeon-2-processors-threads",
                 "collective": {"kind": "all_reduce", "sizes": "100kB"}},
@@ -58,14 +67,16 @@ EXCUSED = {
     "/$schema", "/name", "/prices", "/profile/name", "/profile/description", "/profile/source", "/profile/machine",
     "/profile/fitted", "/training/compute/name", "/training/compute/description", "/training/compute/source",
     "/training/compute/fitted", "/training/strict", "/training/costs",
+    # What stands at a position, and its name.
+    "/cluster/fabric/positions",
     # Empty objects that say what is so anyway.
-    "/network", "/profile", "/training/parallel", "/nccl/environment", "/network/switches", "/network/transport",
+    "/network", "/profile", "/training/parallel", "/nccl/environment", "/network/transport",
     "*/network/offload", "packets/network/nvlink", "packets/network/pcie", "incast/network/nvlink",
-    "incast/network/pcie", "*/network/aggregation",
+    "incast/network/pcie",
     # They choose among ways and places that are equal here, or none of which is taken.
     "/seed", "/network/routing", "/network/pxn", "/cluster/fabric/leaves", "/cluster/fabric/spines", "/cluster/fabric/hosts_per_leaf",
     "/cluster/fabric/oversubscription", "/cluster/fabric/tiers", "/cluster/fabric/pods", "/cluster/fabric/leaves_per_pod",
-    "/cluster/nodes", "/cluster/fabric/cable_latency", "/network/queue_pairs",
+    "/cluster/nodes", "/network/queue_pairs",
     # Limits and reactions that are not met here.
     "/network/aggregation/children", "/network/aggregation/jobs_per_switch", "/network/aggregation/on_exhausted",
     "/network/aggregation/sharing", "/network/aggregation/streams", "/network/aggregation/streams_per_port",
@@ -146,9 +157,12 @@ def with_key(base, path, value):
 
 
 def without_names(value):
-    """What a result says about itself does not count: it is there to be told apart by."""
+    """What a result says about itself does not count: it is there to be told apart by. But a note that a setting has no
+    effect does."""
     if isinstance(value, dict):
-        return {k: without_names(v) for k, v in value.items() if k not in ("scenario", "case", "notes", "events")}
+        told = [note for note in value.get("notes", []) if "no effect here" in note]
+        return {k: without_names(v) for k, v in value.items() if k not in ("scenario", "case", "notes", "events")} | {
+            "told": told}
     return [without_names(each) for each in value] if isinstance(value, list) else value
 
 

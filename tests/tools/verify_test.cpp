@@ -170,3 +170,55 @@ TEST_CASE("what is done in place is held against what was measured in place") {
   CHECK(never.code == 3);
   CHECK(never.says("all_to_all is not done in place (at /collective/in_place)"));
 }
+
+namespace {
+
+/// What verify says of a table that has one more row, or another key in its head.
+Ran verified_with(const std::string& in_head, const std::string& rows) {
+  const Folder folder;
+  folder.write("m.json", R"({"id": "m", "source": "s", "collective": "all_reduce", )" + in_head +
+                             R"("software": {"algo": "Ring"}, "rows": [)" + rows + "]}");
+  return athanor_run({"verify", folder.write("s.json", small_with("\"name\"", R"("verify": {"measurement": "m.json"},
+                                                                                  "name")"))});
+}
+
+constexpr const char* kFourHosts = R"("hardware": {"machine": "hosts", "ranks": 4}, )";
+
+}  // namespace
+
+TEST_CASE("a table with two times for one thing, or with a bandwidth that is not its time's, is refused by its row") {
+  const Ran twice = verified_with(kFourHosts, R"({"bytes": 1024, "time_us": 6}, {"bytes": 1024, "time_us": 7})");
+  CHECK(twice.code == 3);
+  CHECK(twice.says("1 KiB stands here a second time with 7 us, after 6 us (at /rows/1/bytes)"));
+  CHECK(verified_with(kFourHosts, R"({"bytes": 1024, "time_us": 6}, {"bytes": 1024, "time_us": 6})").code == 0);
+  CHECK(verified_with(kFourHosts, R"({"bytes": 1024, "time_us": 6}, {"bytes": 1024, "time_us": 7, "ranks": 8})").code ==
+        0);
+  // 1 MiB among 4 ranks in 100 us are 1.5 x 10.49 GB/s.
+  const Ran other = verified_with(kFourHosts, R"({"bytes": 1048576, "time_us": 100, "busbw_gbps": 10.49})");
+  CHECK(other.code == 3);
+  CHECK(other.says("1 MiB in 100 us are 15.73 GB/s of bus bandwidth among 4 ranks, not 10.49 (at /rows/0/busbw_gbps)"));
+  CHECK_FALSE(verified_with(kFourHosts, R"({"bytes": 1024, "time_us": 6, "busbw_gbps": 0.26})").says("contradict"));
+}
+
+TEST_CASE("a table of another type is told, and one of another number of nodes refused") {
+  const std::string rows = R"({"bytes": 1024, "time_us": 6})";
+  CHECK(verified_with(std::string(kFourHosts) + R"("dtype": "half", )", rows)
+            .says("m was measured with float16, and is simulated with float32: write \"type\": \"float16\""));
+  CHECK_FALSE(verified_with(std::string(kFourHosts) + R"("dtype": "float", )", rows).says("was measured with"));
+  const Folder folder;
+  folder.write("m.json", R"({"id": "m", "source": "s", "collective": "all_reduce", "software": {"algo": "Ring"},
+    "hardware": {"gpu": "H100", "nodes": 2, "gpus_per_node": 8}, "rows": [{"bytes": 1024, "time_us": 6}]})");
+  const auto on_nodes = [&](int nodes, int ranks) {
+    return athanor_run({"verify", folder.write("s.json", fmt::format(R"({{"cluster": {{"node": "DGX-H100", "nodes": {},
+      "fabric": {{"kind": "star", "switch": "QM9700"}}}}, "collective": {{"kind": "all_reduce", "algorithm": "ring",
+      "sizes": "1KiB", "ranks": {}}}, "verify": {{"measurement": "m.json"}}}})",
+                                                                     nodes, ranks))});
+  };
+  CHECK(on_nodes(2, 16).code == 0);
+  CHECK(on_nodes(3, 16).code == 0);
+  folder.write("m.json", R"({"id": "m", "source": "s", "collective": "all_reduce", "software": {"algo": "Ring"},
+    "hardware": {"gpu": "H100", "nodes": 4, "gpus_per_node": 4}, "rows": [{"bytes": 1024, "time_us": 6}]})");
+  const Ran other = on_nodes(2, 16);
+  CHECK(other.code == 3);
+  CHECK(other.says("'m' measured 16 ranks on 4 nodes, but on 2 they are simulated"));
+}

@@ -5,6 +5,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/execution/run.hpp"
 #include "models/in_network/engines/network_engines.hpp"
+#include "models/in_network/switch_graph.hpp"
 #include "tools/benchmarks/memory.hpp"
 #include "tools/benchmarks/subjects.hpp"
 #include "topologies/generators.hpp"
@@ -41,8 +42,24 @@ void sharp(benchmark::State& state) {
   state.counters["peak_MB"] = memory.megabytes();
 }
 
+/// Which switches are joined by which cables, of a fat tree whose leaves have 32 hosts: what finding trees begins with.
+void switch_graph(benchmark::State& state) {
+  const PeakMemory memory;
+  const Cluster cluster = fat_tree_of_radix(static_cast<std::uint32_t>(state.range(0)), 64);
+  std::uint32_t switches = 0;
+  for (auto iteration : state) {
+    static_cast<void>(iteration);
+    const SwitchGraph graph(*cluster.fabric);
+    switches = graph.size();
+    benchmark::DoNotOptimize(graph.distances(0));
+  }
+  state.counters["switches"] = switches;
+  state.counters["peak_MB"] = memory.megabytes();
+}
+
 }  // namespace
 
+BENCHMARK(switch_graph)->RangeMultiplier(16)->Range(4096, 65'536)->Unit(benchmark::kMillisecond);
 BENCHMARK(sharp)->Name("sharp_all_reduce")->RangeMultiplier(4)->Range(256, 16'384)->Unit(benchmark::kSecond);
 
 }  // namespace athanor

@@ -120,6 +120,7 @@ void read(ObjectReader& reader, const CollectiveContext& context, CollectiveSect
   reader.optional("compute", section.compute,
                   "What hosts compute beside it, which then is non-blocking; absent: they wait for it");
   read_overrides(reader, section.overrides);
+  if (section.overrides.group) { section.group_place = reader.place("group"); }
   if (reader.describing()) { return; }
   if (kind) {
     section.kind = *kind;

@@ -23,6 +23,7 @@ struct CollectiveSection {
   Reduction reduction = Reduction::sum;
   std::uint32_t root = 0;
   bool in_place = false;
+  std::optional<Place> group_place;    ///< of "group"
   std::optional<std::uint32_t> ranks;  ///< none: every endpoint
   std::optional<Time> compute;         ///< of hosts, beside it; none: it is waited for
   std::optional<JobsText> jobs;

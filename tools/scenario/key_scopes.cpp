@@ -36,6 +36,15 @@ bool may_run(const Case& each, std::initializer_list<std::string_view> names) {
   });
 }
 
+/// By NCCL, workloads and jobs of their own: whoever asks for their result is told what they took.
+bool may_use_switches(const Case& each) {
+  if (!is_collective(each) || each.profile.nccl || (each.jobs && !each.jobs->own.empty())) { return true; }
+  return std::any_of(each.algorithms.begin(), each.algorithms.end(), [](const Algorithm* algorithm) {
+    return algorithm->engine == Engine::switches || algorithm->engine == Engine::switches_per_head ||
+           algorithm->engine == Engine::nvswitches_and_switches;
+  });
+}
+
 std::vector<Scope> scopes_of_the_network() {
   return {
       {{"/network"},
@@ -132,6 +141,11 @@ std::vector<Scope> scopes_of_workloads() {
        },
        "the model has no experts",
        "leave it out, or train a mixture of experts"},
+      {{"/training/sequence", "/training/costs/tokens", "/training/parallel/fused_attention",
+        "/training/parallel/fused_loss", "/training/parallel/dropout"},
+       [](const Case& each) { return !each.training || each.training->setup.model.transformer; },
+       "a list of layers says itself what each computes, and has no tokens",
+       "leave it out, or train a transformer"},
       {{"/parameter_server/replication"},
        [](const Case& each) {
          return !each.parameter_server || each.parameter_server->setup.shards.front().size() > 1;
@@ -159,6 +173,12 @@ std::vector<Scope> scopes_of_what_is_simulated() {
        [](const Case& each) { return reduces(each.kind); },
        "such a collective reduces nothing",
        "leave it out"},
+      {{"/collective/dimensions"},
+       [](const Case& each) {
+         return may_run(each, {"torus", "mesh", "swing"});
+       },
+       "it is of torus, mesh and swing",
+       "choose one of these as \"algorithm\", or leave it out"},
       {{"/collective/rings"},
        [](const Case& each) { return may_run(each, {"multi_ring"}); },
        "it is the number of rings of multi_ring",
@@ -185,5 +205,17 @@ void refuse_keys_without_effect(const Document& document, const Case& scenario_c
     }
   }
 }
+
+void EnginesInUse::see(const Document& document, const Case& scenario_case) {
+  constexpr auto kKey = "/network/aggregation";
+  if (!scenario_case.aggregation || !is_there(document.root(), kKey)) { return; }
+  if (may_use_switches(scenario_case)) { used_ = true; }
+  if (used_ || unused_) { return; }
+  unused_ = {"no-effect", "'aggregation' has no effect here: none of the algorithms uses switches that reduce",
+             document.place(kKey),
+             R"(choose another "algorithm", such as aggregation_tree or "best", or leave it out)"};
+}
+
+std::optional<Problem> EnginesInUse::problem() const { return used_ ? std::nullopt : unused_; }
 
 }  // namespace athanor

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "models/execution/run.hpp"
+#include "sim/format.hpp"
 
 namespace athanor {
 
@@ -113,6 +117,19 @@ void derive_time(Measurement::Row& row) {
   row.time_us = static_cast<double>(row.bytes.count()) * bus_factor(row.collective, row.ranks) / *row.busbw_gbps * 1e-3;
 }
 
+/// A bandwidth and a time of one row are the same figure twice. Sources print the one with two decimals or to 1 GB/s,
+/// and average the other over other iterations.
+void check_bandwidth(ObjectReader& reader, const Measurement::Row& row) {
+  if (!row.time_us || !row.busbw_gbps) { return; }
+  const double derived =
+      static_cast<double>(row.bytes.count()) * bus_factor(row.collective, row.ranks) / *row.time_us * 1e-3;
+  if (std::abs(derived - *row.busbw_gbps) <= 0.05 * *row.busbw_gbps + 0.5) { return; }
+  reader.problem("busbw_gbps", "contradiction",
+                 fmt::format("{} in {:g} us are {:.4g} GB/s of bus bandwidth among {} ranks, not {:g}",
+                             to_string(row.bytes), *row.time_us, derived, row.ranks, *row.busbw_gbps),
+                 "is one of them in another unit, or of another collective or number of ranks?");
+}
+
 void read_row(ObjectReader& reader, const Common& common, Measurement::Row& row) {
   std::int64_t bytes = 0;
   Common own{.collective = {}, .ranks = {}, .algorithm = {}, .type = common.type, .in_place = common.in_place};
@@ -146,7 +163,9 @@ void read_row(ObjectReader& reader, const Common& common, Measurement::Row& row)
   settle(reader, own.collective, common.collective, "collective", row.collective);
   settle(reader, own.ranks, common.ranks, "ranks", row.ranks);
   settle(reader, own.algorithm, common.algorithm, "algorithm", row.algorithm);
-  if (reader.ok()) { derive_time(row); }
+  if (!reader.ok()) { return; }
+  check_bandwidth(reader, row);
+  derive_time(row);
 }
 
 void read_settings(ObjectReader& reader, MeasurementSettings& settings) {
@@ -164,9 +183,34 @@ void read_settings(ObjectReader& reader, MeasurementSettings& settings) {
   reader.optional("iterations", settings.iterations, "Timed iterations of each row");
 }
 
+/// Two times of the same thing: nobody knows which one counts.
+class Repetitions {
+ public:
+  void check(ObjectReader& reader, const Measurement::Row& row) {
+    if (!row.time_us || !reader.ok()) { return; }
+    const auto [first, fresh] = first_.try_emplace(
+        {row.collective, row.bytes, row.ranks, row.in_place, row.type, row.algorithm, row.reduction, row.backend},
+        *row.time_us);
+    if (fresh || first->second == *row.time_us) { return; }
+    reader.problem("bytes", "repeated-row",
+                   fmt::format("{} stands here a second time with {:g} us, after {:g} us", to_string(row.bytes),
+                               *row.time_us, first->second),
+                   "keep one of the two, or their median; rows that differ say in what: \"algorithm\", \"ranks\", ...");
+  }
+
+ private:
+  using Key = std::tuple<CollectiveKind, Bytes, std::uint32_t, bool, std::optional<DataType>, std::string, std::string,
+                         std::string>;
+  std::map<Key, double> first_;
+};
+
 void read_rows(ObjectReader& reader, const Common& common, Measurement& measurement) {
+  Repetitions repetitions;
   const auto each = [&](const Common& of_rows) {
-    return [&, of_rows](ObjectReader& row) { read_row(row, of_rows, measurement.rows.emplace_back()); };
+    return [&, of_rows](ObjectReader& row) {
+      read_row(row, of_rows, measurement.rows.emplace_back());
+      repetitions.check(row, measurement.rows.back());
+    };
   };
   Common in_place = common;
   in_place.in_place = true;

@@ -117,6 +117,13 @@ bool falls_back(const Case& scenario_case, const RunRequest& wanted) {
                      [&](const Algorithm* algorithm) { return !why_not(request, *algorithm); });
 }
 
+/// Is it "group" that is in the way?
+bool fits_without_group(const Case& scenario_case, RunRequest request) {
+  request.overrides.group.reset();
+  return std::any_of(scenario_case.algorithms.begin(), scenario_case.algorithms.end(),
+                     [&](const Algorithm* algorithm) { return !why_not(request, *algorithm); });
+}
+
 /// The first size for which nothing fits is told, with what every algorithm lacks and which others would fit.
 void check_algorithms(const CollectiveSection& section, ReadingContext& context, const Case& scenario_case) {
   for (const Bytes size : scenario_case.sizes) {
@@ -128,6 +135,13 @@ void check_algorithms(const CollectiveSection& section, ReadingContext& context,
       reasons.emplace_back(algorithm, *reason);
     }
     if (reasons.size() < scenario_case.algorithms.size() || falls_back(scenario_case, request)) { continue; }
+    if (section.group_place && fits_without_group(scenario_case, request)) {
+      context.problems.add({"algorithm-does-not-fit",
+                            fmt::format("nothing can run {} of {} with nodes of {} ranks:{}", name(scenario_case.kind),
+                                        to_string(size), *section.overrides.group, why_none(reasons)),
+                            *section.group_place, "leave it out: then it is as many as the cluster's nodes have"});
+      return;
+    }
     std::vector<std::string> names;
     for (const Algorithm* other : algorithms_of(scenario_case.kind)) {
       if (!why_not(request, *other)) { names.push_back(other->name); }

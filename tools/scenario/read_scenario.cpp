@@ -147,9 +147,17 @@ void check_asked_sizes(const Scenario& scenario, const ScenarioChanges& changes)
   }
 }
 
+/// Whether no sweep, and no choice among cases, leaves algorithms out.
+bool sees_all_algorithms(const ScenarioChanges& changes) {
+  const auto of_algorithm = [](const std::string& setting) { return setting.starts_with("/collective/algorithm"); };
+  return changes.cases.empty() && !changes.only &&
+         std::none_of(changes.settings.begin(), changes.settings.end(), of_algorithm);
+}
+
 void read_cases(Scenario& scenario, Document document, ReadingContext context) {
   scenario.has_cases = has_list_of_cases(document);
   scenario.name = text_at(document, "name");
+  EnginesInUse engines;
   for (const Document& each : documents_of(std::move(document), context.changes, context.problems)) {
     Case& scenario_case = scenario.cases.emplace_back();
     scenario_case.place = context.changes.only.value_or(scenario.cases.size() - 1);
@@ -161,11 +169,16 @@ void read_cases(Scenario& scenario, Document document, ReadingContext context) {
                        context.workshop,  context.imports, context.traces};
     scenario.sweep.clear();
     read_document(each, found, [&](ObjectReader& reader) { read_case(reader, own, scenario_case, scenario.sweep); });
-    if (found.empty() && scenario_case.cluster) { refuse_keys_without_effect(each, scenario_case, found); }
+    if (found.empty() && scenario_case.cluster) {
+      engines.see(each, scenario_case);
+      refuse_keys_without_effect(each, scenario_case, found);
+    }
     name_case(scenario_case, scenario);
     if (context.changes.open_plan) { scenario_case.text = std::make_shared<const nlohmann::json>(each.root()); }
     add_once(found, context.problems);
   }
+  const auto unused = engines.problem();
+  if (unused && sees_all_algorithms(context.changes)) { context.problems.add(*unused); }
 }
 
 }  // namespace

@@ -40,6 +40,33 @@ std::string ranks_of(const Measurement& measurement, CollectiveKind kind) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
+/// On how many nodes so many ranks were measured; nothing where the file does not say.
+std::optional<std::uint32_t> measured_nodes(const Measurement& measurement, std::uint32_t ranks) {
+  std::int64_t nodes = 0;
+  std::int64_t per_node = 0;
+  for (const auto& [key, value] : measurement.hardware_facts) {
+    const std::int64_t* number = std::get_if<std::int64_t>(&value);
+    if (number != nullptr && key == "nodes") { nodes = *number; }
+    if (number != nullptr && key == "gpus_per_node") { per_node = *number; }
+  }
+  return nodes > 0 && nodes * per_node == ranks ? std::optional(static_cast<std::uint32_t>(nodes)) : std::nullopt;
+}
+
+void check_nodes(ObjectReader& reader, const Case& scenario_case) {
+  const Measurement& measurement = scenario_case.verification->measurement;
+  const auto measured = measured_nodes(measurement, scenario_case.ranks);
+  const Cluster& cluster = *scenario_case.cluster;
+  if (!measured || cluster.fabric->vertex(cluster.endpoints.front()).node == kNoNode) { return; }
+  const std::uint32_t simulated = nodes_of(cluster, scenario_case.ranks);
+  // A rack whose GPUs share NVLinks is one node here, and to those who measure it as many as it has trays.
+  constexpr std::uint32_t kMostOnBoard = 16;
+  if (simulated == *measured || scenario_case.ranks > simulated * kMostOnBoard) { return; }
+  reader.problem("verify", "measurement-mismatch",
+                 fmt::format("'{}' measured {} ranks on {} nodes, but on {} they are simulated", measurement.id,
+                             scenario_case.ranks, *measured, simulated),
+                 "choose a measurement of as many nodes, or change the cluster");
+}
+
 }  // namespace
 
 void read(ObjectReader& reader, const std::string& directory, const Library& library, Problems& problems,
@@ -79,6 +106,8 @@ void check_verification(ObjectReader& reader, const Case& scenario_case) {
                    fmt::format("'{}' measured {} ranks ({}), but {} are simulated", measurement.id,
                                ranks_of(measurement, scenario_case.kind), measurement.hardware, scenario_case.ranks),
                    "choose a measurement of as many ranks, or change \"ranks\" or the cluster");
+  } else {
+    check_nodes(reader, scenario_case);
   }
   if (verification.to < verification.from) {
     reader.problem(

@@ -198,6 +198,7 @@ TEST_CASE("what cannot be swept is refused before anything is simulated") {
   refused("/collective/ranks=1..8+0", 2, "the step of a range is above 0");
   refused("/seed=1..200000+1", 2, "--most-points 200000");
   CHECK(here.sweep({}).says("varies nothing"));
+  CHECK(here.sweep({"--vary", "/seed=1", "--vary", "/seed=2"}).says("two --vary set /seed"));
   CHECK(here.sweep({"--vary", "/seed=1", "--retry-failed"}).says("goes with --resume"));
   CHECK(here.sweep({"--vary", "/seed=1..200000+1", "--most-points", "200000", "--dry-run"}).says("200000 points"));
 }

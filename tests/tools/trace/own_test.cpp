@@ -79,6 +79,16 @@ TEST_CASE("what is wrong with our own format is told with line and pointer") {
   CHECK(read_text(with("\"collective\": \"all_reduce\"", "\"collective\": \"all_red\"")).says("all_reduce"));
 }
 
+TEST_CASE("what a call says without effect, and ranks that its groups do not have, are told") {
+  const std::string call = "\"collective\": \"all_reduce\"";
+  CHECK(read_text(with(call, "\"collective\": \"barrier\"")).says("a barrier carries no payload"));
+  CHECK(read_text(with(call, call + ", \"root\": 1")).says("all_reduce has no root"));
+  CHECK(read_text(with(call, call + ", \"imbalance\": 2")).says("only of all-to-all the busiest rank"));
+  CHECK(read_text(with("\"name\": \"stage 0\", \"ranks\": 2", "\"name\": \"stage 0\", \"ranks\": 3"))
+            .says("the groups of 'gradients of stage 0' have 2 endpoints, and its workers stand for 3 ranks"));
+  CHECK(read_text(with("\"name\": \"stage 0\", \"ranks\": 2", "\"name\": \"stage 0\"")).problems == "");
+}
+
 TEST_CASE("a file that is of no known format is told") {
   const Folder folder;
   CHECK(read({folder.write("t.txt", "hello\n")}).says("this is no trace whose format is recognised"));

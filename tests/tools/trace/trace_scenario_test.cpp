@@ -40,6 +40,23 @@ TEST_CASE("a trace is replayed on the cluster: computations last as they did, me
   CHECK(time(R"(, "compute_scale": 0.5)") == doctest::Approx(20 + 100 + 1));
 }
 
+// Two messages of 20 kB leave host 0: 4 us of its link, and 1 us of latency.
+TEST_CASE("messages of one host take its link in turn before their latency") {
+  const Folder folder;
+  const std::string send = R"({"kind": "send", "eager": true, "size": "20kB", )";
+  folder.write("t.json", R"({"athanor_trace": 1,
+    "channels": [{"name": "c", "from": 0, "to": 1}, {"name": "d", "from": 0, "to": 1}],
+    "workers": [
+     {"streams": [{"name": "s"}, {"name": "t"}], "operations": [)" +
+                             send + R"("channel": "c"}, )" + send + R"("channel": "d", "stream": "t"}]},
+     {"streams": [{"name": "s"}, {"name": "t"}], "operations": [
+       {"kind": "receive", "channel": "c", "size": "20kB"},
+       {"kind": "receive", "channel": "d", "size": "20kB", "stream": "t"}]}]})");
+  const std::string file = folder.write("s.json", scenario(R"({"files": "t.json"})"));
+  const nlohmann::json row = athanor_run({"run", file, "--json"}).json()["results"][0];
+  CHECK(row["step_time_s"].get<double>() * 1e6 == doctest::Approx(4 + 1));
+}
+
 TEST_CASE("cases share a trace, and its shares of time add up to the whole") {
   const Folder folder;
   folder.write("t.json", kMessage);

@@ -11,6 +11,13 @@
 
 namespace athanor {
 
+namespace {
+
+/// "case: " in front of what a message is about.
+std::string prefix(const Case& scenario_case) { return scenario_case.name.empty() ? "" : scenario_case.name + ": "; }
+
+}  // namespace
+
 std::optional<Ratio> max_error_option(const Invocation& invocation) {
   if (!invocation.has("max-error")) { return std::nullopt; }
   std::string text = invocation.text("max-error");
@@ -31,7 +38,7 @@ bool within_limits(const Scenario& scenario, const Case& scenario_case, std::opt
   const ErrorBand counted = error_band(rows, verification.from, below);
   if (!counted.worst) {
     throw ScenarioError({"nothing-to-verify",
-                         fmt::format("{}: no simulated size that counts was measured in '{}'", scenario_case.name,
+                         fmt::format("{}no simulated size that counts was measured in '{}'", prefix(scenario_case),
                                      verification.measurement.id),
                          {scenario.path, 0, 0, ""},
                          R"(simulate sizes that its rows hold, or widen "from" and "to" of "verify")"});
@@ -55,8 +62,23 @@ void warn_of_another_machine(const Case& scenario_case, ResultSink& sink) {
   const std::string& calibrated = scenario_case.profile.machine;
   const Measurement& measurement = scenario_case.verification->measurement;
   if (calibrated.empty() || measurement.machine.empty() || calibrated == measurement.machine) { return; }
-  sink.warn_of(fmt::format("{}: profile {} is of another machine ({}) than was measured in {} ({})", scenario_case.name,
-                           scenario_case.profile.name, calibrated, measurement.id, measurement.machine));
+  sink.warn_of(fmt::format("{}profile {} is of another machine ({}) than was measured in {} ({})",
+                           prefix(scenario_case), scenario_case.profile.name, calibrated, measurement.id,
+                           measurement.machine));
+}
+
+void warn_of_another_type(const Case& scenario_case, ResultSink& sink) {
+  const Measurement& measurement = scenario_case.verification->measurement;
+  const DataType* other = nullptr;
+  for (const Measurement::Row& row : measurement.rows) {
+    if (row.collective != scenario_case.kind || row.ranks != scenario_case.ranks || !row.time_us) { continue; }
+    if (!row.type || *row.type == scenario_case.type) { return; }
+    other = &*row.type;
+  }
+  if (other == nullptr) { return; }
+  sink.warn_of(fmt::format("{}{} was measured with {}, and is simulated with {}: write \"type\": \"{}\"",
+                           prefix(scenario_case), measurement.id, name(*other), name(scenario_case.type),
+                           name(*other)));
 }
 
 }  // namespace athanor

@@ -101,11 +101,26 @@ class JsonReader {
     };
     for (const Workload::Communicator& each : draft_.workload.communicators) {
       for (const std::uint32_t worker : each.workers) { check("communicators", each.name, worker); }
+      if (reader.ok()) { check_ranks(reader, each); }
     }
     for (const Workload::Channel& each : draft_.workload.channels) {
       check("channels", each.name, each.from);
       check("channels", each.name, each.to);
     }
+  }
+
+  /// Where workers say for how many ranks they stand, groups hold as many.
+  void check_ranks(ObjectReader& reader, const Workload::Communicator& communicator) const {
+    const auto said = [&](std::uint32_t worker) { return said_ranks_.contains(worker); };
+    if (!std::all_of(communicator.workers.begin(), communicator.workers.end(), said)) { return; }
+    std::uint64_t ranks = 0;
+    for (const std::uint32_t worker : communicator.workers) { ranks += said_ranks_.at(worker); }
+    const std::uint64_t endpoints = communicator.groups->size() * communicator.groups->front().size();
+    if (ranks == endpoints) { return; }
+    reader.problem("communicators", "wrong-number",
+                   fmt::format("the groups of '{}' have {} endpoints, and its workers stand for {} ranks",
+                               communicator.name, endpoints, ranks),
+                   "change \"groups\", or \"ranks\" of the workers");
   }
 
   /// An endpoint is in one group of a communicator, and at one end of a pair.
@@ -179,11 +194,12 @@ class JsonReader {
 
   void read_worker(ObjectReader& reader, std::uint32_t number) {
     std::string name = fmt::format("rank {}", number);
-    std::uint32_t ranks = 1;
+    std::optional<std::uint32_t> ranks;
     reader.optional("name", name, "As results name it");
-    reader.optional("ranks", ranks, "For how many it stands", {1, kMostTraceRanks});
+    reader.optional("ranks", ranks, "For how many it stands; absent: averages count it as one", {1, kMostTraceRanks});
+    if (ranks) { said_ranks_.emplace(number, *ranks); }
     ProgramDraft program(file_, name);
-    program.worker().ranks = ranks;
+    program.worker().ranks = ranks.value_or(1);
     NumberedNames streams;
     reader.required_objects("streams", "Each does one operation after the other", [&](ObjectReader& inner) {
       if (streams.size() == kMostStreams) {
@@ -282,6 +298,12 @@ class JsonReader {
     const std::size_t ranks = draft_.workload.communicators[call.communicator].groups->front().size();
     if (call.size % size_of(call.type) != Bytes::zero()) {
       reader.problem("size", "wrong-number", fmt::format("it is no whole number of {} elements", name(call.type)));
+    } else if (call.kind == CollectiveKind::barrier && call.size > Bytes::zero()) {
+      reader.problem("size", "no-effect", "a barrier carries no payload", "leave it out");
+    } else if (call.root > 0 && !has_root(call.kind)) {
+      reader.problem("root", "no-effect", fmt::format("{} has no root", name(call.kind)), "leave it out");
+    } else if (call.imbalance > 1 && call.kind != CollectiveKind::all_to_all) {
+      reader.problem("imbalance", "no-effect", "only of all-to-all the busiest rank may receive more", "leave it out");
     } else if (call.root >= ranks) {
       reader.problem("root", "no-such-root", fmt::format("ranks of this communicator go from 0 to {}", ranks - 1));
     }
@@ -303,6 +325,7 @@ class JsonReader {
   NumberedNames channels_;
   std::unordered_map<std::string, std::uint64_t> ids_;  ///< of the worker that is read
   std::uint64_t count_ = 0;
+  std::unordered_map<std::uint32_t, std::uint32_t> said_ranks_;  ///< by worker
 };
 
 }  // namespace
