@@ -235,6 +235,11 @@ void read_ports(ObjectReader& reader, FabricText& fabric) {
   if (reader.describing()) { return; }
   fabric.switch_place = reader.place("switch");
   fabric.link_place = reader.place("link");
+  if (fabric.link && reader.has("cable_latency")) {
+    reader.problem("cable_latency", "no-effect",
+                   "'cable_latency' has no effect here: \"link\" says the latency of a link",
+                   "add it to the latency of the link, or name a \"switch\" in place of \"link\"");
+  }
   if (fabric.switch_name.has_value() == fabric.link.has_value() && reader.ok()) {
     reader.problem("", "missing-key", "a network needs either \"switch\" or \"link\"",
                    R"(write "switch": "QM9700", or "link": {"rate": "400Gb/s", "latency": "500ns"})");
