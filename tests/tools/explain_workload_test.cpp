@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/json/text.hpp"
+#include "tests/test_files.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 
 using namespace athanor;
@@ -148,4 +149,20 @@ TEST_CASE("a large ring takes half as long on links twice as fast, a small one o
   };
   CHECK(gain("4GiB", "network links twice as fast") == doctest::Approx(0.5).epsilon(1e-3));
   CHECK(gain("1KiB", "half the latency of all links") == doctest::Approx(0.5).epsilon(0.02));
+}
+
+// With PCIe twice as fast NCCL's own model prefers PAT over the ring, which is slower over these NICs.
+TEST_CASE("faster links that make a step slower say which choice changed") {
+  const Ran ran = athanor_run({"explain", std::string(ATHANOR_TEST_SCENARIOS) + "/training/dgx_cloud_h100_bf16.json",
+                               "--case", "Llama 3.1 405B, 42 layers, 192 GPUs, v24.11.1", "--json"});
+  REQUIRE(ran.code == 0);
+  const nlohmann::json changes = ran.json()["changes"];
+  bool found = false;
+  for (const nlohmann::json& each : changes) {
+    if (each["change"] != "PCIe links twice as fast") { continue; }
+    found = true;
+    CHECK(each["gain"].get<double>() < 0);
+    CHECK(each["note"].get<std::string>().find("is then done by pat in place of ring") != std::string::npos);
+  }
+  CHECK(found);
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/format.hpp"
 #include "tools/command_line/explain/what_if.hpp"
 #include "tools/command_line/progress.hpp"
 #include "tools/command_line/run/run_workload.hpp"
@@ -124,6 +125,18 @@ std::string memory_note(const Case& now, const Case& changed) {
   return fmt::format("does not fit: {:.0f} GB of {:.0f}", needs * 1e-9, room * 1e-9);
 }
 
+/// Why faster links may make the same calls slower: NCCL chooses by a model of its own.
+std::string choice_note(const WorkloadResult& now, const WorkloadResult& changed) {
+  for (std::size_t i = 0; i < std::min(now.prices.size(), changed.prices.size()); ++i) {
+    const CallPrice& before = now.prices[i];
+    const CallPrice& after = changed.prices[i];
+    if (before.algorithm == after.algorithm || after.time <= before.time) { continue; }
+    return fmt::format("{} of {} is then done by {} in place of {}, which takes longer", name(after.kind),
+                       to_string(after.size), after.algorithm, before.algorithm);
+  }
+  return "";
+}
+
 }  // namespace
 
 WorkloadExplanation explain_workload(const Invocation& invocation, const Streams& streams, const Scenario& scenario,
@@ -151,7 +164,9 @@ WorkloadExplanation explain_workload(const Invocation& invocation, const Streams
         const Done found = simulate(
             changed, other, invocation,
             {.computing = what.computing, .free_communication = what.free_communication, .critical_path = false});
-        return ExplainedChange{what.change, found.time, what.settings.empty() ? "" : memory_note(scenario_case, other)};
+        return ExplainedChange{
+            what.change, found.time,
+            what.settings.empty() ? choice_note(explanation.result, found.result) : memory_note(scenario_case, other)};
       });
   progress.clear();
   return explanation;
