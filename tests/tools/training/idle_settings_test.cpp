@@ -49,7 +49,8 @@ TEST_CASE("what a plan says without anything to act on is told") {
   }
   CHECK(notes_of(R"({"sharding": "parameters", "overlap_gradients": true})").find("has no effect here") !=
         std::string::npos);
-  CHECK(notes_of(R"({"tensor": 4, "pipeline": 2, "sharding": "optimizer"})").find("has no effect here") != std::string::npos);
+  CHECK(notes_of(R"({"tensor": 4, "pipeline": 2, "sharding": "optimizer"})").find("has no effect here") !=
+        std::string::npos);
 }
 
 TEST_CASE("what acts is not told") {
