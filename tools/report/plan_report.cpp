@@ -34,8 +34,8 @@ std::string column_names(bool tokens) {
     return fmt::format(
         "#{:>4} {:>12} {:>12} {:>8} {:>6} {:>8}  {:>4} {:>4} {:>4} {:>5} {:>4} {:>5}  {:<16} {:<10} {}\n", each...);
   };
-  return line("", "step", tokens ? "tokens" : "samples", "TFLOP/s", "MFU", "memory", "TP", "CP", "PP", "DP", "EP", "micro", "schedule",
-              "sharding", "recompute") +
+  return line("", "step", tokens ? "tokens" : "samples", "TFLOP/s", "MFU", "memory", "TP", "CP", "PP", "DP", "EP",
+              "micro", "schedule", "sharding", "recompute") +
          line("", "(ms)", "(1/s)", "per GPU", "(%)", "(GB)", "", "", "", "", "", "batch", "", "", "");
 }
 
