@@ -15,7 +15,9 @@ WorkloadShares shares_of(const WorkloadResult& result, Time whole) {
     const double weight = worker.ranks / all;
     shares.computing += seconds(worker.computing) * weight;
     shares.waiting += seconds(worker.waiting) * weight;
-    for (std::size_t use = 0; use < kParallelisms; ++use) { shares.exposed[use] += seconds(worker.exposed[use]) * weight; }
+    for (std::size_t use = 0; use < kParallelisms; ++use) {
+      shares.exposed[use] += seconds(worker.exposed[use]) * weight;
+    }
   }
   return shares;
 }
