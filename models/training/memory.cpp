@@ -63,6 +63,7 @@ double largest_layer(const Transformer& model, const ParallelPlan& plan, const S
 
 /// Units that are gathered while they compute, and gradients that wait to be scattered.
 double gathered(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
+  if (shards(plan, dense_replicas(plan)) == 1) { return 0; }
   const double unit = largest_layer(model, plan, stage);
   const StateBytes bytes = state_bytes(plan);
   const auto layers = std::min<double>(1.0 + plan.prefetch, static_cast<double>(stage.layers.size()));
@@ -117,7 +118,7 @@ MemoryUse memory_of(const Transformer& model, const ParallelPlan& plan, const St
   }
   add_states(held, stage.replicas, plan, use);
   use.buffers += gathered(model, plan, stage) + remade(model, plan, stage);
-  if (plan.sequence_parallel) { use.buffers += sizes.tokens * model.hidden * sizes.element; }
+  if (plan.sequence_parallel && plan.tensor > 1) { use.buffers += sizes.tokens * model.hidden * sizes.element; }
   return use;
 }
 
@@ -134,7 +135,7 @@ MemoryUse memory_of(const std::vector<PlainLayer>& layers, const ParallelPlan& p
     use.activations += plan.micro_batch * sizes.element * (recomputed(plan, place) ? layer.output : all);
   }
   add_states(parameters, shards(plan, dense_replicas(plan)), plan, use);
-  if (plan.sharding == Sharding::parameters) {
+  if (plan.sharding == Sharding::parameters && shards(plan, dense_replicas(plan)) > 1) {
     const auto gathered = std::min<double>(1.0 + plan.prefetch, static_cast<double>(layers.size()));
     use.buffers += most * (gathered * sizes.element + plan.gradient_bytes);
   }

@@ -20,14 +20,6 @@ std::vector<LinkShare> shares_of(const Fabric& fabric, const std::vector<LinkLoa
   return shares;
 }
 
-/// The same link of another node, whose devices are the same with the same ports.
-std::uint32_t in_other_node(const Fabric& fabric, LinkId link, const CallPricer::Devices& devices) {
-  const VertexId from = fabric.source(link);
-  const Vertex& vertex = fabric.vertex(from);
-  const VertexId other = devices.at({vertex.kind, vertex.index});
-  return fabric.out(other).first + (link.value - fabric.out(from).first);
-}
-
 /// Sets of groups that have no endpoint in common: pairs that pass messages on meet at their endpoints.
 std::vector<EndpointGroups> disjoint_sets(const EndpointGroups& groups) {
   std::vector<EndpointGroups> sets;
@@ -90,8 +82,14 @@ Time CallPricer::time(const Workload& workload, const Workload::Call& call) {
   const EndpointGroups& groups = *workload.communicators.at(call.communicator).groups;
   const Question question = question_of(call);
   if (groups.front().size() > 1 && within_nodes(groups)) {
-    const CallPrice& first = first_node(groups, question);
-    if (!leaves_node(*settings_.cluster.fabric, *first.shares)) { return first.time; }
+    Time slowest;
+    bool meet = false;  // in the network, for want of a way inside
+    for (const auto& [node, own] : by_node(groups)) {
+      const CallPrice& price = of_node(node, own, question);
+      slowest = std::max(slowest, price.time);
+      meet = meet || leaves_node(*settings_.cluster.fabric, *price.shares);
+    }
+    if (!meet) { return slowest; }
   }
   return price(groups, question).time;
 }
@@ -146,30 +144,43 @@ Time CallPricer::latency(const EndpointGroups& groups, const Question& question,
   return std::min(idle, this->price(ends, least).time);
 }
 
-/// Of the groups in the node of the first one.
-const CallPrice& CallPricer::first_node(const EndpointGroups& groups, const Question& question) {
-  const std::uint32_t node = node_of(groups.front().front());
-  EndpointGroups own;
-  Places places;
-  for (const std::vector<std::uint32_t>& group : groups) {
-    if (node_of(group.front()) != node) { continue; }
-    own.push_back(group);
-    std::vector<std::uint32_t>& place = places.emplace_back();
-    for (const std::uint32_t endpoint : group) {
-      place.push_back(settings_.cluster.fabric->vertex(settings_.cluster.endpoints[endpoint]).index);
-    }
-  }
-  const auto found = in_node_.find({places, question});
-  if (found != in_node_.end()) { return found->second; }
-  return in_node_.emplace(std::pair(std::move(places), question), simulate(own, question)).first->second;
+CallPricer::ByNode CallPricer::by_node(const EndpointGroups& groups) const {
+  ByNode nodes;
+  for (const std::vector<std::uint32_t>& group : groups) { nodes[node_of(group.front())].push_back(group); }
+  return nodes;
 }
 
-/// Groups of other nodes do not meet those of the first one.
+CallPricer::InNode CallPricer::in_node(std::uint32_t node, const EndpointGroups& groups) {
+  InNode result{nodes_.kind_of(node), {}};
+  for (const std::vector<std::uint32_t>& group : groups) {
+    std::vector<std::uint32_t>& places = result.places.emplace_back();
+    for (const std::uint32_t endpoint : group) {
+      places.push_back(settings_.cluster.fabric->vertex(settings_.cluster.endpoints[endpoint]).index);
+    }
+  }
+  return result;
+}
+
+const CallPrice& CallPricer::of_node(std::uint32_t node, const EndpointGroups& groups, const Question& question) {
+  std::pair<InNode, Question> key{in_node(node, groups), question};
+  const auto found = in_node_.find(key);
+  if (found != in_node_.end()) { return found->second; }
+  return in_node_.emplace(std::move(key), simulate(groups, question)).first->second;
+}
+
+/// Groups of different nodes do not meet.
 CallPrice CallPricer::one_node(const EndpointGroups& groups, const Question& question) {
-  CallPrice price = first_node(groups, question);
-  if (leaves_node(*settings_.cluster.fabric, *price.shares)) { return simulate(groups, question); }
-  price.shares = on_all_nodes(groups, *price.shares);
-  return price;
+  const ByNode nodes = by_node(groups);
+  CallPrice slowest;
+  for (const auto& [node, own] : nodes) {
+    const CallPrice& price = of_node(node, own, question);
+    if (leaves_node(*settings_.cluster.fabric, *price.shares)) { return simulate(groups, question); }
+    if (slowest.shares == nullptr || price.time > slowest.time) { slowest = price; }
+  }
+  std::vector<LinkShare> shares;
+  for (const auto& [node, own] : nodes) { add_shares(node, of_node(node, own, question), slowest.time, shares); }
+  slowest.shares = std::make_shared<const std::vector<LinkShare>>(std::move(shares));
+  return slowest;
 }
 
 /// All sets move at the same time, and each was simulated alone: together they take as long as the slowest of them, or
@@ -196,31 +207,12 @@ CallPrice CallPricer::side_by_side(const std::vector<EndpointGroups>& sets, cons
   return slowest;
 }
 
-/// By node.
-const std::map<std::uint32_t, CallPricer::Devices>& CallPricer::devices() {
-  if (!devices_.empty()) { return devices_; }
-  const Fabric& fabric = *settings_.cluster.fabric;
-  for (VertexId v{0}; v.value < fabric.vertices(); ++v.value) {
-    const Vertex& vertex = fabric.vertex(v);
-    if (vertex.node != kNoNode) { devices_[vertex.node][{vertex.kind, vertex.index}] = v; }
+/// What the links of one node carry, the same links of a node that looks alike carry; of the whole of a longer time.
+void CallPricer::add_shares(std::uint32_t node, const CallPrice& own, Time whole, std::vector<LinkShare>& all) {
+  const double part = seconds(own.time) / seconds(whole);
+  for (const LinkShare& each : *own.shares) {
+    all.push_back({nodes_.same_link(LinkId{each.link}, node).value, each.share * part});
   }
-  return devices_;
-}
-
-/// What the links of one node carry, the same links of the nodes of all groups carry.
-std::shared_ptr<const std::vector<LinkShare>> CallPricer::on_all_nodes(const EndpointGroups& groups,
-                                                                       const std::vector<LinkShare>& first) {
-  std::set<std::uint32_t> nodes;
-  for (const std::vector<std::uint32_t>& group : groups) { nodes.insert(node_of(group.front())); }
-  auto all = std::make_shared<std::vector<LinkShare>>();
-  all->reserve(nodes.size() * first.size());
-  for (const std::uint32_t node : nodes) {
-    const Devices& own = devices().at(node);
-    for (const LinkShare& part : first) {
-      all->push_back({in_other_node(*settings_.cluster.fabric, LinkId{part.link}, own), part.share});
-    }
-  }
-  return all;
 }
 
 /// The least number of ranks that the group has in one of its nodes; none: as the profile says.

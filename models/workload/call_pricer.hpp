@@ -10,6 +10,7 @@
 
 #include "models/execution/run_jobs.hpp"
 #include "models/workload/call_price.hpp"
+#include "models/workload/node_kinds.hpp"
 #include "models/workload/workload.hpp"
 
 namespace athanor {
@@ -34,14 +35,12 @@ struct PricingSettings {
 };
 
 /// Prices calls by simulating their schedules, all groups of a call at the same time on an otherwise idle cluster.
-/// Equal calls are simulated once: of groups that each stay within a node, one node's, whose price holds for all nodes
-/// that look alike. Groups take what is fastest for the first of them.
+/// Equal calls are simulated once: of groups that each stay within a node, those of one node, whose price holds for the
+/// same groups in all nodes that look alike; together they take as long as the slowest node. Groups take what is
+/// fastest for the first of them.
 class CallPricer {
  public:
-  /// Of one node, what has which index.
-  using Devices = std::map<std::pair<VertexKind, std::uint32_t>, VertexId>;
-
-  explicit CallPricer(PricingSettings settings) : settings_(std::move(settings)) {}
+  explicit CallPricer(PricingSettings settings) : settings_(std::move(settings)), nodes_(*settings_.cluster.fabric) {}
 
   /// Throws as run_jobs().
   const CallPrice& price(const Workload& workload, const Workload::Call& call);
@@ -66,20 +65,27 @@ class CallPricer {
     std::uint32_t root = 0;
     auto operator<=>(const Question&) const = default;
   };
-  using Places = std::vector<std::vector<std::uint32_t>>;  ///< of groups within a node: vertex indices in it
+  /// Groups within one node: its kind, and where in it their ranks are.
+  struct InNode {
+    std::uint32_t kind = 0;
+    std::vector<std::vector<std::uint32_t>> places;  ///< by group: vertex indices
+    auto operator<=>(const InNode&) const = default;
+  };
+  /// By node, the groups that are in it.
+  using ByNode = std::map<std::uint32_t, EndpointGroups>;
 
   static Question question_of(const Workload::Call& call);
   static Question in_whole_elements(Question question);
   const CallPrice& price(const EndpointGroups& groups, const Question& question);
-  const CallPrice& first_node(const EndpointGroups& groups, const Question& question);
-  const std::map<std::uint32_t, Devices>& devices();
+  InNode in_node(std::uint32_t node, const EndpointGroups& groups);
+  ByNode by_node(const EndpointGroups& groups) const;
+  const CallPrice& of_node(std::uint32_t node, const EndpointGroups& groups, const Question& question);
   CallPrice simulate(const EndpointGroups& groups, const Question& question);
   CallPrice run(const EndpointGroups& groups, const Question& question, const std::vector<const Algorithm*>& algorithms,
                 bool rings);
   CallPrice one_node(const EndpointGroups& groups, const Question& question);
   CallPrice side_by_side(const std::vector<EndpointGroups>& sets, const Question& question);
-  std::shared_ptr<const std::vector<LinkShare>> on_all_nodes(const EndpointGroups& groups,
-                                                             const std::vector<LinkShare>& first);
+  void add_shares(std::uint32_t node, const CallPrice& own, Time whole, std::vector<LinkShare>& all);
   CallPrice on_device(const Question& question) const;
   Time latency(const EndpointGroups& groups, const Question& question, const CallPrice& price);
   std::optional<std::uint32_t> channels(const std::vector<std::uint32_t>& group, CollectiveKind kind) const;
@@ -87,9 +93,9 @@ class CallPricer {
   bool within_nodes(const EndpointGroups& groups) const;
 
   PricingSettings settings_;
-  std::map<std::pair<Places, Question>, CallPrice> in_node_;
+  NodeKinds nodes_;
+  std::map<std::pair<InNode, Question>, CallPrice> in_node_;
   std::map<std::pair<EndpointGroups, Question>, CallPrice> known_;
-  std::map<std::uint32_t, Devices> devices_;  ///< by node; filled when first asked for
   std::uint64_t remembered_ = 0;
   std::uint64_t simulated_ = 0;
 };

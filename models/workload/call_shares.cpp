@@ -46,22 +46,21 @@ class LinkRows {
   Row entries_;
 };
 
-/// Calls of one price may run several times at once, so that a row of one price may be short, too.
-bool may_be_short(std::span<const std::pair<std::uint32_t, double>> row) {
+bool may_be_short(std::span<const std::pair<std::uint32_t, double>> row, const std::vector<std::uint32_t>& most) {
   double sum = 0;
-  for (const auto& [price, share] : row) { sum += share; }
-  return sum > kFull || (row.size() == 1 && 2 * row.front().second > kFull);
+  for (const auto& [price, share] : row) { sum += most[price] * share; }
+  return sum > kFull;
 }
 
 }  // namespace
 
-CallShares::CallShares(const std::vector<std::vector<LinkShare>>& prices)
+CallShares::CallShares(const std::vector<std::vector<LinkShare>>& prices, const std::vector<std::uint32_t>& most)
     : running_(prices.size()), speed_(prices.size(), 1), frozen_(prices.size()), seen_price_(prices.size()) {
   std::map<Row, std::uint32_t> distinct;
   const LinkRows rows_by_link(prices);
   for (std::size_t link = 0; link < rows_by_link.links(); ++link) {
     const auto row = rows_by_link.row(link);
-    if (may_be_short(row)) { distinct.emplace(Row(row.begin(), row.end()), 0); }
+    if (may_be_short(row, most)) { distinct.emplace(Row(row.begin(), row.end()), 0); }
   }
   std::vector<std::vector<std::uint32_t>> of_price(prices.size());
   for (auto& [row, number] : distinct) {

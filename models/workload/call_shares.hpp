@@ -17,9 +17,9 @@ struct LinkShare {
 /// calls may need a link at different moments, and that one of them has more flows on it.
 class CallShares {
  public:
-  /// `prices`: of each kind of call, its links, each once. Links that all of them together leave room on are forgotten,
-  /// and links that are shared alike count once.
-  explicit CallShares(const std::vector<std::vector<LinkShare>>& prices);
+  /// `prices`: of each kind of call, its links, each once. `most`: how many of each may run at once. Links that all of
+  /// them together leave room on are forgotten, and links that are shared alike count once.
+  CallShares(const std::vector<std::vector<LinkShare>>& prices, const std::vector<std::uint32_t>& most);
 
   /// Whether some link could be short for both, or for both with others.
   bool shares_links(std::uint32_t price) const { return rows_of_[price + 1] > rows_of_[price]; }

@@ -1,10 +1,12 @@
 #include "models/workload/run_workload.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -25,9 +27,30 @@ namespace {
 
 using Kind = Workload::Kind;
 
-std::vector<Transfers::Work> works_of(const WorkloadPrices& prices) {
+/// How many calls of each price may run at once: a stream does one operation after the other, so that there are as many
+/// as streams of one worker that call over a communicator, or send over a channel.
+std::vector<std::uint32_t> most_at_once(const Workload& workload, const WorkloadPrices& prices) {
+  std::set<std::array<std::uint32_t, 4>> streams;  // price, kind, communicator or channel, stream
+  for (std::uint32_t worker = 0; worker < workload.workers.size(); ++worker) {
+    for (const Workload::Operation& each : workload.workers[worker].operations) {
+      const bool calls = each.kind == Kind::call;
+      if (!calls && each.kind != Kind::send) { continue; }
+      const std::uint32_t through = calls ? workload.calls[each.subject].communicator : each.subject;
+      if (calls && workload.communicators[through].workers.front() != worker) { continue; }
+      streams.insert({prices.of(each), calls ? 1U : 0U, through, each.stream});
+    }
+  }
+  std::vector<std::uint32_t> most(prices.prices.size());
+  for (const auto& each : streams) { ++most[each.front()]; }
+  return most;
+}
+
+std::vector<Transfers::Work> works_of(const Workload& workload, const WorkloadPrices& prices) {
+  const std::vector<std::uint32_t> most = most_at_once(workload, prices);
   std::vector<Transfers::Work> works;
-  for (const CallPrice* price : prices.prices) { works.push_back({price->transfer(), price->latency}); }
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    works.push_back({prices.prices[i]->transfer(), prices.prices[i]->latency, most[i]});
+  }
   return works;
 }
 
@@ -63,7 +86,7 @@ class Run final : public Computations::Listener, public Transfers::Listener {
         prices_(prices),
         options_(options),
         computations_(simulator_, workload.workers.size(), options.interference, *this),
-        transfers_(simulator_, works_of(prices), shares_of(prices), *this),
+        transfers_(simulator_, works_of(workload, prices), shares_of(prices), *this),
         meetings_(workload),
         communicating_(workload.workers.size()) {
     for (const Workload::Worker& worker : workload.workers) {

@@ -5,12 +5,22 @@
 
 namespace athanor {
 
+namespace {
+
+std::vector<std::uint32_t> most_of(const std::vector<Transfers::Work>& works) {
+  std::vector<std::uint32_t> most;
+  for (const Transfers::Work& work : works) { most.push_back(work.most); }
+  return most;
+}
+
+}  // namespace
+
 Transfers::Transfers(Simulator& simulator, std::vector<Work> works, const std::vector<std::vector<LinkShare>>& shares,
                      Listener& listener)
     : simulator_(simulator),
       self_(simulator.add(*this)),
       works_(std::move(works)),
-      shares_(shares),
+      shares_(shares, most_of(works_)),
       listener_(listener),
       of_price_(works_.size()) {}
 

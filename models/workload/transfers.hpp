@@ -19,10 +19,11 @@ class Transfers : public Actor {
     virtual void transferred(std::uint32_t number) = 0;
   };
 
-  /// What a call of some price takes alone.
+  /// What a call of some price takes alone, and how many of them may run at once.
   struct Work {
     Time transfer;
     Time latency;
+    std::uint32_t most = 1;
   };
 
   /// `shares`: by price, what of links the call takes during its transfer.

@@ -77,7 +77,6 @@ struct Workload {
 
   struct Operation {
     Kind kind = Kind::mark;
-    bool eager = false;        ///< of sends: ended when the receiver is not there yet, too; the message waits for it
     std::uint16_t stream = 0;  ///< of the worker
     std::uint32_t label = 0;   ///< of `labels`: what it is called
     std::uint32_t subject = 0;

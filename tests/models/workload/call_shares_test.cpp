@@ -10,7 +10,9 @@ using Prices = std::vector<std::vector<LinkShare>>;
 
 /// Of each price, where one call of each of `running` runs.
 std::vector<double> speeds(const Prices& prices, const std::vector<std::uint32_t>& running) {
-  CallShares shares(prices);
+  std::vector<std::uint32_t> most(prices.size());
+  for (const std::uint32_t price : running) { ++most[price]; }
+  CallShares shares(prices, most);
   for (const std::uint32_t price : running) {
     if (!shares.shares_links(price)) { continue; }
     shares.start(price);
@@ -26,7 +28,7 @@ std::vector<double> speeds(const Prices& prices, const std::vector<std::uint32_t
 TEST_CASE("calls on different links, or on a link with room for both, go as fast as alone") {
   const Prices apart{{{0, 1}}, {{1, 1}}};
   CHECK(speeds(apart, {0, 1}) == std::vector<double>{1, 1});
-  CHECK_FALSE(CallShares({{{0, 0.5}}, {{0, 0.4}}}).shares_links(0));
+  CHECK_FALSE(CallShares({{{0, 0.5}}, {{0, 0.4}}}, {1, 1}).shares_links(0));
 }
 
 TEST_CASE("two calls that each fill a link get half of it, three a third") {
@@ -60,7 +62,7 @@ TEST_CASE("who is slowed down more on another link is not settled by the first")
 }
 
 TEST_CASE("calls of one price that run at the same time share with each other") {
-  CallShares shares({{{0, 0.8}}});
+  CallShares shares({{{0, 0.8}}}, {2});
   REQUIRE(shares.shares_links(0));
   shares.start(0);
   shares.update(0);
@@ -73,11 +75,19 @@ TEST_CASE("calls of one price that run at the same time share with each other") 
   CHECK(shares.speed(0) == 1);
 }
 
+TEST_CASE("how often calls of a price may run at once decides whether a link may be short") {
+  CHECK_FALSE(CallShares({{{0, 0.3}}}, {3}).shares_links(0));
+  CHECK(CallShares({{{0, 0.3}}}, {4}).shares_links(0));
+  const CallShares beside({{{0, 0.3}}, {{0, 0.05}}}, {3, 3});
+  CHECK(beside.shares_links(0));
+  CHECK(beside.shares_links(1));
+}
+
 TEST_CASE("links that are shared alike are one row") {
   Prices prices(2);
   for (std::uint32_t link = 0; link < 1000; ++link) {
     prices[0].push_back({link, 0.9});
     prices[1].push_back({link, link % 2 == 0 ? 0.5 : 0.25});
   }
-  CHECK(CallShares(prices).rows() == 2);
+  CHECK(CallShares(prices, {1, 1}).rows() == 2);
 }
