@@ -10,7 +10,7 @@ using Json = nlohmann::ordered_json;
 
 bool ideal(const Json& scenario) { return scenario["network"]["level"] == "ideal"; }
 
-/// Has nothing to choose: a ring, in one protocol.
+/// Has channels and threads to choose alone: for a ring, in one protocol.
 bool is_fixed(const Json& nccl) {
   const Json environment = nccl.value("environment", Json::object());
   return environment.contains("NCCL_ALGO") && environment.contains("NCCL_PROTO");
@@ -24,7 +24,7 @@ bool adaptive(const Json& scenario) { return scenario["network"].value("routing"
 /// share links it may not (docs/reliability.md).
 double least_ratio(Law law, const Json& scenario) {
   // NCCL chooses by a model of its own, in which a faster link may make another algorithm look better.
-  if (scenario.contains("nccl") && !is_fixed(scenario["nccl"])) { return 0.25; }
+  if (scenario.contains("nccl")) { return is_fixed(scenario["nccl"]) ? 0.75 : 0.25; }
   // Of jobs side by side each takes what would be best alone, and what is best alone may change.
   const bool jobs = scenario.contains("collective") && scenario["collective"].contains("jobs");
   if (jobs && scenario["collective"]["algorithm"] == "best") { return 0.5; }

@@ -139,3 +139,22 @@ TEST_CASE("jobs that cannot be are refused by name") {
                                     "collective": {"kind": "all_reduce", "sizes": "1KiB", "jobs": 2}})"),
              "share one machine"));
 }
+
+// Up-links by destination modulo two: what goes to even hosts takes the first, so that each job has one of its own,
+// alone as beside the other. Of a leaf's four hosts of a job 12/16 of what each sends leaves by it. Hashing uses both
+// alone.
+TEST_CASE("tables of d-mod-k give jobs on alternating hosts up-links of their own, hashing does not") {
+  const Folder folder;
+  const auto jobs_by = [&](const char* routing) {
+    return result_of(folder, fmt::format(R"({{"network": {{"routing": "{}"}}, "cluster": {{"nodes": 32, "fabric": {{
+      "kind": "fat_tree", "hosts_per_leaf": 8, "spines": 2, "link": {{"rate": "10GB/s", "latency": "500ns"}}}}}},
+      "collective": {{"kind": "all_to_all", "algorithm": "direct", "sizes": "64MiB", "jobs": 2,
+                      "placement": "interleaved"}}}})",
+                                         routing))["jobs"];
+  };
+  for (const nlohmann::json& job : jobs_by("d_mod_k")) {
+    CHECK(job["slowdown"] == 1);
+    CHECK(job["time_us"].get<double>() == doctest::Approx(4 * 12.0 / 16 * 67'108'864 / 10'000).epsilon(0.001));
+  }
+  for (const nlohmann::json& job : jobs_by("ecmp")) { CHECK(job["slowdown"] > 1.5); }
+}

@@ -125,7 +125,8 @@ TEST_CASE("a time follows from a published bus bandwidth of three digits, and no
 TEST_CASE("one algorithm stands for all, several are told apart by name, and out of place goes first") {
   const Measurement measurement = several();
   const auto time = [&](const char* algorithm, std::uint32_t ranks = 2) {
-    const Measurement::Row* found = measurement.find(CollectiveKind::all_reduce, Bytes{1024}, ranks, algorithm);
+    const Measurement::Row* found =
+        measurement.find({.kind = CollectiveKind::all_reduce, .ranks = ranks, .algorithm = algorithm}, Bytes{1024});
     return found == nullptr ? 0 : *found->time_us;
   };
   CHECK(time("ring") == 11);
@@ -134,8 +135,11 @@ TEST_CASE("one algorithm stands for all, several are told apart by name, and out
   CHECK(time("ring", 3) == 0);
   const Folder folder;
   const Measurement published = read(folder, kPublished);
-  CHECK(published.find(CollectiveKind::all_to_all, Bytes{8}, 4, "pairwise")->time_us == 2.5);
-  CHECK(published.find(CollectiveKind::all_to_all, Bytes{16}, 16, "pairwise") == nullptr);
+  const auto pairwise = [](std::uint32_t ranks) {
+    return Measurement::Wanted{.kind = CollectiveKind::all_to_all, .ranks = ranks, .algorithm = "pairwise"};
+  };
+  CHECK(published.find(pairwise(4), Bytes{8})->time_us == 2.5);
+  CHECK(published.find(pairwise(16), Bytes{16}) == nullptr);
   CHECK_FALSE(published.covers(CollectiveKind::all_reduce));
   CHECK(published.covers(CollectiveKind::all_to_all, 4));
 }

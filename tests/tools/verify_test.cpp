@@ -196,8 +196,21 @@ TEST_CASE("a table with two times for one thing, or with a bandwidth that is not
   // 1 MiB among 4 ranks in 100 us are 1.5 x 10.49 GB/s.
   const Ran other = verified_with(kFourHosts, R"({"bytes": 1048576, "time_us": 100, "busbw_gbps": 10.49})");
   CHECK(other.code == 3);
-  CHECK(other.says("1 MiB in 100 us are 15.73 GB/s of bus bandwidth among 4 ranks, not 10.49 (at /rows/0/busbw_gbps)"));
-  CHECK_FALSE(verified_with(kFourHosts, R"({"bytes": 1024, "time_us": 6, "busbw_gbps": 0.26})").says("contradict"));
+  CHECK(other.says("1 MiB in 100 us are 15.73 GB/s among 4 ranks, not 10.49 (at /rows/0/busbw_gbps)"));
+  CHECK(verified_with(kFourHosts, R"({"bytes": 1024, "time_us": 6, "busbw_gbps": 0.26, "algbw_gbps": 0.17})").code ==
+        0);
+  CHECK(verified_with(kFourHosts, R"({"bytes": 1024, "time_us": 6, "algbw_gbps": 0.34})").says("/rows/0/algbw_gbps"));
+}
+
+TEST_CASE("of rows that differ in type or reduction those of the case count") {
+  const auto error_of = [](const std::string& rows) { return verified_with(kFourHosts, rows).out; };
+  const std::string wide = R"({"bytes": 1024, "time_us": 6, "type": "float32"})";
+  const std::string half = R"({"bytes": 1024, "time_us": 9, "type": "float16"})";
+  CHECK(error_of(wide + ", " + half) == error_of(half + ", " + wide));
+  const std::string sum = R"({"bytes": 1024, "time_us": 6, "reduction": "sum"})";
+  const std::string most = R"({"bytes": 1024, "time_us": 9, "reduction": "max"})";
+  CHECK(error_of(sum + ", " + most) == error_of(most + ", " + sum));
+  CHECK(verified_with(kFourHosts, most).says("measured with the reduction max, and is simulated with sum"));
 }
 
 TEST_CASE("a table of another type is told, and one of another number of nodes refused") {

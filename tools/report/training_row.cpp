@@ -128,7 +128,11 @@ nlohmann::ordered_json training_json(const TrainingRow& row) {
                                  {"breakdown", breakdown},
                                  {"memory_gb", row.memory * 1e-9},
                                  {"network", row.network}};
-  if (row.setup.model.transformer) { json["tokens_per_s"] = result.tokens_per_s; }
+  if (row.setup.model.transformer) {
+    json["tokens_per_s"] = result.tokens_per_s;
+  } else {
+    json.erase("sequence");
+  }
   if (!row.setup.others.empty()) { json["gpu_kinds"] = kinds_json(row); }
   if (row.measured) {
     json["measured_time_s"] = seconds(*row.measured);

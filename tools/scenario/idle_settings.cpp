@@ -13,10 +13,10 @@ struct Rule {
 };
 
 bool has_copies(const ParallelPlan& plan) { return plan.data * plan.context > 1; }
-bool gathers_layers(const ParallelPlan& plan) {
-  return plan.sharding == Sharding::gradients || plan.sharding == Sharding::parameters;
+bool shards(const ParallelPlan& plan, Sharding from) {
+  return has_copies(plan) && plan.sharding >= from && plan.shard_group != 1;
 }
-bool gathers_layers_of_copies(const ParallelPlan& plan) { return has_copies(plan) && gathers_layers(plan); }
+bool gathers_layers(const ParallelPlan& plan) { return shards(plan, Sharding::gradients); }
 bool splits_layers(const ParallelPlan& plan) { return plan.tensor > 1; }
 
 constexpr auto kGathers = R"(several copies, and "sharding" of gradients or parameters)";
@@ -27,17 +27,23 @@ const std::vector<Rule>& rules() {
       {"sequence_parallel", &splits_layers, kTensor},
       {"overlap_tensor", &splits_layers, kTensor},
       {"overlap_pipeline", [](const ParallelPlan& plan) { return plan.pipeline > 1; }, R"("pipeline" of 2 or more)"},
+      {"schedule", [](const ParallelPlan& plan) { return plan.pipeline > 1; }, R"("pipeline" of 2 or more)"},
+      {"single_process", &has_copies, "several copies"},
       {"sharding", &has_copies, "several copies"},
       {"shard_group", [](const ParallelPlan& plan) { return has_copies(plan) && plan.sharding != Sharding::none; },
        R"(several copies, and "sharding")"},
-      {"prefetch", &gathers_layers_of_copies, kGathers},
-      {"shard_calls", &gathers_layers_of_copies, kGathers},
-      {"gather_again", &gathers_layers_of_copies, kGathers},
-      {"host_per_rank", &gathers_layers_of_copies, kGathers},
+      {"prefetch", &gathers_layers, kGathers},
+      {"shard_calls", &gathers_layers, kGathers},
+      {"gather_again",
+       [](const ParallelPlan& plan) {
+         return gathers_layers(plan) && (plan.sharding == Sharding::gradients || plan.recompute != Recompute::none);
+       },
+       R"(several copies, and "sharding" of gradients, or of parameters with "recompute")"},
+      {"host_per_rank", &gathers_layers, kGathers},
       {"overlap_gradients", [](const ParallelPlan& plan) { return has_copies(plan) && !gathers_layers(plan); },
        "several copies of whole layers; sharded ones are reduced beside backward in any case"},
       {"overlap_parameters",
-       [](const ParallelPlan& plan) { return has_copies(plan) && plan.sharding == Sharding::optimizer; },
+       [](const ParallelPlan& plan) { return shards(plan, Sharding::optimizer) && !gathers_layers(plan); },
        R"(several copies, and "sharding" of the optimizer)"},
       {"bucket",
        [](const ParallelPlan& plan) {

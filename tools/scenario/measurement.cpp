@@ -119,14 +119,15 @@ void derive_time(Measurement::Row& row) {
 
 /// A bandwidth and a time of one row are the same figure twice. Sources print the one with two decimals or to 1 GB/s,
 /// and average the other over other iterations.
-void check_bandwidth(ObjectReader& reader, const Measurement::Row& row) {
-  if (!row.time_us || !row.busbw_gbps) { return; }
-  const double derived =
-      static_cast<double>(row.bytes.count()) * bus_factor(row.collective, row.ranks) / *row.time_us * 1e-3;
-  if (std::abs(derived - *row.busbw_gbps) <= 0.05 * *row.busbw_gbps + 0.5) { return; }
-  reader.problem("busbw_gbps", "contradiction",
-                 fmt::format("{} in {:g} us are {:.4g} GB/s of bus bandwidth among {} ranks, not {:g}",
-                             to_string(row.bytes), *row.time_us, derived, row.ranks, *row.busbw_gbps),
+void check_bandwidth(ObjectReader& reader, const Measurement::Row& row, const char* key, std::optional<double> printed,
+                     double factor) {
+  if (!row.time_us || !printed) { return; }
+  const double derived = static_cast<double>(row.bytes.count()) * factor / *row.time_us * 1e-3;
+  const double rounding = *printed == std::round(*printed) ? 0.5 : 0.01;
+  if (std::abs(derived - *printed) <= 0.05 * *printed + rounding) { return; }
+  reader.problem(key, "contradiction",
+                 fmt::format("{} in {:g} us are {:.4g} GB/s among {} ranks, not {:g}", to_string(row.bytes),
+                             *row.time_us, derived, row.ranks, *printed),
                  "is one of them in another unit, or of another collective or number of ranks?");
 }
 
@@ -151,7 +152,9 @@ void read_row(ObjectReader& reader, const Common& common, Measurement::Row& row)
   reader.optional("reduction", row.reduction, "Where rows differ in it");
   reader.optional("backend", row.backend, "Where rows differ in it: threads, mpi or cuda");
   reader.optional("wrong", row.wrong, "Results that were not what they should be");
-  ignore(reader, {"algbw_gbps"});
+  std::optional<double> algorithm_bandwidth;
+  reader.optional_value("algbw_gbps", "As the source printed it",
+                        [&](ValueReader& value) { read_bandwidth(value, algorithm_bandwidth); });
   reader.optional_value(
       "busbw_gbps",
       "As the source printed it; where there is no time and this is 100 or more, the time follows from it",
@@ -164,7 +167,8 @@ void read_row(ObjectReader& reader, const Common& common, Measurement::Row& row)
   settle(reader, own.ranks, common.ranks, "ranks", row.ranks);
   settle(reader, own.algorithm, common.algorithm, "algorithm", row.algorithm);
   if (!reader.ok()) { return; }
-  check_bandwidth(reader, row);
+  check_bandwidth(reader, row, "algbw_gbps", algorithm_bandwidth, 1);
+  check_bandwidth(reader, row, "busbw_gbps", row.busbw_gbps, bus_factor(row.collective, row.ranks));
   derive_time(row);
 }
 
@@ -265,17 +269,24 @@ bool same_name(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-const Measurement::Row* Measurement::find(CollectiveKind of_kind, Bytes size, std::uint32_t of_ranks,
-                                          std::string_view algorithm_name, bool in_place) const {
+bool is_of(const Measurement::Row& row, Reduction reduction) {
+  return row.reduction.empty() || row.reduction == name(reduction) || row.reduction == nccl_name(reduction);
+}
+
+const Measurement::Row* Measurement::find(const Wanted& wanted, Bytes size) const {
   std::vector<const Row*> rows_of_it;
   for (const Row& row : rows) {
-    if (row.collective == of_kind && row.bytes == size && row.ranks == of_ranks && row.time_us) {
+    if (row.collective == wanted.kind && row.bytes == size && row.ranks == wanted.ranks && row.time_us) {
       rows_of_it.push_back(&row);
     }
   }
-  std::stable_partition(rows_of_it.begin(), rows_of_it.end(),
-                        [&](const Row* row) { return row->in_place == in_place; });
-  const auto named = [&](const Row* row) { return same_name(row->algorithm, algorithm_name); };
+  const auto first = [&](const auto& fits) {
+    std::stable_partition(rows_of_it.begin(), rows_of_it.end(), [&](const Row* row) { return fits(*row); });
+  };
+  first([&](const Row& row) { return !wanted.reduction || is_of(row, *wanted.reduction); });
+  first([&](const Row& row) { return !wanted.type || !row.type || row.type == wanted.type; });
+  first([&](const Row& row) { return row.in_place == wanted.in_place; });
+  const auto named = [&](const Row* row) { return same_name(row->algorithm, wanted.algorithm); };
   const bool several = std::any_of(rows_of_it.begin(), rows_of_it.end(),
                                    [&](const Row* row) { return row->algorithm != rows_of_it.front()->algorithm; });
   const auto found = several ? std::find_if(rows_of_it.begin(), rows_of_it.end(), named) : rows_of_it.begin();

@@ -73,16 +73,27 @@ struct Measurement {
   };
   std::vector<Row> rows;
 
-  /// What to compare a simulated collective with: the first row of that collective, size and number of ranks that has
-  /// a time and, where such rows are of several algorithms, of the one named (in any case). Rows that were measured as
-  /// `in_place` says go before others. Sizes between rows are not interpolated.
-  const Row* find(CollectiveKind of_kind, Bytes size, std::uint32_t of_ranks, std::string_view algorithm_name,
-                  bool in_place = false) const;
+  /// A simulated collective that is to be compared.
+  struct Wanted {
+    CollectiveKind kind = CollectiveKind::all_reduce;
+    std::uint32_t ranks = 1;
+    std::string_view algorithm = {};
+    bool in_place = false;
+    std::optional<DataType> type = {};        ///< none: any
+    std::optional<Reduction> reduction = {};  ///< none: any
+  };
+  /// What to compare it with: the first row of that collective, size and number of ranks that has a time and, where
+  /// such rows are of several algorithms, of the one named (in any case). Rows that were measured as `in_place` says go
+  /// before others, then those of its type, then those of its reduction. Sizes between rows are not interpolated.
+  const Row* find(const Wanted& wanted, Bytes size) const;
   /// Whether some row is of that collective.
   bool covers(CollectiveKind of_kind) const;
   /// Whether some row is of that collective and so many ranks.
   bool covers(CollectiveKind of_kind, std::uint32_t of_ranks) const;
 };
+
+/// Whether it was measured so, or does not say.
+bool is_of(const Measurement::Row& row, Reduction reduction);
 
 /// Reads one from a file; everything wrong with it, or that it is no measurement at all, is added to `problems`.
 /// Throws FileError.

@@ -84,6 +84,9 @@ struct Case {
   JobsRequest jobs_request(Bytes size, const SimulationOptions& options) const;
 };
 
+/// What to look for in measurements of such a case, carried out by that algorithm, whose name is borrowed.
+Measurement::Wanted measured_like(const Case& scenario_case, std::string_view algorithm);
+
 /// A scenario file, ready to run.
 struct Scenario {
   std::string path;

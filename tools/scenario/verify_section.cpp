@@ -60,7 +60,7 @@ void check_nodes(ObjectReader& reader, const Case& scenario_case) {
   const std::uint32_t simulated = nodes_of(cluster, scenario_case.ranks);
   // A rack whose GPUs share NVLinks is one node here, and to those who measure it as many as it has trays.
   constexpr std::uint32_t kMostOnBoard = 16;
-  if (simulated == *measured || scenario_case.ranks > simulated * kMostOnBoard) { return; }
+  if (simulated == *measured || cluster.endpoints_per_node > kMostOnBoard) { return; }
   reader.problem("verify", "measurement-mismatch",
                  fmt::format("'{}' measured {} ranks on {} nodes, but on {} they are simulated", measurement.id,
                              scenario_case.ranks, *measured, simulated),
@@ -90,6 +90,15 @@ void read(ObjectReader& reader, const std::string& directory, const Library& lib
   reader.optional("from", read.from, "Smallest size that counts for both");
   reader.optional("to", read.to, "Largest size that counts for both");
   if (found) { verification = std::move(read); }
+}
+
+Measurement::Wanted measured_like(const Case& scenario_case, std::string_view algorithm) {
+  return {.kind = scenario_case.kind,
+          .ranks = scenario_case.ranks,
+          .algorithm = algorithm,
+          .in_place = scenario_case.in_place,
+          .type = scenario_case.type,
+          .reduction = reduces(scenario_case.kind) ? std::optional(scenario_case.reduction) : std::nullopt};
 }
 
 void check_verification(ObjectReader& reader, const Case& scenario_case) {

@@ -45,15 +45,14 @@ void mark_spikes(Points& points) {
   for (std::size_t i = 1; i + 1 < points.size(); ++i) { points[i].spike = is_spike(points, i); }
 }
 
-Points measured_points(const Measurement& measurement, CollectiveKind kind, std::uint32_t ranks,
-                       std::string_view algorithm, bool in_place) {
+Points measured_points(const Measurement& measurement, const Measurement::Wanted& wanted) {
   std::set<Bytes> sizes;
   for (const Measurement::Row& row : measurement.rows) {
     if (row.bytes > Bytes::zero()) { sizes.insert(row.bytes); }
   }
   Points points;
   for (const Bytes size : sizes) {
-    const Measurement::Row* row = measurement.find(kind, size, ranks, algorithm, in_place);
+    const Measurement::Row* row = measurement.find(wanted, size);
     if (row != nullptr) { points.push_back({size, *row->time_us}); }
   }
   mark_spikes(points);

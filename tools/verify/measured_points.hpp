@@ -18,8 +18,7 @@ struct TablePoint {
 
 /// What a table holds of a collective: for each size above zero the row that Measurement::find finds, if it has a time.
 /// In order of size, spikes marked.
-std::vector<TablePoint> measured_points(const Measurement& measurement, CollectiveKind kind, std::uint32_t ranks,
-                                        std::string_view algorithm, bool in_place);
+std::vector<TablePoint> measured_points(const Measurement& measurement, const Measurement::Wanted& wanted);
 
 /// Marks isolated spikes: points that are more than 20 % above
 ///  - the line through their two neighbours, and

@@ -19,7 +19,7 @@ std::optional<std::string> text_fact(const Measurement::Facts& facts, std::strin
 std::vector<TablePoint> points_of(const VerifiedCase& verified) {
   const Case& held = *verified.scenario_case;
   const std::string algorithm = verified.rows.empty() ? "" : verified.rows.front().run.algorithm;
-  return measured_points(held.verification->measurement, held.kind, held.ranks, algorithm, held.in_place);
+  return measured_points(held.verification->measurement, measured_like(held, algorithm));
 }
 
 /// Adds the rows of a case that are no spikes.

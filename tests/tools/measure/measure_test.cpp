@@ -253,7 +253,8 @@ TEST_CASE("the measurement file holds rows, settings and the machine, and a host
   CHECK(measurement.settings->rings == 4);
   CHECK(measurement.settings->dimensions.empty());
   CHECK(measurement.settings->iterations == 4);
-  const auto* row = measurement.find(CollectiveKind::all_reduce, Bytes{2048}, 3, "butterfly");
+  const auto* row =
+      measurement.find({.kind = CollectiveKind::all_reduce, .ranks = 3, .algorithm = "butterfly"}, Bytes{2048});
   REQUIRE(row != nullptr);
   CHECK_FALSE(row->in_place);
   CHECK(*row->min_us <= *row->time_us);

@@ -65,7 +65,8 @@ TEST_CASE("a send up to the limit leaves before its receiver is there, a longer 
     options.eager = limit;
     const ReadTrace trace = goal(text, options);
     REQUIRE(trace.problems.empty());
-    CHECK(trace.workload().workers[0].operations[0].eager == (limit == 100'000_B));
+    const Workload& workload = trace.workload();
+    CHECK(workload.channels[workload.workers[0].operations[0].subject].eager == (limit == 100'000_B));
     CHECK(run_with(trace.workload(), 0_us, 50_us) == (limit == 100'000_B ? 1_ms : 1_ms + 50_us + 10_ns));
   }
 }

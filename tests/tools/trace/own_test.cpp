@@ -83,6 +83,10 @@ TEST_CASE("what a call says without effect, and ranks that its groups do not hav
   const std::string call = "\"collective\": \"all_reduce\"";
   CHECK(read_text(with(call, "\"collective\": \"barrier\"")).says("a barrier carries no payload"));
   CHECK(read_text(with(call, call + ", \"root\": 1")).says("all_reduce has no root"));
+  CHECK(read_text(with(", \"size\": \"64MiB\"", "")).says("the key 'size' is missing"));
+  CHECK(read_text(with(call, "\"collective\": \"all_to_all\", \"imbalance\": 3"))
+            .says("the busiest of 2 ranks gets at most 2 times the average"));
+  CHECK(read_text(with("[[0, 2], [1, 3]]", "[[0, 2]]")).says("has 1 pairs, and worker 0 stands for 2 ranks"));
   CHECK(read_text(with(call, call + ", \"imbalance\": 2")).says("only of all-to-all the busiest rank"));
   CHECK(read_text(with("\"name\": \"stage 0\", \"ranks\": 2", "\"name\": \"stage 0\", \"ranks\": 3"))
             .says("the groups of 'gradients of stage 0' have 2 endpoints, and its workers stand for 3 ranks"));

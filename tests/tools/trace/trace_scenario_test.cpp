@@ -43,7 +43,7 @@ TEST_CASE("a trace is replayed on the cluster: computations last as they did, me
 // Two messages of 20 kB leave host 0: 4 us of its link, and 1 us of latency.
 TEST_CASE("messages of one host take its link in turn before their latency") {
   const Folder folder;
-  const std::string send = R"({"kind": "send", "eager": true, "size": "20kB", )";
+  const std::string send = R"({"kind": "send", "size": "20kB", )";
   folder.write("t.json", R"({"athanor_trace": 1,
     "channels": [{"name": "c", "from": 0, "to": 1}, {"name": "d", "from": 0, "to": 1}],
     "workers": [

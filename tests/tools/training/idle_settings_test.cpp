@@ -42,7 +42,7 @@ TEST_CASE("what a plan says without anything to act on is told") {
   for (const std::string setting :
        {R"("sequence_parallel": true)", R"("overlap_tensor": true)", R"("overlap_pipeline": false)", R"("prefetch": 3)",
         R"("shard_calls": 2)", R"("gather_again": true)", R"("host_per_rank": "1us")", R"("shard_group": 4)",
-        R"("overlap_parameters": true)", R"("bucket": "1MB")"}) {
+        R"("overlap_parameters": true)", R"("bucket": "1MB")", R"("schedule": "zb_h1")"}) {
     const std::string key = setting.substr(0, setting.find(':'));
     CAPTURE(setting);
     CHECK(notes_of("{" + setting + "}").find("has no effect here") != std::string::npos);
@@ -53,10 +53,25 @@ TEST_CASE("what a plan says without anything to act on is told") {
         std::string::npos);
 }
 
+TEST_CASE("what has no effect on time has none on memory") {
+  const Folder folder;
+  const auto memory = [&](const std::string& parallel) {
+    const Ran ran = athanor_run({"run", folder.write("s.json", training(R"("GPT-2")", parallel)), "--json"});
+    REQUIRE(ran.code == 0);
+    return ran.json()["results"][0]["memory_gb"].get<double>();
+  };
+  CHECK(memory(R"({"sequence_parallel": true})") == memory("{}"));
+  for (const std::string sharding : {"optimizer", "gradients", "parameters"}) {
+    CHECK(memory(R"({"tensor": 4, "pipeline": 2, "sharding": ")" + sharding + "\"}") ==
+          memory(R"({"tensor": 4, "pipeline": 2})"));
+  }
+}
+
 TEST_CASE("what acts is not told") {
   for (const char* parallel :
        {"{}", R"({"tensor": 4, "sequence_parallel": true, "overlap_tensor": true, "overlap_gradients": true})",
-        R"({"sharding": "parameters", "prefetch": 2, "shard_calls": 2, "gather_again": true, "host_per_rank": "1us"})",
+        R"({"sharding": "parameters", "prefetch": 2, "shard_calls": 2, "host_per_rank": "1us"})",
+        R"({"sharding": "parameters", "recompute": "full", "gather_again": true})",
         R"({"sharding": "optimizer", "overlap_gradients": true, "overlap_parameters": true, "bucket": "1MB"})",
         R"({"pipeline": 2, "overlap_pipeline": false})"}) {
     CAPTURE(parallel);

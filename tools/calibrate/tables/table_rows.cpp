@@ -20,8 +20,8 @@ void add_rows(const std::vector<Case>& cases, std::vector<TableRow>& rows) {
   };
   const auto table = static_cast<std::size_t>(std::find_if(cases.begin(), cases.end(), same) - cases.begin());
   const std::string algorithm = scenario_case.algorithms.size() == 1 ? scenario_case.algorithms.front()->name : "";
-  const std::vector<TablePoint> points = measured_points(scenario_case.verification->measurement, scenario_case.kind,
-                                                         scenario_case.ranks, algorithm, scenario_case.in_place);
+  const std::vector<TablePoint> points =
+      measured_points(scenario_case.verification->measurement, measured_like(scenario_case, algorithm));
   for (const TablePoint& point : points) {
     const auto& sizes = scenario_case.sizes;
     if (std::find(sizes.begin(), sizes.end(), point.size) == sizes.end() || point.time_us <= 0) { continue; }

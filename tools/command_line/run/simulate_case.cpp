@@ -69,8 +69,7 @@ ResultRow simulate_request(const Scenario& scenario, const Case& scenario_case, 
   } catch (const SimulationError& error) { throw located(error, scenario, scenario_case, size); }
   if (scenario_case.verification) {
     const Measurement& measurement = scenario_case.verification->measurement;
-    const Measurement::Row* measured =
-        measurement.find(scenario_case.kind, size, scenario_case.ranks, row.run.algorithm, scenario_case.in_place);
+    const Measurement::Row* measured = measurement.find(measured_like(scenario_case, row.run.algorithm), size);
     if (measured != nullptr) { row.measured_us = measured->time_us; }
   }
   return row;
@@ -264,7 +263,13 @@ TableHeader table_header(const Scenario& scenario, const Case& scenario_case) {
   if (scenario_case.training) {
     const TrainingSetup& setup = scenario_case.training->setup;
     header.training = describe(setup);
-    header.profile = fmt::format("collectives {}; computing {}", header.profile, setup.compute.name);
+    std::string computing = setup.compute.name;
+    for (const GpuKind& other : setup.others) {
+      if (other.compute.name != setup.compute.name) {
+        computing += fmt::format(", of {} {}", other.gpu.name, other.compute.name);
+      }
+    }
+    header.profile = fmt::format("collectives {}; computing {}", header.profile, computing);
   }
   if (scenario_case.trace) { header.trace = describe(*scenario_case.trace); }
   if (scenario_case.verification) {

@@ -67,18 +67,22 @@ void warn_of_another_machine(const Case& scenario_case, ResultSink& sink) {
                            measurement.machine));
 }
 
-void warn_of_another_type(const Case& scenario_case, ResultSink& sink) {
+void warn_of_other_elements(const Case& scenario_case, ResultSink& sink) {
   const Measurement& measurement = scenario_case.verification->measurement;
-  const DataType* other = nullptr;
-  for (const Measurement::Row& row : measurement.rows) {
-    if (row.collective != scenario_case.kind || row.ranks != scenario_case.ranks || !row.time_us) { continue; }
-    if (!row.type || *row.type == scenario_case.type) { return; }
-    other = &*row.type;
+  for (const Bytes size : scenario_case.sizes) {
+    const Measurement::Row* row = measurement.find(measured_like(scenario_case, ""), size);
+    if (row == nullptr) { continue; }
+    if (row->type && *row->type != scenario_case.type) {
+      sink.warn_of(fmt::format("{}{} was measured with {}, and is simulated with {}: write \"type\": \"{}\"",
+                               prefix(scenario_case), measurement.id, name(*row->type), name(scenario_case.type),
+                               name(*row->type)));
+    }
+    if (reduces(scenario_case.kind) && !is_of(*row, scenario_case.reduction)) {
+      sink.warn_of(fmt::format("{}{} was measured with the reduction {}, and is simulated with {}",
+                               prefix(scenario_case), measurement.id, row->reduction, name(scenario_case.reduction)));
+    }
+    return;
   }
-  if (other == nullptr) { return; }
-  sink.warn_of(fmt::format("{}{} was measured with {}, and is simulated with {}: write \"type\": \"{}\"",
-                           prefix(scenario_case), measurement.id, name(*other), name(scenario_case.type),
-                           name(*other)));
 }
 
 }  // namespace athanor

@@ -20,7 +20,7 @@ bool within_limits(const Scenario& scenario, const Case& scenario_case, std::opt
 /// Warns of a profile that says nothing of the machine that was measured; the comparison is shown all the same.
 void warn_of_another_machine(const Case& scenario_case, ResultSink& sink);
 
-/// Warns of elements of another type than all rows that count were measured with.
-void warn_of_another_type(const Case& scenario_case, ResultSink& sink);
+/// Warns of elements of another type, and of another reduction, than the row that the first size is held against.
+void warn_of_other_elements(const Case& scenario_case, ResultSink& sink);
 
 }  // namespace athanor

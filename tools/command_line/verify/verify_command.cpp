@@ -32,7 +32,7 @@ enum class Verdict { passed, failed, interrupted };
 Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
                     const Streams& streams, ResultSink& sink) {
   warn_of_another_machine(scenario_case, sink);
-  warn_of_another_type(scenario_case, sink);
+  warn_of_other_elements(scenario_case, sink);
   for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }
   sink.print(description_lines(table_header(scenario, scenario_case)) + error_header_lines());
   std::vector<ResultRow> rows;

@@ -162,7 +162,6 @@ class RankWriter {
     operation.kind = sends ? Workload::Kind::send : Workload::Kind::receive;
     operation.size = Bytes{std::max<std::int64_t>(1, static_cast<std::int64_t>(from.amount))};
     const bool eager = operation.size <= options_.eager.value_or(kEager);
-    operation.eager = sends && eager;
     operation.subject = draft_.channel(sends ? rank_ : peer.first, sends ? peer.first : rank_, peer.second, eager);
     operation.stream = (sends ? sends_ : receives_).stream_for(index, dependencies);
     operation.label = draft_.label(sends ? "send" : "recv");

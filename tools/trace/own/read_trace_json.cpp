@@ -106,6 +106,7 @@ class JsonReader {
     for (const Workload::Channel& each : draft_.workload.channels) {
       check("channels", each.name, each.from);
       check("channels", each.name, each.to);
+      if (reader.ok()) { check_ranks(reader, each); }
     }
   }
 
@@ -121,6 +122,19 @@ class JsonReader {
                    fmt::format("the groups of '{}' have {} endpoints, and its workers stand for {} ranks",
                                communicator.name, endpoints, ranks),
                    "change \"groups\", or \"ranks\" of the workers");
+  }
+
+  void check_ranks(ObjectReader& reader, const Workload::Channel& channel) const {
+    if (channel.from == channel.to) { return; }  // a part of its ranks may send to another
+    for (const std::uint32_t worker : {channel.from, channel.to}) {
+      const auto said = said_ranks_.find(worker);
+      if (said == said_ranks_.end() || said->second == channel.pairs->size()) { continue; }
+      reader.problem("channels", "wrong-number",
+                     fmt::format("'{}' has {} pairs, and worker {} stands for {} ranks", channel.name,
+                                 channel.pairs->size(), worker, said->second),
+                     "change \"pairs\", or \"ranks\" of the worker");
+      return;
+    }
   }
 
   /// An endpoint is in one group of a communicator, and at one end of a pair.
@@ -170,6 +184,7 @@ class JsonReader {
     if (!communicator.groups) {
       communicator.groups = std::make_shared<const EndpointGroups>(EndpointGroups{communicator.workers});
     }
+    std::sort(communicator.workers.begin(), communicator.workers.end());  // their order is that of the ranks of a group
     communicators_.add(communicator.name);
     draft_.workload.communicators.push_back(std::move(communicator));
   }
@@ -285,8 +300,10 @@ class JsonReader {
     reader.required_value("communicator", "Its name or number",
                           [&](ValueReader& value) { communicators_.read(value, "communicator", call.communicator); });
     reader.required("collective", call.kind, "Which", collective_names());
-    reader.optional("size", call.size,
-                    "The vector of all-reduce, broadcast and reduce; else that of all ranks' parts together");
+    reader.optional(
+        "size", call.size,
+        "The vector of all-reduce, broadcast and reduce; else that of all ranks' parts together; required but "
+        "for a barrier");
     reader.optional("type", type, "Of the elements; absent: float32 where it divides the size, else int8",
                     type_names());
     reader.optional("root", call.root, "Of broadcast, reduce, gather and scatter: rank within a group");
@@ -296,14 +313,21 @@ class JsonReader {
     call.type = type.value_or(WorkloadDraft::type_for(call.size));
     call.imbalance = to_double(imbalance);
     const std::size_t ranks = draft_.workload.communicators[call.communicator].groups->front().size();
-    if (call.size % size_of(call.type) != Bytes::zero()) {
+    const bool is_barrier = call.kind == CollectiveKind::barrier;
+    if (!is_barrier && !reader.has("size")) {
+      reader.problem("", "missing-key", "the key 'size' is missing", "say how large the vector is: \"size\": \"1MiB\"");
+    } else if (is_barrier && (reader.has("size") || type)) {
+      reader.problem(type ? "type" : "size", "no-effect", "a barrier carries no payload", "leave it out");
+    } else if (call.size % size_of(call.type) != Bytes::zero()) {
       reader.problem("size", "wrong-number", fmt::format("it is no whole number of {} elements", name(call.type)));
-    } else if (call.kind == CollectiveKind::barrier && call.size > Bytes::zero()) {
-      reader.problem("size", "no-effect", "a barrier carries no payload", "leave it out");
     } else if (call.root > 0 && !has_root(call.kind)) {
       reader.problem("root", "no-effect", fmt::format("{} has no root", name(call.kind)), "leave it out");
     } else if (call.imbalance > 1 && call.kind != CollectiveKind::all_to_all) {
       reader.problem("imbalance", "no-effect", "only of all-to-all the busiest rank may receive more", "leave it out");
+    } else if (call.imbalance > static_cast<double>(ranks)) {
+      reader.problem("imbalance", "out-of-range",
+                     fmt::format("the busiest of {} ranks gets at most {} times the average", ranks, ranks),
+                     "make it smaller");
     } else if (call.root >= ranks) {
       reader.problem("root", "no-such-root", fmt::format("ranks of this communicator go from 0 to {}", ranks - 1));
     }
@@ -315,7 +339,6 @@ class JsonReader {
     reader.required_value("channel", "Its name or number",
                           [&](ValueReader& value) { channels_.read(value, "channel", operation.subject); });
     reader.required("size", operation.size, "Of the message");
-    if (sends) { reader.optional("eager", operation.eager, "It has ended when the receiver is not there yet, too"); }
   }
 
   std::string file_;

@@ -93,8 +93,7 @@ class JsonWriter {
       case Workload::Kind::compute: return fmt::format(R"("kind": "compute", "time": "{}")", to_string(each.time));
       case Workload::Kind::call: return call(workload_.calls[each.subject]);
       case Workload::Kind::send:
-        return fmt::format(R"("kind": "send", "channel": {}, "size": "{} B"{})", each.subject, each.size.count(),
-                           each.eager ? R"(, "eager": true)" : "");
+        return fmt::format(R"("kind": "send", "channel": {}, "size": "{} B")", each.subject, each.size.count());
       case Workload::Kind::receive:
         return fmt::format(R"("kind": "receive", "channel": {}, "size": "{} B")", each.subject, each.size.count());
       case Workload::Kind::mark: return R"("kind": "mark")";
@@ -104,8 +103,9 @@ class JsonWriter {
 
   static std::string call(const Workload::Call& each) {
     std::string text =
-        fmt::format(R"("kind": "call", "communicator": {}, "collective": "{}", "size": "{} B", "type": "{}")",
-                    each.communicator, name(each.kind), each.size.count(), name(each.type));
+        fmt::format(R"("kind": "call", "communicator": {}, "collective": "{}")", each.communicator, name(each.kind));
+    if (each.kind == CollectiveKind::barrier) { return text; }
+    text += fmt::format(R"(, "size": "{} B", "type": "{}")", each.size.count(), name(each.type));
     if (each.root > 0) { text += fmt::format(R"(, "root": {})", each.root); }
     if (each.imbalance > 1) { text += fmt::format(R"(, "imbalance": {})", each.imbalance); }
     return text;
