@@ -33,6 +33,7 @@ Time keep_fastest(const Candidate& candidate, const SimulationOptions& options, 
 /// of the best, or chunks that are smaller still would save less than a third of the last saving.
 void try_chunks(const RunRequest& request, const Candidate& whole, const SimulationOptions& options, Best& best) {
   constexpr std::int64_t kWorth = 256;
+  constexpr std::int64_t kEqual = 1'000'000;
   Time before = keep_fastest(whole, options, best);
   if (!whole.may_choose_chunk()) { return; }
   const bool packets = request.options.level == NetworkLevel::packet;  // none is worth less than one of these
@@ -40,8 +41,9 @@ void try_chunks(const RunRequest& request, const Candidate& whole, const Simulat
       packets ? std::max(request.element_size, request.options.packet.transport.payload) : request.element_size;
   for (Bytes chunk = payload(request) / 4; chunk >= least; chunk = chunk / 4) {
     const Time time = keep_fastest(whole.in_chunks_of(chunk), options, best);
-    if (time > before) { return; }
-    if (time < before && time > before - before / kWorth) { return; }  // equal: both are whole pieces
+    const Time rounding = before / kEqual;  // as long as before: both are whole pieces
+    if (time > before + rounding) { return; }
+    if (time < before - rounding && time > before - before / kWorth) { return; }
     before = time;
   }
 }

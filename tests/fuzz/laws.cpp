@@ -14,6 +14,7 @@
 
 #include "sim/file.hpp"
 #include "sim/json/text.hpp"
+#include "tests/fuzz/random_trace.hpp"
 #include "tests/fuzz/scenario_variants.hpp"
 #include "tests/fuzz/tolerances.hpp"
 #include "tools/command_line/run_command_line.hpp"
@@ -88,7 +89,12 @@ class Court {
 
   Results run(const Json& scenario, const std::vector<std::string>& more) const {
     const std::string path = folder_ + "/scenario.json";
-    std::ofstream(path) << text_of(scenario);
+    if (scenario.contains("trace") && scenario["trace"].contains("own")) {
+      std::ofstream(folder_ + "/trace.json") << text_of(scenario["trace"]["own"]);
+      std::ofstream(path) << text_of(with_trace_in(scenario, "trace.json"));
+    } else {
+      std::ofstream(path) << text_of(scenario);
+    }
     std::vector<std::string> words{"run", path, "--data", data_, "--json", "--quiet"};
     words.insert(words.end(), more.begin(), more.end());
     Results results;
@@ -149,6 +155,15 @@ class Court {
   }
 
   void check_bound(const Json& row) {
+    if (scenario_.contains("trace") && scenario_["trace"].contains("bound_ps")) {
+      hold(Law::bound);
+      const double least = scenario_["trace"]["bound_ps"].get<double>();
+      const double time = times_of(row).front();
+      if (time < least * (1 - 1e-9) - 2) {
+        broken(Law::bound, fmt::format("{} ps, and the bound is {} ps", time, least));
+      }
+      return;
+    }
     // At the ideal level messages do not share links: several channels together are faster than the hardware.
     if (scenario_["network"]["level"] == "ideal" || !row.contains("bound_time_us") || !row.contains("time_us")) {
       return;

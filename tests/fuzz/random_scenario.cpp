@@ -1,6 +1,7 @@
 #include "tests/fuzz/random_scenario.hpp"
 
 #include "tests/fuzz/random_cluster.hpp"
+#include "tests/fuzz/random_trace.hpp"
 #include "tests/fuzz/random_workload.hpp"
 
 namespace athanor::fuzz {
@@ -88,7 +89,7 @@ Json random_scenario(RandomStream& random, const std::string& traces) {
   switch (draws.below(10)) {
     case 0: scenario = of_nccl(draws); break;
     case 1: scenario = of_training(draws); break;
-    case 2: scenario = of_traces(draws, traces); break;
+    case 2: scenario = draws.one_in(2) ? random_own_trace(draws) : of_traces(draws, traces); break;
     default: scenario = of_hosts(draws);
   }
   if (draws.one_in(3)) { scenario["seed"] = 1 + draws.below(1000); }

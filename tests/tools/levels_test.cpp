@@ -43,3 +43,22 @@ TEST_CASE("heads of a tree through NVSwitches go in step as flows, and drift apa
   CHECK((packets[2] - packets[1]) / 2 < 0.97 * in_step);
   CHECK((packets[3] - packets[2]) / 4 < 0.85 * in_step);
 }
+
+// Four chunks take as long as one here, and sixteen less; whether one picosecond stands between the first two must not
+// decide whether the third is tried.
+TEST_CASE("the choice of chunks does not hang on a picosecond: twice the speed takes half the time") {
+  const auto time = [](const char* rate, const char* latency) {
+    const Folder folder;
+    const Ran ran = athanor_run(
+        {"run",
+         folder.write("s.json", fmt::format(R"({{"cluster": {{"fabric": {{"kind": "mesh", "dimensions": [2, 2, 2],
+      "link": {{"rate": "{}", "latency": "{}", "efficiency": 0.75}}}}}}, "collective": {{"kind": "broadcast",
+      "algorithm": "double_binary_tree", "channels": 1, "ranks": 4, "sizes": "16KiB"}}}})",
+                                            rate, latency)),
+         "--json"});
+    CAPTURE(ran.out);
+    REQUIRE(ran.code == 0);
+    return ran.json()["results"][0]["time_us"].get<double>();
+  };
+  CHECK(time("16Gb/s", "200ns") == doctest::Approx(2 * time("32Gb/s", "100ns")).epsilon(1e-6));
+}

@@ -97,7 +97,8 @@ class Failures(unittest.TestCase):
     def test_an_error_of_all_processes_ends_them_in_order(self):
         status, output, _ = run(2, "alike")
         self.assertEqual(status, 3, output)
-        self.assertEqual(output.count("error: what all processes refuse"), 2)
+        # mpirun may end the second process when the first has ended with an error, before it has said so itself.
+        self.assertIn("error: what all processes refuse", output)
 
 
 if __name__ == "__main__":
