@@ -71,6 +71,17 @@ class Sweep(SweepsInAFolder):
         for jobs in 2, 8:
             self.assertEqual(self.complete(f"{jobs}.sqlite", jobs), one, f"{jobs} threads")
 
+    @unittest.skipUnless(MPIRUN, "several processes")
+    def test_several_processes(self):
+        expected = self.complete("whole.sqlite")
+        status, output, _ = mpirun.run(MPIRUN, 3, self.command("three.sqlite"), 120)
+        self.assertEqual(status, 0, output)
+        self.assertEqual(content(self.folder / "three.sqlite"), expected)
+        with sqlite3.connect(self.folder / "three.sqlite") as database:
+            self.assertEqual(database.execute("SELECT count(*) FROM executions").fetchone(), (POINTS,))
+
+
+class KilledSweep(SweepsInAFolder):
     @unittest.skipIf(MPIRUN, "one process alone")
     def test_killed_at_random_moments(self):
         self.scenario.write_text(SCENARIO % (KILLS * POINTS_PER_KILL))
@@ -105,6 +116,8 @@ class Sweep(SweepsInAFolder):
             finished = now
         return at_work
 
+
+class SweepOnAFullDisk(SweepsInAFolder):
     @unittest.skipIf(MPIRUN, "one process alone")
     def test_full_disk(self):
         def small_files():  # what a full disk does to whoever writes, without filling one
@@ -119,15 +132,6 @@ class Sweep(SweepsInAFolder):
         self.assertLess(len(before[0]), POINTS)
         subprocess.run(self.command("full.sqlite", "--resume"), check=True, stdout=subprocess.DEVNULL)
         self.assertEqual(content(self.folder / "full.sqlite"), self.complete("whole.sqlite"))
-
-    @unittest.skipUnless(MPIRUN, "several processes")
-    def test_several_processes(self):
-        expected = self.complete("whole.sqlite")
-        status, output, _ = mpirun.run(MPIRUN, 3, self.command("three.sqlite"), 120)
-        self.assertEqual(status, 0, output)
-        self.assertEqual(content(self.folder / "three.sqlite"), expected)
-        with sqlite3.connect(self.folder / "three.sqlite") as database:
-            self.assertEqual(database.execute("SELECT count(*) FROM executions").fetchone(), (POINTS,))
 
 
 unittest.main(verbosity=2)
