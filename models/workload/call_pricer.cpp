@@ -132,7 +132,7 @@ CallPrice CallPricer::on_device(const Question& question) const {
   return price;
 }
 
-/// Whatever a call does, it takes at least as long as the least message between the ends of its first group, while
+/// Whatever a call does, it takes at least as long as the least message between the ends of its first group, in
 /// which no link has anything to carry. Not more than what its busiest link leaves of its time.
 Time CallPricer::latency(const EndpointGroups& groups, const Question& question, const CallPrice& price) {
   const auto busy =

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/execution/candidate.hpp"
 #include "tools/scenario/profile_section.hpp"
 #include "tools/scenario/scenario.hpp"
 
@@ -39,10 +40,8 @@ bool may_run(const Case& each, std::initializer_list<std::string_view> names) {
 /// By NCCL, workloads and jobs of their own: whoever asks for their result is told what they took.
 bool may_use_switches(const Case& each) {
   if (!is_collective(each) || each.profile.nccl || (each.jobs && !each.jobs->own.empty())) { return true; }
-  return std::any_of(each.algorithms.begin(), each.algorithms.end(), [](const Algorithm* algorithm) {
-    return algorithm->engine == Engine::switches || algorithm->engine == Engine::switches_per_head ||
-           algorithm->engine == Engine::nvswitches_and_switches;
-  });
+  return std::any_of(each.algorithms.begin(), each.algorithms.end(),
+                     [](const Algorithm* algorithm) { return aggregates(*algorithm); });
 }
 
 std::vector<Scope> scopes_of_the_network() {

@@ -36,7 +36,7 @@ void add_rates(const TrainingSetup& setup, StepResult& result) {
   result.mfu = per_gpu / mean_peak(setup);
 }
 
-/// What all ranks do together, and by kind of GPU and stage, how much of its stage's computing keeps it busy.
+/// What all ranks do together, and of unequal GPUs by kind and stage, how much of its stage's computing keeps it busy.
 struct StepWork {
   Workload workload;
   std::vector<std::vector<double>> busy;
@@ -59,10 +59,7 @@ StepWork work_of(const TrainingSetup& setup, const PipelineSchedule& schedule, c
   const auto pieces_on = [&](const GpuRates& gpu, const ComputeProfile& profile) {
     return step_pieces(setup.model, setup.plan, setup.layers, schedule, gpu, profile);
   };
-  if (setup.others.empty()) {
-    return {step_workload(setup.plan, schedule, pieces_on(setup.gpu, compute)),
-            {std::vector<double>(setup.plan.pipeline, 1)}};
-  }
+  if (setup.others.empty()) { return {step_workload(setup.plan, schedule, pieces_on(setup.gpu, compute)), {}}; }
   std::vector<StepPieces> by_kind{pieces_on(setup.gpu, compute)};
   for (const GpuKind& other : setup.others) { by_kind.push_back(pieces_on(other.gpu, other.compute)); }
   const auto kinds = kinds_of_stages(setup.plan, setup.kind_of_rank);

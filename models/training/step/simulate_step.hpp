@@ -31,8 +31,7 @@ struct TrainingSetup {
 /// What GPUs of one kind do in a step.
 struct KindResult {
   std::uint32_t ranks = 0;
-  double computing =
-      0;  ///< the share of the step in which they compute; of unequal ones the faster wait for the slower
+  double computing = 0;  ///< the share of the step in which they compute; the faster wait for the slower
 };
 
 /// How a step went.
@@ -41,10 +40,9 @@ struct StepResult {
   double model_flops = 0;  ///< of all sequences, as publications count them: see model_flops()
   double samples_per_s = 0;
   double tokens_per_s = 0;
-  double tflops_per_gpu = 0;  ///< model FLOPs per second and GPU, in 1e12
-  double mfu = 0;             ///< the same over the mean peak of the GPUs in the plan's precision
-  WorkloadShares
-      shares;  ///< of the step; waiting is the pipeline's bubble; a stage computes while its slowest GPU does
+  double tflops_per_gpu = 0;      ///< model FLOPs per second and GPU, in 1e12
+  double mfu = 0;                 ///< the same over the mean peak of the GPUs in the plan's precision
+  WorkloadShares shares;          ///< of the step; waiting is the bubble; a stage computes while its slowest GPU does
   std::vector<KindResult> kinds;  ///< as TrainingSetup numbers them
   double spread = 0;              ///< of the step, of stragglers, by the compute profile
   WorkloadResult workload;        ///< without stragglers

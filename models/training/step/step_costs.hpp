@@ -17,8 +17,8 @@ struct GpuFigures {
 
 /// What a machine draws and costs; nothing is assumed in place of what is absent.
 struct CostFigures {
-  std::vector<GpuFigures> gpus = {
-      {}};  ///< by kind, as TrainingSetup numbers them; of a scenario's own figures one for all
+  /// By kind, as TrainingSetup numbers them; of a scenario's own figures one for all.
+  std::vector<GpuFigures> gpus = {{}};
   std::optional<double> node_w = {};    ///< of a node, all but its GPUs, at all times
   std::optional<double> switch_w = {};  ///< of a switch of the network, at all times
   double pue = 1;                       ///< what the site draws per watt of these; at least 1

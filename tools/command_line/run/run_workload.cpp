@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/execution/candidate.hpp"
 #include "tools/command_line/progress.hpp"
 #include "tools/command_line/run/simulate_case.hpp"
 #include "tools/scenario/group_pricing.hpp"
@@ -61,8 +62,7 @@ bool uses_switches(const CallPrice& price) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const Algorithm& each) {
     return each.kind == price.kind && each.name == price.algorithm;
   });
-  return found != all.end() && (found->engine == Engine::switches || found->engine == Engine::switches_per_head ||
-                                found->engine == Engine::nvswitches_and_switches);
+  return found != all.end() && aggregates(*found);
 }
 
 void note_unused_engines(const WorkloadResult& result, const Case& scenario_case, std::vector<std::string>& notes) {
