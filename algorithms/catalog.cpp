@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "algorithms/local_copy.hpp"
 #include "sim/error.hpp"

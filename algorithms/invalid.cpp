@@ -2,7 +2,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "algorithms/catalog.hpp"
 #include "sim/units.hpp"

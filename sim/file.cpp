@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"

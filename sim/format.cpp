@@ -3,7 +3,7 @@
 #include <array>
 #include <span>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace athanor {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace athanor {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "sim/error.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <span>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "topologies/cluster.hpp"
 

@@ -1,7 +1,7 @@
 #include <iterator>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/format.hpp"
 #include "topologies/description.hpp"

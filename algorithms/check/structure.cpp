@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/check/contract.hpp"
 #include "algorithms/check/memory_map.hpp"

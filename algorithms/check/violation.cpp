@@ -1,6 +1,6 @@
 #include "algorithms/check/violation.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace athanor {
 

@@ -1,6 +1,6 @@
 #include "algorithms/check/wiring.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace athanor {
 

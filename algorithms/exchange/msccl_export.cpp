@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/exchange/msccl_gpu.hpp"
 #include "algorithms/exchange/msccl_plan.hpp"

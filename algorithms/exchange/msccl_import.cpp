@@ -4,7 +4,7 @@
 #include <queue>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/check/contract.hpp"
 #include "algorithms/check/label.hpp"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/exchange/msccl_document.hpp"
 #include "sim/check.hpp"

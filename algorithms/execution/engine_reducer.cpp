@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/execution/element_arithmetic.hpp"
 #include "sim/check.hpp"

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/check/replay.hpp"
 #include "algorithms/execution/lanes.hpp"

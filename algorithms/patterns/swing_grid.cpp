@@ -4,7 +4,6 @@
 #include <bit>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "algorithms/patterns/folded_cube.hpp"
 #include "algorithms/patterns/swing_partners.hpp"

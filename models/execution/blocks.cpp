@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/execution/cuda/lane_table.hpp"
 #include "sim/error.hpp"

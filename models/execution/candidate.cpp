@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/execution/path_layout.hpp"
 #include "sim/check.hpp"

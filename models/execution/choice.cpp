@@ -4,7 +4,6 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/error.hpp"
 

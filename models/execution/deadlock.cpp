@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/execution/executor.hpp"
 #include "sim/error.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/execution/shortest_ways.hpp"
 #include "sim/error.hpp"

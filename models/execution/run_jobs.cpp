@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/combine/side_by_side.hpp"
 #include "models/execution/choice.hpp"

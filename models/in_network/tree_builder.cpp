@@ -5,7 +5,7 @@
 #include <optional>
 #include <tuple>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 

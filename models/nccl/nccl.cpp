@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstddef>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/nccl/channel_graph.hpp"
 #include "sim/words.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/execution/path_layout.hpp"
 #include "models/execution/plan_network.hpp"

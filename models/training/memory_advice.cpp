@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/training/layer_spread.hpp"
 #include "models/training/memory.hpp"

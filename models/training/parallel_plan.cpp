@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/training/architecture.hpp"
 #include "models/training/parameter_share.hpp"

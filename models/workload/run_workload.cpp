@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/workload/accounts.hpp"
 #include "models/workload/computations.hpp"

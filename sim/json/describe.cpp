@@ -1,6 +1,6 @@
 #include "sim/json/describe.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"

@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/check/prove.hpp"

@@ -1,7 +1,7 @@
 #include "sim/check.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/check/prove.hpp"
 #include "tests/algorithms/toy_schedules.hpp"

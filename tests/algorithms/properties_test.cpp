@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <rapidcheck.h>
 
 #include "algorithms/catalog.hpp"

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/random.hpp"

@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <zlib.h>
 
 #include "tests/fuzz/request.hpp"

@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/json/text.hpp"
 #include "tests/fuzz/laws.hpp"

@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/file.hpp"
 #include "sim/json/text.hpp"

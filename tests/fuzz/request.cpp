@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 namespace athanor::fuzz {

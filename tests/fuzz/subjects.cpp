@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/file.hpp"
 #include "sim/json/value_reader.hpp"

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "sim/json/text.hpp"

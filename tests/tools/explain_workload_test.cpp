@@ -1,7 +1,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/json/text.hpp"
 #include "tests/test_files.hpp"

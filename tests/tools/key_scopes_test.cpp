@@ -1,6 +1,6 @@
 // A key that does nothing is an error that says so.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/tools/command_line_fixture.hpp"
 

@@ -1,6 +1,6 @@
 // What the levels of the network have in common, and where they part.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/tools/command_line_fixture.hpp"
 

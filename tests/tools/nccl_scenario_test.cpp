@@ -1,7 +1,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/file.hpp"
 #include "sim/json/text.hpp"

@@ -2,7 +2,7 @@
 #include <set>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/tools/command_line_fixture.hpp"
 #include "tools/scenario/cluster_section.hpp"

@@ -1,5 +1,5 @@
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/json/text.hpp"
 #include "tests/tools/command_line_fixture.hpp"

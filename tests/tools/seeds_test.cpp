@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/tools/command_line_fixture.hpp"
 

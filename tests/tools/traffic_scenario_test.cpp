@@ -1,5 +1,5 @@
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/file.hpp"
 #include "sim/json/text.hpp"

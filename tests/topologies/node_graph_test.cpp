@@ -1,5 +1,5 @@
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/json/document.hpp"
 #include "tests/topologies/route_laws.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
 #include "tools/benchmarks/memory.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "sim/error.hpp"

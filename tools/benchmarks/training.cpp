@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "sim/error.hpp"

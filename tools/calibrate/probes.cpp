@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
 #include "sim/format.hpp"

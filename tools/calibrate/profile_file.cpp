@@ -1,6 +1,6 @@
 #include "tools/calibrate/profile_file.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "tools/calibrate/calibration_json.hpp"

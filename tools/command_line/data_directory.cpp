@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/error.hpp"
 #include "tools/build_facts.hpp"

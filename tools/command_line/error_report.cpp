@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/file.hpp"
 #include "sim/printable.hpp"

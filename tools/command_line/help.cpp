@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/command_line/options.hpp"
 

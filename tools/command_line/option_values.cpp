@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include "tools/command_line/options.hpp"
 #include "tools/scenario/sizes.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/collective.hpp"
 #include "algorithms/reduction.hpp"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "sim/error.hpp"

@@ -1,6 +1,6 @@
 #include "tools/command_line/streams.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/printable.hpp"
 

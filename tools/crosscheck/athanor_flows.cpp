@@ -1,6 +1,6 @@
 #include <exception>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/network/flow_network.hpp"
 #include "tools/crosscheck/traffic.hpp"

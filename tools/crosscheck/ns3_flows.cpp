@@ -3,7 +3,7 @@
 #include <map>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <ns3/core-module.h>
 #include <ns3/internet-module.h>
 #include <ns3/network-module.h>

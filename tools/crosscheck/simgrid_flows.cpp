@@ -1,7 +1,7 @@
 #include <exception>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <simgrid/s4u.hpp>
 
 #include "tools/crosscheck/traffic.hpp"

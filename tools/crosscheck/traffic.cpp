@@ -4,7 +4,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/file.hpp"

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/execution/run.hpp"
 #include "sim/format.hpp"

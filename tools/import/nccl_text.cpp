@@ -6,7 +6,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "models/execution/run.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/check/contract.hpp"
 #include "algorithms/execution/cuda/cuda_executor.hpp"

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/utsname.h>
 
 #include "sim/format.hpp"

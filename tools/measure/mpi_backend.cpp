@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sched.h>
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/check/contract.hpp"
 #include "algorithms/execution/cuda/device_memory.hpp"

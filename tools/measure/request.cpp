@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
 #include "sim/format.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/execution/expectation.hpp"
 #include "algorithms/execution/rank_memory.hpp"

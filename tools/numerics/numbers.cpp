@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/execution/element_values.hpp"
 #include "sim/random.hpp"

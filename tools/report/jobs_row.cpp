@@ -3,7 +3,6 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "models/in_network/slots/run_with_slots.hpp"

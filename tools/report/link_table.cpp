@@ -1,6 +1,6 @@
 #include "tools/report/link_table.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "tools/report/columns.hpp"

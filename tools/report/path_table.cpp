@@ -1,6 +1,6 @@
 #include "tools/report/path_table.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"

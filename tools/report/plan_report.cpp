@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/format.hpp"
 #include "tools/report/training_row.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/json/foreign.hpp"
 #include "sim/json/locator.hpp"

@@ -1,7 +1,6 @@
 #include "tools/report/training_row.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"

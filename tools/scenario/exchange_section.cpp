@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/file.hpp"
 #include "sim/format.hpp"

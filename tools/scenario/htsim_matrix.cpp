@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/file.hpp"
 #include "sim/words.hpp"

@@ -1,6 +1,6 @@
 #include "tools/scenario/idle_settings.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace athanor {
 

@@ -1,6 +1,6 @@
 #include "tools/scenario/jobs_section.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/check/contract.hpp"
 #include "sim/format.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bit>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/traffic/patterns.hpp"
 #include "sim/check.hpp"

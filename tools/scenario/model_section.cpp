@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/file.hpp"
 #include "sim/json/object_reader.hpp"

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/nccl/machine/graph_file.hpp"
 #include "models/nccl/machine/topology_system.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/scenario/read_case.hpp"
 #include "tools/scenario/sizes.hpp"

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "models/training/layer_spread.hpp"
 #include "sim/error.hpp"

@@ -1,6 +1,6 @@
 #include "tools/scenario/sizes.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/format.hpp"
 #include "sim/json/object_reader.hpp"

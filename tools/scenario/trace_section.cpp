@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "tools/scenario/read_case.hpp"
 #include "tools/trace/read_trace.hpp"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/format.hpp"
 #include "tools/scenario/htsim_matrix.hpp"

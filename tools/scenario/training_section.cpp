@@ -1,6 +1,6 @@
 #include "tools/scenario/training_section.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/training/step/rank_grid.hpp"
 #include "sim/error.hpp"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <zlib.h>
 
 #include "sim/error.hpp"

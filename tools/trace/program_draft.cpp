@@ -4,7 +4,7 @@
 #include <functional>
 #include <queue>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/trace/trace_limits.hpp"
 

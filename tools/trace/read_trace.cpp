@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/trace/chakra/read_chakra.hpp"
 #include "tools/trace/goal/goal_program.hpp"

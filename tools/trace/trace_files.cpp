@@ -5,7 +5,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/words.hpp"
 #include "tools/trace/byte_source.hpp"

@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
 #include "topologies/exchange/exporters.hpp"

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "topologies/generators.hpp"
 #include "topologies/routing/shortest_path_router.hpp"

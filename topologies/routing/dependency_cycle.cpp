@@ -5,7 +5,7 @@
 
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/strong_components.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 

@@ -7,7 +7,7 @@
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/property_map/function_property_map.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"

@@ -4,7 +4,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "topologies/node/node_template.hpp"
 #include "topologies/scenario/make_direct.hpp"

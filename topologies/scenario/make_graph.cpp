@@ -2,7 +2,7 @@
 #include <map>
 #include <numeric>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "topologies/scenario/make_cluster.hpp"
 

@@ -7,7 +7,6 @@
 #include <mutex>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/file.hpp"
 #include "sim/json/object_reader.hpp"

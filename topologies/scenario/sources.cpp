@@ -1,6 +1,6 @@
 #include "topologies/scenario/sources.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace athanor {
 

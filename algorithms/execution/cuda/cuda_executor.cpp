@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/check/memory_map.hpp"
 #include "algorithms/execution/cuda/gpu_share.hpp"

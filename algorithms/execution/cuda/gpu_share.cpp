@@ -1,6 +1,6 @@
 #include "algorithms/execution/cuda/gpu_share.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/execution/cuda/kernels.hpp"
 

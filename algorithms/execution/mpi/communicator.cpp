@@ -3,7 +3,7 @@
 #include <string>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sched.h>
 
 #include "sim/error.hpp"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/execution/elements.hpp"
 #include "algorithms/execution/mpi/process_lanes.hpp"

@@ -7,7 +7,7 @@
 #include <exception>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/execution/mpi/communicator.hpp"
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "models/in_network/engines/catalog.hpp"
 #include "sim/error.hpp"

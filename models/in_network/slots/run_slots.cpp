@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/in_network/slots/best_effort.hpp"
 #include "models/in_network/slots/static_pool.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/in_network/aggregation_manager.hpp"
 #include "sim/check.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
 #include "models/nccl/machine/search.hpp"

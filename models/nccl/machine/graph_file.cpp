@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/nccl/machine/xml_reader.hpp"
 #include "sim/file.hpp"

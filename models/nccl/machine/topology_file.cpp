@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pugixml.hpp>
 
 #include "models/nccl/machine/link_rates.hpp"

@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/nccl/machine/link_rates.hpp"
 #include "sim/file.hpp"

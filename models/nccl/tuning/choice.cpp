@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/nccl/tuning/rates.hpp"
 #include "models/nccl/tuning/rccl.hpp"

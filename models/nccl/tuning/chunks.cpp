@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/nccl/tuning/rates.hpp"
 #include "sim/error.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/nccl/tuning/environment_reader.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <system_error>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/nccl/tuning/environment_reader.hpp"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/nccl/tuning/estimates.hpp"
 #include "models/nccl/tuning/rates.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/network/packet/waiting_circle.hpp"
 #include "models/network/plan_check.hpp"

@@ -1,6 +1,6 @@
 #include "models/network/packet/packet_settings.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/format.hpp"
 

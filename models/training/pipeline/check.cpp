@@ -1,6 +1,6 @@
 #include "sim/check.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/training/pipeline/schedule.hpp"
 #include "models/training/pipeline/times.hpp"

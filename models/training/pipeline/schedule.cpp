@@ -1,6 +1,6 @@
 #include "models/training/pipeline/schedule.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/training/pipeline/orders.hpp"
 #include "sim/check.hpp"

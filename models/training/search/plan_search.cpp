@@ -4,7 +4,7 @@
 #include <queue>
 #include <tuple>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/training/layer_spread.hpp"
 #include "models/training/search/step_bound.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/training/step/data_parallel.hpp"
 #include "models/training/step/rank_grid.hpp"

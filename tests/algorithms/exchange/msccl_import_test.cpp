@@ -1,7 +1,7 @@
 #include "algorithms/exchange/msccl_import.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/check/prove.hpp"
 #include "sim/error.hpp"

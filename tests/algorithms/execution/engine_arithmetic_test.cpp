@@ -7,7 +7,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/execution/apply.hpp"

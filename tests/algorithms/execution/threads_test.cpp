@@ -5,7 +5,7 @@
 #include <thread>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/execution/expectation.hpp"

@@ -1,7 +1,6 @@
 #include "tests/models/nccl/systems.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "tests/topologies/scenario_rig.hpp"
 

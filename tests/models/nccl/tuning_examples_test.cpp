@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/nccl/tuning/choice.hpp"
 #include "tests/models/nccl/nccl_systems.hpp"

@@ -1,5 +1,5 @@
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/simulate.hpp"

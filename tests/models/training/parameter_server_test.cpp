@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/models/small_clusters.hpp"
 

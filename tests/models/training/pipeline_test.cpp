@@ -4,7 +4,7 @@
 #include <array>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/training/pipeline/schedule.hpp"
 #include "models/training/pipeline/times.hpp"

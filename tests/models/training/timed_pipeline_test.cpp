@@ -2,7 +2,7 @@
 #include <map>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/training/pipeline/timed_schedule.hpp"
 

@@ -1,7 +1,7 @@
 #include "tools/bill/bill.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/test_files.hpp"
 #include "tests/tools/command_line_fixture.hpp"

@@ -2,7 +2,7 @@
 #include <tuple>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
 #include "tests/tools/command_line_fixture.hpp"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/execution/element_values.hpp"
 #include "tests/tools/command_line_fixture.hpp"

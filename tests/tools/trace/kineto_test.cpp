@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/tools/trace/trace_fixture.hpp"
 #include "tools/trace/kineto/recorded_calls.hpp"

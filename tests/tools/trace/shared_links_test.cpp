@@ -1,6 +1,6 @@
 // Calls of a trace that share links, or nodes that differ: bounds by hand, and no order of the input that counts.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/tools/command_line_fixture.hpp"
 

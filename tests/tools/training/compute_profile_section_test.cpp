@@ -1,7 +1,7 @@
 #include "tools/scenario/compute_profile_section.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/json/object_reader.hpp"
 #include "tests/test_files.hpp"

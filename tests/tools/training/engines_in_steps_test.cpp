@@ -1,6 +1,6 @@
 // A group of a step or a trace is a collective like any other: it has the same engines, and takes as long.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/tools/command_line_fixture.hpp"
 

@@ -1,6 +1,6 @@
 // Settings of a plan that have nothing to act on are told; keys that a kind of model does not have are refused.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/json/text.hpp"
 #include "tests/tools/command_line_fixture.hpp"

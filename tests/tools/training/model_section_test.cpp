@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/json/object_reader.hpp"
 #include "tests/test_files.hpp"

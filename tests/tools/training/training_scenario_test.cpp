@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/file.hpp"
 #include "sim/json/text.hpp"

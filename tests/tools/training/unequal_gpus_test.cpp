@@ -1,6 +1,6 @@
 // A training on nodes of two kinds: times, energy and rent, and what is said of them.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/tools/command_line_fixture.hpp"
 

@@ -1,7 +1,7 @@
 #include <filesystem>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/json/text.hpp"
 #include "tests/tools/command_line_fixture.hpp"

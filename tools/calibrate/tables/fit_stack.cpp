@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 #include "tools/calibrate/tables/stack_search.hpp"

@@ -6,7 +6,6 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 

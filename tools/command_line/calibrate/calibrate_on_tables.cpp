@@ -3,7 +3,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"

@@ -2,7 +2,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "tools/calibrate/training/fit_compute.hpp"

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/json/text.hpp"
 #include "sim/printable.hpp"

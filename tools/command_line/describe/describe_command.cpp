@@ -1,5 +1,5 @@
 #include <boost/program_options/value_semantic.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/json/text.hpp"

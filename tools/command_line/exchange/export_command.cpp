@@ -2,7 +2,7 @@
 #include <fstream>
 
 #include <boost/program_options/value_semantic.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "algorithms/catalog.hpp"

@@ -5,7 +5,6 @@
 
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "algorithms/exchange/msccl_import.hpp"

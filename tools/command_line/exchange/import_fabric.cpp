@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include <boost/program_options/value_semantic.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
 #include "sim/file.hpp"

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/candidate.hpp"

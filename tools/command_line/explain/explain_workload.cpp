@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/format.hpp"
 #include "tools/command_line/explain/what_if.hpp"

@@ -1,6 +1,6 @@
 #include "tools/command_line/explain/what_if.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
 #include "tools/command_line/run/simulate_case.hpp"

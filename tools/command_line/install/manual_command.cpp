@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/install/option_names.hpp"

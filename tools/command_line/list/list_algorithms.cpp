@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <boost/program_options/value_semantic.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "algorithms/catalog.hpp"

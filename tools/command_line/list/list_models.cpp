@@ -1,6 +1,6 @@
 #include "tools/command_line/list/list_models.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "tools/command_line/list/wrapped_text.hpp"

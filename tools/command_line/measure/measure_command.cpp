@@ -7,7 +7,7 @@
 
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/chrono.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"

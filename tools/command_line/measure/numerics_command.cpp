@@ -1,6 +1,6 @@
 #include <chrono>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "tools/command_line/command.hpp"

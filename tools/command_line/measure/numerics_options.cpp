@@ -3,7 +3,7 @@
 #include <memory>
 
 #include <boost/program_options/value_semantic.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/aggregation_tree.hpp"
 #include "algorithms/execution/fixed_point.hpp"

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "models/training/search/plan_search.hpp"

@@ -1,6 +1,6 @@
 #include "tools/command_line/plot/plot_schedule.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"

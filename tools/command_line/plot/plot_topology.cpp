@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "models/in_network/slots/run_with_slots.hpp"

@@ -1,7 +1,7 @@
 #include <filesystem>
 
 #include <boost/program_options/value_semantic.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/compare/contest_options.hpp"

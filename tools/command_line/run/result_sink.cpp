@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/output_file.hpp"

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include <boost/program_options/value_semantic.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/error.hpp"

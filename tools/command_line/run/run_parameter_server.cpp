@@ -1,6 +1,6 @@
 #include "tools/command_line/run/run_parameter_server.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/format.hpp"
 #include "tools/command_line/progress.hpp"

@@ -1,6 +1,6 @@
 #include "tools/command_line/run/simulate_case.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/format.hpp"

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/execution/mpi/communicator.hpp"
 #include "algorithms/execution/mpi/session.hpp"

@@ -4,7 +4,6 @@
 
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/file.hpp"

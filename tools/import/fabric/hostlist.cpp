@@ -5,7 +5,7 @@
 #include <iterator>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace athanor {
 

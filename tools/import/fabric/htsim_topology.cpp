@@ -4,7 +4,7 @@
 #include <cctype>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"

@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "tools/import/fabric/htsim_topology.hpp"
 #include "tools/import/fabric/infiniband.hpp"

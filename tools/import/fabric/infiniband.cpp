@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/import/imported_rows.hpp"
 #include "topologies/scenario/presets.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/nccl/machine/link_rates.hpp"
 #include "models/nccl/machine/topology_file.hpp"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/import/fabric/matrix.hpp"
 

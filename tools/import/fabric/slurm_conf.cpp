@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/import/fabric/slurm_tree.hpp"
 #include "tools/import/imported_rows.hpp"

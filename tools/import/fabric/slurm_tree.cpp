@@ -5,7 +5,6 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/format.hpp"
 #include "tools/import/fabric/hostlist.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/json/text.hpp"

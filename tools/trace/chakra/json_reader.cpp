@@ -1,6 +1,6 @@
 #include <charconv>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"

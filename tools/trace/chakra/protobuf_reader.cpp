@@ -1,5 +1,5 @@
 #include <chakra.pb.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/util/delimited_message_util.h>

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/format.hpp"
 #include "tools/trace/chakra/groups.hpp"

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/trace/goal/goal_program.hpp"
 #include "tools/trace/program_draft.hpp"

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
 #include "tools/trace/byte_source.hpp"

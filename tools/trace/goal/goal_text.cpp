@@ -2,7 +2,7 @@
 #include <charconv>
 #include <unordered_map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
 #include "tools/trace/byte_source.hpp"

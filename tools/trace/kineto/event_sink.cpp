@@ -1,6 +1,6 @@
 #include "tools/trace/kineto/event_sink.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
 

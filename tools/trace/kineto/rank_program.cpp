@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/trace/kineto/stream_waits.hpp"
 #include "tools/trace/program_draft.hpp"

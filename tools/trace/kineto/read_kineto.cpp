@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/trace/kineto/rank_program.hpp"
 #include "tools/trace/trace_limits.hpp"

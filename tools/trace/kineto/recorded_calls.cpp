@@ -5,8 +5,7 @@
 #include <charconv>
 #include <numeric>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include "tools/trace/trace_limits.hpp"
 

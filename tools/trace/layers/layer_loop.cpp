@@ -1,6 +1,6 @@
 #include "tools/trace/layers/layer_loop.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 #include "tools/trace/program_draft.hpp"

@@ -2,7 +2,7 @@
 #include <set>
 #include <unordered_map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/json/object_reader.hpp"

@@ -1,6 +1,6 @@
 #include "topologies/generators/direct/global_cables.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
 

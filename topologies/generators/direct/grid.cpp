@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"

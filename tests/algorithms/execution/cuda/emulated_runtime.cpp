@@ -1,7 +1,7 @@
 // CUDA's runtime over the emulated GPUs.
 #include <cstring>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/algorithms/execution/cuda/emulated_state.hpp"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "algorithms/execution/expectation.hpp"
 #include "algorithms/execution/rank_memory.hpp"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <new>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>

@@ -6,7 +6,7 @@
 #include <exception>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/execution/element_values.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/json/document.hpp"
 #include "tests/test_files.hpp"
