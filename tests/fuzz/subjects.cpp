@@ -6,17 +6,17 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/scenario/compute_profile_section.hpp"
+#include "models/experiments/scenario/library.hpp"
+#include "models/experiments/scenario/measurement.hpp"
+#include "models/experiments/scenario/model_section.hpp"
+#include "models/experiments/scenario/profile_section.hpp"
+#include "models/traces/byte_source.hpp"
+#include "models/traces/trace_limits.hpp"
 #include "sim/file.hpp"
 #include "sim/json/value_reader.hpp"
 #include "tools/command_line/failure.hpp"
 #include "tools/command_line/run_command_line.hpp"
-#include "tools/scenario/compute_profile_section.hpp"
-#include "tools/scenario/library.hpp"
-#include "tools/scenario/measurement.hpp"
-#include "tools/scenario/model_section.hpp"
-#include "tools/scenario/profile_section.hpp"
-#include "tools/trace/byte_source.hpp"
-#include "tools/trace/trace_limits.hpp"
 #include "topologies/scenario/presets.hpp"
 
 namespace athanor::fuzz {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/experiments/collective.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"
@@ -38,12 +39,13 @@ double off(auto found, auto known) {
   return std::abs(static_cast<double>(found.count()) / static_cast<double>(known.count()) - 1);
 }
 
-ResultRow row(const char* algorithm, Time simulated, double measured_us) {
-  ResultRow result;
-  result.run.algorithm = algorithm;
-  result.run.size = 1_KiB;
-  result.run.time = simulated;
-  result.measured_us = measured_us;
+Record row(const char* algorithm, Time simulated, double measured_us) {
+  Record result;
+  result.put(kAlgorithm, algorithm);
+  result.put(kBytes, 1024);
+  result.put(kTime, microseconds(simulated));
+  result.put(kMeasuredTime, measured_us);
+  result.put(kError, microseconds(simulated) / measured_us - 1);
   return result;
 }
 

@@ -1,4 +1,4 @@
-#include "tools/scenario/measurement.hpp"
+#include "models/experiments/scenario/measurement.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include "models/experiments/scenario/cluster_section.hpp"
 #include "tests/tools/command_line_fixture.hpp"
-#include "tools/scenario/cluster_section.hpp"
 
 using namespace athanor;
 

@@ -122,7 +122,7 @@ TEST_CASE("a table says who trains, and names what limits") {
   CHECK(ran.out.find("\n    10000000 ") != std::string::npos);
   CHECK(athanor_run({"run", path, "--csv"}).out.find("updates_per_s") != std::string::npos);
   CHECK(athanor_run({"validate", path, "--json"}).json()["results"][0]["cases"][0]["parameter_server"] == "stale");
-  CHECK(athanor_run({"explain", path}).err.find("this is training") != std::string::npos);
+  CHECK(athanor_run({"explain", path}).err.find("use athanor run") != std::string::npos);
   CHECK(athanor_run({"run", path, "--trace", folder.path("t.json")}).err.find("parameter servers have none") !=
         std::string::npos);
   CHECK(athanor_run({"run", path, "--sizes", "0B"}).code == 2);

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
+#include "models/experiments/scenario/digest.hpp"
 #include "tests/test_files.hpp"
 #include "tests/tools/command_line_fixture.hpp"
-#include "tools/scenario/digest.hpp"
 
 using namespace athanor;
 

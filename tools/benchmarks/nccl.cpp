@@ -5,13 +5,14 @@
 #include <benchmark/benchmark.h>
 
 #include "models/execution/run.hpp"
+#include "models/experiments/collective.hpp"
+#include "models/experiments/scenario/scenario.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "models/nccl/tuning/choice.hpp"
 #include "sim/error.hpp"
 #include "tools/benchmarks/memory.hpp"
 #include "tools/command_line/data_directory.hpp"
 #include "tools/command_line/explain/explain_case.hpp"
-#include "tools/scenario/scenario.hpp"
 
 namespace athanor {
 
@@ -47,7 +48,10 @@ void sweep(benchmark::State& state) {
     static_cast<void>(iteration);
     const Scenario scenario = sweep_of(nodes_of(state));
     const Case& one = scenario.cases.front();
-    for (const Bytes size : one.sizes) { longest = std::max(longest, run_collective(one.request(size, {})).time); }
+    const CollectiveSetup& setup = one.as<CollectiveExperiment>()->setup();
+    for (const Bytes size : setup.sizes) {
+      longest = std::max(longest, run_collective(setup.request(one.platform, size, {})).time);
+    }
   }
   state.counters["simulated_s"] = seconds(longest);
   state.counters["peak_MB"] = memory.megabytes();
@@ -58,14 +62,15 @@ void explanation(benchmark::State& state) {
   const Scenario scenario = sweep_of(nodes_of(state));
   for (auto iteration : state) {
     static_cast<void>(iteration);
-    benchmark::DoNotOptimize(explain(scenario, scenario.cases.front(), 64_MiB, {}, nullptr));
+    benchmark::DoNotOptimize(explain(scenario, scenario.cases.front(), 64_MiB, {}));
   }
 }
 
 /// The tuning model alone.
 void choice_of_nccl(benchmark::State& state) {
   const Scenario scenario = sweep_of(nodes_of(state));
-  const NcclCommunicator& communicator = scenario.cases.front().nccl->communicator();
+  const auto* collective = scenario.cases.front().as<CollectiveExperiment>();
+  const NcclCommunicator& communicator = collective->setup().nccl->communicator();
   const NcclCall call{.function = NcclFunction::all_reduce, .bytes = 64_MiB};
   for (auto iteration : state) {
     static_cast<void>(iteration);

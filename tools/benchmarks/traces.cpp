@@ -9,9 +9,9 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "models/traces/read_trace.hpp"
 #include "sim/error.hpp"
 #include "tools/benchmarks/memory.hpp"
-#include "tools/trace/read_trace.hpp"
 
 namespace athanor {
 namespace {

@@ -1,15 +1,17 @@
 // How fast steps of training are simulated, with reading their scenario, and a sweep of a thousand points.
 
+#include "models/experiments/training.hpp"
+
 #include <filesystem>
 
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "models/experiments/scenario/scenario.hpp"
 #include "sim/error.hpp"
 #include "tools/benchmarks/memory.hpp"
 #include "tools/command_line/data_directory.hpp"
-#include "tools/command_line/run/run_workload.hpp"
 #include "tools/command_line/run_command_line.hpp"
 
 namespace athanor {
@@ -27,11 +29,9 @@ void step(benchmark::State& state, const std::string& file, const std::string& n
         read_scenario(fmt::format("{}/training/{}.json", library.directory(), file), library, changes, problems);
     problems.throw_if_any();
     const Case& one = scenario.cases.front();
-    SimulationOptions options;
-    options.level = one.level;
-    const TrainingRow row = simulate_training(scenario, one, options, {});
-    state.counters["step_s"] = seconds(row.result.time);
-    state.counters["events"] = static_cast<double>(row.result.workload.events);
+    const WorkloadRun run = one.as<TrainingExperiment>()->simulate(one.platform, {}, {});
+    state.counters["step_s"] = seconds(run.time);
+    state.counters["events"] = static_cast<double>(run.result.events);
     state.counters["peak_MB"] = peak.megabytes();
   }
 }

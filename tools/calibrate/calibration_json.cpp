@@ -4,13 +4,14 @@
 #include <map>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
+
+#include "sim/json/json_value.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
@@ -34,7 +35,7 @@ std::string hold_out_text(const std::vector<TimedProbe>& probes) {
 }
 
 Json probes_json(const std::vector<TimedProbe>& probes) {
-  Json list = Json::array();
+  Json list = Json::list();
   for (const TimedProbe& each : probes) {
     list.push_back({{"probe", each.probe.name},
                     {"purpose", each.probe.purpose == Probe::Purpose::fit ? "fit" : "hold_out"},

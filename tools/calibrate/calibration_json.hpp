@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "sim/format.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/object_reader.hpp"
 #include "tools/calibrate/search.hpp"
 
@@ -22,11 +21,11 @@ std::string written(Quantity quantity) {
 }
 
 /// Under "fit" and "hold_out": how far the simulated times are from the measured ones.
-nlohmann::ordered_json error_json(const std::vector<TimedProbe>& probes, Probe::Purpose purpose);
+JsonValue error_json(const std::vector<TimedProbe>& probes, Probe::Purpose purpose);
 /// "median 3.1 %, worst 12.0 %" of those that were held out, for a profile's description.
 std::string hold_out_text(const std::vector<TimedProbe>& probes);
 /// Under "probes": every probe with its measured and simulated time.
-nlohmann::ordered_json probes_json(const std::vector<TimedProbe>& probes);
+JsonValue probes_json(const std::vector<TimedProbe>& probes);
 
 /// One of "probes", as far as a fit needs it.
 struct ProbeTime {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/execution/pricing.hpp"
 #include "models/execution/simulate.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
 #include "topologies/generators.hpp"
 
@@ -14,7 +14,7 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 using GpuParameters = std::vector<FittedCost<GpuCosts>>;
 
 FittedCost<GpuCosts> time(const char* name, Time GpuCosts::*member) {
@@ -125,7 +125,7 @@ Json gpu_profile(const GpuCosts& costs, const GpuNote& note, const std::vector<T
           {"source", "athanor calibrate --backend cuda"},
           {"machine", note.machine},
           {"gpus", costs_json(costs, note.gpus.gpus > 1)},
-          {"fitted", {{"ranks", {4, 8}}}},
+          {"fitted", {{"ranks", std::vector{4, 8}}}},
           {"calibration",
            {{"date", note.date},
             {"versions", note.versions},

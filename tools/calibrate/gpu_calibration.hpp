@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "models/gpu/gpu_costs.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/calibrate/search.hpp"
 
 namespace athanor {
@@ -49,7 +48,7 @@ struct GpuNote {
   GpuMachine gpus;
 };
 
-nlohmann::ordered_json gpu_profile(const GpuCosts& costs, const GpuNote& note, const std::vector<TimedProbe>& probes);
+JsonValue gpu_profile(const GpuCosts& costs, const GpuNote& note, const std::vector<TimedProbe>& probes);
 
 /// What a profile was fitted on, to fit it again. Throws FileError, or ScenarioError where it is no such profile.
 std::vector<TimedProbe> gpu_probes_of(const std::string& path, GpuNote& note);

@@ -5,17 +5,17 @@
 #include <utility>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/execution/pricing.hpp"
 #include "models/execution/simulate.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 using ProfileParameters = std::vector<FittedCost<Profile>>;
 
 constexpr std::int64_t kParts = 10'000;  ///< in which a ratio is written
@@ -196,8 +196,8 @@ Json mpi_profile(const Profile& profile, const MpiNote& note, const std::vector<
           {"reduce_rate", written(profile.reduce_rate)},
           {"copy_rate", written(profile.copy_rate)},
           {"overlapped", profile.overlapped},
-          {"protocols", Json::array({protocol_json(protocol_of(profile))})},
-          {"fitted", {{"ranks", {note.ranks}}}},
+          {"protocols", std::vector{protocol_json(protocol_of(profile))}},
+          {"fitted", {{"ranks", std::vector{note.ranks}}}},
           {"calibration",
            {{"date", note.date},
             {"versions", note.versions},

@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "models/profile.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/calibrate/search.hpp"
 #include "topologies/cluster.hpp"
 
@@ -55,7 +54,7 @@ struct MpiNote {
   std::uint32_t ranks = 2;
 };
 
-nlohmann::ordered_json mpi_profile(const Profile& profile, const MpiNote& note, const std::vector<TimedProbe>& probes);
+JsonValue mpi_profile(const Profile& profile, const MpiNote& note, const std::vector<TimedProbe>& probes);
 
 /// What a profile was fitted on, to fit it again. Throws FileError, or ScenarioError where it is no such profile.
 std::vector<TimedProbe> mpi_probes_of(const std::string& path, MpiNote& note);

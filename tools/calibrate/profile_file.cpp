@@ -1,18 +1,18 @@
 #include "tools/calibrate/profile_file.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "sim/json/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 Json caches_of(const ThreadCosts& costs) {
-  Json caches = Json::array();
+  Json caches = Json::list();
   for (const CacheLevel& level : costs.caches) {
     Json cache{{"size", written(Bytes{level.size.count() / 1024 * 1024})}, {"rate", written(level.rate)}};
     if (level.shared) {
@@ -43,7 +43,7 @@ Json costs_json(const ThreadCosts& costs) {
 }
 
 Json calibration_json(const CalibrationNote& note, const std::vector<TimedProbe>& probes) {
-  Json caches = Json::array();
+  Json caches = Json::list();
   for (const Bytes size : note.fit.private_caches) { caches.push_back(written(size)); }
   return {{"date", note.date},
           {"versions", note.versions},

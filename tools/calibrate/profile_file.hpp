@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "sim/json/json_value.hpp"
 #include "tools/calibrate/fit.hpp"
 
 namespace athanor {
@@ -21,8 +20,7 @@ struct CalibrationNote {
 
 /// A profile as scenarios read it: costs, the machine, the domain, and under "calibration" every probe with its
 /// measured and simulated time.
-nlohmann::ordered_json thread_profile(const ThreadCosts& costs, const CalibrationNote& note,
-                                      const std::vector<TimedProbe>& probes);
+JsonValue thread_profile(const ThreadCosts& costs, const CalibrationNote& note, const std::vector<TimedProbe>& probes);
 
 /// What a profile was fitted on, to fit it again: the probes of today's catalog that it has times of, and its note,
 /// but for the name. Throws FileError, or ScenarioError where the file is no such profile or

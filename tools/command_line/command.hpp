@@ -8,10 +8,10 @@
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/variables_map.hpp>
 
+#include "models/experiments/scenario/library.hpp"
 #include "sim/file.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/command_line/streams.hpp"
-#include "tools/scenario/library.hpp"
 
 namespace athanor {
 

@@ -1,7 +1,7 @@
 #include "tools/command_line/inputs_read.hpp"
 
+#include "models/experiments/scenario/digest.hpp"
 #include "sim/error.hpp"
-#include "tools/scenario/digest.hpp"
 
 namespace athanor {
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/experiments/scenario/sizes.hpp"
 #include "tools/command_line/options.hpp"
-#include "tools/scenario/sizes.hpp"
 
 namespace athanor {
 

@@ -7,16 +7,16 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 /// What tells results apart, in the order in which tables show it. Sweeps add their parameters.
 constexpr std::array kIdentity{"input", "case", "collective", "traffic", "model", "trace", "bytes", "update"};
@@ -38,13 +38,14 @@ struct Facts {
   }
 };
 
-std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : text_of(value); }
+std::string plain(const Json& value) { return value.is_string() ? value.string() : text_of(value); }
 
 /// Is what a result says of itself ("collective": "all_to_all") the value of a parameter that a sweep varies?
 bool says_a_parameter(const Json& record, const char* key) {
   if (!record.contains("parameters") || !record[key].is_string()) { return false; }
   const Json& parameters = record["parameters"];
-  return std::any_of(parameters.begin(), parameters.end(), [&](const Json& value) { return value == record[key]; });
+  const auto& members = parameters.members();
+  return std::any_of(members.begin(), members.end(), [&](const auto& each) { return each.second == record[key]; });
 }
 
 Facts facts_of(const ComparedInput& input, const Json& record) {
@@ -52,7 +53,7 @@ Facts facts_of(const ComparedInput& input, const Json& record) {
   facts.record = &record;
   facts.words.emplace_back("input", input.label);
   if (record.contains("parameters")) {
-    for (const auto& [key, value] : record["parameters"].items()) { facts.words.emplace_back(key, plain(value)); }
+    for (const auto& [key, value] : record["parameters"].members()) { facts.words.emplace_back(key, plain(value)); }
   }
   const auto add = [&](const char* key) {
     if (!record.contains(key) || facts.find(key) != nullptr || says_a_parameter(record, key)) { return; }
@@ -119,8 +120,8 @@ std::string chosen_key(const std::vector<Facts>& all, const std::string& asked) 
 }
 
 bool has_number(const Json& record, const std::string& key) {
-  const auto found = record.find(key);
-  return found != record.end() && found->is_number();
+  const Json* found = record.find(key);
+  return found != nullptr && found->is_number();
 }
 
 bool any_has(const std::vector<Facts>& all, const std::string& key) {
@@ -129,7 +130,7 @@ bool any_has(const std::vector<Facts>& all, const std::string& key) {
 
 [[noreturn]] void refuse_figure(const std::vector<Facts>& all, const std::string& asked) {
   std::vector<std::string> keys;
-  for (const auto& [key, value] : all.front().record->items()) {
+  for (const auto& [key, value] : all.front().record->members()) {
     if (value.is_number()) { keys.push_back(key); }
   }
   throw UsageError(
@@ -226,9 +227,9 @@ double crossing(const ContestLine& a, const ContestLine& b, std::size_t first, s
 }
 
 ContestEntry entry_of(const Json& record, const Contest& contest) {
-  ContestEntry entry{record.at(contest.figure).get<double>(), record.value("algorithm", ""), {}};
-  const auto cost = record.find(contest.against);
-  if (cost != record.end() && cost->is_number()) { entry.against = cost->get<double>(); }
+  ContestEntry entry{record[contest.figure].number(), record.string_at("algorithm"), {}};
+  const Json* cost = record.find(contest.against);
+  if (cost != nullptr && cost->is_number()) { entry.against = cost->number(); }
   return entry;
 }
 
@@ -253,12 +254,13 @@ Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& 
     if (!has_number(*each.record, result.figure)) { continue; }
     const Key key = key_of(each, result.conditions);
     const auto [place, is_new] = lines.try_emplace(key, result.lines.size());
-    if (is_new) { result.lines.push_back({key, each.record->value("bytes", 0.0), {}, {}}); }
+    if (is_new) { result.lines.push_back({key, each.record->number_at("bytes"), {}, {}}); }
     ContestLine& line = result.lines[place->second];
     line.entries.resize(result.contestants.size());
     const std::size_t contestant = index_of(result.contestants, each.value(result.by), "--by");
     line.entries[contestant] = entry_of(*each.record, result);
-    result.extrapolated[contestant] += each.record->value("extrapolated", Json()) == true ? 1 : 0;
+    const Json* extrapolated = each.record->find("extrapolated");
+    result.extrapolated[contestant] += extrapolated != nullptr && *extrapolated == Json(true) ? 1 : 0;
   }
   std::erase_if(result.lines, [&](const ContestLine& line) {
     const auto present =

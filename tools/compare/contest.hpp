@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include "sim/json/json_value.hpp"
 
 namespace athanor {
 
 /// Results of one file or scenario: as athanor writes them (read_result).
 struct ComparedInput {
   std::string label;
-  std::vector<nlohmann::ordered_json> records;  ///< as in "results" of --json; "parameters" those of a sweep
+  std::vector<JsonValue> records;  ///< as in "results" of --json; "parameters" those of a sweep
 };
 
 /// What is compared, and by what.

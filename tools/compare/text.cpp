@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/printable.hpp"
 #include "tools/report/columns.hpp"
 
@@ -14,7 +14,7 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 std::string size_text(double bytes) { return to_string(Bytes{static_cast<std::int64_t>(std::llround(bytes))}); }
 
@@ -136,26 +136,26 @@ Json conditions_json(const std::vector<std::string>& names, const std::vector<st
 std::string contest_text(const Contest& contest) { return legend(contest) + table(contest) + summary(contest); }
 
 Json contest_json(const Contest& contest) {
-  Json lines = Json::array();
+  Json lines = Json::list();
   for (const ContestLine& line : contest.lines) {
     Json json = conditions_json(contest.conditions, line.conditions);
     if (line.size > 0) { json["bytes"] = static_cast<std::int64_t>(line.size); }
     const auto& base = line.entries[contest.base];
-    for (const char* key : {"values", "ratios", "algorithms"}) { json[key] = Json::array(); }
+    for (const char* key : {"values", "ratios", "algorithms"}) { json[key] = Json::list(); }
     for (const auto& entry : line.entries) {
       json["values"].push_back(entry ? Json(entry->value) : Json());
       json["ratios"].push_back(entry && base && base->value > 0 ? Json(entry->value / base->value) : Json());
       json["algorithms"].push_back(entry ? Json(entry->algorithm) : Json());
     }
     if (!contest.against.empty()) {
-      json["against"] = Json::array();
+      json["against"] = Json::list();
       for (const auto& entry : line.entries) {
         json["against"].push_back(entry && entry->against ? Json(*entry->against) : Json());
       }
-      json["front"] = Json::array();
+      json["front"] = Json::list();
       for (const std::size_t each : contest.front(line)) { json["front"].push_back(contest.contestants[each]); }
     }
-    json["winners"] = Json::array();
+    json["winners"] = Json::list();
     for (const std::size_t each : line.winners) { json["winners"].push_back(contest.contestants[each]); }
     lines.push_back(std::move(json));
   }
@@ -163,14 +163,14 @@ Json contest_json(const Contest& contest) {
   for (std::size_t i = 0; i < contest.contestants.size(); ++i) { ratios.push_back(contest.mean_ratio(i)); }
   std::vector<std::string> others = contest.conditions;
   std::erase(others, "bytes");
-  Json crossovers = Json::array();
+  Json crossovers = Json::list();
   for (const Crossover& each : contest.crossovers()) {
     crossovers.push_back(conditions_json(others, each.conditions));
-    crossovers.back().update({{"before", contest.contestants[each.before]},
-                              {"after", contest.contestants[each.after]},
-                              {"from_bytes", each.from},
-                              {"to_bytes", each.to},
-                              {"at_bytes", each.at}});
+    crossovers.back().update(Json{{"before", contest.contestants[each.before]},
+                                  {"after", contest.contestants[each.after]},
+                                  {"from_bytes", each.from},
+                                  {"to_bytes", each.to},
+                                  {"at_bytes", each.at}});
   }
   return {{"by", contest.by},
           {"figure", contest.figure},

@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "sim/json/json_value.hpp"
 #include "tools/compare/contest.hpp"
 
 namespace athanor {
@@ -15,6 +14,6 @@ std::string contest_text(const Contest& contest);
 /// {"by", "figure", "against", "contestants", "base", "lines": [{conditions..., "values", "ratios", "algorithms",
 /// "winners", and where there is something to be paid "against", "front"}],
 /// "mean_ratios", "wins", "crossovers": [{conditions..., "before", "after", "from_bytes", "to_bytes", "at_bytes"}]}.
-nlohmann::ordered_json contest_json(const Contest& contest);
+JsonValue contest_json(const Contest& contest);
 
 }  // namespace athanor

@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "models/experiments/scenario/measurement.hpp"
 #include "sim/json/value_reader.hpp"
 #include "sim/words.hpp"
-#include "tools/scenario/measurement.hpp"
 
 namespace athanor {
 

@@ -4,12 +4,12 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "models/execution/run.hpp"
+#include "models/experiments/collective.hpp"
+#include "models/experiments/table.hpp"
 #include "sim/format.hpp"
-#include "tools/report/result.hpp"
-#include "tools/report/table.hpp"
+#include "sim/json/json_value.hpp"
 
 namespace athanor {
 
@@ -153,7 +153,7 @@ std::string measured_footer(const std::vector<MeasuredRow>& rows) {
   return lines;
 }
 
-nlohmann::ordered_json measured_json(const MeasureRequest& request, const MeasuredRow& row) {
+JsonValue measured_json(const MeasureRequest& request, const MeasuredRow& row) {
   return {{"collective", name(row.collective.kind)},
           {"algorithm", row.algorithm},
           {"channels", request.channels},

@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "sim/json/json_value.hpp"
 #include "tools/measure/machine.hpp"
 #include "tools/measure/run.hpp"
 
@@ -22,7 +21,7 @@ std::string measured_lines(const std::vector<MeasuredRow>& rows);
 std::string measured_footer(const std::vector<MeasuredRow>& rows);
 
 /// The keys of simulated results where they mean the same, and in_place, min_time_us, iterations, wrong, backend.
-nlohmann::ordered_json measured_json(const MeasureRequest& request, const MeasuredRow& row);
+JsonValue measured_json(const MeasureRequest& request, const MeasuredRow& row);
 
 /// As a measurement file holds them. `machine`, `source` and `id` are for the caller to add.
 Measurement to_measurement(const MeasureRequest& request, const std::vector<Backend*>& backends,

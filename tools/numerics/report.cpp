@@ -1,10 +1,10 @@
 #include "tools/numerics/report.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/table.hpp"
 #include "sim/format.hpp"
-#include "tools/report/table.hpp"
+#include "sim/json/json_value.hpp"
 
 namespace athanor {
 
@@ -55,17 +55,17 @@ std::string numerics_footer() {
   return "# rounded: elements that are the exact sum, rounded once. Rows of one letter are equal to the bit.\n";
 }
 
-nlohmann::ordered_json numerics_json(const NumericsRequest& request, const NumericsRow& row) {
+JsonValue numerics_json(const NumericsRequest& request, const NumericsRow& row) {
   const NumericsSubject& subject = row.subject;
   const bool engines = subject.algorithm->engine != Engine::none;
   const ErrorStatistics& errors = row.errors;
-  nlohmann::ordered_json json = {{"collective", name(request.collective.kind)}, {"algorithm", subject.algorithm->name},
-                                 {"engine", name(subject.algorithm->engine)},   {"ranks", request.collective.ranks},
-                                 {"bytes", size_of(request).count()},           {"type", name(request.type)},
-                                 {"distribution", name(request.distribution)},  {"seed", request.seed}};
+  JsonValue json = {{"collective", name(request.collective.kind)}, {"algorithm", subject.algorithm->name},
+                    {"engine", name(subject.algorithm->engine)},   {"ranks", request.collective.ranks},
+                    {"bytes", size_of(request).count()},           {"type", name(request.type)},
+                    {"distribution", name(request.distribution)},  {"seed", request.seed}};
   json["accumulator"] = !engines ? "ranks" : subject.block ? "int32" : name(subject.engines.accumulator);
   json["order"] = name(engines ? subject.engines.order : SummationOrder::ports);
-  json["block"] = subject.block ? nlohmann::ordered_json(subject.block->count()) : nullptr;
+  json["block"] = subject.block ? JsonValue(subject.block->count()) : JsonValue();
   json["max_absolute_error"] = errors.greatest_absolute;
   json["mean_absolute_error"] = errors.mean_absolute;
   json["max_relative_error"] = errors.greatest_relative;
@@ -73,7 +73,7 @@ nlohmann::ordered_json numerics_json(const NumericsRequest& request, const Numer
   json["max_error_ulp"] = errors.greatest_ulp;
   json["mean_error_ulp"] = errors.mean_ulp;
   json["correctly_rounded"] = errors.correctly_rounded;
-  json["ranks_alike"] = row.ranks_alike ? nlohmann::ordered_json(*row.ranks_alike) : nullptr;
+  json["ranks_alike"] = row.ranks_alike ? JsonValue(*row.ranks_alike) : JsonValue();
   json["runs_alike"] = row.runs_alike;
   json["repetitions"] = request.repetitions;
   json["bits"] = letters(row.bits);

@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "sim/json/json_value.hpp"
 #include "tools/numerics/comparison.hpp"
 
 namespace athanor {
@@ -16,6 +15,6 @@ std::string numerics_line(const NumericsRow& row);
 std::string numerics_footer();
 
 /// Keys are stable. An error that is infinite is null.
-nlohmann::ordered_json numerics_json(const NumericsRequest& request, const NumericsRow& row);
+JsonValue numerics_json(const NumericsRequest& request, const NumericsRow& row);
 
 }  // namespace athanor

@@ -6,14 +6,18 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/collective.hpp"
 #include "sim/format.hpp"
-#include "tools/report/table.hpp"
 
 namespace athanor {
 
 namespace {
 
 using namespace literals;
+
+constexpr Column kSimulatedTime{"", "simulated", "(us)", 9};
+constexpr Column kMeasuredBus{"", "measured", "busbw", 8, Format::figure, 2};
+constexpr Column kSimulatedBus{"", "simul.", "busbw", 8};
 
 std::string range_of(const ErrorBand& band) {
   if (band.from == Bytes::zero()) { return "below " + to_string(band.below); }
@@ -23,14 +27,14 @@ std::string range_of(const ErrorBand& band) {
 
 }  // namespace
 
-ErrorBand error_band(const std::vector<ResultRow>& rows, Bytes from, Bytes below) {
+ErrorBand error_band(const std::vector<Record>& records, Bytes from, Bytes below) {
   ErrorBand band{.from = from, .below = below, .worst = {}};
   std::vector<double> errors;
-  for (const ResultRow& row : rows) {
-    const auto relative = error(row);
-    if (!relative || row.run.size < from || row.run.size >= below) { continue; }
-    errors.push_back(std::abs(*relative));
-    if (!band.worst || std::abs(*relative) > std::abs(*error(*band.worst))) { band.worst = row; }
+  for (const Record& record : records) {
+    if (!record.has(kError) || size_of(record) < from || size_of(record) >= below) { continue; }
+    const double error = std::abs(record.number(kError));
+    errors.push_back(error);
+    if (!band.worst || error > std::abs(band.worst->number(kError))) { band.worst = record; }
   }
   if (errors.empty()) { return band; }
   band.points = errors.size();
@@ -41,35 +45,30 @@ ErrorBand error_band(const std::vector<ResultRow>& rows, Bytes from, Bytes below
   return band;
 }
 
-std::vector<ErrorBand> error_bands(const std::vector<ResultRow>& rows) {
-  return {error_band(rows, 0_B, 1_MiB), error_band(rows, 1_MiB, 64_MiB), error_band(rows, 64_MiB, Bytes::max())};
+std::vector<ErrorBand> error_bands(const std::vector<Record>& records) {
+  return {error_band(records, 0_B, 1_MiB), error_band(records, 1_MiB, 64_MiB),
+          error_band(records, 64_MiB, Bytes::max())};
 }
 
-std::string error_header_lines() {
-  return fmt::format("#{:>11} {:>9} {:>9} {:>8}  {:>8} {:>8}  {:<20} {}\n#{:>11} {:>9} {:>9} {:>8}  {:>8} {:>8}\n",
-                     "size", "measured", "simulated", "error", "measured", "simul.", "algorithm", "protocol", "(B)",
-                     "(us)", "(us)", "(%)", "busbw", "busbw");
+std::vector<const Column*> error_columns() {
+  return {&kBytes, &kMeasuredTime, &kSimulatedTime, &kError, &kMeasuredBus, &kSimulatedBus, &kAlgorithm, &kProtocol};
 }
 
-std::string error_line(const ResultRow& row) {
-  const double bus = bus_bandwidth(row);
-  const std::string simulated = fitted(microseconds(row.run.time), 9);
-  const auto relative = error(row);
-  if (!relative) {
-    return fmt::format("{:>12} {:>9} {} {:>8}  {:>8} {}  {:<20} {}\n", row.run.size.count(), "-", simulated, "-", "-",
-                       fitted(bus, 8), row.run.algorithm, row.run.protocol);
-  }
-  return fmt::format("{:>12} {} {} {:>+8.1f}  {} {}  {:<20} {}\n", row.run.size.count(), fitted(*row.measured_us, 9),
-                     simulated, *relative * 100, fitted(bus * (1 + *relative), 8), fitted(bus, 8), row.run.algorithm,
-                     row.run.protocol);
+Record with_errors(Record record) {
+  const double bus = record.number(kBusBandwidth);
+  record.put(kSimulatedTime, record.number(kTime));
+  record.put(kSimulatedBus, bus);
+  if (record.has(kError)) { record.put(kMeasuredBus, bus * (1 + record.number(kError))); }
+  return record;
 }
 
 std::string band_lines(const std::vector<ErrorBand>& bands) {
   std::string lines;
   for (const ErrorBand& band : bands) {
     if (band.points == 0) { continue; }
-    lines += fmt::format("# {:<20} {:>2} points, mean |error| {:5.1f} %, worst {:+.1f} % at {}\n", range_of(band) + ":",
-                         band.points, band.mean * 100, *error(*band.worst) * 100, to_string(band.worst->run.size));
+    lines +=
+        fmt::format("# {:<20} {:>2} points, mean |error| {:5.1f} %, worst {:+.1f} % at {}\n", range_of(band) + ":",
+                    band.points, band.mean * 100, band.worst->number(kError) * 100, to_string(size_of(*band.worst)));
   }
   return lines;
 }

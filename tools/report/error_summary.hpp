@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/report/result.hpp"
+#include "models/experiments/record.hpp"
+#include "sim/units.hpp"
 
 namespace athanor {
 
@@ -15,16 +16,17 @@ struct ErrorBand {
   std::size_t points = 0;  ///< that have a measurement
   double mean = 0;         ///< of |error|; 0 without points
   double median = 0;       ///< of |error|, the greater of the two in the middle; 0 without points
-  std::optional<ResultRow> worst;
+  std::optional<Record> worst;
 };
 
 /// Below 1 MiB, 1 MiB to 64 MiB, and from 64 MiB on.
-std::vector<ErrorBand> error_bands(const std::vector<ResultRow>& rows);
-ErrorBand error_band(const std::vector<ResultRow>& rows, Bytes from, Bytes below);
+std::vector<ErrorBand> error_bands(const std::vector<Record>& records);
+ErrorBand error_band(const std::vector<Record>& records, Bytes from, Bytes below);
 
-/// Size, measured and simulated time, error, both bus bandwidths, and what was simulated.
-std::string error_header_lines();
-std::string error_line(const ResultRow& row);
+/// Columns of a table of errors: size, measured and simulated time, error, both bus bandwidths, and what was simulated.
+std::vector<const Column*> error_columns();
+/// A collective's record with what these columns need.
+Record with_errors(Record record);
 /// One line per band that has points.
 std::string band_lines(const std::vector<ErrorBand>& bands);
 

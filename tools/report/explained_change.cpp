@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
-#include "tools/report/table.hpp"
+#include "models/experiments/table.hpp"
+#include "sim/json/json_value.hpp"
 
 namespace athanor {
 
@@ -34,13 +34,13 @@ std::string change_lines(const std::vector<ExplainedChange>& changes, Time now) 
   return text;
 }
 
-nlohmann::json changes_json(const std::vector<ExplainedChange>& changes, Time now) {
-  nlohmann::json list = nlohmann::json::array();
+JsonValue changes_json(const std::vector<ExplainedChange>& changes, Time now) {
+  JsonValue list = JsonValue::list();
   for (const ExplainedChange& each : by_time(changes)) {
     list.push_back({{"change", each.change},
                     {"time_us", microseconds(each.time)},
                     {"gain", gain(each, now)},
-                    {"note", each.note.empty() ? nlohmann::json() : nlohmann::json(each.note)}});
+                    {"note", each.note.empty() ? JsonValue() : JsonValue(each.note)}});
   }
   return list;
 }

@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "sim/json/json_value.hpp"
 #include "sim/time.hpp"
 
 namespace athanor {
@@ -20,6 +19,6 @@ struct ExplainedChange {
 std::string change_lines(const std::vector<ExplainedChange>& changes, Time now);
 
 /// [{"change", "time_us", "gain", "note"}]; gain is the part of the time that is saved, negative where it is lost.
-nlohmann::json changes_json(const std::vector<ExplainedChange>& changes, Time now);
+JsonValue changes_json(const std::vector<ExplainedChange>& changes, Time now);
 
 }  // namespace athanor

@@ -5,8 +5,9 @@
 #include <cmath>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/table.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/report/link_table.hpp"
 #include "tools/report/path_table.hpp"
 
@@ -120,7 +121,7 @@ std::string sending_bar(const std::string& phase_bar, const std::vector<double>&
 }
 
 std::string to_text(const Explanation& explanation) {
-  std::string text = description_lines(explanation.header);
+  std::string text = explanation.heading.text();
   if (!explanation.library.empty()) { text += fmt::format("# {:<12} {}\n", "library", explanation.library); }
   text += fmt::format("\n{}: {} with {}, {}\n\n", explanation.collective, explanation.algorithm, explanation.protocol,
                       time_text(explanation.time));
@@ -141,16 +142,16 @@ std::string to_text(const Explanation& explanation) {
 
 namespace {
 
-nlohmann::json json_of(const ExplainedCandidate& candidate) {
-  nlohmann::json json{{"algorithm", candidate.algorithm}, {"chosen", candidate.chosen}};
-  json["protocol"] = candidate.protocol.empty() ? nlohmann::json() : nlohmann::json(candidate.protocol);
-  json["predicted_us"] = candidate.predicted ? nlohmann::json(*candidate.predicted) : nlohmann::json();
-  json["simulated_us"] = candidate.simulated ? nlohmann::json(microseconds(*candidate.simulated)) : nlohmann::json();
-  json["obstacle"] = candidate.obstacle.empty() ? nlohmann::json() : nlohmann::json(candidate.obstacle);
+JsonValue json_of(const ExplainedCandidate& candidate) {
+  JsonValue json{{"algorithm", candidate.algorithm}, {"chosen", candidate.chosen}};
+  json["protocol"] = candidate.protocol.empty() ? JsonValue() : JsonValue(candidate.protocol);
+  json["predicted_us"] = candidate.predicted ? JsonValue(*candidate.predicted) : JsonValue();
+  json["simulated_us"] = candidate.simulated ? JsonValue(microseconds(*candidate.simulated)) : JsonValue();
+  json["obstacle"] = candidate.obstacle.empty() ? JsonValue() : JsonValue(candidate.obstacle);
   return json;
 }
 
-nlohmann::json json_of(const ExplainedPhases& phases) {
+JsonValue json_of(const ExplainedPhases& phases) {
   return {{"launch", microseconds(phases.launch)},
           {"fill", microseconds(phases.fill)},
           {"steady", microseconds(phases.steady)},
@@ -158,24 +159,24 @@ nlohmann::json json_of(const ExplainedPhases& phases) {
           {"host", microseconds(phases.host)}};
 }
 
-nlohmann::json json_of(const ExplainedWay& way) {
-  nlohmann::json json{{"first", way.first}, {"last", way.last}, {"gpus", way.gpus}};
-  json["enters"] = way.enters ? nlohmann::json(*way.enters) : nlohmann::json();
-  json["leaves"] = way.leaves ? nlohmann::json(*way.leaves) : nlohmann::json();
+JsonValue json_of(const ExplainedWay& way) {
+  JsonValue json{{"first", way.first}, {"last", way.last}, {"gpus", way.gpus}};
+  json["enters"] = way.enters ? JsonValue(*way.enters) : JsonValue();
+  json["leaves"] = way.leaves ? JsonValue(*way.leaves) : JsonValue();
   return json;
 }
 
 }  // namespace
 
-nlohmann::json to_json(const Explanation& explanation) {
-  nlohmann::json candidates = nlohmann::json::array();
+JsonValue to_json(const Explanation& explanation) {
+  JsonValue candidates = JsonValue::list();
   for (const ExplainedCandidate& each : explanation.candidates) { candidates.push_back(json_of(each)); }
-  nlohmann::json ways = nlohmann::json::array();
+  JsonValue ways = JsonValue::list();
   for (const ExplainedWay& each : explanation.ways) { ways.push_back(json_of(each)); }
-  return {{"case", explanation.header.title},
-          {"cluster", explanation.header.cluster},
-          {"profile", explanation.header.profile},
-          {"library", explanation.library.empty() ? nlohmann::json() : nlohmann::json(explanation.library)},
+  return {{"case", explanation.heading.at("case")},
+          {"cluster", explanation.heading.at("cluster")},
+          {"profile", explanation.heading.at("profile")},
+          {"library", explanation.library.empty() ? JsonValue() : JsonValue(explanation.library)},
           {"collective", explanation.collective},
           {"candidates", candidates},
           {"chosen",
@@ -187,8 +188,8 @@ nlohmann::json to_json(const Explanation& explanation) {
           {"channels", explanation.channels},
           {"ways", ways},
           {"sending", explanation.sending},
-          {"critical_path", explanation.path ? path_json(*explanation.path) : nlohmann::json()},
-          {"phases_us", explanation.phases ? json_of(*explanation.phases) : nlohmann::json()},
+          {"critical_path", explanation.path ? path_json(*explanation.path) : JsonValue()},
+          {"phases_us", explanation.phases ? json_of(*explanation.phases) : JsonValue()},
           {"limited_by", explanation.limited_by},
           {"busiest_link_percent", explanation.busiest_link},
           {"links", links_json(explanation.links)},

@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "models/execution/critical_path.hpp"
 #include "models/execution/link_use.hpp"
+#include "models/experiments/run.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/time.hpp"
 #include "tools/report/explained_change.hpp"
-#include "tools/report/table.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {
@@ -47,7 +46,7 @@ struct ExplainedWay {
 
 /// Why a collective of one size takes the time that it takes.
 struct Explanation {
-  TableHeader header;
+  Heading heading;
   std::string collective;  ///< "all_reduce of 64 MiB by 16 ranks, float32 sum"
   std::string library;     ///< "NCCL 2.27.5" and where it differs from its default; "": none decides
   std::vector<ExplainedCandidate> candidates;  ///< those that can run by their time, then those that cannot
@@ -77,7 +76,7 @@ std::string to_text(const Explanation& explanation);
 /// "obstacle", "chosen"}], "chosen": {...}, "reasons", "work", "channels", "critical_path", "phases_us", "sending",
 /// "ways", "limited_by", "busiest_link_percent", "links" (links_json()), "bound_us", "bound_by", "changes", "notes"};
 /// what is unknown is null.
-nlohmann::json to_json(const Explanation& explanation);
+JsonValue to_json(const Explanation& explanation);
 
 /// The phases as one line of `width` characters: 'L' launch, '/' fill, '=' steady state, '\' drain, 'H' host; each that
 /// takes any time gets one at least. Requires width >= 5.

@@ -1,8 +1,8 @@
 #include "tools/report/link_table.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "sim/json/json_value.hpp"
 #include "tools/report/columns.hpp"
 
 namespace athanor {
@@ -32,8 +32,8 @@ std::string link_lines(const std::vector<LinkClassUse>& links) {
   return head + lines + (idle.empty() ? "" : fmt::format("  idle: {}\n", idle));
 }
 
-nlohmann::json links_json(const std::vector<LinkClassUse>& links) {
-  nlohmann::json list = nlohmann::json::array();
+JsonValue links_json(const std::vector<LinkClassUse>& links) {
+  JsonValue list = JsonValue::list();
   for (const LinkClassUse& use : links) {
     list.push_back({{"class", use.name},
                     {"links", use.links},

@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "models/execution/link_use.hpp"
+#include "sim/json/json_value.hpp"
 
 namespace athanor {
 
@@ -14,6 +13,6 @@ namespace athanor {
 std::string link_lines(const std::vector<LinkClassUse>& links);
 
 /// [{"class", "links", "used", "mean_percent", "most_percent", "bytes"}], those that carried nothing as well.
-nlohmann::json links_json(const std::vector<LinkClassUse>& links);
+JsonValue links_json(const std::vector<LinkClassUse>& links);
 
 }  // namespace athanor

@@ -1,11 +1,11 @@
 #include "tools/report/path_table.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/table.hpp"
 #include "sim/check.hpp"
 #include "sim/format.hpp"
-#include "tools/report/table.hpp"
+#include "sim/json/json_value.hpp"
 
 namespace athanor {
 
@@ -21,7 +21,7 @@ std::string cell(Time time) {
 
 double percent_of(Time part, Time whole) { return 100 * microseconds(part) / microseconds(whole); }
 
-nlohmann::json json_of(const PathShares::Way& way) {
+JsonValue json_of(const PathShares::Way& way) {
   return {{"latency_us", microseconds(way.latency)},
           {"transfer_us", microseconds(way.transfer)},
           {"sharing_us", microseconds(way.sharing)},
@@ -48,7 +48,7 @@ std::string path_lines(const PathShares& path, Time time) {
   return lines + line("launch, host", time - path.total() + path.start, Time::zero());
 }
 
-nlohmann::json path_json(const PathShares& path) {
+JsonValue path_json(const PathShares& path) {
   return {{"within_nodes", json_of(path.within)},
           {"between_nodes", json_of(path.between)},
           {"start_us", microseconds(path.start)},

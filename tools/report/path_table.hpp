@@ -2,9 +2,8 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "models/execution/critical_path.hpp"
+#include "sim/json/json_value.hpp"
 
 namespace athanor {
 
@@ -15,6 +14,6 @@ std::string path_lines(const PathShares& path, Time time);
 
 /// {"within_nodes": {"latency_us", "transfer_us", "sharing_us", "messages"}, "between_nodes": {...}, "start_us",
 /// "overhead_us", "work_us"}.
-nlohmann::json path_json(const PathShares& path);
+JsonValue path_json(const PathShares& path);
 
 }  // namespace athanor

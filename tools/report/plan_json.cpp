@@ -1,14 +1,14 @@
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/training_gpus.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/report/plan_report.hpp"
-#include "tools/scenario/training_gpus.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 Json degrees_json(const ParallelPlan& plan) {
   return {{"gpus", plan.ranks()},
@@ -75,8 +75,8 @@ std::vector<Json> plans_json(const PlanReport& report) {
 
 Json search_json(const PlanReport& report) {
   const PlanSearchResult& result = report.result;
-  Json json = {{"plans", result.plans},        {"refused", Json(result.refused)}, {"unfit", result.unfit},
-               {"bounded", result.bounded},    {"simulated", result.simulated},   {"complete", result.complete},
+  Json json = {{"plans", result.plans},        {"refused", result.refused},     {"unfit", result.unfit},
+               {"bounded", result.bounded},    {"simulated", result.simulated}, {"complete", result.complete},
                {"room_gb", report.room * 1e-9}};
   if (result.own) {
     json["own"] = ranked_json(*result.own);

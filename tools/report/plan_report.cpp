@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "models/experiments/scenario/training_gpus.hpp"
+#include "models/experiments/table.hpp"
 #include "sim/format.hpp"
-#include "tools/report/training_row.hpp"
-#include "tools/scenario/training_gpus.hpp"
 
 namespace athanor {
 
@@ -152,8 +152,8 @@ std::string difference_text(const StepParts& parts, const StepParts& best) {
                      fmt::join(words, ", "));
 }
 
-std::string plan_lines(const PlanReport& report, const TableHeader& header) {
-  std::string lines = description_lines(header);
+std::string plan_lines(const PlanReport& report, const Heading& heading) {
+  std::string lines = heading.text();
   const std::vector<RankedPlan>& best = report.result.best;
   if (!best.empty()) { lines += column_names(report.setup.model.transformer.has_value()); }
   for (std::size_t i = 0; i < best.size(); ++i) {

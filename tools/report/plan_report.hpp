@@ -3,10 +3,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "models/experiments/run.hpp"
 #include "models/training/search/plan_search.hpp"
-#include "tools/report/table.hpp"
+#include "sim/json/json_value.hpp"
 
 namespace athanor {
 
@@ -34,11 +33,11 @@ std::string difference_text(const StepParts& parts, const StepParts& best);
 
 /// What stands above the plans, the plans, and below them what was searched, the plan of the scenario and the nearest
 /// miss, as lines of text.
-std::string plan_lines(const PlanReport& report, const TableHeader& header);
+std::string plan_lines(const PlanReport& report, const Heading& heading);
 
 /// The plans, the best first; keys are stable.
-std::vector<nlohmann::ordered_json> plans_json(const PlanReport& report);
+std::vector<JsonValue> plans_json(const PlanReport& report);
 /// What was searched: counts, the scenario's own plan and the nearest miss.
-nlohmann::ordered_json search_json(const PlanReport& report);
+JsonValue search_json(const PlanReport& report);
 
 }  // namespace athanor

@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/collective.hpp"
+#include "models/experiments/network_columns.hpp"
 #include "sim/format.hpp"
 
 namespace athanor {
@@ -39,22 +41,22 @@ double correlation_of(const std::vector<double>& a, const std::vector<double>& b
   return xx == 0 || yy == 0 ? 0 : xy / std::sqrt(xx * yy);
 }
 
-Ranking ranking_of(Bytes size, const std::vector<const ResultRow*>& rows) {
+Ranking ranking_of(Bytes size, const std::vector<const Record*>& records) {
   std::vector<double> simulated;
   std::vector<double> measured;
-  for (const ResultRow* row : rows) {
-    simulated.push_back(microseconds(row->run.time));
-    measured.push_back(*row->measured_us);
+  for (const Record* record : records) {
+    simulated.push_back(record->number(kTime));
+    measured.push_back(record->number(kMeasuredTime));
   }
   const auto predicted = std::min_element(simulated.begin(), simulated.end()) - simulated.begin();
   const auto best = std::min_element(measured.begin(), measured.end()) - measured.begin();
   const auto at = [](const auto& list, std::ptrdiff_t i) { return list[static_cast<std::size_t>(i)]; };
-  return {rows.front()->case_name,
+  return {records.front()->string(kCase),
           size,
-          rows.size(),
+          records.size(),
           correlation_of(simulated, measured),
-          at(rows, predicted)->run.algorithm,
-          at(rows, best)->run.algorithm,
+          at(records, predicted)->string(kAlgorithm),
+          at(records, best)->string(kAlgorithm),
           at(measured, predicted) / at(measured, best) - 1};
 }
 
@@ -66,14 +68,15 @@ std::string error_text(std::vector<double> errors) {
 
 }  // namespace
 
-std::vector<Ranking> rankings(const std::vector<ResultRow>& rows) {
+std::vector<Ranking> rankings(const std::vector<Record>& records) {
   std::vector<Bytes> sizes;
-  std::map<Bytes, std::vector<const ResultRow*>> by_size;
-  for (const ResultRow& row : rows) {
-    if (!row.measured_us) { continue; }
-    std::vector<const ResultRow*>& same = by_size[row.run.size];
-    if (same.empty()) { sizes.push_back(row.run.size); }
-    same.push_back(&row);
+  std::map<Bytes, std::vector<const Record*>> by_size;
+  for (const Record& record : records) {
+    if (!record.has(kMeasuredTime)) { continue; }
+    const Bytes size = size_of(record);
+    std::vector<const Record*>& same = by_size[size];
+    if (same.empty()) { sizes.push_back(size); }
+    same.push_back(&record);
   }
   std::vector<Ranking> all;
   for (const Bytes size : sizes) {
@@ -82,14 +85,20 @@ std::vector<Ranking> rankings(const std::vector<ResultRow>& rows) {
   return all;
 }
 
-std::string algorithm_error_lines(const std::vector<ResultRow>& rows) {
+JsonValue to_json(const Ranking& ranking) {
+  return {{"case", ranking.case_name},        {"bytes", ranking.size.count()},
+          {"algorithms", ranking.algorithms}, {"correlation", ranking.correlation},
+          {"predicted", ranking.predicted},   {"measured", ranking.measured},
+          {"regret", ranking.regret}};
+}
+
+std::string algorithm_error_lines(const std::vector<Record>& records) {
   std::map<std::string, std::vector<double>> errors;
   std::vector<double> all;
-  for (const ResultRow& row : rows) {
-    const auto relative = error(row);
-    if (!relative) { continue; }
-    errors[row.run.algorithm].push_back(std::abs(*relative));
-    all.push_back(std::abs(*relative));
+  for (const Record& record : records) {
+    if (!record.has(kError)) { continue; }
+    errors[record.string(kAlgorithm)].push_back(std::abs(record.number(kError)));
+    all.push_back(std::abs(record.number(kError)));
   }
   std::string lines;
   for (const auto& [algorithm, of] : errors) { lines += fmt::format("# {:<26} {}\n", algorithm + ":", error_text(of)); }

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/report/result.hpp"
+#include "models/experiments/record.hpp"
+#include "sim/units.hpp"
 
 namespace athanor {
 
@@ -20,10 +21,13 @@ struct Ranking {
 };
 
 /// Of every size at which at least two algorithms were simulated and measured, in the order of the rows.
-std::vector<Ranking> rankings(const std::vector<ResultRow>& rows);
+std::vector<Ranking> rankings(const std::vector<Record>& records);
+
+/// {"case", "bytes", "algorithms", "correlation", "predicted", "measured", "regret"}.
+JsonValue to_json(const Ranking& ranking);
 
 /// Median and worst |error| of each algorithm and of all, one line each.
-std::string algorithm_error_lines(const std::vector<ResultRow>& rows);
+std::string algorithm_error_lines(const std::vector<Record>& records);
 std::string ranking_lines(const std::vector<Ranking>& rankings);
 
 }  // namespace athanor

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "sim/json/foreign.hpp"
 #include "sim/json/locator.hpp"
@@ -163,7 +164,7 @@ const json* too_many_keys(const json& value, std::string& pointer) {
   return nullptr;
 }
 
-nlohmann::ordered_json checked(const std::string& text, const std::string& file, const ValueReader::ReadObject& read) {
+JsonValue checked(const std::string& text, const std::string& file, const ValueReader::ReadObject& read) {
   const Document document = parse_foreign(text, file);
   std::string pointer;
   if (const json* large = too_many_keys(document.root(), pointer)) {
@@ -171,7 +172,7 @@ nlohmann::ordered_json checked(const std::string& text, const std::string& file,
                           fmt::format("expected at most {}", kMostKeys)}});
   }
   read_foreign(document, read);
-  return ordered_json_or_discarded(text);
+  return json_value_of(text).value();
 }
 
 /// As many as there are contestants.
@@ -278,11 +279,11 @@ ResultKind result_kind(std::string_view text) {
 
 void read_result(ObjectReader& reader) { reader.entries("A fact of a result", &read_fact); }
 
-nlohmann::ordered_json result_from_text(const std::string& text, const std::string& place) {
+JsonValue result_from_text(const std::string& text, const std::string& place) {
   return checked(text, place, &read_result);
 }
 
-nlohmann::ordered_json error_from_text(const std::string& text, const std::string& place) {
+JsonValue error_from_text(const std::string& text, const std::string& place) {
   return checked(text, place, &read_error);
 }
 
@@ -297,19 +298,19 @@ std::vector<std::string> words_from_text(const std::string& text, const std::str
 }
 
 ResultDocument read_results(const std::string& text, const std::string& file) {
-  const nlohmann::ordered_json root = checked(text, file, [](ObjectReader& reader) {
+  const JsonValue root = checked(text, file, [](ObjectReader& reader) {
     reader.required_objects("results", "What athanor run --json writes", &read_result);
     reader.optional_object("manifest", "How it was simulated",
                            [](ObjectReader& manifest) { manifest.entries("A fact of the run", &read_manifest_fact); });
     reader.entries("Rankings, tables", [](const std::string& /*key*/, ValueReader& /*value*/) {});
   });
   ResultDocument document;
-  for (const auto& record : root["results"]) { document.records.push_back(record); }
-  document.manifest = root.value("manifest", nlohmann::ordered_json::object());
+  document.records = root["results"].elements();
+  document.manifest = root.contains("manifest") ? root["manifest"] : JsonValue::object();
   return document;
 }
 
-nlohmann::ordered_json read_comparison(const std::string& text, const std::string& file) {
+JsonValue read_comparison(const std::string& text, const std::string& file) {
   return checked(text, file, &read_contest);
 }
 

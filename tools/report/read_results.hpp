@@ -4,8 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "sim/json/json_value.hpp"
 #include "sim/json/object_reader.hpp"
 
 // What athanor writes with --json and reads again to compare, report and draw it (docs/results.md). Anybody may have
@@ -21,19 +20,19 @@ ResultKind result_kind(std::string_view text);
 void read_result(ObjectReader& reader);
 
 /// A result, or the error of a point, that is written in one line. `place`: what messages call it.
-nlohmann::ordered_json result_from_text(const std::string& text, const std::string& place);
-nlohmann::ordered_json error_from_text(const std::string& text, const std::string& place);
+JsonValue result_from_text(const std::string& text, const std::string& place);
+JsonValue error_from_text(const std::string& text, const std::string& place);
 /// A JSON list of strings.
 std::vector<std::string> words_from_text(const std::string& text, const std::string& place);
 
 /// {"results": [...], "manifest": {...}}.
 struct ResultDocument {
-  std::vector<nlohmann::ordered_json> records;  ///< at least one, in the order of the file as all their keys
-  nlohmann::ordered_json manifest;              ///< an object; empty: there was none
+  std::vector<JsonValue> records;  ///< at least one, in the order of the file as all their keys
+  JsonValue manifest;              ///< an object; empty: there was none
 };
 ResultDocument read_results(const std::string& text, const std::string& file);
 
 /// What `athanor compare --json` wrote, as it is in the file.
-nlohmann::ordered_json read_comparison(const std::string& text, const std::string& file);
+JsonValue read_comparison(const std::string& text, const std::string& file);
 
 }  // namespace athanor

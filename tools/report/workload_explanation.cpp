@@ -4,9 +4,10 @@
 #include <numeric>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "tools/report/workload_parts.hpp"
+#include "models/experiments/table.hpp"
+#include "models/experiments/workload_columns.hpp"
+#include "sim/json/json_value.hpp"
 
 namespace athanor {
 
@@ -133,19 +134,19 @@ class PathText {
   const WorkloadExplanation& explanation_;
 };
 
-nlohmann::ordered_json split_json(const TransferTime& time) {
+JsonValue split_json(const TransferTime& time) {
   return {
       {"bandwidth", seconds(time.bandwidth)}, {"latency", seconds(time.latency)}, {"sharing", seconds(time.sharing)}};
 }
 
-nlohmann::ordered_json path_json(const WorkloadExplanation& explanation) {
+JsonValue path_json(const WorkloadExplanation& explanation) {
   const PathSummary& path = explanation.path;
-  nlohmann::ordered_json computing = nlohmann::ordered_json::object();
+  JsonValue computing = JsonValue::object();
   for (std::size_t label = 0; label < path.computing.size(); ++label) {
     if (path.computing[label] == Time::zero()) { continue; }
     computing[explanation.result.labels[label]] = seconds(path.computing[label]);
   }
-  nlohmann::ordered_json communication = nlohmann::ordered_json::object();
+  JsonValue communication = JsonValue::object();
   for (std::size_t use = 0; use < kParallelisms; ++use) {
     const TransferTime& time = path.transfers[use];
     if (time.total() == Time::zero()) { continue; }
@@ -158,8 +159,8 @@ nlohmann::ordered_json path_json(const WorkloadExplanation& explanation) {
           {"stragglers_s", seconds(explanation.stragglers)}};
 }
 
-nlohmann::ordered_json stretches_json(const WorkloadExplanation& explanation) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+JsonValue stretches_json(const WorkloadExplanation& explanation) {
+  JsonValue list = JsonValue::list();
   for (const PathStretch& each : explanation.path.stretches) {
     list.push_back({{"worker", explanation.result.names[each.worker]},
                     {"begin_s", seconds(each.begin)},
@@ -170,22 +171,23 @@ nlohmann::ordered_json stretches_json(const WorkloadExplanation& explanation) {
   return list;
 }
 
-nlohmann::ordered_json calls_json(const WorkloadExplanation& explanation) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+JsonValue calls_json(const WorkloadExplanation& explanation) {
+  JsonValue list = JsonValue::list();
   for (const CallsOnPath& each : explanation.path.calls) {
-    nlohmann::ordered_json& json = list.emplace_back();
-    json = {{"use", name(each.use)}, {"label", explanation.result.labels[each.label]}, {"count", each.count}};
+    JsonValue json = {{"use", name(each.use)}, {"label", explanation.result.labels[each.label]}, {"count", each.count}};
     json["bandwidth_s"] = seconds(each.time.bandwidth);
     json["latency_s"] = seconds(each.time.latency);
     json["sharing_s"] = seconds(each.time.sharing);
+    list.push_back(std::move(json));
     if (each.price == WorkloadPrices::kNone) { continue; }
     const CallPrice& price = explanation.result.prices[each.price];
-    json["kind"] = name(price.kind);
-    json["size"] = price.size.count();
-    json["algorithm"] = price.algorithm;
-    json["protocol"] = price.protocol;
-    json["busiest_link"] = explanation.links[each.price];
-    json["busiest_share"] = price.busiest().share;
+    JsonValue& last = list.back();
+    last["kind"] = name(price.kind);
+    last["size"] = price.size.count();
+    last["algorithm"] = price.algorithm;
+    last["protocol"] = price.protocol;
+    last["busiest_link"] = explanation.links[each.price];
+    last["busiest_share"] = price.busiest().share;
   }
   return list;
 }
@@ -193,22 +195,22 @@ nlohmann::ordered_json calls_json(const WorkloadExplanation& explanation) {
 }  // namespace
 
 std::string to_text(const WorkloadExplanation& explanation) {
-  std::string text = description_lines(explanation.header) + "\n";
+  std::string text = explanation.heading.text() + "\n";
   text += PathText(explanation).text() + change_lines(explanation.changes, explanation.time);
   if (!explanation.notes.empty()) { text += fmt::format("notes\n  {}\n", fmt::join(explanation.notes, "\n  ")); }
   return text;
 }
 
-nlohmann::ordered_json to_json(const WorkloadExplanation& explanation) {
-  nlohmann::ordered_json workers = nlohmann::ordered_json::object();
+JsonValue to_json(const WorkloadExplanation& explanation) {
+  JsonValue workers = JsonValue::object();
   for (std::size_t i = 0; i < explanation.path.workers.size(); ++i) {
     workers[explanation.result.names[i]] = seconds(explanation.path.workers[i]);
   }
-  const TableHeader& header = explanation.header;
-  return {{"case", header.title},
-          {"cluster", header.cluster},
-          {"profile", header.profile},
-          {"subject", header.training.empty() ? header.trace : header.training},
+  const Heading& heading = explanation.heading;
+  return {{"case", heading.at("case")},
+          {"cluster", heading.at("cluster")},
+          {"profile", heading.at("profile")},
+          {"subject", heading.at("training") + heading.at("trace")},
           {"step_time_s", seconds(explanation.time)},
           {"path", path_json(explanation)},
           {"workers_s", workers},

@@ -4,17 +4,16 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "models/experiments/run.hpp"
 #include "models/workload/path_summary.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/report/explained_change.hpp"
-#include "tools/report/table.hpp"
 
 namespace athanor {
 
 /// Why a step of training or a replayed trace takes the time that it takes.
 struct WorkloadExplanation {
-  TableHeader header;
+  Heading heading;
   Time time;        ///< of the step: what the path takes, and stragglers
   Time stragglers;  ///< behind the path, by the compute profile
   WorkloadResult result;
@@ -31,6 +30,6 @@ std::string to_text(const WorkloadExplanation& explanation);
 /// "stretches": [{"worker", "begin_s", "end_s", "computing_s", "communicating_s"}], "calls": [{"use", "label", "kind",
 /// "size", "algorithm", "protocol", "count", "bandwidth_s", "latency_s", "sharing_s", "busiest_link",
 /// "busiest_share"}], "breakdown", "changes", "notes"}.
-nlohmann::ordered_json to_json(const WorkloadExplanation& explanation);
+JsonValue to_json(const WorkloadExplanation& explanation);
 
 }  // namespace athanor

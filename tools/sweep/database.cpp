@@ -6,14 +6,14 @@
 #include <utility>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/digest.hpp"
 #include "sim/error.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "sim/output_file.hpp"
 #include "sim/printable.hpp"
 #include "tools/report/read_results.hpp"
-#include "tools/scenario/digest.hpp"
 #include "tools/sweep/plan_json.hpp"
 #include "tools/sweep/schema.hpp"
 
@@ -21,12 +21,12 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 /// What each axis is at a point, as its labels say.
 std::string parameters_text(const SweepPlan& plan, std::uint64_t index) {
   const SweepPlan::Point point = plan.point(index);
-  Json labels = Json::array();
+  Json labels = Json::list();
   for (std::size_t i = 0; i < plan.axes.size(); ++i) { labels.push_back(plan.axes[i].label(point.steps[i])); }
   return text_of(labels);
 }

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/scenario/sweep/plan.hpp"
 #include "tools/report/manifest.hpp"
-#include "tools/scenario/sweep/plan.hpp"
 #include "tools/sweep/sqlite.hpp"
 
 namespace athanor {

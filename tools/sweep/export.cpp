@@ -1,7 +1,7 @@
 #include "tools/sweep/export.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "models/experiments/table.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "sim/output_file.hpp"
 #include "tools/report/machine_readable.hpp"
@@ -11,18 +11,17 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 /// Parameters as columns of their own, behind the point; an error as its message.
 Json flat(const Json& record) {
-  Json line = {{"point", record.at("point")}};
-  for (const auto& [name, label] : record.at("parameters").items()) {
+  Json line = {{"point", record["point"]}};
+  for (const auto& [name, label] : record["parameters"].members()) {
     line[line.contains(name) ? "parameter_" + name : name] = label;
   }
-  for (const auto& [key, value] : record.items()) {
+  for (const auto& [key, value] : record.members()) {
     if (key == "parameters" || key == "point") { continue; }
-    line[line.contains(key) ? "result_" + key : key] =
-        key == "error" && value.is_object() ? value.at("message") : value;
+    line[line.contains(key) ? "result_" + key : key] = key == "error" && value.is_object() ? value["message"] : value;
   }
   return line;
 }
@@ -43,12 +42,8 @@ std::string sweep_json(SweepDatabase& database, const std::vector<std::string>& 
 
 std::string sweep_csv(SweepDatabase& database) {
   std::vector<Json> lines;
-  Json columns = Json::object();
-  sweep_records(database, [&](const Json& record) {
-    lines.push_back(flat(record));
-    for (const auto& [key, value] : lines.back().items()) { columns[key] = nullptr; }
-  });
-  return csv_document(columns, lines);
+  sweep_records(database, [&](const Json& record) { lines.push_back(flat(record)); });
+  return csv_document(keys_of(lines), lines);
 }
 
 void sweep_lines(SweepDatabase& database, const std::function<void(std::string_view)>& write) {

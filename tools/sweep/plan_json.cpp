@@ -4,9 +4,9 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/json/foreign.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "sim/printable.hpp"
 
@@ -39,7 +39,7 @@ void check_stored_axis(ObjectReader& reader, const SweepAxis& axis) {
                      fmt::format("{} values of {} pointers", step.size(), axis.pointers.size()));
     }
     for (const std::string& value : step) {
-      if (json_or_discarded(value).is_discarded()) { reader.problem("values", "syntax", "a value is no JSON"); }
+      if (!json_value_of(value)) { reader.problem("values", "syntax", "a value is no JSON"); }
     }
   }
 }
@@ -64,12 +64,12 @@ void read_stored_plan(ObjectReader& reader, SweepPlan& plan) {
 }  // namespace
 
 std::string to_json_text(const SweepPlan& plan) {
-  nlohmann::ordered_json axes = nlohmann::ordered_json::array();
+  JsonValue axes = JsonValue::list();
   for (const SweepAxis& axis : plan.axes) {
     axes.push_back(
         {{"name", axis.name}, {"pointers", axis.pointers}, {"values", axis.values}, {"labels", axis.labels}});
   }
-  return text_of(nlohmann::ordered_json{{"cases", plan.cases}, {"axes", axes}});
+  return text_of(JsonValue{{"cases", plan.cases}, {"axes", axes}});
 }
 
 SweepPlan plan_from_json(const std::string& text, const std::string& place) {

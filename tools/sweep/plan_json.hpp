@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tools/scenario/sweep/plan.hpp"
+#include "models/experiments/scenario/sweep/plan.hpp"
 
 namespace athanor {
 

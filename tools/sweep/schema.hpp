@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/scenario/sweep/plan.hpp"
+#include "models/experiments/scenario/sweep/plan.hpp"
 #include "tools/sweep/sqlite.hpp"
 
 namespace athanor {

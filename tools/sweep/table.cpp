@@ -3,8 +3,8 @@
 #include <array>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "tools/report/columns.hpp"
 
@@ -12,7 +12,7 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 /// A figure of results that tables show.
 struct Figure {
@@ -49,12 +49,12 @@ std::vector<std::string> heads_of(const SweepPlan& plan) {
 }
 
 void add_result(Columns& columns, std::vector<std::string> line, const std::string& result) {
-  const Json json = ordered_json_or_discarded(result);
-  if (json.contains("algorithm")) { columns.put(line, "algorithm", json["algorithm"].get<std::string>()); }
+  const Json json = json_value_of(result).value();
+  if (json.contains("algorithm")) { columns.put(line, "algorithm", json["algorithm"].string()); }
   for (const Figure& figure : kFigures) {
-    const auto found = json.find(figure.key);
-    if (found == json.end() || !found->is_number()) { continue; }
-    columns.put(line, figure.head, fmt::format("{:.{}f}", found->get<double>() * figure.scale, figure.digits));
+    const Json* found = json.find(figure.key);
+    if (found == nullptr || !found->is_number()) { continue; }
+    columns.put(line, figure.head, fmt::format("{:.{}f}", found->number() * figure.scale, figure.digits));
   }
   columns.add(std::move(line));
 }
@@ -75,9 +75,9 @@ std::string sweep_table(SweepDatabase& database, std::size_t most) {
     }
     if (outcome.error.empty() || lines++ >= most) { return; }
     std::vector<std::string> line = labels_of(plan, outcome.point);
-    const Json error = ordered_json_or_discarded(outcome.error);
-    const std::string pointer = error.value("pointer", "");
-    line.push_back(fmt::format("failed: {}{}{}", pointer, pointer.empty() ? "" : ": ", error.value("message", "")));
+    const Json error = json_value_of(outcome.error).value();
+    const std::string pointer = error.string_at("pointer");
+    line.push_back(fmt::format("failed: {}{}{}", pointer, pointer.empty() ? "" : ": ", error.string_at("message")));
     columns.add(std::move(line));
   });
   std::string text = lines == 0 ? "" : columns.text();
@@ -101,12 +101,12 @@ void sweep_records(SweepDatabase& database, const std::function<void(const Json&
     if (!outcome.error.empty()) {
       Json record = head;
       record["case"] = plan.cases[point.scenario_case];
-      record["error"] = ordered_json_or_discarded(outcome.error);
+      record["error"] = json_value_of(outcome.error).value();
       see(record);
     }
     for (const std::string& result : outcome.results) {
       Json record = head;
-      record.update(ordered_json_or_discarded(result));
+      record.update(json_value_of(result).value());
       see(record);
     }
   });

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "sim/json/json_value.hpp"
 #include "tools/sweep/database.hpp"
 
 namespace athanor {
@@ -17,8 +16,8 @@ std::string sweep_table(SweepDatabase& database, std::size_t most);
 
 /// One JSON object a line: {"point", "parameters": {title: label}, "error"} for points that failed, else the same with
 /// all keys of the result. In the order of the points.
-void sweep_records(SweepDatabase& database, const std::function<void(const nlohmann::ordered_json&)>& see);
+void sweep_records(SweepDatabase& database, const std::function<void(const JsonValue&)>& see);
 /// All of the sweep in a file.
-std::vector<nlohmann::ordered_json> sweep_records(const std::string& path);
+std::vector<JsonValue> sweep_records(const std::string& path);
 
 }  // namespace athanor

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/collective.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "sim/check.hpp"
 #include "sim/format.hpp"
@@ -38,32 +39,35 @@ KnownChoice known_choice(const std::string& algo) {
   return known;
 }
 
-std::optional<NcclAlgorithm> nccl_algorithm_of(const ResultRow& row) {
-  if (const auto own = nccl_algorithm_of(std::string_view(row.run.algorithm))) { return own; }
-  if (row.run.algorithm == "double_binary_tree") { return NcclAlgorithm::tree; }  // of profiles without "nccl"
+std::optional<NcclAlgorithm> nccl_algorithm_of(const Record& record) {
+  const std::string name = record.string(kAlgorithm);
+  if (const auto own = nccl_algorithm_of(std::string_view(name))) { return own; }
+  if (name == "double_binary_tree") { return NcclAlgorithm::tree; }  // of profiles without "nccl"
   return std::nullopt;
 }
 
-bool agrees(const KnownChoice& known, const std::vector<ResultRow>& rows) {
-  require(!known.algorithms.empty() && !rows.empty(), "nothing to agree with");
-  const auto runs_it = [&](const ResultRow& row) {
-    const auto algorithm = nccl_algorithm_of(row);
+bool agrees(const KnownChoice& known, const std::vector<Record>& records) {
+  require(!known.algorithms.empty() && !records.empty(), "nothing to agree with");
+  const auto runs_it = [&](const Record& record) {
+    const auto algorithm = nccl_algorithm_of(record);
     return algorithm &&
            std::find(known.algorithms.begin(), known.algorithms.end(), *algorithm) != known.algorithms.end();
   };
-  return known.forced ? std::all_of(rows.begin(), rows.end(), runs_it) : runs_it(rows.back());
+  return known.forced ? std::all_of(records.begin(), records.end(), runs_it) : runs_it(records.back());
 }
 
-std::string choices_by_size(const std::vector<ResultRow>& rows) {
+std::string choices_by_size(const std::vector<Record>& records) {
   std::string text;
-  const ResultRow* before = nullptr;
-  for (const ResultRow& row : rows) {
-    const bool same_algorithm = before != nullptr && before->run.algorithm == row.run.algorithm;
-    if (same_algorithm && before->run.protocol == row.run.protocol) { continue; }
-    const std::string from = before == nullptr ? "" : fmt::format(" from {}", to_string(row.run.size));
-    text += fmt::format("{}{}{}{}", before == nullptr ? "" : ", ", same_algorithm ? "" : row.run.algorithm + " ",
-                        row.run.protocol, from);
-    before = &row;
+  std::string algorithm;
+  std::string protocol;
+  for (const Record& record : records) {
+    const bool first = text.empty();
+    const bool same_algorithm = !first && algorithm == record.string(kAlgorithm);
+    if (same_algorithm && protocol == record.string(kProtocol)) { continue; }
+    algorithm = record.string(kAlgorithm);
+    protocol = record.string(kProtocol);
+    text += fmt::format("{}{}{}{}", first ? "" : ", ", same_algorithm ? "" : algorithm + " ", protocol,
+                        first ? "" : " from " + to_string(size_of(record)));
   }
   return text;
 }

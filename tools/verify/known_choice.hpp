@@ -1,10 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "models/experiments/record.hpp"
 #include "models/nccl/nccl.hpp"
-#include "tools/report/result.hpp"
 
 namespace athanor {
 
@@ -17,12 +18,12 @@ struct KnownChoice {
 KnownChoice known_choice(const std::string& algo);
 
 /// The algorithm of a simulated row, by any of its names; none where NCCL has no such algorithm.
-std::optional<NcclAlgorithm> nccl_algorithm_of(const ResultRow& row);
+std::optional<NcclAlgorithm> nccl_algorithm_of(const Record& record);
 
 /// Whether the rows, in order of size, ran what is known; requires that something is, and a row.
-bool agrees(const KnownChoice& known, const std::vector<ResultRow>& rows);
+bool agrees(const KnownChoice& known, const std::vector<Record>& records);
 
 /// What ran from which size on: "ring LL, LL128 from 64 KiB, nvls NVLS from 4 MiB". Rows in order of size.
-std::string choices_by_size(const std::vector<ResultRow>& rows);
+std::string choices_by_size(const std::vector<Record>& records);
 
 }  // namespace athanor

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/scenario/measurement.hpp"
+#include "models/experiments/scenario/measurement.hpp"
 
 namespace athanor {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "models/experiments/table.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -16,22 +17,28 @@ std::optional<std::string> text_fact(const Measurement::Facts& facts, std::strin
   return {};
 }
 
-std::vector<TablePoint> points_of(const VerifiedCase& verified) {
-  const Case& held = *verified.scenario_case;
-  const std::string algorithm = verified.rows.empty() ? "" : verified.rows.front().run.algorithm;
-  return measured_points(held.verification->measurement, measured_like(held, algorithm));
+/// What it simulated: measured tables are of collectives.
+const CollectiveSetup& setup_of(const VerifiedCase& verified) {
+  return verified.scenario_case->as<CollectiveExperiment>()->setup();
 }
 
-/// Adds the rows of a case that are no spikes.
-void keep_rows(const VerifiedCase& verified, const std::vector<TablePoint>& points, std::vector<ResultRow>& rows,
-               std::vector<Bytes>& spikes) {
-  for (const ResultRow& row : verified.rows) {
+std::vector<TablePoint> points_of(const VerifiedCase& verified) {
+  const CollectiveSetup& setup = setup_of(verified);
+  const std::string algorithm = verified.records.empty() ? "" : verified.records.front().string(kAlgorithm);
+  return measured_points(setup.verification->measurement, setup.measured_like(algorithm));
+}
+
+/// Adds the records of a case that are no spikes.
+void keep_records(const VerifiedCase& verified, const std::vector<TablePoint>& points, std::vector<Record>& records,
+                  std::vector<Bytes>& spikes) {
+  for (const Record& record : verified.records) {
+    const Bytes size = size_of(record);
     const bool spike = std::any_of(points.begin(), points.end(),
-                                   [&](const TablePoint& point) { return point.size == row.run.size && point.spike; });
+                                   [&](const TablePoint& point) { return point.size == size && point.spike; });
     if (spike) {
-      spikes.push_back(row.run.size);
+      spikes.push_back(size);
     } else {
-      rows.push_back(row);
+      records.push_back(record);
     }
   }
 }
@@ -48,30 +55,32 @@ std::string library_of(const Measurement& measurement) {
 TableErrors table_errors(const std::vector<VerifiedCase>& cases) {
   require(!cases.empty(), "errors of no case");
   const VerifiedCase& first = cases.front();
-  const Measurement& measurement = first.scenario_case->verification->measurement;
+  const Measurement& measurement = setup_of(first).verification->measurement;
   TableErrors errors;
   errors.table = measurement.id;
   errors.stack = std::filesystem::path(first.scenario).stem().string();
   errors.library = library_of(measurement);
   errors.algo = measurement.algorithm;
-  errors.collective = first.scenario_case->kind;
-  std::vector<ResultRow> rows;
+  errors.collective = setup_of(first).kind;
+  std::vector<Record> records;
   const KnownChoice known = known_choice(measurement.algorithm);
   for (const VerifiedCase& each : cases) {
-    keep_rows(each, points_of(each), rows, errors.spikes);
+    keep_records(each, points_of(each), records, errors.spikes);
     errors.cases.emplace_back(each.scenario, each.scenario_case->name);
-    errors.ranks = std::max(errors.ranks, each.scenario_case->ranks);
-    for (const ResultRow& row : each.rows) { errors.extrapolated = errors.extrapolated || row.run.extrapolated; }
-    if (!known.algorithms.empty() && !each.rows.empty()) {
-      errors.agreed = errors.agreed.value_or(true) && agrees(known, each.rows);
+    errors.ranks = std::max(errors.ranks, setup_of(each).ranks);
+    for (const Record& record : each.records) {
+      errors.extrapolated = errors.extrapolated || record.find(kExtrapolated)->boolean();
+    }
+    if (!known.algorithms.empty() && !each.records.empty()) {
+      errors.agreed = errors.agreed.value_or(true) && agrees(known, each.records);
     }
   }
-  errors.bands = error_bands(rows);
-  errors.all = error_band(rows, Bytes::zero(), Bytes::max());
+  errors.bands = error_bands(records);
+  errors.all = error_band(records, Bytes::zero(), Bytes::max());
   const std::vector<TablePoint> points = points_of(first);
   for (const ErrorBand& band : errors.bands) { errors.band_noise.push_back(noise(points, band.from, band.below)); }
   errors.table_noise = noise(points);
-  errors.choices = choices_by_size(first.rows);
+  errors.choices = choices_by_size(first.records);
   return errors;
 }
 

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/collective.hpp"
+#include "models/experiments/scenario/scenario.hpp"
 #include "tools/report/error_summary.hpp"
-#include "tools/scenario/scenario.hpp"
 #include "tools/verify/known_choice.hpp"
 #include "tools/verify/measured_points.hpp"
 
@@ -15,7 +16,7 @@ namespace athanor {
 struct VerifiedCase {
   std::string scenario;  ///< its path
   const Case* scenario_case = nullptr;
-  std::vector<ResultRow> rows;  ///< in order of size
+  std::vector<Record> records;  ///< in order of size
 };
 
 /// How far the simulation of one measured table is off.
@@ -50,7 +51,7 @@ std::optional<double> median_error(const std::vector<TableErrors>& tables, std::
 
 /// A header, a line for each table, ordered by library; then medians by library and of all, noisy tables apart.
 std::string table_error_lines(const std::vector<TableErrors>& tables);
-/// Further lists of results_json: "tables" and "medians".
-std::vector<std::pair<std::string, std::vector<std::string>>> table_error_json(const std::vector<TableErrors>& tables);
+/// Further lists of a document of results: "tables" and "medians".
+std::vector<std::pair<std::string, std::vector<JsonValue>>> table_error_json(const std::vector<TableErrors>& tables);
 
 }  // namespace athanor

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "tools/verify/table_errors.hpp"
 
@@ -11,7 +11,7 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 using Tables = std::vector<TableErrors>;
 
 std::string percent(std::optional<double> share) { return share ? fmt::format("{:.1f} %", *share * 100) : "-"; }
@@ -22,7 +22,7 @@ std::string line_of(const TableErrors& table) {
     line += fmt::format(" {:>9}", percent(band.points == 0 ? std::nullopt : std::optional(band.mean)));
   }
   const auto& worst = table.all.worst;
-  line += worst ? fmt::format(" {:>+9.1f} % at {:<8}", *error(*worst) * 100, to_string(worst->run.size))
+  line += worst ? fmt::format(" {:>+9.1f} % at {:<8}", worst->number(kError) * 100, to_string(size_of(*worst)))
                 : fmt::format(" {:>23}", "-");
   const std::string known = !table.agreed ? "unknown" : *table.agreed ? "as measured" : "another";
   return line +
@@ -77,16 +77,16 @@ Json to_json(const TableErrors& table) {
                {"algo", table.algo},
                {"collective", name(table.collective)},
                {"ranks", table.ranks},
-               {"bands", Json::array()},
+               {"bands", Json::list()},
                {"worst_error", nullptr},
                {"worst_bytes", nullptr},
-               {"spikes", Json::array()},
+               {"spikes", Json::list()},
                {"noise", nullptr},
                {"noisy", table.noisy()},
                {"agreed", nullptr},
                {"choices", table.choices},
                {"extrapolated", table.extrapolated},
-               {"cases", Json::array()}};
+               {"cases", Json::list()}};
   for (const auto& [scenario, name] : table.cases) {
     json["cases"].push_back({{"scenario", scenario}, {"case", name}});
   }
@@ -94,8 +94,8 @@ Json to_json(const TableErrors& table) {
     json["bands"].push_back(to_json(table.bands[b], table.band_noise[b]));
   }
   if (table.all.worst) {
-    json["worst_error"] = *error(*table.all.worst);
-    json["worst_bytes"] = table.all.worst->run.size.count();
+    json["worst_error"] = table.all.worst->number(kError);
+    json["worst_bytes"] = size_of(*table.all.worst).count();
   }
   for (const Bytes size : table.spikes) { json["spikes"].push_back(size.count()); }
   if (table.table_noise) { json["noise"] = *table.table_noise; }
@@ -104,7 +104,7 @@ Json to_json(const TableErrors& table) {
 }
 
 Json median_json(const Tables& tables, const std::string& library) {
-  Json json = {{"library", library}, {"tables", tables.size()}, {"mean_error", Json::array()}};
+  Json json = {{"library", library}, {"tables", tables.size()}, {"mean_error", Json::list()}};
   for (std::size_t band = 0; band < tables.front().bands.size(); ++band) {
     const auto median = median_error(tables, band);
     json["mean_error"].push_back(median ? Json(*median) : Json(nullptr));
@@ -130,16 +130,16 @@ std::string table_error_lines(const Tables& tables) {
   return text;
 }
 
-std::vector<std::pair<std::string, std::vector<std::string>>> table_error_json(const Tables& tables) {
-  std::vector<std::string> errors;
-  for (const TableErrors& table : tables) { errors.push_back(text_of(to_json(table))); }
-  std::vector<std::string> medians;
+std::vector<std::pair<std::string, std::vector<JsonValue>>> table_error_json(const Tables& tables) {
+  std::vector<JsonValue> errors;
+  for (const TableErrors& table : tables) { errors.push_back(to_json(table)); }
+  std::vector<JsonValue> medians;
   for (const std::string& library : libraries(tables)) {
     const Tables quiet = filtered(tables, false, library);
-    if (!quiet.empty()) { medians.push_back(text_of(median_json(quiet, library))); }
+    if (!quiet.empty()) { medians.push_back(median_json(quiet, library)); }
   }
   const Tables quiet = filtered(tables, false);
-  if (!quiet.empty()) { medians.push_back(text_of(median_json(quiet, "all"))); }
+  if (!quiet.empty()) { medians.push_back(median_json(quiet, "all")); }
   return {{"tables", errors}, {"medians", medians}};
 }
 

@@ -1,4 +1,4 @@
-#include "tools/bill/bill.hpp"
+#include "models/bill/bill.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>

@@ -5,11 +5,11 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/profile_section.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"
 #include "tests/tools/command_line_fixture.hpp"
-#include "tools/scenario/profile_section.hpp"
 #include "topologies/generators.hpp"
 
 using namespace athanor;

@@ -3,10 +3,11 @@
 #include <doctest/doctest.h>
 
 #include "models/execution/choice.hpp"
+#include "models/experiments/collective.hpp"
+#include "models/experiments/scenario/library.hpp"
+#include "models/experiments/scenario/scenario.hpp"
 #include "tests/test_files.hpp"
 #include "tests/tools/command_line_fixture.hpp"
-#include "tools/scenario/library.hpp"
-#include "tools/scenario/scenario.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -19,14 +20,16 @@ TEST_CASE("remembered times are those of runs, whatever figure has changed in be
   Scenario scenario = read_scenario(path, Library(ATHANOR_TEST_SCENARIOS), {}, problems);
   problems.throw_if_any();
   Case& only = scenario.cases.front();
-  only.profile.nccl->choosing = NcclChoosing::fastest;
-  const Profile start = only.profile;
-  for (const Bytes size : only.sizes) {
+  Profile& used = only.platform.profile;
+  used.nccl->choosing = NcclChoosing::fastest;
+  const Profile start = used;
+  const CollectiveSetup& setup = only.as<CollectiveExperiment>()->setup();
+  for (const Bytes size : setup.sizes) {
     RowTimes times;
     const auto check = [&](const auto& change) {
-      only.profile = start;
-      change(only.profile);
-      const RunRequest request = only.request(size, {});
+      used = start;
+      change(used);
+      const RunRequest request = setup.request(only.platform, size, {});
       CHECK(times.fastest(request) == choose_fastest(request).result.time);
     };
     for (int again = 0; again < 2; ++again) {

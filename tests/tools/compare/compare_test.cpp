@@ -14,7 +14,7 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 /// Results whose time is `scale` x size ^ `power`, at sizes of 1, 16, 256 ... KiB.
 ComparedInput results(const std::string& label, double scale, double power, int sizes = 4) {

@@ -3,11 +3,11 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/experiments/scenario/measurement.hpp"
 #include "sim/error.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 #include "tools/measure/run.hpp"
 #include "tools/measure/threads_backend.hpp"
-#include "tools/scenario/measurement.hpp"
 
 using namespace athanor;
 

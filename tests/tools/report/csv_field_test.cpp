@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "tools/report/port_table.hpp"
+#include "models/experiments/table.hpp"
 
 using namespace athanor;
 

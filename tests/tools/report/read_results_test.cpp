@@ -30,8 +30,8 @@ TEST_CASE("results keep the order of their keys and their parameters") {
   const ResultDocument document =
       read_results(result_with(R"("zeta": 1, "alpha": 2, "parameters": {"z": "1", "a": "2"})"), "r.json");
   REQUIRE(document.records.size() == 1);
-  CHECK(document.records[0].begin().key() == "case");
-  CHECK(document.records[0]["parameters"].begin().key() == "z");
+  CHECK(document.records[0].members().front().first == "case");
+  CHECK(document.records[0]["parameters"].members().front().first == "z");
   CHECK(document.manifest.empty());
 }
 

@@ -1,4 +1,4 @@
-#include "tools/scenario/sweep/plan.hpp"
+#include "models/experiments/scenario/sweep/plan.hpp"
 
 #include <set>
 

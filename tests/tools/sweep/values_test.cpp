@@ -1,4 +1,4 @@
-#include "tools/scenario/sweep/values.hpp"
+#include "models/experiments/scenario/sweep/values.hpp"
 
 #include <stdexcept>
 

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
+#include "models/traces/chakra/node.hpp"
 #include "tests/tools/trace/trace_fixture.hpp"
-#include "tools/trace/chakra/node.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

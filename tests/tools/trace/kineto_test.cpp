@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include "models/traces/kineto/recorded_calls.hpp"
 #include "tests/tools/trace/trace_fixture.hpp"
-#include "tools/trace/kineto/recorded_calls.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
+#include "models/traces/layers/layer_loop.hpp"
 #include "tests/tools/trace/trace_fixture.hpp"
-#include "tools/trace/layers/layer_loop.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

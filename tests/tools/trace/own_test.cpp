@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
+#include "models/traces/own/trace_json.hpp"
 #include "tests/tools/trace/trace_fixture.hpp"
-#include "tools/trace/own/trace_json.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "models/traces/read_trace.hpp"
 #include "tests/tools/command_line_fixture.hpp"
-#include "tools/trace/read_trace.hpp"
 
 namespace athanor::test {
 

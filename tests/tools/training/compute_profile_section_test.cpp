@@ -1,4 +1,4 @@
-#include "tools/scenario/compute_profile_section.hpp"
+#include "models/experiments/scenario/compute_profile_section.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>

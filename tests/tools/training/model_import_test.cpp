@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 
+#include "models/training/formats/huggingface.hpp"
+#include "models/training/formats/megatron.hpp"
 #include "sim/error.hpp"
 #include "tests/tools/command_line_fixture.hpp"
-#include "tools/import/model/huggingface.hpp"
-#include "tools/import/model/megatron.hpp"
 
 using namespace athanor;
 

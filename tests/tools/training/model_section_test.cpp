@@ -1,4 +1,4 @@
-#include "tools/scenario/model_section.hpp"
+#include "models/experiments/scenario/model_section.hpp"
 
 #include <cmath>
 

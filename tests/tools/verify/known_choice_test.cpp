@@ -2,19 +2,20 @@
 
 #include <doctest/doctest.h>
 
+#include "models/experiments/collective.hpp"
+
 using namespace athanor;
 
 namespace {
 
-std::vector<ResultRow> rows_of(const std::vector<std::pair<const char*, const char*>>& ran) {
-  std::vector<ResultRow> rows;
+std::vector<Record> rows_of(const std::vector<std::pair<const char*, const char*>>& ran) {
+  std::vector<Record> rows;
   std::int64_t size = 1024;
   for (const auto& [algorithm, protocol] : ran) {
-    ResultRow row;
-    row.run.algorithm = algorithm;
-    row.run.protocol = protocol;
-    row.run.size = Bytes{size};
-    rows.push_back(row);
+    Record& row = rows.emplace_back();
+    row.put(kAlgorithm, algorithm);
+    row.put(kProtocol, protocol);
+    row.put(kBytes, size);
     size *= 2;
   }
   return rows;

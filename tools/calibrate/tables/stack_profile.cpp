@@ -5,15 +5,14 @@
 #include <set>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "sim/json/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
@@ -68,6 +67,11 @@ Json nccl_json(const NcclCosts& costs) {
   return json;
 }
 
+template <class T>
+std::vector<T> listed(const std::set<T>& values) {
+  return {values.begin(), values.end()};
+}
+
 Json domain_json(const Tables& tables) {
   std::set<std::string> measurements;
   std::set<std::string> collectives;
@@ -77,18 +81,18 @@ Json domain_json(const Tables& tables) {
   Bytes from = Bytes::max();
   Bytes to;
   for (const TableRow& row : tables.rows) {
-    const Case& each = tables.cases[row.in_case];
+    const auto& [platform, setup] = tables.cases[row.in_case];
     measurements.insert(tables.name(row));
-    collectives.insert(std::string(name(each.kind)));
-    ranks.insert(each.ranks);
-    if (const std::string gpu = gpu_name(*each.cluster); !gpu.empty()) { gpus.insert(gpu); }
-    nodes.insert(nodes_of(*each.cluster, each.ranks));
+    collectives.insert(std::string(name(setup.kind)));
+    ranks.insert(setup.ranks);
+    if (const std::string gpu = gpu_name(*platform.cluster); !gpu.empty()) { gpus.insert(gpu); }
+    nodes.insert(nodes_of(*platform.cluster, setup.ranks));
     from = std::min(from, row.size);
     to = std::max(to, row.size);
   }
-  Json json{{"measurements", measurements}, {"collectives", collectives}, {"ranks", ranks}};
-  if (!gpus.empty()) { json["gpus"] = gpus; }
-  json["nodes"] = nodes;
+  Json json{{"measurements", listed(measurements)}, {"collectives", listed(collectives)}, {"ranks", listed(ranks)}};
+  if (!gpus.empty()) { json["gpus"] = listed(gpus); }
+  json["nodes"] = listed(nodes);
   json["from"] = written(from);
   json["to"] = written(to);
   return json;
@@ -96,7 +100,7 @@ Json domain_json(const Tables& tables) {
 
 /// By band, from the smallest sizes on; null where a table has none.
 Json bands_json(const BandErrors& errors) {
-  Json json = Json::array();
+  Json json = Json::list();
   for (std::size_t i = 0; i < errors.mean.size(); ++i) {
     json.push_back(errors.points.at(i) == 0 ? Json() : Json(rounded(errors.mean.at(i))));
   }

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "sim/json/json_value.hpp"
 #include "tools/calibrate/tables/fit_stack.hpp"
 #include "tools/calibrate/tables/hold_out.hpp"
 
@@ -22,7 +21,6 @@ struct StackNote {
 
 /// A profile as scenarios read it: costs, the domain of its tables, and under "calibration" what was free and how far
 /// each table is off, fitted and held out.
-nlohmann::ordered_json stack_profile(const StackFit& fit, const Tables& tables, const HoldOuts& hold_outs,
-                                     const StackNote& note);
+JsonValue stack_profile(const StackFit& fit, const Tables& tables, const HoldOuts& hold_outs, const StackNote& note);
 
 }  // namespace athanor

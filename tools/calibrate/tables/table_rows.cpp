@@ -13,17 +13,16 @@ namespace athanor {
 
 namespace {
 
-void add_rows(const std::vector<Case>& cases, std::vector<TableRow>& rows) {
-  const Case& scenario_case = cases.back();
-  const auto same = [&](const Case& other) {
-    return other.verification->measurement.id == scenario_case.verification->measurement.id;
+void add_rows(const std::vector<Tables::MeasuredCase>& cases, std::vector<TableRow>& rows) {
+  const CollectiveSetup& setup = cases.back().setup;
+  const Measurement& measurement = setup.verification->measurement;
+  const auto same = [&](const Tables::MeasuredCase& other) {
+    return other.setup.verification->measurement.id == measurement.id;
   };
   const auto table = static_cast<std::size_t>(std::find_if(cases.begin(), cases.end(), same) - cases.begin());
-  const std::string algorithm = scenario_case.algorithms.size() == 1 ? scenario_case.algorithms.front()->name : "";
-  const std::vector<TablePoint> points =
-      measured_points(scenario_case.verification->measurement, measured_like(scenario_case, algorithm));
-  for (const TablePoint& point : points) {
-    const auto& sizes = scenario_case.sizes;
+  const std::string algorithm = setup.algorithms.size() == 1 ? setup.algorithms.front()->name : "";
+  for (const TablePoint& point : measured_points(measurement, setup.measured_like(algorithm))) {
+    const std::vector<Bytes>& sizes = setup.sizes;
     if (std::find(sizes.begin(), sizes.end(), point.size) == sizes.end() || point.time_us <= 0) { continue; }
     rows.push_back({.in_case = cases.size() - 1,
                     .table = table,
@@ -33,8 +32,9 @@ void add_rows(const std::vector<Case>& cases, std::vector<TableRow>& rows) {
   }
 }
 
-double simulated_us(const Case& scenario_case, const TableRow& row) {
-  return static_cast<double>(row.times->fastest(scenario_case.request(row.size, {})).count()) * 1e-6;
+double simulated_us(const Tables::MeasuredCase& measured, const TableRow& row) {
+  const RunRequest request = measured.setup.request(measured.platform, row.size, {});
+  return static_cast<double>(row.times->fastest(request).count()) * 1e-6;
 }
 
 std::size_t band(Bytes size) {
@@ -49,8 +49,9 @@ Tables Tables::of(const std::vector<Scenario>& scenarios) {
   Tables tables;
   for (const Scenario& scenario : scenarios) {
     for (const Case& each : scenario.cases) {
-      if (!each.verification) { continue; }
-      tables.cases.push_back(each);
+      const auto* collective = each.as<CollectiveExperiment>();
+      if (collective == nullptr || !collective->setup().verification) { continue; }
+      tables.cases.push_back({each.platform, collective->setup()});
       add_rows(tables.cases, tables.rows);
     }
   }
@@ -58,7 +59,7 @@ Tables Tables::of(const std::vector<Scenario>& scenarios) {
 }
 
 void simulate(Tables& tables, const Profile& profile) {
-  for (Case& each : tables.cases) { each.profile = profile; }
+  for (Tables::MeasuredCase& each : tables.cases) { each.platform.profile = profile; }
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < tables.rows.size(); i = next++) {

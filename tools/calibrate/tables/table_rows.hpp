@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/collective.hpp"
+#include "models/experiments/scenario/scenario.hpp"
 #include "models/profile.hpp"
 #include "tools/calibrate/tables/row_times.hpp"
-#include "tools/scenario/scenario.hpp"
 
 namespace athanor {
 
@@ -24,14 +25,19 @@ struct TableRow {
 
 /// Measured tables and the cases that simulate them.
 struct Tables {
-  std::vector<Case> cases;  ///< each with a verification
+  /// A collective that was measured, and what it ran on.
+  struct MeasuredCase {
+    Platform platform;
+    CollectiveSetup setup;  ///< with a verification
+  };
+  std::vector<MeasuredCase> cases;
   std::vector<TableRow> rows;
 
   /// Of all cases that name a measurement: the rows that they simulate and that were measured.
   static Tables of(const std::vector<Scenario>& scenarios);
   /// The same cases with some of the rows.
   Tables with(std::vector<TableRow> some) const { return {cases, std::move(some)}; }
-  const std::string& name(const TableRow& row) const { return cases[row.table].verification->measurement.id; }
+  const std::string& name(const TableRow& row) const { return cases[row.table].setup.verification->measurement.id; }
 };
 
 /// Fills in what the flow level says of all rows with this profile in place of the cases' own, on as many threads as

@@ -5,19 +5,11 @@
 #include <future>
 #include <thread>
 
-#include "tools/scenario/group_pricing.hpp"
+#include "models/experiments/training.hpp"
 
 namespace athanor {
 
 namespace {
-
-SimulationOptions options_of(const Case& scenario_case) {
-  SimulationOptions options;
-  options.level = scenario_case.level;
-  options.packet = scenario_case.packet;
-  options.queue_pairs = scenario_case.queue_pairs;
-  return options;
-}
 
 double nearest_rank(const std::vector<double>& sorted, double share) {
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
@@ -32,14 +24,15 @@ MeasuredSteps measured_steps(const std::vector<Scenario>& scenarios) {
   MeasuredSteps steps;
   for (const Scenario& scenario : scenarios) {
     for (const Case& each : scenario.cases) {
-      if (!each.training || !each.training->measured) { continue; }
-      CallPricer pricer(pricing_of(each, options_of(each)));
-      const TrainingSetup& setup = each.training->setup;
+      const auto* experiment = each.as<TrainingExperiment>();
+      if (experiment == nullptr || !experiment->training().measured) { continue; }
+      CallPricer pricer(experiment->pricing(each.platform, {}));
+      const TrainingSetup& setup = experiment->training().setup;
       steps.push_back({scenario.path,
                        each.name,
                        setup.model.name,
                        setup.plan.ranks(),
-                       *each.training->measured,
+                       *experiment->training().measured,
                        std::make_shared<const PreparedStep>(setup, pricer),
                        std::make_shared<const StepKernels>(setup),
                        {}});

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/scenario/scenario.hpp"
 #include "models/training/step/simulate_step.hpp"
 #include "tools/calibrate/training/step_estimate.hpp"
-#include "tools/scenario/scenario.hpp"
 
 namespace athanor {
 

@@ -6,11 +6,11 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "tools/calibrate/profile_file.hpp"
 #include "tools/calibrate/timing.hpp"
@@ -219,7 +219,7 @@ std::string error_lines(const std::vector<TimedProbe>& probes) {
   return line("fitted", Probe::Purpose::fit) + line("held out", Probe::Purpose::hold_out);
 }
 
-void write_profile(const Invocation& invocation, const Streams& streams, const nlohmann::ordered_json& profile,
+void write_profile(const Invocation& invocation, const Streams& streams, const JsonValue& profile,
                    const std::string& summary) {
   const std::string text = text_of(profile, 2) + "\n";
   write_text_file(invocation.text("output"), text);

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
 #include "sim/format.hpp"

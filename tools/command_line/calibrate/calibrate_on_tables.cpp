@@ -3,8 +3,8 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/profile_section.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/calibrate/tables/stack_parameters.hpp"
@@ -13,8 +13,7 @@
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/progress.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
-#include "tools/scenario/profile_section.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 
 namespace athanor {
 
@@ -33,7 +32,7 @@ Tables tables_of(const Invocation& invocation) {
 
 /// A file, or a name of the library; absent: that of the first case.
 Profile start_of(const Invocation& invocation, const Tables& tables) {
-  Profile profile = tables.cases.front().profile;
+  Profile profile = tables.cases.front().platform.profile;
   if (invocation.has("profile")) {
     const std::string name = invocation.text("profile");
     const bool known = invocation.library.has(Shelf::profiles, name);
@@ -51,8 +50,8 @@ Profile start_of(const Invocation& invocation, const Tables& tables) {
 }
 
 /// Whether one process drove all GPUs of a node.
-bool by_one_process(const Case& scenario_case) {
-  for (const auto& [key, value] : scenario_case.verification->measurement.software_facts) {
+bool by_one_process(const Tables::MeasuredCase& measured) {
+  for (const auto& [key, value] : measured.setup.verification->measurement.software_facts) {
     const auto* number = std::get_if<std::int64_t>(&value);
     if (key == "gpus_per_process" && number != nullptr) { return *number > 1; }
   }

@@ -2,21 +2,21 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/compute_profile_section.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/calibrate/training/fit_compute.hpp"
 #include "tools/command_line/calibrate/calibrations.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/progress.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
-#include "tools/scenario/compute_profile_section.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 MeasuredSteps steps_of(const Invocation& invocation) {
   Invocation of_tables = invocation;

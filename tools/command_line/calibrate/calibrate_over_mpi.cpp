@@ -4,7 +4,6 @@
 #include <optional>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
 #include "sim/format.hpp"

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/json/json_value.hpp"
 #include "tools/calibrate/search.hpp"
 #include "tools/command_line/command.hpp"
 
@@ -28,7 +29,7 @@ std::string profile_name(const Invocation& invocation);
 /// A line for what was fitted and one for what was held out.
 std::string error_lines(const std::vector<TimedProbe>& probes);
 /// Writes the profile to --output, and to where --json says; else prints the summary.
-void write_profile(const Invocation& invocation, const Streams& streams, const nlohmann::ordered_json& profile,
+void write_profile(const Invocation& invocation, const Streams& streams, const JsonValue& profile,
                    const std::string& summary);
 
 }  // namespace athanor

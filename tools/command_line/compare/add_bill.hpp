@@ -2,10 +2,9 @@
 
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "tools/bill/bill.hpp"
-#include "tools/scenario/scenario.hpp"
+#include "models/bill/bill.hpp"
+#include "models/experiments/scenario/scenario.hpp"
+#include "sim/json/json_value.hpp"
 
 namespace athanor {
 
@@ -13,6 +12,6 @@ namespace athanor {
 Bill bill_of(const Case& scenario_case, const PriceList& published);
 
 /// The keys of bill_json() of the results' case, for each result.
-void add_bill(const Case& scenario_case, const PriceList& published, std::vector<nlohmann::ordered_json>& records);
+void add_bill(const Case& scenario_case, const PriceList& published, std::vector<JsonValue>& records);
 
 }  // namespace athanor

@@ -1,5 +1,9 @@
+#include <algorithm>
+
 #include <fmt/core.h>
 
+#include "models/experiments/table.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "sim/printable.hpp"
 #include "tools/command_line/command.hpp"
@@ -9,7 +13,6 @@
 #include "tools/compare/difference.hpp"
 #include "tools/compare/text.hpp"
 #include "tools/report/machine_readable.hpp"
-#include "tools/report/table.hpp"
 
 namespace athanor {
 
@@ -48,36 +51,40 @@ std::vector<std::string> first_differences(const std::vector<LoadedInput>& input
   return texts;
 }
 
-/// What each contestant costs on this line, and who is on the front.
-void add_costs(const Contest& contest, const ContestLine& line, nlohmann::ordered_json& record,
-               nlohmann::ordered_json& columns) {
+/// Every column, each once, in the order in which lines have them.
+std::vector<std::string> csv_columns(const Contest& contest) {
+  std::vector<std::string> columns = contest.conditions;
+  const auto add = [&](const std::string& column) {
+    if (std::find(columns.begin(), columns.end(), column) == columns.end()) { columns.push_back(column); }
+  };
+  for (const std::string& each : contest.contestants) { add(each); }
+  if (contest.against.empty()) { return columns; }
+  for (const std::string& each : contest.contestants) { add(fmt::format("{} {}", each, contest.against)); }
+  add("front");
+  return columns;
+}
+
+JsonValue csv_line(const Contest& contest, const ContestLine& line) {
+  JsonValue record = JsonValue::object();
+  for (std::size_t i = 0; i < line.conditions.size(); ++i) { record[contest.conditions[i]] = line.conditions[i]; }
   for (std::size_t i = 0; i < line.entries.size(); ++i) {
-    const std::string column = fmt::format("{} {}", contest.contestants[i], contest.against);
-    if (line.entries[i] && line.entries[i]->against) { record[column] = *line.entries[i]->against; }
-    columns[column] = nullptr;
+    const std::string& contestant = contest.contestants[i];
+    if (!line.entries[i]) { continue; }
+    record[contestant] = line.entries[i]->value;
+    if (line.entries[i]->against) {
+      record[fmt::format("{} {}", contestant, contest.against)] = *line.entries[i]->against;
+    }
   }
-  record["front"] = nlohmann::ordered_json::array();
+  if (contest.against.empty()) { return record; }
+  record["front"] = JsonValue::list();
   for (const std::size_t each : contest.front(line)) { record["front"].push_back(contest.contestants[each]); }
-  columns["front"] = nullptr;
+  return record;
 }
 
 std::string csv_of(const Contest& contest) {
-  std::vector<nlohmann::ordered_json> lines;
-  nlohmann::ordered_json columns = nlohmann::ordered_json::object();
-  for (const ContestLine& line : contest.lines) {
-    nlohmann::ordered_json record = nlohmann::ordered_json::object();
-    for (std::size_t i = 0; i < line.conditions.size(); ++i) { record[contest.conditions[i]] = line.conditions[i]; }
-    for (std::size_t i = 0; i < line.entries.size(); ++i) {
-      if (line.entries[i]) { record[contest.contestants[i]] = line.entries[i]->value; }
-      columns[contest.contestants[i]] = nullptr;
-    }
-    if (!contest.against.empty()) { add_costs(contest, line, record, columns); }
-    lines.push_back(std::move(record));
-  }
-  nlohmann::ordered_json all = nlohmann::ordered_json::object();
-  for (const std::string& condition : contest.conditions) { all[condition] = nullptr; }
-  all.update(columns);
-  return csv_document(all, lines);
+  std::vector<JsonValue> lines;
+  for (const ContestLine& line : contest.lines) { lines.push_back(csv_line(contest, line)); }
+  return csv_document(csv_columns(contest), lines);
 }
 
 ExitCode compare(const Invocation& invocation, const Streams& streams) {
@@ -95,7 +102,7 @@ ExitCode compare(const Invocation& invocation, const Streams& streams) {
   output.print(version_line() + contest_text(result));
   for (const std::string& each : differing) { output.print("# differs: " + printable(each) + "\n"); }
   output.write("json", [&] {
-    nlohmann::ordered_json json = contest_json(result);
+    JsonValue json = contest_json(result);
     json["differences"] = differing;
     return text_of(json, 2) + "\n";
   });

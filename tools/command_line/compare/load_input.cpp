@@ -4,15 +4,17 @@
 #include <fstream>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/digest.hpp"
 #include "sim/file.hpp"
 #include "sim/json/foreign.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/compare/add_bill.hpp"
 #include "tools/command_line/inputs_read.hpp"
-#include "tools/command_line/run/run_case.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
+#include "tools/command_line/read_scenarios.hpp"
+#include "tools/report/machine_readable.hpp"
 #include "tools/report/read_results.hpp"
-#include "tools/scenario/digest.hpp"
 #include "tools/sweep/table.hpp"
 
 namespace athanor {
@@ -45,7 +47,7 @@ LoadedInput empty_input(const std::string& path, const std::string& text) {
   LoadedInput loaded;
   loaded.input.label = path;
   loaded.text = text;
-  loaded.manifest = nlohmann::ordered_json::object();
+  loaded.manifest = JsonValue::object();
   loaded.scenarios = cases_of(text, path);
   return loaded;
 }
@@ -54,9 +56,10 @@ LoadedInput empty_input(const std::string& path, const std::string& text) {
 /// they may come from anybody: nothing but a file of a usual size is opened, and nothing but what they hold the hash of
 /// is used.
 void add_scenario(LoadedInput& loaded) {
-  const auto scenarios = loaded.manifest.value("scenarios", nlohmann::ordered_json::array());
-  if (scenarios.size() != 1 || !scenarios[0]["hash"].is_string()) { return; }
-  const auto path = scenarios[0]["path"].get<std::string>();
+  const JsonValue* scenarios = loaded.manifest.find("scenarios");
+  if (scenarios == nullptr || scenarios->size() != 1 || !scenarios->elements()[0]["hash"].is_string()) { return; }
+  const std::string path = scenarios->elements()[0]["path"].string();
+  const std::string hash = scenarios->elements()[0]["hash"].string();
   constexpr std::uintmax_t kMostBytes = 64 << 20;
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown) || std::filesystem::file_size(path, unknown) > kMostBytes) {
@@ -64,39 +67,34 @@ void add_scenario(LoadedInput& loaded) {
   }
   try {
     std::string text = read_text_file(path);
-    if (text_hash(text) != scenarios[0]["hash"].get<std::string>()) { return; }
+    if (text_hash(text) != hash) { return; }
     loaded.scenarios = cases_of(text, path);
     loaded.text = std::move(text);
   } catch (const FileError&) { return; }  // without it no differences are told
 }
 
 std::optional<LoadedInput> simulated(const std::string& path, const Invocation& invocation, const Streams& streams) {
-  Problems problems;
-  Scenario scenario = read_scenario(path, invocation.library, changes_of(invocation), problems);
-  problems.throw_if_any();
+  Scenario scenario = read_scenario_at(path, invocation);
   LoadedInput loaded = empty_input(path, read_text_file(path));
-  Invocation quiet = invocation;
-  quiet.options.erase("json");
-  quiet.options.erase("csv");
-  Streams silent = streams;
-  silent.out = [](std::string_view) {};
   const PriceList prices = load_prices(invocation.library);
-  std::vector<std::string> warnings;
-  for (const Case& each : scenario.cases) {
-    ResultSink sink(quiet, silent);
-    if (!run_case(scenario, each, quiet, nullptr, silent, sink)) { return std::nullopt; }
-    std::vector<nlohmann::ordered_json> records = result_records(sink.results());
-    add_bill(each, prices, records);
-    loaded.input.records.insert(loaded.input.records.end(), records.begin(), records.end());
-    warnings.insert(warnings.end(), sink.warnings().begin(), sink.warnings().end());
-  }
   Manifest manifest{.command_line = invocation.command_line,
                     .scenarios = {{path, scenario.hash}},
-                    .inputs = inputs_read(invocation),
+                    .inputs = {},
                     .seeds = {},
                     .warnings = {}};
-  for (const Case& each : scenario.cases) { manifest.seeds.push_back(each.seed); }
-  manifest.warnings = warnings;
+  for (const Case& each : scenario.cases) {
+    for (std::string& warning : warnings_of(each)) {
+      if (!invocation.quiet) { warn(streams, warning); }
+      manifest.warnings.push_back(std::move(warning));
+    }
+    std::vector<JsonValue> records;
+    const auto keep = [&](const Record& record) { records.push_back(record.json()); };
+    if (!run_case(scenario, each, invocation, nullptr, streams, keep)) { return std::nullopt; }
+    add_bill(each, prices, records);
+    loaded.input.records.insert(loaded.input.records.end(), records.begin(), records.end());
+    manifest.seeds.push_back(each.platform.seed);
+  }
+  manifest.inputs = inputs_read(invocation);
   loaded.manifest = manifest_record(manifest, loaded.input.records);
   loaded.simulated = std::move(scenario);
   return loaded;
@@ -108,7 +106,7 @@ LoadedInput from_sweep(const std::string& path) {
   for (const char* key : {"scenario", "scenario_hash", "version", "changes", "points", "plan"}) {
     loaded.manifest[key] = database.about(key);
   }
-  sweep_records(database, [&](const nlohmann::ordered_json& record) { loaded.input.records.push_back(record); });
+  sweep_records(database, [&](const JsonValue& record) { loaded.input.records.push_back(record); });
   return loaded;
 }
 

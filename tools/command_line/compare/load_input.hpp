@@ -6,9 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/scenario.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/compare/contest.hpp"
-#include "tools/scenario/scenario.hpp"
 
 namespace athanor {
 
@@ -17,7 +18,7 @@ namespace athanor {
 struct LoadedInput {
   ComparedInput input;
   std::string text;                                 ///< of the scenario; "": not at hand
-  nlohmann::ordered_json manifest;                  ///< of the results
+  JsonValue manifest;                               ///< of the results
   std::map<std::string, nlohmann::json> scenarios;  ///< by case, with its patch applied; "" where there are no cases
   std::optional<Scenario> simulated;                ///< whose results these are; none: they were written earlier
 };

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "sim/printable.hpp"
 #include "tools/command_line/command.hpp"
@@ -40,20 +41,20 @@ ExitCode describe_clusters(const Invocation& invocation, const Streams& streams)
   const std::vector<NamedCluster> clusters = named_clusters_of(invocation, invocation.arguments[0]);
   write_fabric(invocation, clusters);
   const PriceList published = load_prices(invocation.library);
-  nlohmann::json results = nlohmann::json::array();
+  JsonValue results = JsonValue::list();
   for (const NamedCluster& cluster : clusters) {
     const ClusterDescription description = describe(*cluster.cluster);
     const Bill bill = bill_of(*cluster.cluster, *cluster.text, cluster.prices, published);
     if (invocation.has("json")) {
-      results.push_back(to_json(description));
+      results.push_back(json_value_of(text_of(to_json(description))).value());
       results.back()["name"] = cluster.name;
-      results.back().update(nlohmann::json(bill_json(bill)));
+      results.back().update(bill_json(bill));
     } else {
       streams.out(fmt::format("{}{}\n{}{}", &cluster == clusters.data() ? "" : "\n", printable(cluster.name),
                               printable_lines(to_text(description)), to_text(bill)));
     }
   }
-  if (invocation.has("json")) { write_json(invocation, streams, text_of(nlohmann::json{{"results", results}}, 2)); }
+  if (invocation.has("json")) { write_json(invocation, streams, text_of(JsonValue{{"results", results}}, 2)); }
   return ExitCode::ok;
 }
 

@@ -5,9 +5,9 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/scenario/cluster_section.hpp"
 #include "sim/error.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
-#include "tools/scenario/cluster_section.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 
 namespace athanor {
 
@@ -40,18 +40,15 @@ NamedCluster preset_cluster_of(const std::string& name, const Invocation& invoca
 std::vector<NamedCluster> named_clusters_of(const Invocation& invocation, const std::string& argument) {
   if (is_preset_name(argument)) { return {preset_cluster_of(argument, invocation)}; }
   std::vector<NamedCluster> clusters;
-  Invocation of_one = invocation;
-  of_one.arguments = {argument};
-  for (const Scenario& scenario : read_scenarios(of_one)) {
-    for (const Case& each : scenario.cases) {
-      const std::string name = each.name.empty() ? scenario.path : each.name;
-      const auto same = [&](const NamedCluster& cluster) { return cluster.cluster == each.cluster; };
-      const auto known = std::find_if(clusters.begin(), clusters.end(), same);
-      if (known == clusters.end()) {
-        clusters.push_back({name, each.cluster, each.cluster_text, each.prices});
-      } else {
-        known->name += ", " + name;
-      }
+  const Scenario scenario = read_scenario_at(argument, invocation);
+  for (const Case& each : scenario.cases) {
+    const std::string name = each.name.empty() ? scenario.path : each.name;
+    const auto same = [&](const NamedCluster& cluster) { return cluster.cluster == each.platform.cluster; };
+    const auto known = std::find_if(clusters.begin(), clusters.end(), same);
+    if (known == clusters.end()) {
+      clusters.push_back({name, each.platform.cluster, each.cluster_text, each.prices});
+    } else {
+      known->name += ", " + name;
     }
   }
   return clusters;

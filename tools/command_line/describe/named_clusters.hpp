@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/bill/bill.hpp"
+#include "models/bill/bill.hpp"
 #include "tools/command_line/command.hpp"
 #include "topologies/cluster.hpp"
 

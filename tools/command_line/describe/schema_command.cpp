@@ -1,12 +1,12 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/measurement.hpp"
+#include "models/experiments/scenario/scenario.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/output_file.hpp"
-#include "tools/scenario/measurement.hpp"
-#include "tools/scenario/scenario.hpp"
 
 namespace athanor {
 

@@ -3,14 +3,16 @@
 
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/exchange/goal_export.hpp"
 #include "algorithms/exchange/htsim_export.hpp"
 #include "algorithms/exchange/msccl_export.hpp"
 #include "algorithms/reduction.hpp"
+#include "models/experiments/scenario/algorithm_choice.hpp"
+#include "models/experiments/scenario/exchange_section.hpp"
 #include "sim/error.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "sim/parse.hpp"
 #include "tools/command_line/command.hpp"
@@ -19,14 +21,12 @@
 #include "tools/command_line/exchange/export_trace.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
-#include "tools/scenario/algorithm_choice.hpp"
-#include "tools/scenario/exchange_section.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 /// What MSCCL's runtimes are built for; a file beyond it is right, but they may not load it.
 constexpr std::uint32_t kRuntimeSteps = 256;
@@ -244,11 +244,9 @@ ExitCode export_schedule(const Invocation& invocation, const Streams& streams) {
   output.finish();
   std::string line = fmt::format("athanor: {} {} over {} ranks:", name(request.collective.kind),
                                  request.algorithm->name, request.collective.ranks);
-  for (const auto& [key, value] : summary.items()) { line += fmt::format(" {} {}", key, text_of(value)); }
+  for (const auto& [key, value] : summary.members()) { line += fmt::format(" {} {}", key, text_of(value)); }
   notes.err(line + "\n");
-  if (invocation.has("json")) {
-    write_json(invocation, streams, text_of(Json{{"results", Json::array({summary})}}, 2));
-  }
+  if (invocation.has("json")) { write_json(invocation, streams, text_of(Json{{"results", std::vector{summary}}}, 2)); }
   return ExitCode::ok;
 }
 

@@ -5,12 +5,12 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/trace_section.hpp"
+#include "models/traces/own/trace_json.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
-#include "tools/scenario/trace_section.hpp"
-#include "tools/trace/own/trace_json.hpp"
 
 namespace athanor {
 

@@ -5,12 +5,12 @@
 
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "algorithms/exchange/msccl_import.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 #include "sim/format.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "sim/printable.hpp"
 #include "tools/command_line/command.hpp"
@@ -58,7 +58,7 @@ std::string summary(const ImportedAlgorithm& algorithm) {
       name(document.kind));
 }
 
-nlohmann::ordered_json to_json(const std::string& path, const ImportedAlgorithm& algorithm) {
+JsonValue to_json(const std::string& path, const ImportedAlgorithm& algorithm) {
   const MscclDocument& document = algorithm.document();
   return {{"path", path},
           {"name", document.name},
@@ -149,7 +149,7 @@ void import_table(const Invocation& invocation, const Streams& streams, const st
 }
 
 ExitCode import(const Invocation& invocation, const Streams& streams) {
-  nlohmann::ordered_json algorithms = nlohmann::ordered_json::array();
+  JsonValue algorithms = JsonValue::list();
   for (const std::string& path : invocation.arguments) {
     std::string text = read_text_file(path);
     const AnyFormat format = format_of(invocation, path, text);
@@ -165,9 +165,7 @@ ExitCode import(const Invocation& invocation, const Streams& streams) {
     algorithms.push_back(to_json(path, algorithm));
     if (!invocation.has("json")) { streams.out(printable_lines(summary(algorithm))); }
   }
-  if (invocation.has("json")) {
-    write_json(invocation, streams, text_of(nlohmann::ordered_json{{"results", algorithms}}, 2));
-  }
+  if (invocation.has("json")) { write_json(invocation, streams, text_of(JsonValue{{"results", algorithms}}, 2)); }
   return ExitCode::ok;
 }
 

@@ -10,11 +10,11 @@
 #include "models/execution/choice.hpp"
 #include "models/execution/link_use.hpp"
 #include "models/execution/pipeline_phases.hpp"
+#include "models/experiments/collective.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/command_line/explain/explain_nccl.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
 
 namespace athanor {
 
@@ -112,11 +112,10 @@ void explain_course(const Candidate& candidate, SimulationOptions options, Expla
   explanation.sending = listener.sending().shares(kParts, result.simulated.time);
 }
 
-std::string collective_text(const Case& scenario_case, Bytes size) {
-  const std::string kind(name(scenario_case.kind));
-  const std::string what = reduces(scenario_case.kind) ? fmt::format(" {}", name(scenario_case.reduction)) : "";
-  return fmt::format("{} of {} by {} ranks, {}{}", kind, to_string(size), scenario_case.ranks, name(scenario_case.type),
-                     what);
+std::string collective_text(const CollectiveSetup& setup, Bytes size) {
+  const std::string kind(name(setup.kind));
+  const std::string what = reduces(setup.kind) ? fmt::format(" {}", name(setup.reduction)) : "";
+  return fmt::format("{} of {} by {} ranks, {}{}", kind, to_string(size), setup.ranks, name(setup.type), what);
 }
 
 /// What the links did: by class, of the busiest one, and of what kinds those are that are busy at least half as long.
@@ -149,22 +148,24 @@ void take_result(const Fabric& fabric, const RunResult& result, Explanation& exp
 
 }  // namespace
 
-Explanation explain(const Scenario& scenario, const Case& scenario_case, Bytes size, SimulationOptions options,
-                    Timeline* timeline) {
-  const RunRequest request = scenario_case.request(size, options);
+Explanation explain(const Scenario& scenario, const Case& scenario_case, Bytes size, const RunOptions& run_options) {
+  const CollectiveSetup& setup = scenario_case.as<CollectiveExperiment>()->setup();
+  const Platform& platform = scenario_case.platform;
+  SimulationOptions options = simulation_options(platform, run_options);
+  options.timeline = nullptr;
+  const RunRequest request = setup.request(platform, size, options);
   const Choice choice = choose_fastest(request);
   Explanation explanation;
-  explanation.header = table_header(scenario, scenario_case);
-  explanation.collective = collective_text(scenario_case, size);
-  take_result(*scenario_case.cluster->fabric, complete(request, choice), explanation);
+  explanation.heading = heading_of(scenario, scenario_case);
+  explanation.collective = collective_text(setup, size);
+  take_result(*platform.cluster->fabric, complete(request, choice), explanation);
   explanation.candidates = candidates_for(request, explanation);
   sort_by_time(explanation.candidates);
   explanation.work = work_of(request, choice.candidate);
   if (request.nccl) { explain_nccl(request, explanation); }
   explain_course(choice.candidate, options, explanation);
-  if (timeline != nullptr) {
-    options.timeline = timeline;
-    const RunRequest drawn = scenario_case.request(size, options);
+  if (run_options.timeline != nullptr) {
+    const RunRequest drawn = setup.request(platform, size, simulation_options(platform, run_options));
     choose_fastest(drawn).candidate.draw();
   }
   return explanation;

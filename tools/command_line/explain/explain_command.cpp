@@ -4,9 +4,10 @@
 
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/execution/choice.hpp"
+#include "models/experiments/jobs.hpp"
+#include "models/experiments/workload.hpp"
 #include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
@@ -19,7 +20,7 @@
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/plot/drawing.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 
 namespace athanor {
 
@@ -46,19 +47,23 @@ boost::program_options::options_description explain_options() {
 }
 
 /// The job that the command line names, as a case of its own.
-Case the_job(const Case& scenario_case, const Invocation& invocation) {
-  const std::uint32_t jobs = scenario_case.jobs->jobs;
+Case the_job(const Case& scenario_case, const JobsSetup& setup, const Invocation& invocation) {
   if (!invocation.has("job")) {
     throw UsageError(
         fmt::format("explain is for one collective, and this is {} jobs; choose one, which is explained as "
                     "if it were alone, with --job 0 to {}, or use athanor run for all of them together",
-                    jobs, jobs - 1));
+                    setup.jobs, setup.jobs - 1));
   }
   const std::string text = invocation.text("job");
-  for (std::uint32_t job = 0; job < jobs; ++job) {
-    if (text == fmt::format("{}", job)) { return case_of_job(scenario_case, job); }
+  for (std::uint32_t job = 0; job < setup.jobs; ++job) {
+    if (text != fmt::format("{}", job)) { continue; }
+    Case alone = scenario_case;
+    alone.platform = on_endpoints(scenario_case.platform, setup.endpoints(job));
+    alone.experiment = std::make_shared<const CollectiveExperiment>(setup.alone(job));
+    return alone;
   }
-  throw UsageError(fmt::format("explain: --job: there is no job '{}'; they are counted from 0 to {}", text, jobs - 1));
+  throw UsageError(
+      fmt::format("explain: --job: there is no job '{}'; they are counted from 0 to {}", text, setup.jobs - 1));
 }
 
 Case the_case(const Scenario& scenario, const Invocation& invocation) {
@@ -67,13 +72,12 @@ Case the_case(const Scenario& scenario, const Invocation& invocation) {
         fmt::format("explain: {} has {} cases; choose one with --case NAME", scenario.path, scenario.cases.size()));
   }
   const Case& only = scenario.cases.front();
-  if (only.traffic) { throw UsageError("explain is for collectives, and this is traffic; use athanor run --flows"); }
-  if (only.parameter_server) {
-    throw UsageError(
-        "explain is for collectives and steps, and this is training with parameter servers; use athanor run");
+  if (only.as<WorkloadExperiment>() != nullptr) { return only; }
+  if (const auto* jobs = only.as<JobsExperiment>()) { return the_job(only, jobs->setup(), invocation); }
+  if (only.as<CollectiveExperiment>() == nullptr) {
+    throw UsageError(fmt::format("explain is for collectives and steps, and this is {}; use athanor run",
+                                 only.experiment->subject()));
   }
-  if (only.training || only.trace) { return only; }
-  if (only.jobs) { return the_job(only, invocation); }
   if (invocation.has("job")) { throw UsageError("explain: --job: this is one collective; leave it out"); }
   return only;
 }
@@ -109,29 +113,31 @@ ExitCode explain_step(const Invocation& invocation, const Streams& streams, cons
   return ExitCode::ok;
 }
 
+const CollectiveSetup& setup_of(const Case& scenario_case) { return scenario_case.as<CollectiveExperiment>()->setup(); }
+
 /// The collective with faster links of the kinds that limit it.
 std::vector<ExplainedChange> faster_machines(const Invocation& invocation, const Scenario& scenario, Bytes size,
                                              const std::set<LinkKind>& limiting) {
-  return try_changes(
-      invocation, scenario, faster_links(limiting),
-      [&](const Scenario& changed, const WhatIf& what) -> std::optional<ExplainedChange> {
-        const Case other = the_case(changed, invocation);
-        const SimulationOptions options = simulation_options_of(other, invocation, nullptr);
-        return ExplainedChange{what.change, choose_fastest(other.request(size, options)).result.time, ""};
-      });
+  return try_changes(invocation, scenario, faster_links(limiting),
+                     [&](const Scenario& changed, const WhatIf& what) -> std::optional<ExplainedChange> {
+                       const Case other = the_case(changed, invocation);
+                       const SimulationOptions options = simulation_options(other.platform, run_options_of(invocation));
+                       const RunRequest request = setup_of(other).request(other.platform, size, options);
+                       return ExplainedChange{what.change, choose_fastest(request).result.time, ""};
+                     });
 }
 
 ExitCode explain_collective(const Invocation& invocation, const Streams& streams, const Scenario& scenario,
                             const Case& scenario_case) {
-  const Bytes size = invocation.has("size") ? size_option("explain", invocation, "size") : scenario_case.sizes.back();
-  const SimulationOptions options = simulation_options_of(scenario_case, invocation, nullptr);
-  if (uses_slots(scenario_case.request(size, options))) {
+  const CollectiveSetup& setup = setup_of(scenario_case);
+  const Bytes size = invocation.has("size") ? size_option("explain", invocation, "size") : setup.sizes.back();
+  if (uses_slots(setup.request(scenario_case.platform, size, {}))) {
     throw UsageError(
         "explain follows schedules, and packets that switches add up one by one have none; use athanor run");
   }
   const std::unique_ptr<Timeline> timeline = open_timeline(invocation);
   const std::string picture = invocation.has("picture") ? picture_at(invocation.text("picture")) : "";
-  Explanation explanation = explain(scenario, scenario_case, size, options, timeline.get());
+  Explanation explanation = explain(scenario, scenario_case, size, run_options_of(invocation, timeline.get()));
   if (timeline) { timeline->close(); }
   explanation.changes = faster_machines(invocation, scenario, size, explanation.limiting);
   if (invocation.has("job")) {
@@ -146,7 +152,7 @@ ExitCode explain_collective(const Invocation& invocation, const Streams& streams
 ExitCode explain_scenario(const Invocation& invocation, const Streams& streams) {
   const std::vector<Scenario> scenarios = read_scenarios(invocation);
   const Case scenario_case = the_case(scenarios.front(), invocation);
-  const bool step = scenario_case.training || scenario_case.trace;
+  const bool step = scenario_case.as<WorkloadExperiment>() != nullptr;
   return (step ? explain_step : explain_collective)(invocation, streams, scenarios.front(), scenario_case);
 }
 

@@ -7,36 +7,26 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/scenario/training_gpus.hpp"
+#include "models/experiments/training.hpp"
+#include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/command_line/explain/what_if.hpp"
 #include "tools/command_line/progress.hpp"
-#include "tools/command_line/run/run_workload.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
-#include "tools/scenario/training_gpus.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 
 namespace athanor {
 
 namespace {
 
-/// A workload that has run, of either kind.
-struct Done {
-  Time time;
-  Time stragglers;
-  WorkloadResult result;
-  std::vector<std::string> notes;
-};
-
-Done simulate(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
-              const WorkloadOptions& workload) {
-  const SimulationOptions options = simulation_options_of(scenario_case, invocation, nullptr);
-  if (scenario_case.trace) {
-    TraceRow row = simulate_trace(scenario, scenario_case, options, workload);
-    const Time time = row.result.time;
-    return {time, {}, std::move(row.result), std::move(row.notes)};
+WorkloadRun simulate(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+                     const WorkloadOptions& workload) {
+  const auto* experiment = scenario_case.as<WorkloadExperiment>();
+  try {
+    return experiment->simulate(scenario_case.platform, run_options_of(invocation), workload);
+  } catch (const SimulationError& error) {
+    throw SimulationError(error.code(), fmt::format("{}: {}: {}", scenario.path, experiment->subject(), error.what()));
   }
-  TrainingRow row = simulate_training(scenario, scenario_case, options, workload);
-  const Time stragglers = row.result.time - row.result.workload.time;
-  return {row.result.time, stragglers, std::move(row.result.workload), std::move(row.notes)};
 }
 
 /// "nvlink, gpu to nvswitch".
@@ -105,23 +95,26 @@ std::vector<WhatIf> plan_changes(const ParallelPlan& plan) {
 
 std::vector<WhatIf> changes_for(const Case& scenario_case, const WorkloadExplanation& explanation) {
   std::vector<WhatIf> changes{{.change = "devices that compute twice as fast", .computing = 0.5}};
-  for (WhatIf& each : faster_links(limiting_links(*scenario_case.cluster->fabric, explanation))) {
+  for (WhatIf& each : faster_links(limiting_links(*scenario_case.platform.cluster->fabric, explanation))) {
     changes.push_back(std::move(each));
   }
   if (!explanation.path.calls.empty()) {
     changes.push_back({.change = "communication that takes no time", .free_communication = true});
   }
-  if (!scenario_case.training) { return changes; }
-  for (WhatIf& each : plan_changes(scenario_case.training->setup.plan)) { changes.push_back(std::move(each)); }
+  const auto* training = scenario_case.as<TrainingExperiment>();
+  if (training == nullptr) { return changes; }
+  for (WhatIf& each : plan_changes(training->training().setup.plan)) { changes.push_back(std::move(each)); }
   return changes;
 }
 
 /// What more memory a changed plan needs is part of what it costs.
 std::string memory_note(const Case& now, const Case& changed) {
-  if (!changed.training) { return ""; }
-  const double room = smallest_gpu(changed.training->setup).memory;
-  const double needs = changed.training->memory.total();
-  if (room == 0 || needs <= std::max(room, now.training->memory.total())) { return ""; }
+  const auto* before = now.as<TrainingExperiment>();
+  const auto* after = changed.as<TrainingExperiment>();
+  if (after == nullptr) { return ""; }
+  const double room = smallest_gpu(after->training().setup).memory;
+  const double needs = after->training().memory.total();
+  if (room == 0 || needs <= std::max(room, before->training().memory.total())) { return ""; }
   return fmt::format("does not fit: {:.0f} GB of {:.0f}", needs * 1e-9, room * 1e-9);
 }
 
@@ -143,8 +136,8 @@ WorkloadExplanation explain_workload(const Invocation& invocation, const Streams
                                      const Case& scenario_case, Timeline* timeline) {
   Progress progress(streams, !invocation.quiet);
   progress.show(scenario_case.name);
-  Done done = simulate(scenario, scenario_case, invocation, {.timeline = timeline});
-  WorkloadExplanation explanation{.header = table_header(scenario, scenario_case),
+  WorkloadRun done = simulate(scenario, scenario_case, invocation, {.timeline = timeline});
+  WorkloadExplanation explanation{.heading = heading_of(scenario, scenario_case),
                                   .time = done.time,
                                   .stragglers = done.stragglers,
                                   .result = std::move(done.result),
@@ -154,14 +147,14 @@ WorkloadExplanation explain_workload(const Invocation& invocation, const Streams
                                   .notes = std::move(done.notes)};
   explanation.path = summary_of_path(explanation.result);
   for (const CallPrice& price : explanation.result.prices) {
-    explanation.links.push_back(link_text(*scenario_case.cluster->fabric, price));
+    explanation.links.push_back(link_text(*scenario_case.platform.cluster->fabric, price));
   }
   explanation.changes = try_changes(
       invocation, scenario, changes_for(scenario_case, explanation),
       [&](const Scenario& changed, const WhatIf& what) -> std::optional<ExplainedChange> {
         progress.show(what.change);
         const Case& other = changed.cases.front();
-        const Done found = simulate(
+        const WorkloadRun found = simulate(
             changed, other, invocation,
             {.computing = what.computing, .free_communication = what.free_communication, .critical_path = false});
         return ExplainedChange{

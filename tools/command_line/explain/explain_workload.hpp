@@ -1,8 +1,8 @@
 #pragma once
 
+#include "models/experiments/scenario/scenario.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/report/workload_explanation.hpp"
-#include "tools/scenario/scenario.hpp"
 
 namespace athanor {
 

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "sim/error.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 
 namespace athanor {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/scenario/scenario.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/report/explained_change.hpp"
-#include "tools/scenario/scenario.hpp"
 
 namespace athanor {
 

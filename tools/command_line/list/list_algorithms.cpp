@@ -5,11 +5,11 @@
 
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "algorithms/catalog.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/list/wrapped_text.hpp"
 #include "tools/command_line/option_values.hpp"
@@ -19,7 +19,7 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 constexpr Bytes kElement{4};
 constexpr std::uint32_t kRanks = 8;
@@ -102,22 +102,26 @@ std::string short_size(std::int64_t bytes) {
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.4g} {}", value, units[unit]);
 }
 
+std::int64_t count(const Json& algorithm, std::string_view key) {
+  return static_cast<std::int64_t>(algorithm[key].number());
+}
+
 std::string row(const Json& algorithm, bool verbose) {
   constexpr std::size_t kIndent = 61;
-  const std::string name = algorithm["name"];
+  const std::string& name = algorithm["name"].string();
   std::string text = fmt::format("  {:<27}", name);
   if (algorithm.contains("refused")) {
-    text += "not shown: " + wrapped(algorithm["refused"].get<std::string>(), 40) + "\n";
+    text += "not shown: " + wrapped(algorithm["refused"].string(), 40) + "\n";
   } else {
-    text += fmt::format("{:>6}  {:>10}  {:>10}  {}\n", algorithm["steps"].get<std::uint32_t>(),
-                        short_size(algorithm["sent_bytes"]), short_size(algorithm["added_bytes"]),
-                        wrapped(algorithm["summary"].get<std::string>(), kIndent));
+    text += fmt::format("{:>6}  {:>10}  {:>10}  {}\n", count(algorithm, "steps"),
+                        short_size(count(algorithm, "sent_bytes")), short_size(count(algorithm, "added_bytes")),
+                        wrapped(algorithm["summary"].string(), kIndent));
   }
   if (!verbose) { return text; }
   for (const auto& [title, key] :
        {std::pair{"how", "explanation"}, std::pair{"time", "formula"}, std::pair{"ranks", "fits"},
         std::pair{"for", "made_for"}, std::pair{"source", "source"}}) {
-    text += fmt::format("    {:<8}{}\n", title, wrapped(algorithm[key].get<std::string>(), 12));
+    text += fmt::format("    {:<8}{}\n", title, wrapped(algorithm[key].string(), 12));
   }
   return text + "\n";
 }
@@ -129,8 +133,8 @@ std::string table(const std::vector<Json>& algorithms, const Question& question,
   if (!verbose) { text += "# --verbose: how each goes, its time, which ranks fit, and its source\n"; }
   std::string collective;
   for (const Json& algorithm : algorithms) {
-    if (algorithm["collective"] != collective) {
-      collective = algorithm["collective"];
+    if (algorithm["collective"].string() != collective) {
+      collective = algorithm["collective"].string();
       text += fmt::format("{:<29}{:>6}  {:>10}  {:>10}\n", collective, "steps", "sent", "added");
     }
     text += row(algorithm, verbose);

@@ -1,9 +1,13 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/cluster_section.hpp"
+#include "models/experiments/scenario/compute_profile_section.hpp"
+#include "models/experiments/scenario/measurement.hpp"
+#include "models/experiments/scenario/profile_section.hpp"
 #include "sim/error.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/list/list_algorithms.hpp"
@@ -11,16 +15,12 @@
 #include "tools/command_line/list/list_models.hpp"
 #include "tools/command_line/list/list_topologies.hpp"
 #include "tools/command_line/output_file.hpp"
-#include "tools/scenario/cluster_section.hpp"
-#include "tools/scenario/compute_profile_section.hpp"
-#include "tools/scenario/measurement.hpp"
-#include "tools/scenario/profile_section.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 using Rows = std::vector<Json>;  // objects of equal keys, whose values are strings or numbers
 
 Rows presets(const Library& library) {
@@ -89,7 +89,7 @@ const Topic& find_topic(const std::string& word) {
       near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near)));
 }
 
-std::string cell(const Json& value) { return value.is_string() ? value.get<std::string>() : text_of(value); }
+std::string cell(const Json& value) { return value.is_string() ? value.string() : text_of(value); }
 
 /// Columns as wide as their widest cell, the last as it is.
 std::string table(const Rows& rows) {
@@ -97,7 +97,7 @@ std::string table(const Rows& rows) {
   for (const Json& row : rows) {
     widths.resize(row.size());
     std::size_t column = 0;
-    for (const Json& value : row) {
+    for (const auto& [key, value] : row.members()) {
       widths[column] = std::max(widths[column], cell(value).size());
       ++column;
     }
@@ -105,7 +105,7 @@ std::string table(const Rows& rows) {
   std::string text;
   for (const Json& row : rows) {
     std::size_t column = 0;
-    for (const Json& value : row) {
+    for (const auto& [key, value] : row.members()) {
       const bool last = column + 1 == widths.size();
       text += last ? cell(value) + "\n" : fmt::format("{:<{}}  ", cell(value), widths[column]);
       ++column;

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "models/in_network/engines/engine.hpp"
 #include "sim/format.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/list/wrapped_text.hpp"
 #include "tools/command_line/output_file.hpp"
@@ -17,7 +17,7 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 std::string_view name(EnginePlace place) {
   switch (place) {
@@ -36,7 +36,7 @@ Json limit(std::uint32_t value) {
 
 template <class Values>
 Json names(const Values& values) {
-  Json list = Json::array();
+  Json list = Json::list();
   for (const auto value : values) { list.push_back(athanor::name(value)); }
   return list;
 }
@@ -91,7 +91,7 @@ Json pool_json(const InNetworkEngine& engine) {
 }
 
 Json engine_json(const InNetworkEngine& engine) {
-  Json modes = Json::array();
+  Json modes = Json::list();
   for (const Protocol& mode : engine.modes) { modes.push_back(mode_json(mode)); }
   return {{"name", engine.name},
           {"place", name(engine.limits.place)},
@@ -107,10 +107,13 @@ Json engine_json(const InNetworkEngine& engine) {
 
 std::string limits_text(const Json& limits) {
   std::vector<std::string> parts;
-  for (const auto& [key, value] : limits.items()) {
-    if (value.is_null() || (value.is_array() && value.empty())) { continue; }
-    parts.push_back(value.is_array() ? fmt::format("{}: {}", key, fmt::join(value.get<std::vector<std::string>>(), " "))
-                                     : fmt::format("{} {}", key, value.dump()));
+  for (const auto& [key, value] : limits.members()) {
+    if (value.is_null() || (value.is_list() && value.empty())) { continue; }
+    std::string words;
+    if (value.is_list()) {
+      for (const Json& each : value.elements()) { words += " " + each.string(); }
+    }
+    parts.push_back(value.is_list() ? fmt::format("{}:{}", key, words) : fmt::format("{} {}", key, text_of(value)));
   }
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, "; "));
 }
@@ -151,7 +154,7 @@ std::string details(const InNetworkEngine& engine, const Json& json) {
 }  // namespace
 
 ExitCode list_engines(const Invocation& invocation, const Streams& streams) {
-  Json rows = Json::array();
+  Json rows = Json::list();
   std::string text = invocation.verbose ? "" : "# --verbose: limits, costs, sources and what is assumed\n";
   text += fmt::format("{:<10}  {:<13}  {}\n", "engine", "where", "what it is");
   for (const InNetworkEngine& engine : engine_catalog()) {

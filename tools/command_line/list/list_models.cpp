@@ -1,16 +1,16 @@
 #include "tools/command_line/list/list_models.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/model_section.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/list/wrapped_text.hpp"
-#include "tools/scenario/model_section.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 std::string shape(const TrainedModel& model) {
   if (!model.transformer) { return fmt::format("{} plain layers", model.layers.size()); }
@@ -44,7 +44,7 @@ Json row(const std::string& name, const ModelPreset& preset) {
 }
 
 std::string in_billions(const Json& parameters) {
-  const double billions = parameters.get<double>() * 1e-9;
+  const double billions = parameters.number() * 1e-9;
   return billions < 999.5 ? fmt::format("{:.3g}B", billions) : fmt::format("{:.3g}T", billions * 1e-3);
 }
 
@@ -52,7 +52,7 @@ std::string in_billions(const Json& parameters) {
 
 Json models_json(const Library& library) {
   Problems problems;
-  Json rows = Json::array();
+  Json rows = Json::list();
   for (const auto& [name, preset] : load_models(library, problems)) { rows.push_back(row(name, preset)); }
   problems.throw_if_any();
   return rows;
@@ -61,18 +61,16 @@ Json models_json(const Library& library) {
 std::string models_text(const Json& models, bool verbose) {
   std::string text = verbose ? "" : "# --verbose: sources and what is assumed\n";
   text += fmt::format("{:<20}  {:>10}  {:>10}  {}\n", "model", "parameters", "of a token", "shape");
-  for (const Json& model : models) {
+  for (const Json& model : models.elements()) {
     text +=
-        fmt::format("{:<20}  {:>10}  {:>10}  {}\n", model["name"].get<std::string>(), in_billions(model["parameters"]),
-                    in_billions(model["active_parameters"]), model["summary"].get<std::string>());
+        fmt::format("{:<20}  {:>10}  {:>10}  {}\n", model["name"].string(), in_billions(model["parameters"].number()),
+                    in_billions(model["active_parameters"].number()), model["summary"].string());
     if (!verbose) { continue; }
-    text += fmt::format("    {}\n", wrapped(model["source"].get<std::string>(), 4));
-    for (const Json& field : model["unverified"]) {
-      text += fmt::format("    assumed: {}\n", field.get<std::string>());
+    text += fmt::format("    {}\n", wrapped(model["source"].string(), 4));
+    for (const Json& field : model["unverified"].elements()) {
+      text += fmt::format("    assumed: {}\n", field.string());
     }
-    if (!model["note"].empty() && model["note"] != "") {
-      text += fmt::format("    {}\n", wrapped(model["note"].get<std::string>(), 4));
-    }
+    if (!model.string_at("note").empty()) { text += fmt::format("    {}\n", wrapped(model["note"].string(), 4)); }
   }
   return text;
 }

@@ -2,15 +2,14 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
-#include "tools/scenario/library.hpp"
+#include "models/experiments/scenario/library.hpp"
+#include "sim/json/json_value.hpp"
 
 namespace athanor {
 
 /// The models that scenarios may name: parameters, those of one token, layers and sizes, and where they come from.
-nlohmann::ordered_json models_json(const Library& library);
+JsonValue models_json(const Library& library);
 /// The same for people, without sources unless `verbose`.
-std::string models_text(const nlohmann::ordered_json& models, bool verbose);
+std::string models_text(const JsonValue& models, bool verbose);
 
 }  // namespace athanor

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/cluster_section.hpp"
 #include "sim/check.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/list/wrapped_text.hpp"
 #include "tools/command_line/output_file.hpp"
-#include "tools/scenario/cluster_section.hpp"
 #include "topologies/catalog/catalog.hpp"
 
 namespace athanor {

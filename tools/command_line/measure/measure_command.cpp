@@ -8,10 +8,13 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/chrono.h>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/algorithm_choice.hpp"
+#include "models/experiments/scenario/sizes.hpp"
+#include "models/experiments/table.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/option_values.hpp"
@@ -24,10 +27,7 @@
 #include "tools/measure/machine.hpp"
 #include "tools/measure/report.hpp"
 #include "tools/report/machine_readable.hpp"
-#include "tools/report/table.hpp"
 #include "tools/report/version.hpp"
-#include "tools/scenario/algorithm_choice.hpp"
-#include "tools/scenario/sizes.hpp"
 
 namespace athanor {
 
@@ -265,10 +265,10 @@ class Measuring {
 
   void finish() {
     choice_.print(measured_footer(rows_) + (interrupted_ ? "# interrupted: what follows was not measured\n" : ""));
-    std::vector<nlohmann::ordered_json> results;
+    std::vector<JsonValue> results;
     for (const MeasuredRow& row : rows_) { results.push_back(measured_json(request_, row)); }
     choice_.write("json", [&] { return json_document(results, manifest()); });
-    choice_.write("csv", [&] { return csv_document(measured_json(request_, MeasuredRow{}), results); });
+    choice_.write("csv", [&] { return csv_document(keys_of({measured_json(request_, MeasuredRow{})}), results); });
     if (invocation_.has("output") && !rows_.empty()) {
       write_measurement(invocation_, machine_, to_measurement(request_, backends_.all(), rows_));
     }

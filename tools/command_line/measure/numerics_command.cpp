@@ -1,8 +1,9 @@
 #include <chrono>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/table.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/measure/numerics_options.hpp"
@@ -11,7 +12,6 @@
 #include "tools/numerics/comparison.hpp"
 #include "tools/numerics/report.hpp"
 #include "tools/report/machine_readable.hpp"
-#include "tools/report/table.hpp"
 
 namespace athanor {
 
@@ -50,7 +50,7 @@ class Numerics {
 
   void finish() {
     choice_.print(numerics_footer() + (interrupted_ ? "# interrupted: what follows was not run\n" : ""));
-    std::vector<nlohmann::ordered_json> results;
+    std::vector<JsonValue> results;
     for (const NumericsRow& row : rows_) { results.push_back(numerics_json(request_, row)); }
     Manifest manifest;
     manifest.command_line = invocation_.command_line;
@@ -62,7 +62,7 @@ class Numerics {
     choice_.write("json", [&] { return json_document(results, manifest); });
     choice_.write("csv", [&] {
       const NumericsSubject none{subjects_[0].algorithm};
-      return csv_document(numerics_json(request_, NumericsRow{none, {}, {}}), results);
+      return csv_document(keys_of({numerics_json(request_, NumericsRow{none, {}, {}})}), results);
     });
   }
 

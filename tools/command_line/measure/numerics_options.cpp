@@ -8,11 +8,11 @@
 #include "algorithms/aggregation_tree.hpp"
 #include "algorithms/execution/fixed_point.hpp"
 #include "algorithms/patterns/node_groups.hpp"
+#include "models/experiments/scenario/algorithm_choice.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/measure/machine.hpp"
-#include "tools/scenario/algorithm_choice.hpp"
 
 namespace athanor {
 

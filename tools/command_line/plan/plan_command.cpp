@@ -3,10 +3,14 @@
 #include <cmath>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/plan_scenario.hpp"
+#include "models/experiments/scenario/training_gpus.hpp"
+#include "models/experiments/table.hpp"
+#include "models/experiments/training.hpp"
 #include "models/training/search/plan_search.hpp"
 #include "sim/error.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/option_values.hpp"
@@ -14,11 +18,9 @@
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/plan/plan_options.hpp"
 #include "tools/command_line/progress.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 #include "tools/report/machine_readable.hpp"
 #include "tools/report/plan_report.hpp"
-#include "tools/scenario/plan_scenario.hpp"
-#include "tools/scenario/training_gpus.hpp"
 
 namespace athanor {
 
@@ -35,7 +37,7 @@ Scenario scenario_of(const Invocation& invocation) {
     throw UsageError(
         fmt::format("plan: {} has {} cases; choose one with --case NAME", scenario.path, scenario.cases.size()));
   }
-  if (!scenario.cases.front().training) {
+  if (scenario.cases.front().as<TrainingExperiment>() == nullptr) {
     throw UsageError(fmt::format(
         "plan: {} has no \"training\"; say there what is trained: model, global_batch, sequence and precision",
         scenario.path));
@@ -76,8 +78,9 @@ double room_of(const Invocation& invocation, const TrainingSetup& setup) {
 
 PlanReport report_of(const Invocation& invocation, const Streams& streams, const Scenario& scenario) {
   const Case& scenario_case = scenario.cases.front();
-  const Training& training = *scenario_case.training;
-  const Cluster& cluster = *scenario_case.cluster;
+  const auto& experiment = *scenario_case.as<TrainingExperiment>();
+  const Training& training = experiment.training();
+  const Cluster& cluster = *scenario_case.platform.cluster;
   PlanReport report{.scenario = scenario.path,
                     .case_name = scenario.has_cases ? scenario_case.name : "",
                     .setup = training.setup,
@@ -104,7 +107,7 @@ PlanReport report_of(const Invocation& invocation, const Streams& streams, const
                                       report.interrupted = report.interrupted || streams.interrupted();
                                       return !report.interrupted;
                                     }};
-  CallPricer pricer(pricing_of(scenario_case, simulation_options_of(scenario_case, invocation, nullptr)));
+  CallPricer pricer(experiment.pricing(scenario_case.platform, run_options_of(invocation)));
   report.result = search_plans(training.setup, settings, pricer);
   report.advice = advice_of(report);
   return report;
@@ -112,7 +115,7 @@ PlanReport report_of(const Invocation& invocation, const Streams& streams, const
 
 /// What the compute profile was not fitted on, which holds for every plan.
 std::vector<std::string> extrapolations_of(const Case& scenario_case) {
-  std::vector<std::string> notes = scenario_case.training->notes;
+  std::vector<std::string> notes = scenario_case.as<TrainingExperiment>()->training().notes;
   std::erase_if(notes, [](const std::string& note) { return !note.starts_with("extrapolated: "); });
   return notes;
 }
@@ -123,7 +126,7 @@ Manifest manifest_of(const Invocation& invocation, const Scenario& scenario, con
   return {.command_line = invocation.command_line,
           .scenarios = {{scenario.path, scenario.hash}},
           .inputs = inputs_read(invocation),
-          .seeds = {scenario.cases.front().seed},
+          .seeds = {scenario.cases.front().platform.seed},
           .warnings = std::move(warnings),
           .wall_seconds = wall,
           .interrupted = report.interrupted};
@@ -141,14 +144,14 @@ ExitCode plan(const Invocation& invocation, const Streams& streams) {
   const PlanReport report = report_of(invocation, streams, scenario);
   const PlanSearchResult& result = report.result;
   if (result.best.empty() && !result.smallest) { refuse_empty(result); }
-  choice.print(version_line() + plan_lines(report, table_header(scenario, scenario_case)));
+  choice.print(version_line() + plan_lines(report, heading_of(scenario, scenario_case)));
   for (const std::string& note : extrapolations_of(scenario_case)) { choice.print("# " + note + "\n"); }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   const Manifest manifest = manifest_of(invocation, scenario, report, wall.count());
   choice.write("json", [&] { return json_document(plans_json(report), "search", search_json(report), manifest); });
   choice.write("csv", [&] {
-    const std::vector<nlohmann::ordered_json> plans = plans_json(report);
-    return csv_document(plans.empty() ? nlohmann::ordered_json::object() : plans.front(), plans);
+    const std::vector<JsonValue> plans = plans_json(report);
+    return csv_document(plans.empty() ? std::vector<std::string>() : keys_of({plans.front()}), plans);
   });
   if (result.best.empty()) {
     complain(streams, "no plan fits into the memory of a GPU");

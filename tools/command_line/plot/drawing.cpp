@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "sim/printable.hpp"
 #include "tools/command_line/output_file.hpp"
@@ -53,15 +53,15 @@ void draw_file(const Invocation& invocation, const Streams& streams, const std::
   if (finished.status != 0) { throw FileError(fmt::format("plot: {} could not be drawn", what)); }
 }
 
-void draw_data(const Invocation& invocation, const Streams& streams, const std::string& script,
-               const nlohmann::ordered_json& data, const std::vector<std::string>& words, const std::string& what) {
+void draw_data(const Invocation& invocation, const Streams& streams, const std::string& script, const JsonValue& data,
+               const std::vector<std::string>& words, const std::string& what) {
   const TemporaryFile file(".json");
   write_text_file(file.path(), text_of(data));
   draw_file(invocation, streams, script, file.path(), words, what);
 }
 
-void draw(const Invocation& invocation, const Streams& streams, const std::string& script,
-          const nlohmann::ordered_json& data, const std::string& picture) {
+void draw(const Invocation& invocation, const Streams& streams, const std::string& script, const JsonValue& data,
+          const std::string& picture) {
   draw_data(invocation, streams, script, data, {"--output", picture}, picture);
 }
 

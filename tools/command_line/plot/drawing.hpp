@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/command.hpp"
 
 namespace athanor {
@@ -26,11 +25,11 @@ void draw_file(const Invocation& invocation, const Streams& streams, const std::
                const std::vector<std::string>& words, const std::string& what);
 
 /// The same of data that are in no file yet.
-void draw_data(const Invocation& invocation, const Streams& streams, const std::string& script,
-               const nlohmann::ordered_json& data, const std::vector<std::string>& words, const std::string& what);
+void draw_data(const Invocation& invocation, const Streams& streams, const std::string& script, const JsonValue& data,
+               const std::vector<std::string>& words, const std::string& what);
 
 /// The same as one picture.
-void draw(const Invocation& invocation, const Streams& streams, const std::string& script,
-          const nlohmann::ordered_json& data, const std::string& picture);
+void draw(const Invocation& invocation, const Streams& streams, const std::string& script, const JsonValue& data,
+          const std::string& picture);
 
 }  // namespace athanor

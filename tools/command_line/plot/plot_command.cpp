@@ -1,9 +1,9 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
 #include "sim/file.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/compare/load_input.hpp"
 #include "tools/command_line/plot/drawing.hpp"
@@ -38,7 +38,7 @@ boost::program_options::options_description plot_options() {
 }
 
 /// What a sweep or a file holds, once it is known to be what athanor writes.
-nlohmann::ordered_json drawn_of(const std::string& file) {
+JsonValue drawn_of(const std::string& file) {
   if (is_sweep(file)) { return {{"results", sweep_records(file)}}; }
   const std::string text = read_text_file(file);
   if (result_kind(text) == ResultKind::comparison) { return read_comparison(text, file); }

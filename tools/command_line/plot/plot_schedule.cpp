@@ -1,9 +1,9 @@
 #include "tools/command_line/plot/plot_schedule.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/plot/drawing.hpp"
@@ -12,7 +12,7 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 /// More columns than this cannot be told apart on a page.
 constexpr std::uint32_t kMostAgents = 64;
@@ -30,7 +30,7 @@ Json carried_json(const Carried& carried) {
 }
 
 Json message_json(const RoundMessage& message) {
-  Json carries = Json::array();
+  Json carries = Json::list();
   for (const Carried& carried : message.carries) { carries.push_back(carried_json(carried)); }
   return {{"round", message.round}, {"from", message.from.value},        {"to", message.to.value},
           {"part", message.part},   {"elements", message.count.count()}, {"adds", message.added},
@@ -70,11 +70,11 @@ void check_size(const ScheduleRequest& request, const Schedule& schedule) {
 
 }  // namespace
 
-nlohmann::ordered_json schedule_json(const ScheduleRequest& request) {
+JsonValue schedule_json(const ScheduleRequest& request) {
   const auto schedule = request.algorithm->make(request.collective, request.layout);
   check_size(request, *schedule);
   const Rounds rounds = rounds_of(*schedule);
-  Json messages = Json::array();
+  Json messages = Json::list();
   for (const RoundMessage& message : rounds.messages) { messages.push_back(message_json(message)); }
   return {{"collective", name(request.collective.kind)},
           {"algorithm", request.algorithm->name},
@@ -99,7 +99,7 @@ ExitCode plot_schedule(const Invocation& invocation, const Streams& streams) {
   const std::string picture = drawn ? picture_path(invocation, picture_name) : "";
   const Json schedule = schedule_json(request);
   if (drawn) { draw(invocation, streams, "plot_schedule.py", schedule, picture); }
-  if (invocation.has("json")) { write_json(invocation, streams, text_of(Json{{"results", Json::array({schedule})}})); }
+  if (invocation.has("json")) { write_json(invocation, streams, text_of(Json{{"results", std::vector{schedule}}})); }
   return ExitCode::ok;
 }
 

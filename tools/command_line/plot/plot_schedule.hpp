@@ -1,8 +1,7 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "algorithms/check/rounds.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/plot/schedule_options.hpp"
 
 namespace athanor {
@@ -10,7 +9,7 @@ namespace athanor {
 /// The messages of a schedule for drawing and for other tools: {"collective", "algorithm", "ranks", "agents", ...,
 /// "messages": [{"round", "from", "to", "part", "elements", "adds", "carries": [...]}]}; see
 /// docs/guide/first_result.md. Throws UsageError where there are too many to be followed one by one.
-nlohmann::ordered_json schedule_json(const ScheduleRequest& request);
+JsonValue schedule_json(const ScheduleRequest& request);
 
 /// `athanor plot schedule`: draws it, or writes its JSON, as the options say.
 ExitCode plot_schedule(const Invocation& invocation, const Streams& streams);

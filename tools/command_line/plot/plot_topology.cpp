@@ -7,11 +7,13 @@
 
 #include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/error.hpp"
+#include "sim/json/json_value.hpp"
+#include "sim/json/text.hpp"
 #include "tools/command_line/describe/named_clusters.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/plot/drawing.hpp"
 #include "tools/command_line/plot/topology_use.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 #include "topologies/description.hpp"
 
 namespace athanor {
@@ -35,29 +37,28 @@ Case the_collective(const Invocation& invocation, const std::string& path) {
                     "the node alone",
                     path));
   }
-  Invocation of_one = invocation;
-  of_one.arguments = {path};
-  const std::vector<Scenario> scenarios = read_scenarios(of_one);
-  const std::vector<Case>& cases = scenarios.front().cases;
-  if (cases.size() > 1) {
-    throw UsageError(fmt::format("plot: --size: {} has {} cases; choose one with --case NAME", path, cases.size()));
+  const Scenario scenario = read_scenario_at(path, invocation);
+  if (scenario.cases.size() > 1) {
+    throw UsageError(
+        fmt::format("plot: --size: {} has {} cases; choose one with --case NAME", path, scenario.cases.size()));
   }
-  if (const Case& only = cases.front();
-      only.traffic || only.training || only.trace || only.parameter_server || only.jobs) {
+  if (scenario.cases.front().as<CollectiveExperiment>() == nullptr) {
     throw UsageError(fmt::format("plot: --size is for one collective, and {} has none; leave it out", path));
   }
-  return cases.front();
+  return scenario.cases.front();
 }
 
-nlohmann::ordered_json topology_in_use(const Invocation& invocation, const std::string& path, Bytes size) {
+JsonValue topology_in_use(const Invocation& invocation, const std::string& path, Bytes size) {
   const Case scenario_case = the_collective(invocation, path);
-  check_drawable(*scenario_case.cluster);
-  const SimulationOptions options = simulation_options_of(scenario_case, invocation, nullptr);
-  const RunRequest request = scenario_case.request(size, options);
+  const Platform& platform = scenario_case.platform;
+  const CollectiveSetup& setup = scenario_case.as<CollectiveExperiment>()->setup();
+  check_drawable(*platform.cluster);
+  const SimulationOptions options = simulation_options(platform, run_options_of(invocation));
+  const RunRequest request = setup.request(platform, size, options);
   if (uses_slots(request)) {
     throw UsageError("plot: --size follows schedules, and packets that switches add up one by one have none");
   }
-  if (auto json = topology_use_json(scenario_case, size, choose_fastest(request), options)) { return *json; }
+  if (auto json = topology_use_json(*platform.cluster, setup, size, choose_fastest(request), options)) { return *json; }
   throw UsageError("plot: --size: nothing went over a link, so there is no utilisation to draw; leave it out");
 }
 
@@ -77,7 +78,7 @@ ExitCode plot_topology(const Invocation& invocation, const Streams& streams) {
   const std::vector<NamedCluster> clusters = named_clusters_of(invocation, argument);
   const Cluster& cluster = *the_only(clusters, "plot topology draws").cluster;
   check_drawable(cluster);
-  draw(invocation, streams, "plot_topology.py", graph_to_json(cluster), picture);
+  draw(invocation, streams, "plot_topology.py", json_value_of(text_of(graph_to_json(cluster))).value(), picture);
   return ExitCode::ok;
 }
 

@@ -3,6 +3,7 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/compare/contest_options.hpp"
 #include "tools/command_line/compare/load_input.hpp"
@@ -10,13 +11,13 @@
 #include "tools/command_line/plot/drawing.hpp"
 #include "tools/command_line/plot/report_pictures.hpp"
 #include "tools/compare/text.hpp"
-#include "tools/report/table.hpp"
+#include "tools/report/machine_readable.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 boost::program_options::options_description report_options() {
   namespace options = boost::program_options;
@@ -58,7 +59,7 @@ ExitCode report(const Invocation& invocation, const Streams& streams) {
   const std::string path = output_of(invocation);
   std::vector<ComparedInput> compared;
   std::vector<ReportPictures> pictures;
-  Json inputs = Json::array();
+  Json inputs = Json::list();
   for (const std::string& file : invocation.arguments) {
     std::optional<LoadedInput> loaded = load_input(file, invocation, streams);
     if (!loaded) { return ExitCode::interrupted; }

@@ -6,19 +6,20 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/choice.hpp"
+#include "models/experiments/training.hpp"
 #include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/error.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/timeline.hpp"
 #include "tools/command_line/plot/plot_schedule.hpp"
 #include "tools/command_line/plot/topology_use.hpp"
-#include "tools/command_line/run/run_workload.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 /// More would make pages large and slow.
 constexpr std::size_t kMostCases = 6;
@@ -26,11 +27,6 @@ constexpr std::size_t kMostEndpoints = 64;
 constexpr std::uint32_t kMostRanks = 16;
 constexpr std::uint32_t kDrawnWorkers = 16;
 constexpr std::uintmax_t kMostTimelineBytes = 20'000'000;
-
-bool is_collective(const Case& each) {
-  return !each.traffic && !each.parameter_server && !each.training && !each.trace && !each.jobs && !each.exchange &&
-         each.kind != CollectiveKind::barrier;
-}
 
 /// The messages of the candidate's algorithm in its simplest form: one channel, one loop. Nothing where that is none.
 std::optional<Json> simplest_schedule(const Candidate& candidate) {
@@ -42,31 +38,48 @@ std::optional<Json> simplest_schedule(const Candidate& candidate) {
   return schedule_json(request);
 }
 
-Json collective_pictures(const Case& scenario_case, const SimulationOptions& options) {
+Json collective_pictures(const Platform& platform, const CollectiveSetup& setup, const SimulationOptions& options) {
   Json pictures = Json::object();
-  const Bytes size = scenario_case.sizes.back();
-  const RunRequest request = scenario_case.request(size, options);
+  if (setup.exchange || setup.kind == CollectiveKind::barrier) { return pictures; }
+  const Bytes size = setup.sizes.back();
+  const RunRequest request = setup.request(platform, size, options);
   if (uses_slots(request)) { return pictures; }
   const Choice choice = choose_fastest(request);
-  if (scenario_case.cluster->endpoints.size() <= kMostEndpoints) {
-    if (auto use = topology_use_json(scenario_case, size, choice, options)) { pictures["use"] = std::move(*use); }
+  if (platform.cluster->endpoints.size() <= kMostEndpoints) {
+    if (auto use = topology_use_json(*platform.cluster, setup, size, choice, options)) {
+      pictures["use"] = std::move(*use);
+    }
   }
-  if (scenario_case.ranks <= kMostRanks) {
+  if (setup.ranks <= kMostRanks) {
     if (auto schedule = simplest_schedule(choice.candidate)) { pictures["schedule"] = std::move(*schedule); }
   }
   return pictures;
 }
 
 /// A file with the step's timeline, unless that is too large to be drawn.
-std::optional<TemporaryFile> timeline_of(const Scenario& scenario, const Case& scenario_case,
-                                         const SimulationOptions& options) {
+std::optional<TemporaryFile> timeline_of(const Platform& platform, const TrainingExperiment& training,
+                                         const RunOptions& options) {
   TemporaryFile file(".json");
   Timeline timeline(file.path());
-  simulate_training(scenario, scenario_case, options,
-                    {.critical_path = false, .timeline = &timeline, .drawn_workers = kDrawnWorkers});
+  training.simulate(platform, options, {.critical_path = false, .timeline = &timeline, .drawn_workers = kDrawnWorkers});
   timeline.close();
   if (std::filesystem::file_size(file.path()) > kMostTimelineBytes) { return {}; }
   return file;
+}
+
+/// What can be drawn of one case; null: nothing.
+Json pictures_of(const Case& scenario_case, const RunOptions& options, std::vector<TemporaryFile>& files) {
+  const Platform& platform = scenario_case.platform;
+  if (const auto* collective = scenario_case.as<CollectiveExperiment>()) {
+    return collective_pictures(platform, collective->setup(), simulation_options(platform, options));
+  }
+  const auto* training = scenario_case.as<TrainingExperiment>();
+  if (training == nullptr) { return {}; }
+  if (auto timeline = timeline_of(platform, *training, options)) {
+    files.push_back(std::move(*timeline));
+    return {{"timeline", files.back().path()}};
+  }
+  return {{"left_out", "The timeline of this step is too long to be drawn here: athanor run --trace FILE writes it."}};
 }
 
 }  // namespace
@@ -75,18 +88,9 @@ ReportPictures report_pictures(const Scenario& scenario, const Invocation& invoc
   ReportPictures pictures;
   for (std::size_t i = 0; i < std::min(scenario.cases.size(), kMostCases); ++i) {
     const Case& each = scenario.cases[i];
-    const SimulationOptions options = simulation_options_of(each, invocation, nullptr);
     try {
-      if (is_collective(each)) { pictures.by_case[each.name] = collective_pictures(each, options); }
-      if (!each.training) { continue; }
-      if (auto timeline = timeline_of(scenario, each, options)) {
-        pictures.by_case[each.name] = {{"timeline", timeline->path()}};
-        pictures.files.push_back(std::move(*timeline));
-      } else {
-        pictures.by_case[each.name] = {
-            {"left_out",
-             "The timeline of this step is too long to be drawn here: athanor run --trace FILE writes it."}};
-      }
+      Json found = pictures_of(each, run_options_of(invocation), pictures.files);
+      if (!found.is_null()) { pictures.by_case[each.name] = std::move(found); }
     } catch (const SimulationError&) { continue; }  // its results are in the report, or why there are none
   }
   return pictures;

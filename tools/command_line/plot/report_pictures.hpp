@@ -2,17 +2,16 @@
 
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "models/experiments/scenario/scenario.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/plot/temporary_file.hpp"
-#include "tools/scenario/scenario.hpp"
 
 namespace athanor {
 
 /// What reports draw of the cases of a scenario beside their results. The timelines are in `files`, which live as long.
 struct ReportPictures {
-  nlohmann::ordered_json by_case = nlohmann::ordered_json::object();
+  JsonValue by_case = JsonValue::object();
   std::vector<TemporaryFile> files;
 };
 

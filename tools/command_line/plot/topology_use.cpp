@@ -5,13 +5,15 @@
 #include <nlohmann/json.hpp>
 
 #include "models/execution/link_use.hpp"
+#include "sim/json/json_value.hpp"
+#include "sim/json/text.hpp"
 #include "topologies/description.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 /// By link; 0 of those that carried nothing.
 std::vector<double> busy_shares(const Fabric& fabric, const RunResult& result) {
@@ -24,19 +26,18 @@ std::vector<double> busy_shares(const Fabric& fabric, const RunResult& result) {
 
 }  // namespace
 
-std::optional<Json> topology_use_json(const Case& scenario_case, Bytes size, const Choice& choice,
-                                      SimulationOptions options) {
-  const Cluster& cluster = *scenario_case.cluster;
+std::optional<Json> topology_use_json(const Cluster& cluster, const CollectiveSetup& setup, Bytes size,
+                                      const Choice& choice, SimulationOptions options) {
   options.each_link = true;
   const RunResult result = choice.candidate.run(options);
   const std::vector<double> shares = busy_shares(*cluster.fabric, result);
   const auto busiest = std::max_element(shares.begin(), shares.end());
   if (busiest == shares.end() || *busiest == 0) { return {}; }
-  Json json = graph_to_json(cluster);
+  Json json = json_value_of(athanor::text_of(graph_to_json(cluster))).value();
   const LinkId link{static_cast<std::uint32_t>(busiest - shares.begin())};
-  json["use"] = {{"collective", name(scenario_case.kind)},
+  json["use"] = {{"collective", name(setup.kind)},
                  {"bytes", size.count()},
-                 {"ranks", scenario_case.ranks},
+                 {"ranks", setup.ranks},
                  {"algorithm", result.algorithm},
                  {"time_us", microseconds(result.time)},
                  {"busiest", cluster.fabric->name(link)},

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
-#include <fmt/core.h>
-
+#include "models/experiments/network_columns.hpp"
+#include "models/experiments/scenario/scenario.hpp"
+#include "models/experiments/table.hpp"
+#include "models/experiments/traffic.hpp"
 #include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/output_file.hpp"
-#include "tools/report/port_table.hpp"
+#include "tools/report/machine_readable.hpp"
 
 namespace athanor {
 
@@ -17,26 +19,15 @@ ResultSink::ResultSink(const Invocation& invocation, const Streams& streams)
   }
 }
 
-void ResultSink::add(TrafficRow row) {
-  if (invocation_.has("flows")) { flows_ += traffic_flow_lines(row); }
-  const std::string label = fmt::format("{},{},{}", csv_field(row.case_name), row.size.count(), csv_field(row.pattern));
-  ports_ += port_lines(label, row.simulated.ports, *row.cluster->fabric, row.simulated.observed);
-  row.matrix = {};
-  row.simulated.messages = {};
-  row.simulated.ports = {};
-  results_.traffic.push_back(std::move(row));
-}
-
-void ResultSink::add_ports(const ResultRow& row, const Fabric& fabric) {
-  const std::string label =
-      fmt::format("{},{},{}", csv_field(row.case_name), row.run.size.count(), csv_field(row.run.algorithm));
-  ports_ += port_lines(label, row.run.simulated.ports, fabric, row.run.simulated.observed);
-}
-
-void ResultSink::add_ports(const JobsRow& row, const Fabric& fabric) {
-  const std::string label =
-      fmt::format("{},{},{} jobs", csv_field(row.case_name), row.size.count(), row.run.jobs.size());
-  ports_ += port_lines(label, row.run.simulated.ports, fabric, row.run.simulated.observed);
+void ResultSink::add(const Case& scenario_case, Record record) {
+  for (const Column* column : scenario_case.experiment->csv_columns()) {
+    if (std::find(csv_columns_.begin(), csv_columns_.end(), column) == csv_columns_.end()) {
+      csv_columns_.push_back(column);
+    }
+  }
+  flows_ += std::exchange(record.flows, {});
+  ports_ += std::exchange(record.ports, {});
+  records_.push_back(std::move(record));
 }
 
 void ResultSink::warn_of(const std::string& text) {
@@ -55,14 +46,14 @@ void ResultSink::finish(const std::vector<Scenario>& scenarios, bool interrupted
   for (const Scenario& scenario : scenarios) {
     manifest.scenarios.push_back({scenario.path, scenario.hash});
     for (const Case& each : scenario.cases) {
-      if (each.seeds.empty()) { manifest.seeds.push_back(each.seed); }
+      if (each.seeds.empty()) { manifest.seeds.push_back(each.platform.seed); }
       manifest.seeds.insert(manifest.seeds.end(), each.seeds.begin(), each.seeds.end());
     }
   }
   manifest.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  choice_.write("json", [&] { return results_json(results_, manifest); });
-  choice_.write("csv", [&] { return results_csv(results_); });
-  if (invocation_.has("flows")) { write_text_file(invocation_.text("flows"), traffic_flow_names() + flows_); }
+  choice_.write("json", [&] { return json_document(json_of(records_), lists_, manifest); });
+  choice_.write("csv", [&] { return csv_document(csv_columns_, records_); });
+  if (invocation_.has("flows")) { write_text_file(invocation_.text("flows"), flow_names() + flows_); }
   if (invocation_.has("ports")) { write_text_file(invocation_.text("ports"), port_names() + ports_); }
   if (interrupted) { complain(streams_, "interrupted: the results are incomplete"); }
 }

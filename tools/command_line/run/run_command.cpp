@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
-#include "models/in_network/slots/run_with_slots.hpp"
+#include "models/experiments/table.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "sim/printable.hpp"
@@ -12,9 +13,9 @@
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/options.hpp"
 #include "tools/command_line/output_file.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 #include "tools/command_line/run/result_sink.hpp"
-#include "tools/command_line/run/run_case.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
+#include "tools/report/machine_readable.hpp"
 
 namespace athanor {
 
@@ -36,11 +37,12 @@ boost::program_options::options_description run_options() {
 
 /// What a case would simulate, below what it is.
 std::string intention(const Scenario& scenario, const Case& scenario_case) {
-  std::string text = description_lines(table_header(scenario, scenario_case));
-  if (!scenario_case.sizes.empty()) {
-    text += fmt::format("# would simulate {} sizes from {} to {}", scenario_case.sizes.size(),
-                        to_string(*std::min_element(scenario_case.sizes.begin(), scenario_case.sizes.end())),
-                        to_string(*std::max_element(scenario_case.sizes.begin(), scenario_case.sizes.end())));
+  std::string text = heading_of(scenario, scenario_case).text();
+  const std::span<const Bytes> sizes = scenario_case.experiment->sizes();
+  if (!sizes.empty()) {
+    text += fmt::format("# would simulate {} sizes from {} to {}", sizes.size(),
+                        to_string(*std::min_element(sizes.begin(), sizes.end())),
+                        to_string(*std::max_element(sizes.begin(), sizes.end())));
   } else {
     text += "# would simulate one run";
   }
@@ -48,32 +50,25 @@ std::string intention(const Scenario& scenario, const Case& scenario_case) {
   return text + "\n";
 }
 
-/// Files that nothing would be written to.
-void check_files(const Invocation& invocation, const std::vector<Scenario>& scenarios) {
-  const auto any = [&](auto is) {
-    return std::any_of(scenarios.begin(), scenarios.end(), [&](const Scenario& scenario) {
-      return std::any_of(scenario.cases.begin(), scenario.cases.end(), is);
-    });
-  };
-  if (invocation.has("flows") && !any([](const Case& each) { return each.traffic != nullptr; })) {
-    throw UsageError("--flows writes the messages of traffic, and this is none; leave it out, or use --trace");
+/// Throws UsageError where no case can do what an option asks for.
+void require_ability(const Invocation& invocation, const std::vector<Scenario>& scenarios, const char* option,
+                     Ability ability) {
+  if (!invocation.has(option)) { return; }
+  std::string refusal;
+  for (const Scenario& scenario : scenarios) {
+    for (const Case& each : scenario.cases) {
+      refusal = each.experiment->refusal(each.platform, ability);
+      if (refusal.empty()) { return; }
+    }
   }
-  if (invocation.has("ports") &&
-      !any([](const Case& each) { return !each.parameter_server && !each.training && !each.trace; })) {
-    throw UsageError(
-        "--ports counts what ports carry in collectives and traffic, and this is neither; leave it out, or see what "
-        "links carry with `athanor explain`");
-  }
-  if (invocation.has("strict") && !any([](const Case& each) { return each.training != nullptr; })) {
-    throw UsageError("--strict asks whether a training fits into memory, and this is none; leave it out");
-  }
+  throw UsageError(refusal);
 }
 
 /// Says that a training does not fit into memory; else ok.
 ExitCode fitting(const std::vector<Scenario>& scenarios, const Streams& streams) {
   for (const Scenario& scenario : scenarios) {
     for (const Case& each : scenario.cases) {
-      if (!each.training || each.training->fits) { continue; }
+      if (each.experiment->fits_memory()) { continue; }
       complain(streams, fmt::format("{}{}{} does not fit into memory (--strict)", scenario.path,
                                     each.name.empty() ? "" : ": ", each.name));
       return ExitCode::does_not_fit;
@@ -87,22 +82,10 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
   if (!invocation.has("trace")) { return nullptr; }
   std::size_t runs = 0;
   for (const Scenario& scenario : scenarios) {
-    for (const Case& each : scenario.cases) { runs += each.sizes.size() * std::max<std::size_t>(each.seeds.size(), 1); }
-  }
-  for (const Scenario& scenario : scenarios) {
     for (const Case& each : scenario.cases) {
-      if (each.traffic) {
-        throw UsageError("--trace draws primitives of collectives, and traffic has none; use --flows");
-      }
-      if (each.parameter_server) {
-        throw UsageError("--trace draws primitives of collectives, and parameter servers have none; use --json");
-      }
-      if (each.training || each.trace) { continue; }
-      const auto over_slots = [&](Bytes size) { return uses_slots(each.request(size, {})); };
-      if (std::any_of(each.sizes.begin(), each.sizes.end(), over_slots)) {
-        throw UsageError(
-            "--trace draws primitives, and packets that switches add up one by one have none; use --ports");
-      }
+      runs += each.experiment->sizes().size() * std::max<std::size_t>(each.seeds.size(), 1);
+      const std::string refusal = each.experiment->refusal(each.platform, Ability::timeline);
+      if (!refusal.empty()) { throw UsageError(refusal); }
     }
   }
   if (runs != 1) {
@@ -115,10 +98,29 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
   return std::make_unique<Timeline>(invocation.text("trace"));
 }
 
+/// Runs a case, and prints and collects its rows. False: interrupted.
+bool run_to_table(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation, Timeline* timeline,
+                  const Streams& streams, ResultSink& sink) {
+  const Experiment& experiment = *scenario_case.experiment;
+  const Table table(experiment.columns(!scenario_case.seeds.empty()));
+  sink.print(heading_of(scenario, scenario_case).text() + table.head());
+  for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }
+  std::vector<Record> records;
+  const bool complete = run_case(scenario, scenario_case, invocation, timeline, streams, [&](Record record) {
+    sink.print(table.lines(record));
+    records.push_back(record);
+    sink.add(scenario_case, std::move(record));
+  });
+  sink.print(experiment.footer(records) + (complete ? "" : interruption_line()));
+  return complete;
+}
+
 ExitCode run(const Invocation& invocation, const Streams& streams) {
   ResultSink sink(invocation, streams);
   const std::vector<Scenario> scenarios = read_scenarios(invocation);
-  check_files(invocation, scenarios);
+  require_ability(invocation, scenarios, "flows", Ability::flows);
+  require_ability(invocation, scenarios, "ports", Ability::ports);
+  require_ability(invocation, scenarios, "strict", Ability::memory);
   if (invocation.has("dry-run")) {
     for (const Scenario& scenario : scenarios) {
       for (const Case& each : scenario.cases) { streams.out(printable_lines(intention(scenario, each))); }
@@ -133,7 +135,7 @@ ExitCode run(const Invocation& invocation, const Streams& streams) {
       if (!complete) { break; }
       sink.print(first ? version_line() : "\n");
       first = false;
-      complete = run_case(scenario, each, invocation, timeline.get(), streams, sink);
+      complete = run_to_table(scenario, each, invocation, timeline.get(), streams, sink);
     }
   }
   if (timeline) { timeline->close(); }

@@ -1,11 +1,11 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/output_file.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 
 namespace athanor {
 
@@ -18,32 +18,24 @@ boost::program_options::options_description validate_options() {
   return options;
 }
 
-/// What a case simulates: the section of the scenario that says so, and the choice that comes first in it.
-std::pair<std::string, std::string_view> subject_of(const Case& each) {
-  if (each.traffic) { return {"traffic", name(each.traffic->pattern)}; }
-  if (each.parameter_server) { return {"parameter_server", name(each.parameter_server->setup.update)}; }
-  if (each.training) { return {"training", each.training->setup.model.name}; }
-  if (each.trace) { return {"trace", name(each.trace->trace->format)}; }
-  return {"collective", name(each.kind)};
-}
-
-nlohmann::ordered_json to_json(const Scenario& scenario) {
-  nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+JsonValue to_json(const Scenario& scenario) {
+  JsonValue cases = JsonValue::list();
   for (const Case& each : scenario.cases) {
+    const Experiment& experiment = *each.experiment;
     cases.push_back({{"name", each.name},
-                     {"cluster", each.cluster->description},
-                     {"ranks", each.ranks},
-                     subject_of(each),
-                     {"sizes", each.sizes.size()},
+                     {"cluster", each.platform.cluster->description},
+                     {"ranks", experiment.ranks()},
+                     {experiment.subject(), experiment.variant()},
+                     {"sizes", experiment.sizes().size()},
                      {"warnings", warnings_of(each)}});
-    if (each.jobs) { cases.back()["jobs"] = each.jobs->jobs; }
+    if (experiment.jobs() > 0) { cases.back()["jobs"] = experiment.jobs(); }
   }
   return {{"path", scenario.path}, {"valid", true}, {"cases", cases}};
 }
 
 ExitCode validate(const Invocation& invocation, const Streams& streams) {
   const std::vector<Scenario> scenarios = read_scenarios(invocation);
-  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  JsonValue results = JsonValue::list();
   for (const Scenario& scenario : scenarios) {
     results.push_back(to_json(scenario));
     if (invocation.has("json")) { continue; }
@@ -54,9 +46,7 @@ ExitCode validate(const Invocation& invocation, const Streams& streams) {
       for (const std::string& warning : warnings_of(each)) { warn(streams, warning); }
     }
   }
-  if (invocation.has("json")) {
-    write_json(invocation, streams, text_of(nlohmann::ordered_json{{"results", results}}, 2));
-  }
+  if (invocation.has("json")) { write_json(invocation, streams, text_of(JsonValue{{"results", results}}, 2)); }
   return ExitCode::ok;
 }
 

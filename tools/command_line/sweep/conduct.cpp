@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "tools/command_line/progress.hpp"
 #include "tools/command_line/sweep/point_pool.hpp"
@@ -61,7 +60,7 @@ void add(const std::vector<SweepOutcome>& outcomes, SweepCount& count) {
     ++count.simulated;
     if (outcome.error.empty()) { continue; }
     if (count.failed++ == 0) {
-      count.first_error = error_from_text(outcome.error, "the first error")["message"].get<std::string>();
+      count.first_error = error_from_text(outcome.error, "the first error")["message"].string();
     }
   }
 }

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/scenario/scenario.hpp"
+#include "models/experiments/scenario/sweep/plan.hpp"
 #include "tools/command_line/command.hpp"
-#include "tools/scenario/scenario.hpp"
-#include "tools/scenario/sweep/plan.hpp"
 
 namespace athanor {
 

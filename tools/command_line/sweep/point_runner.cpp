@@ -2,36 +2,20 @@
 
 #include <chrono>
 
-#include <nlohmann/json.hpp>
-
-#include "sim/json/text.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/compare/add_bill.hpp"
 #include "tools/command_line/failure.hpp"
-#include "tools/command_line/run/run_case.hpp"
+#include "tools/command_line/read_scenarios.hpp"
+#include "tools/report/machine_readable.hpp"
 
 namespace athanor {
 
-namespace {
-
-/// Says and writes nothing, and simulates as the command line asks.
-Invocation quiet(const Invocation& invocation) {
-  Invocation result{{}, {}, {}, invocation.library};
-  result.quiet = true;
-  for (const char* option : {"no-classes", "no-repeat"}) {
-    if (invocation.has(option)) { result.options.emplace(option, invocation.options[option]); }
-  }
-  return result;
-}
-
-}  // namespace
-
 PointRunner::PointRunner(const SweepOrder& order, std::function<bool()> interrupted)
     : order_(order),
-      silence_{.out = [](std::string_view) {}, .err = [](std::string_view) {}, .interrupted = std::move(interrupted)},
-      quiet_(quiet(order.invocation)),
-      prices_(load_prices(quiet_.library)),
+      interrupted_(std::move(interrupted)),
+      prices_(load_prices(order.invocation.library)),
       inputs_(order.invocation.read_log),
-      reader_(quiet_.library) {}
+      reader_(order.invocation.library) {}
 
 std::optional<SweepOutcome> PointRunner::run(std::uint64_t point) {
   SweepOutcome outcome{.point = point, .results = {}, .warnings = {}, .error = "", .host = host_name()};
@@ -56,13 +40,17 @@ bool PointRunner::simulate(std::uint64_t index, SweepOutcome& outcome) {
   Problems problems;
   const Scenario scenario = reader_.read(order_.path, changes, problems);
   problems.throw_if_any();
-  ResultSink sink(quiet_, silence_);
   const Case& only = scenario.cases.at(0);
-  if (!run_case(scenario, only, quiet_, nullptr, silence_, sink)) { return false; }
-  std::vector<nlohmann::ordered_json> records = result_records(sink.results());
-  add_bill(only, prices_, records);
-  for (const auto& record : records) { outcome.results.push_back(text_of(record)); }
-  outcome.warnings = sink.warnings();
+  const JsonValue bill = bill_json(bill_of(only, prices_));
+  const RunObserver observer{{},
+                             [&](const Record& record) {
+                               JsonValue result = record.json();
+                               result.update(bill);
+                               outcome.results.push_back(text_of(result));
+                             },
+                             interrupted_};
+  if (!athanor::run(scenario, only, run_options_of(order_.invocation), observer)) { return false; }
+  outcome.warnings = warnings_of(only);
   return true;
 }
 

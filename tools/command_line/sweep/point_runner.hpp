@@ -22,8 +22,7 @@ class PointRunner {
   bool simulate(std::uint64_t point, SweepOutcome& outcome);
 
   const SweepOrder& order_;
-  Streams silence_;
-  Invocation quiet_;
+  std::function<bool()> interrupted_;
   PriceList prices_;
   InputsRead inputs_;
   ScenarioReader reader_;

@@ -4,9 +4,10 @@
 
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/digest.hpp"
 #include "sim/file.hpp"
+#include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "sim/printable.hpp"
 #include "tools/command_line/command.hpp"
@@ -14,10 +15,10 @@
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/options.hpp"
 #include "tools/command_line/output_choice.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 #include "tools/command_line/sweep/conduct.hpp"
+#include "tools/report/machine_readable.hpp"
 #include "tools/report/version.hpp"
-#include "tools/scenario/digest.hpp"
 #include "tools/sweep/export.hpp"
 #include "tools/sweep/table.hpp"
 
@@ -135,7 +136,7 @@ std::string folder_of(const std::string& scenario) {
 }
 
 SweepIdentity identity_of(const SweepOrder& order) {
-  nlohmann::ordered_json changes = {{"set", order.changes.settings}};
+  JsonValue changes = {{"set", order.changes.settings}};
   for (const char* option : {"sizes", "seed"}) {
     if (order.invocation.has(option)) { changes[option] = order.invocation.text(option); }
   }

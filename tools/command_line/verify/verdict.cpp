@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/collective.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "sim/parse.hpp"
@@ -32,10 +33,10 @@ std::optional<Ratio> max_error_option(const Invocation& invocation) {
 }
 
 bool within_limits(const Scenario& scenario, const Case& scenario_case, std::optional<Ratio> threshold,
-                   const std::vector<ResultRow>& rows, const ResultSink& sink) {
-  const Verification& verification = *scenario_case.verification;
+                   const std::vector<Record>& records, const ResultSink& sink) {
+  const Verification& verification = *scenario_case.experiment->verification();
   const Bytes below = verification.to == Bytes::max() ? verification.to : verification.to + Bytes{1};
-  const ErrorBand counted = error_band(rows, verification.from, below);
+  const ErrorBand counted = error_band(records, verification.from, below);
   if (!counted.worst) {
     throw ScenarioError({"nothing-to-verify",
                          fmt::format("{}no simulated size that counts was measured in '{}'", prefix(scenario_case),
@@ -52,34 +53,35 @@ bool within_limits(const Scenario& scenario, const Case& scenario_case, std::opt
                            sizes, found * 100, where, to_double(*allowed) * 100));
     return passed;
   };
-  const bool worst = holds(threshold ? threshold : verification.max_error, std::abs(*error(*counted.worst)), "worst",
-                           " at " + to_string(counted.worst->run.size));
+  const bool worst = holds(threshold ? threshold : verification.max_error, std::abs(counted.worst->number(kError)),
+                           "worst", " at " + to_string(size_of(*counted.worst)));
   const bool median = holds(verification.max_median_error, counted.median, "median", "");
   return worst && median;
 }
 
 void warn_of_another_machine(const Case& scenario_case, ResultSink& sink) {
-  const std::string& calibrated = scenario_case.profile.machine;
-  const Measurement& measurement = scenario_case.verification->measurement;
+  const std::string& calibrated = scenario_case.platform.profile.machine;
+  const Measurement& measurement = scenario_case.experiment->verification()->measurement;
   if (calibrated.empty() || measurement.machine.empty() || calibrated == measurement.machine) { return; }
   sink.warn_of(fmt::format("{}profile {} is of another machine ({}) than was measured in {} ({})",
-                           prefix(scenario_case), scenario_case.profile.name, calibrated, measurement.id,
+                           prefix(scenario_case), scenario_case.platform.profile.name, calibrated, measurement.id,
                            measurement.machine));
 }
 
 void warn_of_other_elements(const Case& scenario_case, ResultSink& sink) {
-  const Measurement& measurement = scenario_case.verification->measurement;
-  for (const Bytes size : scenario_case.sizes) {
-    const Measurement::Row* row = measurement.find(measured_like(scenario_case, ""), size);
+  const CollectiveSetup& setup = scenario_case.as<CollectiveExperiment>()->setup();
+  const Measurement& measurement = setup.verification->measurement;
+  for (const Bytes size : setup.sizes) {
+    const Measurement::Row* row = measurement.find(setup.measured_like(""), size);
     if (row == nullptr) { continue; }
-    if (row->type && *row->type != scenario_case.type) {
+    if (row->type && *row->type != setup.type) {
       sink.warn_of(fmt::format("{}{} was measured with {}, and is simulated with {}: write \"type\": \"{}\"",
-                               prefix(scenario_case), measurement.id, name(*row->type), name(scenario_case.type),
+                               prefix(scenario_case), measurement.id, name(*row->type), name(setup.type),
                                name(*row->type)));
     }
-    if (reduces(scenario_case.kind) && !is_of(*row, scenario_case.reduction)) {
+    if (reduces(setup.kind) && !is_of(*row, setup.reduction)) {
       sink.warn_of(fmt::format("{}{} was measured with the reduction {}, and is simulated with {}",
-                               prefix(scenario_case), measurement.id, row->reduction, name(scenario_case.reduction)));
+                               prefix(scenario_case), measurement.id, row->reduction, name(setup.reduction)));
     }
     return;
   }

@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
+#include "models/experiments/scenario/scenario.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/run/result_sink.hpp"
-#include "tools/scenario/scenario.hpp"
 
 namespace athanor {
 
@@ -15,7 +15,7 @@ std::optional<Ratio> max_error_option(const Invocation& invocation);
 /// Whether the errors of a case are within what `threshold`, or else the case itself, allows; prints each comparison.
 /// Requires a case that names a measurement. Throws ScenarioError where no row that counts was measured.
 bool within_limits(const Scenario& scenario, const Case& scenario_case, std::optional<Ratio> threshold,
-                   const std::vector<ResultRow>& rows, const ResultSink& sink);
+                   const std::vector<Record>& records, const ResultSink& sink);
 
 /// Warns of a profile that says nothing of the machine that was measured; the comparison is shown all the same.
 void warn_of_another_machine(const Case& scenario_case, ResultSink& sink);

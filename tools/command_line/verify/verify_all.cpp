@@ -6,9 +6,10 @@
 #include <fmt/core.h>
 
 #include "sim/error.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 #include "tools/command_line/verify/verdict.hpp"
 #include "tools/command_line/verify/verify_steps.hpp"
+#include "tools/report/machine_readable.hpp"
 #include "tools/verify/table_errors.hpp"
 
 namespace athanor {
@@ -51,21 +52,22 @@ void verify_case(const Scenario& scenario, const Case& scenario_case, const Invo
                  const Streams& streams, ResultSink& sink, Outcome& outcome) {
   warn_of_another_machine(scenario_case, sink);
   VerifiedCase verified{scenario.path, &scenario_case, {}};
-  const bool complete = simulate_case(scenario, scenario_case, invocation, nullptr, streams, [&](const ResultRow& row) {
-    sink.add(row);
-    verified.rows.push_back(row);
+  const bool complete = run_case(scenario, scenario_case, invocation, nullptr, streams, [&](Record record) {
+    verified.records.push_back(record);
+    sink.add(scenario_case, std::move(record));
   });
   outcome.interrupted = !complete;
   if (!complete) { return; }
-  const bool passed = within_limits(scenario, scenario_case, max_error_option(invocation), verified.rows, sink);
+  const bool passed = within_limits(scenario, scenario_case, max_error_option(invocation), verified.records, sink);
   outcome.failed = outcome.failed || !passed;
-  table_of(outcome.tables, scenario_case.verification->measurement.id).cases.push_back(std::move(verified));
+  table_of(outcome.tables, scenario_case.experiment->verification()->measurement.id)
+      .cases.push_back(std::move(verified));
 }
 
 void verify_scenario(const Scenario& scenario, const Invocation& invocation, const Streams& streams, ResultSink& sink,
                      Outcome& outcome) {
   for (const Case& each : scenario.cases) {
-    if (outcome.interrupted || !each.verification) { continue; }
+    if (outcome.interrupted || each.experiment->verification() == nullptr) { continue; }
     verify_case(scenario, each, invocation, streams, sink, outcome);
   }
   if (outcome.interrupted || std::none_of(scenario.cases.begin(), scenario.cases.end(), is_measured_step)) { return; }
@@ -87,7 +89,7 @@ std::vector<Scenario> verify_published_steps(const Invocation& invocation, const
     scenario.traces = nullptr;
     for (Case& each : scenario.cases) {
       Case seeds;
-      seeds.seed = each.seed;
+      seeds.platform.seed = each.platform.seed;
       seeds.seeds = each.seeds;
       each = std::move(seeds);
     }

@@ -3,15 +3,17 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
+#include "models/experiments/table.hpp"
 #include "sim/error.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/options.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 #include "tools/command_line/run/result_sink.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
 #include "tools/command_line/verify/verdict.hpp"
 #include "tools/command_line/verify/verify_all.hpp"
 #include "tools/command_line/verify/verify_steps.hpp"
 #include "tools/report/error_summary.hpp"
+#include "tools/report/machine_readable.hpp"
 #include "tools/report/ranking.hpp"
 
 namespace athanor {
@@ -34,24 +36,27 @@ Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const I
   warn_of_another_machine(scenario_case, sink);
   warn_of_other_elements(scenario_case, sink);
   for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }
-  sink.print(description_lines(table_header(scenario, scenario_case)) + error_header_lines());
-  std::vector<ResultRow> rows;
-  const bool complete = simulate_case(scenario, scenario_case, invocation, nullptr, streams, [&](const ResultRow& row) {
-    sink.print(error_line(row));
-    sink.add(row);
-    rows.push_back(row);
+  const Table table(error_columns());
+  sink.print(heading_of(scenario, scenario_case).text() + table.head());
+  std::vector<Record> records;
+  const bool complete = run_case(scenario, scenario_case, invocation, nullptr, streams, [&](Record record) {
+    sink.print(table.lines(with_errors(record)));
+    records.push_back(record);
+    sink.add(scenario_case, std::move(record));
   });
-  sink.print(band_lines(error_bands(rows)));
-  if (scenario_case.each_algorithm) {
-    const std::vector<Ranking> orders = rankings(rows);
-    sink.print(algorithm_error_lines(rows) + ranking_lines(orders));
-    for (const Ranking& each : orders) { sink.add(each); }
+  sink.print(band_lines(error_bands(records)));
+  const std::vector<Ranking> orders = rankings(records);
+  if (!orders.empty()) {
+    sink.print(algorithm_error_lines(records) + ranking_lines(orders));
+    std::vector<JsonValue> list;
+    for (const Ranking& each : orders) { list.push_back(to_json(each)); }
+    sink.add_list("rankings", std::move(list));
   }
   if (!complete) {
     sink.print(interruption_line());
     return Verdict::interrupted;
   }
-  const bool passed = within_limits(scenario, scenario_case, max_error_option(invocation), rows, sink);
+  const bool passed = within_limits(scenario, scenario_case, max_error_option(invocation), records, sink);
   return passed ? Verdict::passed : Verdict::failed;
 }
 
@@ -86,7 +91,7 @@ ExitCode verify(const Invocation& invocation, const Streams& streams) {
     for (const Case& each : scenario.cases) {
       if (interrupted) { break; }
       if (is_measured_step(each)) { continue; }
-      if (!each.verification) {
+      if (each.experiment->verification() == nullptr) {
         sink.warn_of(fmt::format("{}: case '{}' names no measurement, so it is left out", scenario.path, each.name));
         continue;
       }

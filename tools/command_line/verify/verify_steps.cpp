@@ -5,11 +5,11 @@
 #include <filesystem>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
-#include "sim/json/text.hpp"
-#include "tools/command_line/run/run_workload.hpp"
-#include "tools/command_line/run/simulate_case.hpp"
+#include "models/experiments/table.hpp"
+#include "models/experiments/training.hpp"
+#include "models/experiments/workload_columns.hpp"
+#include "tools/command_line/read_scenarios.hpp"
 #include "tools/command_line/verify/verdict.hpp"
 
 namespace athanor {
@@ -22,14 +22,20 @@ double nearest_rank(std::vector<double> values, double share) {
   return values[std::max<std::size_t>(rank, 1) - 1];
 }
 
-std::string header_text() {
-  return fmt::format("#{:>11} {:>12} {:>8}  {}\n#{:>11} {:>12} {:>8}\n", "measured", "simulated", "error", "step",
-                     "(ms)", "(ms)", "(%)");
-}
+constexpr Column kMeasured{"", "measured", "(ms)", 12, Format::milliseconds};
+constexpr Column kSimulated{"", "simulated", "(ms)", 12, Format::milliseconds};
+constexpr Column kRelative{"", "error", "(%)", 8, Format::signed_percent};
+constexpr Column kName{"", "step", "", 0, Format::text, 2};
 
-std::string step_line(const TrainingRow& row, const std::string& name) {
-  return fmt::format("{} {} {:>+8.1f}  {}\n", fitted(microseconds(*row.measured) / 1000, 12),
-                     fitted(microseconds(row.result.time) / 1000, 12), row.error() * 100, name);
+Table steps_table() { return Table({&kMeasured, &kSimulated, &kRelative, &kName}); }
+
+std::string step_line(const Record& record, const std::string& name) {
+  Record line;
+  line.put(kMeasured, record.number(kMeasuredStep));
+  line.put(kSimulated, record.number(kStepTime));
+  line.put(kRelative, record.number(kStepError));
+  line.put(kName, name);
+  return steps_table().lines(line);
 }
 
 /// Says whether a limit holds, where there is one.
@@ -41,12 +47,15 @@ bool holds(std::optional<Ratio> limit, double found, const std::string& what, co
   return passed;
 }
 
+/// Requires a case that trains.
+const Training& training_of(const Case& scenario_case) { return scenario_case.as<TrainingExperiment>()->training(); }
+
 /// The smallest limit that a case names counts for all of them.
 std::optional<Ratio> median_limit(const Scenario& scenario) {
   std::optional<Ratio> limit;
   for (const Case& each : scenario.cases) {
-    if (!is_measured_step(each) || !each.training->max_median_error) { continue; }
-    limit = std::min(limit.value_or(*each.training->max_median_error), *each.training->max_median_error);
+    if (!is_measured_step(each) || !training_of(each).max_median_error) { continue; }
+    limit = std::min(limit.value_or(*training_of(each).max_median_error), *training_of(each).max_median_error);
   }
   return limit;
 }
@@ -55,7 +64,10 @@ std::string stem(const std::string& path) { return std::filesystem::path(path).s
 
 }  // namespace
 
-bool is_measured_step(const Case& scenario_case) { return scenario_case.training && scenario_case.training->measured; }
+bool is_measured_step(const Case& scenario_case) {
+  const auto* experiment = scenario_case.as<TrainingExperiment>();
+  return experiment != nullptr && experiment->training().measured.has_value();
+}
 
 double VerifiedSteps::size_at(double share) const {
   std::vector<double> sizes;
@@ -71,19 +83,17 @@ VerifiedSteps verify_steps(const Scenario& scenario, const Invocation& invocatio
   const std::optional<Ratio> asked = max_error_option(invocation);
   for (const Case& each : scenario.cases) {
     if (!is_measured_step(each)) { continue; }
-    if (streams.interrupted()) {
-      found.interrupted = true;
-      break;
-    }
-    if (found.errors.empty()) { sink.print(fmt::format("# {}\n{}", scenario.path, header_text())); }
+    if (found.errors.empty()) { sink.print(fmt::format("# {}\n{}", scenario.path, steps_table().head())); }
     for (const std::string& warning : warnings_of(each)) { sink.warn_of(warning); }
-    TrainingRow row =
-        simulate_training(scenario, each, simulation_options_of(each, invocation, nullptr), {.critical_path = false});
-    found.errors.push_back(row.error());
-    sink.print(step_line(row, each.name));
-    const std::optional<Ratio> limit = asked ? asked : each.training->max_error;
-    found.passed = holds(limit, std::abs(row.error()), "|error| of " + each.name, sink) && found.passed;
-    sink.add(std::move(row));
+    found.interrupted = !run_case(scenario, each, invocation, nullptr, streams, [&](Record record) {
+      const double error = record.number(kStepError);
+      found.errors.push_back(error);
+      sink.print(step_line(record, each.name));
+      const std::optional<Ratio> limit = asked ? asked : training_of(each).max_error;
+      found.passed = holds(limit, std::abs(error), "|error| of " + each.name, sink) && found.passed;
+      sink.add(each, std::move(record));
+    });
+    if (found.interrupted) { break; }
   }
   if (found.errors.empty() || found.interrupted) { return found; }
   if (found.errors.size() > 1) {
@@ -108,15 +118,15 @@ std::string step_table_lines(const std::vector<VerifiedSteps>& tables) {
   return lines;
 }
 
-std::vector<std::string> step_table_json(const std::vector<VerifiedSteps>& tables) {
-  std::vector<std::string> elements;
+std::vector<JsonValue> step_table_json(const std::vector<VerifiedSteps>& tables) {
+  std::vector<JsonValue> elements;
   for (const VerifiedSteps& each : tables) {
     if (each.errors.empty()) { continue; }
-    elements.push_back(text_of(nlohmann::ordered_json{{"scenario", each.scenario},
-                                                      {"steps", each.errors.size()},
-                                                      {"median_error", each.size_at(0.5)},
-                                                      {"p90_error", each.size_at(0.9)},
-                                                      {"median", each.median()}}));
+    elements.push_back({{"scenario", each.scenario},
+                        {"steps", each.errors.size()},
+                        {"median_error", each.size_at(0.5)},
+                        {"p90_error", each.size_at(0.9)},
+                        {"median", each.median()}});
   }
   return elements;
 }

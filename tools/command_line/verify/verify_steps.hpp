@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/scenario/scenario.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/run/result_sink.hpp"
-#include "tools/scenario/scenario.hpp"
 
 namespace athanor {
 
@@ -33,6 +33,6 @@ VerifiedSteps verify_steps(const Scenario& scenario, const Invocation& invocatio
 /// A line for each scenario, under a header; nothing where there is none.
 std::string step_table_lines(const std::vector<VerifiedSteps>& tables);
 /// Elements of a further list of results_json: {"scenario", "steps", "median_error", "p90_error", "median"}.
-std::vector<std::string> step_table_json(const std::vector<VerifiedSteps>& tables);
+std::vector<JsonValue> step_table_json(const std::vector<VerifiedSteps>& tables);
 
 }  // namespace athanor

@@ -4,10 +4,10 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/scenario/library.hpp"
 #include "sim/json/document.hpp"
 #include "tests/test_files.hpp"
 #include "tools/import/fabric/import_fabric.hpp"
-#include "tools/scenario/library.hpp"
 #include "topologies/scenario/make_cluster.hpp"
 #include "topologies/scenario/read_text.hpp"
 

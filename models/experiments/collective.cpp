@@ -1,0 +1,387 @@
+#include "models/experiments/collective.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "models/execution/candidate.hpp"
+#include "models/experiments/network_columns.hpp"
+#include "models/experiments/scenario/algorithm_choice.hpp"
+#include "models/experiments/table.hpp"
+#include "models/in_network/slots/run_with_slots.hpp"
+#include "models/nccl/execution/runtime.hpp"
+#include "models/nccl/tuning/tables.hpp"
+#include "sim/error.hpp"
+#include "sim/format.hpp"
+#include "sim/printable.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr Column kReductionName{"", "redop", "", 6, Format::word};
+constexpr Column kRoot{"root", "root", "", 5, Format::count};
+constexpr Column kBoundBy{"bound_by"};
+constexpr Column kLimitedBy{"limited_by", "limited by", "", 0, Format::text, 2};
+constexpr Column kPadded{"padded"};
+constexpr Column kTotalTime{"total_time_us"};
+constexpr Column kHostTime{"host_time_us"};
+constexpr Column kOverlap{"overlap"};
+constexpr Column kTimeP5{"time_us_p5", "time p5", "(us)", 9, Format::figure, 2};
+constexpr Column kTimeP95{"time_us_p95", "time p95", "(us)", 9};
+constexpr Column kBusBandwidthP5{"busbw_gbps_p5", "bus p5", "(GB/s)", 7};
+constexpr Column kBusBandwidthP95{"busbw_gbps_p95", "bus p95", "(GB/s)", 7};
+
+/// Whether every rank holds a part of the whole for each of the others.
+bool partitioned(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+    case CollectiveKind::all_to_all: return true;
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::barrier:
+    case CollectiveKind::send_receive: return false;
+  }
+  return false;
+}
+
+/// Where every algorithm is reported, those that fit, one by one; else all together, of which the fastest is reported.
+std::vector<RunRequest> requests_of(const CollectiveSetup& setup, const Platform& platform, Bytes size,
+                                    const SimulationOptions& options) {
+  const RunRequest together = setup.request(platform, size, options);
+  if (!setup.each_algorithm) { return {together}; }
+  std::vector<RunRequest> requests;
+  for (const Algorithm* algorithm : setup.algorithms) {
+    if (why_not(together, *algorithm)) { continue; }
+    requests.push_back(together);
+    requests.back().algorithms = {algorithm};
+  }
+  return requests;
+}
+
+void put_collective(const CollectiveSetup& setup, const Collective& collective, Record& record) {
+  record.put(kCount, count_per_argument(collective));
+  record.put(kTypeName, nccl_name(setup.type));
+  record.put(kReductionName, reduces(setup.kind) ? nccl_name(setup.reduction) : "none");
+}
+
+void put_result(const CollectiveSetup& setup, const Collective& collective, const RunResult& run, Record& record) {
+  const bool lasts = run.time > Time::zero();
+  record.put(kCollective, name(setup.kind));
+  record.put(kAlgorithm, run.algorithm);
+  record.put(kProtocol, run.protocol);
+  record.put(kChannels, run.channels);
+  record.put(kRanks, setup.ranks);
+  record.put(kBytes, run.size.count());
+  record.put(kType, name(setup.type));
+  record.put(kRoot, printed_root(collective));
+  record.put(kTime, microseconds(run.time));
+  record.put(kAlgorithmBandwidth, lasts ? algorithm_bandwidth(run.size, run.time) : 0.0);
+  record.put(kBusBandwidth, lasts ? bus_bandwidth(collective, run.size, run.time) : 0.0);
+  record.put(kBoundTime, microseconds(run.bound.time));
+  record.put(kBoundBy, run.bound.limited_by);
+  record.put(kLimitedBy, run.limited_by);
+}
+
+/// The measurement of the same size, where there is one.
+void put_measured(const CollectiveSetup& setup, const RunResult& run, Record& record) {
+  if (!setup.verification) { return; }
+  const Measurement::Row* measured = setup.verification->measurement.find(setup.measured_like(run.algorithm), run.size);
+  if (measured == nullptr || *measured->time_us <= 0) { return; }
+  record.put(kMeasuredTime, *measured->time_us);
+  record.put(kError, microseconds(run.time) / *measured->time_us - 1);
+}
+
+void put_overlap(const CollectiveSetup& setup, const RunResult& run, Record& record, std::vector<std::string>& notes) {
+  if (!setup.compute) { return; }
+  const Overlap found = overlap(run.time, *setup.compute, setup.offload);
+  record.put(kTotalTime, microseconds(found.total));
+  record.put(kHostTime, microseconds(found.communicating));
+  record.put(kOverlap, found.share);
+  notes.push_back(fmt::format("{} B beside a computation of {}: {} in all, {:.0f} % of it hidden", run.size.count(),
+                              to_string(*setup.compute), to_string(found.total), found.share * 100));
+}
+
+void put_ports(const Run& run, const RunResult& result, Record& record) {
+  if (!run.options.ports) { return; }
+  const std::string label =
+      fmt::format("{},{},{}", csv_field(record.string(kCase)), result.size.count(), csv_field(result.algorithm));
+  record.ports = port_lines(label, result.simulated.ports, *run.platform.cluster->fabric, result.simulated.observed);
+}
+
+Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& result) {
+  Record record = run.head;
+  const Collective collective = setup.collective(run.size);
+  put_collective(setup, collective, record);
+  put_result(setup, collective, result, record);
+  record.put(kNetwork, name(run.platform.level));
+  record.put(kExtrapolated, result.extrapolated);
+  record.put(kPadded, result.padded);
+  record.put(kNotes, result.notes);
+  put_measured(setup, result, record);
+  std::vector<std::string> notes = result.notes;
+  put_overlap(setup, result, record, notes);
+  record.put(kNotes, notes);
+  if (!result.roots.empty()) { record.put(kRoots, result.roots); }
+  if (!result.fell_back.empty()) { record.put(kFellBack, result.fell_back); }
+  put_slots(result.slots, record);
+  put_packets(result.simulated.packets, false, record);
+  put_ports(run, result, record);
+  record.effort = effort_text(result.simulated);
+  return record;
+}
+
+bool may_run(const CollectiveSetup& setup, std::initializer_list<std::string_view> names) {
+  return std::any_of(setup.algorithms.begin(), setup.algorithms.end(), [&](const Algorithm* algorithm) {
+    return std::find(names.begin(), names.end(), algorithm->name) != names.end();
+  });
+}
+
+/// NCCL_COLLNET_ENABLE without a switch that adds up; "": CollNet is not asked for, or its plugin is there.
+std::string missing_plugin(const NcclCommunicator& communicator) {
+  const bool asked = communicator.environment.collnet && communicator.nodes > 1;
+  if (!asked || communicator.collnet.present) { return ""; }
+  return "NCCL_COLLNET_ENABLE: no switch of the network adds up (\"aggregation\" of \"network\"), so that NCCL finds "
+         "no plugin for it and goes on without CollNet";
+}
+
+}  // namespace
+
+std::string effort_text(const Simulated& simulated) {
+  return fmt::format("{} of {} lanes, {} primitives, {} loops multiplied, {} events", simulated.lanes,
+                     simulated.all_lanes, simulated.primitives, simulated.skipped_loops, simulated.events);
+}
+
+Bytes size_of(const Record& record) { return Bytes{static_cast<std::int64_t>(record.number(kBytes))}; }
+
+std::int64_t count_per_argument(const Collective& collective) {
+  const std::int64_t elements = collective.count.count();
+  return partitioned(collective.kind) ? ceil_div(elements, collective.ranks) : elements;
+}
+
+std::int64_t printed_root(const Collective& collective) {
+  return has_root(collective.kind) ? std::int64_t{collective.root} : -1;
+}
+
+Collective CollectiveSetup::collective(Bytes size) const {
+  return {.kind = kind,
+          .ranks = ranks,
+          .count = Elements{size / size_of(type)},
+          .root = root,
+          .in_place = in_place,
+          .sizes = exchange};
+}
+
+RunRequest CollectiveSetup::request(const Platform& platform, Bytes size, const SimulationOptions& options) const {
+  return {.cluster = *platform.cluster,
+          .profile = nccl ? platform.profile.on_nodes(nccl->communicator().nodes) : platform.profile,
+          .collective = collective(size),
+          .element_size = size_of(type),
+          .algorithms = algorithms,
+          .overrides = overrides,
+          .options = options,
+          .seed = platform.seed,
+          .aggregation = platform.aggregation,
+          .type = type,
+          .reduction = reduction,
+          .nccl = nccl};
+}
+
+Measurement::Wanted CollectiveSetup::measured_like(std::string_view algorithm) const {
+  return {.kind = kind,
+          .ranks = ranks,
+          .algorithm = algorithm,
+          .in_place = in_place,
+          .type = type,
+          .reduction = reduces(kind) ? std::optional(reduction) : std::nullopt};
+}
+
+std::string collective_label(CollectiveKind kind, Bytes size) {
+  return size > Bytes::zero() ? fmt::format("{} of {}", name(kind), to_string(size)) : std::string(name(kind));
+}
+
+std::string profile_text(const Profile& profile) {
+  return profile.name + (profile.description.empty() ? "" : ": ") + profile.description;
+}
+
+std::string notes_text(const std::vector<std::string>& notes, bool extrapolated) {
+  std::string lines;
+  std::set<std::string> said;
+  for (const std::string& note : notes) {
+    if (said.insert(note).second) { lines += "# " + printable(note) + "\n"; }
+  }
+  if (extrapolated) { lines += "# * extrapolated: outside of what the profile was fitted on\n"; }
+  return lines;
+}
+
+std::vector<std::string> nccl_warnings(const Profile& profile,
+                                       const std::vector<std::shared_ptr<const NcclRuntime>>& runtimes) {
+  std::vector<std::string> warnings;
+  const auto add = [&](std::string warning) {
+    const bool known = warning.empty() || std::count(warnings.begin(), warnings.end(), warning) > 0;
+    if (!known) { warnings.push_back(std::move(warning)); }
+  };
+  for (const auto& runtime : runtimes) {
+    if (!runtime) { continue; }
+    if (!profile.nccl->rccl) { add(nccl_version_note(runtime->communicator().version)); }
+    for (const NcclNote& note : runtime->communicator().environment.notes) {
+      add(fmt::format("{}: {}", note.variable, note.text));
+    }
+    add(missing_plugin(runtime->communicator()));
+  }
+  return warnings;
+}
+
+void leave_to_nccl(CollectiveSetup& setup) {
+  if (setup.algorithms.size() != algorithms_of(setup.kind).size()) { return; }
+  std::vector<const Algorithm*> known = setup.algorithms;
+  const bool one_node = setup.nccl->communicator().nodes == 1;
+  std::erase_if(known, [&](const Algorithm* each) { return !is_nccls(*each, one_node); });
+  if (!known.empty()) { setup.algorithms = std::move(known); }
+}
+
+std::vector<IdleKeys> idle_keys_of(const CollectiveSetup& setup) {
+  std::vector<IdleKeys> idle;
+  if (!has_root(setup.kind)) {
+    idle.push_back({{"/collective/root"}, "all ranks play the same part in such a collective", "leave it out"});
+  }
+  if (!reduces(setup.kind)) {
+    idle.push_back({{"/collective/reduction"}, "such a collective reduces nothing", "leave it out"});
+  }
+  if (!may_run(setup, {"torus", "mesh", "swing"})) {
+    idle.push_back({{"/collective/dimensions"},
+                    "it is of torus, mesh and swing",
+                    "choose one of these as \"algorithm\", or leave it out"});
+  }
+  if (!may_run(setup, {"multi_ring"})) {
+    idle.push_back({{"/collective/rings"},
+                    "it is the number of rings of multi_ring",
+                    R"(write "algorithm": "multi_ring", or leave it out)"});
+  }
+  return idle;
+}
+
+void check_asked_sizes_of(const CollectiveSetup& setup) {
+  if (setup.exchange) {
+    throw UsageError("--sizes: the payload of all_to_all_v is that of its \"exchange\"; leave out --sizes");
+  }
+  if (setup.kind == CollectiveKind::barrier) {
+    throw UsageError("--sizes: a barrier has no payload; leave out --sizes");
+  }
+  for (const Bytes size : setup.sizes) {
+    if (size % size_of(setup.type) == Bytes::zero()) { continue; }
+    throw UsageError(fmt::format("--sizes: {} is no whole number of {} elements of {}; choose another size",
+                                 to_string(size), name(setup.type), to_string(size_of(setup.type))));
+  }
+}
+
+std::string CollectiveExperiment::label(Bytes size) const { return collective_label(setup_.kind, size); }
+
+std::vector<Record> CollectiveExperiment::run(const Run& run) const {
+  std::vector<Record> records;
+  for (const RunRequest& request :
+       requests_of(setup_, run.platform, run.size, simulation_options(run.platform, run.options))) {
+    records.push_back(record_of(setup_, run, run_with_slots(request)));
+  }
+  return records;
+}
+
+Record CollectiveExperiment::summarised(std::vector<Record> repetitions) const {
+  Repetitions all(std::move(repetitions), kTime);
+  Record row = all.median();
+  row.put(kSeeds, all.count());
+  row.put(kTimeP5, all.percentile(5).number(kTime));
+  row.put(kTimeP95, all.percentile(95).number(kTime));
+  row.put(kBusBandwidthP5, all.percentile(95).number(kBusBandwidth));
+  row.put(kBusBandwidthP95, all.percentile(5).number(kBusBandwidth));
+  return row;
+}
+
+std::vector<const Column*> CollectiveExperiment::columns(bool seeds) const {
+  std::vector<const Column*> columns{&kBytes, &kCount, &kTypeName,           &kReductionName,
+                                     &kRoot,  &kTime,  &kAlgorithmBandwidth, &kBusBandwidth};
+  if (seeds) { columns.insert(columns.end(), {&kTimeP5, &kTimeP95, &kBusBandwidthP5, &kBusBandwidthP95}); }
+  columns.push_back(&kBoundTime);
+  if (setup_.verification) { columns.insert(columns.end(), {&kMeasuredTime, &kError}); }
+  columns.insert(columns.end(), {&kAlgorithm, &kProtocol, &kChannels, &kLimitedBy});
+  return columns;
+}
+
+std::vector<const Column*> CollectiveExperiment::csv_columns() const {
+  return {&kScenario,     &kCase,      &kCollective,   &kAlgorithm, &kProtocol, &kChannels,
+          &kRanks,        &kBytes,     &kType,         &kRoot,      &kTime,     &kAlgorithmBandwidth,
+          &kBusBandwidth, &kBoundTime, &kBoundBy,      &kLimitedBy, &kNetwork,  &kExtrapolated,
+          &kPadded,       &kNotes,     &kMeasuredTime, &kError};
+}
+
+std::vector<std::pair<std::string, std::string>> CollectiveExperiment::description(const Platform& platform) const {
+  const Profile& profile = platform.profile;
+  if (!setup_.verification) { return {{"profile", profile_text(profile)}}; }
+  const Measurement& measurement = setup_.verification->measurement;
+  std::string software = profile_text(profile);
+  if (!profile.machine.empty() && !measurement.machine.empty() && profile.machine != measurement.machine) {
+    software += fmt::format(" (of ANOTHER MACHINE than was measured: {})", profile.machine);
+  }
+  return {{"profile", software},
+          {"measurement", fmt::format("{}: {}, algorithm {}; {}", measurement.id, measurement.hardware,
+                                      measurement.algorithm, measurement.source)}};
+}
+
+std::string CollectiveExperiment::footer(const std::vector<Record>& records) const {
+  std::vector<std::string> notes;
+  bool extrapolated = false;
+  double sum = 0;
+  for (const Record& record : records) {
+    for (std::string& note : record.strings(kNotes)) { notes.push_back(std::move(note)); }
+    extrapolated = extrapolated || record.find(kExtrapolated)->boolean();
+    sum += record.number(kBusBandwidth);
+  }
+  const std::string lines = notes_text(notes, extrapolated);
+  if (records.empty()) { return lines; }
+  return lines + fmt::format("# Avg bus bandwidth : {:.2f}\n", sum / static_cast<double>(records.size()));
+}
+
+std::vector<std::string> CollectiveExperiment::warnings(const Platform& platform) const {
+  return nccl_warnings(platform.profile, {setup_.nccl});
+}
+
+std::string CollectiveExperiment::refusal(const Platform& platform, Ability ability) const {
+  switch (ability) {
+    case Ability::ports: return "";
+    case Ability::timeline: {
+      const auto over_slots = [&](Bytes size) { return uses_slots(setup_.request(platform, size, {})); };
+      return std::any_of(setup_.sizes.begin(), setup_.sizes.end(), over_slots)
+                 ? "--trace draws primitives, and packets that switches add up one by one have none; use --ports"
+                 : "";
+    }
+    case Ability::flows:
+      return "--flows writes the messages of traffic, and this is none; leave it out, or use --trace";
+    case Ability::memory: return "--strict asks whether a training fits into memory, and this is none; leave it out";
+  }
+  return "";
+}
+
+const Verification* CollectiveExperiment::verification() const {
+  return setup_.verification ? &*setup_.verification : nullptr;
+}
+
+bool CollectiveExperiment::may_use_switches(const Platform& platform) const {
+  return platform.profile.nccl || std::any_of(setup_.algorithms.begin(), setup_.algorithms.end(),
+                                              [](const Algorithm* algorithm) { return aggregates(*algorithm); });
+}
+
+std::vector<IdleKeys> CollectiveExperiment::idle_keys(const Platform& platform) const {
+  std::vector<IdleKeys> idle = idle_keys_of(setup_);
+  if (platform.profile.nccl) { idle.push_back(kFallbackKeys); }
+  return idle;
+}
+
+void CollectiveExperiment::check_asked_sizes() const { check_asked_sizes_of(setup_); }
+
+}  // namespace athanor

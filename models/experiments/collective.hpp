@@ -1,0 +1,125 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/reduction.hpp"
+#include "models/execution/run.hpp"
+#include "models/experiments/experiment.hpp"
+#include "models/experiments/verification.hpp"
+#include "models/in_network/nic_offload.hpp"
+
+namespace athanor {
+
+/// One collective over a range of sizes.
+struct CollectiveSetup {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::uint32_t ranks = 1;
+  std::uint32_t root = 0;
+  bool in_place = false;
+  std::optional<NicOffload> offload;  ///< NICs carry it out; its costs are in the platform's profile already
+  std::optional<Time> compute;        ///< what hosts compute beside it
+  DataType type = DataType::float32;
+  Reduction reduction = Reduction::sum;
+  std::vector<Bytes> sizes;
+  std::vector<const Algorithm*> algorithms;               ///< candidates; the fastest at each size counts
+  bool each_algorithm = false;                            ///< is reported instead, where it fits
+  std::vector<std::shared_ptr<const Algorithm>> imports;  ///< those among them that are not the catalog's
+  std::shared_ptr<const ExchangeSizes> exchange;          ///< of all-to-all-v; `sizes` then holds its payload
+  Overrides overrides;
+  std::shared_ptr<const NcclRuntime> nccl;  ///< on the platform and its ranks; null where the profile has no "nccl"
+  std::optional<Verification> verification;
+
+  /// What is asked of the collective for a payload of `size`.
+  Collective collective(Bytes size) const;
+  /// What is to be run. Borrows from both.
+  RunRequest request(const Platform& platform, Bytes size, const SimulationOptions& options) const;
+  /// What to look for in measurements of it, carried out by that algorithm, whose name is borrowed.
+  Measurement::Wanted measured_like(std::string_view algorithm) const;
+};
+
+// Columns of collectives, and of each of several jobs; nccl-tests' where it has them.
+inline constexpr Column kCollective{"collective"};
+inline constexpr Column kAlgorithm{"algorithm", "algorithm", "", 20, Format::text, 2};
+inline constexpr Column kProtocol{"protocol", "protocol", "", 8, Format::text};
+inline constexpr Column kChannels{"channels", "ch", "", 2, Format::count};
+inline constexpr Column kRanks{"ranks"};
+inline constexpr Column kBytes{"bytes", "size", "(B)", 12, Format::count};
+inline constexpr Column kType{"type"};
+inline constexpr Column kTime{"time_us", "time", "(us)", 9};
+inline constexpr Column kAlgorithmBandwidth{"algbw_gbps", "algbw", "(GB/s)", 7};
+inline constexpr Column kBusBandwidth{"busbw_gbps", "busbw", "(GB/s)", 7};
+inline constexpr Column kBoundTime{"bound_time_us", "bound", "(us)", 9, Format::figure, 2};
+inline constexpr Column kFellBack{"fell_back"};
+inline constexpr Column kRoots{"roots"};
+inline constexpr Column kMeasuredTime{"measured_time_us", "measured", "(us)", 9};
+inline constexpr Column kError{"error", "error", "(%)", 8, Format::signed_percent};
+inline constexpr Column kCount{"", "count", "(elements)", 12, Format::count};
+inline constexpr Column kTypeName{"", "type", "", 9, Format::word};
+
+/// The payload of a collective's record.
+Bytes size_of(const Record& record);
+
+/// Elements per call argument, as nccl-tests prints them: the part of one peer for all-gather, reduce-scatter and
+/// all-to-all (rounded up), else all of them.
+std::int64_t count_per_argument(const Collective& collective);
+
+/// The root of collectives that have one, else -1.
+std::int64_t printed_root(const Collective& collective);
+
+class CollectiveExperiment : public Experiment {
+ public:
+  explicit CollectiveExperiment(CollectiveSetup setup) : setup_(std::move(setup)) {}
+
+  const CollectiveSetup& setup() const { return setup_; }
+
+  std::string_view subject() const override { return "collective"; }
+  std::string variant() const override { return std::string(name(setup_.kind)); }
+  std::uint32_t ranks() const override { return setup_.ranks; }
+  std::span<const Bytes> sizes() const override { return setup_.sizes; }
+  std::string label(Bytes size) const override;
+  std::vector<Record> run(const Run& run) const override;
+  Record summarised(std::vector<Record> repetitions) const override;
+  std::string_view repetition_shown() const override { return "time, algbw and busbw are those of the median"; }
+  std::vector<const Column*> columns(bool seeds) const override;
+  std::vector<const Column*> csv_columns() const override;
+  std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
+  std::string footer(const std::vector<Record>& records) const override;
+  std::vector<std::string> warnings(const Platform& platform) const override;
+  std::string refusal(const Platform& platform, Ability ability) const override;
+  const Verification* verification() const override;
+  bool has_collectives() const override { return true; }
+  bool may_use_switches(const Platform& platform) const override;
+  std::vector<IdleKeys> idle_keys(const Platform& platform) const override;
+  void check_asked_sizes() const override;
+
+ private:
+  CollectiveSetup setup_;
+};
+
+/// "NAME: DESCRIPTION" of a platform's profile.
+std::string profile_text(const Profile& profile);
+/// "all_reduce of 1 MiB"; without a payload the name alone.
+std::string collective_label(CollectiveKind kind, Bytes size);
+/// What variables of NCCL's environment do not do, in a sentence each, of all these runtimes.
+std::vector<std::string> nccl_warnings(const Profile& profile,
+                                       const std::vector<std::shared_ptr<const NcclRuntime>>& runtimes);
+/// Where all algorithms may be taken: those that NCCL has. Requires its runtime.
+void leave_to_nccl(CollectiveSetup& setup);
+/// Of "collective", those that do nothing for its kind and algorithms.
+std::vector<IdleKeys> idle_keys_of(const CollectiveSetup& setup);
+/// Throws UsageError where a size that was asked for is no payload of it.
+void check_asked_sizes_of(const CollectiveSetup& setup);
+/// Of the engines of a platform: NCCL, and the groups of a workload, go on without those that they do not get.
+inline const IdleKeys kFallbackKeys{{"/network/aggregation/on_exhausted", "/network/aggregation/fallback"},
+                                    "NCCL, and the groups of a workload, go on without engines that they do not get",
+                                    "leave it out"};
+/// "8 of 64 lanes, ...": what simulating it took.
+std::string effort_text(const Simulated& simulated);
+/// Lines below a table: each of the notes once, and what marks mean.
+std::string notes_text(const std::vector<std::string>& notes, bool extrapolated);
+
+}  // namespace athanor

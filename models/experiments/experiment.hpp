@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/experiments/platform.hpp"
+#include "models/experiments/record.hpp"
+
+namespace athanor {
+
+class Timeline;
+struct Verification;
+
+/// How experiments are run, which changes no result.
+struct RunOptions {
+  bool classes = true;           ///< simulate one of each class of equal agents (exact)
+  bool repeat_loops = true;      ///< multiply loops that repeat (exact)
+  bool ports = false;            ///< Record::ports
+  bool flows = false;            ///< Record::flows
+  Timeline* timeline = nullptr;  ///< draws what is simulated; null: nothing does
+};
+
+/// Of a platform, with these options.
+SimulationOptions simulation_options(const Platform& platform, const RunOptions& options);
+
+/// One run of an experiment.
+struct Run {
+  const Platform& platform;
+  Bytes size;  ///< one of Experiment::sizes()
+  const RunOptions& options;
+  const Record& head;  ///< what every record of the run begins with
+};
+
+/// What not every kind of experiment can do.
+enum class Ability : std::uint8_t {
+  timeline,  ///< draw what happened when
+  flows,     ///< list messages
+  ports,     ///< count what ports carry
+  memory,    ///< say whether it fits into memory
+};
+
+/// Keys of a scenario that have no effect in a case.
+struct IdleKeys {
+  std::vector<const char*> keys;  ///< JSON pointers
+  const char* why;                ///< they do nothing
+  const char* instead;            ///< what to do
+};
+
+/// What is simulated on a platform: one of the kinds that experiment_kinds() lists, read from a scenario and ready.
+class Experiment {
+ public:
+  virtual ~Experiment() = default;
+
+  /// The key of a scenario that asks for it: "training".
+  virtual std::string_view subject() const = 0;
+  /// What it chooses first: "all_reduce", "incast", the name of a model.
+  virtual std::string variant() const = 0;
+  /// Endpoints that take part: in each of several jobs.
+  virtual std::uint32_t ranks() const = 0;
+  /// How many jobs run at the same time; 0: it does not speak of jobs.
+  virtual std::uint32_t jobs() const { return 0; }
+  /// One after the other; a single 0 where nothing has a size.
+  virtual std::span<const Bytes> sizes() const = 0;
+  /// "all_reduce of 1 MiB": what progress and errors call one run.
+  virtual std::string label(Bytes size) const = 0;
+
+  /// Simulates one size. A record for each row of the table: several where it is told to report every algorithm.
+  /// Throws SimulationError.
+  virtual std::vector<Record> run(const Run& run) const = 0;
+  /// Runs of one row with different seeds, as one: that of the median, with percentiles. Requires at least one.
+  virtual Record summarised(std::vector<Record> repetitions) const;
+  /// "time, algbw and busbw are those of the median": which of the repetitions a row shows.
+  virtual std::string_view repetition_shown() const { return ""; }
+
+  /// The columns of its table. `seeds`: there are repetitions.
+  virtual std::vector<const Column*> columns(bool seeds) const = 0;
+  /// Columns that CSV always has, also where no record has a value.
+  virtual std::vector<const Column*> csv_columns() const { return {}; }
+  /// Lines above its table, each with its label: {"training", "Llama-3.1-8B on ..."}; "profile" where it has software.
+  virtual std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const = 0;
+  /// "4 jobs of 8 ranks".
+  virtual std::string participants() const;
+  /// Lines below its table, each with '#' and line end.
+  virtual std::string footer(const std::vector<Record>& records) const;
+  /// What a user should know before it runs, beside warnings_of(platform).
+  virtual std::vector<std::string> warnings(const Platform& platform) const;
+
+  /// "": it can; else why it cannot, and what to do instead.
+  virtual std::string refusal(const Platform& platform, Ability ability) const = 0;
+  /// Whether it fits into the memory of its devices, as far as anybody knows.
+  virtual bool fits_memory() const { return true; }
+  /// What results are held against; null: nothing.
+  virtual const Verification* verification() const { return nullptr; }
+
+  /// Whether collectives run in it, whose software costs something and that engines and NCCL carry out.
+  virtual bool has_collectives() const = 0;
+  /// Whether switches may reduce for it, as far as its settings tell.
+  virtual bool may_use_switches(const Platform& /*platform*/) const { return true; }
+  /// Of its own section, and of others, those that do nothing in it.
+  virtual std::vector<IdleKeys> idle_keys(const Platform& platform) const = 0;
+  /// Throws UsageError where sizes that the command line asked for do not fit.
+  virtual void check_asked_sizes() const = 0;
+};
+
+}  // namespace athanor

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/execution/simulate.hpp"
+#include "models/experiments/record.hpp"
+#include "models/in_network/slot_settings.hpp"
+
+namespace athanor {
+
+// What results of several kinds say of the network that they ran on.
+
+inline constexpr Column kScenario{"scenario"};  ///< the file, as it was named
+inline constexpr Column kCase{"case"};          ///< "" in a scenario without cases
+inline constexpr Column kNetwork{"network"};    ///< "ideal", "flow", "packet"
+inline constexpr Column kSeed{"seed"};
+inline constexpr Column kSeeds{"seeds"};  ///< how many repetitions there are
+inline constexpr Column kNotes{"notes"};
+
+/// Which link was busy for the largest part of a run.
+struct BusiestLink {
+  std::string name;        ///< "leaf0 -> host3"
+  double utilisation = 0;  ///< see utilisation()
+};
+
+/// None where nothing moved. Of equally busy ones the first. `time`: in which they carried it, as `observed`.
+std::optional<BusiestLink> busiest_link(const std::vector<LinkLoad>& loads, const Fabric& fabric, Time time);
+
+/// Puts the busiest link, as two columns and as a remark.
+void put_busiest_link(const std::vector<LinkLoad>& loads, const Fabric& fabric, Time time, Record& record);
+
+/// Puts what became of packets, where they were simulated. `remark`: as a line of text, too.
+void put_packets(const std::optional<PacketCounters>& packets, bool remark, Record& record);
+
+/// Puts what became of packets that switches add up one by one, where they do.
+void put_slots(const std::optional<SlotJobResult>& slots, Record& record);
+
+/// The line above all Record::ports.
+std::string port_names();
+/// A CSV line for each port (or class of equal ones). `label`: the fields of the first three columns: case, bytes and
+/// algorithm or pattern. `time`: in which they carried it, as `observed`.
+std::string port_lines(std::string_view label, const std::vector<PortLoad>& ports, const Fabric& fabric, Time time);
+
+}  // namespace athanor

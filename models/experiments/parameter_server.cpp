@@ -1,0 +1,132 @@
+#include "models/experiments/parameter_server.hpp"
+
+#include <fmt/core.h>
+
+#include "models/experiments/network_columns.hpp"
+#include "models/experiments/traffic.hpp"
+#include "sim/format.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr Column kUpdate{"update"};
+constexpr Column kWorkers{"workers"};
+constexpr Column kServers{"servers"};
+constexpr Column kCopies{"copies"};
+constexpr Column kParameters{"bytes", "parameters", "(B)", 12, Format::count};
+constexpr Column kTrainingTime{"time_us"};
+constexpr Column kUpdates{"updates_per_s", "updates", "(1/s)", 10};
+constexpr Column kGradientRate{"gradients_per_s", "gradients", "(1/s)", 11};
+constexpr Column kIterationMean{"iteration_us_mean", "iteration", "(us)", 11};
+constexpr Column kIterationP95{"iteration_us_p95", "p95", "(us)", 11};
+constexpr Column kWaiting{"waiting", "waiting", "(%)", 8, Format::percent};
+constexpr Column kStalenessMean{"staleness_mean", "staleness", "(mean)", 9, Format::two_decimals};
+constexpr Column kStaleness{"staleness"};
+constexpr Column kGradients{"gradients"};
+constexpr Column kDropped{"dropped", "dropped", "", 8, Format::count};
+constexpr Column kServerBusy{"server_busy", "server", "(%)", 7, Format::percent};
+constexpr Column kUpdatesP5{"updates_per_s_p5", "updates p5", "(1/s)", 10};
+constexpr Column kUpdatesP95{"updates_per_s_p95", "p95", "(1/s)", 10};
+
+/// How many updates there were, on average, between the parameters of a gradient that was used and it.
+double mean_staleness(const ParameterServerResult& result) {
+  double parts = 0;
+  double updates = 0;
+  for (std::size_t i = 0; i < result.staleness.size(); ++i) {
+    parts += static_cast<double>(result.staleness[i]);
+    updates += static_cast<double>(i) * static_cast<double>(result.staleness[i]);
+  }
+  return parts > 0 ? updates / parts : 0;
+}
+
+void put_setup(const ParameterServerSetup& setup, Record& record) {
+  record.put(kUpdate, name(setup.update));
+  record.put(kWorkers, setup.workers.size());
+  record.put(kServers, setup.shards.size());
+  record.put(kCopies, setup.shards.front().size());
+  record.put(kParameters, setup.parameters.count());
+}
+
+void put_result(const ParameterServerResult& result, Record& record) {
+  record.put(kTrainingTime, microseconds(result.time));
+  record.put(kUpdates, result.updates_per_second());
+  record.put(kGradientRate, result.gradients_per_second());
+  record.put(kIterationMean, microseconds(result.mean_iteration()));
+  record.put(kIterationP95, microseconds(result.p95_iteration()));
+  record.put(kWaiting, result.waiting);
+  record.put(kStalenessMean, mean_staleness(result));
+  record.put(kStaleness, result.staleness);
+  record.put(kGradients, result.gradients);
+  record.put(kDropped, result.dropped);
+  record.put(kServerBusy, result.server_busy);
+}
+
+}  // namespace
+
+std::string ParameterServerExperiment::label(Bytes size) const {
+  return fmt::format("{} parameters on servers", to_string(size));
+}
+
+std::vector<Record> ParameterServerExperiment::run(const Run& run) const {
+  const Platform& platform = run.platform;
+  ParameterServerSetup setup = text_.setup;
+  setup.parameters = run.size;
+  const ParameterServerResult result =
+      simulate_parameter_server(setup, *platform.cluster, platform.seed, simulation_options(platform, run.options));
+  Record record = run.head;
+  put_setup(setup, record);
+  put_result(result, record);
+  record.put(kNetwork, name(platform.level));
+  record.put(kSeed, platform.seed);
+  put_busiest_link(result.loads, *platform.cluster->fabric, result.observed, record);
+  put_packets(result.packets, true, record);
+  record.effort = fmt::format("{} events", result.events);
+  return {record};
+}
+
+Record ParameterServerExperiment::summarised(std::vector<Record> repetitions) const {
+  Repetitions all(std::move(repetitions), kUpdates);
+  Record row = all.median();
+  row.put(kSeeds, all.count());
+  row.put(kUpdatesP5, all.percentile(5).number(kUpdates));
+  row.put(kUpdatesP95, all.percentile(95).number(kUpdates));
+  return row;
+}
+
+std::vector<const Column*> ParameterServerExperiment::columns(bool seeds) const {
+  std::vector<const Column*> columns{&kParameters, &kUpdates,       &kGradientRate, &kIterationMean, &kIterationP95,
+                                     &kWaiting,    &kStalenessMean, &kDropped,      &kServerBusy};
+  if (seeds) { columns.insert(columns.end(), {&kUpdatesP5, &kUpdatesP95}); }
+  return columns;
+}
+
+std::vector<std::pair<std::string, std::string>> ParameterServerExperiment::description(
+    const Platform& /*platform*/) const {
+  return {{"training", describe(text_.setup)}};
+}
+
+std::string ParameterServerExperiment::participants() const { return fmt::format("{} workers", ranks()); }
+
+std::string ParameterServerExperiment::refusal(const Platform& /*platform*/, Ability ability) const {
+  switch (ability) {
+    case Ability::timeline:
+      return "--trace draws primitives of collectives, and parameter servers have none; use --json";
+    case Ability::flows: return "--flows writes the messages of traffic, and this is none; leave it out";
+    case Ability::ports:
+      return "--ports counts what ports carry in collectives and traffic, and this is neither; leave it out";
+    case Ability::memory: return "--strict asks whether a training fits into memory, and this is none; leave it out";
+  }
+  return "";
+}
+
+std::vector<IdleKeys> ParameterServerExperiment::idle_keys(const Platform& /*platform*/) const {
+  if (text_.setup.shards.front().size() > 1) { return {}; }
+  return {{{"/parameter_server/replication"},
+           "there is one copy of each shard",
+           R"(write "copies": 2 or more, or leave it out)"}};
+}
+
+void ParameterServerExperiment::check_asked_sizes() const { refuse_empty_messages(text_.sizes); }
+
+}  // namespace athanor

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/experiments/experiment.hpp"
+#include "models/experiments/scenario/parameter_server_section.hpp"
+
+namespace athanor {
+
+/// Training with parameters on servers, over a range of sizes of the model. Software of the network costs nothing.
+class ParameterServerExperiment : public Experiment {
+ public:
+  /// Requires settings that were resolved.
+  explicit ParameterServerExperiment(ParameterServerText text) : text_(std::move(text)) {}
+
+  std::string_view subject() const override { return "parameter_server"; }
+  std::string variant() const override { return std::string(name(text_.setup.update)); }
+  std::uint32_t ranks() const override { return static_cast<std::uint32_t>(text_.setup.workers.size()); }
+  std::span<const Bytes> sizes() const override { return text_.sizes; }
+  std::string label(Bytes size) const override;
+  std::vector<Record> run(const Run& run) const override;
+  Record summarised(std::vector<Record> repetitions) const override;
+  std::string_view repetition_shown() const override { return "each row is the run with the median rate of updates"; }
+  std::vector<const Column*> columns(bool seeds) const override;
+  std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
+  std::string participants() const override;
+  std::string refusal(const Platform& platform, Ability ability) const override;
+  bool has_collectives() const override { return false; }
+  std::vector<IdleKeys> idle_keys(const Platform& platform) const override;
+  void check_asked_sizes() const override;
+
+ private:
+  ParameterServerText text_;
+};
+
+}  // namespace athanor

@@ -1,0 +1,37 @@
+#include "models/experiments/platform.hpp"
+
+#include <numeric>
+
+#include "models/execution/run_jobs.hpp"
+#include "topologies/routing/dependency_cycle.hpp"
+
+namespace athanor {
+
+Platform with_seed(const Platform& platform, std::uint64_t seed) {
+  Platform other = platform;
+  other.seed = seed;
+  other.cluster = std::make_shared<const Cluster>(with_seed(*platform.cluster, seed));
+  return other;
+}
+
+Platform on_endpoints(const Platform& platform, const std::vector<std::uint32_t>& endpoints) {
+  Platform other = platform;
+  other.cluster = std::make_shared<const Cluster>(cluster_of_job(*platform.cluster, endpoints));
+  return other;
+}
+
+Platform on_first_endpoints(const Platform& platform, std::uint32_t ranks) {
+  std::vector<std::uint32_t> endpoints(ranks);
+  std::iota(endpoints.begin(), endpoints.end(), 0U);
+  return on_endpoints(platform, endpoints);
+}
+
+std::string circle_warning(const Platform& platform) {
+  constexpr std::uint32_t kFlows = 2;
+  constexpr std::uint64_t kMostRoutes = 200'000;
+  const bool stops = platform.level == NetworkLevel::packet && platform.packet.fabric.flow_control != FlowControl::none;
+  if (!stops) { return ""; }
+  return deadlock_warning(*platform.cluster->fabric, dependency_cycle(*platform.cluster, kFlows, kMostRoutes));
+}
+
+}  // namespace athanor

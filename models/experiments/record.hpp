@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/experiments/column.hpp"
+#include "sim/json/json_value.hpp"
+
+namespace athanor {
+
+/// One result: values by column, in the order in which JSON has them, and what is told of them beside.
+class Record {
+ public:
+  /// A column that is there already gets the new value, in its place. `column` is borrowed for ever.
+  void put(const Column& column, JsonValue value);
+  /// Does nothing where there is no value.
+  template <class T>
+  void put_if(const Column& column, const std::optional<T>& value) {
+    if (value) { put(column, *value); }
+  }
+  /// Results of the same run that have lines, and CSV records, of their own: what each of several jobs took. In JSON a
+  /// list at the key of `column`.
+  void put_parts(const Column& column, std::vector<Record> parts);
+
+  bool has(const Column& column) const { return find(column) != nullptr; }
+  /// Null pointer: it has no such value.
+  const JsonValue* find(const Column& column) const;
+  /// Requires a number in this column.
+  double number(const Column& column) const;
+  /// "" where there is none.
+  std::string string(const Column& column) const;
+  /// Each element of a list of strings; none where there is no such list.
+  std::vector<std::string> strings(const Column& column) const;
+
+  /// An object of all values whose columns have keys.
+  JsonValue json() const;
+  /// What has a line of its own: this record, or each of its parts with what they share.
+  std::vector<Record> lines() const;
+
+  std::vector<std::string> remarks = {};  ///< lines of text below its line in a table, without "#   " and line end
+  std::string effort = {};                ///< what simulating it took, for --verbose
+  std::string ports = {};                 ///< CSV lines of its ports, where asked for
+  std::string flows = {};                 ///< CSV lines of its messages, where asked for
+
+ private:
+  std::vector<std::pair<const Column*, JsonValue>> values_;
+  const Column* parts_column_ = nullptr;
+  std::vector<Record> parts_;
+};
+
+/// The records of one row, of several seeds, in the order of a column (ties as they came), with percentiles by nearest
+/// rank: the least value that at least p of all hundred do not exceed. Each is thus a value that occurred.
+class Repetitions {
+ public:
+  /// Requires a record, and that all have the column.
+  Repetitions(std::vector<Record> records, const Column& by);
+
+  const Record& percentile(std::int64_t p) const { return records_[rank(p)]; }
+  Record& median() { return records_[rank(50)]; }
+  std::size_t count() const { return records_.size(); }
+
+ private:
+  std::size_t rank(std::int64_t p) const;
+
+  std::vector<Record> records_;
+};
+
+}  // namespace athanor

@@ -1,0 +1,124 @@
+#include "models/experiments/scenario/algorithm_choice.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "algorithms/exchange/msccl_algorithm.hpp"
+#include "sim/file.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr const char* kBest = "best";
+constexpr const char* kEach = "each";
+using Type = ValueReader::Form::Type;
+
+/// Names that "algorithm" may hold. `known` kind: those of that collective; else those of all, each once.
+std::vector<std::string> algorithm_names(std::optional<CollectiveKind> known) {
+  std::vector<std::string> names;
+  for (const Algorithm& algorithm : catalog()) {
+    const bool listed = std::find(names.begin(), names.end(), algorithm.name) != names.end();
+    if (!listed && (!known || algorithm.kind == *known)) { names.push_back(algorithm.name); }
+  }
+  return names;
+}
+
+/// Reads one choice after the other.
+class Chooser {
+ public:
+  Chooser(std::optional<CollectiveKind> kind, ImportShelf& shelf, Problems& problems, AlgorithmChoice& choice)
+      : kind_(kind), shelf_(shelf), problems_(problems), choice_(choice) {}
+
+  void name(ValueReader& text, bool best) {
+    std::vector<std::string> names = algorithm_names(kind_);
+    if (best) { names.insert(names.end(), {kBest, kEach}); }
+    std::string word = names.front();
+    text.read(word, OneOf{names});
+    if (text.describing() || !text.ok()) { return; }
+    choice_.each = word == kEach;
+    if (choice_.each || word == kBest || !kind_) { return; }
+    choice_.algorithms.push_back(&find(*kind_, word));
+  }
+
+  void file(ValueReader& object) {
+    object.object([&](ObjectReader& reader) {
+      reader.required_value("msccl", "An MSCCL algorithm: the path of its XML, relative to this file",
+                            [&](ValueReader& path) { import(path); });
+    });
+  }
+
+ private:
+  void import(ValueReader& path) {
+    const auto text = path.text();
+    if (!text) { return; }
+    try {
+      choice_.imports.push_back(shelf_.msccl(*text));
+      choice_.algorithms.push_back(choice_.imports.back().get());
+    } catch (const FileError& error) {
+      path.problem("no-algorithm", error.what(), "a path is relative to the scenario's file");
+    } catch (const ScenarioError& error) {
+      for (Problem problem : error.problems()) {
+        problem.place.pointer = path.pointer();
+        problems_.add(std::move(problem));
+      }
+    }
+  }
+
+  std::optional<CollectiveKind> kind_;
+  ImportShelf& shelf_;
+  Problems& problems_;
+  AlgorithmChoice& choice_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Algorithm> ImportShelf::msccl(const std::string& path) {
+  std::shared_ptr<const Algorithm>& read = read_[path];
+  if (!read) {
+    const std::string file = (std::filesystem::path(directory_) / path).string();
+    const auto imported = std::make_shared<const ImportedAlgorithm>(import_msccl(read_text_file(file), file));
+    read = std::make_shared<const Algorithm>(as_algorithm(imported));
+  }
+  return read;
+}
+
+void read_algorithm_choice(ObjectReader& reader, std::optional<CollectiveKind> kind, ImportShelf& shelf,
+                           Problems& problems, AlgorithmChoice& choice) {
+  Chooser chooser(kind, shelf, problems, choice);
+  const auto element = [&](ValueReader& value) {
+    value.one_of({{Type::string, [&](ValueReader& text) { chooser.name(text, false); }},
+                  {Type::object, [&](ValueReader& object) { chooser.file(object); }}});
+  };
+  reader.optional_value("algorithm",
+                        "A name, an imported algorithm, a list whose fastest is reported at each size, \"best\": all "
+                        "of the catalog that fit, or \"each\": all of these, each reported",
+                        [&](ValueReader& value) {
+                          value.one_of({{Type::string, [&](ValueReader& text) { chooser.name(text, true); }},
+                                        {Type::object, [&](ValueReader& object) { chooser.file(object); }},
+                                        {Type::list, [&](ValueReader& list) { list.list(element); }}});
+                        });
+  if (reader.describing()) { return; }
+  choice.place = reader.place("algorithm");
+  if (kind && choice.algorithms.empty()) { choice.algorithms = algorithms_of(*kind); }
+}
+
+std::string why_none(const std::vector<std::pair<const Algorithm*, std::string>>& reasons) {
+  const auto same = [&](const auto& each) { return each.second == reasons.front().second; };
+  if (reasons.size() > 1 && std::all_of(reasons.begin(), reasons.end(), same)) {
+    return "\n  " + reasons.front().second;
+  }
+  std::string lines;
+  for (const auto& [algorithm, reason] : reasons) { lines += "\n  " + algorithm->name + ": " + reason; }
+  return lines;
+}
+
+std::vector<const Algorithm*> algorithms_of(CollectiveKind kind) {
+  std::vector<const Algorithm*> all;
+  for (const Algorithm& algorithm : catalog()) {
+    if (algorithm.kind == kind) { all.push_back(&algorithm); }
+  }
+  return all;
+}
+
+}  // namespace athanor

@@ -1,0 +1,104 @@
+#include "models/experiments/scenario/cluster_section.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/format.hpp"
+#include "topologies/generators.hpp"
+#include "topologies/scenario/make_cluster.hpp"
+#include "topologies/scenario/read_text.hpp"
+
+namespace athanor {
+
+namespace {
+
+std::string summary(const NodePreset& preset) {
+  const NodeText& node = preset.node;
+  std::string text = fmt::format("{} x {}", node.gpus.value_or(0), node.gpu.value_or("?"));
+  for (const NicCountText& model : node.nic_models) { text += fmt::format(", {} x {}", model.count, model.nic); }
+  if (node.nics.value_or(0) > 0) { text += fmt::format(", {} x {}", *node.nics, node.nic.value_or("?")); }
+  return text;
+}
+
+std::string summary(const GpuPreset& preset) {
+  std::string text = fmt::format("{} of memory at {}", to_string(preset.memory), to_string(preset.memory_bandwidth));
+  return text + (preset.nvlinks > 0 ? fmt::format(", {} x {}", preset.nvlinks, preset.nvlink) : ", no NVLink");
+}
+
+std::string summary(const NicPreset& preset) { return to_string(preset.rate); }
+
+std::string summary(const SwitchPreset& preset) {
+  return fmt::format("{} ports of {}", preset.radix, to_string(preset.rate));
+}
+
+std::string summary(const LinkPreset& preset) {
+  return fmt::format("{}, {} usable, {}", to_string(preset.spec.rate), to_string(preset.spec.usable),
+                     to_string(preset.spec.latency));
+}
+
+template <class Preset>
+void append(const char* kind, const std::map<std::string, Preset>& presets, std::vector<PresetSummary>& summaries) {
+  for (const auto& [name, preset] : presets) { summaries.push_back({kind, name, summary(preset)}); }
+}
+
+}  // namespace
+
+std::shared_ptr<const Cluster> ClusterWorkshop::build(const Order& order, Problems& problems) {
+  const std::string routing(order.routing ? name(*order.routing) : "");
+  const std::string_view pxn = !order.pxn ? "" : *order.pxn ? "pxn" : "no pxn";
+  std::shared_ptr<const Cluster>& cluster =
+      built_[fmt::format("{} {} {} {} {}", order.seed, routing, pxn, order.fabric, order.json)];
+  if (cluster) { return cluster; }
+  if (!presets_) { presets_ = load_presets(library_.folder(Shelf::presets)); }
+  std::optional<Cluster> made =
+      make_cluster(order.text, *presets_, {order.routing, order.seed, order.pxn, order.fabric},
+                   {order.routing_place, order.fabric_place}, problems);
+  if (made) { scale_links(*made, scalings_); }
+  if (made) { cluster = std::make_shared<const Cluster>(std::move(*made)); }
+  return cluster;
+}
+
+void ClusterWorkshop::tidy(std::size_t most) {
+  if (built_.size() > most) { built_.clear(); }
+}
+
+std::vector<PresetSummary> preset_summaries(const Library& library) {
+  const auto presets = load_presets(library.folder(Shelf::presets));
+  std::vector<PresetSummary> summaries;
+  append("node", presets->nodes, summaries);
+  append("gpu", presets->gpus, summaries);
+  append("nic", presets->nics, summaries);
+  append("switch", presets->switches, summaries);
+  append("link", presets->links, summaries);
+  return summaries;
+}
+
+std::shared_ptr<const Cluster> preset_cluster(const std::string& name, const Library& library) {
+  const auto presets = load_presets(library.folder(Shelf::presets));
+  if (!presets->nodes.contains(name)) { return nullptr; }
+  ClusterText text;
+  text.node.emplace().preset = name;
+  Problems problems;
+  std::optional<Cluster> cluster = make_cluster(text, *presets, {}, {}, problems);
+  problems.throw_if_any();
+  return std::make_shared<const Cluster>(std::move(cluster.value()));
+}
+
+std::vector<FabricKind> fabric_kinds() {
+  const nlohmann::json schema = describe_schema("", [](ObjectReader& reader) {
+    ClusterText described;
+    read_cluster(reader, described);
+  });
+  std::vector<FabricKind> kinds;
+  for (const nlohmann::json& kind : schema["properties"]["fabric"]["anyOf"]) {
+    const nlohmann::json& name = kind["properties"]["kind"];
+    const std::string meaning = name["description"].get<std::string>();
+    kinds.push_back({name["const"].get<std::string>(), meaning.substr(meaning.find(": ") + 2), {}});
+    for (const auto& [key, described] : kind["properties"].items()) {
+      if (key != "kind") { kinds.back().keys.push_back(key); }
+    }
+  }
+  return kinds;
+}
+
+}  // namespace athanor

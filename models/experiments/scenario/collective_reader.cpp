@@ -1,0 +1,256 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "models/execution/choice.hpp"
+#include "models/experiments/jobs.hpp"
+#include "models/experiments/scenario/aggregation_section.hpp"
+#include "models/experiments/scenario/collective_section.hpp"
+#include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/scenario/profile_section.hpp"
+#include "models/experiments/scenario/verify_section.hpp"
+#include "models/nccl/execution/runtime.hpp"
+#include "sim/format.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Runtime = std::shared_ptr<const NcclRuntime>;
+
+/// Of the section, what does not depend on the platform.
+JobsSetup setup_of(const CollectiveSection& section, const ScenarioChanges& changes) {
+  JobsSetup setup;
+  CollectiveSetup& common = setup.common;
+  common.kind = section.kind;
+  common.root = section.root;
+  common.in_place = section.in_place;
+  common.type = section.type;
+  common.reduction = section.reduction;
+  common.compute = section.compute;
+  const bool has_payload = section.kind != CollectiveKind::barrier;  // to ask for another one is refused later
+  common.sizes = has_payload ? changes.sizes.value_or(section.sizes) : section.sizes;
+  common.algorithms = section.choice.algorithms;
+  common.each_algorithm = section.choice.each;
+  common.imports = section.choice.imports;
+  common.overrides = section.overrides;
+  if (!section.jobs) { return setup; }
+  setup.jobs = section.jobs->jobs;
+  setup.placement = section.jobs->placement;
+  for (const JobText& job : section.jobs->own) {
+    OwnOfJob& own = setup.own.emplace_back(OwnOfJob{job.kind, job.size, {}});
+    if (!job.choice) { continue; }
+    own.algorithms = job.choice->algorithms;
+    common.imports.insert(common.imports.end(), job.choice->imports.begin(), job.choice->imports.end());
+  }
+  return setup;
+}
+
+void check_ranks(ObjectReader& reader, const Cluster& cluster, const CollectiveSetup& setup, bool one) {
+  const std::size_t endpoints = cluster.endpoints.size();
+  if (setup.ranks > endpoints && one) {
+    reader.problem(
+        "collective", "too-many-ranks",
+        fmt::format("{} ranks, but the cluster has {} endpoints: {}", setup.ranks, endpoints, cluster.description),
+        fmt::format("\"ranks\" is at most {}, and all of them where it is absent", endpoints));
+  } else if (setup.root >= setup.ranks && setup.ranks > 0) {
+    reader.problem("collective", "no-such-root",
+                   fmt::format("the root is rank {}, but ranks go from 0 to {}", setup.root, setup.ranks - 1), "");
+  }
+}
+
+/// Is something to run in place of engines that cannot be had?
+bool falls_back(const CollectiveSetup& setup, const RunRequest& wanted) {
+  if (setup.each_algorithm) { return false; }
+  RunRequest request = wanted;
+  request.algorithms = fallback_of(wanted);
+  return std::any_of(request.algorithms.begin(), request.algorithms.end(),
+                     [&](const Algorithm* algorithm) { return !why_not(request, *algorithm); });
+}
+
+/// Is it "group" that is in the way?
+bool fits_without_group(const CollectiveSetup& setup, RunRequest request) {
+  request.overrides.group.reset();
+  return std::any_of(setup.algorithms.begin(), setup.algorithms.end(),
+                     [&](const Algorithm* algorithm) { return !why_not(request, *algorithm); });
+}
+
+using Reasons = std::vector<std::pair<const Algorithm*, std::string>>;
+
+/// Why each of the algorithms cannot run; one that can: none of them.
+Reasons obstacles(const CollectiveSetup& setup, const RunRequest& request) {
+  Reasons reasons;
+  for (const Algorithm* algorithm : setup.algorithms) {
+    const std::optional<std::string> reason = why_not(request, *algorithm);
+    if (!reason) { return {}; }
+    reasons.emplace_back(algorithm, *reason);
+  }
+  return reasons;
+}
+
+/// With what every algorithm lacks, and which others would fit.
+Problem no_algorithm(const CollectiveSection& section, const CollectiveSetup& setup, const RunRequest& request,
+                     Bytes size, const Reasons& reasons) {
+  if (section.group_place && fits_without_group(setup, request)) {
+    return {"algorithm-does-not-fit",
+            fmt::format("nothing can run {} of {} with nodes of {} ranks:{}", name(setup.kind), to_string(size),
+                        *section.overrides.group, why_none(reasons)),
+            *section.group_place, "leave it out: then it is as many as the cluster's nodes have"};
+  }
+  std::vector<std::string> names;
+  for (const Algorithm* other : algorithms_of(setup.kind)) {
+    if (!why_not(request, *other)) { names.push_back(other->name); }
+  }
+  return {"algorithm-does-not-fit",
+          fmt::format("nothing can run {} of {} here:{}", name(setup.kind), to_string(size), why_none(reasons)),
+          section.choice.place,
+          !names.empty() ? fmt::format("these fit: {}", fmt::join(names, ", "))
+          : setup.nccl   ? "change what \"nccl\" asks for, or the profile, or the ranks"
+                         : "no algorithm of the catalog fits; change the profile or the ranks"};
+}
+
+/// The first size for which nothing fits is told.
+void check_algorithms(const CollectiveSection& section, const Platform& platform, const CollectiveSetup& setup,
+                      Problems& problems) {
+  for (const Bytes size : setup.sizes) {
+    const RunRequest request = setup.request(platform, size, {});
+    const Reasons reasons = obstacles(setup, request);
+    if (reasons.empty() || falls_back(setup, request)) { continue; }
+    return problems.add(no_algorithm(section, setup, request, size, reasons));
+  }
+}
+
+/// Jobs share a cluster, which has one path between two GPUs.
+bool reach_alike(const std::vector<Runtime>& runtimes, const Place& place, Problems& problems) {
+  const NcclAccess& first = runtimes.front()->communicator().access;
+  const bool alike = std::all_of(runtimes.begin(), runtimes.end(),
+                                 [&](const Runtime& each) { return each->communicator().access == first; });
+  if (alike) { return true; }
+  problems.add(
+      {"not-simulated",
+       "jobs reach the memory of GPUs in different ways (NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, NCCL_NET_GDR_LEVEL, "
+       "gpu_direct), which is not simulated side by side",
+       place, "give all jobs the same of these"});
+  return false;
+}
+
+/// One collective, or several jobs.
+class CollectiveReader : public ExperimentReader {
+ public:
+  void read(ObjectReader& section, ReadingContext& context) override {
+    athanor::read(section, {context.directory, context.imports, context.problems}, section_);
+  }
+
+  std::shared_ptr<const Experiment> make(CaseParts& parts) override {
+    JobsSetup setup = setup_of(section_, parts.context.changes);
+    if (!check(parts, setup) || !take_engines(parts, setup)) { return nullptr; }
+    take_exchange(parts, setup.common);
+    const std::optional<NcclSection> told =
+        with_pxn(parts.reader, parts.nccl, parts.network.pxn, parts.platform().profile,
+                 several() && section_.jobs->has_own_nccl());
+    if (!parts.reader.ok()) { return nullptr; }
+    if (parts.platform().profile.nccl && !take_nccl(told, parts, setup)) { return nullptr; }
+    check_algorithms_of_all(parts, setup);
+    if (several()) { return std::make_shared<const JobsExperiment>(std::move(setup)); }
+    return std::make_shared<const CollectiveExperiment>(std::move(setup.common));
+  }
+
+ private:
+  bool several() const { return section_.jobs.has_value(); }
+
+  bool check(CaseParts& parts, JobsSetup& setup) const {
+    const Platform& platform = parts.platform();
+    CollectiveSetup& common = setup.common;
+    const auto endpoints = static_cast<std::uint32_t>(platform.cluster->endpoints.size());
+    common.ranks = section_.ranks.value_or(endpoints / setup.jobs);
+    common.verification = parts.verification;
+    if (several()) { check_jobs(parts, *section_.jobs, setup); }
+    check_ranks(parts.reader, *platform.cluster, common, !several());
+    check_profile(parts.reader, platform, common.overrides.protocol);
+    if (common.verification) { check_verification(parts.reader, *platform.cluster, common); }
+    common.offload = take_offload(parts);
+    return parts.reader.ok();
+  }
+
+  bool take_engines(CaseParts& parts, const JobsSetup& setup) const {
+    Platform& platform = parts.platform();
+    if (parts.network.aggregation) {
+      const Overrides& fixed = setup.common.overrides;
+      const SlotUsers users{.kind = setup.common.kind,
+                            .ranks = setup.common.ranks,
+                            .jobs = setup.jobs,
+                            .choose = setup.common.algorithms.size() > 1,
+                            .cuts = fixed.channels || fixed.chunk || fixed.slices};
+      platform.aggregation = resolve(*parts.network.aggregation, *platform.cluster, users, parts.context.problems);
+      if (!platform.aggregation) { return false; }
+    }
+    check_engines(parts.reader, platform);
+    return true;
+  }
+
+  void take_exchange(const CaseParts& parts, CollectiveSetup& common) const {
+    if (!section_.exchange) { return; }
+    const Bytes element = size_of(common.type);
+    common.exchange =
+        make_exchange(*section_.exchange, common.ranks, element, parts.platform().seed, parts.context.problems);
+    if (common.exchange) { common.sizes = {element * common.exchange->largest().count()}; }
+  }
+
+  /// False where NCCL would end with an error.
+  bool take_nccl(const std::optional<NcclSection>& told, CaseParts& parts, JobsSetup& setup) const {
+    const Place place = parts.reader.place(told ? "nccl" : "profile");
+    const NcclSection common = told.value_or(NcclSection{});
+    const ReadingContext& context = parts.context;
+    if (several()) {
+      if (!take_nccl_of_jobs(common, place, parts, setup)) { return false; }
+      setup.common.nccl = setup.nccl.front();
+    } else {
+      const Platform own = on_first_endpoints(parts.platform(), setup.common.ranks);
+      setup.common.nccl = resolve_nccl(common, own, setup.common.ranks, place, context.directory, context.problems);
+      if (!setup.common.nccl) { return false; }
+    }
+    leave_to_nccl(setup.common);
+    if (several() && !reach_alike(setup.nccl, place, context.problems)) { return false; }
+    follow_nccl(*setup.common.nccl, parts);
+    return parts.platform().cluster != nullptr;
+  }
+
+  bool take_nccl_of_jobs(const NcclSection& common, const Place& place, const CaseParts& parts,
+                         JobsSetup& setup) const {
+    const ReadingContext& context = parts.context;
+    std::map<std::vector<std::uint32_t>, Runtime> known;  // of those with the common section
+    for (std::uint32_t job = 0; job < setup.jobs; ++job) {
+      const Platform platform = on_endpoints(parts.platform(), setup.endpoints(job));
+      const bool has_own = !section_.jobs->own.empty() && section_.jobs->own[job].nccl;
+      Runtime fresh;
+      Runtime& runtime = has_own ? fresh : known[places_of(*platform.cluster)];
+      if (!runtime) {
+        runtime = resolve_nccl(has_own ? *section_.jobs->own[job].nccl : common, platform, setup.common.ranks, place,
+                               context.directory, context.problems);
+      }
+      if (!runtime) { return false; }
+      setup.nccl.push_back(runtime);
+    }
+    return true;
+  }
+
+  /// Of several jobs the first, or each that has something of its own.
+  void check_algorithms_of_all(const CaseParts& parts, const JobsSetup& setup) const {
+    Problems& problems = parts.context.problems;
+    if (!several()) { return check_algorithms(section_, parts.platform(), setup.common, problems); }
+    const std::size_t differing = std::max<std::size_t>(1, setup.own.size());
+    for (std::uint32_t job = 0; job < differing; ++job) {
+      const Platform platform = on_endpoints(parts.platform(), setup.endpoints(job));
+      check_algorithms(section_, platform, setup.alone(job), problems);
+    }
+  }
+
+  CollectiveSection section_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExperimentReader> collective_reader() { return std::make_unique<CollectiveReader>(); }
+
+}  // namespace athanor

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/reduction.hpp"
+#include "models/execution/run.hpp"
+#include "models/experiments/scenario/algorithm_choice.hpp"
+#include "models/experiments/scenario/exchange_section.hpp"
+#include "models/experiments/scenario/jobs_section.hpp"
+#include "sim/json/object_reader.hpp"
+
+namespace athanor {
+
+/// The "collective" of a scenario, as far as it can be read without the cluster.
+struct CollectiveSection {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  AlgorithmChoice choice;
+  std::vector<Bytes> sizes;              ///< empty where `exchange` says them
+  std::optional<ExchangeText> exchange;  ///< of all-to-all-v
+  DataType type = DataType::float32;
+  Reduction reduction = Reduction::sum;
+  std::uint32_t root = 0;
+  bool in_place = false;
+  std::optional<Place> group_place;    ///< of "group"
+  std::optional<std::uint32_t> ranks;  ///< none: every endpoint
+  std::optional<Time> compute;         ///< of hosts, beside it; none: it is waited for
+  std::optional<JobsText> jobs;
+  Overrides overrides;
+};
+
+/// Where paths in the section start, and what takes the problems of the files that it names.
+struct CollectiveContext {
+  const std::string& directory;
+  ImportShelf& imports;
+  Problems& problems;
+};
+
+void read(ObjectReader& reader, const CollectiveContext& context, CollectiveSection& section);
+
+class ExperimentReader;
+std::unique_ptr<ExperimentReader> collective_reader();
+
+/// The name of a collective.
+void read_kind(ValueReader& value, std::optional<CollectiveKind>& kind);
+
+}  // namespace athanor

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "models/experiments/scenario/library.hpp"
+#include "models/training/compute_profile.hpp"
+#include "sim/json/value_reader.hpp"
+
+namespace athanor {
+
+/// A scenario's compute profile: a name of `athanor list compute`, or the profile itself. `problems` takes what is
+/// wrong with the named file.
+void read_compute_profile(ValueReader& value, const Library& library, Problems& problems, ComputeProfile& profile);
+
+/// Reads the profile's own file. Throws FileError.
+ComputeProfile read_compute_profile_file(const std::string& path, Problems& problems);
+
+/// Of the library's profiles, in alphabetical order: the first that covers GPU and precision, else the GPU, else none.
+std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision precision, const Library& library,
+                                             Problems& problems);
+
+/// The rates of a GPU preset. Throws ScenarioError ("unknown-preset", at `place`) with the nearest name.
+GpuRates find_gpu_rates(const std::string& name, const Library& library, const Place& place);
+
+}  // namespace athanor

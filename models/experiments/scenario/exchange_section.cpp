@@ -1,0 +1,236 @@
+#include "models/experiments/scenario/exchange_section.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "sim/file.hpp"
+#include "sim/format.hpp"
+#include "sim/json/object_reader.hpp"
+#include "sim/random.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Type = ValueReader::Form::Type;
+
+using Row = std::vector<Bytes>;
+constexpr std::uint32_t kMostExponent = 4;
+
+/// One line of a CSV table; what is wrong with it is added to `problems`.
+Row parse_row(std::string_view line, const Place& place, Problems& problems) {
+  Row row;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find(',', begin), line.size());
+    std::string_view cell = line.substr(begin, end - begin);
+    while (!cell.empty() && cell.front() == ' ') { cell.remove_prefix(1); }
+    while (!cell.empty() && (cell.back() == ' ' || cell.back() == '\r')) { cell.remove_suffix(1); }
+    std::int64_t bytes = 0;
+    const auto [stop, mistake] = std::from_chars(cell.data(), cell.data() + cell.size(), bytes);
+    if (mistake != std::errc() || stop != cell.data() + cell.size() || bytes < 0) {
+      Place here = place;
+      here.column = static_cast<int>(begin) + 1;
+      problems.add({"wrong-type", fmt::format("'{}' is not a whole number of bytes", cell), here,
+                    "write numbers without a unit, with commas between, a line per sender"});
+      return {};
+    }
+    row.emplace_back(bytes);
+    begin = end + 1;
+  }
+  return row;
+}
+
+ExchangeText read_csv(const std::string& path, Problems& problems) {
+  const std::string text = read_text_file(path);
+  ExchangeText exchange;
+  exchange.place.file = path;
+  int line = 0;
+  for (std::size_t begin = 0; begin < text.size() && problems.empty();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view row = std::string_view(text).substr(begin, end - begin);
+    ++line;
+    if (row.find_first_not_of(" \r") != std::string_view::npos) {
+      exchange.rows.push_back(parse_row(row, {path, line, 0, ""}, problems));
+    }
+    begin = end + 1;
+  }
+  return exchange;
+}
+
+void read_rows(ValueReader& value, std::vector<Row>& rows) {
+  value.list([&](ValueReader& row) {
+    Row sizes;
+    row.list([&](ValueReader& cell) {
+      Bytes size;
+      cell.read(size, Range<Bytes>{Bytes::zero()});
+      sizes.push_back(size);
+    });
+    rows.push_back(std::move(sizes));
+  });
+}
+
+ExchangeText read_json(const std::string& path, Problems& problems) {
+  ExchangeText exchange;
+  const Document document = Document::load(path);
+  read_document(document, problems, [&](ObjectReader& reader) {
+    reader.required_value("exchange", "A row per sender", [&](ValueReader& value) {
+      read_rows(value, exchange.rows);
+      exchange.place = value.place();
+    });
+  });
+  return exchange;
+}
+
+void read_file(ValueReader& value, const std::string& directory, Problems& problems, ExchangeText& exchange) {
+  const auto text = value.text();
+  if (!text) { return; }
+  const std::string path = (std::filesystem::path(directory) / *text).string();
+  try {
+    exchange = read_exchange_file(path, problems);
+  } catch (const FileError& error) {
+    value.problem("no-exchange", error.what(), "a path is relative to the scenario's file");
+  }
+}
+
+void read_distribution(ObjectReader& reader, ExchangeText& exchange) {
+  reader.optional_object("random", "Blocks of any size in a range", [&](ObjectReader& inner) {
+    RandomExchange random;
+    inner.required("least", random.least, "Smallest block", {Bytes::zero()});
+    inner.required("most", random.most, "Largest block", {Bytes::zero()});
+    if (inner.describing()) { return; }
+    if (random.most < random.least) {
+      inner.problem("most", "empty-range", "the largest block is smaller than the smallest", "swap them");
+    }
+    exchange.random = random;
+  });
+  reader.optional_object("zipf", "Popular receivers get more, as 1/k^exponent", [&](ObjectReader& inner) {
+    ZipfExchange zipf;
+    inner.required("payload", zipf.payload, "What every rank sends in all, its own block included", {Bytes::zero()});
+    inner.optional("exponent", zipf.exponent, "0: all alike", {0, kMostExponent});
+    if (!inner.describing()) { exchange.zipf = zipf; }
+  });
+  if (!reader.describing() && reader.ok() && exchange.random.has_value() == exchange.zipf.has_value()) {
+    reader.problem("", "missing-key", "an exchange is drawn from one distribution",
+                   R"(write {"random": {"least": "0B", "most": "1MiB"}} or {"zipf": {"payload": "64MiB"}})");
+  }
+}
+
+/// Reports what is no whole number of elements.
+Elements in_elements(Bytes size, Bytes element, const Place& place, Problems& problems) {
+  if (size % element != Bytes::zero()) {
+    problems.add({"not-whole-elements",
+                  fmt::format("the exchange has {}, which is no whole number of elements of {}", to_string(size),
+                              to_string(element)),
+                  place, "choose another size or \"type\""});
+  }
+  return Elements{size / element};
+}
+
+std::vector<Elements> from_rows(const ExchangeText& exchange, std::uint32_t ranks, Bytes element, Problems& problems) {
+  const auto wrong =
+      std::find_if(exchange.rows.begin(), exchange.rows.end(), [&](const Row& row) { return row.size() != ranks; });
+  if (exchange.rows.size() != ranks || wrong != exchange.rows.end()) {
+    const std::string has = exchange.rows.size() == ranks
+                                ? fmt::format("row {} has {} sizes", wrong - exchange.rows.begin() + 1, wrong->size())
+                                : fmt::format("it has {} rows", exchange.rows.size());
+    problems.add({"does-not-fit",
+                  fmt::format("the exchange of {} ranks has {} rows of {} sizes, but {}", ranks, ranks, ranks, has),
+                  exchange.place, "a row per sender, and in it a size per receiver, the sender too"});
+    return {};
+  }
+  std::vector<Elements> sizes;
+  sizes.reserve(std::size_t{ranks} * ranks);
+  for (const Row& row : exchange.rows) {
+    for (const Bytes size : row) {
+      sizes.push_back(in_elements(size, element, exchange.place, problems));
+      if (!problems.empty()) { return {}; }
+    }
+  }
+  return sizes;
+}
+
+std::vector<Elements> drawn(Elements least, Elements most, std::uint32_t ranks, std::uint64_t seed) {
+  RandomStream stream(seed, "exchange");
+  const auto choices = static_cast<std::uint64_t>((most - least).count()) + 1;
+  std::vector<Elements> sizes;
+  sizes.reserve(std::size_t{ranks} * ranks);
+  for (std::size_t i = 0; i < std::size_t{ranks} * ranks; ++i) {
+    sizes.push_back(least + Elements{static_cast<std::int64_t>(stream.below(choices))});
+  }
+  return sizes;
+}
+
+/// Whole elements of a payload in proportion to 2^32 / k^exponent; what rounding leaves goes to the most popular.
+std::vector<Elements> zipf_shares(Elements payload, std::uint32_t ranks, std::uint32_t exponent) {
+  std::vector<std::uint64_t> weights;
+  std::uint64_t total = 0;
+  for (std::uint64_t k = 1; k <= ranks; ++k) {
+    std::uint64_t weight = std::uint64_t{1} << 32U;
+    for (std::uint32_t power = 0; power < exponent; ++power) { weight /= k; }
+    weights.push_back(weight);
+    total += weight;
+  }
+  std::vector<Elements> shares;
+  Elements left = payload;
+  for (const std::uint64_t weight : weights) {
+    shares.emplace_back(static_cast<std::int64_t>(Wide{payload.count()} * weight / total));
+    left -= shares.back();
+  }
+  shares.front() += left;
+  return shares;
+}
+
+std::vector<Elements> by_popularity(Elements payload, std::uint32_t exponent, std::uint32_t ranks, std::uint64_t seed) {
+  const std::vector<Elements> shares = zipf_shares(payload, ranks, exponent);
+  std::vector<std::uint32_t> places;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) { places.push_back(rank); }
+  RandomStream(seed, "exchange").shuffle(places);
+  std::vector<Elements> sizes;
+  sizes.reserve(std::size_t{ranks} * ranks);
+  for (std::uint32_t from = 0; from < ranks; ++from) {
+    for (std::uint32_t to = 0; to < ranks; ++to) { sizes.push_back(shares[places[to]]); }
+  }
+  return sizes;
+}
+
+}  // namespace
+
+void read_exchange(ValueReader& value, const std::string& directory, Problems& problems,
+                   std::optional<ExchangeText>& exchange) {
+  ExchangeText read;
+  const std::size_t before = problems.size();
+  value.one_of({{Type::list, [&](ValueReader& table) { read_rows(table, read.rows); }},
+                {Type::string, [&](ValueReader& path) { read_file(path, directory, problems, read); }},
+                {Type::object, [&](ValueReader& object) {
+                   object.object([&](ObjectReader& reader) { read_distribution(reader, read); });
+                 }}});
+  if (value.describing() || !value.ok() || problems.size() != before) { return; }
+  if (read.place.file.empty()) { read.place = value.place(); }
+  exchange = std::move(read);
+}
+
+ExchangeText read_exchange_file(const std::string& path, Problems& problems) {
+  return path.ends_with(".json") ? read_json(path, problems) : read_csv(path, problems);
+}
+
+std::shared_ptr<const ExchangeSizes> make_exchange(const ExchangeText& exchange, std::uint32_t ranks, Bytes element,
+                                                   std::uint64_t seed, Problems& problems) {
+  Problems found;
+  const auto elements = [&](Bytes size) { return in_elements(size, element, exchange.place, found); };
+  std::vector<Elements> sizes;
+  if (exchange.random) {
+    sizes = drawn(elements(exchange.random->least), elements(exchange.random->most), ranks, seed);
+  } else if (exchange.zipf) {
+    sizes = by_popularity(elements(exchange.zipf->payload), exchange.zipf->exponent, ranks, seed);
+  } else {
+    sizes = from_rows(exchange, ranks, element, found);
+  }
+  for (const Problem& problem : found.list()) { problems.add(problem); }
+  return found.empty() ? std::make_shared<const ExchangeSizes>(ranks, sizes) : nullptr;
+}
+
+}  // namespace athanor

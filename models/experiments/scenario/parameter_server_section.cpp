@@ -1,0 +1,298 @@
+#include "models/experiments/scenario/parameter_server_section.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "models/experiments/parameter_server.hpp"
+#include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/scenario/sizes.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Type = ValueReader::Form::Type;
+using Update = ParameterServerSetup::Update;
+using Placement = ParameterServerText::Placement;
+
+constexpr std::uint64_t kMostPairs = 4'000'000;         ///< of a worker and a shard
+constexpr std::uint64_t kMostMessages = 1'000'000'000;  ///< of all steps
+
+void read_distribution(ObjectReader& reader, ComputeTime& time) {
+  // The lambdas that run are those of the distribution that the scenario names.
+  const auto as = [&](ComputeTime::Kind kind, auto read) {
+    return [&time, kind, read](ObjectReader& fields) {
+      if (!fields.describing()) { time.kind = kind; }
+      read(fields);
+    };
+  };
+  reader.required("mean", time.mean, "Of all iterations");
+  reader.choice(
+      "distribution", "How it differs from one iteration to the next",
+      {{"constant", "it does not", as(ComputeTime::Kind::constant, [](ObjectReader&) {})},
+       {"normal", "symmetric about the mean, never below 0",
+        as(ComputeTime::Kind::normal,
+           [&](ObjectReader& f) { f.required("deviation", time.deviation, "Standard deviation"); })},
+       {"exponential", "what exceeds the least time falls exponentially",
+        as(ComputeTime::Kind::exponential,
+           [&](ObjectReader& f) { f.optional("least", time.least, "Never shorter than this; at most the mean"); })},
+       {"pareto", "a tail that falls as a power",
+        as(ComputeTime::Kind::pareto,
+           [&](ObjectReader& f) {
+             f.optional("shape", time.shape, "That power; smaller is heavier", {{101, 100}, {1'000, 1}});
+           })}},
+      "constant");
+  if (!reader.describing() && time.least > time.mean) {
+    reader.problem("least", "out-of-range", "the least time is longer than the mean", "make it shorter");
+  }
+}
+
+void read_compute(ValueReader& value, ComputeTime& time) {
+  value.one_of({{Type::string, [&](ValueReader& text) { text.read(time.mean); }},
+                {Type::object, [&](ValueReader& object) {
+                   object.object([&](ObjectReader& inner) { read_distribution(inner, time); });
+                 }}});
+}
+
+void read_update(ObjectReader& reader, ParameterServerSetup& setup) {
+  const auto as = [&](Update update, auto read) {
+    return [&setup, update, read](ObjectReader& fields) {
+      if (!fields.describing()) { setup.update = update; }
+      read(fields);
+    };
+  };
+  reader.choice("update", "When gradients change the parameters",
+                {{"synchronous", "all of a step together; then the next one begins",
+                  as(Update::synchronous,
+                     [&](ObjectReader& f) {
+                       f.optional("backup_workers", setup.backup_workers,
+                                  "So many gradients of each step are not waited for, and dropped when they come");
+                     })},
+                 {"asynchronous", "each when it comes", as(Update::asynchronous, [](ObjectReader&) {})},
+                 {"stale", "each when it comes, and nobody runs ahead too far",
+                  as(Update::stale,
+                     [&](ObjectReader& f) {
+                       f.required("bound", setup.bound, "By how many iterations a worker may be ahead of the slowest");
+                     })}},
+                "synchronous");
+}
+
+void read_servers(ObjectReader& reader, ParameterServerText& text) {
+  reader.required_value(
+      "servers", "How many shards the parameters have, or the endpoints that hold them", [&](ValueReader& value) {
+        value.one_of({{Type::number, [&](ValueReader& n) { n.read(text.shards.emplace(1), Range<std::uint32_t>{1}); }},
+                      {Type::list, [&](ValueReader& list) { list.read(text.servers); }}});
+      });
+  reader.optional("placement", text.placement,
+                  "Of a number of servers: apart, on the first endpoints, or with_workers, beside them",
+                  {{"apart", Placement::apart}, {"with_workers", Placement::with_workers}});
+  reader.optional("copies", text.copies, "Of each shard, on so many servers", {1, 1'000});
+  reader.optional("replication", text.setup.replication, "How a change comes to all copies before workers are answered",
+                  {{"chain", ParameterServerSetup::Replication::chain},
+                   {"all_to_all", ParameterServerSetup::Replication::all_to_all}});
+}
+
+void read_stragglers(ObjectReader& reader, ParameterServerSetup& setup) {
+  reader.optional_objects("stragglers", "Workers that always take longer", [&](ObjectReader& inner) {
+    ParameterServerSetup::Straggler straggler;
+    inner.required("worker", straggler.worker, "Its number among workers");
+    inner.required("factor", straggler.factor, "Of its times of computing", {{1, 1'000}, {1'000'000, 1}});
+    setup.stragglers.push_back(straggler);
+  });
+}
+
+class EndpointFinder {
+ public:
+  EndpointFinder(ParameterServerText& text, std::uint32_t endpoints, Problems& problems)
+      : text_(text), endpoints_(endpoints), problems_(problems) {}
+
+  void find() {
+    if (text_.servers.empty() && text_.placement == Placement::with_workers) {
+      place_with_workers();
+    } else {
+      place_apart();
+    }
+  }
+
+ private:
+  void refuse(std::string_view key, const char* code, std::string message, std::string hint) {
+    problems_.add({code, std::move(message), text_.places.find(key)->second, std::move(hint)});
+  }
+
+  void shard(const std::vector<std::uint32_t>& servers) {
+    for (std::size_t first = 0; first < servers.size(); first += text_.copies) {
+      const auto begin = servers.begin() + static_cast<std::ptrdiff_t>(first);
+      text_.setup.shards.emplace_back(begin, begin + text_.copies);
+    }
+  }
+
+  void place_apart() {
+    std::vector<std::uint32_t> servers = text_.servers;
+    if (servers.empty()) {
+      const std::uint64_t count = std::uint64_t{*text_.shards} * text_.copies;
+      if (count >= endpoints_) {
+        return refuse("servers", "too-few-endpoints",
+                      fmt::format("{} servers leave none of {} endpoints to workers", count, endpoints_),
+                      R"(take fewer, or "placement": "with_workers")");
+      }
+      for (std::uint32_t s = 0; s < count; ++s) { servers.push_back(s); }
+    }
+    if (servers.size() % text_.copies != 0) {
+      return refuse("servers", "wrong-endpoints",
+                    fmt::format("{} servers are no whole number of shards of {} copies", servers.size(), text_.copies),
+                    "name the copies of the first shard, then those of the next one");
+    }
+    std::vector<bool> taken(endpoints_);
+    for (const std::uint32_t server : servers) {
+      if (server >= endpoints_) { return refuse_endpoint(server); }
+      taken[server] = true;
+    }
+    shard(servers);
+    for (std::uint32_t e = 0; e < endpoints_; ++e) {
+      if (!taken[e]) { text_.setup.workers.push_back(e); }
+    }
+    keep_workers();
+  }
+
+  void refuse_endpoint(std::uint32_t server) {
+    refuse("servers", "unknown-endpoint", fmt::format("endpoint {} is none of the cluster's {}", server, endpoints_),
+           fmt::format("they are counted from 0 to {}", endpoints_ - 1));
+  }
+
+  void place_with_workers() {
+    for (std::uint32_t e = 0; e < endpoints_; ++e) { text_.setup.workers.push_back(e); }
+    keep_workers();
+    const std::uint64_t workers = text_.setup.workers.size();
+    const std::uint64_t count = std::uint64_t{*text_.shards} * text_.copies;
+    if (count > workers) {
+      return refuse("servers", "too-few-endpoints", fmt::format("{} servers beside {} workers", count, workers),
+                    "one beside each worker is the most");
+    }
+    std::vector<std::uint32_t> servers;
+    for (std::uint64_t s = 0; s < count; ++s) { servers.push_back(static_cast<std::uint32_t>(s * workers / count)); }
+    shard(servers);
+  }
+
+  /// The first of those that may be workers.
+  void keep_workers() {
+    std::vector<std::uint32_t>& workers = text_.setup.workers;
+    const std::uint32_t wanted = text_.workers.value_or(static_cast<std::uint32_t>(workers.size()));
+    if (wanted > workers.size() || wanted == 0) {
+      return refuse("workers", "too-few-endpoints",
+                    fmt::format("{} workers, and {} endpoints are left to them", wanted, workers.size()),
+                    "take fewer workers or servers");
+    }
+    workers.resize(wanted);
+  }
+
+  ParameterServerText& text_;
+  std::uint32_t endpoints_;
+  Problems& problems_;
+};
+
+void check_numbers(const ParameterServerText& text, Problems& problems) {
+  const ParameterServerSetup& setup = text.setup;
+  const auto refuse = [&](std::string_view key, const char* code, std::string message, std::string hint) {
+    problems.add({code, std::move(message), text.places.find(key)->second, std::move(hint)});
+  };
+  const std::size_t workers = setup.workers.size();
+  if (setup.backup_workers >= workers) {
+    refuse("backup_workers", "out-of-range",
+           fmt::format("no gradient is left of {} workers with {} backups", workers, setup.backup_workers),
+           "have fewer backups than workers");
+  }
+  std::set<std::uint32_t> slow;
+  for (const ParameterServerSetup::Straggler& straggler : setup.stragglers) {
+    if (!slow.insert(straggler.worker).second) {
+      refuse("stragglers", "duplicate", fmt::format("worker {} is named twice", straggler.worker),
+             "write one factor for it");
+    }
+    if (straggler.worker < workers) { continue; }
+    refuse("stragglers", "out-of-range", fmt::format("there is no worker {}", straggler.worker),
+           fmt::format("they are counted from 0 to {}", workers - 1));
+  }
+  const std::uint64_t pairs = std::uint64_t{workers} * setup.shards.size();
+  const std::uint64_t steps = std::uint64_t{setup.steps} + setup.warm_up;
+  if (pairs > kMostPairs || pairs * steps > kMostMessages) {
+    refuse("", "too-many-messages",
+           fmt::format("{} workers and {} shards exchange {} gradients in {} steps, and {} are the most", workers,
+                       setup.shards.size(), pairs * steps, steps, kMostMessages),
+           "take fewer workers, servers or steps");
+  }
+}
+
+}  // namespace
+
+void read(ObjectReader& reader, ParameterServerText& text) {
+  reader.required_value("parameters", "Of the model, all shards together: \"1GB\", \"1MB..1GB\", a list",
+                        [&](ValueReader& value) { read_sizes(value, text.sizes); });
+  read_servers(reader, text);
+  reader.optional("workers", text.workers, "How many; absent: one on every endpoint that may have one", {1});
+  read_update(reader, text.setup);
+  reader.required_value("compute", "How long a worker computes in each iteration",
+                        [&](ValueReader& value) { read_compute(value, text.setup.compute); });
+  read_stragglers(reader, text.setup);
+  reader.optional("gradient", text.setup.gradient, "Bytes of gradients for each byte of parameters",
+                  {{0, 1}, {1'000, 1}});
+  reader.optional_value("apply_rate", "Gradients that a server adds to its shard; absent: at once",
+                        [&](ValueReader& value) { value.read(text.setup.apply_rate); });
+  reader.optional("warm_up", text.setup.warm_up, "Steps that are not measured", {1, 1'000'000});
+  reader.optional("steps", text.setup.steps,
+                  "Steps that are measured; asynchronous and stale: as many gradients of each worker, on average",
+                  {1, 1'000'000});
+  if (reader.describing()) { return; }
+  for (const char* key : {"", "servers", "workers", "backup_workers", "stragglers"}) {
+    text.places[key] = reader.place(key);
+  }
+  for (const Bytes size : text.sizes) {
+    if (size > Bytes::zero()) { continue; }
+    reader.problem("parameters", "out-of-range", "a model of 0 B has no parameters", "sizes are at least 1B");
+    return;
+  }
+}
+
+void resolve(ParameterServerText& text, const Cluster& cluster, Problems& problems) {
+  const std::size_t before = problems.size();
+  EndpointFinder(text, static_cast<std::uint32_t>(cluster.endpoints.size()), problems).find();
+  if (problems.size() == before) { check_numbers(text, problems); }
+}
+
+namespace {
+
+class ParameterServerReader : public ExperimentReader {
+ public:
+  void read(ObjectReader& section, ReadingContext& context) override {
+    athanor::read(section, text_);
+    if (context.changes.sizes) { text_.sizes = *context.changes.sizes; }
+  }
+  void fit(CaseParts& parts) override { resolve(text_, *parts.platform().cluster, parts.context.problems); }
+
+  std::shared_ptr<const Experiment> make(CaseParts& parts) override {
+    refuse_software("training with parameter servers", parts);
+    return std::make_shared<const ParameterServerExperiment>(std::move(text_));
+  }
+
+ private:
+  ParameterServerText text_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExperimentReader> parameter_server_reader() { return std::make_unique<ParameterServerReader>(); }
+
+std::string describe(const ParameterServerSetup& setup) {
+  const std::size_t shards = setup.shards.size();
+  const std::size_t copies = setup.shards.empty() ? 0 : setup.shards.front().size();
+  std::string text = fmt::format("{} workers, {} {}", setup.workers.size(), shards, shards == 1 ? "server" : "servers");
+  if (copies > 1) { text += fmt::format(" with {} copies each", copies); }
+  text += fmt::format(", {}", name(setup.update));
+  if (setup.backup_workers > 0) {
+    text += fmt::format(" with {} backup {}", setup.backup_workers, setup.backup_workers == 1 ? "worker" : "workers");
+  }
+  if (setup.update == Update::stale) { text += fmt::format(" with bound {}", setup.bound); }
+  return text;
+}
+
+}  // namespace athanor

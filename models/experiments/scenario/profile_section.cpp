@@ -1,0 +1,138 @@
+#include "models/experiments/scenario/profile_section.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/experiments/platform.hpp"
+#include "sim/json/object_reader.hpp"
+
+namespace athanor {
+
+std::vector<std::string> profile_names(const Library& library) {
+  std::vector<std::string> names = library.names(Shelf::profiles);
+  const auto at = std::lower_bound(names.begin(), names.end(), kIdealProfile);
+  if (at == names.end() || *at != kIdealProfile) { names.insert(at, std::string(kIdealProfile)); }
+  return names;
+}
+
+namespace {
+
+using Type = ValueReader::Form::Type;
+
+/// Costs nothing until it is read, and does not say of itself that it does.
+Profile undescribed(const std::string& name) {
+  Profile profile;
+  profile.name = name;
+  profile.description.clear();
+  return profile;
+}
+
+}  // namespace
+
+Profile read_profile_file(const std::string& path, Problems& problems) {
+  const Document document = Document::load(path);
+  Profile profile = undescribed(path);
+  read_document(document, problems, [&](ObjectReader& reader) { read(reader, profile); });
+  return profile;
+}
+
+namespace {
+
+/// One step deep: what prices the inside of a node was found there.
+void find_inside(const Library& library, const Place& place, Problems& problems, Profile& profile) {
+  if (profile.within_node.empty()) { return; }
+  if (profile.within_node == kIdealProfile) {
+    profile.inside = std::make_shared<const Profile>();
+    return;
+  }
+  if (!library.has(Shelf::profiles, profile.within_node)) {
+    problems.add({"unknown-profile",
+                  fmt::format("\"within_node\" names profile '{}', which is not there", profile.within_node), place,
+                  "`athanor list profiles` lists them"});
+    return;
+  }
+  profile.inside =
+      std::make_shared<const Profile>(read_profile_file(library.path(Shelf::profiles, profile.within_node), problems));
+}
+
+}  // namespace
+
+void read_profile(ValueReader& value, const Library& library, Problems& problems, Profile& profile) {
+  const auto read_name = [&](ValueReader& text) {
+    std::string name(kIdealProfile);
+    text.read(name, OneOf{profile_names(library)});
+    if (text.describing() || !text.ok()) { return; }
+    if (library.has(Shelf::profiles, name)) {
+      profile = read_profile_file(library.path(Shelf::profiles, name), problems);
+    } else {
+      profile = Profile{};
+    }
+  };
+  const auto read_inline = [&](ValueReader& object) {
+    profile = undescribed("inline");
+    object.object([&](ObjectReader& reader) { read(reader, profile); });
+  };
+  value.one_of({{Type::string, read_name}, {Type::object, read_inline}});
+  if (!value.describing() && value.ok()) { find_inside(library, value.place(), problems, profile); }
+}
+
+namespace {
+
+/// Threads are priced by the section "threads", and nothing else is.
+void check_threads(ObjectReader& reader, const Platform& platform) {
+  const bool threads = platform.cluster->processors > 0;
+  if (threads == platform.profile.threads.has_value()) { return; }
+  reader.problem(
+      reader.has("profile") ? "profile" : "cluster", "profile-mismatch",
+      threads ? fmt::format("the ranks share memory, but profile '{}' has no \"threads\"", platform.profile.name)
+              : fmt::format("profile '{}' is of threads on shared memory, which this cluster is not",
+                            platform.profile.name),
+      threads ? "`athanor calibrate --output profile.json` makes one for this machine"
+              : R"(write "cluster": {"shared_memory": {"ranks": 4, "processors": 2}}, or take another profile)");
+}
+
+/// Ranks that share GPUs are priced by the section "gpus", and nothing else is.
+void check_gpus(ObjectReader& reader, const Platform& platform) {
+  const bool gpus = platform.cluster->shared_gpus > 0;
+  if (gpus == platform.profile.gpus.has_value()) { return; }
+  reader.problem(
+      reader.has("profile") ? "profile" : "cluster", "profile-mismatch",
+      gpus ? fmt::format("the ranks share GPUs, but profile '{}' has no \"gpus\"", platform.profile.name)
+           : fmt::format("profile '{}' is of ranks that share GPUs, which this cluster is not", platform.profile.name),
+      gpus ? "`athanor calibrate --backend cuda --output profile.json` makes one for the GPUs of this machine"
+           : R"(write "cluster": {"shared_gpus": {"ranks": 8, "gpus": 1}}, or take another profile)");
+}
+
+void check_protocol(ObjectReader& reader, const Platform& platform, const std::optional<std::string>& protocol) {
+  if (!protocol) { return; }
+  std::vector<std::string> names;
+  if (platform.profile.nccl) {
+    names = {"LL", "LL128", "Simple"};
+  } else {
+    for (const Protocol& each : platform.profile.protocols) { names.push_back(each.name); }
+  }
+  const std::string& chosen = *protocol;
+  if (std::find(names.begin(), names.end(), chosen) != names.end()) { return; }
+  reader.problem("collective", "unknown-protocol",
+                 fmt::format("profile '{}' has no protocol '{}'", platform.profile.name, chosen),
+                 fmt::format("it has {}", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+void check_profile(ObjectReader& reader, const Platform& platform, const std::optional<std::string>& protocol) {
+  check_threads(reader, platform);
+  check_gpus(reader, platform);
+  check_protocol(reader, platform, protocol);
+}
+
+void check_engines(ObjectReader& reader, const Platform& platform) {
+  if (!platform.profile.nccl || !platform.aggregation || !platform.aggregation->slots) { return; }
+  reader.problem("network", "conflict",
+                 fmt::format("NCCL does not use {}: it reduces in switches by SHARP alone, through its CollNet plugin",
+                             platform.aggregation->engine.name),
+                 R"(take another "engine" or leave "aggregation" out, or take a "profile" without "nccl")");
+}
+
+}  // namespace athanor

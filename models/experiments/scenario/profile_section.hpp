@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/experiments/scenario/library.hpp"
+#include "models/profile.hpp"
+#include "sim/json/value_reader.hpp"
+
+namespace athanor {
+
+/// The profile that costs nothing; the only one that is in no file.
+constexpr std::string_view kIdealProfile = "ideal";
+
+/// "ideal" and those of the library.
+std::vector<std::string> profile_names(const Library& library);
+
+/// The "profile" of a scenario: a name, or the profile itself. `problems` takes what is wrong with the named file.
+void read_profile(ValueReader& value, const Library& library, Problems& problems, Profile& profile);
+
+/// Reads the profile's own file. Throws FileError.
+Profile read_profile_file(const std::string& path, Problems& problems);
+
+struct Platform;
+
+/// Whether the profile's costs are those of what the platform's ranks are, and whether it has the protocol that is
+/// asked for.
+void check_profile(ObjectReader& reader, const Platform& platform, const std::optional<std::string>& protocol);
+
+/// Whether a library that the profile is of can use the engines of the platform's switches.
+void check_engines(ObjectReader& reader, const Platform& platform);
+
+}  // namespace athanor

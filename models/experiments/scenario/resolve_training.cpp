@@ -1,0 +1,252 @@
+#include "models/experiments/scenario/resolve_training.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "models/experiments/scenario/compute_profile_section.hpp"
+#include "models/experiments/scenario/costs_section.hpp"
+#include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/scenario/idle_settings.hpp"
+#include "models/experiments/scenario/training_gpus.hpp"
+#include "models/experiments/training.hpp"
+#include "models/training/layer_spread.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+class Resolution {
+ public:
+  Resolution(CaseParts& parts, TrainingText& text)
+      : reader_(parts.reader), context_(parts.context), case_(parts.scenario_case), text_(text) {}
+
+  std::shared_ptr<const Training> resolve() {
+    auto training = std::make_shared<Training>();
+    const bool plan_fits = fit_ranks() && fit_batch() && fit_model() && fit_layers(training->setup);
+    if (!plan_fits && !context_.changes.open_plan) { return nullptr; }
+    if (!find_gpu(*training) || !find_compute(*training)) { return nullptr; }
+    training->setup.model = text_.model.model;
+    training->setup.plan = text_.plan;
+    training->measured = text_.measured;
+    training->costs = completed(text_.costs, training->setup);
+    training->max_error = text_.max_error;
+    training->max_median_error = text_.max_median_error;
+    if (!text_.measured && (text_.max_error || text_.max_median_error)) {
+      problem("nothing-to-verify", "an error is allowed, but no step was measured",
+              R"(say what a step took: "measured": "10s")");
+      return nullptr;
+    }
+    if (plan_fits && !fit_memory(*training) && !context_.changes.open_plan) { return nullptr; }
+    training->plan_fault = plan_fault_;
+    for (std::string& each : idle_settings(text_.plan, text_.written)) { training->notes.push_back(std::move(each)); }
+    for (const std::string& each : text_.model.ignored) { training->notes.push_back("ignored: " + each); }
+    return training;
+  }
+
+ private:
+  bool problem(std::string code, std::string message, std::string hint) {
+    reader_.problem("training", std::move(code), std::move(message), std::move(hint));
+    return false;
+  }
+
+  /// What is wrong with the plan itself.
+  bool fault(std::string code, std::string message, std::string hint) {
+    if (!context_.changes.open_plan) { return problem(std::move(code), std::move(message), std::move(hint)); }
+    if (!plan_fault_) {
+      plan_fault_ = {std::move(code), std::move(message), reader_.place("training"), std::move(hint)};
+    }
+    return false;
+  }
+
+  bool fit_ranks() {
+    ParallelPlan& plan = text_.plan;
+    const std::uint64_t endpoints = case_.platform.cluster->endpoints.size();
+    const std::uint64_t others = std::uint64_t{plan.tensor} * plan.context * plan.pipeline;
+    if (others > endpoints || (!text_.data && endpoints % others != 0)) {
+      return fault(
+          "degrees-do-not-divide",
+          fmt::format("tensor {} x context {} x pipeline {} = {} does not divide the {} endpoints of {}", plan.tensor,
+                      plan.context, plan.pipeline, others, endpoints, case_.platform.cluster->description),
+          "change a degree, or say how many copies there are: \"data\"");
+    }
+    plan.data = text_.data.value_or(static_cast<std::uint32_t>(endpoints / others));
+    if (others * plan.data > endpoints) {
+      return fault("too-many-ranks",
+                   fmt::format("{} x data {} = {} ranks, but the cluster has {} endpoints", others, plan.data,
+                               others * plan.data, endpoints),
+                   "use smaller degrees or a larger cluster");
+    }
+    return true;
+  }
+
+  bool fit_batch() {
+    const ParallelPlan& plan = text_.plan;
+    const std::uint64_t at_once = std::uint64_t{plan.micro_batch} * plan.data;
+    if (plan.global_batch >= at_once && plan.global_batch % at_once == 0) { return true; }
+    return fault(
+        "batch-does-not-divide",
+        fmt::format("a global batch of {} is no multiple of micro_batch {} x data {} = {}", plan.global_batch,
+                    plan.micro_batch, plan.data, at_once),
+        fmt::format("write \"global_batch\": {}", std::max<std::uint64_t>(1, plan.global_batch / at_once) * at_once));
+  }
+
+  bool fit_model() {
+    const TrainedModel& model = text_.model.model;
+    if (!model.transformer) {
+      if (text_.plan.recompute == Recompute::selective) {
+        return fault("no-effect", "selective recomputation is of attention, and a list of layers has none",
+                     R"(write "recompute": "full" or "none")");
+      }
+      if (text_.plan.tensor == 1 && text_.plan.context == 1 && text_.plan.expert == 1) { return true; }
+      return fault("plan-does-not-fit", "a list of layers is not split over tensor, context or expert ranks",
+                   "leave these degrees at 1");
+    }
+    if (text_.plan.expert_imbalance > text_.plan.expert) {
+      return fault(
+          "out-of-range",
+          fmt::format("an \"expert_imbalance\" of {:g}: the busiest of {} expert ranks gets at most {} times the "
+                      "average",
+                      text_.plan.expert_imbalance, text_.plan.expert, text_.plan.expert),
+          "make it smaller, or \"expert\" larger");
+    }
+    const std::vector<std::string> reasons = contradictions(*model.transformer, text_.plan);
+    for (const std::string& reason : reasons) { fault("plan-does-not-fit", reason, "change the plan or the model"); }
+    return reasons.empty();
+  }
+
+  bool fit_layers(TrainingSetup& setup) {
+    if (text_.plan.schedule == PipelineKind::zb_v && text_.plan.virtual_stages == 1) { text_.plan.virtual_stages = 2; }
+    PipelineSchedule schedule;
+    try {
+      schedule = schedule_of(text_.plan);
+    } catch (const SimulationError& error) { return fault(error.code(), error.what(), ""); }
+    const TrainedModel& model = text_.model.model;
+    const std::uint32_t layers = layers_of(model);
+    if (text_.layers.empty()) {
+      if (most_places(model) < schedule.places()) {
+        return fault("too-few-layers",
+                     fmt::format("{} layers for {} places of the pipeline", layers, schedule.places()),
+                     "use fewer stages or chunks");
+      }
+      setup.layers = layers_of_places(layers, schedule.places());
+      return true;
+    }
+    std::uint64_t sum = 0;
+    for (const std::uint32_t each : text_.layers) { sum += each; }
+    if (text_.layers.size() != schedule.places() || sum != layers) {
+      return fault("layers-do-not-fit",
+                   fmt::format("\"layers\" names {} layers at {} places, and the model has {} for {} places", sum,
+                               text_.layers.size(), layers, schedule.places()),
+                   "name as many at each place, in the order of the model");
+    }
+    setup.layers = text_.layers;
+    return true;
+  }
+
+  /// Those that the scenario names, else those of the nodes; of unequal ones the fastest first.
+  bool find_gpu(Training& training) {
+    ClusterGpus gpus{{text_.gpu}, {}};
+    if (text_.gpu.empty()) { gpus = gpus_of(*case_.cluster_text, *case_.platform.cluster, context_.library); }
+    if (gpus.names.empty() || std::count(gpus.names.begin(), gpus.names.end(), "") > 0) {
+      return problem("no-gpu", "nothing says which GPUs these are", "name a preset: \"gpu\": \"H100-SXM-80GB\"");
+    }
+    std::vector<GpuKind> kinds;
+    try {
+      for (const std::string& name : gpus.names) {
+        kinds.push_back({find_gpu_rates(name, context_.library, reader_.place("training")), {}});
+        peak_of(kinds.back().gpu, text_.plan.precision);
+      }
+    } catch (const ScenarioError& error) {
+      for (const Problem& each : error.problems()) { context_.problems.add(each); }
+      return false;
+    } catch (const SimulationError& error) { return problem(error.code(), error.what(), "choose another precision"); }
+    take_kinds(std::move(kinds), gpus.of_endpoint, training);
+    return true;
+  }
+
+  void take_kinds(std::vector<GpuKind> kinds, const std::vector<std::uint32_t>& of_endpoint, Training& training) {
+    std::vector<std::uint32_t> order(kinds.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const auto peak = [&](std::uint32_t kind) { return peak_of(kinds[kind].gpu, text_.plan.precision); };
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return peak(a) > peak(b); });
+    TrainingSetup& setup = training.setup;
+    setup.gpu = kinds[order.front()].gpu;
+    if (kinds.size() == 1) { return; }
+    std::vector<std::uint32_t> place(kinds.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) { place[order[i]] = i; }
+    for (std::size_t i = 1; i < order.size(); ++i) { setup.others.push_back(kinds[order[i]]); }
+    for (const std::uint32_t kind : of_endpoint) { setup.kind_of_rank.push_back(place[kind]); }
+    training.notes.push_back(fmt::format(
+        "unequal GPUs: {} and {} more {}; each computes at its own speed, and the ranks of a pipeline stage "
+        "wait for the slowest of them",
+        setup.gpu.name, setup.others.size(), setup.others.size() == 1 ? "kind" : "kinds"));
+  }
+
+  bool find_compute(Training& training) {
+    TrainingSetup& setup = training.setup;
+    if (!find_compute(setup.gpu, setup.compute, training)) { return false; }
+    return std::all_of(setup.others.begin(), setup.others.end(),
+                       [&](GpuKind& other) { return find_compute(other.gpu, other.compute, training); });
+  }
+
+  bool find_compute(const GpuRates& gpu, ComputeProfile& profile, Training& training) {
+    const std::optional<ComputeProfile> found =
+        text_.compute ? text_.compute
+                      : fitted_profile(gpu.name, text_.plan.precision, context_.library, context_.problems);
+    if (!found) {
+      return problem("no-compute-profile", fmt::format("no compute profile was fitted on {}", gpu.name),
+                     "name one: \"compute\" (see athanor list compute)");
+    }
+    profile = *found;
+    if (!profile.covers(gpu.name, text_.plan.precision)) {
+      training.notes.push_back(fmt::format("extrapolated: the compute profile {} was not fitted on {} of {}",
+                                           profile.name, name(text_.plan.precision), gpu.name));
+    }
+    return true;
+  }
+
+  /// What does not fit is an error where the user says so, and told otherwise, with what would make it fit.
+  bool fit_memory(Training& training) {
+    const TrainedModel& model = training.setup.model;
+    const ParallelPlan& plan = training.setup.plan;
+    training.memory = model.transformer ? fullest_stage(*model.transformer, plan, training.setup.layers).use
+                                        : memory_of(model.layers, plan);
+    const GpuRates& smallest = smallest_gpu(training.setup);
+    const double room = smallest.memory;
+    if (room == 0 || training.memory.total() <= room) { return true; }
+    const std::string message = memory_shortage(training.memory.total(), smallest, text_.measured.has_value());
+    if (text_.measured) {
+      training.notes.push_back(message);
+      return true;
+    }
+    std::vector<std::string> hints;
+    if (model.transformer) {
+      for (const MemoryAdvice& each : memory_advice(*model.transformer, plan, training.setup.layers, room)) {
+        if (hints.size() < 3) { hints.push_back(fmt::format("{} ({:.1f} GB)", each.change, each.use.total() * 1e-9)); }
+      }
+    }
+    const std::string hint =
+        hints.empty() ? "use more GPUs or a smaller micro_batch" : fmt::format("{}", fmt::join(hints, "; "));
+    training.fits = false;
+    if (text_.strict) { return fault("out-of-memory", message, hint); }
+    training.notes.push_back(fmt::format("{}; would help: {}", message, hint));
+    return true;
+  }
+
+  ObjectReader& reader_;
+  ReadingContext& context_;
+  const Case& case_;
+  TrainingText& text_;
+  std::optional<Problem> plan_fault_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Training> resolve_training(CaseParts& parts, TrainingText& text) {
+  return Resolution(parts, text).resolve();
+}
+
+}  // namespace athanor

@@ -1,0 +1,109 @@
+#include "models/experiments/scenario/sizes.hpp"
+
+#include <fmt/core.h>
+
+#include "sim/format.hpp"
+#include "sim/json/object_reader.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Type = ValueReader::Form::Type;
+
+using Sizes = std::vector<Bytes>;
+constexpr const char* kSyntax =
+    R"(write "1MiB", "8B..8GiB", ["1MiB", "3MiB"] or {"from": "8B", "to": "1GiB", "factor": 4})";
+
+Parsed<Sizes> mistake(std::string code, std::string message, std::string hint = kSyntax) {
+  return {std::nullopt, {std::move(code), std::move(message), std::move(hint)}};
+}
+
+/// from, from x factor, ... up to `to`.
+Parsed<Sizes> progression(Bytes from, Bytes to, std::int64_t factor) {
+  if (from <= Bytes::zero()) { return mistake("out-of-range", "a range of sizes starts above 0 B"); }
+  if (to < from) {
+    return mistake("empty-range", fmt::format("the range of sizes {}..{} is empty", to_string(from), to_string(to)),
+                   "write the smaller size first");
+  }
+  Sizes sizes{from};
+  while (sizes.back() <= to / factor) { sizes.push_back(sizes.back() * factor); }
+  return {std::move(sizes), {}};
+}
+
+Parsed<Bytes> parse_size(std::string_view text) {
+  Parsed<Bytes> size = parse_bytes(text);
+  if (size.value && *size.value < Bytes::zero()) {
+    return {std::nullopt, {"out-of-range", fmt::format("'{}' is a negative size", text), "sizes are 0B or more"}};
+  }
+  return size;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+/// "1MiB" or "8B..8GiB".
+Parsed<Sizes> parse_part(std::string_view text) {
+  const std::size_t dots = text.find("..");
+  const Parsed<Bytes> from = parse_size(trimmed(text.substr(0, dots)));
+  if (!from.value) { return {std::nullopt, from.mistake}; }
+  if (dots == std::string_view::npos) { return {Sizes{*from.value}, {}}; }
+  const Parsed<Bytes> to = parse_size(trimmed(text.substr(dots + 2)));
+  if (!to.value) { return {std::nullopt, to.mistake}; }
+  return progression(*from.value, *to.value, 2);
+}
+
+void read_text(ValueReader& value, Sizes& sizes) {
+  const auto text = value.text();
+  if (!text) { return; }
+  Parsed<Sizes> parsed = parse_sizes(*text);
+  if (!parsed.value) {
+    value.problem(parsed.mistake.code, parsed.mistake.message, parsed.mistake.hint);
+    return;
+  }
+  sizes = std::move(*parsed.value);
+}
+
+void read_progression(ObjectReader& reader, Sizes& sizes) {
+  Bytes from;
+  Bytes to;
+  std::uint32_t factor = 2;
+  reader.required("from", from, "The first size", {Bytes{1}});
+  reader.required("to", to, "No size exceeds it", {Bytes{1}});
+  reader.optional("factor", factor, "From one size to the next", {2, 1U << 30});
+  if (reader.describing() || !reader.ok()) { return; }
+  Parsed<Sizes> parsed = progression(from, to, factor);
+  if (!parsed.value) {
+    reader.problem("", parsed.mistake.code, parsed.mistake.message, parsed.mistake.hint);
+    return;
+  }
+  sizes = std::move(*parsed.value);
+}
+
+}  // namespace
+
+Parsed<Sizes> parse_sizes(std::string_view text) {
+  Sizes sizes;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    Parsed<Sizes> part = parse_part(trimmed(text.substr(0, comma)));
+    if (!part.value) { return part; }
+    sizes.insert(sizes.end(), part.value->begin(), part.value->end());
+    if (comma == std::string_view::npos) { break; }
+    text.remove_prefix(comma + 1);
+  }
+  if (sizes.size() > kMostSizes) { return mistake("too-many", fmt::format("more than {} sizes", kMostSizes)); }
+  return {std::move(sizes), {}};
+}
+
+void read_sizes(ValueReader& value, Sizes& sizes) {
+  value.one_of({{Type::string, [&](ValueReader& text) { read_text(text, sizes); }},
+                {Type::list, [&](ValueReader& list) { list.read(sizes); }},
+                {Type::object, [&](ValueReader& range) {
+                   range.object([&](ObjectReader& reader) { read_progression(reader, sizes); });
+                 }}});
+}
+
+}  // namespace athanor

@@ -1,0 +1,150 @@
+#include "models/experiments/scenario/trace_section.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/trace.hpp"
+#include "models/traces/read_trace.hpp"
+#include "models/traces/trace_limits.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Type = ValueReader::Form::Type;
+
+constexpr std::int64_t kMostScale = 1000;
+
+std::string path_from(const std::string& directory, const std::string& path) {
+  return (std::filesystem::path(directory) / path).string();
+}
+
+void read_files(ValueReader& value, TraceText& text) {
+  value.one_of({{Type::string, [&](ValueReader& one) { text.files = {one.text().value_or("")}; }},
+                {Type::list, [&](ValueReader& list) { list.read(text.files); }}});
+}
+
+Names<TraceFormat> format_names() {
+  Names<TraceFormat> names({});
+  for (const TraceFormat format :
+       {TraceFormat::chakra, TraceFormat::chakra_json, TraceFormat::kineto, TraceFormat::astra, TraceFormat::simai,
+        TraceFormat::goal, TraceFormat::goal_binary, TraceFormat::athanor}) {
+    names.named.push_back({name(format), format});
+  }
+  return names;
+}
+
+void read_roofline(ObjectReader& reader, TraceOptions::Roofline& roofline) {
+  std::uint64_t gigaflops = 1;
+  reader.required("gigaflops", gigaflops, "Operations per second, in 10^9", {1});
+  reader.required("bandwidth", roofline.bandwidth, "Of the GPU's memory");
+  constexpr double kGiga = 1e9;
+  roofline.flops = static_cast<double>(gigaflops) * kGiga;
+}
+
+void read_how(ObjectReader& reader, TraceOptions& options) {
+  using Communication = TraceOptions::Communication;
+  reader.optional("compute_scale", options.compute_scale,
+                  "Computations of the GPU take so many times as long as in the trace", {{0, 1}, {kMostScale, 1}});
+  reader.optional("communication", options.communication,
+                  "simulated: on this cluster; measured: as long as in the trace, waiting for others included",
+                  {{"simulated", Communication::simulated}, {"measured", Communication::measured}});
+  reader.optional("cpu", options.cpu, "serial: operations of the CPU take their time beside the GPU; free: none",
+                  {{"serial", TraceOptions::Cpu::serial}, {"free", TraceOptions::Cpu::free}});
+}
+
+/// All that decides what becomes of the files.
+std::string key_of(const std::vector<std::string>& files, const TraceOptions& options) {
+  const auto number = [](const auto& value) { return value ? std::to_string(value->count()) : std::string(); };
+  const TraceOptions::Roofline roofline = options.roofline.value_or(TraceOptions::Roofline{});
+  return fmt::format("{}|{}|{}/{}|{}|{}|{}|{}|{}|{}|{} {}|{}|{}|{}|{}", fmt::join(files, "|"),
+                     options.format ? name(*options.format) : "", options.compute_scale.numerator,
+                     options.compute_scale.denominator, static_cast<int>(options.communication),
+                     static_cast<int>(options.cpu), number(options.unit), options.ranks.value_or(0),
+                     options.model_ranks, options.groups, roofline.flops, roofline.bandwidth.count(), options.step,
+                     number(options.eager), number(options.limit), options.drop_absent);
+}
+
+}  // namespace
+
+std::shared_ptr<const ImportedTrace> TraceShelf::read(const std::vector<std::string>& files,
+                                                      const TraceOptions& options, Problems& problems) {
+  std::shared_ptr<const ImportedTrace>& trace = traces_[key_of(files, options)];
+  if (trace) { return trace; }
+  const std::size_t before = problems.size();
+  ImportedTrace found = read_trace(files, options, problems);
+  if (problems.size() == before) { trace = std::make_shared<const ImportedTrace>(std::move(found)); }
+  return trace;
+}
+
+void read(ObjectReader& reader, const std::string& directory, TraceShelf& shelf, Problems& problems, TraceText& text) {
+  TraceOptions& options = text.options;
+  reader.required_value("files", "Paths relative to the scenario; or one with '*' in the place of the rank",
+                        [&](ValueReader& value) { read_files(value, text); });
+  reader.optional("format", options.format, "Absent: by name and content", format_names());
+  read_how(reader, options);
+  reader.optional("unit", options.unit, "Of times in the text of ASTRA-sim, and of SimAI where it is not 1ns",
+                  {Time{1}});
+  reader.optional("ranks", options.ranks, "Of the text of ASTRA-sim, and of a profile of one rank",
+                  {1, kMostTraceRanks});
+  reader.optional("model_ranks", options.model_ranks, "Of the text of ASTRA-sim: how many share a model");
+  std::string groups;
+  reader.optional("groups", groups, "Of Chakra: a comm_group.json");
+  reader.optional_object(
+      "roofline", "Of Chakra: how long computations take that have no duration", [&](ObjectReader& inner) {
+        options.roofline = TraceOptions::Roofline{};  // Clang 14 refuses emplace() of a nested struct
+        read_roofline(inner, *options.roofline);
+      });
+  reader.optional("step", options.step, "Of profiles: the ProfilerStep to be replayed; absent: all that was recorded");
+  reader.optional("eager", options.eager, "Of GOAL: messages up to this size do not wait for their receiver");
+  reader.optional("limit", options.limit,
+                  "What may come out of a file that is decompressed; absent: 1 GiB, of profiles and .et files 4 GiB",
+                  {Bytes{1}});
+  bool drop = false;
+  reader.optional("drop_absent", drop, "Dependencies on operations that are not in the file are left out");
+  options.drop_absent = drop;
+  if (reader.describing() || !reader.ok()) { return; }
+  if (!groups.empty()) { options.groups = path_from(directory, groups); }
+  std::vector<std::string> files;
+  for (const std::string& file : text.files) { files.push_back(path_from(directory, file)); }
+  try {
+    text.trace = shelf.read(files, options, problems);
+  } catch (const FileError& error) {
+    reader.problem("files", "no-trace", error.what(), "a path is relative to the scenario's file");
+  }
+}
+
+namespace {
+
+class TraceReader : public ExperimentReader {
+ public:
+  void read(ObjectReader& section, ReadingContext& context) override {
+    athanor::read(section, context.directory, context.traces, context.problems, text_);
+  }
+
+  void fit(CaseParts& parts) override {
+    const Cluster& cluster = *parts.platform().cluster;
+    if (!text_.trace || text_.trace->ranks <= cluster.endpoints.size()) { return; }
+    parts.reader.problem("trace", "too-many-ranks",
+                         fmt::format("the trace has {} ranks, but the cluster has {} endpoints: {}", text_.trace->ranks,
+                                     cluster.endpoints.size(), cluster.description),
+                         "describe a larger cluster");
+  }
+
+  std::shared_ptr<const Experiment> make(CaseParts& parts) override {
+    std::optional<WorkloadNccl> nccl = prepare_workload(text_.trace->ranks, parts);
+    if (!nccl) { return nullptr; }
+    return std::make_shared<const TraceExperiment>(std::move(text_), std::move(*nccl));
+  }
+
+ private:
+  TraceText text_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExperimentReader> trace_reader() { return std::make_unique<TraceReader>(); }
+
+}  // namespace athanor

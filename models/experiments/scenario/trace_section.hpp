@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/traces/trace_options.hpp"
+#include "sim/json/object_reader.hpp"
+
+namespace athanor {
+
+/// The "trace" of a scenario: what ranks did somewhere, and how it is replayed.
+struct TraceText {
+  std::vector<std::string> files;  ///< as written
+  TraceOptions options;
+  std::shared_ptr<const ImportedTrace> trace;  ///< null: not read without a problem
+};
+
+/// Traces that were read, so that cases that differ in their cluster alone share one.
+class TraceShelf {
+ public:
+  /// Null: something is wrong with the files, and was added to `problems`. Throws FileError.
+  std::shared_ptr<const ImportedTrace> read(const std::vector<std::string>& files, const TraceOptions& options,
+                                            Problems& problems);
+
+ private:
+  std::map<std::string, std::shared_ptr<const ImportedTrace>> traces_;  ///< by files and options
+};
+
+/// `directory`: where paths in the section start. `problems` takes what is wrong with the files that it names.
+void read(ObjectReader& reader, const std::string& directory, TraceShelf& shelf, Problems& problems, TraceText& text);
+
+class ExperimentReader;
+std::unique_ptr<ExperimentReader> trace_reader();
+
+}  // namespace athanor

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/traffic/traffic_matrix.hpp"
+#include "sim/json/object_reader.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+/// An endpoint as a scenario names it: by number in rank order, or by the name of its device.
+struct EndpointText {
+  std::uint32_t number = 0;  ///< where `name` is empty, or resolved
+  std::string name;
+  Place place;
+};
+
+/// The "traffic" of a scenario: who sends to whom, how much, and when.
+struct TrafficText {
+  enum class Pattern : std::uint8_t {
+    permutation,
+    incast,
+    random,
+    shift,
+    bit_reversal,
+    transpose,
+    all_to_all,
+    pairs,
+    htsim
+  };
+  struct Pair {
+    EndpointText from;
+    EndpointText to;
+    std::optional<Bytes> size;  ///< else that of the scenario
+    Time start;
+  };
+
+  Pattern pattern = Pattern::permutation;
+  std::vector<Bytes> sizes;  ///< of a message; empty where pairs or a file say them
+  std::uint32_t connections = 1;
+  std::uint32_t rounds = 1;
+  Time start;
+  std::optional<TrafficMatrix::Window> window;
+  std::optional<std::uint32_t> endpoints;  ///< that take part, from endpoint 0 on; absent: all
+
+  EndpointText receiver;                      ///< of an incast
+  std::optional<std::uint32_t> sender_count;  ///< that follow the receiver
+  std::vector<EndpointText> senders;          ///< in its place
+  std::uint32_t messages = 1;                 ///< of random
+  std::uint32_t by = 1;                       ///< of shift
+  std::vector<Pair> pairs;
+  TrafficMatrix imported;                            ///< of htsim
+  std::map<std::string, Place, std::less<>> places;  ///< of keys, "" for the whole
+};
+
+std::string_view name(TrafficText::Pattern pattern);
+
+/// `directory`: where paths in the section start. `problems` takes what is wrong with the files that it names.
+void read(ObjectReader& reader, const std::string& directory, Problems& problems, TrafficText& traffic);
+
+/// Finds the endpoints that the text names and adds what does not fit the cluster to `problems`.
+void resolve(TrafficText& traffic, const Cluster& cluster, Problems& problems);
+
+/// The messages, of `size` where nothing else is said. What is drawn depends on the seed. Requires a text that was
+/// resolved without a problem.
+TrafficMatrix make_traffic(const TrafficText& traffic, Bytes size, std::uint64_t seed);
+
+class ExperimentReader;
+std::unique_ptr<ExperimentReader> traffic_reader();
+
+}  // namespace athanor

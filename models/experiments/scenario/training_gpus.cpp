@@ -1,0 +1,92 @@
+#include "models/experiments/scenario/training_gpus.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "topologies/scenario/make_cluster.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// By node, the number of its kind in the mixture.
+std::vector<std::uint32_t> kinds_of_nodes(const ClusterText& text) {
+  std::vector<std::uint32_t> kinds;
+  for (std::uint32_t kind = 0; kind < text.mixture.size(); ++kind) {
+    kinds.insert(kinds.end(), text.mixture[kind].count, kind);
+  }
+  return kinds;
+}
+
+std::uint32_t number_of(const std::string& name, std::vector<std::string>& names) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  const auto number = static_cast<std::uint32_t>(found - names.begin());
+  if (found == names.end()) { names.push_back(name); }
+  return number;
+}
+
+/// By kind: whose ranks there are how many of.
+std::vector<std::pair<std::string, std::uint32_t>> gpus_of_ranks(const TrainingSetup& setup) {
+  std::vector<std::pair<std::string, std::uint32_t>> kinds{{setup.gpu.name, 0}};
+  for (const GpuKind& other : setup.others) { kinds.emplace_back(other.gpu.name, 0); }
+  for (std::uint32_t rank = 0; rank < setup.plan.ranks(); ++rank) {
+    ++kinds[setup.kind_of_rank.empty() ? 0 : setup.kind_of_rank.at(rank)].second;
+  }
+  std::erase_if(kinds, [](const auto& kind) { return kind.second == 0; });
+  return kinds;
+}
+
+}  // namespace
+
+std::string gpu_names(const TrainingSetup& setup) {
+  std::vector<std::string> names;
+  for (const auto& [name, ranks] : gpus_of_ranks(setup)) { names.push_back(name); }
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::string counted_gpus(const TrainingSetup& setup) {
+  std::vector<std::string> parts;
+  for (const auto& [name, ranks] : gpus_of_ranks(setup)) { parts.push_back(fmt::format("{} {}", ranks, name)); }
+  return fmt::format("{}", fmt::join(parts, " and "));
+}
+
+ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Library& library) {
+  ClusterGpus gpus;
+  if (text.mixture.empty()) {
+    if (cluster.identity) { gpus.names.push_back(cluster.identity->gpu); }
+    return gpus;
+  }
+  const auto presets = load_presets(library.folder(Shelf::presets));
+  std::vector<std::uint32_t> of_kind;
+  for (const NodeCountText& kind : text.mixture) {
+    Problems known;  // the cluster was built of these nodes
+    const std::optional<NodeSpec> node = make_node(kind.node, *presets, known);
+    of_kind.push_back(number_of(node ? node->identity.gpu : "", gpus.names));
+  }
+  const std::vector<std::uint32_t> kinds = kinds_of_nodes(text);
+  for (const VertexId endpoint : cluster.endpoints) {
+    gpus.of_endpoint.push_back(of_kind.at(kinds.at(cluster.fabric->vertex(endpoint).node)));
+  }
+  return gpus;
+}
+
+const GpuRates& smallest_gpu(const TrainingSetup& setup) {
+  const GpuRates* smallest = &setup.gpu;
+  for (const GpuKind& other : setup.others) {
+    if (other.gpu.memory > 0 && other.gpu.memory < smallest->memory) { smallest = &other.gpu; }
+  }
+  return *smallest;
+}
+
+std::string memory_shortage(double needed, const GpuRates& gpu, bool ran) {
+  constexpr double kUnsure = 1.1;  // Llama 3.1 405B ran in 80 GB by a plan that is estimated at 88
+  const std::string figures =
+      fmt::format("{:.1f} GB on one GPU by estimate, and {} has {:.0f}", needed * 1e-9, gpu.name, gpu.memory * 1e-9);
+  if (ran) { return fmt::format("it ran, though memory was {}: the estimate is too high", figures); }
+  if (needed > gpu.memory * kUnsure) { return fmt::format("does not fit into memory: {}", figures); }
+  return fmt::format("may not fit into memory: {}; plans that ran were estimated up to 10 % too high", figures);
+}
+
+}  // namespace athanor

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/experiments/scenario/library.hpp"
+#include "models/training/step/simulate_step.hpp"
+#include "topologies/cluster.hpp"
+#include "topologies/scenario/cluster_text.hpp"
+
+namespace athanor {
+
+/// Which GPUs the endpoints of a cluster are.
+struct ClusterGpus {
+  std::vector<std::string> names;          ///< presets, each once; "": that of a kind of node is not known
+  std::vector<std::uint32_t> of_endpoint;  ///< into `names`; empty: all are the first
+};
+
+/// Of nodes of one kind, and of mixtures. No names where endpoints are on the fabric themselves. Throws FileError for
+/// the presets' own files.
+ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Library& library);
+
+/// Kinds that ranks have: "H100-SXM-80GB and A100-SXM-80GB".
+std::string gpu_names(const TrainingSetup& setup);
+
+/// "8 H100-SXM-80GB and 8 A100-SXM-80GB".
+std::string counted_gpus(const TrainingSetup& setup);
+
+/// Of those with a known size; of equal ones the first.
+const GpuRates& smallest_gpu(const TrainingSetup& setup);
+
+/// That a plan does not fit into the memory of a GPU, of which it is estimated to need more than there is, and how sure
+/// that is. `ran`: somebody has measured it, so that the estimate is wrong.
+std::string memory_shortage(double needed, const GpuRates& gpu, bool ran);
+
+}  // namespace athanor

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/experiments/scenario/model_section.hpp"
+#include "models/training/memory.hpp"
+#include "models/training/step/simulate_step.hpp"
+#include "models/training/step/step_costs.hpp"
+#include "sim/json/object_reader.hpp"
+
+namespace athanor {
+
+/// The "training" of a scenario: what is trained how.
+struct TrainingText {
+  ModelSection model;
+  ParallelPlan plan;
+  std::set<std::string> written;          ///< keys of "parallel" that may have nothing to act on
+  std::optional<std::uint32_t> data;      ///< absent: what the other degrees leave of the cluster's endpoints
+  std::vector<std::uint32_t> layers;      ///< of each place of the model; empty: spread evenly
+  std::optional<ComputeProfile> compute;  ///< absent: the one that was fitted on such GPUs
+  std::string gpu;                        ///< of presets; "": the nodes'
+  bool strict = false;                    ///< a model that does not fit into memory is an error
+  std::optional<Time> measured;           ///< a step of this on such a machine
+  std::optional<Ratio> max_error;
+  std::optional<Ratio> max_median_error;
+  CostFigures costs;  ///< those of the scenario
+};
+
+class ExperimentReader;
+std::unique_ptr<ExperimentReader> training_reader();
+
+}  // namespace athanor

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "models/experiments/scenario/library.hpp"
+#include "models/experiments/verification.hpp"
+#include "sim/json/object_reader.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+/// The "verify" of a scenario. `directory`: of the scenario file, where relative paths start. `problems` takes what is
+/// wrong with the measurement's own file.
+void read(ObjectReader& reader, const std::string& directory, const Library& library, Problems& problems,
+          std::optional<Verification>& verification);
+
+struct CollectiveSetup;
+
+/// Reports to `reader`, which holds "verify", what makes the setup's measurement another thing than it simulates.
+void check_verification(ObjectReader& reader, const Cluster& cluster, const CollectiveSetup& setup);
+
+}  // namespace athanor

@@ -1,0 +1,101 @@
+#include "models/experiments/trace.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/experiments/collective.hpp"
+#include "models/experiments/network_columns.hpp"
+#include "models/experiments/workload_columns.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr Column kFiles{"trace"};
+constexpr Column kTraceFormat{"format"};
+constexpr Column kReplayTime{"", "time", "(ms)", 12, Format::milliseconds};
+constexpr Column kOperations{"operations"};
+
+/// Keys that traces of some formats alone make use of.
+struct KeysOfFormats {
+  std::vector<TraceFormat> formats;
+  IdleKeys keys;  ///< elsewhere
+};
+
+std::vector<KeysOfFormats> keys_of_formats() {
+  return {
+      {{TraceFormat::astra, TraceFormat::simai},
+       {{"/trace/unit"}, "times of this format have a unit", "leave it out: it is of ASTRA-sim's and SimAI's text"}},
+      {{TraceFormat::astra, TraceFormat::kineto},
+       {{"/trace/ranks"},
+        "this format says how many ranks there are",
+        "leave it out: it is of ASTRA-sim's text and of a profile of one rank"}},
+      {{TraceFormat::astra},
+       {{"/trace/model_ranks"}, "this format says who shares a model", "leave it out: it is of ASTRA-sim's text"}},
+      {{TraceFormat::chakra, TraceFormat::chakra_json},
+       {{"/trace/groups", "/trace/roofline"}, "this format says it itself", "leave it out: it is of Chakra"}},
+      {{TraceFormat::kineto}, {{"/trace/step"}, "there are no ProfilerSteps", "leave it out"}},
+      {{TraceFormat::goal, TraceFormat::goal_binary},
+       {{"/trace/eager"}, "this format says when messages are received", "leave it out: it is of GOAL"}},
+  };
+}
+
+}  // namespace
+
+WorkloadRun TraceExperiment::simulate(const Platform& platform, const RunOptions& options,
+                                      const WorkloadOptions& workload) const {
+  const ImportedTrace& trace = *text_.trace;
+  CallPricer pricer(pricing(platform, options));
+  WorkloadResult result = run_workload(trace.workload, price_all(trace.workload, pricer), workload);
+  std::vector<std::string> notes = trace.notes;
+  add_workload_notes(result, platform, notes);
+  const Time time = result.time;
+  return {time, {}, std::move(result), std::move(notes)};
+}
+
+std::vector<Record> TraceExperiment::run(const Run& run) const {
+  const WorkloadRun done =
+      simulate(run.platform, run.options, {.critical_path = false, .timeline = run.options.timeline});
+  const WorkloadShares shares = shares_of(done.result, done.time);
+  Record record = run.head;
+  record.put(kFiles, fmt::format("{}", fmt::join(text_.files, " ")));
+  record.put(kTraceFormat, variant());
+  record.put(kRanks, ranks());
+  record.put(kReplayTime, seconds(done.time));
+  record.put(kStepTime, seconds(done.time));
+  record.put(kExposedTime, shares.all_exposed() * seconds(done.time));
+  record.put(kBreakdown, breakdown_json(shares, "waiting"));
+  record.put(kComputingShare, shares.computing);
+  record.put(kExposedShare, shares.all_exposed());
+  record.put(kWaitingShare, shares.waiting);
+  record.put(kOperations, done.result.operations);
+  record.put(kNetwork, name(run.platform.level));
+  record.put(kNotes, done.notes);
+  const std::string exposed = exposed_text(shares);
+  if (!exposed.empty()) { record.remarks.push_back("exposed: " + exposed); }
+  remark_calls(done.result, record);
+  record.remarks.insert(record.remarks.end(), done.notes.begin(), done.notes.end());
+  record.effort = work_text(done.result);
+  return {record};
+}
+
+std::vector<const Column*> TraceExperiment::columns(bool /*seeds*/) const {
+  return {&kReplayTime, &kComputingShare, &kExposedShare, &kWaitingShare};
+}
+
+std::vector<std::pair<std::string, std::string>> TraceExperiment::description(const Platform& platform) const {
+  return {{"trace", fmt::format("{} of {} ranks: {}", variant(), ranks(), fmt::join(text_.files, " "))},
+          {"profile", profile_text(platform.profile)}};
+}
+
+std::vector<IdleKeys> TraceExperiment::idle_keys(const Platform& platform) const {
+  std::vector<IdleKeys> idle = WorkloadExperiment::idle_keys(platform);
+  for (const auto& [formats, keys] : keys_of_formats()) {
+    const bool used = std::find(formats.begin(), formats.end(), text_.trace->format) != formats.end();
+    if (!used) { idle.push_back(keys); }
+  }
+  return idle;
+}
+
+}  // namespace athanor

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/experiments/scenario/trace_section.hpp"
+#include "models/experiments/workload.hpp"
+
+namespace athanor {
+
+/// A trace that is replayed on the platform.
+class TraceExperiment : public WorkloadExperiment {
+ public:
+  /// Requires a trace that was read.
+  TraceExperiment(TraceText text, WorkloadNccl nccl) : WorkloadExperiment(std::move(nccl)), text_(std::move(text)) {}
+
+  WorkloadRun simulate(const Platform& platform, const RunOptions& options,
+                       const WorkloadOptions& workload) const override;
+
+  std::string_view subject() const override { return "trace"; }
+  std::string variant() const override { return std::string(name(text_.trace->format)); }
+  std::uint32_t ranks() const override { return text_.trace->ranks; }
+  std::vector<Record> run(const Run& run) const override;
+  std::vector<const Column*> columns(bool seeds) const override;
+  std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
+  std::vector<IdleKeys> idle_keys(const Platform& platform) const override;
+
+ private:
+  TraceText text_;
+};
+
+}  // namespace athanor

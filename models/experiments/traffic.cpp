@@ -1,0 +1,162 @@
+#include "models/experiments/traffic.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "models/experiments/network_columns.hpp"
+#include "models/experiments/table.hpp"
+#include "models/traffic/traffic_summary.hpp"
+#include "sim/error.hpp"
+#include "sim/format.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr Column kTraffic{"traffic"};
+constexpr Column kEndpoints{"endpoints"};
+constexpr Column kMessageSize{"bytes", "size", "(B)", 12, Format::size};
+constexpr Column kMessages{"messages", "messages", "", 9, Format::count};
+constexpr Column kTotalBytes{"total_bytes"};
+constexpr Column kLastDelivery{"time_us"};
+constexpr Column kGoodput{"goodput_gbps", "goodput", "(GB/s)", 9};
+constexpr Column kKept{"kept", "kept", "(%)", 6, Format::percent};
+constexpr Column kKeptLeast{"kept_least"};
+constexpr Column kFairness{"fairness"};
+constexpr Column kCompletionMean{"completion_us_mean", "mean", "(us)", 10};
+constexpr Column kCompletionMedian{"completion_us_median", "median", "(us)", 10};
+constexpr Column kCompletionP99{"completion_us_p99", "p99", "(us)", 10};
+constexpr Column kCompletionMax{"completion_us_max", "max", "(us)", 10};
+constexpr Column kSlowdownMean{"slowdown_mean", "slowdown", "(mean)", 8};
+constexpr Column kSlowdownP99{"slowdown_p99", "p99", "", 8};
+constexpr Column kKeptP5{"kept_p5", "kept p5", "(%)", 8, Format::percent};
+constexpr Column kKeptP95{"kept_p95", "kept p95", "(%)", 8, Format::percent};
+constexpr Column kMeanP5{"completion_us_mean_p5"};
+constexpr Column kMeanP95{"completion_us_mean_p95"};
+
+void put_completion(const CompletionTimes& times, Record& record) {
+  record.put(kCompletionMean, microseconds(times.mean));
+  record.put(kCompletionMedian, microseconds(times.median));
+  record.put(kCompletionP99, microseconds(times.p99));
+  record.put(kCompletionMax, microseconds(times.longest));
+  record.put(kSlowdownMean, times.mean_slowdown);
+  record.put(kSlowdownP99, times.p99_slowdown);
+}
+
+void put_summary(const TrafficSummary& summary, Record& record) {
+  constexpr double kGiga = 1e-9;
+  record.put(kMessages, summary.messages);
+  record.put(kTotalBytes, summary.bytes.count());
+  record.put(kLastDelivery, microseconds(summary.time));
+  record.put(kGoodput, summary.goodput * kGiga);
+  record.put(kKept, summary.kept);
+  record.put(kKeptLeast, summary.least_kept);
+  record.put(kFairness, summary.fairness);
+}
+
+std::string flow_lines(const TrafficMatrix& matrix, const SimulatedTraffic& simulated, const Run& run) {
+  const Cluster& cluster = *run.platform.cluster;
+  const auto name = [&](std::uint32_t endpoint) {
+    return csv_field(cluster.fabric->name(cluster.endpoints[endpoint]));
+  };
+  const std::string head =
+      fmt::format("{},{},{},", csv_field(run.head.string(kCase)), run.size.count(), run.platform.seed);
+  std::string lines;
+  for (const MessageTimes& message : simulated.messages) {
+    const TrafficMatrix::Connection& connection = matrix.connections[message.connection];
+    const Time took = message.end - message.start;
+    lines += head + fmt::format("{},{},{},{},{:.6f},{:.6f},{:.6f},{:.6f},{:.6g}\n", message.connection,
+                                name(connection.from), name(connection.to), message.size.count(),
+                                microseconds(message.start), microseconds(message.end), microseconds(took),
+                                microseconds(message.alone), seconds(took) / seconds(message.alone));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string flow_names() {
+  return "case,bytes_asked,seed,connection,from,to,bytes,start_us,end_us,completion_us,alone_us,slowdown\n";
+}
+
+void refuse_empty_messages(std::span<const Bytes> sizes) {
+  if (std::find(sizes.begin(), sizes.end(), Bytes::zero()) == sizes.end()) { return; }
+  throw UsageError("--sizes: a message of 0 B is none");
+}
+
+std::string TrafficExperiment::label(Bytes size) const {
+  return size > Bytes::zero() ? fmt::format("{} of {}", variant(), to_string(size)) : variant();
+}
+
+std::vector<Record> TrafficExperiment::run(const Run& run) const {
+  const Platform& platform = run.platform;
+  const Fabric& fabric = *platform.cluster->fabric;
+  const TrafficMatrix matrix = make_traffic(traffic_, run.size, platform.seed);
+  const SimulatedTraffic simulated =
+      simulate_traffic(matrix, *platform.cluster, platform.seed, simulation_options(platform, run.options));
+  const TrafficSummary summary = summary_of(simulated);
+  Record record = run.head;
+  record.put(kTraffic, variant());
+  record.put(kEndpoints, ranks());
+  record.put(kMessageSize, run.size.count());
+  put_summary(summary, record);
+  record.put(kNetwork, name(platform.level));
+  record.put(kSeed, platform.seed);
+  if (summary.completion) { put_completion(*summary.completion, record); }
+  put_busiest_link(simulated.loads, fabric, simulated.observed, record);
+  put_packets(simulated.packets, true, record);
+  const std::string label = fmt::format("{},{},{}", csv_field(run.head.string(kCase)), run.size.count(), variant());
+  record.ports = port_lines(label, simulated.ports, fabric, simulated.observed);
+  if (run.options.flows) { record.flows = flow_lines(matrix, simulated, run); }
+  record.effort = fmt::format("{} messages, {} events", summary.messages, simulated.events);
+  return {record};
+}
+
+Record TrafficExperiment::summarised(std::vector<Record> repetitions) const {
+  Repetitions by_share(repetitions, kKept);
+  Record row = by_share.median();
+  row.put(kSeeds, by_share.count());
+  row.put(kKeptP5, by_share.percentile(5).number(kKept));
+  row.put(kKeptP95, by_share.percentile(95).number(kKept));
+  if (!row.has(kCompletionMean)) { return row; }
+  const Repetitions by_mean(std::move(repetitions), kCompletionMean);
+  row.put(kMeanP5, by_mean.percentile(5).number(kCompletionMean));
+  row.put(kMeanP95, by_mean.percentile(95).number(kCompletionMean));
+  return row;
+}
+
+std::vector<const Column*> TrafficExperiment::columns(bool seeds) const {
+  std::vector<const Column*> columns{&kMessageSize,   &kMessages,      &kCompletionMean, &kCompletionMedian,
+                                     &kCompletionP99, &kCompletionMax, &kSlowdownMean,   &kSlowdownP99,
+                                     &kGoodput,       &kKept};
+  if (seeds) { columns.insert(columns.end(), {&kKeptP5, &kKeptP95}); }
+  return columns;
+}
+
+std::vector<std::pair<std::string, std::string>> TrafficExperiment::description(const Platform& /*platform*/) const {
+  return {{"traffic", variant()}};
+}
+
+std::string TrafficExperiment::participants() const { return fmt::format("{} endpoints", ranks()); }
+
+std::string TrafficExperiment::refusal(const Platform& /*platform*/, Ability ability) const {
+  switch (ability) {
+    case Ability::flows:
+    case Ability::ports: return "";
+    case Ability::timeline: return "--trace draws primitives of collectives, and traffic has none; use --flows";
+    case Ability::memory: return "--strict asks whether a training fits into memory, and this is none; leave it out";
+  }
+  return "";
+}
+
+std::vector<IdleKeys> TrafficExperiment::idle_keys(const Platform& /*platform*/) const { return {}; }
+
+void TrafficExperiment::check_asked_sizes() const {
+  if (traffic_.sizes.front() == Bytes::zero()) {
+    throw UsageError("--sizes: the messages of this traffic have sizes of their own; leave out --sizes");
+  }
+  refuse_empty_messages(traffic_.sizes);
+}
+
+}  // namespace athanor

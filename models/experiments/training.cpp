@@ -1,0 +1,226 @@
+#include "models/experiments/training.hpp"
+
+#include <fmt/format.h>
+
+#include "models/experiments/collective.hpp"
+#include "models/experiments/network_columns.hpp"
+#include "models/experiments/scenario/training_gpus.hpp"
+#include "models/experiments/step_costs_columns.hpp"
+#include "models/experiments/workload_columns.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr Column kModel{"model"};
+constexpr Column kGpu{"gpu"};
+constexpr Column kGpus{"gpus"};
+constexpr Column kPrecision{"precision"};
+constexpr Column kTensor{"tensor"};
+constexpr Column kContext{"context"};
+constexpr Column kPipeline{"pipeline"};
+constexpr Column kData{"data"};
+constexpr Column kExpert{"expert"};
+constexpr Column kSchedule{"schedule"};
+constexpr Column kVirtualStages{"virtual_stages"};
+constexpr Column kSharding{"sharding"};
+constexpr Column kRecompute{"recompute"};
+constexpr Column kMicroBatch{"micro_batch"};
+constexpr Column kGlobalBatch{"global_batch"};
+constexpr Column kSequence{"sequence"};
+constexpr Column kSamples{"samples_per_s", "samples", "(1/s)", 12};
+constexpr Column kTokens{"tokens_per_s", "tokens", "(1/s)", 12};
+constexpr Column kFlops{"tflops_per_gpu", "TFLOP/s", "per GPU", 8, Format::one_decimal};
+constexpr Column kMfu{"mfu", "MFU", "(%)", 6, Format::percent};
+constexpr Column kComputing{"", "computing", "(%)", 9, Format::percent};
+constexpr Column kBubble{"bubble_fraction", "bubble", "(%)", 7, Format::percent};
+constexpr Column kExposed{"", "exposed", "(%)", 7, Format::percent};
+constexpr Column kStragglers{"", "straggler", "(%)", 9, Format::percent};
+constexpr Column kMemory{"memory_gb"};
+constexpr Column kGpuKinds{"gpu_kinds"};
+
+constexpr double kGigabyte = 1e-9;
+
+std::string degrees(const ParallelPlan& plan) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* what, std::uint32_t degree) {
+    if (degree > 1) { parts.push_back(fmt::format("{} {}", what, degree)); }
+  };
+  add("tensor", plan.tensor);
+  add("context", plan.context);
+  if (plan.pipeline > 1) { parts.push_back(fmt::format("pipeline {} ({})", plan.pipeline, name(plan.schedule))); }
+  add("virtual stages", plan.virtual_stages);
+  add("data", plan.data);
+  add("expert", plan.expert);
+  return parts.empty() ? "one GPU" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Nodes that ranks are on, and all switches that are in none.
+MachineCount machine_of(const Cluster& cluster, std::uint32_t ranks) {
+  MachineCount count{.nodes = nodes_of(cluster, ranks), .switches = 0};
+  for (VertexId vertex{0}; vertex.value < cluster.fabric->vertices(); ++vertex.value) {
+    const VertexKind kind = cluster.fabric->vertex(vertex).kind;
+    const bool of_network = kind == VertexKind::leaf || kind == VertexKind::spine || kind == VertexKind::core;
+    if (of_network) { ++count.switches; }
+  }
+  return count;
+}
+
+void put_plan(const TrainingSetup& setup, Record& record) {
+  const ParallelPlan& plan = setup.plan;
+  record.put(kModel, setup.model.name);
+  record.put(kGpu, gpu_names(setup));
+  record.put(kGpus, plan.ranks());
+  record.put(kPrecision, name(plan.precision));
+  record.put(kTensor, plan.tensor);
+  record.put(kContext, plan.context);
+  record.put(kPipeline, plan.pipeline);
+  record.put(kData, plan.data);
+  record.put(kExpert, plan.expert);
+  record.put(kSchedule, name(plan.schedule));
+  record.put(kVirtualStages, plan.virtual_stages);
+  record.put(kSharding, name(plan.sharding));
+  record.put(kRecompute, name(plan.recompute));
+  record.put(kMicroBatch, plan.micro_batch);
+  record.put(kGlobalBatch, plan.global_batch);
+  if (setup.model.transformer) { record.put(kSequence, plan.sequence); }
+}
+
+void put_step(const StepResult& result, Record& record) {
+  JsonValue breakdown = breakdown_json(result.shares, "bubble");
+  breakdown["stragglers"] = result.spread;
+  record.put(kStepTime, seconds(result.time));
+  record.put(kSamples, result.samples_per_s);
+  record.put(kFlops, result.tflops_per_gpu);
+  record.put(kMfu, result.mfu);
+  record.put(kBubble, result.shares.waiting);
+  record.put(kExposedTime, result.shares.all_exposed() * seconds(result.time));
+  record.put(kBreakdown, std::move(breakdown));
+  record.put(kComputing, result.shares.computing);
+  record.put(kExposed, result.shares.all_exposed());
+  record.put(kStragglers, result.spread);
+}
+
+/// Of unequal GPUs, those that ranks have; the faster ones wait.
+void put_kinds(const TrainingSetup& setup, const StepResult& result, Record& record) {
+  if (setup.others.empty()) { return; }
+  JsonValue kinds = JsonValue::list();
+  std::vector<std::string> parts;
+  for (std::size_t kind = 0; kind < result.kinds.size(); ++kind) {
+    const auto& [ranks, computing] = result.kinds[kind];
+    const GpuRates& gpu = kind == 0 ? setup.gpu : setup.others[kind - 1].gpu;
+    if (ranks == 0) { continue; }
+    kinds.push_back({{"gpu", gpu.name}, {"gpus", ranks}, {"computing", computing}});
+    parts.push_back(fmt::format("{} {:.1f} %", gpu.name, computing * 100));
+  }
+  record.put(kGpuKinds, std::move(kinds));
+  record.remarks.push_back(fmt::format("computing by GPU: {}", fmt::join(parts, ", ")));
+}
+
+void remark_where_time_went(const StepResult& result, Record& record) {
+  const std::string exposed = exposed_text(result.shares);
+  if (!exposed.empty()) { record.remarks.push_back("exposed: " + exposed); }
+  const std::string computing = computing_text(result.workload, result.time);
+  if (!computing.empty()) { record.remarks.push_back("computing: " + computing); }
+}
+
+}  // namespace
+
+std::string describe(const TrainingSetup& setup) {
+  const ParallelPlan& plan = setup.plan;
+  return fmt::format("{} on {}: {}; batch {} of {} at once, {} in {}", setup.model.name, counted_gpus(setup),
+                     degrees(plan), plan.global_batch, plan.micro_batch,
+                     setup.model.transformer ? fmt::format("{} tokens", plan.sequence) : "samples",
+                     name(plan.precision));
+}
+
+StepResult TrainingExperiment::step(const Platform& platform, const RunOptions& options,
+                                    const WorkloadOptions& workload) const {
+  CallPricer pricer(pricing(platform, options));
+  return simulate_step(training_->setup, pricer, workload);
+}
+
+std::vector<std::string> TrainingExperiment::notes(const StepResult& result, const Platform& platform) const {
+  std::vector<std::string> notes = training_->notes;
+  add_workload_notes(result.workload, platform, notes);
+  return notes;
+}
+
+WorkloadRun TrainingExperiment::simulate(const Platform& platform, const RunOptions& options,
+                                         const WorkloadOptions& workload) const {
+  StepResult result = step(platform, options, workload);
+  std::vector<std::string> all = notes(result, platform);
+  const Time stragglers = result.time - result.workload.time;
+  return {result.time, stragglers, std::move(result.workload), std::move(all)};
+}
+
+std::vector<Record> TrainingExperiment::run(const Run& run) const {
+  const TrainingSetup& setup = training_->setup;
+  const StepResult result = step(run.platform, run.options, {.critical_path = false, .timeline = run.options.timeline});
+  const StepCosts costs = costs_of(result, training_->costs, machine_of(*run.platform.cluster, setup.plan.ranks()));
+  const std::vector<std::string> all = notes(result, run.platform);
+  Record record = run.head;
+  put_plan(setup, record);
+  put_step(result, record);
+  record.put(kMemory, training_->memory.total() * kGigabyte);
+  record.put(kNetwork, name(run.platform.level));
+  if (setup.model.transformer) { record.put(kTokens, result.tokens_per_s); }
+  if (training_->measured) {
+    record.put(kMeasuredStep, seconds(*training_->measured));
+    record.put(kStepError, seconds(result.time) / seconds(*training_->measured) - 1);
+  }
+  put_step_costs(result, costs, training_->costs, record);
+  record.put(kNotes, all);
+  remark_where_time_went(result, record);
+  put_kinds(setup, result, record);
+  remark_calls(result.workload, record);
+  record.remarks.push_back(fmt::format("memory: {:.1f} GB on a GPU of the fullest stage, of {:.0f}",
+                                       training_->memory.total() * kGigabyte, smallest_gpu(setup).memory * kGigabyte));
+  remark_step_costs(result, costs, training_->costs, record);
+  record.remarks.insert(record.remarks.end(), all.begin(), all.end());
+  record.effort = work_text(result.workload);
+  return {record};
+}
+
+std::vector<const Column*> TrainingExperiment::columns(bool /*seeds*/) const {
+  const bool tokens = training_->setup.model.transformer.has_value();
+  return {&kStepTime,     tokens ? &kTokens : &kSamples,
+          &kFlops,        &kMfu,
+          &kComputing,    &kBubble,
+          &kExposed,      &kStragglers,
+          &kMeasuredStep, &kStepError};
+}
+
+std::vector<std::pair<std::string, std::string>> TrainingExperiment::description(const Platform& platform) const {
+  const TrainingSetup& setup = training_->setup;
+  std::string computing = setup.compute.name;
+  for (const GpuKind& other : setup.others) {
+    if (other.compute.name != setup.compute.name) {
+      computing += fmt::format(", of {} {}", other.gpu.name, other.compute.name);
+    }
+  }
+  return {{"training", describe(setup)},
+          {"profile", fmt::format("collectives {}; computing {}", profile_text(platform.profile), computing)}};
+}
+
+std::string TrainingExperiment::refusal(const Platform& platform, Ability ability) const {
+  return ability == Ability::memory ? "" : WorkloadExperiment::refusal(platform, ability);
+}
+
+std::vector<IdleKeys> TrainingExperiment::idle_keys(const Platform& platform) const {
+  std::vector<IdleKeys> idle = WorkloadExperiment::idle_keys(platform);
+  const std::optional<Transformer>& model = training_->setup.model.transformer;
+  if (!model || !model->experts) {
+    idle.push_back(
+        {{"/training/expert_imbalance"}, "the model has no experts", "leave it out, or train a mixture of experts"});
+  }
+  if (!model) {
+    idle.push_back({{"/training/sequence", "/training/costs/tokens", "/training/parallel/fused_attention",
+                     "/training/parallel/fused_loss", "/training/parallel/dropout"},
+                    "a list of layers says itself what each computes, and has no tokens",
+                    "leave it out, or train a transformer"});
+  }
+  return idle;
+}
+
+}  // namespace athanor

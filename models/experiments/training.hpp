@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/experiments/workload.hpp"
+#include "models/training/memory.hpp"
+#include "models/training/step/simulate_step.hpp"
+#include "models/training/step/step_costs.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+/// A training that can be simulated.
+struct Training {
+  TrainingSetup setup;
+  MemoryUse memory;                   ///< of one GPU of the fullest stage
+  bool fits = true;                   ///< into the memory of the smallest GPU, by that estimate
+  std::optional<Problem> plan_fault;  ///< why the plan cannot be run; only of scenarios read with an open plan
+  std::optional<Time> measured;
+  std::optional<Ratio> max_error;         ///< of |simulated / measured - 1|, that `verify` allows
+  std::optional<Ratio> max_median_error;  ///< of its median over the measured steps of the scenario
+  CostFigures costs;                      ///< of the scenario, else of the GPU's preset
+  std::vector<std::string> notes;         ///< what a user may not have meant
+};
+
+inline constexpr Column kMeasuredStep{"measured_time_s", "measured", "(ms)", 11, Format::milliseconds};
+inline constexpr Column kStepError{"error", "error", "(%)", 7, Format::signed_percent};
+
+/// A step of training.
+class TrainingExperiment : public WorkloadExperiment {
+ public:
+  /// `ranks`: those of the plan, or, where that has a fault, all endpoints.
+  TrainingExperiment(std::shared_ptr<const Training> training, std::uint32_t ranks, WorkloadNccl nccl)
+      : WorkloadExperiment(std::move(nccl)), training_(std::move(training)), ranks_(ranks) {}
+
+  const Training& training() const { return *training_; }
+
+  WorkloadRun simulate(const Platform& platform, const RunOptions& options,
+                       const WorkloadOptions& workload) const override;
+
+  std::string_view subject() const override { return "training"; }
+  std::string variant() const override { return training_->setup.model.name; }
+  std::uint32_t ranks() const override { return ranks_; }
+  std::vector<Record> run(const Run& run) const override;
+  std::vector<const Column*> columns(bool seeds) const override;
+  std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
+  std::string refusal(const Platform& platform, Ability ability) const override;
+  bool fits_memory() const override { return training_->fits; }
+  std::vector<IdleKeys> idle_keys(const Platform& platform) const override;
+
+ private:
+  StepResult step(const Platform& platform, const RunOptions& options, const WorkloadOptions& workload) const;
+  std::vector<std::string> notes(const StepResult& result, const Platform& platform) const;
+
+  std::shared_ptr<const Training> training_;
+  std::uint32_t ranks_;
+};
+
+/// "Llama-3.1-405B on 16384 GPUs: tensor 8, pipeline 16 (1f1b), data 128; ...": what is trained how.
+std::string describe(const TrainingSetup& setup);
+
+}  // namespace athanor

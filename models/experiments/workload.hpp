@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/experiments/experiment.hpp"
+#include "models/workload/run_workload.hpp"
+
+namespace athanor {
+
+class NcclRuntime;
+
+/// NCCL on any endpoints of a platform's cluster, found once for all that are in their nodes alike.
+using NcclSource = std::function<std::shared_ptr<const NcclRuntime>(const std::vector<std::uint32_t>&)>;
+
+/// NCCL of a workload; empty where the platform's profile has no "nccl".
+struct WorkloadNccl {
+  std::shared_ptr<const NcclRuntime> all;  ///< on the endpoints of all ranks
+  NcclSource groups;
+};
+
+/// A workload that has run.
+struct WorkloadRun {
+  Time time;        ///< of the step
+  Time stragglers;  ///< what they add to the workload's own time
+  WorkloadResult result;
+  std::vector<std::string> notes;
+};
+
+/// What workers compute and call, known in full before it runs: a step of training, a trace. One run without a size.
+class WorkloadExperiment : public Experiment {
+ public:
+  explicit WorkloadExperiment(WorkloadNccl nccl) : nccl_(std::move(nccl)) {}
+
+  /// Throws SimulationError.
+  virtual WorkloadRun simulate(const Platform& platform, const RunOptions& options,
+                               const WorkloadOptions& workload) const = 0;
+  /// How calls are timed: by NCCL where the profile has it, else by rings, pairwise exchanges and messages, or by the
+  /// engines of the network's switches where these are faster. Borrows the platform.
+  PricingSettings pricing(const Platform& platform, const RunOptions& options) const;
+
+  std::span<const Bytes> sizes() const override;
+  std::string label(Bytes size) const override;
+  std::vector<std::string> warnings(const Platform& platform) const override;
+  std::string refusal(const Platform& platform, Ability ability) const override;
+  bool has_collectives() const override { return true; }
+  std::vector<IdleKeys> idle_keys(const Platform& platform) const override;
+  void check_asked_sizes() const override;
+
+ protected:
+  static std::string work_text(const WorkloadResult& result);
+
+ private:
+  WorkloadNccl nccl_;
+};
+
+}  // namespace athanor

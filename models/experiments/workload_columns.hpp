@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/experiments/platform.hpp"
+#include "models/experiments/record.hpp"
+#include "models/workload/run_workload.hpp"
+
+namespace athanor {
+
+// What results of training and of traces have in common.
+
+inline constexpr Column kStepTime{"step_time_s", "step", "(ms)", 12, Format::milliseconds};
+inline constexpr Column kExposedTime{"exposed_comm_s"};
+inline constexpr Column kBreakdown{"breakdown"};
+inline constexpr Column kComputingShare{"", "computing", "(%)", 10, Format::percent};
+inline constexpr Column kExposedShare{"", "exposed", "(%)", 10, Format::percent};
+inline constexpr Column kWaitingShare{"", "waiting", "(%)", 10, Format::percent};
+
+/// Calls of one use, kind, size and path, of all groups.
+struct CallsOfAKind {
+  const CallPrice* price = nullptr;
+  Parallelism use = Parallelism::other;
+  std::uint64_t count = 0;
+  Time time;
+  Time alone;
+};
+
+/// What took longest first; borrows the result. What stays on one rank is left out.
+std::vector<CallsOfAKind> calls_by_kind(const WorkloadResult& result);
+
+/// What is called and how: "all-reduce of 64 MiB, ring Simple".
+std::string describe(const CallPrice& price);
+
+/// A remark for each of the kinds of calls that took longest, and one that counts the others.
+void remark_calls(const WorkloadResult& result, Record& record);
+
+/// "TP 1.20 %, DP 0.31 %" of the shares that show; "": of none.
+std::string exposed_text(const WorkloadShares& shares);
+
+/// What the devices computed, with the longest labels' shares of `whole`, averaged over workers: "attention 12.3 %".
+std::string computing_text(const WorkloadResult& result, Time whole);
+
+/// {"computing", `waiting`: what waiting is called there, "exposed_TP", ...}: shares of the time.
+JsonValue breakdown_json(const WorkloadShares& shares, const char* waiting);
+
+/// What a user may not have meant: collectives outside of what the platform's profile was fitted in, engines that
+/// nobody took, software that costs nothing.
+void add_workload_notes(const WorkloadResult& result, const Platform& platform, std::vector<std::string>& notes);
+
+/// Simulations of a step: nothing of them is known by size.
+inline constexpr Bytes kOneRun{0};
+
+}  // namespace athanor

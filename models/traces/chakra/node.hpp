@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/traces/byte_source.hpp"
+
+namespace athanor {
+
+/// What is read of a node of a Chakra execution trace; the two ways of writing it down have the same content.
+struct ChakraNode {
+  enum Type : std::uint32_t { invalid, metadata, load, store, compute, send, receive, collective };
+
+  std::uint64_t id = 0;
+  std::string name;
+  std::uint32_t type = invalid;  ///< a Type, or what no schema says
+  std::vector<std::uint64_t> waits_for;
+  std::uint64_t duration_us = 0;
+  std::string inputs;  ///< of metadata: the definitions of process groups
+  bool cpu = false;
+  std::optional<std::int64_t> operations;  ///< floating-point
+  std::int64_t tensor_size = 0;            ///< bytes
+  std::optional<std::int64_t> collective_type;
+  std::optional<std::int64_t> size;  ///< bytes that one rank puts in
+  std::optional<std::int64_t> from;
+  std::optional<std::int64_t> to;
+  std::int64_t tag = 0;
+  std::int64_t root = 0;
+  std::string group;
+  bool some_dimensions = false;  ///< "involved_dim" leaves some out
+
+  /// Sets what an attribute of this name means; others are ignored.
+  void set(std::string_view attribute, std::int64_t value);
+};
+
+using TakeChakraNode = std::function<void(ChakraNode&)>;
+
+/// Calls `take` for each node of a file, in its order. Throws ScenarioError where the file is no such trace or ends
+/// within a node. The node is overwritten by the next one.
+void read_chakra_protobuf(ByteSource& source, const TakeChakraNode& take);
+void read_chakra_json(ByteSource& source, const TakeChakraNode& take);
+
+/// Whether this build reads the protobuf form.
+bool reads_chakra_protobuf();
+
+}  // namespace athanor

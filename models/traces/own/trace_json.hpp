@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "models/traces/trace_options.hpp"
+#include "models/traces/workload_draft.hpp"
+
+namespace athanor {
+
+/// Reads the project's own JSON, in which any workload can be written down.
+void read_trace_json(const std::string& file, const TraceOptions& options, WorkloadDraft& draft);
+
+/// Writes a workload as this JSON, an operation a line. What is read again is the same workload, but for the numbers of
+/// labels and of equal calls.
+void write_trace_json(const Workload& workload, const std::function<void(std::string_view)>& write);
+
+/// The JSON Schema (draft-07) of what read_trace_json accepts.
+nlohmann::json trace_schema();
+
+}  // namespace athanor

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/traces/trace_options.hpp"
+#include "sim/json/value_reader.hpp"
+
+namespace athanor {
+
+/// The files of a trace in the order of their ranks. `patterns`: paths, as they are, or with one '*' in the place of
+/// the rank ("run/llama.*.et"): ranks 0 to the last, of which none may be missing. Adds to `problems` what is not
+/// there.
+std::vector<std::string> trace_files(const std::vector<std::string>& patterns, Problems& problems);
+
+/// By the beginning of the file, decompressed. Throws ScenarioError ("unknown-format") where it is none of those known,
+/// FileError where it cannot be read.
+TraceFormat format_of_file(const std::string& path);
+
+}  // namespace athanor

@@ -1,0 +1,105 @@
+#include "sim/json/json_value.hpp"
+
+#include <algorithm>
+
+#include "sim/check.hpp"
+
+namespace athanor {
+
+JsonValue::JsonValue(std::initializer_list<std::pair<std::string_view, JsonValue>> members) : value_(Object()) {
+  Object& object = std::get<Object>(value_);
+  object.reserve(members.size());
+  for (const auto& [key, value] : members) { object.emplace_back(std::string(key), value); }
+}
+
+bool JsonValue::is_number() const {
+  return std::holds_alternative<std::int64_t>(value_) || std::holds_alternative<std::uint64_t>(value_) ||
+         std::holds_alternative<double>(value_);
+}
+
+bool JsonValue::boolean() const {
+  require(is_boolean(), "a JSON value is no boolean");
+  return std::get<bool>(value_);
+}
+
+double JsonValue::number() const {
+  require(is_number(), "a JSON value is no number");
+  if (const auto* whole = std::get_if<std::int64_t>(&value_)) { return static_cast<double>(*whole); }
+  if (const auto* whole = std::get_if<std::uint64_t>(&value_)) { return static_cast<double>(*whole); }
+  return std::get<double>(value_);
+}
+
+const std::string& JsonValue::string() const {
+  require(is_string(), "a JSON value is no string");
+  return std::get<std::string>(value_);
+}
+
+const JsonValue::List& JsonValue::elements() const {
+  require(is_list(), "a JSON value is no list");
+  return std::get<List>(value_);
+}
+
+const JsonValue::Object& JsonValue::members() const {
+  require(is_object(), "a JSON value is no object");
+  return std::get<Object>(value_);
+}
+
+const JsonValue* JsonValue::find(std::string_view key) const {
+  const auto* object = std::get_if<Object>(&value_);
+  if (object == nullptr) { return nullptr; }
+  const auto found =
+      std::find_if(object->begin(), object->end(), [&](const Member& each) { return each.first == key; });
+  return found == object->end() ? nullptr : &found->second;
+}
+
+std::string JsonValue::string_at(std::string_view key, std::string_view otherwise) const {
+  const JsonValue* found = find(key);
+  return found != nullptr && found->is_string() ? found->string() : std::string(otherwise);
+}
+
+double JsonValue::number_at(std::string_view key, double otherwise) const {
+  const JsonValue* found = find(key);
+  return found != nullptr && found->is_number() ? found->number() : otherwise;
+}
+
+JsonValue& JsonValue::operator[](std::string_view key) {
+  if (is_null()) { value_ = Object(); }
+  require(is_object(), "the key '{}' of a JSON value that is no object", key);
+  Object& object = std::get<Object>(value_);
+  const auto found = std::find_if(object.begin(), object.end(), [&](const Member& each) { return each.first == key; });
+  return found == object.end() ? object.emplace_back(std::string(key), JsonValue()).second : found->second;
+}
+
+const JsonValue& JsonValue::operator[](std::string_view key) const {
+  const JsonValue* found = find(key);
+  require(found != nullptr, "a JSON value without the key '{}'", key);
+  return *found;
+}
+
+void JsonValue::update(const JsonValue& other) {
+  for (const auto& [key, value] : other.members()) { (*this)[key] = value; }
+}
+
+void JsonValue::erase(std::string_view key) {
+  std::erase_if(std::get<Object>(value_), [&](const Member& each) { return each.first == key; });
+}
+
+void JsonValue::push_back(JsonValue element) {
+  if (is_null()) { value_ = List(); }
+  require(is_list(), "an element of a JSON value that is no list");
+  std::get<List>(value_).push_back(std::move(element));
+}
+
+JsonValue& JsonValue::back() {
+  require(is_list() && !empty(), "the last element of a JSON value that has none");
+  return std::get<List>(value_).back();
+}
+
+std::size_t JsonValue::size() const { return is_list() ? elements().size() : is_object() ? members().size() : 0; }
+
+bool JsonValue::operator==(const JsonValue& other) const {
+  if (is_number() && other.is_number()) { return number() == other.number(); }
+  return value_ == other.value_;
+}
+
+}  // namespace athanor
