@@ -7,9 +7,6 @@
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/check/prove.hpp"
-#include "algorithms/combine/embed.hpp"
-#include "algorithms/combine/sequence.hpp"
-#include "algorithms/combine/unfinished.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -29,29 +26,58 @@ std::string refuted(const Schedule& schedule, const Collective& collective) {
   return violation ? explain(schedule.roster(), *violation) : "";
 }
 
+/// The same lane of an agent and of its role, whose peers are played by `played(role)`.
+template <class Played>
+void check_alike(const Schedule& all, AgentId agent, const Schedule& own, AgentId role, LaneId lane, Played played) {
+  const auto outside = [&](Endpoint end) {
+    end.agent = played(end.agent);
+    return end;
+  };
+  const Lane shape = own.lane(role, lane);
+  CHECK(all.lane(agent, lane).steps == shape.steps);
+  CHECK(all.lane(agent, lane).loops == shape.loops);
+  CHECK(all.channel(agent, lane) == own.channel(role, lane));
+  for (PortId port{0}; port.value < shape.out_ports; ++port.value) {
+    CHECK(all.target(agent, lane, port) == outside(own.target(role, lane, port)));
+  }
+  for (PortId port{0}; port.value < shape.in_ports; ++port.value) {
+    CHECK(all.source(agent, lane, port) == outside(own.source(role, lane, port)));
+  }
+  for (std::uint64_t loop = 0; loop < shape.loops; ++loop) {
+    for (std::uint32_t step = 0; step < shape.steps; ++step) {
+      const Primitive mine = all.at(agent, lane, loop, step);
+      const Primitive theirs = own.at(role, lane, loop, step);
+      CHECK(mine.operands == theirs.operands);
+      CHECK(mine.store == theirs.store);
+      CHECK(mine.receives == theirs.receives);
+      CHECK(mine.sends == theirs.sends);
+    }
+  }
+}
+
 }  // namespace
 
-// Sums in three groups of different sizes by different algorithms at the same time, then over their leaders, then back:
-// if programs, ports, waits or memory of the parts got mixed up anywhere, this were no all-reduce.
-TEST_CASE("reductions side by side, an all-reduce of the leaders, and broadcasts side by side are an all-reduce") {
-  const std::int64_t count = 24;
+TEST_CASE("every agent does in a schedule beside others what its role does in its own, with the agents of that") {
   const std::vector<std::vector<std::uint32_t>> groups{{0, 3, 5}, {8, 1, 2, 7}, {4, 6}};
   for (const Layout& layout : {Layout{}, Layout{2, Elements{3}, 1, Elements{1}}}) {
-    const auto part = [&](CollectiveKind kind, std::string_view name, std::size_t group, bool in_place) {
-      Part made = make(kind, name, static_cast<std::uint32_t>(groups[group].size()), count, in_place, layout);
-      return SidePart{kind == reduce ? unfinished(std::move(made)) : std::move(made), groups[group]};
-    };
-    Part sums = side_by_side({part(reduce, "ring", 0, false), part(reduce, "aggregation_tree", 1, false),
-                              part(reduce, "aggregation_tree", 2, false)},
-                             9);
-    CHECK(sums->roster().agents == 11);
-    Part leaders = embed(make(all_reduce, "ring", 3, count, true), {0, 8, 4}, 9);
-    Part back = side_by_side({part(broadcast, "binomial_tree", 0, true), part(broadcast, "ring", 1, true),
-                              part(broadcast, "aggregation_tree", 2, true)},
-                             9);
-    const Part all =
-        sequence(sequence(std::move(sums), std::move(leaders), Join::after_all), std::move(back), Join::after_all);
-    CHECK(refuted(*all, {all_reduce, 9, Elements{count}, 0, false}) == "");
+    const std::vector<SidePart> parts{{make(reduce, "ring", 3, 24, false, layout), groups[0]},
+                                      {make(reduce, "aggregation_tree", 4, 24, false, layout), groups[1]},
+                                      {make(broadcast, "binomial_tree", 2, 24, true, layout), groups[2]}};
+    const auto all = side_by_side(parts, 9);
+    const Seating agents = seating(parts, 9);
+    for (std::uint32_t part = 0; part < parts.size(); ++part) {
+      const Schedule& own = *parts[part].schedule;
+      for (AgentId role{0}; role.value < own.roster().agents; ++role.value) {
+        const AgentId agent = agents.agent(part, role);
+        CHECK(agents.seat(agent)->part == part);
+        CHECK(agents.seat(agent)->role == role);
+        CHECK(all->memory(agent).scratch == own.memory(role).scratch);
+        REQUIRE(all->lanes(agent) == own.lanes(role));
+        for (LaneId lane{0}; lane.value < own.lanes(role); ++lane.value) {
+          check_alike(*all, agent, own, role, lane, [&](AgentId other) { return agents.agent(part, other); });
+        }
+      }
+    }
   }
 }
 
