@@ -275,7 +275,7 @@ std::unique_ptr<const Schedule> Algorithm::make(const Collective& collective, co
 }
 
 Elements Algorithm::granule(const Collective& collective, const Layout& layout) const {
-  return collective.ranks == 1 ? Elements{1} : granule_for_many(collective, layout);
+  return collective.ranks == 1 || !granule_for_many ? Elements{1} : granule_for_many(collective, layout);
 }
 
 Cost Algorithm::cost(const Collective& collective, const Layout& layout) const {

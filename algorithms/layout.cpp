@@ -32,6 +32,16 @@ Piece block(Elements count, std::uint32_t ranks, std::uint32_t rank) {
   return {first, std::min(whole, count - first)};
 }
 
+Elements granule_of_whole(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
+
+Elements granule_of_pieces(const Collective& collective, const Layout& layout) {
+  return VectorCut::granule(collective.ranks, layout);
+}
+
+Elements granule_of_blocks(const Collective& collective, const Layout& layout) {
+  return BlockCut::granule(collective.ranks, layout);
+}
+
 Layout slices_as_chunks(const Layout& layout) {
   Layout result = layout;
   result.slices = 1;
@@ -98,6 +108,7 @@ BlockCut::BlockCut(Elements count, std::uint32_t blocks, const Layout& layout)
   equal_ = length(blocks_ - 1) == block_ && block_ == part_ * channels_;
   message_limit_ = Elements{1};
   for (std::uint32_t channel = 0; channel < channels_; ++channel) {
+    loops_.push_back(loops_in(channel));
     const Elements largest = std::max(chunk_in(channel, 0), chunk_in(channel, loops(channel) - 1));
     message_limit_ = std::max(message_limit_, std::min(slice_of(largest), block_));
   }
@@ -117,7 +128,7 @@ Elements BlockCut::length_in(std::uint32_t block, std::uint32_t channel) const {
   return clipped(length(block) - part_ * channel, Elements::zero(), part_);
 }
 
-std::uint64_t BlockCut::loops(std::uint32_t channel) const {
+std::uint64_t BlockCut::loops_in(std::uint32_t channel) const {
   const std::int64_t full_everywhere = length_in(blocks_ - 1, channel) / chunk_;
   const std::int64_t needed = ceil_div(length_in(0, channel).count(), chunk_.count());
   return static_cast<std::uint64_t>(std::min(full_everywhere, std::max<std::int64_t>(needed - 1, 0))) + 1;
@@ -137,8 +148,11 @@ Piece BlockCut::slice(std::uint32_t block, std::uint32_t channel, std::uint64_t 
   return {std::min(part_ * channel, this->length(block)) + begin, std::min(length, end - begin)};
 }
 
-RingOrder::RingOrder(std::uint32_t ranks, const Layout& layout)
-    : ranks_(ranks), group_(layout.group == 0 ? ranks : layout.group), rotation_(layout.rotation) {
+RingOrder::RingOrder(std::uint32_t ranks, const Layout& layout, Direction direction)
+    : ranks_(ranks),
+      group_(layout.group == 0 ? ranks : layout.group),
+      rotation_(layout.rotation),
+      backwards_(direction == Direction::backwards) {
   if (layout.orders == nullptr) { return; }
   ways_ = static_cast<std::uint32_t>(layout.orders->even.size());
   for (std::uint32_t way = 0; way < ways_; ++way) {
@@ -156,17 +170,19 @@ std::uint32_t RingOrder::offset(std::uint32_t channel) const {
 }
 
 std::uint32_t RingOrder::rank(std::uint32_t channel, std::uint32_t position) const {
-  const std::uint32_t inside = position % group_;
-  const std::uint32_t first = position - inside;
+  const std::uint32_t inside = turned(position) % group_;
+  const std::uint32_t first = turned(position) - inside;
   if (ways_ > 0) { return first + places_[way(channel, first / group_) + inside]; }
-  return first + (inside + offset(channel)) % group_;
+  const std::uint32_t place = inside + offset(channel);
+  return first + (place < group_ ? place : place - group_);
 }
 
 std::uint32_t RingOrder::position(std::uint32_t channel, std::uint32_t rank) const {
   const std::uint32_t inside = rank % group_;
   const std::uint32_t first = rank - inside;
-  if (ways_ > 0) { return first + steps_[way(channel, first / group_) + inside]; }
-  return first + (inside + group_ - offset(channel)) % group_;
+  if (ways_ > 0) { return turned(first + steps_[way(channel, first / group_) + inside]); }
+  const std::uint32_t before = offset(channel);
+  return turned(first + inside + (inside < before ? group_ : 0) - before);
 }
 
 std::uint32_t RingOrder::next(std::uint32_t channel, std::uint32_t rank_) const {

@@ -19,6 +19,12 @@ inline Cells contiguous(Buffer buffer, Elements first) { return {buffer, first, 
 /// Rank r's part of a vector that ranks divide: elements [r * ceil(count / ranks), ...) clipped.
 Piece block(Elements count, std::uint32_t ranks, std::uint32_t rank);
 
+/// Granules (Algorithm::granule) of collectives whose loops move a chunk of the vector in one piece, one of a piece for
+/// each rank, or a chunk of each rank's block.
+Elements granule_of_whole(const Collective& collective, const Layout& layout);
+Elements granule_of_pieces(const Collective& collective, const Layout& layout);
+Elements granule_of_blocks(const Collective& collective, const Layout& layout);
+
 /// For algorithms whose messages do not depend on each other: a slice becomes the chunk.
 Layout slices_as_chunks(const Layout& layout);
 
@@ -85,7 +91,7 @@ class BlockCut {
 
   std::uint32_t channels() const { return channels_; }
   std::uint32_t slices() const { return slices_; }
-  std::uint64_t loops(std::uint32_t channel) const;
+  std::uint64_t loops(std::uint32_t channel) const { return loops_[channel]; }
   /// Elements by which a loop moves on in every block.
   Elements shift() const { return chunk_; }
   Elements message_limit() const { return message_limit_; }
@@ -99,6 +105,7 @@ class BlockCut {
 
  private:
   Elements length_in(std::uint32_t block, std::uint32_t channel) const;
+  std::uint64_t loops_in(std::uint32_t channel) const;
   Elements chunk_in(std::uint32_t channel, std::uint64_t loop) const;
   Elements slice_of(Elements chunk) const;
 
@@ -112,15 +119,19 @@ class BlockCut {
   std::uint32_t channels_ = 1;
   Elements chunk_;
   Elements message_limit_;
+  std::vector<std::uint64_t> loops_;  ///< by channel
   bool equal_ = true;
 };
 
-/// The order in which the ring of each channel visits the ranks (see Layout). Holds the ways of the layout's orders
-/// and their inverse, and nothing per rank. Groups follow each other as they are numbered.
+/// Which way round data flows.
+enum class Direction : std::uint8_t { forwards, backwards };
+
+/// The order in which the ring of each channel visits the ranks (see Layout), or the opposite order. Holds the paths of
+/// the layout's orders and their inverse, and nothing per rank. Groups follow each other as they are numbered.
 class RingOrder {
  public:
   /// Requires a layout that invalid() accepts.
-  RingOrder(std::uint32_t ranks, const Layout& layout);
+  RingOrder(std::uint32_t ranks, const Layout& layout, Direction direction = Direction::forwards);
 
   std::uint32_t ranks() const { return ranks_; }
   std::uint32_t rank(std::uint32_t channel, std::uint32_t position) const;
@@ -130,6 +141,7 @@ class RingOrder {
 
  private:
   std::uint32_t offset(std::uint32_t channel) const;
+  std::uint32_t turned(std::uint32_t position) const { return backwards_ ? ranks_ - 1 - position : position; }
   /// Where the channel's way through that group begins in `places_` and `steps_`.
   std::size_t way(std::uint32_t channel, std::uint32_t group) const {
     return (std::size_t{channel % ways_} * 2 + group % 2) * group_;
@@ -138,6 +150,7 @@ class RingOrder {
   std::uint32_t ranks_;
   std::uint32_t group_;
   std::uint32_t rotation_;
+  bool backwards_;
   std::uint32_t ways_ = 0;             ///< of the layout's orders; 0: rotated
   std::vector<std::uint32_t> places_;  ///< by way, parity of the group and step: the place that is visited
   std::vector<std::uint32_t> steps_;   ///< by way, parity of the group and place: the step that visits it

@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/patterns/block_ranges.hpp"
 #include "algorithms/patterns/circulant.hpp"
+#include "algorithms/patterns/reversed.hpp"
 
 namespace athanor {
 
@@ -14,64 +13,57 @@ std::uint32_t rounds(std::uint32_t ranks) { return static_cast<std::uint32_t>(st
 /// Scratch holds a rank's own block and then those of the ranks after it, without gaps. Round k appends the first 2^k
 /// blocks of the rank 2^k places after, or as many as are missing; the end copies the blocks to their places, one by
 /// one, so that all ranks do the same.
-class BruckAllGather final : public Circulant {
+class BruckAllGather final : public Circulant<BlockSchedule> {
  public:
   BruckAllGather(const Collective& collective, const Layout& layout)
-      : Circulant(collective),
-        ranges_(collective.count, collective.ranks, layout, std::max(1U, std::bit_floor(collective.ranks - 1))) {}
+      : Circulant(collective, std::bit_floor(collective.ranks - 1), layout) {}
 
-  std::uint32_t lanes(AgentId) const override { return ranges_.channels(); }
   Lane lane(AgentId, LaneId lane) const override {
     const std::uint32_t ports = rounds(ranks());
-    return {1 + 2 * ports + ranks(), ranges_.loops(lane.value), ports, ports, ProgramId{ranges_.shape(lane.value)}};
+    return {1 + 2 * ports + ranks(), cut().loops(lane.value), ports, ports, ProgramId{cut().shape(lane.value)}};
   }
   Memory memory(AgentId agent) const override {
-    Memory memory{ranges_.length(agent.value), collective().count, ranges_.widest() * ranks() * ranges_.channels(), {}};
-    if (collective().in_place) { memory.in_place = ranges_.first(agent.value).count(); }
+    Memory memory = Circulant::memory(agent);
+    memory.scratch = cut().widest() * ranks() * cut().channels();
     return memory;
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
     const std::uint32_t me = agent.value;
+    const std::uint32_t exchanges = 2 * rounds(ranks());
     if (step == 0) { return own(me, lane.value, loop); }
-    if (step > 2 * rounds(ranks())) { return place(me, lane.value, loop, step - 1 - 2 * rounds(ranks())); }
+    if (step > exchanges) { return place(me, lane.value, loop, step - 1 - exchanges); }
     const std::uint32_t round = (step - 1) / 2;
     const std::uint32_t held = 1U << round;
     const std::uint32_t blocks = std::min(held, ranks() - held);
-    const bool sends = step % 2 == 1;
-    Primitive primitive;
-    if (sends) {
-      primitive.count = ranges_.around(me, blocks, lane.value, loop);
+    if (step % 2 == 1) {
+      Primitive primitive = over(cut().around(me, blocks, lane.value, loop));
       primitive.operands[0] = scratch(lane.value, Elements::zero());
       primitive.sends = {round, 1};
-    } else {
-      primitive.count = ranges_.around(after(me, held), blocks, lane.value, loop);
-      primitive.receives = {round, 1};
-      primitive.store = scratch(lane.value, ranges_.around(me, held, lane.value, loop));
+      return primitive;
     }
+    Primitive primitive = over(cut().around(after(me, held), blocks, lane.value, loop));
+    primitive.receives = {round, 1};
+    primitive.store = scratch(lane.value, cut().around(me, held, lane.value, loop));
     return primitive;
   }
 
   Elements message_limit() const override {
-    return std::min(collective().count, ranges_.widest() * std::bit_floor(ranks() - 1));
+    return std::min(collective().count, cut().widest() * std::bit_floor(ranks() - 1));
   }
-  Elements shift(Buffer buffer) const override {
-    return buffer == Buffer::scratch ? Elements::zero() : ranges_.shift();
-  }
-  std::uint32_t least_slots() const override { return 1; }
+  Elements shift(Buffer buffer) const override { return buffer == Buffer::scratch ? Elements::zero() : cut().shift(); }
 
  protected:
   std::uint32_t distance(PortId port) const override { return ranks() - (1U << port.value); }
 
  private:
   Cells scratch(std::uint32_t channel, Elements offset) const {
-    return contiguous(Buffer::scratch, ranges_.widest() * ranks() * channel + offset);
+    return contiguous(Buffer::scratch, cut().widest() * ranks() * channel + offset);
   }
 
   Primitive own(std::uint32_t me, std::uint32_t channel, std::uint64_t loop) const {
-    const Piece range = ranges_.part(me, channel, loop);
-    Primitive primitive;
-    primitive.count = range.count;
+    const Piece range = cut().part(me, channel, loop);
+    Primitive primitive = over(range);
     primitive.operands[0] = contiguous(Buffer::input, range.first);
     primitive.store = scratch(channel, Elements::zero());
     return primitive;
@@ -79,24 +71,13 @@ class BruckAllGather final : public Circulant {
 
   Primitive place(std::uint32_t me, std::uint32_t channel, std::uint64_t loop, std::uint32_t position) const {
     const std::uint32_t owner = after(me, position);
-    const Piece range = ranges_.part(owner, channel, loop);
-    Primitive primitive;
-    primitive.count = range.count;
-    primitive.operands[0] = scratch(channel, ranges_.around(me, position, channel, loop));
-    primitive.store = contiguous(Buffer::output, ranges_.first(owner) + range.first);
+    const Piece range = cut().part(owner, channel, loop);
+    Primitive primitive = over(range);
+    primitive.operands[0] = scratch(channel, cut().around(me, position, channel, loop));
+    primitive.store = contiguous(Buffer::output, cut().first(owner) + range.first);
     return primitive;
   }
-
-  BlockRanges ranges_;
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<BruckAllGather>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return BlockRanges::granule(collective.ranks, layout);
-}
 
 /// A rank sends its first blocks again and again: rank 0 the fullest ones.
 Cost cost(const Collective& collective) {
@@ -109,6 +90,10 @@ Cost cost(const Collective& collective) {
 }
 
 }  // namespace
+
+std::unique_ptr<const Schedule> bruck_all_gather_schedule(const Collective& collective, const Layout& layout) {
+  return std::make_unique<BruckAllGather>(collective, layout);
+}
 
 Algorithm bruck_all_gather() {
   return {
@@ -124,8 +109,8 @@ Algorithm bruck_all_gather() {
           "the last round), so that the blocks double; at the end each copies them to their places.",
       .ranks = "any number of ranks, in ceil(log2 P) rounds",
       .fabrics = "small payloads; numbers of ranks that are no power of two",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = bruck_all_gather_schedule,
+      .granule_for_many = granule_of_blocks,
       .cost_for_many = cost,
   };
 }

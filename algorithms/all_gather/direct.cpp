@@ -1,77 +1,60 @@
-#include "algorithms/catalog.hpp"
-#include "algorithms/patterns/block_ranges.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
+#include "algorithms/patterns/reversed.hpp"
 
 namespace athanor {
 
 namespace {
 
 /// Per channel a rank has P lanes. Lane 0 sends its block to all others at once, out-port d-1 to the rank d places
-/// after; lane d gets the block of the rank d places before.
-class DirectAllGather final : public Schedule {
+/// after; lane d gets the block of the rank d places before. Backwards, these are the rank before and the rank after.
+class DirectAllGather final : public BlockSchedule {
  public:
-  DirectAllGather(const Collective& collective, const Layout& layout)
-      : collective_(collective), ranges_(collective.count, collective.ranks, layout, 1) {}
+  DirectAllGather(const Collective& collective, const Layout& layout, Direction direction)
+      : BlockSchedule(collective, 1, layout), backwards_(direction == Direction::backwards) {}
 
-  Roster roster() const override { return {ranks(), ranks()}; }
-  std::uint32_t lanes(AgentId) const override { return ranges_.channels() * ranks(); }
+  std::uint32_t lanes(AgentId) const override { return cut().channels() * ranks(); }
   Lane lane(AgentId, LaneId lane) const override {
     const std::uint32_t channel = lane.value / ranks();
     const bool sends = lane.value % ranks() == 0;
-    return {1, ranges_.loops(channel), sends ? 0 : 1U, sends ? ranks() - 1 : 0,
-            ProgramId{2 * ranges_.shape(channel) + (sends ? 0 : 1)}};
-  }
-  Memory memory(AgentId agent) const override {
-    Memory memory{ranges_.length(agent.value), collective_.count, Elements::zero(), {}};
-    if (collective_.in_place) { memory.in_place = ranges_.first(agent.value).count(); }
-    return memory;
+    return {1, cut().loops(channel), sends ? 0 : 1U, sends ? ranks() - 1 : 0,
+            ProgramId{2 * cut().shape(channel) + (sends ? 0 : 1)}};
   }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
-    return {AgentId{after(agent.value, out.value + 1)}, LaneId{lane.value + out.value + 1}, PortId{0}};
+    const std::uint32_t places = out.value + 1;
+    return {AgentId{moved(agent, places, !backwards_)}, LaneId{lane.value + places}, PortId{0}};
   }
   Endpoint source(AgentId agent, LaneId lane, PortId) const override {
     const std::uint32_t places = lane.value % ranks();
-    return {AgentId{after(agent.value, ranks() - places)}, LaneId{lane.value - places}, PortId{places - 1}};
+    return {AgentId{moved(agent, places, backwards_)}, LaneId{lane.value - places}, PortId{places - 1}};
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
-    const std::uint32_t channel = lane.value / ranks();
     const std::uint32_t places = lane.value % ranks();
-    const std::uint32_t owner = after(agent.value, ranks() - places);
-    const Piece range = ranges_.part(owner, channel, loop);
-    Primitive primitive;
-    primitive.count = range.count;
+    const std::uint32_t owner = moved(agent, places, backwards_);
+    const Piece range = cut().part(owner, lane.value / ranks(), loop);
+    Primitive primitive = over(range);
     if (places == 0) {
       primitive.operands[0] = contiguous(Buffer::input, range.first);
       primitive.sends = {0, ranks() - 1};
     } else {
       primitive.receives = {0, 1};
     }
-    if (places > 0 || !collective_.in_place) {
-      primitive.store = contiguous(Buffer::output, ranges_.first(owner) + range.first);
+    if (places > 0 || !collective().in_place) {
+      primitive.store = contiguous(Buffer::output, cut().first(owner) + range.first);
     }
     return primitive;
   }
 
-  Elements message_limit() const override { return ranges_.widest(); }
-  Elements shift(Buffer) const override { return ranges_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
-
  private:
-  std::uint32_t ranks() const { return collective_.ranks; }
-  std::uint32_t after(std::uint32_t rank, std::uint32_t places) const {
-    return static_cast<std::uint32_t>((std::uint64_t{rank} + places) % ranks());
+  std::uint32_t moved(AgentId agent, std::uint32_t places, bool forwards) const {
+    return forwards ? after(agent.value, places) : before(agent.value, places);
   }
 
-  Collective collective_;
-  BlockRanges ranges_;
+  bool backwards_;
 };
 
 std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<DirectAllGather>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return BlockRanges::granule(collective.ranks, layout);
+  return direct_all_gather_schedule(collective, layout, Direction::forwards);
 }
 
 Cost cost(const Collective& collective) {
@@ -79,6 +62,11 @@ Cost cost(const Collective& collective) {
 }
 
 }  // namespace
+
+std::unique_ptr<const Schedule> direct_all_gather_schedule(const Collective& collective, const Layout& layout,
+                                                           Direction direction) {
+  return std::make_unique<DirectAllGather>(collective, layout, direction);
+}
 
 Algorithm direct_all_gather() {
   return {
@@ -93,7 +81,7 @@ Algorithm direct_all_gather() {
       .ranks = "any number of ranks",
       .fabrics = "few ranks in reach of each other, inside a node",
       .make_for_many = make,
-      .granule_for_many = granule,
+      .granule_for_many = granule_of_blocks,
       .cost_for_many = cost,
   };
 }

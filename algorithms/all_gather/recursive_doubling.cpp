@@ -1,76 +1,33 @@
-#include <algorithm>
-
-#include "algorithms/catalog.hpp"
-#include "algorithms/patterns/block_ranges.hpp"
 #include "algorithms/patterns/paired_cube.hpp"
 
 namespace athanor {
 
 namespace {
 
-std::uint32_t most_blocks(std::uint32_t ranks) { return PairedCube(ranks).folds() ? ranks : ranks / 2; }
-
 /// Exchange d swaps all blocks that two corners hold, which are those of successive ranks; then they hold twice as
 /// many. A served rank gives its block at the begin and gets all at the end. Each exchange is a send and a receive.
-class RecursiveDoublingAllGather final : public Schedule {
+class RecursiveDoublingAllGather final : public PairedCubeBlocks {
  public:
-  RecursiveDoublingAllGather(const Collective& collective, const Layout& layout)
-      : collective_(collective),
-        cube_(collective.ranks),
-        ranges_(collective.count, collective.ranks, layout, most_blocks(collective.ranks)) {}
-
-  Roster roster() const override { return {collective_.ranks, collective_.ranks}; }
-  std::uint32_t lanes(AgentId) const override { return ranges_.channels(); }
-  Lane lane(AgentId agent, LaneId lane) const override {
-    const std::uint32_t rank = agent.value;
-    const std::uint32_t exchanges = 2 * cube_.dimensions();
-    const std::uint32_t steps = !cube_.is_corner(rank) ? 2 : exchanges + (cube_.serves(rank) ? 3 : 0);
-    const std::uint32_t program = cube_.folds() ? rank : 0;  // where pairs are, ranges are of different lengths
-    return {steps, ranges_.loops(lane.value), cube_.ports(rank), cube_.ports(rank),
-            ProgramId{program * ranges_.channels() + ranges_.shape(lane.value)}};
-  }
-  Memory memory(AgentId agent) const override {
-    Memory memory{ranges_.length(agent.value), collective_.count, Elements::zero(), {}};
-    if (collective_.in_place) { memory.in_place = ranges_.first(agent.value).count(); }
-    return memory;
-  }
-  Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
-    return cube_.opposite(agent.value, lane, out);
-  }
-  Endpoint source(AgentId agent, LaneId lane, PortId in) const override {
-    return cube_.opposite(agent.value, lane, in);
-  }
+  using PairedCubeBlocks::PairedCubeBlocks;
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
     const std::uint32_t rank = agent.value;
     const Part part{lane.value, loop};
-    if (!cube_.is_corner(rank)) { return step == 0 ? give(rank, part) : receive(0, collective_.ranks, part, 0); }
-    if (!cube_.serves(rank)) { return exchange(rank, part, step); }
-    const std::uint32_t port = cube_.dimensions();
+    if (!cube().is_corner(rank)) { return step == 0 ? give(rank, part) : receive(Buffer::output, all(), part, 0); }
+    if (!cube().serves(rank)) { return exchange(rank, part, step); }
+    const std::uint32_t port = cube().dimensions();
     if (step == 0) { return keep(rank, part); }
-    if (step == 1) { return receive(rank + 1, 1, part, port); }
-    if (step == 2 + 2 * port) { return send(0, collective_.ranks, part, port); }
+    if (step == 1) { return receive(Buffer::output, {rank + 1, 1}, part, port); }
+    if (step == 2 + 2 * port) { return send(Buffer::output, all(), part, port); }
     return exchange(rank, part, step - 2);
   }
 
-  Elements message_limit() const override {
-    return std::min(collective_.count, ranges_.widest() * most_blocks(collective_.ranks));
-  }
-  Elements shift(Buffer) const override { return ranges_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
-
  private:
-  struct Part {
-    std::uint32_t channel;
-    std::uint64_t loop;
-  };
-
   Primitive keep(std::uint32_t rank, const Part& part) const {
-    const Piece range = ranges_.part(rank, part.channel, part.loop);
-    Primitive primitive;
-    primitive.count = range.count;
+    const Piece range = cut().part(rank, part.channel, part.loop);
+    Primitive primitive = over(range);
     primitive.operands[0] = contiguous(Buffer::input, range.first);
-    if (!collective_.in_place) { primitive.store = ranges_.cells(Buffer::output, rank, part.channel, part.loop); }
+    if (!collective().in_place) { primitive.store = cells(Buffer::output, {rank, 1}, part); }
     return primitive;
   }
   /// Of a served rank, which gets its own block back with all others.
@@ -80,44 +37,18 @@ class RecursiveDoublingAllGather final : public Schedule {
     primitive.sends = {0, 1};
     return primitive;
   }
-  Primitive send(std::uint32_t first, std::uint32_t blocks, const Part& part, std::uint32_t port) const {
-    Primitive primitive;
-    primitive.count = ranges_.elements(first, blocks, part.channel, part.loop);
-    primitive.operands[0] = ranges_.cells(Buffer::output, first, part.channel, part.loop);
-    primitive.sends = {port, 1};
-    return primitive;
-  }
-  Primitive receive(std::uint32_t first, std::uint32_t blocks, const Part& part, std::uint32_t port) const {
-    Primitive primitive;
-    primitive.count = ranges_.elements(first, blocks, part.channel, part.loop);
-    primitive.receives = {port, 1};
-    primitive.store = ranges_.cells(Buffer::output, first, part.channel, part.loop);
-    return primitive;
-  }
   Primitive exchange(std::uint32_t rank, const Part& part, std::uint32_t step) const {
     const std::uint32_t dimension = step / 2;
     const bool sends = step % 2 == 0;
-    if (step == 0 && !cube_.serves(rank)) {
+    if (step == 0 && !cube().serves(rank)) {
       Primitive primitive = keep(rank, part);
       primitive.sends = {0, 1};
       return primitive;
     }
-    const PairedCube::Range range = cube_.side(rank, dimension, sends);
-    return sends ? send(range.first, range.count, part, dimension) : receive(range.first, range.count, part, dimension);
+    const Range range = cube().side(rank, dimension, sends);
+    return sends ? send(Buffer::output, range, part, dimension) : receive(Buffer::output, range, part, dimension);
   }
-
-  Collective collective_;
-  PairedCube cube_;
-  BlockRanges ranges_;
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<RecursiveDoublingAllGather>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return BlockRanges::granule(collective.ranks, layout);
-}
 
 /// Corner 0 serves if any does, and its blocks are the most and the fullest.
 Cost cost(const Collective& collective) {
@@ -150,8 +81,8 @@ Algorithm recursive_doubling_all_gather() {
           "any number of ranks; where P is no power of two, the first ranks pair up: one of each pair gives its block "
           "and gets all at the end",
       .fabrics = "middle payloads on fabrics with full bisection; powers of two",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<RecursiveDoublingAllGather>,
+      .granule_for_many = granule_of_blocks,
       .cost_for_many = cost,
   };
 }

@@ -1,56 +1,50 @@
-#include "algorithms/catalog.hpp"
-#include "algorithms/patterns/ring_lanes.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
+#include "algorithms/patterns/reversed.hpp"
 
 namespace athanor {
 
 namespace {
 
-/// Every block goes once around the ring, from its owner to the rank before it: P calls per loop.
-class RingAllGather final : public RingLanes {
+/// Every block goes once around the ring of its channel, from its owner to the rank before it: P calls per loop.
+class RingAllGather final : public CutSchedule<BlockCut> {
  public:
-  RingAllGather(const Collective& collective, const Layout& layout)
-      : RingLanes(collective, layout), cut_(collective.count, collective.ranks, layout) {}
+  RingAllGather(const Collective& collective, const Layout& layout, Direction direction)
+      : CutSchedule(collective, BlockCut(collective.count, collective.ranks, layout)),
+        order_(collective.ranks, layout, direction) {}
 
-  std::uint32_t lanes(AgentId) const override { return cut_.channels(); }
   Lane lane(AgentId, LaneId lane) const override {
-    return {ranks() * cut_.slices(), cut_.loops(lane.value), 1, 1, ProgramId{cut_.shape(lane.value)}};
+    return {ranks() * cut().slices(), cut().loops(lane.value), 1, 1, ProgramId{cut().shape(lane.value)}};
   }
-  Memory memory(AgentId agent) const override {
-    Memory memory{cut_.length(agent.value), collective().count, Elements::zero(), std::nullopt};
-    if (collective().in_place) { memory.in_place = cut_.first(agent.value).count(); }
-    return memory;
+  Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
+    return {AgentId{order_.next(lane.value, agent.value)}, lane, out};
+  }
+  Endpoint source(AgentId agent, LaneId lane, PortId in) const override {
+    return {AgentId{order_.previous(lane.value, agent.value)}, lane, in};
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
-    const std::uint32_t call = step / cut_.slices();
-    const std::uint32_t owner = rank_at(lane, before(position(agent, lane), call));
-    const Piece range = cut_.slice(owner, lane.value, loop, step % cut_.slices());
-    Primitive primitive;
-    primitive.count = range.count;
+    const std::uint32_t call = step / cut().slices();
+    const std::uint32_t owner = order_.rank(lane.value, before(order_.position(lane.value, agent.value), call));
+    const Piece range = cut().slice(owner, lane.value, loop, step % cut().slices());
+    Primitive primitive = over(range);
     if (call == 0) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
     if (call > 0) { primitive.receives = {0, 1}; }
     if (call + 1 < ranks()) { primitive.sends = {0, 1}; }
     if (call > 0 || !collective().in_place) {
-      primitive.store = contiguous(Buffer::output, cut_.first(owner) + range.first);
+      primitive.store = contiguous(Buffer::output, cut().first(owner) + range.first);
     }
     return primitive;
   }
 
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer) const override { return cut_.shift(); }
   /// All ranks first send the slices of one block; with more than two, one more slot lets a slice move on.
-  std::uint32_t least_slots() const override { return cut_.slices() + (ranks() > 2 ? 1 : 0); }
+  std::uint32_t least_slots() const override { return cut().slices() + (ranks() > 2 ? 1 : 0); }
 
  private:
-  BlockCut cut_;
+  RingOrder order_;
 };
 
 std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<RingAllGather>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return BlockCut::granule(collective.ranks, layout);
+  return ring_all_gather_schedule(collective, layout, Direction::forwards);
 }
 
 /// Every rank sends all blocks but that of the next rank, of which the last is the shortest.
@@ -60,6 +54,11 @@ Cost cost(const Collective& collective) {
 }
 
 }  // namespace
+
+std::unique_ptr<const Schedule> ring_all_gather_schedule(const Collective& collective, const Layout& layout,
+                                                         Direction direction) {
+  return std::make_unique<RingAllGather>(collective, layout, direction);
+}
 
 Algorithm ring_all_gather() {
   return {
@@ -75,7 +74,7 @@ Algorithm ring_all_gather() {
       .ranks = "any number of ranks",
       .fabrics = "large payloads on any fabric",
       .make_for_many = make,
-      .granule_for_many = granule,
+      .granule_for_many = granule_of_blocks,
       .cost_for_many = cost,
   };
 }

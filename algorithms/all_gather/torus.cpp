@@ -1,3 +1,4 @@
+#include "algorithms/patterns/grid_algorithm.hpp"
 #include "algorithms/patterns/torus_blocks.hpp"
 
 namespace athanor {
@@ -9,12 +10,6 @@ class TorusAllGather final : public TorusBlocks {
  public:
   using TorusBlocks::TorusBlocks;
 
-  Memory memory(AgentId agent) const override {
-    Memory memory{ranges().length(agent.value), collective().count, Elements::zero(), {}};
-    if (collective().in_place) { memory.in_place = ranges().first(agent.value).count(); }
-    return memory;
-  }
-
  private:
   std::uint32_t order_of(std::uint32_t number) const override { return dimensions() - 1 - number; }
   std::uint32_t first_group() const override { return 0; }
@@ -24,7 +19,7 @@ class TorusAllGather final : public TorusBlocks {
   void fill(const Message& message, AgentId agent, Primitive& primitive) const override {
     const bool own = message.begins() && message.order + 1 == dimensions();
     if (own) {
-      const Piece part = ranges().part(agent.value, message.channel, message.loop);
+      const Piece part = cut().part(agent.value, message.channel, message.loop);
       primitive.operands[0] = contiguous(Buffer::input, part.first);
     } else if (message.begins()) {
       primitive.operands[0] = cells(Buffer::output, message);
@@ -33,40 +28,29 @@ class TorusAllGather final : public TorusBlocks {
   }
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<TorusAllGather>(collective, layout, torus_dimensions(collective, layout));
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return TorusBlocks::granule(collective, layout, torus_dimensions(collective, layout));
-}
-
-Cost cost(const Collective& collective, const Layout& layout) {
-  return TorusAllGather(collective, layout, torus_dimensions(collective, layout)).cost();
-}
-
 }  // namespace
 
 Algorithm torus_all_gather() {
-  return {
-      .name = "torus",
-      .kind = CollectiveKind::all_gather,
-      .summary = "gathered along each dimension of a torus in turn; 2D copies at once use all ports of D dimensions",
-      .formula =
-          "sum (X_d - 1) alpha + (P-1)/(2 D P) n beta, beta that of one of 2D ports; for equal sides X_d and D up to 2",
-      .source = "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
-      .explanation =
-          "As the all-gather in torus: around the rings of one dimension, then, with all that this has brought, around "
-          "those of the next. Of 2D copies one begins in each dimension and each way round, with its part of every "
-          "block. From three dimensions on, copies that begin in the middle send what lies in several places in as "
-          "many "
-          "messages.",
-      .ranks = "any number of ranks; up to six dimensions as given, else three sides of the least sum",
-      .fabrics = "a torus of D dimensions with 2D ports per rank; equal sides, or the copies differ in length",
-      .make_for_many = make,
-      .granule_for_many = granule,
-      .cost_in_shape = cost,
-  };
+  return on_any_grid<TorusAllGather>(
+      {
+          .name = "torus",
+          .kind = CollectiveKind::all_gather,
+          .summary =
+              "gathered along each dimension of a torus in turn; 2D copies at once use all ports of D dimensions",
+          .formula = "sum (X_d - 1) alpha + (P-1)/(2 D P) n beta, beta that of one of 2D ports; for equal sides X_d "
+                     "and D up to 2",
+          .source = "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
+          .explanation =
+              "As the all-gather in torus: around the rings of one dimension, then, with all that this has brought, "
+              "around "
+              "those of the next. Of 2D copies one begins in each dimension and each way round, with its part of every "
+              "block. From three dimensions on, copies that begin in the middle send what lies in several places in as "
+              "many "
+              "messages.",
+          .ranks = "any number of ranks; up to six dimensions as given, else three sides of the least sum",
+          .fabrics = "a torus of D dimensions with 2D ports per rank; equal sides, or the copies differ in length",
+      },
+      3);
 }
 
 }  // namespace athanor

@@ -8,22 +8,19 @@ namespace {
 class BidirectionalRing final : public CycleAllReduce {
  public:
   BidirectionalRing(const Collective& collective, const Layout& layout)
-      : CycleAllReduce(collective, layout), order_(collective.ranks, layout) {}
+      : CycleAllReduce(collective, layout),
+        orders_{RingOrder(collective.ranks, layout), RingOrder(collective.ranks, layout, Direction::backwards)} {}
 
  protected:
   std::uint32_t position(std::uint32_t ring, std::uint32_t rank) const override {
-    return turned(ring, order_.position(ring / 2, rank));
+    return orders_[ring % 2].position(ring / 2, rank);
   }
   std::uint32_t rank_at(std::uint32_t ring, std::uint32_t position) const override {
-    return order_.rank(ring / 2, turned(ring, position));
+    return orders_[ring % 2].rank(ring / 2, position);
   }
 
  private:
-  std::uint32_t turned(std::uint32_t ring, std::uint32_t position) const {
-    return ring % 2 == 0 ? position : ranks() - 1 - position;
-  }
-
-  RingOrder order_;
+  RingOrder orders_[2];
 };
 
 Layout both_ways(Layout layout) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/catalog.hpp"
-#include "algorithms/patterns/vector_all_reduce.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -13,10 +13,10 @@ namespace {
 /// what its children send, the smallest subtree first (in-port i is child i), and sends the sum up; and one that hands
 /// the result down, the largest subtree first (out-port j is child children - 1 - j). The sum so far stands in the
 /// output. Rank 0's second lane waits for its first.
-class BinomialTreeAllReduce final : public VectorAllReduce {
+class BinomialTreeAllReduce final : public VectorSchedule {
  public:
   BinomialTreeAllReduce(const Collective& collective, const Layout& layout)
-      : VectorAllReduce(collective, 1, slices_as_chunks(layout)), tree_(collective.ranks, 0) {}
+      : VectorSchedule(collective, 1, slices_as_chunks(layout)), tree_(collective.ranks, 0) {}
 
   std::uint32_t lanes(AgentId) const override { return 2 * cut().channels(); }
   Lane lane(AgentId agent, LaneId lane) const override {
@@ -37,8 +37,6 @@ class BinomialTreeAllReduce final : public VectorAllReduce {
     const Piece range = cut().piece(lane.value / 2, loop, 0);
     return down(lane) ? hand_down(agent, lane, range, loop, step) : add_up(agent, range, step);
   }
-  Elements message_limit() const override { return cut().message_limit(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   static bool down(LaneId lane) { return lane.value % 2 == 1; }
@@ -83,12 +81,6 @@ class BinomialTreeAllReduce final : public VectorAllReduce {
   BinomialTree tree_;
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<BinomialTreeAllReduce>(collective, layout);
-}
-
-Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
-
 /// Rank 0 has the most children. What is added and not sent on takes no step.
 Cost cost(const Collective& collective) {
   const BinomialTree tree(collective.ranks, 0);
@@ -113,8 +105,8 @@ Algorithm binomial_tree_all_reduce() {
       .ranks = "any number of ranks",
       .fabrics = "small payloads; the simplest logarithmic way",
       .pipelines = true,
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<BinomialTreeAllReduce>,
+      .granule_for_many = granule_of_whole,
       .cost_for_many = cost,
   };
 }

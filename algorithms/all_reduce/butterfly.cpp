@@ -9,10 +9,10 @@ namespace {
 /// recursive doubling has one exchange under way at a time. Stage e is lane e of the channel. A corner that serves a
 /// rank beyond has two lanes more: one adds before stage 0, one answers after the last. A rank beyond has one lane that
 /// pushes and one that pulls.
-class Butterfly final : public VectorAllReduce {
+class Butterfly final : public VectorSchedule {
  public:
   Butterfly(const Collective& collective, const Layout& layout)
-      : VectorAllReduce(collective, 1, slices_as_chunks(layout)), cube_(collective.ranks) {}
+      : VectorSchedule(collective, 1, slices_as_chunks(layout)), cube_(collective.ranks) {}
 
   std::uint32_t lanes(AgentId agent) const override { return cut().channels() * lanes_per_channel(agent.value); }
   Lane lane(AgentId agent, LaneId lane) const override {
@@ -48,8 +48,6 @@ class Butterfly final : public VectorAllReduce {
     if (cube_.is_corner(rank)) { primitive.wait = Wait{LaneId{lane.value - 2}, 2 * (loop + 1)}; }
     return primitive;
   }
-  Elements message_limit() const override { return cut().message_limit(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   std::uint32_t lanes_per_channel(std::uint32_t rank) const {
@@ -100,12 +98,6 @@ class Butterfly final : public VectorAllReduce {
   FoldedCube cube_;
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<Butterfly>(collective, layout);
-}
-
-Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
-
 }  // namespace
 
 Algorithm butterfly_all_reduce() {
@@ -127,8 +119,8 @@ Algorithm butterfly_all_reduce() {
           "the result at the end",
       .fabrics = "ranks with log2 P ports (a hypercube); on one port it is recursive doubling",
       .pipelines = true,
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<Butterfly>,
+      .granule_for_many = granule_of_whole,
       .cost_for_many = DoublingCube::cost,
   };
 }

@@ -1,6 +1,6 @@
 #include "algorithms/catalog.hpp"
 #include "algorithms/patterns/direct_exchange.hpp"
-#include "algorithms/patterns/vector_all_reduce.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -8,10 +8,10 @@ namespace {
 
 /// Per channel one lane sends the rank's input to everyone, another adds up what everyone sends. In-port i is of the
 /// rank i + 1 places back, so ranks add in different orders, each beginning with itself.
-class DirectOneShot final : public VectorAllReduce {
+class DirectOneShot final : public VectorSchedule {
  public:
   DirectOneShot(const Collective& collective, const Layout& layout)
-      : VectorAllReduce(collective, 1, slices_as_chunks(layout)) {}
+      : VectorSchedule(collective, 1, slices_as_chunks(layout)) {}
 
   std::uint32_t lanes(AgentId) const override { return 2 * cut().channels(); }
   Lane lane(AgentId, LaneId lane) const override {
@@ -20,10 +20,10 @@ class DirectOneShot final : public VectorAllReduce {
     return {1, cut().loops(channel), ins, ranks() - 1 - ins, ProgramId{2 * cut().shape(channel) + lane.value % 2}};
   }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
-    return {AgentId{rank_after(agent.value, out.value, ranks())}, LaneId{lane.value + 1}, out};
+    return {AgentId{after(agent.value, out.value + 1)}, LaneId{lane.value + 1}, out};
   }
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override {
-    return {AgentId{rank_before(agent.value, in.value, ranks())}, LaneId{lane.value - 1}, in};
+    return {AgentId{before(agent.value, in.value + 1)}, LaneId{lane.value - 1}, in};
   }
 
   Primitive at(AgentId, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
@@ -40,26 +40,14 @@ class DirectOneShot final : public VectorAllReduce {
     primitive.wait = Wait{LaneId{lane.value - 1}, loop + 1};
     return primitive;
   }
-  Elements message_limit() const override { return cut().message_limit(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   static bool adds(LaneId lane) { return lane.value % 2 == 1; }
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<DirectOneShot>(collective, layout);
-}
-
-Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
-
 Cost cost(const Collective& collective) {
   const Elements others = collective.count * (collective.ranks - 1);
   return {1, others, others};
-}
-
-std::optional<std::string> refuse(const Collective& collective, const Layout&) {
-  return refuse_all_at_once(collective.ranks);
 }
 
 }  // namespace
@@ -76,10 +64,10 @@ Algorithm direct_one_shot_all_reduce() {
           "the payload out of and into every rank.",
       .ranks = "up to 256 ranks, as everyone is connected with everyone",
       .fabrics = "the smallest payloads inside a node whose GPUs all reach each other",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<DirectOneShot>,
+      .granule_for_many = granule_of_whole,
       .cost_for_many = cost,
-      .refuses_many = refuse,
+      .refuses_many = refuse_all_at_once,
   };
 }
 

@@ -1,6 +1,6 @@
 #include "algorithms/catalog.hpp"
 #include "algorithms/patterns/direct_exchange.hpp"
-#include "algorithms/patterns/vector_all_reduce.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -9,10 +9,10 @@ namespace {
 /// A loop's chunk has one piece per rank, which that rank sums up: everyone sends it its share at once, and it sends
 /// the result to everyone at once. Per channel a rank has P - 1 lanes that scatter, lane i to the rank i + 1 places on;
 /// one that adds and answers; and P - 1 that gather, lane i from the rank i + 1 back.
-class DirectTwoShot final : public VectorAllReduce {
+class DirectTwoShot final : public VectorSchedule {
  public:
   DirectTwoShot(const Collective& collective, const Layout& layout)
-      : VectorAllReduce(collective, collective.ranks, slices_as_chunks(layout)) {}
+      : VectorSchedule(collective, collective.ranks, slices_as_chunks(layout)) {}
 
   std::uint32_t lanes(AgentId) const override { return cut().channels() * lanes_per_channel(); }
   Lane lane(AgentId, LaneId lane) const override {
@@ -27,17 +27,17 @@ class DirectTwoShot final : public VectorAllReduce {
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
     const std::uint32_t number = lane.value % lanes_per_channel();
     const LaneId adder{lane.value - number + others()};
-    if (number < others()) { return {AgentId{rank_after(agent.value, number, ranks())}, adder, PortId{number}}; }
-    return {AgentId{rank_after(agent.value, out.value, ranks())}, LaneId{adder.value + 1 + out.value}, PortId{0}};
+    if (number < others()) { return {AgentId{after(agent.value, number + 1)}, adder, PortId{number}}; }
+    return {AgentId{after(agent.value, out.value + 1)}, LaneId{adder.value + 1 + out.value}, PortId{0}};
   }
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override {
     const std::uint32_t number = lane.value % lanes_per_channel();
     const std::uint32_t first = lane.value - number;
     if (number == others()) {
-      return {AgentId{rank_before(agent.value, in.value, ranks())}, LaneId{first + in.value}, PortId{0}};
+      return {AgentId{before(agent.value, in.value + 1)}, LaneId{first + in.value}, PortId{0}};
     }
     const std::uint32_t port = number - others() - 1;
-    return {AgentId{rank_before(agent.value, port, ranks())}, LaneId{first + others()}, PortId{port}};
+    return {AgentId{before(agent.value, port + 1)}, LaneId{first + others()}, PortId{port}};
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
@@ -45,9 +45,9 @@ class DirectTwoShot final : public VectorAllReduce {
     const std::uint32_t channel = lane.value / lanes_per_channel();
     const bool scatters = number < others();
     const bool adds = number == others();
-    const std::uint32_t owner = scatters ? rank_after(agent.value, number, ranks())
+    const std::uint32_t owner = scatters ? after(agent.value, number + 1)
                                 : adds   ? agent.value
-                                         : rank_before(agent.value, number - others() - 1, ranks());
+                                         : before(agent.value, number - others());
     const Piece range = cut().piece(channel, loop, owner);
     const std::uint32_t ports = adds ? others() : 1;
     Primitive primitive = over(range);
@@ -62,30 +62,16 @@ class DirectTwoShot final : public VectorAllReduce {
     primitive.finish = adds;
     return primitive;
   }
-  Elements message_limit() const override { return cut().message_limit(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   std::uint32_t others() const { return ranks() - 1; }
   std::uint32_t lanes_per_channel() const { return 2 * ranks() - 1; }
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<DirectTwoShot>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return VectorCut::granule(collective.ranks, layout);
-}
-
 /// Rank 0 owns one of the longest pieces.
 Cost cost(const Collective& collective) {
   const Elements own = block(collective.count, collective.ranks, 0).count;
   return {2, collective.count - own + own * (collective.ranks - 1), own * (collective.ranks - 1)};
-}
-
-std::optional<std::string> refuse(const Collective& collective, const Layout&) {
-  return refuse_all_at_once(collective.ranks);
 }
 
 }  // namespace
@@ -104,10 +90,10 @@ Algorithm direct_two_shot_all_reduce() {
           "others at once. The traffic of a ring in two steps, if P-1 messages at once are no burden.",
       .ranks = "up to 256 ranks, as everyone is connected with everyone",
       .fabrics = "small and middle payloads inside a node whose GPUs all reach each other",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<DirectTwoShot>,
+      .granule_for_many = granule_of_pieces,
       .cost_for_many = cost,
-      .refuses_many = refuse,
+      .refuses_many = refuse_all_at_once,
   };
 }
 

@@ -18,14 +18,6 @@ class HalvingDoubling final : public HalvingCube {
   }
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<HalvingDoubling>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return HalvingCube::granule(collective, layout);
-}
-
 Cost cost(const Collective& collective) { return HalvingDoubling(collective, {}).cost(); }
 
 }  // namespace
@@ -48,8 +40,8 @@ Algorithm halving_doubling_all_reduce() {
           "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
           "the result at the end",
       .fabrics = "middle and large payloads on fabrics with full bisection; powers of two",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<HalvingDoubling>,
+      .granule_for_many = HalvingCube::granule,
       .cost_for_many = cost,
   };
 }

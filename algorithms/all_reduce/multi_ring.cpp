@@ -32,10 +32,6 @@ class MultiRing final : public CycleAllReduce {
   DisjointCycles cycles_;
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<MultiRing>(collective, layout);
-}
-
 Elements granule(const Collective& collective, const Layout& layout) {
   return VectorCut::granule(collective.ranks, on_all_cycles(collective, layout));
 }
@@ -67,7 +63,7 @@ Algorithm multi_ring_all_reduce() {
           "any number of ranks (at most phi(P) rings, Euler's function, and 8 or as asked for); with dimensions a >= b "
           ">= 3 where b divides a, and a and b-1 have no common divisor",
       .fabrics = "ranks with several ports: GPUs joined pairwise, or a torus of two dimensions",
-      .make_for_many = make,
+      .make_for_many = make_schedule<MultiRing>,
       .granule_for_many = granule,
       .cost_in_shape = cost,
       .refuses_many = refuse,

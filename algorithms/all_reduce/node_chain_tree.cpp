@@ -4,10 +4,6 @@ namespace athanor {
 
 namespace {
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<TreeAllReduce>(collective, layout);
-}
-
 Cost cost(const Collective& collective, const Layout& layout) { return TreeAllReduce(collective, layout).cost(); }
 
 }  // namespace
@@ -31,7 +27,7 @@ Algorithm node_chain_tree_all_reduce() {
       .ranks = "any number of ranks that groups divide evenly; without groups it is one chain",
       .fabrics = "nodes with a fast inside, many of them, small and middle payloads",
       .pipelines = true,
-      .make_for_many = make,
+      .make_for_many = make_schedule<TreeAllReduce>,
       .granule_for_many = TreeAllReduce::granule,
       .cost_in_shape = cost,
   };

@@ -1,7 +1,6 @@
 #include <string>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -14,17 +13,17 @@ namespace {
 /// All of this runs side by side. Per channel a rank has R supply lanes, one head lane and R gather lanes; supply and
 /// gather lane j belong to the head j places after the rank. The engine has R lanes that reduce and R that multicast,
 /// one per head each, whose port j belongs to the rank j places after the head.
-class Nvls final : public Schedule {
+class Nvls final : public VectorSchedule {
  public:
   Nvls(const Collective& collective, const Layout& layout)
-      : collective_(collective), cut_(collective.count, collective.ranks, slices_as_chunks(layout)) {}
+      : VectorSchedule(collective, collective.ranks, slices_as_chunks(layout)) {}
 
   Roster roster() const override { return {ranks(), ranks() + 1}; }
-  std::uint32_t lanes(AgentId agent) const override { return cut_.channels() * lanes_per_channel(agent); }
+  std::uint32_t lanes(AgentId agent) const override { return cut().channels() * lanes_per_channel(agent); }
   Lane lane(AgentId agent, LaneId lane) const override {
     const Task task = task_of(agent, lane);
-    const ProgramId program{5 * cut_.shape(task.channel) + static_cast<std::uint32_t>(task.duty)};
-    const std::uint64_t loops = cut_.loops(task.channel);
+    const ProgramId program{5 * cut().shape(task.channel) + static_cast<std::uint32_t>(task.duty)};
+    const std::uint64_t loops = cut().loops(task.channel);
     switch (task.duty) {
       case Duty::supply: return {1, loops, 0, 1, program};
       case Duty::head: return {1, loops, 1, 1, program};
@@ -33,11 +32,6 @@ class Nvls final : public Schedule {
       case Duty::multicast: return {1, loops, 1, ranks(), program};
     }
     return {};
-  }
-  Memory memory(AgentId agent) const override {
-    if (agent == engine()) { return {}; }
-    return {collective_.count, collective_.count, Elements::zero(),
-            collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
   }
 
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
@@ -70,9 +64,8 @@ class Nvls final : public Schedule {
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
     const Task task = task_of(agent, lane);
-    const Piece range = cut_.piece(task.channel, loop, task.head);
-    Primitive primitive;
-    primitive.count = range.count;
+    const Piece range = cut().piece(task.channel, loop, task.head);
+    Primitive primitive = over(range);
     if (task.duty == Duty::supply) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
     if (task.duty != Duty::supply) { primitive.receives = {0, task.duty == Duty::reduce ? ranks() : 1}; }
     if (task.duty != Duty::gather) { primitive.sends = {0, task.duty == Duty::multicast ? ranks() : 1}; }
@@ -80,10 +73,6 @@ class Nvls final : public Schedule {
     primitive.finish = task.duty == Duty::head;
     return primitive;
   }
-
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer) const override { return cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   enum class Duty : std::uint8_t { supply, head, gather, reduce, multicast };
@@ -115,23 +104,10 @@ class Nvls final : public Schedule {
     return LaneId{(channel * 2 + 1) * ranks() + head};
   }
 
-  std::uint32_t ranks() const { return collective_.ranks; }
   AgentId engine() const { return AgentId{ranks()}; }
   std::uint32_t lanes_per_channel(AgentId agent) const { return 2 * ranks() + (agent == engine() ? 0 : 1); }
-  std::uint32_t after(std::uint32_t rank, std::uint32_t places) const { return (rank + places) % ranks(); }
-  std::uint32_t distance(std::uint32_t from, std::uint32_t to) const { return (to + ranks() - from) % ranks(); }
-
-  Collective collective_;
-  VectorCut cut_;
+  std::uint32_t distance(std::uint32_t from, std::uint32_t to) const { return before(to, from); }
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<Nvls>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return VectorCut::granule(collective.ranks, layout);
-}
 
 /// Everyone sends everything once and the sum of its own chunk once; the first chunk is the longest.
 Cost cost(const Collective& collective) {
@@ -157,8 +133,8 @@ Algorithm nvls_all_reduce() {
       .ranks = "any number of ranks, all on one NVSwitch node",
       .fabrics = "one node with NVLink SHARP (H100 and later); needs several chunks to overlap its ways up and down",
       .pipelines = true,
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<Nvls>,
+      .granule_for_many = granule_of_pieces,
       .cost_for_many = cost,
   };
 }

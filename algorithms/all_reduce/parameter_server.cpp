@@ -8,8 +8,6 @@ std::unique_ptr<const Schedule> make(const Collective& collective, const Layout&
   return std::make_unique<ParameterServer>(collective, layout, ParameterServer::Host::rank);
 }
 
-Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
-
 Cost cost(const Collective& collective) {
   const Elements served = collective.count * (collective.ranks - 1);
   return {2, served, served};
@@ -32,7 +30,7 @@ Algorithm parameter_server_all_reduce() {
       .fabrics = "few workers; shows what a ring saves, and the incast at a server",
       .pipelines = true,
       .make_for_many = make,
-      .granule_for_many = granule,
+      .granule_for_many = granule_of_whole,
       .cost_for_many = cost,
   };
 }

@@ -8,8 +8,6 @@ std::unique_ptr<const Schedule> make(const Collective& collective, const Layout&
   return std::make_unique<ParameterServer>(collective, layout, ParameterServer::Host::own);
 }
 
-Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
-
 /// The server adds, not the ranks; but its answers are P messages, one after the other where it has one port.
 Cost cost(const Collective& collective) { return {2, collective.count, Elements::zero()}; }
 
@@ -33,7 +31,7 @@ Algorithm parameter_server_dedicated_all_reduce() {
       .fabrics = "few workers; shows the incast at a server",
       .pipelines = true,
       .make_for_many = make,
-      .granule_for_many = granule,
+      .granule_for_many = granule_of_whole,
       .cost_for_many = cost,
   };
 }

@@ -1,6 +1,5 @@
 #include "algorithms/catalog.hpp"
-#include "algorithms/patterns/direct_exchange.hpp"
-#include "algorithms/patterns/vector_all_reduce.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -9,10 +8,10 @@ namespace {
 /// Every rank is a worker and serves one piece of a loop's chunk. Per channel it has four lanes of P - 1 steps: it
 /// pushes to the servers one after the other, beginning with the next rank, so that each server hears from one worker
 /// at a time; collects what is pushed to it, into the output; answers the workers in the same order; and pulls.
-class ShardedParameterServer final : public VectorAllReduce {
+class ShardedParameterServer final : public VectorSchedule {
  public:
   ShardedParameterServer(const Collective& collective, const Layout& layout)
-      : VectorAllReduce(collective, collective.ranks, slices_as_chunks(layout)) {}
+      : VectorSchedule(collective, collective.ranks, slices_as_chunks(layout)) {}
 
   std::uint32_t lanes(AgentId) const override { return 4 * cut().channels(); }
   Lane lane(AgentId, LaneId lane) const override {
@@ -22,10 +21,10 @@ class ShardedParameterServer final : public VectorAllReduce {
             ProgramId{4 * cut().shape(channel) + lane.value % 4}};
   }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
-    return {AgentId{rank_after(agent.value, out.value, ranks())}, LaneId{lane.value + 1}, out};
+    return {AgentId{after(agent.value, out.value + 1)}, LaneId{lane.value + 1}, out};
   }
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override {
-    return {AgentId{rank_before(agent.value, in.value, ranks())}, LaneId{lane.value - 1}, in};
+    return {AgentId{before(agent.value, in.value + 1)}, LaneId{lane.value - 1}, in};
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
@@ -48,8 +47,6 @@ class ShardedParameterServer final : public VectorAllReduce {
     }
     return primitive;
   }
-  Elements message_limit() const override { return cut().message_limit(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   enum class Duty : std::uint8_t { push, collect, answer, pull };
@@ -58,22 +55,14 @@ class ShardedParameterServer final : public VectorAllReduce {
   /// Whose piece a lane handles.
   std::uint32_t server(Duty duty, std::uint32_t rank, std::uint32_t step) const {
     switch (duty) {
-      case Duty::push: return rank_after(rank, step, ranks());
-      case Duty::pull: return rank_before(rank, step, ranks());
+      case Duty::push: return after(rank, step + 1);
+      case Duty::pull: return before(rank, step + 1);
       case Duty::collect:
       case Duty::answer: break;
     }
     return rank;
   }
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<ShardedParameterServer>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return VectorCut::granule(collective.ranks, layout);
-}
 
 /// Rank 0 serves one of the longest pieces.
 Cost cost(const Collective& collective) {
@@ -100,8 +89,8 @@ Algorithm parameter_server_sharded_all_reduce() {
       .ranks = "any number of ranks",
       .fabrics =
           "as the ring in traffic and steps, without its order; each pair of ranks talks, so full bisection is needed",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<ShardedParameterServer>,
+      .granule_for_many = granule_of_pieces,
       .cost_for_many = cost,
   };
 }

@@ -17,14 +17,6 @@ class Rabenseifner final : public HalvingCube {
   std::uint32_t place(std::uint32_t, std::uint32_t corner) const override { return corner; }
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<Rabenseifner>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return HalvingCube::granule(collective, layout);
-}
-
 Cost cost(const Collective& collective) { return Rabenseifner(collective, {}).cost(); }
 
 }  // namespace
@@ -50,8 +42,8 @@ Algorithm rabenseifner_all_reduce() {
           "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
           "the result at the end",
       .fabrics = "middle and large payloads on fabrics with full bisection; powers of two",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<Rabenseifner>,
+      .granule_for_many = HalvingCube::granule,
       .cost_for_many = cost,
   };
 }

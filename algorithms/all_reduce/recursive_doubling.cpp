@@ -15,12 +15,6 @@ class RecursiveDoubling final : public DoublingCube {
   }
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<RecursiveDoubling>(collective, layout);
-}
-
-Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
-
 }  // namespace
 
 Algorithm recursive_doubling_all_reduce() {
@@ -40,8 +34,8 @@ Algorithm recursive_doubling_all_reduce() {
           "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
           "the result at the end",
       .fabrics = "small payloads, where latency decides; the far exchanges need a fabric with full bisection",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<RecursiveDoubling>,
+      .granule_for_many = granule_of_whole,
       .cost_for_many = DoublingCube::cost,
   };
 }

@@ -19,14 +19,6 @@ class RingAllReduce final : public CycleAllReduce {
   RingOrder order_;
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<RingAllReduce>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return VectorCut::granule(collective.ranks, layout);
-}
-
 /// Every rank sends all chunks twice but for its own and the next, which it sends once; the last two are the shortest.
 Cost cost(const Collective& collective) {
   const std::uint32_t ranks = collective.ranks;
@@ -53,8 +45,8 @@ Algorithm ring_all_reduce() {
       .fabrics =
           "large payloads on any fabric: a rank talks to two neighbours only; several channels with rotated orders use "
           "several NICs",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<RingAllReduce>,
+      .granule_for_many = granule_of_pieces,
       .cost_for_many = cost,
   };
 }

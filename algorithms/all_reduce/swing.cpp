@@ -22,10 +22,6 @@ class Swing final : public HalvingCube {
   SwingGrid grid_;
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<Swing>(collective, layout);
-}
-
 Elements granule(const Collective& collective, const Layout& layout) {
   return HalvingCube::granule(collective, SwingGrid::copied(collective.ranks, layout));
 }
@@ -56,7 +52,7 @@ Algorithm swing_all_reduce() {
           "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
           "the result at the end; with several dimensions, whose sides must be powers of two, no rank is beyond",
       .fabrics = "rings and tori of direct links, for middle payloads",
-      .make_for_many = make,
+      .make_for_many = make_schedule<Swing>,
       .granule_for_many = granule,
       .cost_in_shape = cost,
       .refuses_many = refuse,

@@ -19,10 +19,6 @@ class SwingLatency final : public DoublingCube {
   SwingGrid grid_;
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<SwingLatency>(collective, layout);
-}
-
 Elements granule(const Collective& collective, const Layout& layout) {
   return VectorCut::granule(1, SwingGrid::copied(collective.ranks, layout));
 }
@@ -49,7 +45,7 @@ Algorithm swing_latency_all_reduce() {
           "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
           "the result at the end; with several dimensions, whose sides must be powers of two, no rank is beyond",
       .fabrics = "rings and tori of direct links, for small payloads",
-      .make_for_many = make,
+      .make_for_many = make_schedule<SwingLatency>,
       .granule_for_many = granule,
       .cost_for_many = DoublingCube::cost,
       .refuses_many = refuse,

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/patterns/block_ranges.hpp"
 #include "algorithms/patterns/circulant.hpp"
 
 namespace athanor {
@@ -26,19 +24,19 @@ std::uint32_t most_moved(std::uint32_t ranks) {
 /// Position j of scratch first holds the block for the rank j places after. Round k moves what stands at the positions
 /// with bit k set to the rank 2^k places after; at the end position j holds the block of the rank j places before.
 /// Positions are as wide as a full block, so that all messages of a round are equal.
-class BruckAllToAll final : public Circulant {
+class BruckAllToAll final : public Circulant<BlockSchedule> {
  public:
   BruckAllToAll(const Collective& collective, const Layout& layout)
-      : Circulant(collective), ranges_(collective.count, collective.ranks, layout, most_moved(collective.ranks)) {}
+      : Circulant(collective, most_moved(collective.ranks), layout) {}
 
-  std::uint32_t lanes(AgentId) const override { return ranges_.channels(); }
   Lane lane(AgentId, LaneId lane) const override {
     const std::uint32_t ports = rounds(ranks());
-    return {2 * ranks() + 2 * ports, ranges_.loops(lane.value), ports, ports, ProgramId{ranges_.shape(lane.value)}};
+    return {2 * ranks() + 2 * ports, cut().loops(lane.value), ports, ports, ProgramId{cut().shape(lane.value)}};
   }
   Memory memory(AgentId agent) const override {
-    return {
-        collective().count, ranges_.length(agent.value) * ranks(), ranges_.widest() * ranks() * ranges_.channels(), {}};
+    Memory memory = Circulant::memory(agent);
+    memory.scratch = cut().widest() * ranks() * cut().channels();
+    return memory;
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
@@ -46,7 +44,7 @@ class BruckAllToAll final : public Circulant {
     if (step < ranks()) { return take(agent.value, lane.value, loop, step); }
     if (half >= 2 * rounds(ranks())) { return place(agent.value, lane.value, loop, half - 2 * rounds(ranks())); }
     const std::uint32_t round = half / 2;
-    const Elements width = ranges_.width(lane.value, loop);
+    const Elements width = cut().width(lane.value, loop);
     Cells cells = position(lane.value, loop, 1U << round);
     cells.run = width * (1U << round);
     cells.stride = cells.run * 2;
@@ -62,48 +60,33 @@ class BruckAllToAll final : public Circulant {
     return primitive;
   }
 
-  Elements message_limit() const override { return ranges_.widest() * most_moved(ranks()); }
-  Elements shift(Buffer buffer) const override {
-    return buffer == Buffer::scratch ? Elements::zero() : ranges_.shift();
-  }
-  std::uint32_t least_slots() const override { return 1; }
+  Elements message_limit() const override { return cut().widest() * most_moved(ranks()); }
+  Elements shift(Buffer buffer) const override { return buffer == Buffer::scratch ? Elements::zero() : cut().shift(); }
 
  protected:
   std::uint32_t distance(PortId port) const override { return 1U << port.value; }
 
  private:
   Cells position(std::uint32_t channel, std::uint64_t loop, std::uint32_t number) const {
-    return contiguous(Buffer::scratch, ranges_.widest() * ranks() * channel + ranges_.width(channel, loop) * number);
+    return contiguous(Buffer::scratch, cut().widest() * ranks() * channel + cut().width(channel, loop) * number);
   }
   Primitive take(std::uint32_t me, std::uint32_t channel, std::uint64_t loop, std::uint32_t number) const {
     const std::uint32_t receiver = after(me, number);
-    const Piece range = ranges_.part(receiver, channel, loop);
-    Primitive primitive;
-    primitive.count = range.count;
-    primitive.operands[0] = contiguous(Buffer::input, ranges_.first(receiver) + range.first);
+    const Piece range = cut().part(receiver, channel, loop);
+    Primitive primitive = over(range);
+    primitive.operands[0] = contiguous(Buffer::input, cut().first(receiver) + range.first);
     primitive.store = position(channel, loop, number);
     return primitive;
   }
   Primitive place(std::uint32_t me, std::uint32_t channel, std::uint64_t loop, std::uint32_t number) const {
-    const std::uint32_t sender = after(me, ranks() - number);
-    const Piece range = ranges_.part(me, channel, loop);
-    Primitive primitive;
-    primitive.count = range.count;
+    const std::uint32_t sender = before(me, number);
+    const Piece range = cut().part(me, channel, loop);
+    Primitive primitive = over(range);
     primitive.operands[0] = position(channel, loop, number);
-    primitive.store = contiguous(Buffer::output, ranges_.length(me) * sender + range.first);
+    primitive.store = contiguous(Buffer::output, cut().length(me) * sender + range.first);
     return primitive;
   }
-
-  BlockRanges ranges_;
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<BruckAllToAll>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return BlockRanges::granule(collective.ranks, layout);
-}
 
 /// Every message has full blocks, also where the payload's are short.
 Cost cost(const Collective& collective) {
@@ -131,8 +114,8 @@ Algorithm bruck_all_to_all() {
           "of all, 2^k places on. Each block is sent up to log2 P times, but only ceil(log2 P) messages are.",
       .ranks = "any number of ranks",
       .fabrics = "small payloads",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<BruckAllToAll>,
+      .granule_for_many = granule_of_blocks,
       .cost_for_many = cost,
   };
 }

@@ -1,7 +1,6 @@
 #include <algorithm>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/patterns/block_ranges.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -20,24 +19,21 @@ struct Nodes {
 /// across: it gives the rank at its own place of another node what its node has for that. In round s of each phase it
 /// sends s places on and receives from s places back: out-port and in-port s-1 inside, G-1 + s-1 across. Scratch holds
 /// the blocks by the place of their sender, then by the node of their receiver.
-class HierarchicalAllToAll final : public Schedule {
+class HierarchicalAllToAll final : public BlockSchedule {
  public:
   HierarchicalAllToAll(const Collective& collective, const Layout& layout)
-      : collective_(collective),
-        nodes_(collective, layout),
-        ranges_(collective.count, collective.ranks, layout, std::max(nodes_.size, nodes_.count)) {}
+      : HierarchicalAllToAll(collective, layout, Nodes(collective, layout)) {}
+  HierarchicalAllToAll(const Collective& collective, const Layout& layout, const Nodes& nodes)
+      : BlockSchedule(collective, std::max(nodes.size, nodes.count), layout), nodes_(nodes) {}
 
-  Roster roster() const override { return {collective_.ranks, collective_.ranks}; }
-  std::uint32_t lanes(AgentId) const override { return ranges_.channels(); }
   Lane lane(AgentId, LaneId lane) const override {
     const std::uint32_t ports = nodes_.size - 1 + nodes_.count - 1;
-    return {2 * ports + 2, ranges_.loops(lane.value), ports, ports, ProgramId{ranges_.shape(lane.value)}};
+    return {2 * ports + 2, cut().loops(lane.value), ports, ports, ProgramId{cut().shape(lane.value)}};
   }
   Memory memory(AgentId agent) const override {
-    return {collective_.count,
-            ranges_.length(agent.value) * collective_.ranks,
-            ranges_.widest() * collective_.ranks * ranges_.channels(),
-            {}};
+    Memory memory = BlockSchedule::memory(agent);
+    memory.scratch = cut().widest() * ranks() * cut().channels();
+    return memory;
   }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
     return {AgentId{peer(agent.value, out, true)}, lane, out};
@@ -62,11 +58,8 @@ class HierarchicalAllToAll final : public Schedule {
     return primitive;
   }
 
-  Elements message_limit() const override { return ranges_.widest() * std::max(nodes_.size, nodes_.count); }
-  Elements shift(Buffer buffer) const override {
-    return buffer == Buffer::scratch ? Elements::zero() : ranges_.shift();
-  }
-  std::uint32_t least_slots() const override { return 1; }
+  Elements message_limit() const override { return cut().widest() * std::max(nodes_.size, nodes_.count); }
+  Elements shift(Buffer buffer) const override { return buffer == Buffer::scratch ? Elements::zero() : cut().shift(); }
 
  private:
   struct Part {
@@ -87,8 +80,8 @@ class HierarchicalAllToAll final : public Schedule {
 
   /// The block of the sender at a place of this node for the rank at this rank's place of a node.
   Cells scratch(const Part& part, std::uint32_t place, std::uint32_t node) const {
-    const Elements width = ranges_.width(part.channel, part.loop);
-    const Elements begin = ranges_.widest() * collective_.ranks * part.channel;
+    const Elements width = cut().width(part.channel, part.loop);
+    const Elements begin = cut().widest() * ranks() * part.channel;
     return {Buffer::scratch, begin + width * (place * nodes_.count + node), width, width * nodes_.count};
   }
 
@@ -97,10 +90,10 @@ class HierarchicalAllToAll final : public Schedule {
     const std::uint32_t place = (stores ? me : other) % nodes_.size;
     Primitive primitive;
     for (std::uint32_t node = 0; node < nodes_.count; ++node) {
-      primitive.count += ranges_.part(node * nodes_.size + place, part.channel, part.loop).count;
+      primitive.count += cut().part(node * nodes_.size + place, part.channel, part.loop).count;
     }
     if (reads) {
-      Cells cells = ranges_.cells(Buffer::input, place, part.channel, part.loop);
+      Cells cells = cut().cells(Buffer::input, place, part.channel, part.loop);
       cells.stride = cells.stride * nodes_.size;
       primitive.operands[0] = cells;
     }
@@ -111,7 +104,7 @@ class HierarchicalAllToAll final : public Schedule {
   /// All blocks of one node for one rank.
   Primitive between(std::uint32_t me, std::uint32_t other, const Part& part, bool reads, bool stores) const {
     const std::uint32_t receiver = stores ? me : other;
-    const Piece range = ranges_.part(receiver, part.channel, part.loop);
+    const Piece range = cut().part(receiver, part.channel, part.loop);
     Primitive primitive;
     primitive.count = range.count * nodes_.size;
     if (reads) {
@@ -120,25 +113,15 @@ class HierarchicalAllToAll final : public Schedule {
       primitive.operands[0] = cells;
     }
     if (stores) {
-      const Elements length = ranges_.length(me);
+      const Elements length = cut().length(me);
       const std::uint32_t sender = other / nodes_.size * nodes_.size;
       primitive.store = Cells{Buffer::output, length * sender + range.first, range.count, length};
     }
     return primitive;
   }
 
-  Collective collective_;
   Nodes nodes_;
-  BlockRanges ranges_;
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<HierarchicalAllToAll>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return BlockRanges::granule(collective.ranks, layout);
-}
 
 /// In both phases a rank sends the blocks of all places or nodes but its own: those of the last are the shortest.
 Cost cost(const Collective& collective, const Layout& layout) {
@@ -173,8 +156,8 @@ Algorithm hierarchical_all_to_all() {
           "Fewer and larger messages between nodes, over one rail each.",
       .ranks = "any number of ranks that groups divide evenly",
       .fabrics = "nodes with a fast inside and one NIC per GPU (rail-optimized)",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<HierarchicalAllToAll>,
+      .granule_for_many = granule_of_blocks,
       .cost_in_shape = cost,
   };
 }

@@ -1,5 +1,4 @@
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
+#include "algorithms/patterns/circulant.hpp"
 
 namespace athanor {
 
@@ -7,24 +6,13 @@ namespace {
 
 /// Step 0 copies a rank's own block. Then in round s = 1 .. P-1 it sends to the rank s places after it (out-port s-1)
 /// and receives from the one s places before it (in-port s-1).
-class PairwiseAllToAll final : public Schedule {
+class PairwiseAllToAll final : public Circulant<CutSchedule<BlockCut>> {
  public:
   PairwiseAllToAll(const Collective& collective, const Layout& layout)
-      : collective_(collective), cut_(collective.count, collective.ranks, slices_as_chunks(layout)) {}
+      : Circulant(collective, BlockCut(collective.count, collective.ranks, slices_as_chunks(layout))) {}
 
-  Roster roster() const override { return {ranks(), ranks()}; }
-  std::uint32_t lanes(AgentId) const override { return cut_.channels(); }
   Lane lane(AgentId, LaneId lane) const override {
-    return {2 * ranks() - 1, cut_.loops(lane.value), ranks() - 1, ranks() - 1, ProgramId{cut_.shape(lane.value)}};
-  }
-  Memory memory(AgentId agent) const override {
-    return {collective_.count, cut_.length(agent.value) * ranks(), Elements::zero(), std::nullopt};
-  }
-  Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
-    return {AgentId{after(agent.value, out.value + 1)}, lane, out};
-  }
-  Endpoint source(AgentId agent, LaneId lane, PortId in) const override {
-    return {AgentId{before(agent.value, in.value + 1)}, lane, in};
+    return {2 * ranks() - 1, cut().loops(lane.value), ranks() - 1, ranks() - 1, ProgramId{cut().shape(lane.value)}};
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
@@ -33,38 +21,18 @@ class PairwiseAllToAll final : public Schedule {
     const bool sends = step == 0 || step % 2 == 1;
     const bool stores = step % 2 == 0;
     const std::uint32_t destination = sends ? after(me, round) : me;
-    const Piece range = cut_.slice(destination, lane.value, loop, 0);
-    Primitive primitive;
-    primitive.count = range.count;
-    if (sends) { primitive.operands[0] = contiguous(Buffer::input, cut_.first(destination) + range.first); }
+    const Piece range = cut().slice(destination, lane.value, loop, 0);
+    Primitive primitive = over(range);
+    if (sends) { primitive.operands[0] = contiguous(Buffer::input, cut().first(destination) + range.first); }
     if (sends && round > 0) { primitive.sends = {round - 1, 1}; }
     if (stores && round > 0) { primitive.receives = {round - 1, 1}; }
-    if (stores) { primitive.store = contiguous(Buffer::output, cut_.length(me) * before(me, round) + range.first); }
+    if (stores) { primitive.store = contiguous(Buffer::output, cut().length(me) * before(me, round) + range.first); }
     return primitive;
   }
 
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer) const override { return cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
-
- private:
-  std::uint32_t ranks() const { return collective_.ranks; }
-  std::uint32_t after(std::uint32_t rank, std::uint32_t distance) const {
-    return static_cast<std::uint32_t>((std::uint64_t{rank} + distance) % ranks());
-  }
-  std::uint32_t before(std::uint32_t rank, std::uint32_t distance) const { return after(rank, ranks() - distance); }
-
-  Collective collective_;
-  BlockCut cut_;
+ protected:
+  std::uint32_t distance(PortId port) const override { return port.value + 1; }
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<PairwiseAllToAll>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return BlockCut::granule(collective.ranks, layout);
-}
 
 /// Every rank sends all blocks of its input but its own, of which the last is the shortest.
 Cost cost(const Collective& collective) {
@@ -86,8 +54,8 @@ Algorithm pairwise_all_to_all() {
           "before, so that each sends and receives one block at a time.",
       .ranks = "any number of ranks",
       .fabrics = "large payloads",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<PairwiseAllToAll>,
+      .granule_for_many = granule_of_blocks,
       .cost_for_many = cost,
   };
 }

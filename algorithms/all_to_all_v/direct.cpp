@@ -1,8 +1,7 @@
 #include <algorithm>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
 #include "algorithms/patterns/direct_exchange.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -11,15 +10,14 @@ namespace {
 /// Per channel a rank has 2 P - 1 lanes: lane 0 copies its own block, lane 2d-1 sends to the rank d places after and
 /// lane 2d receives from the one d places before. A lane loops over its channel's part of its block, as often as that
 /// takes.
-class DirectAllToAllV final : public Schedule {
+class DirectAllToAllV final : public RankSchedule {
  public:
   DirectAllToAllV(const Collective& collective, const Layout& layout)
-      : collective_(collective), sizes_(*collective.sizes), channels_(layout.channels) {
+      : RankSchedule(collective), sizes_(*collective.sizes), channels_(layout.channels) {
     const Elements largest = std::max(Elements{1}, sizes_.largest_block());
     chunk_ = std::min(slices_as_chunks(layout).chunk, largest);
   }
 
-  Roster roster() const override { return {ranks(), ranks()}; }
   std::uint32_t lanes(AgentId) const override { return channels_ * per_channel(); }
   Lane lane(AgentId agent, LaneId lane) const override {
     const Task task = task_of(agent, lane);
@@ -27,9 +25,6 @@ class DirectAllToAllV final : public Schedule {
     const std::uint32_t in = task.from != agent.value ? 1 : 0;
     const auto loops = static_cast<std::uint64_t>(ceil_div(task.count.count(), chunk_.count()));
     return {1, std::max<std::uint64_t>(1, loops), in, out, ProgramId{agent.value * lanes(agent) + lane.value}};
-  }
-  Memory memory(AgentId agent) const override {
-    return {sizes_.input(agent.value), sizes_.output(agent.value), Elements::zero(), {}};
   }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
     return {AgentId{task_of(agent, lane).to}, LaneId{lane.value + 1}, out};
@@ -57,7 +52,6 @@ class DirectAllToAllV final : public Schedule {
 
   Elements message_limit() const override { return chunk_; }
   Elements shift(Buffer) const override { return chunk_; }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   /// A channel's part of one block, counted from its first element.
@@ -68,32 +62,23 @@ class DirectAllToAllV final : public Schedule {
     Elements count;
   };
 
-  std::uint32_t ranks() const { return collective_.ranks; }
   std::uint32_t per_channel() const { return 2 * ranks() - 1; }
 
   Task task_of(AgentId agent, LaneId lane) const {
     const std::uint32_t inside = lane.value % per_channel();
     const std::uint32_t places = (inside + 1) / 2;
     const bool sends = inside % 2 == 1;
-    const auto other =
-        static_cast<std::uint32_t>((std::uint64_t{agent.value} + (sends ? places : ranks() - places)) % ranks());
+    const std::uint32_t other = sends ? after(agent.value, places) : before(agent.value, places);
     const std::uint32_t from = sends ? agent.value : other;
     const std::uint32_t to = sends ? other : agent.value;
     const Piece part = block(sizes_.size(from, to), channels_, lane.value / per_channel());
     return {from, to, part.first, part.count};
   }
 
-  Collective collective_;
   const ExchangeSizes& sizes_;
   std::uint32_t channels_;
   Elements chunk_;
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<DirectAllToAllV>(collective, layout);
-}
-
-Elements granule(const Collective&, const Layout&) { return Elements{1}; }
 
 Cost cost(const Collective& collective) {
   const ExchangeSizes& sizes = *collective.sizes;
@@ -102,10 +87,6 @@ Cost cost(const Collective& collective) {
     result.sent = std::max(result.sent, sizes.input(rank) - sizes.size(rank, rank));
   }
   return result;
-}
-
-std::optional<std::string> refuse(const Collective& collective, const Layout&) {
-  return refuse_all_at_once(collective.ranks);
 }
 
 }  // namespace
@@ -120,10 +101,9 @@ Algorithm direct_all_to_all_v() {
       .explanation = "All blocks, of whatever sizes, are sent at once, each by a lane of its own.",
       .ranks = "any number of ranks and any table of sizes",
       .fabrics = "large payloads on fabrics that share fairly; few ranks",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<DirectAllToAllV>,
       .cost_for_many = cost,
-      .refuses_many = refuse,
+      .refuses_many = refuse_all_at_once,
   };
 }
 

@@ -1,7 +1,5 @@
 #include <algorithm>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
 #include "algorithms/patterns/circulant.hpp"
 
 namespace athanor {
@@ -11,7 +9,7 @@ namespace {
 /// Step 0 copies a rank's own block. Then in round s = 1 .. P-1 it sends to the rank s places after it (out-port s-1)
 /// and receives from the one s places before it (in-port s-1), piece by piece: as many in each round as the largest
 /// block of all needs, so that the rounds of all ranks are alike; many pieces may be empty.
-class PairwiseAllToAllV final : public Circulant {
+class PairwiseAllToAllV final : public Circulant<RankSchedule> {
  public:
   PairwiseAllToAllV(const Collective& collective, const Layout& layout)
       : Circulant(collective), sizes_(*collective.sizes), channels_(layout.channels) {
@@ -25,16 +23,13 @@ class PairwiseAllToAllV final : public Circulant {
     const std::uint32_t peers = ranks() - 1;
     return {1 + 2 * pieces_ * peers, 1, peers, peers, ProgramId{agent.value * channels_ + lane.value}};
   }
-  Memory memory(AgentId agent) const override {
-    return {sizes_.input(agent.value), sizes_.output(agent.value), Elements::zero(), {}};
-  }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t, std::uint32_t step) const override {
     const std::uint32_t me = agent.value;
     if (step == 0) { return move(me, me, me, block(sizes_.size(me, me), channels_, lane.value)); }
     const std::uint32_t round = 1 + (step - 1) / (2 * pieces_);
     const std::uint32_t half = (step - 1) % (2 * pieces_);
-    const std::uint32_t from = half % 2 == 0 ? me : after(me, ranks() - round);
+    const std::uint32_t from = half % 2 == 0 ? me : before(me, round);
     const std::uint32_t to = half % 2 == 0 ? after(me, round) : me;
     Primitive primitive = move(me, from, to, piece(from, to, lane.value, half / 2));
     (from == me ? primitive.sends : primitive.receives) = {round - 1, 1};
@@ -43,7 +38,6 @@ class PairwiseAllToAllV final : public Circulant {
 
   Elements message_limit() const override { return chunk_; }
   Elements shift(Buffer) const override { return Elements::zero(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  protected:
   std::uint32_t distance(PortId port) const override { return port.value + 1; }
@@ -57,8 +51,7 @@ class PairwiseAllToAllV final : public Circulant {
   }
 
   Primitive move(std::uint32_t me, std::uint32_t from, std::uint32_t to, const Piece& range) const {
-    Primitive primitive;
-    primitive.count = range.count;
+    Primitive primitive = over(range);
     if (from == me) { primitive.operands[0] = contiguous(Buffer::input, sizes_.input_offset(from, to) + range.first); }
     if (to == me) { primitive.store = contiguous(Buffer::output, sizes_.output_offset(from, to) + range.first); }
     return primitive;
@@ -69,12 +62,6 @@ class PairwiseAllToAllV final : public Circulant {
   Elements chunk_;
   std::uint32_t pieces_ = 1;
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<PairwiseAllToAllV>(collective, layout);
-}
-
-Elements granule(const Collective&, const Layout&) { return Elements{1}; }
 
 Cost cost(const Collective& collective) {
   const ExchangeSizes& sizes = *collective.sizes;
@@ -101,8 +88,7 @@ Algorithm pairwise_all_to_all_v() {
           "block, unless ranks run ahead.",
       .ranks = "any number of ranks and any table of sizes",
       .fabrics = "large payloads of nearly equal blocks",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<PairwiseAllToAllV>,
       .cost_for_many = cost,
   };
 }

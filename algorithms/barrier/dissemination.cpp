@@ -1,6 +1,5 @@
 #include <bit>
 
-#include "algorithms/catalog.hpp"
 #include "algorithms/patterns/circulant.hpp"
 
 namespace athanor {
@@ -11,15 +10,14 @@ std::uint32_t rounds(std::uint32_t ranks) { return static_cast<std::uint32_t>(st
 
 /// In round k a rank tells the rank 2^k places after it, and hears from the one as far before: it then knows of the
 /// 2^(k+1) - 1 ranks before it.
-class DisseminationBarrier final : public Circulant {
+class DisseminationBarrier final : public Circulant<RankSchedule> {
  public:
-  explicit DisseminationBarrier(const Collective& collective) : Circulant(collective) {}
+  DisseminationBarrier(const Collective& collective, const Layout&) : Circulant(collective) {}
 
   std::uint32_t lanes(AgentId) const override { return 1; }
   Lane lane(AgentId, LaneId) const override {
     return {2 * rounds(ranks()), 1, rounds(ranks()), rounds(ranks()), ProgramId{0}};
   }
-  Memory memory(AgentId) const override { return {}; }
 
   Primitive at(AgentId, LaneId, std::uint64_t, std::uint32_t step) const override {
     Primitive primitive;
@@ -31,17 +29,10 @@ class DisseminationBarrier final : public Circulant {
 
   Elements message_limit() const override { return Elements::zero(); }
   Elements shift(Buffer) const override { return Elements::zero(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  protected:
   std::uint32_t distance(PortId port) const override { return 1U << port.value; }
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout&) {
-  return std::make_unique<DisseminationBarrier>(collective);
-}
-
-Elements granule(const Collective&, const Layout&) { return Elements{1}; }
 
 Cost cost(const Collective& collective) { return {rounds(collective.ranks), Elements::zero(), Elements::zero()}; }
 
@@ -59,8 +50,7 @@ Algorithm dissemination_barrier() {
           "of 2^(k+1) - 1 others. The fewest rounds.",
       .ranks = "any number of ranks",
       .fabrics = "any",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<DisseminationBarrier>,
       .cost_for_many = cost,
   };
 }

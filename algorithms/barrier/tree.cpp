@@ -1,5 +1,5 @@
-#include "algorithms/catalog.hpp"
 #include "algorithms/patterns/binomial_tree.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -7,11 +7,10 @@ namespace {
 
 /// Up a binomial tree to rank 0 and down again: a rank tells its parent when all its children have told it, and all
 /// its children when its parent has told it. Port i belongs to child i, the next one to the parent.
-class TreeBarrier final : public Schedule {
+class TreeBarrier final : public RankSchedule {
  public:
-  explicit TreeBarrier(const Collective& collective) : ranks_(collective.ranks), tree_(collective.ranks, 0) {}
+  TreeBarrier(const Collective& collective, const Layout&) : RankSchedule(collective), tree_(collective.ranks, 0) {}
 
-  Roster roster() const override { return {ranks_, ranks_}; }
   std::uint32_t lanes(AgentId) const override { return 1; }
   Lane lane(AgentId agent, LaneId) const override {
     const bool root = tree_.is_root(agent.value);
@@ -19,7 +18,6 @@ class TreeBarrier final : public Schedule {
     const std::uint32_t ports = children + (root ? 0 : 1);
     return {root ? 1U : 2U, 1, ports, ports, ProgramId{2 * children + (root ? 1 : 0)}};
   }
-  Memory memory(AgentId) const override { return {}; }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override { return opposite(agent.value, lane, out); }
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override { return opposite(agent.value, lane, in); }
 
@@ -34,7 +32,6 @@ class TreeBarrier final : public Schedule {
 
   Elements message_limit() const override { return Elements::zero(); }
   Elements shift(Buffer) const override { return Elements::zero(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   Endpoint opposite(std::uint32_t rank, LaneId lane, PortId port) const {
@@ -45,15 +42,8 @@ class TreeBarrier final : public Schedule {
     return {AgentId{tree_.parent(rank)}, lane, PortId{tree_.index(rank)}};
   }
 
-  std::uint32_t ranks_;
   BinomialTree tree_;
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout&) {
-  return std::make_unique<TreeBarrier>(collective);
-}
-
-Elements granule(const Collective&, const Layout&) { return Elements{1}; }
 
 Cost cost(const Collective& collective) {
   return {2 * BinomialTree(collective.ranks, 0).depth(), Elements::zero(), Elements::zero()};
@@ -75,8 +65,7 @@ Algorithm tree_barrier() {
           "down the same tree. The fewest messages.",
       .ranks = "any number of ranks",
       .fabrics = "any",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<TreeBarrier>,
       .cost_for_many = cost,
   };
 }

@@ -1,7 +1,6 @@
 #include "algorithms/patterns/binomial_tree.hpp"
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -9,26 +8,17 @@ namespace {
 
 /// A rank receives a chunk and sends it to its children one after the other, the largest subtree first: out-port j
 /// leads to child children - 1 - j. What it received goes to the first child at once.
-class BinomialTreeBroadcast final : public Schedule {
+class BinomialTreeBroadcast final : public VectorSchedule {
  public:
   BinomialTreeBroadcast(const Collective& collective, const Layout& layout)
-      : collective_(collective),
-        tree_(collective.ranks, collective.root),
-        cut_(collective.count, 1, slices_as_chunks(layout)) {}
+      : VectorSchedule(collective, 1, slices_as_chunks(layout)), tree_(collective.ranks, collective.root) {}
 
-  Roster roster() const override { return {collective_.ranks, collective_.ranks}; }
-  std::uint32_t lanes(AgentId) const override { return cut_.channels(); }
   Lane lane(AgentId agent, LaneId lane) const override {
     const std::uint32_t children = tree_.children(agent.value);
-    const bool root = tree_.is_root(agent.value);
+    const bool root = is_root(agent);
     const std::uint32_t role = 2 * children + (root ? 1 : 0);
-    return {std::max(children, 1U), cut_.loops(lane.value), root ? 0U : 1U, children,
-            ProgramId{64 * cut_.shape(lane.value) + role}};
-  }
-  Memory memory(AgentId agent) const override {
-    if (!tree_.is_root(agent.value)) { return {Elements::zero(), collective_.count, Elements::zero(), {}}; }
-    return {collective_.count, collective_.count, Elements::zero(),
-            collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
+    return {std::max(children, 1U), cut().loops(lane.value), root ? 0U : 1U, children,
+            ProgramId{64 * cut().shape(lane.value) + role}};
   }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
     const std::uint32_t last = tree_.children(agent.value) - 1;
@@ -40,10 +30,9 @@ class BinomialTreeBroadcast final : public Schedule {
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
-    const Piece range = cut_.piece(lane.value, loop, 0);
-    const bool root = tree_.is_root(agent.value);
-    Primitive primitive;
-    primitive.count = range.count;
+    const Piece range = cut().piece(lane.value, loop, 0);
+    const bool root = is_root(agent);
+    Primitive primitive = over(range);
     if (step < tree_.children(agent.value)) { primitive.sends = {step, 1}; }
     if (root) {
       primitive.operands[0] = contiguous(Buffer::input, range.first);
@@ -52,25 +41,13 @@ class BinomialTreeBroadcast final : public Schedule {
     } else {
       primitive.operands[0] = contiguous(Buffer::output, range.first);
     }
-    if (step == 0 && !(root && collective_.in_place)) { primitive.store = contiguous(Buffer::output, range.first); }
+    if (step == 0 && !(root && collective().in_place)) { primitive.store = contiguous(Buffer::output, range.first); }
     return primitive;
   }
 
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer) const override { return cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
-
  private:
-  Collective collective_;
   BinomialTree tree_;
-  VectorCut cut_;
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<BinomialTreeBroadcast>(collective, layout);
-}
-
-Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
 
 Cost cost(const Collective& collective) {
   const std::uint32_t rounds = BinomialTree(collective.ranks, collective.root).rounds();
@@ -89,8 +66,8 @@ Algorithm binomial_tree_broadcast() {
       .explanation = "In each round all ranks that have the payload send it to one that has not, so that they double.",
       .ranks = "any number of ranks",
       .fabrics = "small payloads",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<BinomialTreeBroadcast>,
+      .granule_for_many = granule_of_whole,
       .cost_for_many = cost,
   };
 }

@@ -3,83 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
 namespace {
-
-/// The ranks after the root are counted 0 .. P-2 and form two trees; the root feeds both. Even channels use tree 0, odd
-/// ones tree 1, so there is an even number of them. A rank stores a chunk and sends it to its children at once; the
-/// parent's port is 0, and out-port i belongs to child i.
-class DoubleBinaryTreeBroadcast final : public Schedule {
- public:
-  DoubleBinaryTreeBroadcast(const Collective& collective, const Layout& layout)
-      : collective_(collective), trees_(std::max(2U, collective.ranks - 1)), cut_(collective.count, 1, layout) {}
-
-  Roster roster() const override { return {collective_.ranks, collective_.ranks}; }
-  std::uint32_t lanes(AgentId) const override { return cut_.channels(); }
-  Lane lane(AgentId agent, LaneId lane) const override {
-    const bool root = agent.value == collective_.root;
-    const std::uint32_t below = children(agent.value, lane);
-    return {1, cut_.loops(lane.value), root ? 0U : 1U, below,
-            ProgramId{4 * cut_.shape(lane.value) + (root ? 3 : below)}};
-  }
-  Memory memory(AgentId agent) const override {
-    if (agent.value != collective_.root) { return {Elements::zero(), collective_.count, Elements::zero(), {}}; }
-    return {collective_.count, collective_.count, Elements::zero(),
-            collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
-  }
-  Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
-    const std::uint32_t tree = lane.value % 2;
-    if (agent.value == collective_.root) { return {at(alone() ? 0 : trees_.root(tree)), lane, PortId{0}}; }
-    return {at(trees_.child(tree, place(agent.value), out.value)), lane, PortId{0}};
-  }
-  Endpoint source(AgentId agent, LaneId lane, PortId) const override {
-    const std::uint32_t tree = lane.value % 2;
-    const std::uint32_t here = place(agent.value);
-    if (alone() || trees_.is_root(tree, here)) { return {AgentId{collective_.root}, lane, PortId{0}}; }
-    return {at(trees_.parent(tree, here)), lane, PortId{trees_.index(tree, here)}};
-  }
-
-  Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
-    const Piece range = cut_.piece(lane.value, loop, 0);
-    const bool root = agent.value == collective_.root;
-    Primitive primitive;
-    primitive.count = range.count;
-    primitive.sends = {0, children(agent.value, lane)};
-    if (root) {
-      primitive.operands[0] = contiguous(Buffer::input, range.first);
-    } else {
-      primitive.receives = {0, 1};
-    }
-    if (!root || !collective_.in_place) { primitive.store = contiguous(Buffer::output, range.first); }
-    return primitive;
-  }
-
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer) const override { return cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
-
- private:
-  /// Is there one rank beside the root? It is no tree.
-  bool alone() const { return collective_.ranks == 2; }
-  std::uint32_t place(std::uint32_t rank) const {
-    return (rank + collective_.ranks - collective_.root - 1) % collective_.ranks;
-  }
-  AgentId at(std::uint32_t place) const {
-    return AgentId{static_cast<std::uint32_t>((std::uint64_t{place} + collective_.root + 1) % collective_.ranks)};
-  }
-  std::uint32_t children(std::uint32_t rank, LaneId lane) const {
-    if (rank == collective_.root) { return 1; }
-    return alone() ? 0 : trees_.children(lane.value % 2, place(rank));
-  }
-
-  Collective collective_;
-  DoubleBinaryTree trees_;
-  VectorCut cut_;
-};
 
 Layout paired(const Layout& layout) {
   Layout result = slices_as_chunks(layout);
@@ -87,9 +15,58 @@ Layout paired(const Layout& layout) {
   return result;
 }
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<DoubleBinaryTreeBroadcast>(collective, paired(layout));
-}
+/// The ranks after the root are counted 0 .. P-2 and form two trees; the root feeds both. Even channels use tree 0, odd
+/// ones tree 1, so there is an even number of them. A rank stores a chunk and sends it to its children at once; the
+/// parent's port is 0, and out-port i belongs to child i.
+class DoubleBinaryTreeBroadcast final : public VectorSchedule {
+ public:
+  DoubleBinaryTreeBroadcast(const Collective& collective, const Layout& layout)
+      : VectorSchedule(collective, 1, paired(layout)), trees_(std::max(2U, collective.ranks - 1)) {}
+
+  Lane lane(AgentId agent, LaneId lane) const override {
+    const bool root = is_root(agent);
+    const std::uint32_t below = children(agent.value, lane);
+    return {1, cut().loops(lane.value), root ? 0U : 1U, below,
+            ProgramId{4 * cut().shape(lane.value) + (root ? 3 : below)}};
+  }
+  Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
+    const std::uint32_t tree = lane.value % 2;
+    if (is_root(agent)) { return {at(alone() ? 0 : trees_.root(tree)), lane, PortId{0}}; }
+    return {at(trees_.child(tree, place(agent.value), out.value)), lane, PortId{0}};
+  }
+  Endpoint source(AgentId agent, LaneId lane, PortId) const override {
+    const std::uint32_t tree = lane.value % 2;
+    const std::uint32_t here = place(agent.value);
+    if (alone() || trees_.is_root(tree, here)) { return {AgentId{collective().root}, lane, PortId{0}}; }
+    return {at(trees_.parent(tree, here)), lane, PortId{trees_.index(tree, here)}};
+  }
+
+  Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
+    const Piece range = cut().piece(lane.value, loop, 0);
+    const bool root = is_root(agent);
+    Primitive primitive = over(range);
+    primitive.sends = {0, children(agent.value, lane)};
+    if (root) {
+      primitive.operands[0] = contiguous(Buffer::input, range.first);
+    } else {
+      primitive.receives = {0, 1};
+    }
+    if (!root || !collective().in_place) { primitive.store = contiguous(Buffer::output, range.first); }
+    return primitive;
+  }
+
+ private:
+  /// Is there one rank beside the root? It is no tree.
+  bool alone() const { return ranks() == 2; }
+  std::uint32_t place(std::uint32_t rank) const { return before(rank, collective().root + 1); }
+  AgentId at(std::uint32_t place) const { return AgentId{after(place, collective().root + 1)}; }
+  std::uint32_t children(std::uint32_t rank, LaneId lane) const {
+    if (rank == collective().root) { return 1; }
+    return alone() ? 0 : trees_.children(lane.value % 2, place(rank));
+  }
+
+  DoubleBinaryTree trees_;
+};
 
 Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, paired(layout)); }
 
@@ -123,7 +100,7 @@ Algorithm double_binary_tree_broadcast() {
       .ranks = "any number of ranks",
       .fabrics = "large payloads over many ranks, where a ring has too many steps; needs several chunks",
       .pipelines = true,
-      .make_for_many = make,
+      .make_for_many = make_schedule<DoubleBinaryTreeBroadcast>,
       .granule_for_many = granule,
       .cost_for_many = cost,
   };

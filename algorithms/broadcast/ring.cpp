@@ -1,30 +1,21 @@
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
+#include "algorithms/patterns/reversed.hpp"
 
 namespace athanor {
 
 namespace {
 
 /// Chunks follow each other along the ring from the root to the rank before it.
-class RingBroadcast final : public Schedule {
+class RingBroadcast final : public VectorSchedule {
  public:
-  RingBroadcast(const Collective& collective, const Layout& layout)
-      : collective_(collective),
-        order_(collective.ranks, layout),
-        cut_(collective.count, 1, slices_as_chunks(layout)) {}
+  RingBroadcast(const Collective& collective, const Layout& layout, Direction direction)
+      : VectorSchedule(collective, 1, slices_as_chunks(layout)), order_(collective.ranks, layout, direction) {}
 
-  Roster roster() const override { return {collective_.ranks, collective_.ranks}; }
-  std::uint32_t lanes(AgentId) const override { return cut_.channels(); }
   Lane lane(AgentId agent, LaneId lane) const override {
-    const bool first = distance(agent, lane) == 0;
-    const bool last = distance(agent, lane) + 1 == collective_.ranks;
-    const std::uint32_t role = first ? 0 : last ? 2 : 1;
-    return {1, cut_.loops(lane.value), first ? 0U : 1U, last ? 0U : 1U, ProgramId{3 * cut_.shape(lane.value) + role}};
-  }
-  Memory memory(AgentId agent) const override {
-    if (agent.value != collective_.root) { return {Elements::zero(), collective_.count, Elements::zero(), {}}; }
-    return {collective_.count, collective_.count, Elements::zero(),
-            collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
+    const bool last = distance(agent, lane) + 1 == ranks();
+    const std::uint32_t role = is_root(agent) ? 0 : last ? 2 : 1;
+    return {1, cut().loops(lane.value), is_root(agent) ? 0U : 1U, last ? 0U : 1U,
+            ProgramId{3 * cut().shape(lane.value) + role}};
   }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
     return {AgentId{order_.next(lane.value, agent.value)}, lane, out};
@@ -34,42 +25,36 @@ class RingBroadcast final : public Schedule {
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
-    const Piece range = cut_.piece(lane.value, loop, 0);
-    const bool first = distance(agent, lane) == 0;
-    Primitive primitive;
-    primitive.count = range.count;
-    if (first) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
-    if (!first) { primitive.receives = {0, 1}; }
-    if (distance(agent, lane) + 1 < collective_.ranks) { primitive.sends = {0, 1}; }
-    if (!first || !collective_.in_place) { primitive.store = contiguous(Buffer::output, range.first); }
+    const Piece range = cut().piece(lane.value, loop, 0);
+    Primitive primitive = over(range);
+    if (is_root(agent)) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
+    if (!is_root(agent)) { primitive.receives = {0, 1}; }
+    if (distance(agent, lane) + 1 < ranks()) { primitive.sends = {0, 1}; }
+    if (!is_root(agent) || !collective().in_place) { primitive.store = contiguous(Buffer::output, range.first); }
     return primitive;
   }
-
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer) const override { return cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   /// Hops from the root.
   std::uint32_t distance(AgentId agent, LaneId lane) const {
-    const std::uint32_t root = order_.position(lane.value, collective_.root);
-    return (order_.position(lane.value, agent.value) + collective_.ranks - root) % collective_.ranks;
+    return before(order_.position(lane.value, agent.value), order_.position(lane.value, collective().root));
   }
 
-  Collective collective_;
   RingOrder order_;
-  VectorCut cut_;
 };
 
 std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<RingBroadcast>(collective, layout);
+  return ring_broadcast_schedule(collective, layout, Direction::forwards);
 }
-
-Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
 
 Cost cost(const Collective& collective) { return {collective.ranks - 1, collective.count, Elements::zero()}; }
 
 }  // namespace
+
+std::unique_ptr<const Schedule> ring_broadcast_schedule(const Collective& collective, const Layout& layout,
+                                                        Direction direction) {
+  return std::make_unique<RingBroadcast>(collective, layout, direction);
+}
 
 Algorithm ring_broadcast() {
   return {
@@ -85,7 +70,7 @@ Algorithm ring_broadcast() {
       .fabrics = "large payloads on any fabric; needs many chunks",
       .pipelines = true,
       .make_for_many = make,
-      .granule_for_many = granule,
+      .granule_for_many = granule_of_whole,
       .cost_for_many = cost,
   };
 }

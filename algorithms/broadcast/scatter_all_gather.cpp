@@ -1,8 +1,7 @@
 #include <algorithm>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
 #include "algorithms/patterns/binomial_tree.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -11,32 +10,24 @@ namespace {
 /// A loop's chunk has one piece per rank, in the order of ranks from the root. First every rank gets the pieces of its
 /// subtree of a binomial tree from its parent (in-port 1) and sends those of its children, the largest subtree first
 /// (out-port 1 + i is child i). Then every piece goes once around the ring (ports 0): P calls.
-class ScatterAllGather final : public Schedule {
+class ScatterAllGather final : public VectorSchedule {
  public:
   ScatterAllGather(const Collective& collective, const Layout& layout)
-      : collective_(collective),
-        tree_(collective.ranks, collective.root),
-        cut_(collective.count, collective.ranks, piece_layout(collective, layout)) {}
+      : VectorSchedule(collective, collective.ranks, piece_layout(collective, layout)),
+        tree_(collective.ranks, collective.root) {}
 
-  Roster roster() const override { return {ranks(), ranks()}; }
-  std::uint32_t lanes(AgentId) const override { return cut_.channels(); }
   Lane lane(AgentId agent, LaneId lane) const override {
     const bool root = tree_.is_root(agent.value);
     const std::uint32_t role = root ? 0 : subtree(agent.value);
-    return {scatter_steps(agent.value) + ranks(), cut_.loops(lane.value), root ? 1U : 2U,
-            1 + tree_.children(agent.value), ProgramId{2 * role + cut_.shape(lane.value)}};
-  }
-  Memory memory(AgentId agent) const override {
-    if (!tree_.is_root(agent.value)) { return {Elements::zero(), collective_.count, Elements::zero(), {}}; }
-    return {collective_.count, collective_.count, Elements::zero(),
-            collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
+    return {scatter_steps(agent.value) + ranks(), cut().loops(lane.value), root ? 1U : 2U,
+            1 + tree_.children(agent.value), ProgramId{2 * role + cut().shape(lane.value)}};
   }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
-    if (out.value == 0) { return {AgentId{(agent.value + 1) % ranks()}, lane, out}; }
+    if (out.value == 0) { return {AgentId{after(agent.value, 1)}, lane, out}; }
     return {AgentId{tree_.child(agent.value, out.value - 1)}, lane, PortId{1}};
   }
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override {
-    if (in.value == 0) { return {AgentId{(agent.value + ranks() - 1) % ranks()}, lane, in}; }
+    if (in.value == 0) { return {AgentId{before(agent.value, 1)}, lane, in}; }
     return {AgentId{tree_.parent(agent.value)}, lane, PortId{1 + tree_.index(agent.value)}};
   }
 
@@ -48,9 +39,8 @@ class ScatterAllGather final : public Schedule {
     const bool receives = scatter > children && step == 0;
     const std::uint32_t i = scatter - 1 - step;
     const std::uint32_t first = receives ? rank : tree_.child(rank, i);
-    const Piece range = cut_.pieces(lane.value, loop, position(first), subtree(first));
-    Primitive primitive;
-    primitive.count = range.count;
+    const Piece range = cut().pieces(lane.value, loop, position(first), subtree(first));
+    Primitive primitive = over(range);
     if (receives) {
       primitive.receives = {1, 1};
       primitive.store = contiguous(Buffer::output, range.first);
@@ -62,9 +52,8 @@ class ScatterAllGather final : public Schedule {
   }
 
   Elements message_limit() const override {
-    return std::min(cut_.message_limit() * (ranks() - 1), std::max(collective_.count, Elements{1}));
+    return std::min(cut().message_limit() * (ranks() - 1), std::max(collective().count, Elements{1}));
   }
-  Elements shift(Buffer) const override { return cut_.shift(); }
   /// All ranks first send a piece around the ring; with more than two, one more slot lets a piece move on.
   std::uint32_t least_slots() const override { return ranks() > 2 ? 2 : 1; }
 
@@ -75,8 +64,7 @@ class ScatterAllGather final : public Schedule {
     return layout;
   }
 
-  std::uint32_t ranks() const { return collective_.ranks; }
-  std::uint32_t position(std::uint32_t rank) const { return (rank + ranks() - collective_.root) % ranks(); }
+  std::uint32_t position(std::uint32_t rank) const { return before(rank, collective().root); }
   /// Its size; requires a rank other than the root.
   std::uint32_t subtree(std::uint32_t rank) const {
     return std::min(1U << tree_.index(rank), ranks() - position(rank));
@@ -85,30 +73,19 @@ class ScatterAllGather final : public Schedule {
   Buffer held_in(std::uint32_t rank) const { return tree_.is_root(rank) ? Buffer::input : Buffer::output; }
 
   Primitive pass_on(std::uint32_t rank, std::uint32_t channel, std::uint64_t loop, std::uint32_t call) const {
-    const Piece range = cut_.piece(channel, loop, (position(rank) + ranks() - call) % ranks());
-    Primitive primitive;
-    primitive.count = range.count;
+    const Piece range = cut().piece(channel, loop, before(position(rank), call));
+    Primitive primitive = over(range);
     if (call == 0) { primitive.operands[0] = contiguous(held_in(rank), range.first); }
     if (call > 0) { primitive.receives = {0, 1}; }
     if (call + 1 < ranks()) { primitive.sends = {0, 1}; }
     const std::uint32_t after = (ranks() - call) % ranks();  // where the piece is, counted from the own one
-    const bool there = tree_.is_root(rank) ? collective_.in_place : after < subtree(rank);
+    const bool there = tree_.is_root(rank) ? collective().in_place : after < subtree(rank);
     if (!there) { primitive.store = contiguous(Buffer::output, range.first); }
     return primitive;
   }
 
-  Collective collective_;
   BinomialTree tree_;
-  VectorCut cut_;
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<ScatterAllGather>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return VectorCut::granule(collective.ranks, layout);
-}
 
 /// The root scatters all pieces but its own, and sends all but the next rank's around the ring.
 Cost cost(const Collective& collective) {
@@ -134,8 +111,8 @@ Algorithm scatter_all_gather_broadcast() {
           "payload about once, not once per child.",
       .ranks = "any number of ranks",
       .fabrics = "large payloads in one chunk",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<ScatterAllGather>,
+      .granule_for_many = granule_of_pieces,
       .cost_for_many = cost,
   };
 }

@@ -1,14 +1,16 @@
 #include "algorithms/check/contract.hpp"
 
-#include <algorithm>
+#include "algorithms/layout.hpp"
 
 namespace athanor {
 
-Part part_of(const Collective& collective, std::uint32_t rank) {
-  const Elements whole{ceil_div(collective.count.count(), collective.ranks)};
-  const Elements first = std::min(whole * rank, collective.count);
-  return {first, std::min(whole, collective.count - first)};
+namespace {
+
+Piece part_of(const Collective& collective, std::uint32_t rank) {
+  return block(collective.count, collective.ranks, rank);
 }
+
+}  // namespace
 
 Elements Contract::input(std::uint32_t rank) const {
   switch (collective_.kind) {
@@ -50,7 +52,7 @@ bool Contract::promises(std::uint32_t rank) const {
 }
 
 std::vector<Promise> Contract::promised(std::uint32_t rank) const {
-  const Part part = part_of(collective_, rank);
+  const Piece part = part_of(collective_, rank);
   std::vector<Promise> promises;
   switch (collective_.kind) {
     case CollectiveKind::all_reduce: return {{Elements::zero(), collective_.count, std::nullopt, Elements::zero()}};
@@ -69,7 +71,7 @@ std::vector<Promise> Contract::promised(std::uint32_t rank) const {
       [[fallthrough]];
     case CollectiveKind::all_gather:
       for (std::uint32_t origin = 0; origin < collective_.ranks; ++origin) {
-        const Part theirs = part_of(collective_, origin);
+        const Piece theirs = part_of(collective_, origin);
         promises.push_back({theirs.first, theirs.count, origin, Elements::zero()});
       }
       break;
@@ -93,23 +95,6 @@ std::vector<Promise> Contract::exchanged(std::uint32_t rank) const {
   return promises;
 }
 
-bool Contract::finished() const {
-  switch (collective_.kind) {
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::reduce: return true;
-    case CollectiveKind::all_gather:
-    case CollectiveKind::broadcast:
-    case CollectiveKind::all_to_all:
-    case CollectiveKind::all_to_all_v:
-    case CollectiveKind::gather:
-    case CollectiveKind::scatter:
-    case CollectiveKind::barrier:
-    case CollectiveKind::send_receive: break;
-  }
-  return false;
-}
-
 std::optional<Elements> Contract::in_place(std::uint32_t rank) const {
   switch (collective_.kind) {
     case CollectiveKind::all_reduce:
@@ -131,7 +116,8 @@ Memory user_memory(const Collective& collective, std::uint32_t rank) {
   const Contract contract(collective);
   Memory memory{contract.input(rank), contract.output(rank), Elements::zero(), std::nullopt};
   const auto offset = contract.in_place(rank);
-  if (collective.in_place && offset) { memory.in_place = offset->count(); }
+  const bool has_both = !has_root(collective.kind) || rank == collective.root;
+  if (collective.in_place && has_both && offset) { memory.in_place = offset->count(); }
   return memory;
 }
 

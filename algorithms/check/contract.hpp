@@ -8,15 +8,6 @@
 
 namespace athanor {
 
-/// The elements of a vector that belong to one rank.
-struct Part {
-  Elements first;
-  Elements count;
-};
-
-/// Rank r's part of `collective.count`: [r * ceil(count / ranks), ...) clipped.
-Part part_of(const Collective& collective, std::uint32_t rank);
-
 /// A range of one rank's output: element first + k is input element from + k of `origin`, or without an origin the
 /// reduction of that input element over all ranks, each once.
 struct Promise {
@@ -40,7 +31,7 @@ class Contract {
   /// Covers output(rank) without overlap where promises(rank), ascending.
   std::vector<Promise> promised(std::uint32_t rank) const;
   /// Are results finished (averaged)? Each contribution exactly once where so, never elsewhere.
-  bool finished() const;
+  bool finished() const { return reduces(collective_.kind); }
   /// Where an input lies in the output if the two share memory; empty: this collective is not done in place.
   std::optional<Elements> in_place(std::uint32_t rank) const;
 
@@ -54,7 +45,8 @@ class Contract {
   Collective collective_;
 };
 
-/// The user's buffers of one rank, which every algorithm of the collective has alike: no scratch.
+/// The user's buffers of one rank, which every algorithm of the collective has alike: no scratch. They share memory
+/// where the collective is done in place and gives the rank both.
 Memory user_memory(const Collective& collective, std::uint32_t rank);
 
 }  // namespace athanor

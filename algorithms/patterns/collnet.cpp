@@ -21,6 +21,11 @@ std::vector<std::vector<std::uint32_t>> inverse(const std::vector<std::vector<st
   return steps;
 }
 
+/// Heads that a channel serves.
+std::uint32_t width_of(const Collective& collective, const Layout& layout, CollNetWay way) {
+  return ways_of(layout, way).empty() ? NodeHeads(NodeGroups(collective.ranks, layout), layout).count() : 1;
+}
+
 /// By channel, where each has one chain.
 std::vector<std::uint32_t> owners_of(const std::vector<std::vector<std::uint32_t>>& ways, const NodeHeads& heads,
                                      std::uint32_t channels) {
@@ -34,19 +39,18 @@ std::vector<std::uint32_t> owners_of(const std::vector<std::vector<std::uint32_t
 }  // namespace
 
 CollNetAllReduce::CollNetAllReduce(const Collective& collective, const Layout& layout, CollNetWay way)
-    : collective_(collective),
+    : VectorSchedule(collective, width_of(collective, layout, way), slices_as_chunks(layout)),
       layout_(layout),
       way_(way),
       groups_(collective.ranks, layout),
       heads_(groups_, layout),
       ways_(ways_of(layout, way)),
       steps_(inverse(ways_)),
-      cut_(collective.count, width(), slices_as_chunks(layout)),
       trees_(groups_, layout, AgentId{collective.ranks}, {2 * width(), 0, width()},
-             owners_of(ways_, heads_, cut_.channels())) {}
+             owners_of(ways_, heads_, cut().channels())) {}
 
 std::uint32_t CollNetAllReduce::lanes(AgentId agent) const {
-  return is_rank(agent) ? cut_.channels() * 2 * width() : trees_.lanes(agent, cut_);
+  return is_rank(agent) ? cut().channels() * 2 * width() : trees_.lanes(agent, cut());
 }
 
 std::uint32_t CollNetAllReduce::distance(std::uint32_t channel, std::uint32_t head, std::uint32_t place) const {
@@ -77,22 +81,16 @@ std::uint32_t CollNetAllReduce::outer_ports(const Task& task) const {
 
 Lane CollNetAllReduce::lane(AgentId agent, LaneId lane) const {
   const std::uint32_t own_programs = 2 * 2 * 4;
-  if (!is_rank(agent)) { return trees_.lane(agent, lane, cut_, own_programs); }
+  if (!is_rank(agent)) { return trees_.lane(agent, lane, cut(), own_programs); }
   const Task task = task_of(agent, lane);
   const std::uint32_t outer = outer_ports(task);
   const std::uint32_t role = (task.down ? 4 : 0) + (task.distance == 0 ? 2 : 0) + (outer > 0 ? 1 : 0);
-  return {1, cut_.loops(task.channel), task.down ? 1 : outer, task.down ? outer : 1,
-          ProgramId{2 * role + cut_.shape(task.channel)}};
+  return {1, cut().loops(task.channel), task.down ? 1 : outer, task.down ? outer : 1,
+          ProgramId{2 * role + cut().shape(task.channel)}};
 }
 
 std::uint32_t CollNetAllReduce::channel(AgentId agent, LaneId lane) const {
   return is_rank(agent) ? task_of(agent, lane).channel : trees_.channel(agent, lane);
-}
-
-Memory CollNetAllReduce::memory(AgentId agent) const {
-  if (!is_rank(agent)) { return {}; }
-  return {collective_.count, collective_.count, Elements::zero(),
-          collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
 }
 
 Endpoint CollNetAllReduce::at_distance(AgentId agent, const Task& task, std::uint32_t distance, PortId port) const {
@@ -128,12 +126,11 @@ Endpoint CollNetAllReduce::source(AgentId agent, LaneId lane, PortId in) const {
 }
 
 Primitive CollNetAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const {
-  if (!is_rank(agent)) { return trees_.at(agent, lane, loop, cut_); }
+  if (!is_rank(agent)) { return trees_.at(agent, lane, loop, cut()); }
   const Task task = task_of(agent, lane);
-  const Piece range = cut_.piece(task.channel, loop, piece(task));
+  const Piece range = cut().piece(task.channel, loop, piece(task));
   const Ports outer{0, outer_ports(task)};
-  Primitive primitive;
-  primitive.count = range.count;
+  Primitive primitive = over(range);
   primitive.receives = task.down ? Ports{0, 1} : outer;
   primitive.sends = task.down ? outer : Ports{0, 1};
   if (task.down) {
@@ -148,10 +145,10 @@ Primitive CollNetAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, s
 
 Elements CollNetAllReduce::spread(std::uint32_t place) const {
   Elements sent;
-  for (std::uint32_t channel = 0; channel < cut_.channels(); ++channel) {
+  for (std::uint32_t channel = 0; channel < cut().channels(); ++channel) {
     for (std::uint32_t j = 0; j < width(); ++j) {
       const Task task = task_of(AgentId{place}, LaneId{channel * 2 * width() + j});
-      sent += cut_.piece(channel, 0, piece(task)).count * outer_ports(task);
+      sent += cut().piece(channel, 0, piece(task)).count * outer_ports(task);
     }
   }
   return sent;
@@ -165,7 +162,7 @@ Cost CollNetAllReduce::cost() const {
   for (std::uint32_t place = 0; place < g; ++place) { most = std::max(most, spread(place)); }
   Cost cost;
   cost.steps = 2 * trees_.depth() + (way_ == CollNetWay::direct ? (g > 1 ? 2 : 0) : 2 * (g - 1));
-  cost.sent = collective_.count + most;
+  cost.sent = collective().count + most;
   cost.reduced = most;
   return cost;
 }
@@ -209,8 +206,7 @@ Algorithm collnet_algorithm(CollNetWay way) {
           },
       .granule_for_many =
           [way](const Collective& collective, const Layout& layout) {
-            const NodeHeads heads(NodeGroups(collective.ranks, layout), layout);
-            return VectorCut::granule(ways_of(layout, way).empty() ? heads.count() : 1, layout);
+            return VectorCut::granule(width_of(collective, layout, way), layout);
           },
       .cost_in_shape = [way](const Collective& collective,
                              const Layout& layout) { return CollNetAllReduce(collective, layout, way).cost(); },

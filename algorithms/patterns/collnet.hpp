@@ -2,9 +2,8 @@
 
 #include <vector>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
 #include "algorithms/patterns/rail_trees.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -22,21 +21,17 @@ enum class CollNetWay : std::uint8_t {
 /// Per channel a rank has W lanes up and W down, for W chains or heads; those numbered j belong to the head j after it
 /// (NodeHeads). What is up at a distance d from its head comes, in a chain, from the rank at d + 1, and goes to the one
 /// at d - 1, and directly to the head at once; down the other way round. At distance 0 a rank speaks with the network.
-class CollNetAllReduce final : public Schedule {
+class CollNetAllReduce final : public VectorSchedule {
  public:
   CollNetAllReduce(const Collective& collective, const Layout& layout, CollNetWay way);
 
-  Roster roster() const override { return {collective_.ranks, trees_.end()}; }
+  Roster roster() const override { return {ranks(), trees_.end()}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
   std::uint32_t channel(AgentId agent, LaneId lane) const override;
-  Memory memory(AgentId agent) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override;
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer) const override { return cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
 
   /// Of a layout with one loop.
   Cost cost() const;
@@ -49,7 +44,6 @@ class CollNetAllReduce final : public Schedule {
     std::uint32_t distance = 0;  ///< from the head to the rank: places, backwards, or steps of its chain
   };
 
-  bool is_rank(AgentId agent) const { return agent.value < collective_.ranks; }
   std::uint32_t group() const { return groups_.group; }
   /// Pieces of a chunk: heads that a channel serves.
   std::uint32_t width() const { return ways_.empty() ? heads_.count() : 1; }
@@ -66,14 +60,12 @@ class CollNetAllReduce final : public Schedule {
   /// What a rank at that place sends down, of all.
   Elements spread(std::uint32_t place) const;
 
-  Collective collective_;
   Layout layout_;
   CollNetWay way_;
   NodeGroups groups_;
   NodeHeads heads_;
   std::vector<std::vector<std::uint32_t>> ways_;   ///< of chains with orders: places, the head first
   std::vector<std::vector<std::uint32_t>> steps_;  ///< of these, by place: its step
-  VectorCut cut_;
   RailTrees trees_;
 };
 

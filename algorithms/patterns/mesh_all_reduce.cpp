@@ -31,8 +31,8 @@ LaneId other_way(LaneId lane) { return LaneId{lane.value ^ 1U}; }
 }  // namespace
 
 MeshAllReduce::MeshAllReduce(const Collective& collective, const Layout& layout, const Dimensions& dimensions)
-    : VectorAllReduce(collective, collective.ranks,
-                      in_pieces(copied(layout, Grid(dimensions)), largest_group(collective.ranks, Grid(dimensions)))),
+    : VectorSchedule(collective, collective.ranks,
+                     in_pieces(copied(layout, Grid(dimensions)), largest_group(collective.ranks, Grid(dimensions)))),
       grid_(dimensions),
       largest_group_(largest_group(collective.ranks, grid_)) {}
 

@@ -35,7 +35,6 @@ class PeerMessages {
   /// Chunks but the last have so many elements.
   Elements chunk_size() const { return chunk_; }
   Elements message_limit() const { return message_limit_; }
-  Memory memory(std::uint32_t rank) const;
 
  private:
   /// Whose block a message is: those of one number have one size.

@@ -12,6 +12,9 @@ struct TorusCopies {
   bool both_ways = false;  ///< and each goes both ways around the rings
 };
 
+/// One begins in each dimension and each way round, so that all ports of a rank work at once.
+constexpr TorusCopies kEveryPort{true, true};
+
 /// The rings of a grid as the copies of an algorithm go along them, dimension by dimension. Channels take the copies in
 /// turn. A copy begins with dimension D - 1 less its rotation and counts down.
 class TorusRings {

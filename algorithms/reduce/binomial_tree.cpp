@@ -1,7 +1,6 @@
 #include "algorithms/patterns/binomial_tree.hpp"
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -10,29 +9,23 @@ namespace {
 /// A rank adds what its children send, the smallest subtree first (in-port i is child i), and sends the sum to its
 /// parent together with the last addition. The sum so far stands in the root's output and in the others' scratch, which
 /// has room for one chunk per channel and exists where a rank adds more than once.
-class BinomialTreeReduce final : public Schedule {
+class BinomialTreeReduce final : public VectorSchedule {
  public:
   BinomialTreeReduce(const Collective& collective, const Layout& layout)
-      : collective_(collective),
-        tree_(collective.ranks, collective.root),
-        cut_(collective.count, 1, slices_as_chunks(layout)) {}
+      : VectorSchedule(collective, 1, slices_as_chunks(layout)), tree_(collective.ranks, collective.root) {}
 
-  Roster roster() const override { return {collective_.ranks, collective_.ranks}; }
-  std::uint32_t lanes(AgentId) const override { return cut_.channels(); }
   Lane lane(AgentId agent, LaneId lane) const override {
     const std::uint32_t children = tree_.children(agent.value);
-    const bool root = tree_.is_root(agent.value);
+    const bool root = is_root(agent);
     const std::uint32_t role = 2 * children + (root ? 1 : 0);
-    return {std::max(children, 1U), cut_.loops(lane.value), children, root ? 0U : 1U,
-            ProgramId{64 * cut_.shape(lane.value) + role}};
+    return {std::max(children, 1U), cut().loops(lane.value), children, root ? 0U : 1U,
+            ProgramId{64 * cut().shape(lane.value) + role}};
   }
   Memory memory(AgentId agent) const override {
-    if (tree_.is_root(agent.value)) {
-      return {collective_.count, collective_.count, Elements::zero(),
-              collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
-    }
+    Memory memory = VectorSchedule::memory(agent);
     const bool adds_twice = tree_.children(agent.value) > 1;
-    return {collective_.count, Elements::zero(), adds_twice ? cut_.chunk() * cut_.channels() : Elements::zero(), {}};
+    if (adds_twice && !is_root(agent)) { memory.scratch = cut().chunk() * cut().channels(); }
+    return memory;
   }
   Endpoint target(AgentId agent, LaneId lane, PortId) const override {
     return {AgentId{tree_.parent(agent.value)}, lane, PortId{tree_.index(agent.value)}};
@@ -42,14 +35,13 @@ class BinomialTreeReduce final : public Schedule {
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
-    const Piece range = cut_.piece(lane.value, loop, 0);
+    const Piece range = cut().piece(lane.value, loop, 0);
     const std::uint32_t children = tree_.children(agent.value);
-    const bool root = tree_.is_root(agent.value);
+    const bool root = is_root(agent);
     const bool last = step + 1 >= children;
     const Cells sum =
-        root ? contiguous(Buffer::output, range.first) : contiguous(Buffer::scratch, cut_.chunk() * lane.value);
-    Primitive primitive;
-    primitive.count = range.count;
+        root ? contiguous(Buffer::output, range.first) : contiguous(Buffer::scratch, cut().chunk() * lane.value);
+    Primitive primitive = over(range);
     primitive.operands[0] = step == 0 ? contiguous(Buffer::input, range.first) : sum;
     if (children > 0) { primitive.receives = {step, 1}; }
     if (last && !root) { primitive.sends = {0, 1}; }
@@ -58,21 +50,11 @@ class BinomialTreeReduce final : public Schedule {
     return primitive;
   }
 
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer buffer) const override { return buffer == Buffer::scratch ? Elements::zero() : cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
+  Elements shift(Buffer buffer) const override { return buffer == Buffer::scratch ? Elements::zero() : cut().shift(); }
 
  private:
-  Collective collective_;
   BinomialTree tree_;
-  VectorCut cut_;
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<BinomialTreeReduce>(collective, layout);
-}
-
-Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
 
 /// The root adds once per round, and everyone else sends once. The last subtree may be small and ready early, so that
 /// the hops of the largest full one decide.
@@ -93,8 +75,8 @@ Algorithm binomial_tree_reduce() {
       .explanation = "In each round half of the ranks that still hold a part of the sum send it to the other half.",
       .ranks = "any number of ranks",
       .fabrics = "small payloads",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<BinomialTreeReduce>,
+      .granule_for_many = granule_of_whole,
       .cost_for_many = cost,
   };
 }

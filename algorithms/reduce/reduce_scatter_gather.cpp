@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
 #include "algorithms/patterns/folded_cube.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -13,31 +12,26 @@ namespace {
 /// still sums up: it keeps the lower half if its bit d is clear, and swaps the other half with the corner that differs
 /// in bit d. Then the corners with the highest bit d, for d = D-1 .. 0, send all that they have to the corner without
 /// that bit. The root's sums stand in its output, the others' in scratch.
-class ReduceScatterGather final : public Schedule {
+class ReduceScatterGather final : public VectorSchedule {
  public:
   ReduceScatterGather(const Collective& collective, const Layout& layout)
-      : collective_(collective),
-        cube_(collective.ranks),
-        cut_(collective.count, cube_.corners(), piece_layout(cube_.corners(), layout)) {}
+      : VectorSchedule(collective, FoldedCube(collective.ranks).corners(),
+                       piece_layout(FoldedCube(collective.ranks).corners(), layout)),
+        cube_(collective.ranks) {}
 
-  Roster roster() const override { return {collective_.ranks, collective_.ranks}; }
-  std::uint32_t lanes(AgentId) const override { return cut_.channels(); }
   Lane lane(AgentId agent, LaneId lane) const override {
     const std::uint32_t v = from_root(agent);
     const std::uint32_t ports = cube_.is_corner(v) ? cube_.dimensions() + (cube_.serves(v) ? 1 : 0) : 1;
     const std::uint32_t halving = cube_.is_corner(v) ? 2 * cube_.dimensions() + (cube_.serves(v) ? 1 : 0) : 0;
     const std::uint32_t sends_all = v != 0 ? 1 : 0;
     const std::uint32_t role = !cube_.is_corner(v) ? 0 : 1 + 2 * highest(v) + (cube_.serves(v) ? 1 : 0);
-    return {halving + gathered(v) + sends_all, cut_.loops(lane.value), ports, ports,
-            ProgramId{2 * role + cut_.shape(lane.value)}};
+    return {halving + gathered(v) + sends_all, cut().loops(lane.value), ports, ports,
+            ProgramId{2 * role + cut().shape(lane.value)}};
   }
   Memory memory(AgentId agent) const override {
-    if (from_root(agent) != 0) {
-      const bool sums = cube_.is_corner(from_root(agent));
-      return {collective_.count, Elements::zero(), sums ? area() * cut_.channels() : Elements::zero(), {}};
-    }
-    return {collective_.count, collective_.count, Elements::zero(),
-            collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
+    Memory memory = VectorSchedule::memory(agent);
+    if (!is_root(agent) && cube_.is_corner(from_root(agent))) { memory.scratch = area() * cut().channels(); }
+    return memory;
   }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override { return opposite(agent, lane, out); }
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override { return opposite(agent, lane, in); }
@@ -64,10 +58,9 @@ class ReduceScatterGather final : public Schedule {
   }
 
   Elements message_limit() const override {
-    return cut_.message_limit() * (cube_.folds() ? cube_.corners() : cube_.corners() / 2);
+    return cut().message_limit() * (cube_.folds() ? cube_.corners() : cube_.corners() / 2);
   }
-  Elements shift(Buffer buffer) const override { return buffer == Buffer::scratch ? Elements::zero() : cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
+  Elements shift(Buffer buffer) const override { return buffer == Buffer::scratch ? Elements::zero() : cut().shift(); }
 
  private:
   struct Part {
@@ -83,34 +76,31 @@ class ReduceScatterGather final : public Schedule {
     return layout;
   }
 
-  std::uint32_t from_root(AgentId agent) const {
-    return (agent.value + collective_.ranks - collective_.root) % collective_.ranks;
-  }
+  std::uint32_t from_root(AgentId agent) const { return before(agent.value, collective().root); }
   /// Port d leads to the corner that differs in bit d, port D to the rank beyond; connections are the same both ways.
   Endpoint opposite(AgentId agent, LaneId lane, PortId port) const {
     const std::uint32_t v = from_root(agent);
     Endpoint end{AgentId{v ^ (1U << port.value)}, lane, port};
     if (!cube_.is_corner(v)) { end = {AgentId{v - cube_.corners()}, lane, PortId{cube_.dimensions()}}; }
     if (port.value == cube_.dimensions()) { end = {AgentId{v + cube_.corners()}, lane, PortId{0}}; }
-    end.agent.value =
-        static_cast<std::uint32_t>((std::uint64_t{end.agent.value} + collective_.root) % collective_.ranks);
+    end.agent.value = after(end.agent.value, collective().root);
     return end;
   }
   /// Bits up to the highest one that is set.
   static std::uint32_t highest(std::uint32_t corner) { return static_cast<std::uint32_t>(std::bit_width(corner)); }
   /// Messages that a corner gets while gathering.
   std::uint32_t gathered(std::uint32_t v) const { return cube_.is_corner(v) ? cube_.dimensions() - highest(v) : 0; }
-  Elements area() const { return cut_.chunk() * cube_.corners(); }
+  Elements area() const { return cut().chunk() * cube_.corners(); }
 
   /// Of the pieces that a corner holds before halving exchange d.
   Piece own(const Part& part, std::uint32_t dimension) const {
-    return cut_.pieces(part.channel, part.loop, first(part, dimension), cube_.corners() >> dimension);
+    return cut().pieces(part.channel, part.loop, first(part, dimension), cube_.corners() >> dimension);
   }
   /// The half of them that it keeps, or the other.
   Piece held(const Part& part, std::uint32_t dimension, bool keeps) const {
     const std::uint32_t half = cube_.corners() >> (dimension + 1);
     const bool upper = (part.corner >> dimension & 1U) != 0;
-    return cut_.pieces(part.channel, part.loop, first(part, dimension) + (upper == keeps ? half : 0), half);
+    return cut().pieces(part.channel, part.loop, first(part, dimension) + (upper == keeps ? half : 0), half);
   }
   std::uint32_t first(const Part& part, std::uint32_t dimension) const {
     std::uint32_t first = 0;
@@ -119,22 +109,20 @@ class ReduceScatterGather final : public Schedule {
     }
     return first;
   }
-  Piece all(const Part& part) const { return cut_.pieces(part.channel, part.loop, 0, cube_.corners()); }
+  Piece all(const Part& part) const { return cut().pieces(part.channel, part.loop, 0, cube_.corners()); }
 
   Cells sum(const Piece& range, const Part& part) const {
     if (part.corner == 0) { return contiguous(Buffer::output, range.first); }
     return contiguous(Buffer::scratch, area() * part.channel + range.first - all(part).first);
   }
   Primitive send(const Piece& range, const Part& part, bool fresh, std::uint32_t port) const {
-    Primitive primitive;
-    primitive.count = range.count;
+    Primitive primitive = over(range);
     primitive.operands[0] = fresh ? contiguous(Buffer::input, range.first) : sum(range, part);
     primitive.sends = {port, 1};
     return primitive;
   }
   Primitive receive(const Piece& range, const Part& part, std::uint32_t port) const {
-    Primitive primitive;
-    primitive.count = range.count;
+    Primitive primitive = over(range);
     primitive.receives = {port, 1};
     primitive.store = sum(range, part);
     return primitive;
@@ -145,14 +133,8 @@ class ReduceScatterGather final : public Schedule {
     return primitive;
   }
 
-  Collective collective_;
   FoldedCube cube_;
-  VectorCut cut_;
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<ReduceScatterGather>(collective, layout);
-}
 
 Elements granule(const Collective& collective, const Layout& layout) {
   return VectorCut::granule(FoldedCube(collective.ranks).corners(), layout);
@@ -208,7 +190,7 @@ Algorithm reduce_scatter_gather_reduce() {
           "finished pieces are gathered to the root along the same tree.",
       .ranks = "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner",
       .fabrics = "large payloads on fabrics with full bisection; powers of two",
-      .make_for_many = make,
+      .make_for_many = make_schedule<ReduceScatterGather>,
       .granule_for_many = granule,
       .cost_for_many = cost,
   };

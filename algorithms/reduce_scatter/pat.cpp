@@ -1,5 +1,3 @@
-#include "algorithms/catalog.hpp"
-#include "algorithms/patterns/circulant.hpp"
 #include "algorithms/patterns/pat_cut.hpp"
 
 namespace athanor {
@@ -8,56 +6,27 @@ namespace {
 
 /// The all-gather backwards: the sum at place v of a tree, for the rank v places after, goes up by its lowest set bit,
 /// out-port b leading to the rank 2^b after. One block per step: the sum of a place with subtrees stands in scratch,
-/// which has one slot per lowest bit, as two places with the same one never wait at a time; that of the owner in its
-/// output. Several: scratch has a position per place, as wide as a full block, into which the input is copied first.
-class PatReduceScatter final : public Circulant {
+/// which has one position per lowest bit, as two places with the same one never wait at a time; that of the owner in
+/// its output. Several: scratch has a position per place, into which the input is copied first.
+class PatReduceScatter final : public PatBlocks {
  public:
-  PatReduceScatter(const Collective& collective, const Layout& layout)
-      : Circulant(collective), cut_(collective, layout) {}
-
-  std::uint32_t lanes(AgentId) const override { return ranges().channels(); }
-  Lane lane(AgentId, LaneId lane) const override {
-    const std::uint32_t copies = cut_.aggregates() ? ranks() + 1 : 0;
-    const std::uint32_t ports = cut_.tree.dimensions();
-    return {2 * cut_.messages.all() + copies, ranges().loops(lane.value), ports, ports,
-            ProgramId{ranges().shape(lane.value)}};
-  }
-  Memory memory(AgentId agent) const override {
-    Memory memory{
-        collective().count, ranges().length(agent.value), ranges().widest() * positions() * ranges().channels(), {}};
-    if (collective().in_place) { memory.in_place = -ranges().first(agent.value).count(); }
-    return memory;
-  }
+  using PatBlocks::PatBlocks;
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
     const Part part{agent.value, lane.value, loop};
-    const std::uint32_t steps = cut_.tree.steps();
-    if (!cut_.aggregates()) { return single(part, cut_.tree.step(steps - 1 - step / 2), step % 2 == 0); }
+    const std::uint32_t steps = cut().tree.steps();
+    if (!cut().aggregates()) { return single(part, cut().tree.step(steps - 1 - step / 2), step % 2 == 0); }
     if (step < ranks()) { return take(part, step); }
-    if (step == ranks() + 2 * cut_.messages.all()) { return finish(part); }
-    const PatMessages::Place place = cut_.messages.backwards(step - ranks());
-    return several(part, cut_.messages.part(place), place.first_half);
+    if (step == ranks() + 2 * cut().messages.all()) { return finish(part); }
+    const PatMessages::Place place = cut().messages.backwards(step - ranks());
+    return several(part, cut().messages.part(place), place.first_half);
   }
-
-  Elements message_limit() const override { return ranges().widest() * cut_.blocks; }
-  Elements shift(Buffer buffer) const override {
-    return buffer == Buffer::scratch ? Elements::zero() : ranges().shift();
-  }
-  std::uint32_t least_slots() const override { return cut_.at_once(); }
 
  protected:
   std::uint32_t distance(PortId port) const override { return 1U << port.value; }
+  std::uint32_t positions() const override { return cut().aggregates() ? ranks() : cut().tree.dimensions(); }
 
  private:
-  struct Part {
-    std::uint32_t rank;
-    std::uint32_t channel;
-    std::uint64_t loop;
-  };
-
-  const BlockRanges& ranges() const { return cut_.ranges; }
-  std::uint32_t positions() const { return cut_.aggregates() ? ranks() : cut_.tree.dimensions(); }
-
   /// A place's block in the input, its part of the own output, or its sum so far.
   Cells input(const Part& part, std::uint32_t place, const Piece& range) const {
     return contiguous(Buffer::input, ranges().first(after(part.rank, place)) + range.first);
@@ -66,18 +35,13 @@ class PatReduceScatter final : public Circulant {
     if (place == 0) { return contiguous(Buffer::output, range.first); }
     return position(part, static_cast<std::uint32_t>(std::countr_zero(place)));
   }
-  Cells position(const Part& part, std::uint32_t number) const {
-    return contiguous(Buffer::scratch, ranges().widest() * positions() * part.channel +
-                                           ranges().width(part.channel, part.loop) * number);
-  }
 
   /// The farthest subtree of a place arrives first and is added to the input, the others to the sum so far.
   Primitive single(const Part& part, const PatTree::Step& step, bool sends) const {
     const std::uint32_t place = sends ? step.first : step.first - (1U << step.bit);
     const Piece range = ranges().part(after(part.rank, place), part.channel, part.loop);
     const bool has_sum = has_child(place, sends ? 0 : step.bit + 1);
-    Primitive primitive;
-    primitive.count = range.count;
+    Primitive primitive = over(range);
     primitive.operands[0] = has_sum ? sum(part, place, range) : input(part, place, range);
     (sends ? primitive.sends : primitive.receives) = {step.bit, 1};
     if (!sends) {
@@ -92,46 +56,29 @@ class PatReduceScatter final : public Circulant {
   }
 
   Primitive several(const Part& part, const PatTree::Step& step, bool sends) const {
-    const Elements width = ranges().width(part.channel, part.loop);
-    Cells cells = position(part, sends ? step.first : step.first - (1U << step.bit));
-    cells.run = width;
-    cells.stride = width * step.stride;
-    Primitive primitive;
-    primitive.count = width * step.places;
-    primitive.operands[0] = cells;
+    Primitive primitive = over_blocks(part, step);
+    primitive.operands[0] = blocks(part, step, sends ? step.first : step.first - (1U << step.bit));
     (sends ? primitive.sends : primitive.receives) = {step.bit, 1};
-    if (!sends) { primitive.store = cells; }
+    if (!sends) { primitive.store = primitive.operands[0]; }
     return primitive;
   }
 
   Primitive take(const Part& part, std::uint32_t place) const {
     const Piece range = ranges().part(after(part.rank, place), part.channel, part.loop);
-    Primitive primitive;
-    primitive.count = range.count;
+    Primitive primitive = over(range);
     primitive.operands[0] = input(part, place, range);
     primitive.store = position(part, place);
     return primitive;
   }
   Primitive finish(const Part& part) const {
     const Piece range = ranges().part(part.rank, part.channel, part.loop);
-    Primitive primitive;
-    primitive.count = range.count;
+    Primitive primitive = over(range);
     primitive.operands[0] = position(part, 0);
     primitive.store = contiguous(Buffer::output, range.first);
     primitive.finish = true;
     return primitive;
   }
-
-  PatCut cut_;
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<PatReduceScatter>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return BlockRanges::granule(collective.ranks, layout);
-}
 
 /// Messages of several blocks have full ones, also where the payload's are short; of up to three ranks each is one
 /// block.
@@ -161,8 +108,8 @@ Algorithm pat_reduce_scatter() {
           "then few to far ones.",
       .ranks = "any number of ranks",
       .fabrics = "many ranks, one per node, small and middle payloads: few far messages and little memory",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<PatReduceScatter>,
+      .granule_for_many = granule_of_blocks,
       .cost_for_many = cost,
   };
 }

@@ -1,3 +1,4 @@
+#include "algorithms/patterns/grid_algorithm.hpp"
 #include "algorithms/patterns/torus_blocks.hpp"
 
 namespace athanor {
@@ -11,9 +12,8 @@ class TorusReduceScatter final : public TorusBlocks {
   using TorusBlocks::TorusBlocks;
 
   Memory memory(AgentId agent) const override {
-    const Elements sums = dimensions() > 1 ? collective().count : Elements::zero();
-    Memory memory{collective().count, ranges().length(agent.value), sums, {}};
-    if (collective().in_place) { memory.in_place = -ranges().first(agent.value).count(); }
+    Memory memory = TorusBlocks::memory(agent);
+    if (dimensions() > 1) { memory.scratch = collective().count; }
     return memory;
   }
 
@@ -31,45 +31,34 @@ class TorusReduceScatter final : public TorusBlocks {
       primitive.store = cells(Buffer::scratch, message);
       return;
     }
-    const Piece part = ranges().part(agent.value, message.channel, message.loop);
+    const Piece part = cut().part(agent.value, message.channel, message.loop);
     primitive.store = contiguous(Buffer::output, part.first);
   }
 };
 
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<TorusReduceScatter>(collective, layout, torus_dimensions(collective, layout));
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return TorusBlocks::granule(collective, layout, torus_dimensions(collective, layout));
-}
-
-Cost cost(const Collective& collective, const Layout& layout) {
-  return TorusReduceScatter(collective, layout, torus_dimensions(collective, layout)).cost();
-}
-
 }  // namespace
 
 Algorithm torus_reduce_scatter() {
-  return {
-      .name = "torus",
-      .kind = CollectiveKind::reduce_scatter,
-      .summary = "reduced along each dimension of a torus in turn; 2D copies at once use all ports of D dimensions",
-      .formula =
-          "sum (X_d - 1) alpha + (P-1)/(2 D P) n beta + (P-1)/P n gamma, beta that of one of 2D ports; for equal sides "
-          "X_d and D up to 2",
-      .source = "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
-      .explanation =
-          "As the reduce-scatter in torus: around the rings of one dimension, then, for the part that this has left to "
-          "the rank, around those of the next. Of 2D copies one begins in each dimension and each way round, with its "
-          "part of every block. From three dimensions on, copies that begin in the middle send what lies in several "
-          "places in as many messages.",
-      .ranks = "any number of ranks; up to six dimensions as given, else three sides of the least sum",
-      .fabrics = "a torus of D dimensions with 2D ports per rank; equal sides, or the copies differ in length",
-      .make_for_many = make,
-      .granule_for_many = granule,
-      .cost_in_shape = cost,
-  };
+  return on_any_grid<TorusReduceScatter>(
+      {
+          .name = "torus",
+          .kind = CollectiveKind::reduce_scatter,
+          .summary = "reduced along each dimension of a torus in turn; 2D copies at once use all ports of D dimensions",
+          .formula = "sum (X_d - 1) alpha + (P-1)/(2 D P) n beta + (P-1)/P n gamma, beta that of one of 2D ports; for "
+                     "equal sides "
+                     "X_d and D up to 2",
+          .source = "Sack and Gropp, Collective algorithms for multiported torus networks, 2015",
+          .explanation = "As the reduce-scatter in torus: around the rings of one dimension, then, for the part that "
+                         "this has left to "
+                         "the rank, around those of the next. Of 2D copies one begins in each dimension and each way "
+                         "round, with its "
+                         "part of every block. From three dimensions on, copies that begin in the middle send what "
+                         "lies in several "
+                         "places in as many messages.",
+          .ranks = "any number of ranks; up to six dimensions as given, else three sides of the least sum",
+          .fabrics = "a torus of D dimensions with 2D ports per rank; equal sides, or the copies differ in length",
+      },
+      3);
 }
 
 }  // namespace athanor

@@ -1,56 +1,65 @@
-#include "algorithms/catalog.hpp"
-#include "algorithms/patterns/star.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
+#include "algorithms/patterns/reversed.hpp"
 
 namespace athanor {
 
 namespace {
 
-/// The root sends all blocks at once.
-class LinearScatter final : public Star {
+/// The root sends all blocks at once: per channel it has P lanes, of which lane d serves the rank d places after it and
+/// lane 0 its own block, while every other rank has one lane. A lane has one port or none.
+class LinearScatter final : public BlockSchedule {
  public:
-  using Star::Star;
+  LinearScatter(const Collective& collective, const Layout& layout) : BlockSchedule(collective, 1, layout) {}
 
-  Lane lane(AgentId agent, LaneId lane) const override { return shape(agent, lane, false); }
-  Memory memory(AgentId agent) const override {
-    Memory memory{Elements::zero(), ranges().length(agent.value), Elements::zero(), {}};
-    if (!is_root(agent)) { return memory; }
-    memory.input = collective().count;
-    if (collective().in_place) { memory.in_place = -ranges().first(agent.value).count(); }
-    return memory;
+  std::uint32_t lanes(AgentId agent) const override { return cut().channels() * (is_root(agent) ? ranks() : 1); }
+  std::uint32_t channel(AgentId agent, LaneId lane) const override {
+    return is_root(agent) ? lane.value / ranks() : lane.value;
+  }
+  Lane lane(AgentId agent, LaneId lane) const override {
+    const std::uint32_t channel = this->channel(agent, lane);
+    const bool local = owner(agent, lane) == collective().root;
+    const std::uint32_t role = local ? 0 : is_root(agent) ? 1 : 2;
+    return {1, cut().loops(channel), is_root(agent) ? 0U : 1U, is_root(agent) && !local ? 1U : 0U,
+            ProgramId{3 * cut().shape(channel) + role}};
+  }
+  Endpoint target(AgentId agent, LaneId lane, PortId) const override {
+    return {AgentId{owner(agent, lane)}, LaneId{channel(agent, lane)}, PortId{0}};
+  }
+  Endpoint source(AgentId agent, LaneId lane, PortId) const override {
+    const std::uint32_t root = collective().root;
+    return {AgentId{root}, LaneId{lane.value * ranks() + before(agent.value, root)}, PortId{0}};
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
     const std::uint32_t owner = this->owner(agent, lane);
-    const Piece range = ranges().part(owner, channel(agent, lane), loop);
+    const Piece range = cut().part(owner, channel(agent, lane), loop);
     const bool local = owner == collective().root;
-    Primitive primitive;
-    primitive.count = range.count;
-    if (is_root(agent)) { primitive.operands[0] = contiguous(Buffer::input, ranges().first(owner) + range.first); }
-    if (!is_root(agent)) {
-      primitive.receives = {0, 1};
-    } else if (!local) {
-      primitive.sends = {0, 1};
-    }
+    Primitive primitive = over(range);
+    if (is_root(agent)) { primitive.operands[0] = contiguous(Buffer::input, cut().first(owner) + range.first); }
+    if (!is_root(agent)) { primitive.receives = {0, 1}; }
+    if (is_root(agent) && !local) { primitive.sends = {0, 1}; }
     if (owner == agent.value && !(local && collective().in_place)) {
       primitive.store = contiguous(Buffer::output, range.first);
     }
     return primitive;
   }
+
+ private:
+  /// Whose block this lane moves.
+  std::uint32_t owner(AgentId agent, LaneId lane) const {
+    return is_root(agent) ? after(collective().root, lane.value % ranks()) : agent.value;
+  }
 };
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<LinearScatter>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return BlockRanges::granule(collective.ranks, layout);
-}
 
 Cost cost(const Collective& collective) {
   return {1, collective.count - block(collective.count, collective.ranks, collective.root).count, Elements::zero()};
 }
 
 }  // namespace
+
+std::unique_ptr<const Schedule> linear_scatter_schedule(const Collective& collective, const Layout& layout) {
+  return std::make_unique<LinearScatter>(collective, layout);
+}
 
 Algorithm linear_scatter() {
   return {
@@ -64,8 +73,8 @@ Algorithm linear_scatter() {
       .explanation = "The root sends all blocks at once through its port.",
       .ranks = "any number of ranks",
       .fabrics = "few ranks, or large blocks",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = linear_scatter_schedule,
+      .granule_for_many = granule_of_blocks,
       .cost_for_many = cost,
   };
 }

@@ -107,26 +107,6 @@ class Tabulation {
 
 LaneTables tabulate_lanes(const Schedule& schedule) { return Tabulation(schedule).take(); }
 
-LaneTables::Entry entry_at(const LaneTables& tables, std::uint32_t lane, std::uint64_t loop, std::uint32_t step) {
-  const LaneTables::Lane& self = tables.lanes[lane];
-  if (loop + 1 == self.loops) { return tables.entries[self.tail + step]; }
-  LaneTables::Entry entry = tables.entries[self.body + step];
-  const auto move = [&](LaneTables::CellRange& range) {
-    if (range.buffer != LaneTables::kNone) {
-      range.first += static_cast<std::int64_t>(loop) * tables.shift[range.buffer];
-    }
-  };
-  move(entry.operands[0]);
-  move(entry.operands[1]);
-  move(entry.store);
-  if (entry.wait_lane != LaneTables::kNone) {
-    const auto loops_before_last = static_cast<std::int64_t>(self.loops - 2 - loop);
-    entry.wait_ended = std::max<std::int64_t>(
-        0, entry.wait_ended - loops_before_last * std::int64_t{tables.lanes[entry.wait_lane].steps});
-  }
-  return entry;
-}
-
 std::optional<std::uint32_t> unmatched_connection(const LaneTables& tables) {
   // Of the lengths in their order, by connection: of what its sender sends, and of what its receiver receives.
   std::vector<std::uint64_t> sent(tables.connections.size());
