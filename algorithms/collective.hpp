@@ -61,7 +61,7 @@ struct Collective {
 /// torus of the cluster. Zeros stand behind the sides; all zero: not given.
 using Dimensions = std::array<std::uint32_t, 6>;
 
-/// Ways through a group of ranks, such as a node: each lists the places 0 .. group-1 in the order in which they are
+/// Paths through a group of ranks, such as a node: each lists the places 0 .. group-1 in the order in which they are
 /// visited. Channel c goes even[c % even.size()] through groups of even number and odd[c % odd.size()] through others.
 /// Requires as many of one as of the other, each a permutation of the places.
 struct ChannelOrders {
@@ -94,7 +94,7 @@ struct Layout {
   Elements grain{1};                 ///< chunks and slices are multiples of this, but for the last
   std::uint32_t rotation = 0;        ///< ranks by which the way out of a group moves per channel; 0: ascending order
   std::uint32_t group = 0;           ///< ranks per node, for rotated orders and hierarchies; divides the ranks; 0: all
-  /// In place of rotation: the ways through a group that a library found. None: as rotation says.
+  /// In place of rotation: the paths through a group that a library found. None: as rotation says.
   std::shared_ptr<const ChannelOrders> orders = nullptr;
   Dimensions dimensions{};  ///< for torus and mesh; not given: the sides of the least sum that an algorithm has
   std::uint32_t rings = 0;  ///< for multi_ring: directed rings at most; 0: eight

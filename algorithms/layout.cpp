@@ -154,10 +154,10 @@ RingOrder::RingOrder(std::uint32_t ranks, const Layout& layout, Direction direct
       rotation_(layout.rotation),
       backwards_(direction == Direction::backwards) {
   if (layout.orders == nullptr) { return; }
-  ways_ = static_cast<std::uint32_t>(layout.orders->even.size());
-  for (std::uint32_t way = 0; way < ways_; ++way) {
-    for (const auto* ways : {&layout.orders->even, &layout.orders->odd}) {
-      places_.insert(places_.end(), (*ways)[way].begin(), (*ways)[way].end());
+  paths_ = static_cast<std::uint32_t>(layout.orders->even.size());
+  for (std::uint32_t path = 0; path < paths_; ++path) {
+    for (const auto* paths : {&layout.orders->even, &layout.orders->odd}) {
+      places_.insert(places_.end(), (*paths)[path].begin(), (*paths)[path].end());
     }
   }
   steps_.resize(places_.size());
@@ -172,7 +172,7 @@ std::uint32_t RingOrder::offset(std::uint32_t channel) const {
 std::uint32_t RingOrder::rank(std::uint32_t channel, std::uint32_t position) const {
   const std::uint32_t inside = turned(position) % group_;
   const std::uint32_t first = turned(position) - inside;
-  if (ways_ > 0) { return first + places_[way(channel, first / group_) + inside]; }
+  if (paths_ > 0) { return first + places_[path(channel, first / group_) + inside]; }
   const std::uint32_t place = inside + offset(channel);
   return first + (place < group_ ? place : place - group_);
 }
@@ -180,7 +180,7 @@ std::uint32_t RingOrder::rank(std::uint32_t channel, std::uint32_t position) con
 std::uint32_t RingOrder::position(std::uint32_t channel, std::uint32_t rank) const {
   const std::uint32_t inside = rank % group_;
   const std::uint32_t first = rank - inside;
-  if (ways_ > 0) { return turned(first + steps_[way(channel, first / group_) + inside]); }
+  if (paths_ > 0) { return turned(first + steps_[path(channel, first / group_) + inside]); }
   const std::uint32_t before = offset(channel);
   return turned(first + inside + (inside < before ? group_ : 0) - before);
 }

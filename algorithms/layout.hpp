@@ -142,18 +142,18 @@ class RingOrder {
  private:
   std::uint32_t offset(std::uint32_t channel) const;
   std::uint32_t turned(std::uint32_t position) const { return backwards_ ? ranks_ - 1 - position : position; }
-  /// Where the channel's way through that group begins in `places_` and `steps_`.
-  std::size_t way(std::uint32_t channel, std::uint32_t group) const {
-    return (std::size_t{channel % ways_} * 2 + group % 2) * group_;
+  /// Where the channel's path through that group begins in `places_` and `steps_`.
+  std::size_t path(std::uint32_t channel, std::uint32_t group) const {
+    return (std::size_t{channel % paths_} * 2 + group % 2) * group_;
   }
 
   std::uint32_t ranks_;
   std::uint32_t group_;
   std::uint32_t rotation_;
   bool backwards_;
-  std::uint32_t ways_ = 0;             ///< of the layout's orders; 0: rotated
-  std::vector<std::uint32_t> places_;  ///< by way, parity of the group and step: the place that is visited
-  std::vector<std::uint32_t> steps_;   ///< by way, parity of the group and place: the step that visits it
+  std::uint32_t paths_ = 0;            ///< of the layout's orders; 0: rotated
+  std::vector<std::uint32_t> places_;  ///< by path, parity of the group and step: the place that is visited
+  std::vector<std::uint32_t> steps_;   ///< by path, parity of the group and place: the step that visits it
 };
 
 }  // namespace athanor

@@ -23,20 +23,20 @@ class BidirectionalRing final : public CycleAllReduce {
   RingOrder orders_[2];
 };
 
-Layout both_ways(Layout layout) {
+Layout both_directions(Layout layout) {
   layout.channels *= 2;
   return layout;
 }
 
 std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<BidirectionalRing>(collective, both_ways(layout));
+  return std::make_unique<BidirectionalRing>(collective, both_directions(layout));
 }
 
 Elements granule(const Collective& collective, const Layout& layout) {
-  return VectorCut::granule(collective.ranks, both_ways(layout));
+  return VectorCut::granule(collective.ranks, both_directions(layout));
 }
 
-Cost cost(const Collective& collective) { return BidirectionalRing(collective, both_ways({})).cost(); }
+Cost cost(const Collective& collective) { return BidirectionalRing(collective, both_directions({})).cost(); }
 
 }  // namespace
 

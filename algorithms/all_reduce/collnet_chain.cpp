@@ -3,7 +3,7 @@
 namespace athanor {
 
 Algorithm collnet_chain_all_reduce() {
-  Algorithm algorithm = collnet_algorithm(CollNetWay::chain);
+  Algorithm algorithm = collnet_algorithm(CollNetPath::chain);
   algorithm.name = "collnet_chain";
   algorithm.summary =
       "chains through each node add up, one ending at each GPU; switches of the network add up across nodes; and back";

@@ -3,7 +3,7 @@
 namespace athanor {
 
 Algorithm collnet_direct_all_reduce() {
-  Algorithm algorithm = collnet_algorithm(CollNetWay::direct);
+  Algorithm algorithm = collnet_algorithm(CollNetPath::direct);
   algorithm.name = "collnet_direct";
   algorithm.summary =
       "each GPU of a node adds up one piece; switches of the network add up across nodes; each GPU spreads its piece";

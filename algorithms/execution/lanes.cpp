@@ -79,15 +79,15 @@ void Lanes::reset() {
   }
 }
 
-bool Lanes::advance(std::uint32_t lane, Waker& waker, const std::atomic<bool>& stop) {
+bool Lanes::advance(std::uint32_t lane, const WakeLane& wake, const std::atomic<bool>& stop) {
   State& state = lanes_[lane];
   while (state.index < state.total) {
     if (!state.loaded) { load(lane); }
     if (stop.load(std::memory_order_relaxed)) { return false; }
     if (!ready(lane)) { return false; }
     execute(lane);
-    publish(lane, waker);
-    end(lane, waker);
+    publish(lane, wake);
+    end(lane, wake);
   }
   return true;
 }
@@ -128,8 +128,8 @@ void Lanes::execute(std::uint32_t lane) {
   state.targets.clear();
   state.outgoing.clear();
   state.received_lasts = false;
-  take_in(lane);
-  give_out(lane);
+  receive(lane);
+  send(lane);
   const Primitive& primitive = state.primitive;
   if (primitive.count == Elements::zero()) { return; }
   const WiredLane& wired = wiring_.lanes[lane];
@@ -142,7 +142,7 @@ void Lanes::execute(std::uint32_t lane) {
   }
 }
 
-void Lanes::take_in(std::uint32_t lane) {
+void Lanes::receive(std::uint32_t lane) {
   State& state = lanes_[lane];
   const Primitive& primitive = state.primitive;
   const WiredLane& wired = wiring_.lanes[lane];
@@ -167,7 +167,7 @@ void Lanes::take_in(std::uint32_t lane) {
 }
 
 /// A message refers to cells, passes on what was received, or is written into its slot.
-void Lanes::give_out(std::uint32_t lane) {
+void Lanes::send(std::uint32_t lane) {
   State& state = lanes_[lane];
   const Primitive& primitive = state.primitive;
   const bool empty = primitive.count == Elements::zero();
@@ -197,7 +197,7 @@ std::byte* Lanes::free_slot(std::uint32_t connection) const {
   return to.room + to.sent.load(std::memory_order_relaxed) % room_.slots * to.slot_bytes;
 }
 
-void Lanes::publish(std::uint32_t lane, Waker& waker) {
+void Lanes::publish(std::uint32_t lane, const WakeLane& wake) {
   State& state = lanes_[lane];
   const WiredLane& wired = wiring_.lanes[lane];
   for (std::uint32_t port = 0; port < state.primitive.sends.count; ++port) {
@@ -206,18 +206,18 @@ void Lanes::publish(std::uint32_t lane, Waker& waker) {
     const std::uint64_t number = sent.load(std::memory_order_relaxed);
     slot(connection, number) = state.outgoing[port];
     sent.store(number + 1, std::memory_order_release);  // the message and what it refers to are written
-    waker.wake(wiring_.receivers[connection]);
+    wake(wiring_.receivers[connection]);
   }
   for (std::uint32_t port = 0; port < state.primitive.receives.count; ++port) {
     const std::uint32_t connection = wired.first_in + state.primitive.receives.first + port;
     std::atomic<std::uint64_t>& received = connections_[connection].received;
     // Release: the slot has been read.
     received.store(received.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    waker.wake(wiring_.senders[connection]);
+    wake(wiring_.senders[connection]);
   }
 }
 
-void Lanes::end(std::uint32_t lane, Waker& waker) {
+void Lanes::end(std::uint32_t lane, const WakeLane& wake) {
   State& state = lanes_[lane];
   state.loaded = false;
   ++state.index;
@@ -227,7 +227,7 @@ void Lanes::end(std::uint32_t lane, Waker& waker) {
   }
   state.ended.store(state.index, std::memory_order_release);  // the store is done and the operands are read
   for (; state.woken < state.wakes.size() && state.wakes[state.woken].ended <= state.index; ++state.woken) {
-    waker.wake(state.wakes[state.woken].lane);
+    wake(state.wakes[state.woken].lane);
   }
 }
 

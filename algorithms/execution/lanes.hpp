@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,12 +16,8 @@
 
 namespace athanor {
 
-/// Is told which lanes may have become able to go on.
-class Waker {
- public:
-  virtual ~Waker() = default;
-  virtual void wake(std::uint32_t lane) = 0;
-};
+/// Called with a lane that may have become able to go on.
+using WakeLane = std::function<void(std::uint32_t lane)>;
 
 /// How the messages of an execution travel.
 struct MessageRoom {
@@ -47,7 +44,7 @@ class Lanes {
   void reset();
   /// As many primitives of the lane as can run, until `stop`. True where the lane has ended. Throws SimulationError
   /// where a message has another length than its receive.
-  bool advance(std::uint32_t lane, Waker& waker, const std::atomic<bool>& stop);
+  bool advance(std::uint32_t lane, const WakeLane& wake, const std::atomic<bool>& stop);
   bool ended(std::uint32_t lane) const { return lanes_[lane].index == lanes_[lane].total; }
   /// "rank 3, lane 0, loop 1, step 5 waits for message 2 of rank 2, lane 0". Requires that no lane is being advanced.
   std::string describe(std::uint32_t lane) const;
@@ -91,11 +88,11 @@ class Lanes {
   void load(std::uint32_t lane);
   bool ready(std::uint32_t lane) const;
   void execute(std::uint32_t lane);
-  void take_in(std::uint32_t lane);
-  void give_out(std::uint32_t lane);
+  void receive(std::uint32_t lane);
+  void send(std::uint32_t lane);
   std::byte* free_slot(std::uint32_t connection) const;
-  void publish(std::uint32_t lane, Waker& waker);
-  void end(std::uint32_t lane, Waker& waker);
+  void publish(std::uint32_t lane, const WakeLane& wake);
+  void end(std::uint32_t lane, const WakeLane& wake);
   std::string obstacle(std::uint32_t lane) const;
   std::uint32_t outgoing(std::uint32_t lane, std::uint32_t port) const {
     return wiring_.outgoing[wiring_.lanes[lane].first_out + port];

@@ -26,7 +26,11 @@ int spins_for(std::uint32_t workers) { return workers <= std::thread::hardware_c
 }  // namespace
 
 Workers::Workers(Lanes& lanes, std::vector<std::uint32_t> homes, std::uint32_t workers, bool pinned)
-    : lanes_(lanes), spins_(spins_for(workers)), items_(homes.size()), queues_(workers) {
+    : lanes_(lanes),
+      wake_([this](std::uint32_t lane) { wake(lane); }),
+      spins_(spins_for(workers)),
+      items_(homes.size()),
+      queues_(workers) {
   for (std::uint32_t lane = 0; lane < items_.size(); ++lane) {
     items_[lane].lane = lane;
     items_[lane].home = homes[lane];
@@ -156,7 +160,7 @@ void Workers::idle(std::uint32_t worker) {
 void Workers::advance(Item& item) {
   // Acquire, here and below: what others did before they changed the activity, such as sending a message.
   item.activity.exchange(Activity::running, std::memory_order_acq_rel);
-  while (!lanes_.advance(item.lane, *this, stop_)) {
+  while (!lanes_.advance(item.lane, wake_, stop_)) {
     if (stop_.load(std::memory_order_relaxed)) { return; }
     Activity expected = Activity::running;
     // Release: the next to advance this lane sees its state.

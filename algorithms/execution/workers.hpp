@@ -15,7 +15,7 @@
 namespace athanor {
 
 /// Threads that advance lanes until all have ended.
-class Workers final : private Waker {
+class Workers final {
  public:
   enum class Outcome : std::uint8_t { ended, deadlocked, timed_out };
   struct Report {
@@ -26,7 +26,7 @@ class Workers final : private Waker {
   /// Lane i is always advanced by worker homes[i] < workers. `pinned`: each worker stays on a processor of its own,
   /// where there are enough. Requires that `lanes` outlives this, and workers > 0.
   Workers(Lanes& lanes, std::vector<std::uint32_t> homes, std::uint32_t workers, bool pinned = false);
-  ~Workers() override;
+  ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
@@ -45,7 +45,7 @@ class Workers final : private Waker {
     std::atomic<Activity> activity{Activity::blocked};
   };
 
-  void wake(std::uint32_t lane) override;
+  void wake(std::uint32_t lane);
   void set_up();
   Outcome await(std::chrono::nanoseconds time_limit);
   void serve(std::uint32_t worker);
@@ -59,6 +59,7 @@ class Workers final : private Waker {
   void halt();
 
   Lanes& lanes_;
+  const WakeLane wake_;
   int spins_;
   std::vector<Item> items_;
   std::vector<ReadyQueue> queues_;

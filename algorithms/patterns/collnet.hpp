@@ -8,7 +8,7 @@
 namespace athanor {
 
 /// How the ranks of a node bring their shares to its heads, and results back.
-enum class CollNetWay : std::uint8_t {
+enum class CollNetPath : std::uint8_t {
   direct,  ///< everyone sends each head its piece, and each head sends the result of its piece to everyone
   chain,   ///< each head's piece passes through all ranks of the node, which add; its result goes back the same way
 };
@@ -23,7 +23,7 @@ enum class CollNetWay : std::uint8_t {
 /// at d - 1, and directly to the head at once; down the other way round. At distance 0 a rank speaks with the network.
 class CollNetAllReduce final : public VectorSchedule {
  public:
-  CollNetAllReduce(const Collective& collective, const Layout& layout, CollNetWay way);
+  CollNetAllReduce(const Collective& collective, const Layout& layout, CollNetPath path);
 
   Roster roster() const override { return {ranks(), trees_.end()}; }
   std::uint32_t lanes(AgentId agent) const override;
@@ -46,8 +46,8 @@ class CollNetAllReduce final : public VectorSchedule {
 
   std::uint32_t group() const { return groups_.group; }
   /// Pieces of a chunk: heads that a channel serves.
-  std::uint32_t width() const { return ways_.empty() ? heads_.count() : 1; }
-  std::uint32_t piece(const Task& task) const { return ways_.empty() ? task.head : 0; }
+  std::uint32_t width() const { return chains_.empty() ? heads_.count() : 1; }
+  std::uint32_t piece(const Task& task) const { return chains_.empty() ? task.head : 0; }
   Task task_of(AgentId agent, LaneId lane) const;
   LaneId lane_of(const Task& task, std::uint32_t place) const;
   std::uint32_t distance(std::uint32_t channel, std::uint32_t head, std::uint32_t place) const;
@@ -61,15 +61,15 @@ class CollNetAllReduce final : public VectorSchedule {
   Elements spread(std::uint32_t place) const;
 
   Layout layout_;
-  CollNetWay way_;
+  CollNetPath path_;
   NodeGroups groups_;
   NodeHeads heads_;
-  std::vector<std::vector<std::uint32_t>> ways_;   ///< of chains with orders: places, the head first
-  std::vector<std::vector<std::uint32_t>> steps_;  ///< of these, by place: its step
+  std::vector<std::vector<std::uint32_t>> chains_;  ///< of chains with orders: places, the head first
+  std::vector<std::vector<std::uint32_t>> steps_;   ///< of these, by place: its step
   RailTrees trees_;
 };
 
 /// What the two algorithms share; name and words are for the caller to add.
-Algorithm collnet_algorithm(CollNetWay way);
+Algorithm collnet_algorithm(CollNetPath path);
 
 }  // namespace athanor

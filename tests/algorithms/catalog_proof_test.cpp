@@ -80,7 +80,7 @@ std::vector<Layout> layouts(std::uint32_t ranks) {
 std::string text(const Algorithm& algorithm, const Collective& collective, const Layout& layout) {
   return fmt::format(
       "{} {} of {} elements over {} ranks, root {}, in place {}; {} channels, chunk {}, {} slices, grain {}, "
-      "rotation {} in groups of {}, {} ways through them, dimensions {}, {} rings, {} outstanding, "
+      "rotation {} in groups of {}, {} paths through them, dimensions {}, {} rings, {} outstanding, "
       "{} parts for {} peers at once",
       algorithm.name, name(collective.kind), collective.count.count(), collective.ranks, collective.root,
       collective.in_place, layout.channels, layout.chunk.count(), layout.slices, layout.grain.count(), layout.rotation,

@@ -154,7 +154,7 @@ TEST_CASE("with rotation one, channel c leaves every node from its GPU c and ent
   for (std::uint32_t rank = 0; rank < 24; ++rank) { CHECK(plain.next(5, rank) == (rank + 1) % 24); }
 }
 
-TEST_CASE("a ring follows its channel's way through groups of even and of odd number, at whatever rotation") {
+TEST_CASE("a ring follows its channel's path through groups of even and of odd number, at whatever rotation") {
   for (const std::uint32_t group : {1U, 2U, 3U, 8U}) {
     for (const std::uint32_t groups : {1U, 2U, 5U}) {
       CAPTURE(group);

@@ -28,7 +28,7 @@ std::ostream& operator<<(std::ostream& out, const Example& example) {
   const Layout& layout = example.layout;
   return out << fmt::format(
              "{} by {} of {} elements over {} ranks, root {}, in place {}; {} channels, chunk {}, {} slices, group {}, "
-             "{} ways through it, nodes below places {} and {}, {} parts for {} peers at once",
+             "{} paths through it, nodes below places {} and {}, {} parts for {} peers at once",
              name(collective.kind), example.algorithm->name, collective.count.count(), collective.ranks,
              collective.root, collective.in_place, layout.channels, layout.chunk.count(), layout.slices, layout.group,
              layout.orders == nullptr ? 0 : layout.orders->even.size(), layout.tree_heads[0], layout.tree_heads[1],

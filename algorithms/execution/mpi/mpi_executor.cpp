@@ -51,11 +51,11 @@ class MpiExecution::Parts {
     require(!broken_, "an execution that has failed is run again");
     broken_ = true;
     const auto begin = std::chrono::steady_clock::now();
-    Patience patience(communicator_.size_of_node(), request_.time_limit);
+    Backoff backoff(communicator_.size_of_node(), request_.time_limit);
     lanes_.start();
     while (!lanes_.ended()) {
-      if (!patience.goes_on(lanes_.progress())) { explain_time_limit(); }
-      if (patience.idle_for(kPutOffAtMost)) { lanes_.post_all(); }
+      if (!backoff.goes_on(lanes_.progress())) { explain_time_limit(); }
+      if (backoff.idle_for(kPutOffAtMost)) { lanes_.post_all(); }
     }
     broken_ = false;
     return std::chrono::steady_clock::now() - begin;

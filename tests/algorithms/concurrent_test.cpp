@@ -1,4 +1,4 @@
-#include "algorithms/combine/side_by_side.hpp"
+#include "algorithms/combine/concurrent.hpp"
 
 #include <string>
 #include <vector>
@@ -60,17 +60,17 @@ void check_alike(const Schedule& all, AgentId agent, const Schedule& own, AgentI
 TEST_CASE("every agent does in a schedule beside others what its role does in its own, with the agents of that") {
   const std::vector<std::vector<std::uint32_t>> groups{{0, 3, 5}, {8, 1, 2, 7}, {4, 6}};
   for (const Layout& layout : {Layout{}, Layout{2, Elements{3}, 1, Elements{1}}}) {
-    const std::vector<SidePart> parts{{make(reduce, "ring", 3, 24, false, layout), groups[0]},
-                                      {make(reduce, "aggregation_tree", 4, 24, false, layout), groups[1]},
-                                      {make(broadcast, "binomial_tree", 2, 24, true, layout), groups[2]}};
-    const auto all = side_by_side(parts, 9);
-    const Seating agents = seating(parts, 9);
+    const std::vector<ConcurrentPart> parts{{make(reduce, "ring", 3, 24, false, layout), groups[0]},
+                                            {make(reduce, "aggregation_tree", 4, 24, false, layout), groups[1]},
+                                            {make(broadcast, "binomial_tree", 2, 24, true, layout), groups[2]}};
+    const auto all = concurrent(parts, 9);
+    const AgentMapping agents = agent_mapping(parts, 9);
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
       const Schedule& own = *parts[part].schedule;
       for (AgentId role{0}; role.value < own.roster().agents; ++role.value) {
         const AgentId agent = agents.agent(part, role);
-        CHECK(agents.seat(agent)->part == part);
-        CHECK(agents.seat(agent)->role == role);
+        CHECK(agents.role(agent)->part == part);
+        CHECK(agents.role(agent)->agent == role);
         CHECK(all->memory(agent).scratch == own.memory(role).scratch);
         REQUIRE(all->lanes(agent) == own.lanes(role));
         for (LaneId lane{0}; lane.value < own.lanes(role); ++lane.value) {
@@ -87,13 +87,13 @@ TEST_CASE("one schedule alone, over all ranks or among others that take no part,
     const Collective collective{all_reduce, 6, Elements{31}, 0, false};
     if (algorithm.refuses(collective, {})) { continue; }
     CAPTURE(algorithm.name);
-    CHECK(refuted(*side_by_side({{algorithm.make(collective, {}), {4, 2, 0, 5, 1, 3}}}, 6), collective) == "");
+    CHECK(refuted(*concurrent({{algorithm.make(collective, {}), {4, 2, 0, 5, 1, 3}}}, 6), collective) == "");
   }
 }
 
 TEST_CASE("engines follow the ranks part by part, and parts of one schedule object share its programs") {
   const std::shared_ptr<const Schedule> tree = make(all_reduce, "aggregation_tree", 2, 8);
-  const auto both = side_by_side({{tree, {0, 2}}, {tree, {3, 1}}, {make(all_reduce, "ring", 2, 8), {4, 6}}}, 7);
+  const auto both = concurrent({{tree, {0, 2}}, {tree, {3, 1}}, {make(all_reduce, "ring", 2, 8), {4, 6}}}, 7);
   CHECK(both->roster().agents == 9);
   CHECK(both->lanes(AgentId{5}) == 0);
   CHECK(both->target(AgentId{3}, LaneId{0}, PortId{0}).agent == AgentId{8});
@@ -109,13 +109,13 @@ TEST_CASE("schedules side by side move in a buffer equally far, or nobody may as
   const auto looped = [](std::int64_t chunk) {
     return make(all_reduce, "ring", 2, 48, false, {1, Elements{chunk}, 1, Elements{1}});
   };
-  CHECK(side_by_side({{looped(4), {0, 1}}, {looped(4), {2, 3}}}, 4)->shift(Buffer::input) ==
+  CHECK(concurrent({{looped(4), {0, 1}}, {looped(4), {2, 3}}}, 4)->shift(Buffer::input) ==
         looped(4)->shift(Buffer::input));
-  CHECK_THROWS_AS(side_by_side({{looped(4), {0, 1}}, {looped(2), {2, 3}}}, 4)->shift(Buffer::input), BrokenInvariant);
-  CHECK_THROWS_AS(side_by_side({{looped(4), {0, 1}}, {looped(4), {1, 3}}}, 4), BrokenInvariant);
-  CHECK_THROWS_AS(side_by_side({{looped(4), {0, 1, 2}}}, 4), BrokenInvariant);
-  CHECK_THROWS_AS(side_by_side({{looped(4), {0, 4}}}, 4), BrokenInvariant);
-  CHECK_THROWS_AS(side_by_side({}, 4), BrokenInvariant);
+  CHECK_THROWS_AS(concurrent({{looped(4), {0, 1}}, {looped(2), {2, 3}}}, 4)->shift(Buffer::input), BrokenInvariant);
+  CHECK_THROWS_AS(concurrent({{looped(4), {0, 1}}, {looped(4), {1, 3}}}, 4), BrokenInvariant);
+  CHECK_THROWS_AS(concurrent({{looped(4), {0, 1, 2}}}, 4), BrokenInvariant);
+  CHECK_THROWS_AS(concurrent({{looped(4), {0, 4}}}, 4), BrokenInvariant);
+  CHECK_THROWS_AS(concurrent({}, 4), BrokenInvariant);
 }
 
 }  // namespace athanor

@@ -1,4 +1,4 @@
-#include "algorithms/execution/mpi/mail.hpp"
+#include "algorithms/execution/mpi/endpoints.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -32,8 +32,8 @@ MPI_Datatype type_of_size(std::size_t size) {
 
 }  // namespace
 
-Mail::Mail(const Communicator& communicator, const Wiring& wiring, const Roster& roster, std::uint32_t slots,
-           std::size_t element_size)
+MpiEndpoints::MpiEndpoints(const Communicator& communicator, const Wiring& wiring, const Roster& roster,
+                           std::uint32_t slots, std::size_t element_size)
     : communicator_(communicator),
       wiring_(wiring),
       roster_(roster),
@@ -51,12 +51,12 @@ Mail::Mail(const Communicator& communicator, const Wiring& wiring, const Roster&
   statuses_.resize(requests_.size());
 }
 
-std::uint32_t Mail::process_of(std::uint32_t lane) const {
+std::uint32_t MpiEndpoints::process_of(std::uint32_t lane) const {
   return wiring_.lanes[lane].agent.value % communicator_.size();
 }
 
 /// In the order of the wiring, which all processes have alike.
-void Mail::number_connections() {
+void MpiEndpoints::number_connections() {
   std::vector<std::uint32_t> from(communicator_.size());
   std::vector<std::uint32_t> to(communicator_.size());
   for (std::uint32_t connection = 0; connection < wiring_.receivers.size(); ++connection) {
@@ -73,7 +73,7 @@ void Mail::number_connections() {
   }
 }
 
-int Mail::tag(std::vector<std::uint32_t>& numbers, std::uint32_t peer) const {
+int MpiEndpoints::tag(std::vector<std::uint32_t>& numbers, std::uint32_t peer) const {
   const std::int64_t number = numbers[peer]++;
   if (number > Communicator::largest_tag()) {
     throw SimulationError("mpi", fmt::format("two processes share more than {} connections, and this MPI library has "
@@ -83,7 +83,7 @@ int Mail::tag(std::vector<std::uint32_t>& numbers, std::uint32_t peer) const {
   return static_cast<int>(number);
 }
 
-void Mail::reset() {
+void MpiEndpoints::reset() {
   require(sends_under_way_ == 0, "{} sends under way", sends_under_way_);
   for (Inbound& in : in_) {
     require(in.posted == in.taken, "a receive without a message");
@@ -92,7 +92,7 @@ void Mail::reset() {
   for (Outbound& out : out_) { out.sent = 0; }
 }
 
-int Mail::countable(std::uint32_t connection, Elements count) const {
+int MpiEndpoints::countable(std::uint32_t connection, Elements count) const {
   if (count.count() <= std::numeric_limits<int>::max()) { return static_cast<int>(count.count()); }
   throw SimulationError(
       "mpi", fmt::format("a message of {} elements on connection {}: MPI counts to {}; cut the payload into smaller "
@@ -100,7 +100,7 @@ int Mail::countable(std::uint32_t connection, Elements count) const {
                          count.count(), connection, std::numeric_limits<int>::max()));
 }
 
-void Mail::post(std::uint32_t connection, const Message& to) {
+void MpiEndpoints::post(std::uint32_t connection, const Message& to) {
   Inbound& in = in_[inbound_[connection]];
   require(in.posted - in.taken < slots_, "receive {} of connection {} without a slot", in.posted, connection);
   const std::size_t place = in_place(inbound_[connection], in.posted++);
@@ -110,24 +110,24 @@ void Mail::post(std::uint32_t connection, const Message& to) {
             "MPI_Irecv");
 }
 
-const Mail::Message* Mail::arrived(std::uint32_t connection) const {
+const MpiEndpoints::Message* MpiEndpoints::arrived(std::uint32_t connection) const {
   const std::uint32_t in = inbound_[connection];
   if (in_[in].taken == in_[in].posted) { return nullptr; }
   const Posted& next = received_[in_place(in, in_[in].taken)];
   return next.arrived ? &next.message : nullptr;
 }
 
-void Mail::take(std::uint32_t connection) {
+void MpiEndpoints::take(std::uint32_t connection) {
   require(arrived(connection) != nullptr, "connection {} has no message to take", connection);
   ++in_[inbound_[connection]].taken;
 }
 
-bool Mail::may_send(std::uint32_t connection) const {
+bool MpiEndpoints::may_send(std::uint32_t connection) const {
   const std::uint32_t out = outbound_[connection];
   return requests_[received_.size() + out_place(out, out_[out].sent)] == MPI_REQUEST_NULL;
 }
 
-void Mail::send(std::uint32_t connection, const std::byte* from, Elements count) {
+void MpiEndpoints::send(std::uint32_t connection, const std::byte* from, Elements count) {
   Outbound& out = out_[outbound_[connection]];
   const std::size_t place = out_place(outbound_[connection], out.sent);
   MPI_Request& request = requests_[received_.size() + place];
@@ -140,13 +140,13 @@ void Mail::send(std::uint32_t connection, const std::byte* from, Elements count)
   ++sends_under_way_;
 }
 
-bool Mail::lent(const std::byte* first, std::size_t bytes) const {
+bool MpiEndpoints::lent(const std::byte* first, std::size_t bytes) const {
   if (sends_under_way_ == 0 || bytes == 0) { return false; }
   return std::any_of(lent_.begin(), lent_.end(),
                      [&](const Lent& range) { return range.first < first + bytes && first < range.end; });
 }
 
-std::uint32_t Mail::unsent() const {
+std::uint32_t MpiEndpoints::unsent() const {
   const auto first = std::find_if(requests_.begin() + static_cast<std::ptrdiff_t>(received_.size()), requests_.end(),
                                   [](const MPI_Request& request) { return request != MPI_REQUEST_NULL; });
   require(first != requests_.end(), "no send is under way");
@@ -154,7 +154,7 @@ std::uint32_t Mail::unsent() const {
   return out_[place / slots_].connection;
 }
 
-std::span<const std::uint32_t> Mail::poll() {
+std::span<const std::uint32_t> MpiEndpoints::poll() {
   lanes_.clear();
   int count = 0;
   const int code =
@@ -175,7 +175,7 @@ std::span<const std::uint32_t> Mail::poll() {
   return lanes_;
 }
 
-void Mail::complete_receive(std::size_t place, const MPI_Status& status) {
+void MpiEndpoints::complete_receive(std::size_t place, const MPI_Status& status) {
   const Inbound& in = in_[place / slots_];
   Posted& posted = received_[place];
   int count = 0;
@@ -198,7 +198,7 @@ void Mail::complete_receive(std::size_t place, const MPI_Status& status) {
   lanes_.push_back(wiring_.receivers[in.connection]);
 }
 
-void Mail::complete_send(std::size_t place) {
+void MpiEndpoints::complete_send(std::size_t place) {
   lent_[place] = {};
   --sends_under_way_;
   lanes_.push_back(wiring_.senders[out_[place / slots_].connection]);

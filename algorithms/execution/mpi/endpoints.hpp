@@ -16,7 +16,7 @@ namespace athanor {
 /// A connection is a tag between two processes: its number among the connections from the one to the other. MPI keeps
 /// the order of messages with one tag, so that message k meets receive k. Of each connection up to `slots` receives are
 /// posted and up to `slots` sends under way. A send reads the sender's memory until it is done: that memory is lent.
-class Mail {
+class MpiEndpoints {
  public:
   struct Message {
     std::byte* data = nullptr;
@@ -25,8 +25,8 @@ class Mail {
 
   /// `element_size`: 1, 2, 4 or 8 bytes. Requires that communicator and wiring outlive this. Throws SimulationError
   /// "mpi" where two processes share more connections than the library has tags.
-  Mail(const Communicator& communicator, const Wiring& wiring, const Roster& roster, std::uint32_t slots,
-       std::size_t element_size);
+  MpiEndpoints(const Communicator& communicator, const Wiring& wiring, const Roster& roster, std::uint32_t slots,
+               std::size_t element_size);
 
   /// Numbers of messages back to 0. Requires that none is under way.
   void reset();

@@ -1,4 +1,4 @@
-#include "algorithms/combine/side_by_side.hpp"
+#include "algorithms/combine/concurrent.hpp"
 
 #include <algorithm>
 #include <map>
@@ -21,59 +21,59 @@ std::uint32_t programs_of(const Schedule& schedule) {
   return programs;
 }
 
-class SideBySide final : public Schedule {
+class Concurrent final : public Schedule {
  public:
-  SideBySide(std::vector<SidePart> parts, std::uint32_t ranks)
-      : parts_(std::move(parts)), seating_(seating(parts_, ranks)) {
+  Concurrent(std::vector<ConcurrentPart> parts, std::uint32_t ranks)
+      : parts_(std::move(parts)), agents_(agent_mapping(parts_, ranks)) {
     require(!parts_.empty(), "no schedules side by side");
     std::map<const Schedule*, std::uint32_t> known;
     std::uint32_t next = 0;
-    for (const SidePart& part : parts_) {
+    for (const ConcurrentPart& part : parts_) {
       const auto [entry, is_new] = known.try_emplace(part.schedule.get(), next);
       if (is_new) { next += programs_of(*part.schedule); }
       first_program_.push_back(entry->second);
     }
   }
 
-  Roster roster() const override { return seating_.roster(); }
+  Roster roster() const override { return agents_.roster(); }
   std::uint32_t lanes(AgentId agent) const override {
-    const auto seat = seating_.seat(agent);
-    return seat ? schedule(*seat).lanes(seat->role) : 0;
+    const auto role = agents_.role(agent);
+    return role ? schedule(*role).lanes(role->agent) : 0;
   }
   Lane lane(AgentId agent, LaneId lane) const override {
-    const Seating::Seat seat = taken(agent);
-    Lane shape = schedule(seat).lane(seat.role, lane);
-    shape.program.value += first_program_[seat.part];
+    const AgentMapping::Role role = taken(agent);
+    Lane shape = schedule(role).lane(role.agent, lane);
+    shape.program.value += first_program_[role.part];
     return shape;
   }
   std::uint32_t channel(AgentId agent, LaneId lane) const override {
-    const Seating::Seat seat = taken(agent);
-    return schedule(seat).channel(seat.role, lane);
+    const AgentMapping::Role role = taken(agent);
+    return schedule(role).channel(role.agent, lane);
   }
   Memory memory(AgentId agent) const override {
-    const auto seat = seating_.seat(agent);
-    return seat ? schedule(*seat).memory(seat->role) : Memory{};
+    const auto role = agents_.role(agent);
+    return role ? schedule(*role).memory(role->agent) : Memory{};
   }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
-    const Seating::Seat seat = taken(agent);
-    return outside(seat, schedule(seat).target(seat.role, lane, out));
+    const AgentMapping::Role role = taken(agent);
+    return outside(role, schedule(role).target(role.agent, lane, out));
   }
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override {
-    const Seating::Seat seat = taken(agent);
-    return outside(seat, schedule(seat).source(seat.role, lane, in));
+    const AgentMapping::Role role = taken(agent);
+    return outside(role, schedule(role).source(role.agent, lane, in));
   }
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
-    const Seating::Seat seat = taken(agent);
-    return schedule(seat).at(seat.role, lane, loop, step);
+    const AgentMapping::Role role = taken(agent);
+    return schedule(role).at(role.agent, lane, loop, step);
   }
   Elements message_limit() const override {
     Elements most;
-    for (const SidePart& part : parts_) { most = std::max(most, part.schedule->message_limit()); }
+    for (const ConcurrentPart& part : parts_) { most = std::max(most, part.schedule->message_limit()); }
     return most;
   }
   Elements shift(Buffer buffer) const override {
     Elements common;
-    for (const SidePart& part : parts_) {
+    for (const ConcurrentPart& part : parts_) {
       const Elements own = part.schedule->shift(buffer);
       if (own == Elements::zero()) { continue; }
       require(common == Elements::zero() || common == own, "schedules side by side move by {} and {} elements",
@@ -84,41 +84,41 @@ class SideBySide final : public Schedule {
   }
   std::uint32_t least_slots() const override {
     std::uint32_t most = 1;
-    for (const SidePart& part : parts_) { most = std::max(most, part.schedule->least_slots()); }
+    for (const ConcurrentPart& part : parts_) { most = std::max(most, part.schedule->least_slots()); }
     return most;
   }
 
  private:
-  const Schedule& schedule(const Seating::Seat& seat) const { return *parts_[seat.part].schedule; }
-  Seating::Seat taken(AgentId agent) const {
-    const auto seat = seating_.seat(agent);
-    require(seat.has_value(), "rank {} takes no part", agent.value);
-    return *seat;
+  const Schedule& schedule(const AgentMapping::Role& role) const { return *parts_[role.part].schedule; }
+  AgentMapping::Role taken(AgentId agent) const {
+    const auto role = agents_.role(agent);
+    require(role.has_value(), "rank {} takes no part", agent.value);
+    return *role;
   }
-  Endpoint outside(const Seating::Seat& seat, Endpoint end) const {
-    end.agent = seating_.agent(seat.part, end.agent);
+  Endpoint outside(const AgentMapping::Role& role, Endpoint end) const {
+    end.agent = agents_.agent(role.part, end.agent);
     return end;
   }
 
-  std::vector<SidePart> parts_;
-  Seating seating_;
+  std::vector<ConcurrentPart> parts_;
+  AgentMapping agents_;
   std::vector<std::uint32_t> first_program_;  ///< of each part
 };
 
 }  // namespace
 
-Seating seating(const std::vector<SidePart>& parts, std::uint32_t ranks) {
+AgentMapping agent_mapping(const std::vector<ConcurrentPart>& parts, std::uint32_t ranks) {
   std::vector<Roster> rosters;
   std::vector<std::vector<std::uint32_t>> ranks_of_parts;
-  for (const SidePart& part : parts) {
+  for (const ConcurrentPart& part : parts) {
     rosters.push_back(part.schedule->roster());
     ranks_of_parts.push_back(part.ranks);
   }
   return {std::move(rosters), std::move(ranks_of_parts), ranks};
 }
 
-std::unique_ptr<const Schedule> side_by_side(std::vector<SidePart> parts, std::uint32_t ranks) {
-  return std::make_unique<SideBySide>(std::move(parts), ranks);
+std::unique_ptr<const Schedule> concurrent(std::vector<ConcurrentPart> parts, std::uint32_t ranks) {
+  return std::make_unique<Concurrent>(std::move(parts), ranks);
 }
 
 }  // namespace athanor

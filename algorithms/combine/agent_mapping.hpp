@@ -8,29 +8,29 @@
 
 namespace athanor {
 
-/// Which agent of several schedules side by side plays which role in which of them. Ranks are those that each schedule
+/// Which agent plays which role in which of several schedules that run concurrently. Ranks are those that each schedule
 /// names; after all ranks follow the engines of the first schedule, then those of the second, and so on.
-class Seating {
+class AgentMapping {
  public:
-  struct Seat {
+  struct Role {
     std::uint32_t part = 0;  ///< which schedule
-    AgentId role;            ///< agent of that schedule
+    AgentId agent;           ///< of that schedule
   };
 
   /// `rosters`: of each schedule. `ranks`: of each schedule, by role, the rank that plays it. `total`: ranks in all,
   /// those without a role included. Requires a rank for every role, and at most one role for every rank.
-  Seating(std::vector<Roster> rosters, std::vector<std::vector<std::uint32_t>> ranks, std::uint32_t total);
+  AgentMapping(std::vector<Roster> rosters, std::vector<std::vector<std::uint32_t>> ranks, std::uint32_t total);
 
   std::uint32_t parts() const { return static_cast<std::uint32_t>(rosters_.size()); }
-  Roster roster() const { return {static_cast<std::uint32_t>(seats_.size()), first_engine_.back()}; }
+  Roster roster() const { return {static_cast<std::uint32_t>(roles_.size()), first_engine_.back()}; }
   /// Nothing for a rank without a role.
-  std::optional<Seat> seat(AgentId agent) const;
+  std::optional<Role> role(AgentId agent) const;
   AgentId agent(std::uint32_t part, AgentId role) const;
 
  private:
   std::vector<Roster> rosters_;
   std::vector<std::vector<std::uint32_t>> ranks_;
-  std::vector<std::optional<Seat>> seats_;   ///< of every rank
+  std::vector<std::optional<Role>> roles_;   ///< of every rank
   std::vector<std::uint32_t> first_engine_;  ///< of every schedule; one more at the end
 };
 

@@ -1,4 +1,4 @@
-#include "algorithms/execution/mpi/meeting.hpp"
+#include "algorithms/execution/mpi/synchronisation.hpp"
 
 #include <thread>
 
@@ -26,13 +26,13 @@ bool done(MPI_Request& request) {
 }
 
 void await(const Communicator& communicator, MPI_Request& request, std::chrono::nanoseconds limit) {
-  Patience patience(communicator.size_of_node(), limit);
+  Backoff backoff(communicator.size_of_node(), limit);
   while (!done(request)) {
-    if (!patience.goes_on(false)) { give_up(limit); }
+    if (!backoff.goes_on(false)) { give_up(limit); }
   }
 }
 
-MPI_Request barrier(const Communicator& communicator) {
+MPI_Request begin_barrier(const Communicator& communicator) {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(communicator.get(), &request), "MPI_Ibarrier");
   return request;
@@ -46,14 +46,14 @@ int count_of(std::size_t size) {
 
 }  // namespace
 
-void meet(const Communicator& communicator, std::chrono::nanoseconds limit) {
-  MPI_Request request = barrier(communicator);
+void barrier(const Communicator& communicator, std::chrono::nanoseconds limit) {
+  MPI_Request request = begin_barrier(communicator);
   await(communicator, request, limit);
 }
 
-void meet_asleep(const Communicator& communicator, std::chrono::nanoseconds limit) {
+void sleeping_barrier(const Communicator& communicator, std::chrono::nanoseconds limit) {
   constexpr std::chrono::milliseconds kNap{2};
-  MPI_Request request = barrier(communicator);
+  MPI_Request request = begin_barrier(communicator);
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!done(request)) {
     if (std::chrono::steady_clock::now() >= end) { give_up(limit); }
@@ -61,8 +61,8 @@ void meet_asleep(const Communicator& communicator, std::chrono::nanoseconds limi
   }
 }
 
-void agree_on_largest(const Communicator& communicator, std::span<std::int64_t> values,
-                      std::chrono::nanoseconds limit) {
+void reduce_to_largest(const Communicator& communicator, std::span<std::int64_t> values,
+                       std::chrono::nanoseconds limit) {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count_of(values.size()), MPI_INT64_T, MPI_MAX,
                            communicator.get(), &request),
@@ -70,12 +70,12 @@ void agree_on_largest(const Communicator& communicator, std::span<std::int64_t> 
   await(communicator, request, limit);
 }
 
-void tell_all(const Communicator& communicator, std::uint32_t teller, std::span<std::byte> bytes,
-              std::chrono::nanoseconds limit) {
+void broadcast(const Communicator& communicator, std::uint32_t root, std::span<std::byte> bytes,
+               std::chrono::nanoseconds limit) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibcast(bytes.data(), count_of(bytes.size()), MPI_BYTE, static_cast<int>(teller), communicator.get(),
-                       &request),
-            "MPI_Ibcast");
+  check_mpi(
+      MPI_Ibcast(bytes.data(), count_of(bytes.size()), MPI_BYTE, static_cast<int>(root), communicator.get(), &request),
+      "MPI_Ibcast");
   await(communicator, request, limit);
 }
 
