@@ -14,7 +14,7 @@ class LocalCopy : public Schedule {
     require(collective.ranks == 1, "{} ranks cannot be served by a local copy", collective.ranks);
   }
 
-  Roster roster() const override { return {1, 1}; }
+  AgentCount agent_count() const override { return {1, 1}; }
   std::uint32_t lanes(AgentId) const override { return 1; }
   Lane lane(AgentId, LaneId) const override { return {1, 1, 0, 0, ProgramId{0}}; }
   Memory memory(AgentId) const override {

@@ -88,7 +88,7 @@ struct Memory {
   std::optional<std::int64_t> in_place;
 };
 
-struct Roster {
+struct AgentCount {
   std::uint32_t ranks = 0;
   std::uint32_t agents = 0;  ///< ranks and engines; models place the engines
 };
@@ -102,7 +102,7 @@ class Schedule {
  public:
   virtual ~Schedule() = default;
 
-  virtual Roster roster() const = 0;
+  virtual AgentCount agent_count() const = 0;
   virtual std::uint32_t lanes(AgentId agent) const = 0;
   virtual Lane lane(AgentId agent, LaneId lane) const = 0;
   /// The channel of the layout that the lane is part of: models spread channels over the NICs of a node. An algorithm

@@ -18,7 +18,7 @@ class Nvls final : public VectorSchedule {
   Nvls(const Collective& collective, const Layout& layout)
       : VectorSchedule(collective, collective.ranks, slices_as_chunks(layout)) {}
 
-  Roster roster() const override { return {ranks(), ranks() + 1}; }
+  AgentCount agent_count() const override { return {ranks(), ranks() + 1}; }
   std::uint32_t lanes(AgentId agent) const override { return cut().channels() * lanes_per_channel(agent); }
   Lane lane(AgentId agent, LaneId lane) const override {
     const Task task = task_of(agent, lane);

@@ -8,11 +8,11 @@ namespace athanor {
 
 Knowledge::Knowledge(const Schedule& schedule, const Wiring& wiring)
     : wiring_(wiring),
-      ranks_(schedule.roster().ranks),
+      ranks_(schedule.agent_count().ranks),
       history_(wiring.lanes.size()),
       messages_(wiring.receivers.size()) {
   for (const WiredLane& lane : wiring.lanes) {
-    known_.emplace_back(schedule.roster().agents);
+    known_.emplace_back(schedule.agent_count().agents);
     known_.back()[lane.agent.value] = true;
   }
 }

@@ -82,10 +82,10 @@ class ProgramCheck {
   }
 
   Violation differ(const StepPlace& place, std::string_view what) const {
-    return {
-        ViolationKind::program, place,
-        fmt::format("differs in {} from {}, which is of the same program {}", what,
-                    describe(schedule_.roster(), {model_->agent, model_->lane, {}, {}}), model_->shape.program.value)};
+    return {ViolationKind::program, place,
+            fmt::format("differs in {} from {}, which is of the same program {}", what,
+                        describe(schedule_.agent_count(), {model_->agent, model_->lane, {}, {}}),
+                        model_->shape.program.value)};
   }
 
   const Schedule& schedule_;

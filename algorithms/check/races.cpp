@@ -35,11 +35,11 @@ class RaceWatch : public Observer {
       : wiring_(wiring),
         shared_(shared),
         scope_(scope),
-        roster_(schedule.roster()),
+        agent_count_(schedule.agent_count()),
         clocks_(wiring, scope, slots),
         suspects_(wiring.lanes.size()) {
-    numbers_.resize(roster_.agents);
-    cells_.resize(roster_.agents);
+    numbers_.resize(agent_count_.agents);
+    cells_.resize(agent_count_.agents);
     for (const AgentId agent : agents) {
       numbers_[agent.value] = shared.shared(agent);
       const auto most = std::max_element(numbers_[agent.value].begin(), numbers_[agent.value].end());
@@ -103,13 +103,13 @@ class RaceWatch : public Observer {
     race_ = Violation{
         ViolationKind::race, place,
         fmt::format("{} {} while nothing orders it and {}, which {} it", does, text(shared_.map(agent), address),
-                    describe(roster_, wiring_.lanes[before.lane].place(before.index)), did)};
+                    describe(agent_count_, wiring_.lanes[before.lane].place(before.index)), did)};
   }
 
   const Wiring& wiring_;
   const SharedCells& shared_;
   const ClockScope& scope_;
-  Roster roster_;
+  AgentCount agent_count_;
   Clocks clocks_;
   std::vector<std::vector<std::uint32_t>> numbers_;
   std::vector<std::vector<History>> cells_;  ///< by agent and number of the shared cell

@@ -10,7 +10,7 @@ Replay::Replay(const Schedule& schedule, const Wiring& wiring, std::uint32_t slo
     : schedule_(schedule),
       wiring_(wiring),
       slots_(slots),
-      roster_(schedule.roster()),
+      agent_count_(schedule.agent_count()),
       lanes_(wiring.lanes.size()),
       connections_(wiring.receivers.size()),
       messages_(wiring.receivers.size() * slots),
@@ -102,7 +102,7 @@ std::optional<Violation> Replay::receive(const Execution& execution) {
       return Violation{
           ViolationKind::matching, place(execution.lane),
           fmt::format("receives {} elements where {} sends {}", execution.primitive.count.count(),
-                      describe(roster_, wiring_.lanes[sender].place(message.index)), message.count.count())};
+                      describe(agent_count_, wiring_.lanes[sender].place(message.index)), message.count.count())};
     }
     ++connection.received;
     const Running& state = lanes_[sender];
@@ -163,7 +163,7 @@ std::optional<Violation> Replay::stuck() const {
   std::string circle = obstacle_text(lane);
   int length = 1;
   for (std::uint32_t next = obstructor(lane); next != lane; next = obstructor(next), ++length) {
-    if (length < kShown) { circle += fmt::format("; {} {}", describe(roster_, place(next)), obstacle_text(next)); }
+    if (length < kShown) { circle += fmt::format("; {} {}", describe(agent_count_, place(next)), obstacle_text(next)); }
   }
   if (length > kShown) { circle += fmt::format("; and {} more, back to the first", length - kShown); }
   return Violation{ViolationKind::deadlock, place(lane),
@@ -206,7 +206,7 @@ StepPlace Replay::place(std::uint32_t lane) const { return wiring_.lanes[lane].p
 
 std::string Replay::text(std::uint32_t lane) const {
   const WiredLane& wired = wiring_.lanes[lane];
-  return describe(roster_, StepPlace{wired.agent, wired.lane, {}, {}});
+  return describe(agent_count_, StepPlace{wired.agent, wired.lane, {}, {}});
 }
 
 }  // namespace athanor

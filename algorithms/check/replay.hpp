@@ -82,7 +82,7 @@ class Replay {
   const Schedule& schedule_;
   const Wiring& wiring_;
   std::uint32_t slots_;
-  Roster roster_;
+  AgentCount agent_count_;
   std::vector<Observer*> observers_;
   std::vector<Running> lanes_;
   std::vector<Connection> connections_;

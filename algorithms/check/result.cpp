@@ -112,23 +112,23 @@ class Trace : public Symbolic<Contributions> {
   std::vector<Origin> expected_;
 };
 
-std::string text(const Roster& roster, const Origin& origin) {
-  const std::string owner = describe(roster, AgentId{origin.owner});
+std::string text(const AgentCount& agent_count, const Origin& origin) {
+  const std::string owner = describe(agent_count, AgentId{origin.owner});
   return origin.rubbish ? fmt::format("a cell of {} that was never filled", owner)
                         : fmt::format("element {} of {}", origin.element, owner);
 }
 
 class Explanation {
  public:
-  Explanation(const Trace& trace, const Roster& roster, const WrongElement& wrong)
-      : trace_(trace), roster_(roster), wrong_(wrong), found_(trace.output(wrong.rank, wrong.element)) {}
+  Explanation(const Trace& trace, const AgentCount& agent_count, const WrongElement& wrong)
+      : trace_(trace), agent_count_(agent_count), wrong_(wrong), found_(trace.output(wrong.rank, wrong.element)) {}
 
   /// Foreign parts first: what is missing is usually in their place.
   Violation violation(const std::vector<Origin>& expected, bool finished) const {
     if (!trace_.writer) { return at(std::nullopt, "is never stored"); }
     for (const Origin& origin : expected) {
       if (const auto amount = found_.find(origin); amount && amount->times > 1) {
-        return at(trace_.doubled, fmt::format("holds {} {} times", text(roster_, origin), amount->times));
+        return at(trace_.doubled, fmt::format("holds {} {} times", text(agent_count_, origin), amount->times));
       }
     }
     for (const Origin& origin : expected) {
@@ -136,7 +136,7 @@ class Explanation {
     }
     for (const auto& [origin, amount] : found_.parts) {
       if (!std::binary_search(expected.begin(), expected.end(), origin)) {
-        return at(trace_.writer, fmt::format("holds {}, which does not belong to it", text(roster_, origin)));
+        return at(trace_.writer, fmt::format("holds {}, which does not belong to it", text(agent_count_, origin)));
       }
     }
     return unfinished(finished);
@@ -144,18 +144,19 @@ class Explanation {
 
  private:
   Violation at(const std::optional<StepPlace>& place, const std::string& what) const {
-    return {ViolationKind::result, place.value_or(StepPlace{wrong_.rank, {}, {}, {}}),
-            fmt::format("output element {} of {} {}", wrong_.element.count(), describe(roster_, wrong_.rank), what)};
+    return {
+        ViolationKind::result, place.value_or(StepPlace{wrong_.rank, {}, {}, {}}),
+        fmt::format("output element {} of {} {}", wrong_.element.count(), describe(agent_count_, wrong_.rank), what)};
   }
 
   Violation missing(const Origin& origin) const {
-    std::string what = fmt::format("lacks {}", text(roster_, origin));
+    std::string what = fmt::format("lacks {}", text(agent_count_, origin));
     for (const auto& [other, amount] : found_.parts) {
-      if (found_.parts.size() == 1) { what += fmt::format(" and holds {}", text(roster_, other)); }
+      if (found_.parts.size() == 1) { what += fmt::format(" and holds {}", text(agent_count_, other)); }
     }
     const auto last = trace_.last.find(origin);
     if (last == trace_.last.end()) { return at(trace_.writer, what + ", which no primitive reads"); }
-    return at(trace_.writer, what + fmt::format(", last seen at {}", describe(roster_, last->second)));
+    return at(trace_.writer, what + fmt::format(", last seen at {}", describe(agent_count_, last->second)));
   }
 
   Violation unfinished(bool finished) const {
@@ -169,7 +170,7 @@ class Explanation {
   }
 
   const Trace& trace_;
-  const Roster& roster_;
+  const AgentCount& agent_count_;
   const WrongElement& wrong_;
   const Contributions& found_;
 };
@@ -206,7 +207,7 @@ Violation explain_result(const Schedule& schedule, const Collective& collective,
   Replay replay(schedule, wiring, slots);
   replay.watch(trace);
   require(!replay.run().has_value(), "a replay that has ended before does not end");
-  return Explanation(trace, schedule.roster(), wrong).violation(origins, Contract(collective).finished());
+  return Explanation(trace, schedule.agent_count(), wrong).violation(origins, Contract(collective).finished());
 }
 
 }  // namespace athanor

@@ -4,7 +4,7 @@ namespace athanor {
 
 SharedCells::SharedCells(const Schedule& schedule, const Wiring& wiring)
     : wiring_(wiring), awaited_(wiring.lanes.size()) {
-  const std::uint32_t agents = schedule.roster().agents;
+  const std::uint32_t agents = schedule.agent_count().agents;
   cells_.resize(agents);
   for (std::uint32_t agent = 0; agent < agents; ++agent) {
     maps_.emplace_back(schedule.memory(AgentId{agent}));

@@ -228,16 +228,16 @@ std::optional<std::int64_t> shared_from(const Contract& contract, const Collecti
 
 std::optional<Violation> check_memory(const Schedule& schedule, const Collective& collective) {
   const Contract contract(collective);
-  const Roster roster = schedule.roster();
+  const AgentCount agent_count = schedule.agent_count();
   const auto fail = [](std::uint32_t agent, std::string text) {
     return Violation{ViolationKind::memory, {AgentId{agent}, {}, {}, {}}, std::move(text)};
   };
-  if (roster.ranks != collective.ranks || roster.agents < roster.ranks) {
-    return fail(0, fmt::format("the schedule has {} ranks among {} agents, the collective {} ranks", roster.ranks,
-                               roster.agents, collective.ranks));
+  if (agent_count.ranks != collective.ranks || agent_count.agents < agent_count.ranks) {
+    return fail(0, fmt::format("the schedule has {} ranks among {} agents, the collective {} ranks", agent_count.ranks,
+                               agent_count.agents, collective.ranks));
   }
-  for (std::uint32_t agent = 0; agent < roster.agents; ++agent) {
-    const bool engine = agent >= roster.ranks;
+  for (std::uint32_t agent = 0; agent < agent_count.agents; ++agent) {
+    const bool engine = agent >= agent_count.ranks;
     const Memory memory = schedule.memory(AgentId{agent});
     const Elements input = engine ? Elements::zero() : contract.input(agent);
     const Elements output = engine ? Elements::zero() : contract.output(agent);

@@ -15,11 +15,11 @@ template <class Value>
 class Symbolic : public Observer {
  public:
   Symbolic(const Schedule& schedule, const Wiring& wiring) : wiring_(wiring), messages_(wiring.receivers.size()) {
-    const Roster roster = schedule.roster();
-    for (std::uint32_t agent = 0; agent < roster.agents; ++agent) {
+    const AgentCount agent_count = schedule.agent_count();
+    for (std::uint32_t agent = 0; agent < agent_count.agents; ++agent) {
       const Memory memory = schedule.memory(AgentId{agent});
       maps_.emplace_back(memory);
-      fill(agent, agent < roster.ranks ? memory.input.count() : 0);
+      fill(agent, agent < agent_count.ranks ? memory.input.count() : 0);
     }
   }
 

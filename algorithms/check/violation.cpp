@@ -33,21 +33,21 @@ std::string_view name(Buffer buffer) {
   return "";
 }
 
-std::string describe(const Roster& roster, AgentId agent) {
-  return agent.value < roster.ranks ? fmt::format("rank {}", agent.value)
-                                    : fmt::format("engine {}", agent.value - roster.ranks);
+std::string describe(const AgentCount& agent_count, AgentId agent) {
+  return agent.value < agent_count.ranks ? fmt::format("rank {}", agent.value)
+                                         : fmt::format("engine {}", agent.value - agent_count.ranks);
 }
 
-std::string describe(const Roster& roster, const StepPlace& place) {
-  std::string text = describe(roster, place.agent);
+std::string describe(const AgentCount& agent_count, const StepPlace& place) {
+  std::string text = describe(agent_count, place.agent);
   if (place.lane) { text += fmt::format(", lane {}", place.lane->value); }
   if (place.loop) { text += fmt::format(", loop {}", *place.loop); }
   if (place.step) { text += fmt::format(", step {}", *place.step); }
   return text;
 }
 
-std::string explain(const Roster& roster, const Violation& violation) {
-  return fmt::format("{} at {}: {}", name(violation.kind), describe(roster, violation.place), violation.text);
+std::string explain(const AgentCount& agent_count, const Violation& violation) {
+  return fmt::format("{} at {}: {}", name(violation.kind), describe(agent_count, violation.place), violation.text);
 }
 
 }  // namespace athanor

@@ -46,10 +46,10 @@ struct Violation {
 };
 
 /// "rank 3" or "engine 0" (agents beyond the ranks are engines, counted from 0).
-std::string describe(const Roster& roster, AgentId agent);
+std::string describe(const AgentCount& agent_count, AgentId agent);
 /// "rank 3, lane 0, loop 1, step 5".
-std::string describe(const Roster& roster, const StepPlace& place);
+std::string describe(const AgentCount& agent_count, const StepPlace& place);
 /// One line: "race at rank 3, lane 0, loop 1, step 5: ...".
-std::string explain(const Roster& roster, const Violation& violation);
+std::string explain(const AgentCount& agent_count, const Violation& violation);
 
 }  // namespace athanor

@@ -12,7 +12,8 @@ namespace {
 
 class Wirer {
  public:
-  Wirer(const Schedule& schedule, Wiring& wiring) : schedule_(schedule), wiring_(wiring), roster_(schedule.roster()) {}
+  Wirer(const Schedule& schedule, Wiring& wiring)
+      : schedule_(schedule), wiring_(wiring), agent_count_(schedule.agent_count()) {}
 
   std::optional<Violation> wire() {
     number_lanes();
@@ -33,7 +34,7 @@ class Wirer {
   void number_lanes() {
     std::uint32_t ins = 0;
     std::uint32_t outs = 0;
-    for (std::uint32_t agent = 0; agent < roster_.agents; ++agent) {
+    for (std::uint32_t agent = 0; agent < agent_count_.agents; ++agent) {
       wiring_.first_lane.push_back(static_cast<std::uint32_t>(wiring_.lanes.size()));
       const std::uint32_t lanes = schedule_.lanes(AgentId{agent});
       for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -51,12 +52,12 @@ class Wirer {
   }
 
   bool exists(const Endpoint& end, std::uint32_t Lane::*ports) const {
-    return end.agent.value < roster_.agents && end.lane.value < wiring_.lanes_of(end.agent) &&
+    return end.agent.value < agent_count_.agents && end.lane.value < wiring_.lanes_of(end.agent) &&
            end.port.value < wiring_.lanes[wiring_.index(end.agent, end.lane)].shape.*ports;
   }
 
   std::string text(const Endpoint& end) const {
-    return fmt::format("{}, lane {}, port {}", describe(roster_, end.agent), end.lane.value, end.port.value);
+    return fmt::format("{}, lane {}, port {}", describe(agent_count_, end.agent), end.lane.value, end.port.value);
   }
 
   std::optional<Violation> join(const WiredLane& lane, PortId port) {
@@ -96,7 +97,7 @@ class Wirer {
 
   const Schedule& schedule_;
   Wiring& wiring_;
-  Roster roster_;
+  AgentCount agent_count_;
 };
 
 }  // namespace

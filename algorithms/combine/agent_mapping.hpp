@@ -17,18 +17,19 @@ class AgentMapping {
     AgentId agent;           ///< of that schedule
   };
 
-  /// `rosters`: of each schedule. `ranks`: of each schedule, by role, the rank that plays it. `total`: ranks in all,
-  /// those without a role included. Requires a rank for every role, and at most one role for every rank.
-  AgentMapping(std::vector<Roster> rosters, std::vector<std::vector<std::uint32_t>> ranks, std::uint32_t total);
+  /// `agent_counts`: of each schedule. `ranks`: of each schedule, by role, the rank that plays it. `total`: ranks in
+  /// all, those without a role included. Requires a rank for every role, and at most one role for every rank.
+  AgentMapping(std::vector<AgentCount> agent_counts, std::vector<std::vector<std::uint32_t>> ranks,
+               std::uint32_t total);
 
-  std::uint32_t parts() const { return static_cast<std::uint32_t>(rosters_.size()); }
-  Roster roster() const { return {static_cast<std::uint32_t>(roles_.size()), first_engine_.back()}; }
+  std::uint32_t parts() const { return static_cast<std::uint32_t>(agent_counts_.size()); }
+  AgentCount agent_count() const { return {static_cast<std::uint32_t>(roles_.size()), first_engine_.back()}; }
   /// Nothing for a rank without a role.
   std::optional<Role> role(AgentId agent) const;
   AgentId agent(std::uint32_t part, AgentId role) const;
 
  private:
-  std::vector<Roster> rosters_;
+  std::vector<AgentCount> agent_counts_;
   std::vector<std::vector<std::uint32_t>> ranks_;
   std::vector<std::optional<Role>> roles_;   ///< of every rank
   std::vector<std::uint32_t> first_engine_;  ///< of every schedule; one more at the end

@@ -13,7 +13,7 @@ namespace {
 
 std::uint32_t programs_of(const Schedule& schedule) {
   std::uint32_t programs = 0;
-  for (AgentId agent{0}; agent.value < schedule.roster().agents; ++agent.value) {
+  for (AgentId agent{0}; agent.value < schedule.agent_count().agents; ++agent.value) {
     for (LaneId lane{0}; lane.value < schedule.lanes(agent); ++lane.value) {
       programs = std::max(programs, schedule.lane(agent, lane).program.value + 1);
     }
@@ -35,7 +35,7 @@ class Concurrent final : public Schedule {
     }
   }
 
-  Roster roster() const override { return agents_.roster(); }
+  AgentCount agent_count() const override { return agents_.agent_count(); }
   std::uint32_t lanes(AgentId agent) const override {
     const auto role = agents_.role(agent);
     return role ? schedule(*role).lanes(role->agent) : 0;
@@ -108,13 +108,13 @@ class Concurrent final : public Schedule {
 }  // namespace
 
 AgentMapping agent_mapping(const std::vector<ConcurrentPart>& parts, std::uint32_t ranks) {
-  std::vector<Roster> rosters;
+  std::vector<AgentCount> agent_counts;
   std::vector<std::vector<std::uint32_t>> ranks_of_parts;
   for (const ConcurrentPart& part : parts) {
-    rosters.push_back(part.schedule->roster());
+    agent_counts.push_back(part.schedule->agent_count());
     ranks_of_parts.push_back(part.ranks);
   }
-  return {std::move(rosters), std::move(ranks_of_parts), ranks};
+  return {std::move(agent_counts), std::move(ranks_of_parts), ranks};
 }
 
 std::unique_ptr<const Schedule> concurrent(std::vector<ConcurrentPart> parts, std::uint32_t ranks) {

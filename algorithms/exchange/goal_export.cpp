@@ -55,12 +55,12 @@ class Exporter {
   }
 
   GoalSummary run() {
-    const Roster roster = schedule_.roster();
-    if (roster.agents > roster.ranks) {
-      refuse(fmt::format("{} engines take part, and GOAL knows ranks only", roster.agents - roster.ranks));
+    const AgentCount agent_count = schedule_.agent_count();
+    if (agent_count.agents > agent_count.ranks) {
+      refuse(fmt::format("{} engines take part, and GOAL knows ranks only", agent_count.agents - agent_count.ranks));
     }
-    add("num_ranks {}\n", roster.ranks);
-    for (std::uint32_t rank = 0; rank < roster.ranks; ++rank) {
+    add("num_ranks {}\n", agent_count.ranks);
+    for (std::uint32_t rank = 0; rank < agent_count.ranks; ++rank) {
       add("\nrank {} {{\n", rank);
       rank_ = AgentId{rank};
       for (std::uint32_t lane = 0; lane < schedule_.lanes(rank_); ++lane) { write_lane(LaneId{lane}); }

@@ -43,18 +43,18 @@ class Exporter {
   }
 
   HtsimSummary run() {
-    const Roster roster = schedule_.roster();
-    if (roster.agents > roster.ranks) {
-      refuse(fmt::format("{} engines take part, and htsim knows hosts only", roster.agents - roster.ranks));
+    const AgentCount agent_count = schedule_.agent_count();
+    if (agent_count.agents > agent_count.ranks) {
+      refuse(fmt::format("{} engines take part, and htsim knows hosts only", agent_count.agents - agent_count.ranks));
     }
-    for (std::uint32_t rank = 0; rank < roster.ranks; ++rank) {
+    for (std::uint32_t rank = 0; rank < agent_count.ranks; ++rank) {
       plans_.emplace_back();
       for (std::uint32_t lane = 0; lane < schedule_.lanes(AgentId{rank}); ++lane) {
         plans_.back().push_back(plan(AgentId{rank}, LaneId{lane}));
       }
     }
-    add("Nodes {}\nConnections {}\nTriggers {}\n", roster.ranks, summary_.flows, summary_.triggers);
-    for (std::uint32_t rank = 0; rank < roster.ranks; ++rank) {
+    add("Nodes {}\nConnections {}\nTriggers {}\n", agent_count.ranks, summary_.flows, summary_.triggers);
+    for (std::uint32_t rank = 0; rank < agent_count.ranks; ++rank) {
       for (std::uint32_t lane = 0; lane < plans_[rank].size(); ++lane) { write_flows(AgentId{rank}, LaneId{lane}); }
     }
     for (const auto& lanes : plans_) {

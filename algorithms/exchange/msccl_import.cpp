@@ -61,7 +61,9 @@ class Completions : public Symbolic<Label> {
       : Symbolic(schedule, wiring), kinds_(wiring.lanes.size()) {
     for (std::int64_t element = 0; element < count.count(); ++element) {
       Label sum;
-      for (std::uint32_t rank = 0; rank < schedule.roster().ranks; ++rank) { sum.add(Label::input(rank, element)); }
+      for (std::uint32_t rank = 0; rank < schedule.agent_count().ranks; ++rank) {
+        sum.add(Label::input(rank, element));
+      }
       complete_.push_back(sum.sum);
     }
     std::sort(complete_.begin(), complete_.end());

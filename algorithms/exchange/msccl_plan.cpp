@@ -93,11 +93,11 @@ class Planner {
 
  private:
   void check() const {
-    const Roster roster = schedule_.roster();
-    if (roster.agents > roster.ranks) {
-      refuse(fmt::format("{} engines take part, and MSCCL knows gpus only", roster.agents - roster.ranks));
+    const AgentCount agent_count = schedule_.agent_count();
+    if (agent_count.agents > agent_count.ranks) {
+      refuse(fmt::format("{} engines take part, and MSCCL knows gpus only", agent_count.agents - agent_count.ranks));
     }
-    if (roster.ranks < 2) { refuse("MSCCL's algorithms are for two gpus or more"); }
+    if (agent_count.ranks < 2) { refuse("MSCCL's algorithms are for two gpus or more"); }
     if (collective_.count == Elements::zero()) { refuse("there is nothing to cut into chunks in a payload of 0"); }
     if (has_parts(collective_.kind) && collective_.count % collective_.ranks != Elements::zero()) {
       refuse(fmt::format("{} ranks do not divide {} elements, and MSCCL's ranks have equal parts", collective_.ranks,
@@ -123,7 +123,7 @@ class Planner {
 
   void scan(const WiredLane& lane) {
     if (lane.primitives() > kMostPrimitives) {
-      refuse(fmt::format("{} has {} primitives", describe(schedule_.roster(), {lane.agent, lane.lane, {}, {}}),
+      refuse(fmt::format("{} has {} primitives", describe(schedule_.agent_count(), {lane.agent, lane.lane, {}, {}}),
                          lane.primitives()),
              "MSCCL repeats an algorithm by itself: export one loop of it");
     }

@@ -76,7 +76,7 @@ class TableSchedule : public Schedule {
   /// Requires chunk >= 0 and piece > 0; a piece beyond the chunk is the chunk.
   TableSchedule(std::shared_ptr<const Table> table, Elements chunk, Elements piece);
 
-  Roster roster() const override { return {table_->ranks(), table_->ranks()}; }
+  AgentCount agent_count() const override { return {table_->ranks(), table_->ranks()}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
   std::uint32_t channel(AgentId agent, LaneId lane) const override { return table_lane(agent, lane).channel; }

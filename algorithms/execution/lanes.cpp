@@ -19,7 +19,7 @@ Lanes::Lanes(const Schedule& schedule, const Wiring& wiring, const Reducer& redu
              const MessageRoom& room)
     : schedule_(schedule),
       wiring_(wiring),
-      roster_(schedule.roster()),
+      agent_count_(schedule.agent_count()),
       reducer_(reducer),
       memory_(std::move(memory)),
       room_(room),
@@ -133,7 +133,7 @@ void Lanes::execute(std::uint32_t lane) {
   const Primitive& primitive = state.primitive;
   if (primitive.count == Elements::zero()) { return; }
   const WiredLane& wired = wiring_.lanes[lane];
-  if (reducer_.engines && wired.agent.value >= roster_.ranks) {
+  if (reducer_.engines && wired.agent.value >= agent_count_.ranks) {
     const std::size_t operands = state.sources.size() - primitive.receives.count;
     const PrimitivePlace place{wired.agent, wired.lane, state.index};
     reducer_.engines->apply(place, operands, state.sources, state.targets, primitive.count, primitive.finish);
@@ -157,9 +157,9 @@ void Lanes::receive(std::uint32_t lane) {
       const Violation violation{
           ViolationKind::matching, wired.place(state.index),
           fmt::format("receives {} elements where {} has sent {}", primitive.count.count(),
-                      athanor::describe(roster_, wiring_.lanes[wiring_.senders[connection]].agent),
+                      athanor::describe(agent_count_, wiring_.lanes[wiring_.senders[connection]].agent),
                       message.count.count())};
-      throw SimulationError("matching", explain(roster_, violation));
+      throw SimulationError("matching", explain(agent_count_, violation));
     }
     state.received_lasts = message.lasting;
     if (primitive.count > Elements::zero()) { state.sources.push_back({message.data, 0, 0}); }
@@ -234,13 +234,13 @@ void Lanes::end(std::uint32_t lane, const WakeLane& wake) {
 std::string Lanes::describe(std::uint32_t lane) const {
   const WiredLane& wired = wiring_.lanes[lane];
   const State& state = lanes_[lane];
-  return fmt::format("{} {}", athanor::describe(roster_, wired.place(state.index)), obstacle(lane));
+  return fmt::format("{} {}", athanor::describe(agent_count_, wired.place(state.index)), obstacle(lane));
 }
 
 std::string Lanes::obstacle(std::uint32_t lane) const {
   const auto text = [&](std::uint32_t other) {
     const WiredLane& wired = wiring_.lanes[other];
-    return athanor::describe(roster_, StepPlace{wired.agent, wired.lane, {}, {}});
+    return athanor::describe(agent_count_, StepPlace{wired.agent, wired.lane, {}, {}});
   };
   const WiredLane& wired = wiring_.lanes[lane];
   const State& state = lanes_[lane];

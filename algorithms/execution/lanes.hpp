@@ -103,7 +103,7 @@ class Lanes {
 
   const Schedule& schedule_;
   const Wiring& wiring_;
-  Roster roster_;
+  AgentCount agent_count_;
   Reducer reducer_;
   std::vector<AgentMemory> memory_;
   MessageRoom room_;

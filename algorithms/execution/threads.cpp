@@ -19,17 +19,17 @@ namespace athanor {
 namespace {
 
 void check_buffers(const Schedule& schedule, const ExecutionRequest& request) {
-  require(request.buffers.size() == schedule.roster().ranks, "{} ranks have {} buffers", schedule.roster().ranks,
-          request.buffers.size());
+  require(request.buffers.size() == schedule.agent_count().ranks, "{} ranks have {} buffers",
+          schedule.agent_count().ranks, request.buffers.size());
   for (std::uint32_t rank = 0; rank < request.buffers.size(); ++rank) {
     require_fit(schedule, AgentId{rank}, request.buffers[rank], request.type);
   }
 }
 
 std::uint32_t workers_of(const Schedule& schedule, const ExecutionRequest& request) {
-  const Roster roster = schedule.roster();
-  if (request.workers) { return std::min(*request.workers, std::max(1U, roster.agents)); }
-  return std::clamp(std::thread::hardware_concurrency(), 1U, std::max(1U, roster.ranks));
+  const AgentCount agent_count = schedule.agent_count();
+  if (request.workers) { return std::min(*request.workers, std::max(1U, agent_count.agents)); }
+  return std::clamp(std::thread::hardware_concurrency(), 1U, std::max(1U, agent_count.ranks));
 }
 
 std::uint32_t at_least_one(std::uint32_t number, const char* what) {
@@ -48,7 +48,7 @@ class PreparedExecution::Parts {
         slots_(at_least_one(request_.slots.value_or(schedule.least_slots()), "slot")),
         worker_count_(at_least_one(workers_of(schedule, request_), "worker")),
         wiring_(checked_wiring(schedule)),
-        lanes_(schedule, wiring_, reducer(schedule.roster().ranks), agent_memory(),
+        lanes_(schedule, wiring_, reducer(schedule.agent_count().ranks), agent_memory(),
                {slots_, request_.messages_may_refer}),
         workers_(lanes_, homes(), worker_count_, request_.pinned) {}
 
@@ -75,7 +75,7 @@ class PreparedExecution::Parts {
     check_buffers(schedule_, request_);
     const std::size_t size = element_size(request_.type);
     std::vector<AgentMemory> memory;
-    for (std::uint32_t agent = 0; agent < schedule_.roster().agents; ++agent) {
+    for (std::uint32_t agent = 0; agent < schedule_.agent_count().agents; ++agent) {
       const Elements scratch = schedule_.memory(AgentId{agent}).scratch;
       scratch_.emplace_back(static_cast<std::size_t>(scratch.count()) * size);
       const RankBuffers user = agent < request_.buffers.size() ? request_.buffers[agent] : RankBuffers{};

@@ -17,7 +17,7 @@ class Aggregation final : public VectorSchedule {
  public:
   Aggregation(const Collective& collective, const Layout& layout);
 
-  Roster roster() const override { return {ranks(), forest_.end()}; }
+  AgentCount agent_count() const override { return {ranks(), forest_.end()}; }
   std::uint32_t lanes(AgentId agent) const override { return channels(agent) * lanes_per_channel(agent); }
   std::uint32_t channel(AgentId agent, LaneId lane) const override { return task_of(agent, lane).channel; }
   Lane lane(AgentId agent, LaneId lane) const override;

@@ -21,7 +21,7 @@ class AggregationBlocks final : public CutSchedule<BlockCut> {
  public:
   AggregationBlocks(const Collective& collective, const Layout& layout);
 
-  Roster roster() const override { return {ranks(), forest_.end()}; }
+  AgentCount agent_count() const override { return {ranks(), forest_.end()}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;

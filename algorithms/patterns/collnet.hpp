@@ -25,7 +25,7 @@ class CollNetAllReduce final : public VectorSchedule {
  public:
   CollNetAllReduce(const Collective& collective, const Layout& layout, CollNetPath path);
 
-  Roster roster() const override { return {ranks(), trees_.end()}; }
+  AgentCount agent_count() const override { return {ranks(), trees_.end()}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
   std::uint32_t channel(AgentId agent, LaneId lane) const override;

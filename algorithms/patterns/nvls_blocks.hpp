@@ -18,7 +18,7 @@ class NvlsBlocks final : public CutSchedule<BlockCut> {
   NvlsBlocks(const Collective& collective, const Layout& layout)
       : CutSchedule(collective, BlockCut(collective.count, collective.ranks, slices_as_chunks(layout))) {}
 
-  Roster roster() const override { return {ranks(), ranks() + 1}; }
+  AgentCount agent_count() const override { return {ranks(), ranks() + 1}; }
   std::uint32_t lanes(AgentId agent) const override { return cut().channels() * lanes_per_channel(agent); }
   Lane lane(AgentId agent, LaneId lane) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;

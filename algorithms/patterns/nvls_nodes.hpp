@@ -27,7 +27,7 @@ class NvlsNodesAllReduce final : public VectorSchedule {
  public:
   NvlsNodesAllReduce(const Collective& collective, const Layout& layout, NvlsAcross across);
 
-  Roster roster() const override { return {ranks(), trees_ ? trees_->end() : ranks() + groups_.nodes}; }
+  AgentCount agent_count() const override { return {ranks(), trees_ ? trees_->end() : ranks() + groups_.nodes}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
   std::uint32_t channel(AgentId agent, LaneId lane) const override;

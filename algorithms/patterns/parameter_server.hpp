@@ -17,7 +17,7 @@ class ParameterServer final : public VectorSchedule {
   ParameterServer(const Collective& collective, const Layout& layout, Host host)
       : VectorSchedule(collective, 1, slices_as_chunks(layout)), host_(host) {}
 
-  Roster roster() const override { return {ranks(), workers() + 1}; }
+  AgentCount agent_count() const override { return {ranks(), workers() + 1}; }
   std::uint32_t lanes(AgentId agent) const override { return cut().channels() * (serves(agent) ? 1 : 2); }
   Lane lane(AgentId agent, LaneId lane) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {

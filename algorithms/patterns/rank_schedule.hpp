@@ -15,7 +15,7 @@ class RankSchedule : public Schedule {
  public:
   explicit RankSchedule(const Collective& collective) : collective_(collective) {}
 
-  Roster roster() const override { return {ranks(), ranks()}; }
+  AgentCount agent_count() const override { return {ranks(), ranks()}; }
   Memory memory(AgentId agent) const override {
     return is_rank(agent) ? user_memory(collective_, agent.value) : Memory{};
   }

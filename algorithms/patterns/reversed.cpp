@@ -49,7 +49,7 @@ class Reversed final : public Schedule {
         together_(together),
         reduces_(reduces(collective.kind)) {}
 
-  Roster roster() const override { return schedule_->roster(); }
+  AgentCount agent_count() const override { return schedule_->agent_count(); }
   std::uint32_t lanes(AgentId agent) const override { return schedule_->lanes(agent); }
   std::uint32_t channel(AgentId agent, LaneId lane) const override { return schedule_->channel(agent, lane); }
   Lane lane(AgentId agent, LaneId lane) const override {

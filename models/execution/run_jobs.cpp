@@ -145,7 +145,7 @@ class Job {
 
 using Jobs = std::vector<std::unique_ptr<Job>>;
 
-/// The schedules of all jobs on one roster, the ranks of one job behind those of the other. Alike jobs share one.
+/// The schedules of all jobs on one agent_count, the ranks of one job behind those of the other. Alike jobs share one.
 std::vector<ConcurrentPart> parts_of(const Jobs& jobs) {
   std::vector<ConcurrentPart> parts;
   std::uint32_t next = 0;
@@ -170,11 +170,11 @@ Seats seats_of(const Jobs& jobs, const std::vector<ConcurrentPart>& parts, const
   Seats seats;
   std::vector<Placement> own;
   for (std::size_t job = 0; job < jobs.size(); ++job) {
-    own.push_back(jobs[job]->candidate().place(parts[job].schedule->roster()));
+    own.push_back(jobs[job]->candidate().place(parts[job].schedule->agent_count()));
   }
   seats.placement.seed = own.front().seed;
   seats.placement.queue_pairs = own.front().queue_pairs;
-  for (AgentId agent{0}; agent.value < mapping.roster().agents; ++agent.value) {
+  for (AgentId agent{0}; agent.value < mapping.agent_count().agents; ++agent.value) {
     const AgentMapping::Role role = mapping.role(agent).value();
     const Placement& of_job = own[role.part];
     seats.placement.vertices.push_back(of_job.vertices[role.agent.value]);

@@ -96,7 +96,7 @@ TEST_CASE("the engines of several trees follow each other, and each serves its o
   const auto schedule =
       find(CollectiveKind::all_reduce, "aggregation_tree").make(sample(CollectiveKind::all_reduce, 6, 24), layout);
   const std::uint32_t first = 6 + layout.trees[0]->nodes();
-  CHECK(schedule->roster().agents == first + 5 + 1);
+  CHECK(schedule->agent_count().agents == first + 5 + 1);
   CHECK(schedule->lanes(AgentId{6}) == 2);  // channels 0 and 3, one lane each at the root of its tree
   CHECK(schedule->lanes(AgentId{first}) == 1);
   CHECK(schedule->lanes(AgentId{first + 1}) == 2);

@@ -60,7 +60,7 @@ void check_shape(std::string_view name, std::uint32_t ranks, const Layout& shape
       CAPTURE(ranks);
       CAPTURE(count);
       const auto violation = prove(*schedule, collective);
-      if (violation) { FAIL_CHECK(explain(schedule->roster(), *violation)); }
+      if (violation) { FAIL_CHECK(explain(schedule->agent_count(), *violation)); }
       if (channels == 1) { CHECK(algorithm.cost(collective, layout) == counted(*schedule)); }
     }
   }

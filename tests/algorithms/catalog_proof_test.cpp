@@ -129,7 +129,9 @@ class Sweep {
     const bool even =
         collective.sizes == nullptr && collective.count % algorithm_.granule(collective, layout) == Elements::zero();
     const auto violation = prove(*schedule, collective, {8, even});
-    if (violation) { FAIL_CHECK(text(algorithm_, collective, layout), ": ", explain(schedule->roster(), *violation)); }
+    if (violation) {
+      FAIL_CHECK(text(algorithm_, collective, layout), ": ", explain(schedule->agent_count(), *violation));
+    }
   }
 
   const Algorithm& algorithm_;

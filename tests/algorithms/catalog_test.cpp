@@ -161,9 +161,9 @@ TEST_CASE("what no algorithm can do is refused without alternatives") {
 TEST_CASE("engines are agents beyond the ranks where there are several: one, or those of nodes and their heads") {
   for (const Algorithm& algorithm : catalog()) {
     const auto schedule = algorithm.make(sample(algorithm.kind, 4, 10), {});
-    CHECK(schedule->roster().ranks == 4);
-    CHECK(schedule->roster().agents == 4 + engines(algorithm.engine));
-    CHECK(algorithm.make(sample(algorithm.kind, 1, 10), {})->roster().agents == 1);
+    CHECK(schedule->agent_count().ranks == 4);
+    CHECK(schedule->agent_count().agents == 4 + engines(algorithm.engine));
+    CHECK(algorithm.make(sample(algorithm.kind, 1, 10), {})->agent_count().agents == 1);
   }
 }
 

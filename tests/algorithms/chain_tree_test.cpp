@@ -34,7 +34,7 @@ struct Traffic {
 };
 
 Traffic between_groups(const Schedule& schedule, std::uint32_t group) {
-  const std::uint32_t ranks = schedule.roster().ranks;
+  const std::uint32_t ranks = schedule.agent_count().ranks;
   Traffic traffic{std::vector<std::int64_t>(ranks / group), std::vector<std::int64_t>(ranks / group)};
   for (AgentId agent{0}; agent.value < ranks; ++agent.value) {
     for (LaneId lane{0}; lane.value < schedule.lanes(agent); ++lane.value) {
@@ -179,7 +179,7 @@ TEST_CASE("trees over node chains are proven in every pattern, with orders and w
             const Collective collective{CollectiveKind::all_reduce, group * groups, Elements{count}};
             const auto schedule = chain_tree().make(collective, layout);
             const auto violation = prove(*schedule, collective);
-            if (violation) { FAIL_CHECK(explain(schedule->roster(), *violation)); }
+            if (violation) { FAIL_CHECK(explain(schedule->agent_count(), *violation)); }
           }
         }
       }

@@ -17,7 +17,7 @@ StepPlace at(std::uint32_t agent, std::uint32_t lane, std::uint64_t loop, std::u
 
 std::string proof(const Schedule& schedule, const Collective& collective, const ProofOptions& options = {}) {
   const auto violation = prove(schedule, collective, options);
-  return violation ? explain(schedule.roster(), *violation) : "proven";
+  return violation ? explain(schedule.agent_count(), *violation) : "proven";
 }
 
 Violation defect(const Schedule& schedule, const Collective& collective, const ProofOptions& options = {}) {

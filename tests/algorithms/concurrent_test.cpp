@@ -23,7 +23,7 @@ Part make(CollectiveKind kind, std::string_view name, std::uint32_t ranks, std::
 
 std::string refuted(const Schedule& schedule, const Collective& collective) {
   const auto violation = prove(schedule, collective);
-  return violation ? explain(schedule.roster(), *violation) : "";
+  return violation ? explain(schedule.agent_count(), *violation) : "";
 }
 
 /// The same lane of an agent and of its role, whose peers are played by `played(role)`.
@@ -67,7 +67,7 @@ TEST_CASE("every agent does in a schedule beside others what its role does in it
     const AgentMapping agents = agent_mapping(parts, 9);
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
       const Schedule& own = *parts[part].schedule;
-      for (AgentId role{0}; role.value < own.roster().agents; ++role.value) {
+      for (AgentId role{0}; role.value < own.agent_count().agents; ++role.value) {
         const AgentId agent = agents.agent(part, role);
         CHECK(agents.role(agent)->part == part);
         CHECK(agents.role(agent)->agent == role);
@@ -94,7 +94,7 @@ TEST_CASE("one schedule alone, over all ranks or among others that take no part,
 TEST_CASE("engines follow the ranks part by part, and parts of one schedule object share its programs") {
   const std::shared_ptr<const Schedule> tree = make(all_reduce, "aggregation_tree", 2, 8);
   const auto both = concurrent({{tree, {0, 2}}, {tree, {3, 1}}, {make(all_reduce, "ring", 2, 8), {4, 6}}}, 7);
-  CHECK(both->roster().agents == 9);
+  CHECK(both->agent_count().agents == 9);
   CHECK(both->lanes(AgentId{5}) == 0);
   CHECK(both->target(AgentId{3}, LaneId{0}, PortId{0}).agent == AgentId{8});
   CHECK(both->source(AgentId{7}, LaneId{0}, PortId{1}).agent == AgentId{2});

@@ -169,7 +169,7 @@ TEST_CASE("the tree of each head may have a shape of its own") {
   for (const std::string_view name : {"nvls_sharp", "collnet_direct", "collnet_chain"}) {
     const Collective collective = sample(CollectiveKind::all_reduce, 15, 77);
     const auto schedule = all_reduce(name).make(collective, layout);
-    CHECK(schedule->roster().agents == 15 + (name == std::string_view("nvls_sharp") ? 5 : 0) + 6 + 1 + 3);
+    CHECK(schedule->agent_count().agents == 15 + (name == std::string_view("nvls_sharp") ? 5 : 0) + 6 + 1 + 3);
     const auto violation = prove(*schedule, collective);
     INFO(name, ": ", violation ? violation->text : "");
     CHECK_FALSE(violation.has_value());

@@ -65,7 +65,7 @@ void proves() {
   RC_LOG() << example << '\n';
   const auto schedule = example.algorithm->make(example.collective, example.layout);
   const auto violation = prove(*schedule, example.collective);
-  if (violation) { RC_FAIL(explain(schedule->roster(), *violation)); }
+  if (violation) { RC_FAIL(explain(schedule->agent_count(), *violation)); }
 }
 
 void runs() {

@@ -62,7 +62,7 @@ void each_case(Visit visit) {
 /// visit(agent, lane, its shape) for all lanes.
 template <class Visit>
 void each_lane(const Schedule& schedule, Visit visit) {
-  for (AgentId agent{0}; agent.value < schedule.roster().agents; ++agent.value) {
+  for (AgentId agent{0}; agent.value < schedule.agent_count().agents; ++agent.value) {
     for (LaneId lane{0}; lane.value < schedule.lanes(agent); ++lane.value) {
       visit(agent, lane, schedule.lane(agent, lane));
     }
@@ -92,7 +92,7 @@ TEST_CASE("what distributes or gathers copies is, backwards, proven to reduce or
   each_case([](const Reversible& algorithm, const Collective& collective, const Layout& layout) {
     const auto schedule = reversed(forwards(algorithm, collective, layout), collective, together(algorithm, layout));
     const auto violation = prove(*schedule, collective);
-    CHECK((violation ? explain(schedule->roster(), *violation) : "") == "");
+    CHECK((violation ? explain(schedule->agent_count(), *violation) : "") == "");
   });
 }
 

@@ -38,7 +38,7 @@ std::vector<std::uint32_t> distances(std::uint32_t groups) {
 /// Calls visit(from, lane, to, elements) for each connection, with all that it carries.
 template <class Visit>
 void each_connection(const Schedule& schedule, Visit visit) {
-  for (AgentId agent{0}; agent.value < schedule.roster().ranks; ++agent.value) {
+  for (AgentId agent{0}; agent.value < schedule.agent_count().ranks; ++agent.value) {
     for (LaneId lane{0}; lane.value < schedule.lanes(agent); ++lane.value) {
       const Lane shape = schedule.lane(agent, lane);
       std::vector<std::int64_t> carried(shape.out_ports);
@@ -230,7 +230,7 @@ TEST_CASE("messages in rounds are proven with parts, chunks, places and groups o
             CAPTURE(ranks);
             CAPTURE(group);
             const auto violation = prove(*schedule, collective);
-            if (violation) { FAIL_CHECK(explain(schedule->roster(), *violation)); }
+            if (violation) { FAIL_CHECK(explain(schedule->agent_count(), *violation)); }
           }
         }
       }

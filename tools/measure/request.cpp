@@ -235,7 +235,7 @@ std::vector<MeasuredPoint> plan(const MeasureRequest& request, const Backends& b
 
 Bytes memory_of(const Schedule& schedule, DataType type) {
   Elements total;
-  for (std::uint32_t agent = 0; agent < schedule.roster().agents; ++agent) {
+  for (std::uint32_t agent = 0; agent < schedule.agent_count().agents; ++agent) {
     const Memory memory = schedule.memory(AgentId{agent});
     const Elements buffers = memory.in_place ? std::max(memory.input, memory.output) : memory.input + memory.output;
     total = total + buffers + memory.scratch;

@@ -49,7 +49,7 @@ LaneTables checked_tables(const Schedule& schedule) {
   LaneTables tables = tabulate_lanes(schedule);
   if (const auto unequal = unmatched_connection(tables)) {
     const auto agent = [&](std::uint32_t lane) {
-      return describe(schedule.roster(), AgentId{tables.lanes[lane].agent});
+      return describe(schedule.agent_count(), AgentId{tables.lanes[lane].agent});
     };
     const LaneTables::Connection& ends = tables.connections[*unequal];
     throw SimulationError("matching", fmt::format("{} receives other messages than {} sends to it",

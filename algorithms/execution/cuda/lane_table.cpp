@@ -18,14 +18,14 @@ LaneTables::CellRange range_of(const std::optional<Cells>& cells) {
 class Tabulation {
  public:
   explicit Tabulation(const Schedule& schedule) : schedule_(schedule) {
-    const Roster roster = schedule.roster();
-    tables_.ranks = roster.ranks;
-    tables_.agents = roster.agents;
+    const AgentCount agent_count = schedule.agent_count();
+    tables_.ranks = agent_count.ranks;
+    tables_.agents = agent_count.agents;
     tables_.message_limit = schedule.message_limit().count();
     for (const Buffer buffer : {Buffer::input, Buffer::output, Buffer::scratch}) {
       tables_.shift[static_cast<std::size_t>(buffer)] = schedule.shift(buffer).count();
     }
-    for (AgentId agent{0}; agent.value < roster.agents; ++agent.value) { number(agent); }
+    for (AgentId agent{0}; agent.value < agent_count.agents; ++agent.value) { number(agent); }
     for (std::uint32_t lane = 0; lane < tables_.lanes.size(); ++lane) { join(lane); }
     for (std::uint32_t lane = 0; lane < tables_.lanes.size(); ++lane) { fill(lane); }
   }

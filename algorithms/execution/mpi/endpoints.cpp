@@ -32,11 +32,11 @@ MPI_Datatype type_of_size(std::size_t size) {
 
 }  // namespace
 
-MpiEndpoints::MpiEndpoints(const Communicator& communicator, const Wiring& wiring, const Roster& roster,
+MpiEndpoints::MpiEndpoints(const Communicator& communicator, const Wiring& wiring, const AgentCount& agent_count,
                            std::uint32_t slots, std::size_t element_size)
     : communicator_(communicator),
       wiring_(wiring),
-      roster_(roster),
+      agent_count_(agent_count),
       slots_(slots),
       type_(type_of_size(element_size)),
       element_size_(static_cast<std::int64_t>(element_size)),
@@ -188,11 +188,11 @@ void MpiEndpoints::complete_receive(std::size_t place, const MPI_Status& status)
   if (error_class == MPI_ERR_TRUNCATE || count != posted.message.count.count()) {
     const WiredLane& sender = wiring_.lanes[wiring_.senders[in.connection]];
     const WiredLane& receiver = wiring_.lanes[wiring_.receivers[in.connection]];
-    throw SimulationError(
-        "matching", fmt::format("matching at {}: receives {} elements where {} has sent {}",
-                                describe(roster_, {receiver.agent, receiver.lane, {}, {}}),
-                                posted.message.count.count(), describe(roster_, {sender.agent, sender.lane, {}, {}}),
-                                error_class == MPI_ERR_TRUNCATE ? "more" : fmt::format("{}", count)));
+    throw SimulationError("matching", fmt::format("matching at {}: receives {} elements where {} has sent {}",
+                                                  describe(agent_count_, {receiver.agent, receiver.lane, {}, {}}),
+                                                  posted.message.count.count(),
+                                                  describe(agent_count_, {sender.agent, sender.lane, {}, {}}),
+                                                  error_class == MPI_ERR_TRUNCATE ? "more" : fmt::format("{}", count)));
   }
   posted.arrived = true;
   lanes_.push_back(wiring_.receivers[in.connection]);

@@ -25,8 +25,8 @@ class MpiEndpoints {
 
   /// `element_size`: 1, 2, 4 or 8 bytes. Requires that communicator and wiring outlive this. Throws SimulationError
   /// "mpi" where two processes share more connections than the library has tags.
-  MpiEndpoints(const Communicator& communicator, const Wiring& wiring, const Roster& roster, std::uint32_t slots,
-               std::size_t element_size);
+  MpiEndpoints(const Communicator& communicator, const Wiring& wiring, const AgentCount& agent_count,
+               std::uint32_t slots, std::size_t element_size);
 
   /// Numbers of messages back to 0. Requires that none is under way.
   void reset();
@@ -90,7 +90,7 @@ class MpiEndpoints {
 
   const Communicator& communicator_;
   const Wiring& wiring_;
-  Roster roster_;
+  AgentCount agent_count_;
   std::uint32_t slots_;
   MPI_Datatype type_;
   std::int64_t element_size_;

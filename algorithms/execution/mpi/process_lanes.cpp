@@ -20,16 +20,16 @@ ProcessLanes::ProcessLanes(const Communicator& communicator, const Schedule& sch
                            const Reducer& reducer, std::vector<AgentMemory> memory, std::uint32_t slots)
     : schedule_(schedule),
       wiring_(wiring),
-      roster_(schedule.roster()),
+      agent_count_(schedule.agent_count()),
       reducer_(reducer),
       memory_(std::move(memory)),
       slots_(slots),
       processes_(communicator.size()),
-      endpoints_(communicator, wiring, roster_, slots, reducer.kernels.size),
+      endpoints_(communicator, wiring, agent_count_, slots, reducer.kernels.size),
       in_room_(wiring.receivers.size(), slots, bytes(schedule.message_limit())),
       out_room_(wiring.receivers.size(), slots, bytes(schedule.message_limit())),
       local_(wiring.lanes.size()) {
-  for (AgentId agent{communicator.rank()}; agent.value < roster_.agents; agent.value += processes_) {
+  for (AgentId agent{communicator.rank()}; agent.value < agent_count_.agents; agent.value += processes_) {
     add_agent(agent);
   }
 }
@@ -179,7 +179,7 @@ bool ProcessLanes::free(const Target& target, Elements count) const {
 void ProcessLanes::execute(State& state) {
   const Primitive& primitive = state.primitive;
   const AgentId agent = wired(state).agent;
-  if (primitive.count > Elements::zero() && reducer_.engines && agent.value >= roster_.ranks) {
+  if (primitive.count > Elements::zero() && reducer_.engines && agent.value >= agent_count_.ranks) {
     const std::size_t operands = move_.sources.size() - primitive.receives.count;
     const PrimitivePlace place{agent, wired(state).lane, state.index};
     reducer_.engines->apply(place, operands, move_.sources, move_.targets, primitive.count, primitive.finish);
@@ -242,7 +242,7 @@ void ProcessLanes::post_again(bool put_off) {
 void ProcessLanes::post_all() { post_again(false); }
 
 std::string ProcessLanes::text(std::uint32_t lane) const {
-  return describe(roster_, {wiring_.lanes[lane].agent, wiring_.lanes[lane].lane, {}, {}});
+  return describe(agent_count_, {wiring_.lanes[lane].agent, wiring_.lanes[lane].lane, {}, {}});
 }
 
 std::string ProcessLanes::obstacle(const State& state) const {
@@ -276,8 +276,8 @@ std::string ProcessLanes::obstacles() const {
   std::string list;
   for (const State& each : states_) {
     if (each.index == each.total || ++found > kShown) { continue; }
-    list +=
-        fmt::format("{}{} {}", found > 1 ? "; " : "", describe(roster_, wired(each).place(each.index)), obstacle(each));
+    list += fmt::format("{}{} {}", found > 1 ? "; " : "", describe(agent_count_, wired(each).place(each.index)),
+                        obstacle(each));
   }
   if (found > kShown) { return fmt::format("{}; and {} more lanes", list, found - kShown); }
   if (found > 0 || endpoints_.sends_under_way() == 0) { return list; }

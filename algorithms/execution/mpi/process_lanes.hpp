@@ -88,7 +88,7 @@ class ProcessLanes {
 
   const Schedule& schedule_;
   const Wiring& wiring_;
-  Roster roster_;
+  AgentCount agent_count_;
   Reducer reducer_;
   std::vector<AgentMemory> memory_;
   std::uint32_t slots_;

@@ -64,7 +64,7 @@ TEST_CASE("the examples are what they say, and stay proven at every payload and 
         CHECK_FALSE(algorithm.refuses(collective));
         const auto schedule = algorithm.make(collective, Elements{piece});
         const auto violation = prove(*schedule, collective, {.equal_counts = true});
-        if (violation) { FAIL_CHECK(explain(schedule->roster(), *violation)); }
+        if (violation) { FAIL_CHECK(explain(schedule->agent_count(), *violation)); }
       }
     }
   }

@@ -36,7 +36,7 @@ TEST_CASE("a table is right for every number of elements per chunk, in one loop 
       const TableSchedule schedule(table, Elements{chunk}, Elements{piece});
       const Collective collective{CollectiveKind::broadcast, 2, Elements{2 * chunk}, 0, false};
       const auto violation = prove(schedule, collective, {.equal_counts = true});
-      if (violation) { FAIL_CHECK(explain(schedule.roster(), *violation)); }
+      if (violation) { FAIL_CHECK(explain(schedule.agent_count(), *violation)); }
       const std::int64_t loops = std::max<std::int64_t>(1, ceil_div(chunk, piece));
       CHECK(schedule.lane(AgentId{0}, LaneId{0}).loops == static_cast<std::uint64_t>(loops));
     }

@@ -42,7 +42,7 @@ LaneTables::Entry entry_at(const LaneTables& tables, std::uint32_t lane, std::ui
 std::uint64_t compare(const Schedule& schedule, const LaneTables& tables) {
   std::uint64_t compared = 0;
   std::uint32_t first_lane = 0;
-  for (AgentId agent{0}; agent.value < schedule.roster().agents; ++agent.value) {
+  for (AgentId agent{0}; agent.value < schedule.agent_count().agents; ++agent.value) {
     const std::uint32_t lanes = schedule.lanes(agent);
     for (LaneId id{0}; id.value < lanes; ++id.value) {
       const Lane lane = schedule.lane(agent, id);
