@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "algorithms/collective.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/schedule.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {

@@ -29,7 +29,7 @@ bool in_place_is_possible(CollectiveKind kind) {
 
 /// Only an all-to-all-v has a table of sizes, and only a barrier has no payload.
 std::optional<std::string> invalid_payload(const Collective& collective) {
-  const ExchangeSizes* sizes = collective.sizes.get();
+  const AllToAllVSizes* sizes = collective.sizes.get();
   if (collective.kind == CollectiveKind::barrier && collective.count != Elements::zero()) {
     return fmt::format("a barrier carries no payload, not {} elements", collective.count.count());
   }

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/check/contract.hpp"
-#include "algorithms/collective.hpp"
-#include "algorithms/execution/threads.hpp"
-#include "algorithms/reduction.hpp"
+#include "algorithms/execution/threads/threads.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/contract.hpp"
+#include "algorithms/schedule/reduction.hpp"
 
 namespace athanor {
 

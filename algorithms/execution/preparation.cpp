@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "algorithms/check/structure.hpp"
+#include "algorithms/proof/structure.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 

@@ -1,6 +1,6 @@
 #include "algorithms/execution/rank_memory.hpp"
 
-#include "algorithms/check/memory_map.hpp"
+#include "algorithms/proof/memory_map.hpp"
 
 namespace athanor {
 

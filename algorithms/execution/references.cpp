@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "algorithms/check/memory_map.hpp"
+#include "algorithms/proof/memory_map.hpp"
 
 namespace athanor {
 

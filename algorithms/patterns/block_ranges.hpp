@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "algorithms/layout.hpp"
+#include "algorithms/schedule/layout.hpp"
 
 namespace athanor {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 
 namespace athanor {
 

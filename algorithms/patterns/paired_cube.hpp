@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "algorithms/layout.hpp"
 #include "algorithms/patterns/rank_schedule.hpp"
+#include "algorithms/schedule/layout.hpp"
 
 namespace athanor {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "algorithms/layout.hpp"
+#include "algorithms/schedule/layout.hpp"
 
 namespace athanor {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "algorithms/catalog.hpp"
-#include "algorithms/check/contract.hpp"
 #include "algorithms/patterns/block_ranges.hpp"
+#include "algorithms/schedule/contract.hpp"
 
 namespace athanor {
 

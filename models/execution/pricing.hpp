@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/combine/agent_mapping.hpp"
+#include "algorithms/schedule/agent_mapping.hpp"
 #include "models/costs.hpp"
 #include "models/profile.hpp"
 #include "topologies/fabric.hpp"

@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/combine/concurrent.hpp"
+#include "algorithms/schedule/concurrent.hpp"
 #include "models/execution/choice.hpp"
 #include "models/in_network/tree_turns.hpp"
 #include "sim/check.hpp"

@@ -8,9 +8,9 @@
 #include <rapidcheck.h>
 
 #include "algorithms/catalog.hpp"
-#include "algorithms/check/prove.hpp"
 #include "algorithms/execution/expectation.hpp"
-#include "algorithms/execution/threads.hpp"
+#include "algorithms/execution/threads/threads.hpp"
+#include "algorithms/proof/prove.hpp"
 #include "tests/algorithms/sample.hpp"
 
 using namespace athanor;

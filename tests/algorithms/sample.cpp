@@ -7,7 +7,7 @@ namespace athanor {
 
 namespace {
 
-std::shared_ptr<const ExchangeSizes> unequal_sizes(std::uint32_t ranks, std::int64_t count) {
+std::shared_ptr<const AllToAllVSizes> unequal_sizes(std::uint32_t ranks, std::int64_t count) {
   const std::int64_t most = 2 * count / ranks + (count > 0 ? 1 : 0);
   std::vector<Elements> sizes;
   for (std::uint32_t from = 0; from < ranks; ++from) {
@@ -15,7 +15,7 @@ std::shared_ptr<const ExchangeSizes> unequal_sizes(std::uint32_t ranks, std::int
       sizes.emplace_back((std::int64_t{from} * 5 + std::int64_t{to} * to * 3 + from % 3 * to) % (most + 1));
     }
   }
-  return std::make_shared<ExchangeSizes>(ranks, sizes);
+  return std::make_shared<AllToAllVSizes>(ranks, sizes);
 }
 
 }  // namespace

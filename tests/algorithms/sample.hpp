@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 
 namespace athanor {
 

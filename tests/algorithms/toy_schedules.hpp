@@ -3,8 +3,8 @@
 #include <array>
 #include <vector>
 
-#include "algorithms/collective.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor::toys {
 

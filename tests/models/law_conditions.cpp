@@ -44,7 +44,7 @@ Collective even_collective(CollectiveKind kind, std::uint32_t ranks, std::int64_
   if (kind == CollectiveKind::barrier) { collective.count = Elements::zero(); }
   if (kind == CollectiveKind::all_to_all_v) {
     const std::vector<Elements> blocks(std::size_t{ranks} * ranks, Elements{n / ranks});
-    collective.sizes = std::make_shared<ExchangeSizes>(ranks, blocks);
+    collective.sizes = std::make_shared<AllToAllVSizes>(ranks, blocks);
   }
   return collective;
 }

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
-#include "algorithms/combine/concurrent.hpp"
+#include "algorithms/schedule/concurrent.hpp"
 #include "models/execution/pricing.hpp"
 #include "models/execution/simulate.hpp"
 #include "tests/models/small_clusters.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/execution/threads.hpp"
+#include "algorithms/execution/threads/threads.hpp"
 #include "models/execution/pricing.hpp"
 #include "models/execution/simulate.hpp"
 #include "topologies/generators.hpp"

@@ -11,12 +11,12 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "algorithms/check/contract.hpp"
 #include "algorithms/execution/expectation.hpp"
 #include "algorithms/execution/mpi/mpi_executor.hpp"
 #include "algorithms/execution/mpi/session.hpp"
 #include "algorithms/execution/mpi/synchronisation.hpp"
 #include "algorithms/execution/mpi/watchdog.hpp"
+#include "algorithms/schedule/contract.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "tools/measure/mpi_library.hpp"

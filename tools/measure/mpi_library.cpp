@@ -5,8 +5,8 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/check/contract.hpp"
-#include "algorithms/layout.hpp"
+#include "algorithms/schedule/contract.hpp"
+#include "algorithms/schedule/layout.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -113,7 +113,7 @@ void MpiLibraryCollective::make_exchange() {
     }
   }
   if (collective_.kind != CollectiveKind::all_to_all_v) { return; }
-  const ExchangeSizes& sizes = *collective_.sizes;
+  const AllToAllVSizes& sizes = *collective_.sizes;
   for (std::uint32_t rank = 0; rank < collective_.ranks; ++rank) {
     outgoing_.counts.push_back(static_cast<int>(sizes.size(own, rank).count()));
     outgoing_.offsets.push_back(static_cast<int>(sizes.input_offset(own, rank).count()));

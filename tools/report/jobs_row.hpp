@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "models/execution/run_jobs.hpp"
 #include "tools/report/table.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "models/execution/run.hpp"
 #include "sim/json/object_reader.hpp"
 #include "tools/scenario/algorithm_choice.hpp"

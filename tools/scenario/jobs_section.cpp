@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/check/contract.hpp"
+#include "algorithms/schedule/contract.hpp"
 #include "sim/format.hpp"
 #include "tools/scenario/collective_section.hpp"
 #include "tools/scenario/scenario.hpp"

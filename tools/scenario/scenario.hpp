@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "models/execution/run_jobs.hpp"
 #include "models/in_network/nic_offload.hpp"
 #include "sim/error.hpp"
@@ -65,7 +65,7 @@ struct Case {
   std::vector<const Algorithm*> algorithms;               ///< candidates; the fastest at each size counts
   bool each_algorithm = false;                            ///< is reported instead, where it fits
   std::vector<std::shared_ptr<const Algorithm>> imports;  ///< those among them that are not the catalog's
-  std::shared_ptr<const ExchangeSizes> exchange;          ///< of all-to-all-v; `sizes` then holds its payload
+  std::shared_ptr<const AllToAllVSizes> exchange;         ///< of all-to-all-v; `sizes` then holds its payload
   Overrides overrides;
   Profile profile;
   NcclSource nccl_groups;                   ///< of training, where the profile has "nccl"

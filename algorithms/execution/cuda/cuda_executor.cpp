@@ -7,10 +7,10 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/check/memory_map.hpp"
 #include "algorithms/execution/cuda/gpu_share.hpp"
 #include "algorithms/execution/cuda/kernels.hpp"
 #include "algorithms/execution/preparation.hpp"
+#include "algorithms/proof/memory_map.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {

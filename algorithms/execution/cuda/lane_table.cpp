@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/schedule.hpp"
 #include "sim/random.hpp"
 
 namespace athanor {

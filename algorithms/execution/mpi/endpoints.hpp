@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "algorithms/check/wiring.hpp"
 #include "algorithms/execution/mpi/communicator.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/proof/wiring.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/check/violation.hpp"
+#include "algorithms/proof/violation.hpp"
 
 namespace athanor {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "algorithms/check/memory_map.hpp"
+#include "algorithms/proof/memory_map.hpp"
 
 namespace athanor {
 

@@ -12,7 +12,7 @@
 #include "algorithms/catalog.hpp"
 #include "algorithms/execution/element_values.hpp"
 #include "algorithms/execution/expectation.hpp"
-#include "algorithms/layout.hpp"
+#include "algorithms/schedule/layout.hpp"
 #include "sim/error.hpp"
 #include "tests/algorithms/execution/real_sums.hpp"
 

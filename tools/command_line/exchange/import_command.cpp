@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/exchange/msccl_import.hpp"
+#include "algorithms/formats/msccl_import.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 #include "sim/format.hpp"

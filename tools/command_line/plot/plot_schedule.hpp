@@ -2,7 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "algorithms/check/rounds.hpp"
+#include "algorithms/proof/rounds.hpp"
 #include "tools/command_line/plot/schedule_options.hpp"
 
 namespace athanor {
