@@ -5,12 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "algorithms/local_copy.hpp"
+#include "algorithms/schedule/local_copy.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
 
-// Each defined in the file of its name, algorithms/<kind>/<name>.cpp; a new one takes a line here and one below.
+// Each defined in the file of its name, algorithms/collectives/<kind>/<name>.cpp; a new one takes a line here and one
+// below.
 Algorithm ring_all_reduce();
 Algorithm double_binary_tree_all_reduce();
 Algorithm node_chain_tree_all_reduce();
@@ -275,7 +276,7 @@ std::unique_ptr<const Schedule> Algorithm::make(const Collective& collective, co
 }
 
 Elements Algorithm::granule(const Collective& collective, const Layout& layout) const {
-  return collective.ranks == 1 ? Elements{1} : granule_for_many(collective, layout);
+  return collective.ranks == 1 || !granule_for_many ? Elements{1} : granule_for_many(collective, layout);
 }
 
 Cost Algorithm::cost(const Collective& collective, const Layout& layout) const {

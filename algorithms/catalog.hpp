@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "algorithms/collective.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/schedule.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -70,7 +70,7 @@ struct Algorithm {
   /// The parts that each algorithm defines; callers use the members below. Require at least two ranks and arguments
   /// that invalid() accepts.
   std::function<std::unique_ptr<const Schedule>(const Collective&, const Layout&)> make_for_many = nullptr;
-  std::function<Elements(const Collective&, const Layout&)> granule_for_many = nullptr;
+  std::function<Elements(const Collective&, const Layout&)> granule_for_many = nullptr;  ///< null: one element
   std::function<Cost(const Collective&)> cost_for_many = nullptr;
   /// In place of cost_for_many where the shape of the layout (group, dimensions, rings, heads, orders) counts.
   std::function<Cost(const Collective&, const Layout&)> cost_in_shape = nullptr;
@@ -87,6 +87,12 @@ struct Algorithm {
   /// Exact, also for uneven counts. Of the layout only group, dimensions, rings, heads and orders count.
   Cost cost(const Collective& collective, const Layout& layout = {}) const;
 };
+
+/// For Algorithm::make_for_many of an algorithm that is one class.
+template <class Kind>
+std::unique_ptr<const Schedule> make_schedule(const Collective& collective, const Layout& layout) {
+  return std::make_unique<Kind>(collective, layout);
+}
 
 /// All algorithms, by kind in the order of CollectiveKind; the first of each kind is the one to begin with.
 std::span<const Algorithm> catalog();

@@ -29,7 +29,7 @@ bool in_place_is_possible(CollectiveKind kind) {
 
 /// Only an all-to-all-v has a table of sizes, and only a barrier has no payload.
 std::optional<std::string> invalid_payload(const Collective& collective) {
-  const ExchangeSizes* sizes = collective.sizes.get();
+  const AllToAllVSizes* sizes = collective.sizes.get();
   if (collective.kind == CollectiveKind::barrier && collective.count != Elements::zero()) {
     return fmt::format("a barrier carries no payload, not {} elements", collective.count.count());
   }
@@ -87,29 +87,30 @@ std::optional<std::string> invalid_dimensions(const Dimensions& dimensions, std:
   return fmt::format("dimensions {} are not {} ranks", fmt::join(dimensions.begin(), end, " x "), ranks);
 }
 
-/// Why `way` is not the places of a group in some order, or nothing.
-std::optional<std::string> invalid_way(const std::vector<std::uint32_t>& way, std::uint32_t group) {
+/// Why `path` is not the places of a group in some order, or nothing.
+std::optional<std::string> invalid_path(const std::vector<std::uint32_t>& path, std::uint32_t group) {
   std::vector<bool> visited(group);
-  for (const std::uint32_t place : way) {
+  for (const std::uint32_t place : path) {
     if (place >= group) { return fmt::format("visits place {} of a group of {}", place, group); }
     if (visited[place]) { return fmt::format("visits place {} twice", place); }
     visited[place] = true;
   }
-  if (way.size() == group) { return std::nullopt; }
-  return fmt::format("visits {} of the {} places of a group", way.size(), group);
+  if (path.size() == group) { return std::nullopt; }
+  return fmt::format("visits {} of the {} places of a group", path.size(), group);
 }
 
 std::optional<std::string> invalid_orders(const ChannelOrders& orders, std::uint32_t group) {
-  if (orders.even.empty()) { return "the channels' orders have no way through a group"; }
+  if (orders.even.empty()) { return "the channels' orders have no path through a group"; }
   if (orders.even.size() != orders.odd.size()) {
-    return fmt::format("there are {} ways through groups of even number and {} through others", orders.even.size(),
+    return fmt::format("there are {} paths through groups of even number and {} through others", orders.even.size(),
                        orders.odd.size());
   }
-  for (const auto* ways : {&orders.even, &orders.odd}) {
-    for (std::size_t way = 0; way < ways->size(); ++way) {
-      const auto reason = invalid_way((*ways)[way], group);
+  for (const auto* paths : {&orders.even, &orders.odd}) {
+    for (std::size_t path = 0; path < paths->size(); ++path) {
+      const auto reason = invalid_path((*paths)[path], group);
       if (!reason) { continue; }
-      return fmt::format("way {} through groups of {} number {}", way, ways == &orders.even ? "even" : "odd", *reason);
+      return fmt::format("path {} through groups of {} number {}", path, paths == &orders.even ? "even" : "odd",
+                         *reason);
     }
   }
   return std::nullopt;

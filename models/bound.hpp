@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 #include "sim/units.hpp"
 #include "topologies/cluster.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/schedule.hpp"
 #include "models/gpu/gpu_costs.hpp"
 #include "models/shared_memory/thread_costs.hpp"
 #include "sim/units.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 #include "models/channel_nics.hpp"
 #include "models/costs.hpp"
 #include "models/gpu/gpu_costs.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "algorithms/execution/apply.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

@@ -7,7 +7,7 @@
 #include "algorithms/execution/elements.hpp"
 #include "algorithms/execution/engine_reducer.hpp"
 #include "algorithms/execution/strided.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

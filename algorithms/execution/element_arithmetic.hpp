@@ -34,20 +34,20 @@ struct ElementArithmetic<BFloat16> {
 
 template <class Element, class Operation>
 [[gnu::always_inline]] inline Element combine(Element left, Element right) {
-  using Way = ElementArithmetic<Element>;
-  return Way::store(Operation::apply(Way::load(left), Way::load(right)));
+  using Arithmetic = ElementArithmetic<Element>;
+  return Arithmetic::store(Operation::apply(Arithmetic::load(left), Arithmetic::load(right)));
 }
 
 /// What finishes an average.
 template <class Element>
 struct ElementDivision {
-  using Way = ElementArithmetic<Element>;
-  using Value = typename Way::Value;
+  using Arithmetic = ElementArithmetic<Element>;
+  using Value = typename Arithmetic::Value;
   /// Wide enough for the number of ranks: an int8 is divided as an int64.
   using Divided = std::conditional_t<std::is_integral_v<Value>, std::int64_t, Value>;
 
   [[gnu::always_inline]] static Element divide(Element element, Divided divisor) {
-    return Way::store(static_cast<Value>(static_cast<Divided>(Way::load(element)) / divisor));
+    return Arithmetic::store(static_cast<Value>(static_cast<Divided>(Arithmetic::load(element)) / divisor));
   }
 };
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/reduction.hpp"
 
 namespace athanor {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/reduction.hpp"
 
 namespace athanor {
 

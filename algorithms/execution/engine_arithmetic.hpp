@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/reduction.hpp"
 
 namespace athanor {
 

@@ -7,8 +7,8 @@
 
 #include "algorithms/execution/engine_arithmetic.hpp"
 #include "algorithms/execution/strided.hpp"
-#include "algorithms/reduction.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/reduction.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/check/contract.hpp"
-#include "algorithms/collective.hpp"
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/contract.hpp"
+#include "algorithms/schedule/reduction.hpp"
 
 namespace athanor {
 

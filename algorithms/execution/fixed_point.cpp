@@ -88,12 +88,6 @@ void FixedPoint::decode(std::uint32_t rank, std::span<const std::byte> integers,
   }
 }
 
-double FixedPoint::error_bound(Elements element) const {
-  const int exponent = this->exponent(element.count());
-  if (exponent == kNothing) { return 0; }
-  return std::ldexp(collective_.ranks / (2.0 * limit_), exponent);
-}
-
 ExecutionResult run_in_fixed_point(const Schedule& schedule, const Collective& collective,
                                    const ExecutionRequest& request, Elements block) {
   const std::vector<RankBuffers>& buffers = request.buffers;

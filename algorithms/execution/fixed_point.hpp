@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/check/contract.hpp"
-#include "algorithms/collective.hpp"
-#include "algorithms/execution/threads.hpp"
-#include "algorithms/reduction.hpp"
+#include "algorithms/execution/threads/threads.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/contract.hpp"
+#include "algorithms/schedule/reduction.hpp"
 
 namespace athanor {
 
@@ -43,8 +43,6 @@ class FixedPoint {
 
   /// The greatest magnitude of an integer that a rank sends: L.
   std::int32_t limit() const { return limit_; }
-  /// How far the sum of an element of the vector may be off, before it is rounded to the type and divided.
-  double error_bound(Elements element) const;
 
  private:
   int exponent(std::int64_t element) const { return exponents_[static_cast<std::size_t>(element / block_.count())]; }

@@ -2,14 +2,14 @@
 
 #include <string>
 
-#include "algorithms/check/structure.hpp"
+#include "algorithms/proof/structure.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
 
 void fail(const Schedule& schedule, const Violation& violation) {
-  throw SimulationError(std::string(name(violation.kind)), explain(schedule.roster(), violation));
+  throw SimulationError(std::string(name(violation.kind)), explain(schedule.agent_count(), violation));
 }
 
 Wiring checked_wiring(const Schedule& schedule) {
@@ -22,7 +22,7 @@ Wiring checked_wiring(const Schedule& schedule) {
 Wiring checked_wiring(const Schedule& schedule, AgentId first, std::uint32_t step) {
   Wiring wiring;
   if (const auto violation = wire(schedule, wiring)) { fail(schedule, *violation); }
-  for (AgentId agent = first; agent.value < schedule.roster().agents; agent.value += step) {
+  for (AgentId agent = first; agent.value < schedule.agent_count().agents; agent.value += step) {
     if (const auto violation = check_primitives_of(schedule, wiring, agent)) { fail(schedule, *violation); }
   }
   return wiring;

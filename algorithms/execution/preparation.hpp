@@ -1,10 +1,10 @@
 #pragma once
 
-#include "algorithms/check/violation.hpp"
-#include "algorithms/check/wiring.hpp"
 #include "algorithms/execution/rank_memory.hpp"
-#include "algorithms/reduction.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/proof/violation.hpp"
+#include "algorithms/proof/wiring.hpp"
+#include "algorithms/schedule/reduction.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

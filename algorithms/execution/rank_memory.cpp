@@ -1,6 +1,6 @@
 #include "algorithms/execution/rank_memory.hpp"
 
-#include "algorithms/check/memory_map.hpp"
+#include "algorithms/proof/memory_map.hpp"
 
 namespace athanor {
 
@@ -23,7 +23,7 @@ UserMemory::UserMemory(const Memory& memory, DataType type)
 }
 
 RankMemory::RankMemory(const Schedule& schedule, DataType type) {
-  for (std::uint32_t rank = 0; rank < schedule.roster().ranks; ++rank) {
+  for (std::uint32_t rank = 0; rank < schedule.agent_count().ranks; ++rank) {
     buffers_.push_back(memory_.emplace_back(schedule.memory(AgentId{rank}), type).buffers());
   }
 }

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "algorithms/reduction.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/reduction.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

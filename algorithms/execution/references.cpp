@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "algorithms/check/memory_map.hpp"
+#include "algorithms/proof/memory_map.hpp"
 
 namespace athanor {
 
@@ -55,14 +55,14 @@ class Stores {
     for (int looked = 0; left > 0 && ends_[left - 1] > cells.first; ++looked, --left) {
       const Store& store = stores_[left - 1];
       const bool before = store.lane == cells.lane && store.index <= cells.index;
-      if ((store.end > cells.first && !before) || looked == kPatience) { return true; }
+      if ((store.end > cells.first && !before) || looked == kMostLooks) { return true; }
     }
     return false;
   }
 
  private:
   /// Cells that are stored to over and over again are not worth a longer search.
-  static constexpr int kPatience = 256;
+  static constexpr int kMostLooks = 256;
 
   std::vector<Store> stores_;
   std::vector<std::int64_t> ends_;  ///< the last of this store and those before

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/check/wiring.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/proof/wiring.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

@@ -9,9 +9,8 @@
 namespace athanor {
 
 Aggregation::Aggregation(const Collective& collective, const Layout& layout)
-    : collective_(collective),
+    : VectorSchedule(collective, 1, slices_as_chunks(layout)),
       layout_(layout),
-      cut_(collective.count, 1, slices_as_chunks(layout)),
       forest_(aggregation_trees(collective.ranks, layout), collective.kind, collective.root, AgentId{collective.ranks}),
       most_ports_(forest_.widest()) {
   const std::uint32_t served = forest_[0].tree().ranks();
@@ -19,8 +18,8 @@ Aggregation::Aggregation(const Collective& collective, const Layout& layout)
 }
 
 std::uint32_t Aggregation::channels(AgentId agent) const {
-  if (is_rank(agent)) { return cut_.channels(); }
-  return (cut_.channels() + forest_.trees() - 1 - forest_.place(agent).tree) / forest_.trees();
+  if (is_rank(agent)) { return cut().channels(); }
+  return (cut().channels() + forest_.trees() - 1 - forest_.place(agent).tree) / forest_.trees();
 }
 
 /// A rank takes part in the same of all trees.
@@ -64,17 +63,7 @@ Lane Aggregation::lane(AgentId agent, LaneId lane) const {
   std::uint32_t duty = static_cast<std::uint32_t>(task.duty) + (is_rank(agent) ? 0 : 2);  // a rank turns nothing
   if (has_window(agent, task)) { duty = 5; }
   const std::uint32_t role = (duty * (most_ports_ + 2) + in) * (most_ports_ + 2) + out;
-  return {1, cut_.loops(task.channel), in, out, ProgramId{2 * role + cut_.shape(task.channel)}};
-}
-
-Memory Aggregation::memory(AgentId agent) const {
-  if (!is_rank(agent) || collective_.kind == CollectiveKind::barrier) { return {}; }
-  const bool root = agent.value == collective_.root;
-  const bool has_input = collective_.kind != CollectiveKind::broadcast || root;
-  const bool has_output = collective_.kind != CollectiveKind::reduce || root;
-  const bool shared = collective_.in_place && has_input && has_output;
-  return {has_input ? collective_.count : Elements::zero(), has_output ? collective_.count : Elements::zero(),
-          Elements::zero(), shared ? std::optional<std::int64_t>{0} : std::nullopt};
+  return {1, cut().loops(task.channel), in, out, ProgramId{2 * role + cut().shape(task.channel)}};
 }
 
 Endpoint Aggregation::target(AgentId agent, LaneId lane, PortId out) const {
@@ -101,26 +90,21 @@ Endpoint Aggregation::source(AgentId agent, LaneId lane, PortId in) const {
 
 Primitive Aggregation::at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const {
   const Task task = task_of(agent, lane);
-  const Piece range = cut_.piece(task.channel, loop, 0);
-  Primitive primitive;
-  primitive.count = range.count;
+  const Piece range = cut().piece(task.channel, loop, 0);
+  Primitive primitive = over(range);
   primitive.receives = {0, in_ports(agent, task.duty)};
   primitive.sends = {0, out_ports(agent, task.duty)};
   if (has_window(agent, task)) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + 1}, loop); }
-  if (!is_rank(agent) || collective_.kind == CollectiveKind::barrier) { return primitive; }
-  const bool broadcasts = collective_.kind == CollectiveKind::broadcast;
+  if (!is_rank(agent) || collective().kind == CollectiveKind::barrier) { return primitive; }
+  const bool broadcasts = collective().kind == CollectiveKind::broadcast;
   if (task.duty == Duty::up) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
-  const bool copies = broadcasts && task.duty == Duty::up && !collective_.in_place;
+  const bool copies = broadcasts && task.duty == Duty::up && !collective().in_place;
   if (task.duty == Duty::down || copies) { primitive.store = contiguous(Buffer::output, range.first); }
   primitive.finish = task.duty == Duty::down && !broadcasts;
   return primitive;
 }
 
 namespace {
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<Aggregation>(collective, layout);
-}
 
 std::optional<std::string> refuses(const Collective& collective, const Layout& layout) {
   for (const auto& tree : layout.trees) {
@@ -129,8 +113,6 @@ std::optional<std::string> refuses(const Collective& collective, const Layout& l
   }
   return {};
 }
-
-Elements granule(const Collective&, const Layout& layout) { return VectorCut::granule(1, layout); }
 
 /// Every rank sends its vector once. Engines add.
 Cost cost(const Collective& collective, const Layout& layout) {
@@ -163,8 +145,8 @@ Algorithm aggregation_algorithm(CollectiveKind kind) {
       .explanation = "",
       .ranks = "any number of ranks",
       .fabrics = "switches that aggregate",
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<Aggregation>,
+      .granule_for_many = granule_of_whole,
       .cost_in_shape = cost,
       .refuses_many = refuses,
   };

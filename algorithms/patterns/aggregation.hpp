@@ -1,8 +1,7 @@
 #pragma once
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
 #include "algorithms/patterns/aggregation_forest.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -14,21 +13,17 @@ namespace athanor {
 /// down, as far as they are needed; the root of the tree has one lane for both. Ports of a node are its children, in
 /// order. With Layout::outstanding, a rank that also receives holds its next chunk back until it has got the result
 /// that is so many before.
-class Aggregation final : public Schedule {
+class Aggregation final : public VectorSchedule {
  public:
   Aggregation(const Collective& collective, const Layout& layout);
 
-  Roster roster() const override { return {ranks(), forest_.end()}; }
+  AgentCount agent_count() const override { return {ranks(), forest_.end()}; }
   std::uint32_t lanes(AgentId agent) const override { return channels(agent) * lanes_per_channel(agent); }
   std::uint32_t channel(AgentId agent, LaneId lane) const override { return task_of(agent, lane).channel; }
   Lane lane(AgentId agent, LaneId lane) const override;
-  Memory memory(AgentId agent) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override;
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer) const override { return cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   using Child = AggregationTree::Child;
@@ -38,8 +33,6 @@ class Aggregation final : public Schedule {
     Duty duty = Duty::up;
   };
 
-  std::uint32_t ranks() const { return collective_.ranks; }
-  bool is_rank(AgentId agent) const { return agent.value < ranks(); }
   bool is_top(AgentId agent) const { return !is_rank(agent) && forest_.place(agent).node == AggregationTree::kRoot; }
   std::uint32_t tree_of(std::uint32_t channel) const { return channel % forest_.trees(); }
   AgentId agent_of(std::uint32_t tree, const Child& child) const {
@@ -70,9 +63,7 @@ class Aggregation final : public Schedule {
     return layout_.outstanding > 0 && is_rank(agent) && task.duty == Duty::up && part(agent, task.channel).down;
   }
 
-  Collective collective_;
   Layout layout_;
-  VectorCut cut_;
   AggregationForest forest_;
   std::uint32_t most_ports_;
 };

@@ -35,9 +35,8 @@ std::uint32_t below(const AggregationTree& tree, const AggregationTree::Child& c
 }  // namespace
 
 AggregationBlocks::AggregationBlocks(const Collective& collective, const Layout& layout)
-    : collective_(collective),
+    : CutSchedule(collective, BlockCut(collective.count, collective.ranks, slices_as_chunks(layout))),
       layout_(layout),
-      cut_(collective.count, collective.ranks, slices_as_chunks(layout)),
       forest_(aggregation_trees(collective.ranks, layout), collective.kind, 0, AgentId{collective.ranks}) {
   const std::uint32_t served = forest_[0].tree().ranks();
   require(served == ranks(), "an aggregation tree of {} ranks for {}", served, ranks());
@@ -58,9 +57,9 @@ void AggregationBlocks::order_blocks(std::uint32_t tree) {
 }
 
 std::uint32_t AggregationBlocks::lanes(AgentId agent) const {
-  if (is_rank(agent)) { return 2 * cut_.channels(); }
+  if (is_rank(agent)) { return 2 * cut().channels(); }
   const auto [tree, node] = forest_.place(agent);
-  const std::uint32_t channels = (cut_.channels() + forest_.trees() - 1 - tree) / forest_.trees();
+  const std::uint32_t channels = (cut().channels() + forest_.trees() - 1 - tree) / forest_.trees();
   return channels * (node == AggregationTree::kRoot ? 1 : 2);
 }
 
@@ -115,22 +114,13 @@ Lane AggregationBlocks::lane(AgentId agent, LaneId lane) const {
   const std::uint32_t role = is_rank(agent) ? duty : 2 + 3 * orders_[task.tree].programs[task.node] + duty;
   Lane result;
   result.steps = steps(agent, task);
-  result.loops = cut_.loops(task.channel);
+  result.loops = cut().loops(task.channel);
   const auto children =
       is_rank(agent) ? 0 : static_cast<std::uint32_t>(forest_[task.tree].tree().children(task.node).size());
   result.in_ports = task.duty == Duty::down ? 1 : children;
   result.out_ports = task.duty == Duty::up ? 1 : children;
-  result.program = ProgramId{role * cut_.channels() + cut_.shape(task.channel)};
+  result.program = ProgramId{role * cut().channels() + cut().shape(task.channel)};
   return result;
-}
-
-Memory AggregationBlocks::memory(AgentId agent) const {
-  if (!is_rank(agent)) { return {}; }
-  const Elements own = cut_.length(agent.value);
-  Memory memory{gathers() ? own : collective_.count, gathers() ? collective_.count : own, Elements::zero(), {}};
-  const std::int64_t first = cut_.first(agent.value).count();
-  if (collective_.in_place) { memory.in_place = gathers() ? first : -first; }
-  return memory;
 }
 
 std::uint32_t AggregationBlocks::port_of(const Task& task, std::uint32_t step) const {
@@ -158,10 +148,9 @@ Primitive AggregationBlocks::of_rank(AgentId agent, const Task& task, LaneId lan
   const bool up = task.duty == Duty::up;
   const bool whole = up != gathers();  // all ranks' blocks, not its own alone
   const std::uint32_t owner = whole ? orders_[task.tree].rank_at[step] : agent.value;
-  const Piece range = cut_.slice(owner, task.channel, loop, 0);
-  const Elements first = range.first + (whole ? cut_.first(owner) : Elements::zero());
-  Primitive primitive;
-  primitive.count = range.count;
+  const Piece range = cut().slice(owner, task.channel, loop, 0);
+  const Elements first = range.first + (whole ? cut().first(owner) : Elements::zero());
+  Primitive primitive = over(range);
   if (up) {
     primitive.operands[0] = contiguous(Buffer::input, first);
     primitive.sends = {0, 1};
@@ -182,21 +171,13 @@ Primitive AggregationBlocks::of_node(const Task& task, std::uint64_t loop, std::
   const auto children = static_cast<std::uint32_t>(tree.children(task.node).size());
   const Ports all{0, children};
   Primitive primitive;
-  primitive.count = cut_.slice(orders_[task.tree].rank_at[place], task.channel, loop, 0).count;
+  primitive.count = cut().slice(orders_[task.tree].rank_at[place], task.channel, loop, 0).count;
   primitive.receives = task.duty == Duty::down ? Ports{0, 1} : gathers() ? Ports{port_of(task, step), 1} : all;
   primitive.sends = task.duty == Duty::up ? Ports{0, 1} : gathers() ? all : Ports{port_of(task, step), 1};
   return primitive;
 }
 
 namespace {
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<AggregationBlocks>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return BlockCut::granule(collective.ranks, layout);
-}
 
 /// Blocks follow each other through the root of the tree. A block of a reduce-scatter, sent as number s, is there after
 /// s and the deepest rank's messages, and then descends to its owner. In an all-gather it is there as many messages
@@ -219,8 +200,8 @@ Cost cost(const Collective& collective, const Layout& layout) {
 Algorithm aggregation_blocks_algorithm(CollectiveKind kind) {
   Algorithm algorithm = aggregation_algorithm(kind);
   algorithm.pipelines = true;
-  algorithm.make_for_many = make;
-  algorithm.granule_for_many = granule;
+  algorithm.make_for_many = make_schedule<AggregationBlocks>;
+  algorithm.granule_for_many = granule_of_blocks;
   algorithm.cost_in_shape = cost;
   return algorithm;
 }

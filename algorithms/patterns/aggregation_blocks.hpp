@@ -2,9 +2,8 @@
 
 #include <map>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
 #include "algorithms/patterns/aggregation_forest.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -18,20 +17,16 @@ namespace athanor {
 /// Per channel a rank and a node have a lane up and one down; the root of the tree has one lane for both. A lane has a
 /// step for each block that passes through it. With Layout::outstanding, a rank begins a loop when it has got all that
 /// it gets of the loop that is so many before.
-class AggregationBlocks final : public Schedule {
+class AggregationBlocks final : public CutSchedule<BlockCut> {
  public:
   AggregationBlocks(const Collective& collective, const Layout& layout);
 
-  Roster roster() const override { return {ranks(), forest_.end()}; }
+  AgentCount agent_count() const override { return {ranks(), forest_.end()}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
-  Memory memory(AgentId agent) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override;
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer) const override { return cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   enum class Duty : std::uint8_t { up, down, turn };  ///< turn: the root of the tree
@@ -48,9 +43,7 @@ class AggregationBlocks final : public Schedule {
     std::vector<std::uint32_t> programs;     ///< by node; equal where children have equally many ranks below them
   };
 
-  std::uint32_t ranks() const { return collective_.ranks; }
-  bool is_rank(AgentId agent) const { return agent.value < ranks(); }
-  bool gathers() const { return collective_.kind == CollectiveKind::all_gather; }
+  bool gathers() const { return collective().kind == CollectiveKind::all_gather; }
   Task task_of(AgentId agent, LaneId lane) const;
   Endpoint at_child(const Task& task, std::uint32_t port, Duty duty) const;
   Endpoint at_parent(const Task& task, AgentId agent, Duty duty) const;
@@ -62,9 +55,7 @@ class AggregationBlocks final : public Schedule {
   Primitive of_node(const Task& task, std::uint64_t loop, std::uint32_t step) const;
   void order_blocks(std::uint32_t tree);
 
-  Collective collective_;
   Layout layout_;
-  BlockCut cut_;
   AggregationForest forest_;
   std::vector<Order> orders_;                                   ///< by tree
   std::map<std::vector<std::uint32_t>, std::uint32_t> shapes_;  ///< ranks below the children of a node: its program

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/aggregation_tree.hpp"
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/aggregation_tree.hpp"
+#include "algorithms/schedule/collective.hpp"
 
 namespace athanor {
 

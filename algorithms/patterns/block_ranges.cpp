@@ -15,7 +15,7 @@ Layout for_messages_of(std::uint32_t blocks, const Layout& layout) {
 }  // namespace
 
 BlockRanges::BlockRanges(Elements count, std::uint32_t ranks, const Layout& layout, std::uint32_t most_blocks)
-    : cut_(count, ranks, for_messages_of(most_blocks, layout)), ranks_(ranks), block_(cut_.length(0)) {
+    : BlockCut(count, ranks, for_messages_of(most_blocks, layout)), ranks_(ranks), block_(length(0)) {
   if (block_ > Elements::zero()) { full_ = static_cast<std::uint32_t>(count / block_); }
 }
 

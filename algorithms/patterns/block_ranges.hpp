@@ -2,33 +2,24 @@
 
 #include <cstdint>
 
-#include "algorithms/layout.hpp"
+#include "algorithms/schedule/layout.hpp"
 
 namespace athanor {
 
 /// Ranges of the blocks that ranks divide a vector into, for algorithms whose messages hold several of them. Every
 /// channel and loop has the same part of each block (see BlockCut), so that a range of blocks is strided; blocks are
 /// full but for one, and those after it empty.
-class BlockRanges {
+class BlockRanges : public BlockCut {
  public:
   /// `most_blocks`: of one message, which the layout's chunk bounds.
   BlockRanges(Elements count, std::uint32_t ranks, const Layout& layout, std::uint32_t most_blocks);
 
-  static Elements granule(std::uint32_t ranks, const Layout& layout) { return BlockCut::granule(ranks, layout); }
-
-  std::uint32_t channels() const { return cut_.channels(); }
-  std::uint64_t loops(std::uint32_t channel) const { return cut_.loops(channel); }
-  Elements shift() const { return cut_.shift(); }
-  std::uint32_t shape(std::uint32_t channel) const { return cut_.shape(channel); }
-  /// Of the whole block, and where it begins.
-  Elements length(std::uint32_t block) const { return cut_.length(block); }
-  Elements first(std::uint32_t block) const { return cut_.first(block); }
   /// The most that any channel and loop has of a block.
-  Elements widest() const { return cut_.message_limit(); }
+  Elements widest() const { return message_limit(); }
 
   /// One channel's part of one block in one loop, counted from the first element of the block.
   Piece part(std::uint32_t block, std::uint32_t channel, std::uint64_t loop) const {
-    return cut_.slice(block, channel, loop, 0);
+    return slice(block, channel, loop, 0);
   }
   /// Of a full block.
   Elements width(std::uint32_t channel, std::uint64_t loop) const { return part(0, channel, loop).count; }
@@ -45,7 +36,6 @@ class BlockRanges {
               std::uint32_t distance = 1) const;
 
  private:
-  BlockCut cut_;
   std::uint32_t ranks_;
   Elements block_;
   std::uint32_t full_ = 0;  ///< blocks that are full: 0 .. full - 1

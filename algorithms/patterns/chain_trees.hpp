@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "algorithms/layout.hpp"
 #include "algorithms/patterns/double_binary_tree.hpp"
+#include "algorithms/schedule/layout.hpp"
 
 namespace athanor {
 

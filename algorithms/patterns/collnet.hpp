@@ -2,14 +2,13 @@
 
 #include <vector>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
 #include "algorithms/patterns/rail_trees.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
 /// How the ranks of a node bring their shares to its heads, and results back.
-enum class CollNetWay : std::uint8_t {
+enum class CollNetPath : std::uint8_t {
   direct,  ///< everyone sends each head its piece, and each head sends the result of its piece to everyone
   chain,   ///< each head's piece passes through all ranks of the node, which add; its result goes back the same way
 };
@@ -22,21 +21,17 @@ enum class CollNetWay : std::uint8_t {
 /// Per channel a rank has W lanes up and W down, for W chains or heads; those numbered j belong to the head j after it
 /// (NodeHeads). What is up at a distance d from its head comes, in a chain, from the rank at d + 1, and goes to the one
 /// at d - 1, and directly to the head at once; down the other way round. At distance 0 a rank speaks with the network.
-class CollNetAllReduce final : public Schedule {
+class CollNetAllReduce final : public VectorSchedule {
  public:
-  CollNetAllReduce(const Collective& collective, const Layout& layout, CollNetWay way);
+  CollNetAllReduce(const Collective& collective, const Layout& layout, CollNetPath path);
 
-  Roster roster() const override { return {collective_.ranks, trees_.end()}; }
+  AgentCount agent_count() const override { return {ranks(), trees_.end()}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
   std::uint32_t channel(AgentId agent, LaneId lane) const override;
-  Memory memory(AgentId agent) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override;
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer) const override { return cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
 
   /// Of a layout with one loop.
   Cost cost() const;
@@ -49,11 +44,10 @@ class CollNetAllReduce final : public Schedule {
     std::uint32_t distance = 0;  ///< from the head to the rank: places, backwards, or steps of its chain
   };
 
-  bool is_rank(AgentId agent) const { return agent.value < collective_.ranks; }
   std::uint32_t group() const { return groups_.group; }
   /// Pieces of a chunk: heads that a channel serves.
-  std::uint32_t width() const { return ways_.empty() ? heads_.count() : 1; }
-  std::uint32_t piece(const Task& task) const { return ways_.empty() ? task.head : 0; }
+  std::uint32_t width() const { return chains_.empty() ? heads_.count() : 1; }
+  std::uint32_t piece(const Task& task) const { return chains_.empty() ? task.head : 0; }
   Task task_of(AgentId agent, LaneId lane) const;
   LaneId lane_of(const Task& task, std::uint32_t place) const;
   std::uint32_t distance(std::uint32_t channel, std::uint32_t head, std::uint32_t place) const;
@@ -66,18 +60,16 @@ class CollNetAllReduce final : public Schedule {
   /// What a rank at that place sends down, of all.
   Elements spread(std::uint32_t place) const;
 
-  Collective collective_;
   Layout layout_;
-  CollNetWay way_;
+  CollNetPath path_;
   NodeGroups groups_;
   NodeHeads heads_;
-  std::vector<std::vector<std::uint32_t>> ways_;   ///< of chains with orders: places, the head first
-  std::vector<std::vector<std::uint32_t>> steps_;  ///< of these, by place: its step
-  VectorCut cut_;
+  std::vector<std::vector<std::uint32_t>> chains_;  ///< of chains with orders: places, the head first
+  std::vector<std::vector<std::uint32_t>> steps_;   ///< of these, by place: its step
   RailTrees trees_;
 };
 
 /// What the two algorithms share; name and words are for the caller to add.
-Algorithm collnet_algorithm(CollNetWay way);
+Algorithm collnet_algorithm(CollNetPath path);
 
 }  // namespace athanor

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/patterns/folded_cube.hpp"
-#include "algorithms/patterns/vector_all_reduce.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -9,21 +9,19 @@ namespace athanor {
 /// sends and then receives; the corner that serves it adds before its exchanges and answers after them, which puts
 /// one step before and one after those of the algorithm. Port e of a corner leads to its partner of exchange e; port
 /// `dimensions` to the rank beyond, whose only port is 0.
-class CubeAllReduce : public VectorAllReduce {
+class CubeAllReduce : public VectorSchedule {
  public:
   /// `pieces` as for VectorCut; `exchanges`: steps of a corner that serves nobody.
   CubeAllReduce(const Collective& collective, const Layout& layout, std::uint32_t pieces, std::uint32_t exchanges)
-      : VectorAllReduce(collective, pieces, slices_as_chunks(layout)),
+      : VectorSchedule(collective, pieces, slices_as_chunks(layout)),
         cube_(collective.ranks),
         pieces_(pieces),
         exchanges_(exchanges) {}
 
-  std::uint32_t lanes(AgentId) const final { return cut().channels(); }
   Lane lane(AgentId agent, LaneId lane) const final;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const final { return opposite(agent.value, lane, out); }
   Endpoint source(AgentId agent, LaneId lane, PortId in) const final { return opposite(agent.value, lane, in); }
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const final;
-  std::uint32_t least_slots() const final { return 1; }
 
  protected:
   /// The corner that a corner exchanges with, and that with it; one per dimension.

@@ -1,24 +1,22 @@
 #pragma once
 
 #include "algorithms/catalog.hpp"
-#include "algorithms/patterns/vector_all_reduce.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
 /// All-reduce around closed rings, one lane per ring: a chunk starts at the rank after its owner, is reduced on its way
 /// around to the owner, which finishes it, and goes around once more to be stored: 2P - 1 calls per loop, in each of
 /// which every rank handles one chunk.
-class CycleAllReduce : public VectorAllReduce {
+class CycleAllReduce : public VectorSchedule {
  public:
   CycleAllReduce(const Collective& collective, const Layout& layout)
-      : VectorAllReduce(collective, collective.ranks, layout) {}
+      : VectorSchedule(collective, collective.ranks, layout) {}
 
-  std::uint32_t lanes(AgentId) const final { return cut().channels(); }
   Lane lane(AgentId agent, LaneId lane) const final;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const final;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const final;
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const final;
-  Elements message_limit() const final { return cut().message_limit(); }
   /// All ranks first send the slices of one chunk; one more slot lets a slice move on.
   std::uint32_t least_slots() const final { return cut().slices() + 1; }
 

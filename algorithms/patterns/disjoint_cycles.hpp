@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 
 namespace athanor {
 

@@ -12,8 +12,6 @@ class DoublingCube : public CubeAllReduce {
   DoublingCube(const Collective& collective, const Layout& layout)
       : CubeAllReduce(collective, layout, 1, FoldedCube(collective.ranks).dimensions() + 1) {}
 
-  Elements message_limit() const final { return cut().message_limit(); }
-
   static Cost cost(const Collective& collective) {
     const FoldedCube cube(collective.ranks);
     const std::uint32_t fold = cube.folds() ? 1 : 0;

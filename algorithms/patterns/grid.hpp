@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 
 namespace athanor {
 

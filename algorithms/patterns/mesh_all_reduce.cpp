@@ -26,13 +26,13 @@ Layout in_pieces(Layout layout, std::uint32_t largest_group) {
   return layout;
 }
 
-LaneId other_way(LaneId lane) { return LaneId{lane.value ^ 1U}; }
+LaneId other_direction(LaneId lane) { return LaneId{lane.value ^ 1U}; }
 
 }  // namespace
 
 MeshAllReduce::MeshAllReduce(const Collective& collective, const Layout& layout, const Dimensions& dimensions)
-    : VectorAllReduce(collective, collective.ranks,
-                      in_pieces(copied(layout, Grid(dimensions)), largest_group(collective.ranks, Grid(dimensions)))),
+    : VectorSchedule(collective, collective.ranks,
+                     in_pieces(copied(layout, Grid(dimensions)), largest_group(collective.ranks, Grid(dimensions)))),
       grid_(dimensions),
       largest_group_(largest_group(collective.ranks, grid_)) {}
 
@@ -142,8 +142,8 @@ Primitive MeshAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, std:
   const bool reduces = number < grid_.dimensions();
   Primitive primitive = reduces ? reduce(rank, lane, phase, loop, inside) : gather(rank, lane, phase, loop, inside);
   if (inside == 0 && number > 0) {
-    const std::uint64_t all = steps_before(rank, other_way(lane), 2 * grid_.dimensions());
-    primitive.wait = Wait{other_way(lane), loop * all + steps_before(rank, other_way(lane), number)};
+    const std::uint64_t all = steps_before(rank, other_direction(lane), 2 * grid_.dimensions());
+    primitive.wait = Wait{other_direction(lane), loop * all + steps_before(rank, other_direction(lane), number)};
   }
   return primitive;
 }
@@ -165,8 +165,9 @@ Primitive MeshAllReduce::reduce(std::uint32_t rank, LaneId lane, const Phase& ph
   primitive.store = contiguous(Buffer::output, range.first);
   primitive.finish = phase.order + 1 == grid_.dimensions() && (phase.backwards || phase.ends());
   if (joins) {
-    const std::uint64_t all = steps_before(rank, other_way(lane), 2 * grid_.dimensions());
-    primitive.wait = Wait{other_way(lane), loop * all + steps_before(rank, other_way(lane), phase.order + 1)};
+    const std::uint64_t all = steps_before(rank, other_direction(lane), 2 * grid_.dimensions());
+    primitive.wait =
+        Wait{other_direction(lane), loop * all + steps_before(rank, other_direction(lane), phase.order + 1)};
   }
   return primitive;
 }

@@ -2,7 +2,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/patterns/grid.hpp"
-#include "algorithms/patterns/vector_all_reduce.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -12,7 +12,7 @@ namespace athanor {
 /// A chain of X ranks has one group of pieces per rank. Sums flow both ways at once, to the farthest rank first; a rank
 /// joins what comes from both sides with its own. Then its result flows both ways. So a channel has two lanes: forwards
 /// and backwards, each of which waits at the end of a dimension for the other. Where backwards comes in last, it joins.
-class MeshAllReduce : public VectorAllReduce {
+class MeshAllReduce : public VectorSchedule {
  public:
   MeshAllReduce(const Collective& collective, const Layout& layout, const Dimensions& dimensions);
 
@@ -24,7 +24,6 @@ class MeshAllReduce : public VectorAllReduce {
   Endpoint source(AgentId agent, LaneId lane, PortId in) const final;
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const final;
   Elements message_limit() const final { return cut().message_limit() * largest_group_; }
-  std::uint32_t least_slots() const final { return 1; }
 
   /// Of a layout with one loop.
   Cost cost() const;

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/aggregation_tree.hpp"
+#include "algorithms/schedule/aggregation_tree.hpp"
 
 namespace athanor {
 

@@ -13,19 +13,10 @@ NvlsBlocks::Task NvlsBlocks::task_of(AgentId agent, LaneId lane) const {
 Lane NvlsBlocks::lane(AgentId agent, LaneId lane) const {
   const Task task = task_of(agent, lane);
   const std::uint32_t ports = task.duty == Duty::engine ? ranks() : 1;
-  const ProgramId program{3 * cut_.shape(task.channel) + static_cast<std::uint32_t>(task.duty)};
+  const ProgramId program{3 * cut().shape(task.channel) + static_cast<std::uint32_t>(task.duty)};
   const std::uint32_t in = receives(task.duty) ? (gathers() ? 1 : ports) : 0;
   const std::uint32_t out = sends(task.duty) ? (gathers() ? ports : 1) : 0;
-  return {1, cut_.loops(task.channel), in, out, program};
-}
-
-Memory NvlsBlocks::memory(AgentId agent) const {
-  if (agent == engine()) { return {}; }
-  const Elements own = cut_.length(agent.value);
-  Memory memory{gathers() ? own : collective_.count, gathers() ? collective_.count : own, Elements::zero(), {}};
-  const std::int64_t first = cut_.first(agent.value).count();
-  if (collective_.in_place) { memory.in_place = gathers() ? first : -first; }
-  return memory;
+  return {1, cut().loops(task.channel), in, out, program};
 }
 
 /// `many_ports`: the engine has a port for each rank on this side, and not one for the owner of the block.
@@ -50,14 +41,13 @@ Endpoint NvlsBlocks::source(AgentId agent, LaneId lane, PortId in) const {
 Primitive NvlsBlocks::at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const {
   const Task task = task_of(agent, lane);
   const Lane shape = this->lane(agent, lane);
-  const Piece range = cut_.slice(task.owner, task.channel, loop, 0);
-  Primitive primitive;
-  primitive.count = range.count;
+  const Piece range = cut().slice(task.owner, task.channel, loop, 0);
+  Primitive primitive = over(range);
   primitive.receives = {0, shape.in_ports};
   primitive.sends = {0, shape.out_ports};
   if (task.duty == Duty::engine) { return primitive; }
   const bool of_all = task.duty == Duty::each;
-  const Elements first = range.first + (of_all ? cut_.first(task.owner) : Elements::zero());
+  const Elements first = range.first + (of_all ? cut().first(task.owner) : Elements::zero());
   if (sends(task.duty)) {
     primitive.operands[0] = contiguous(Buffer::input, first);
   } else {
@@ -68,14 +58,6 @@ Primitive NvlsBlocks::at(AgentId agent, LaneId lane, std::uint64_t loop, std::ui
 }
 
 namespace {
-
-std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return std::make_unique<NvlsBlocks>(collective, layout);
-}
-
-Elements granule(const Collective& collective, const Layout& layout) {
-  return BlockCut::granule(collective.ranks, layout);
-}
 
 Cost cost(const Collective& collective) {
   const bool gathers = collective.kind == CollectiveKind::all_gather;
@@ -99,8 +81,8 @@ Algorithm nvls_blocks_algorithm(CollectiveKind kind) {
       .ranks = "any number of ranks, all on one NVSwitch node",
       .fabrics = "one node with NVLink SHARP (H100 and later); needs several chunks to overlap its ways up and down",
       .pipelines = true,
-      .make_for_many = make,
-      .granule_for_many = granule,
+      .make_for_many = make_schedule<NvlsBlocks>,
+      .granule_for_many = granule_of_blocks,
       .cost_for_many = cost,
   };
 }

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -14,21 +13,17 @@ namespace athanor {
 /// All-gather: a rank stores its block, and the switches write it to all, to the rank itself, too: every rank has one
 /// lane that sends and R that store, lane j the block of the rank j places after; the engine has a lane that
 /// multicasts for each rank, whose port j belongs to the rank j places after.
-class NvlsBlocks final : public Schedule {
+class NvlsBlocks final : public CutSchedule<BlockCut> {
  public:
   NvlsBlocks(const Collective& collective, const Layout& layout)
-      : collective_(collective), cut_(collective.count, collective.ranks, slices_as_chunks(layout)) {}
+      : CutSchedule(collective, BlockCut(collective.count, collective.ranks, slices_as_chunks(layout))) {}
 
-  Roster roster() const override { return {ranks(), ranks() + 1}; }
-  std::uint32_t lanes(AgentId agent) const override { return cut_.channels() * lanes_per_channel(agent); }
+  AgentCount agent_count() const override { return {ranks(), ranks() + 1}; }
+  std::uint32_t lanes(AgentId agent) const override { return cut().channels() * lanes_per_channel(agent); }
   Lane lane(AgentId agent, LaneId lane) const override;
-  Memory memory(AgentId agent) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override;
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer) const override { return cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   enum class Duty : std::uint8_t { one, each, engine };  ///< of a rank: the lane of its own block; one of the R others
@@ -45,18 +40,13 @@ class NvlsBlocks final : public Schedule {
   LaneId own_lane(std::uint32_t channel) const { return LaneId{channel * (ranks() + 1) + ranks()}; }
   LaneId engine_lane(std::uint32_t owner, std::uint32_t channel) const { return LaneId{channel * ranks() + owner}; }
   /// Does the task receive from the engine, or does the engine receive from many? Else they send.
-  bool gathers() const { return collective_.kind == CollectiveKind::all_gather; }
+  bool gathers() const { return collective().kind == CollectiveKind::all_gather; }
   bool receives(Duty duty) const { return gathers() ? duty != Duty::one : duty != Duty::each; }
   bool sends(Duty duty) const { return gathers() ? duty != Duty::each : duty != Duty::one; }
   Endpoint other_end(AgentId agent, LaneId lane, PortId port, bool many_ports) const;
-  std::uint32_t ranks() const { return collective_.ranks; }
   AgentId engine() const { return AgentId{ranks()}; }
   std::uint32_t lanes_per_channel(AgentId agent) const { return ranks() + (agent == engine() ? 0 : 1); }
-  std::uint32_t after(std::uint32_t rank, std::uint32_t places) const { return (rank + places) % ranks(); }
-  std::uint32_t distance(std::uint32_t from, std::uint32_t to) const { return (to + ranks() - from) % ranks(); }
-
-  Collective collective_;
-  BlockCut cut_;
+  std::uint32_t distance(std::uint32_t from, std::uint32_t to) const { return before(to, from); }
 };
 
 /// What the two algorithms share; the words are for the caller to add.

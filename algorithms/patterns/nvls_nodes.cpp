@@ -16,20 +16,20 @@ Layout cut_layout(const Layout& layout, NvlsAcross across) {
 }  // namespace
 
 NvlsNodesAllReduce::NvlsNodesAllReduce(const Collective& collective, const Layout& layout, NvlsAcross across)
-    : collective_(collective),
+    : VectorSchedule(collective, NodeHeads(NodeGroups(collective.ranks, layout), layout).count(),
+                     cut_layout(layout, across)),
       layout_(layout),
       groups_(collective.ranks, layout),
       heads_(groups_, layout),
-      binary_(groups_.nodes),
-      cut_(collective.count, heads_.count(), cut_layout(layout, across)) {
+      binary_(groups_.nodes) {
   if (across == NvlsAcross::double_binary_tree) { return; }
   const std::uint32_t h = heads_.count();
   trees_.emplace(groups_, layout, AgentId{ranks() + groups_.nodes}, RailTrees::HeadLanes{2 * h + 2, 2 * h, 2 * h + 1});
 }
 
 std::uint32_t NvlsNodesAllReduce::lanes(AgentId agent) const {
-  if (is_rank(agent)) { return first_lane(agent.value, cut_.channels()); }
-  return is_tree(agent) ? trees_->lanes(agent, cut_) : cut_.channels() * 2 * heads_.count();
+  if (is_rank(agent)) { return first_lane(agent.value, cut().channels()); }
+  return is_tree(agent) ? trees_->lanes(agent, cut()) : cut().channels() * 2 * heads_.count();
 }
 
 LaneId NvlsNodesAllReduce::supply_lane(std::uint32_t rank, std::uint32_t channel, std::uint32_t head) const {
@@ -78,21 +78,15 @@ NvlsNodesAllReduce::PortCounts NvlsNodesAllReduce::ports(const Task& task) const
 
 Lane NvlsNodesAllReduce::lane(AgentId agent, LaneId lane) const {
   const std::uint32_t own_programs = 2 * 7 * 3;
-  if (is_tree(agent)) { return trees_->lane(agent, lane, cut_, own_programs); }
+  if (is_tree(agent)) { return trees_->lane(agent, lane, cut(), own_programs); }
   const Task task = task_of(agent, lane);
   const PortCounts count = ports(task);
   const std::uint32_t role = 3 * static_cast<std::uint32_t>(task.duty) + task.children;
-  return {1, cut_.loops(task.channel), count.in, count.out, ProgramId{2 * role + cut_.shape(task.channel)}};
+  return {1, cut().loops(task.channel), count.in, count.out, ProgramId{2 * role + cut().shape(task.channel)}};
 }
 
 std::uint32_t NvlsNodesAllReduce::channel(AgentId agent, LaneId lane) const {
   return is_tree(agent) ? trees_->channel(agent, lane) : task_of(agent, lane).channel;
-}
-
-Memory NvlsNodesAllReduce::memory(AgentId agent) const {
-  if (!is_rank(agent)) { return {}; }
-  return {collective_.count, collective_.count, Elements::zero(),
-          collective_.in_place ? std::optional<std::int64_t>{0} : std::nullopt};
 }
 
 Endpoint NvlsNodesAllReduce::head_parent(AgentId agent, const Task& task, bool down) const {
@@ -153,12 +147,11 @@ Endpoint NvlsNodesAllReduce::source(AgentId agent, LaneId lane, PortId in) const
 }
 
 Primitive NvlsNodesAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const {
-  if (is_tree(agent)) { return trees_->at(agent, lane, loop, cut_); }
+  if (is_tree(agent)) { return trees_->at(agent, lane, loop, cut()); }
   const Task task = task_of(agent, lane);
-  const Piece range = cut_.piece(task.channel, loop, task.head);
+  const Piece range = cut().piece(task.channel, loop, task.head);
   const PortCounts count = ports(task);
-  Primitive primitive;
-  primitive.count = range.count;
+  Primitive primitive = over(range);
   primitive.receives = {0, count.in};
   primitive.sends = {0, count.out};
   if (task.duty == Duty::supply) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
@@ -173,11 +166,11 @@ Primitive NvlsNodesAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop,
 Cost NvlsNodesAllReduce::cost() const {
   Cost cost{4 + 2 * (trees_ ? trees_->depth() : binary_.depth()), Elements::zero(), Elements::zero()};
   for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
-    Elements sent = collective_.count;
+    Elements sent = collective().count;
     Elements reduced;
     const std::uint32_t place = groups_.place(rank);
-    for (std::uint32_t channel = 0; channel < cut_.channels() && heads_.is_head(place); ++channel) {
-      const Elements piece = cut_.piece(channel, 0, heads_.at(place)).count;
+    for (std::uint32_t channel = 0; channel < cut().channels() && heads_.is_head(place); ++channel) {
+      const Elements piece = cut().piece(channel, 0, heads_.at(place)).count;
       const std::uint32_t below = children(groups_.node(rank), channel);
       sent += piece * (1 + below + (is_root(groups_.node(rank), channel) ? 0 : 1));
       reduced += piece * below;

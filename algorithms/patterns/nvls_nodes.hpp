@@ -2,10 +2,9 @@
 
 #include <optional>
 
-#include "algorithms/catalog.hpp"
-#include "algorithms/layout.hpp"
 #include "algorithms/patterns/double_binary_tree.hpp"
 #include "algorithms/patterns/rail_trees.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -24,21 +23,17 @@ enum class NvlsAcross : std::uint8_t {
 /// (NodeHeads); and as a head a lane up to the other nodes and one down, or one lane for both at the root of a binary
 /// tree. In- and out-port 0 of these belong to the engine, or to what is above; the children in a binary tree follow.
 /// An engine has H lanes that reduce and H that multicast, whose port j belongs to the rank j places after the head.
-class NvlsNodesAllReduce final : public Schedule {
+class NvlsNodesAllReduce final : public VectorSchedule {
  public:
   NvlsNodesAllReduce(const Collective& collective, const Layout& layout, NvlsAcross across);
 
-  Roster roster() const override { return {ranks(), trees_ ? trees_->end() : ranks() + groups_.nodes}; }
+  AgentCount agent_count() const override { return {ranks(), trees_ ? trees_->end() : ranks() + groups_.nodes}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
   std::uint32_t channel(AgentId agent, LaneId lane) const override;
-  Memory memory(AgentId agent) const override;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override;
-  Elements message_limit() const override { return cut_.message_limit(); }
-  Elements shift(Buffer) const override { return cut_.shift(); }
-  std::uint32_t least_slots() const override { return 1; }
 
   /// Of a layout with one loop.
   Cost cost() const;
@@ -56,9 +51,7 @@ class NvlsNodesAllReduce final : public Schedule {
     std::uint32_t out = 0;
   };
 
-  std::uint32_t ranks() const { return collective_.ranks; }
   std::uint32_t group() const { return groups_.group; }
-  bool is_rank(AgentId agent) const { return agent.value < ranks(); }
   bool is_tree(AgentId agent) const { return agent.value >= ranks() + groups_.nodes; }
   std::uint32_t node(AgentId agent) const { return is_rank(agent) ? groups_.node(agent.value) : agent.value - ranks(); }
   AgentId engine(std::uint32_t node) const { return AgentId{ranks() + node}; }
@@ -88,12 +81,10 @@ class NvlsNodesAllReduce final : public Schedule {
   Endpoint head_parent(AgentId agent, const Task& task, bool down) const;
   Endpoint head_child(AgentId agent, const Task& task, std::uint32_t child, bool down) const;
 
-  Collective collective_;
   Layout layout_;
   NodeGroups groups_;
   NodeHeads heads_;
   DoubleBinaryTree binary_;
-  VectorCut cut_;
   std::optional<RailTrees> trees_;
 };
 

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
-#include "algorithms/layout.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
+#include "algorithms/schedule/layout.hpp"
 
 namespace athanor {
 
@@ -51,6 +52,60 @@ class PairedCube {
 
   std::uint32_t dimensions_;
   std::uint32_t pairs_;
+};
+
+/// What reduce-scatter and all-gather along the exchanges of a paired cube share: one lane per channel. A rank that is
+/// no corner has two steps; a corner has a send and a receive for each exchange, and three steps more if it serves one.
+class PairedCubeBlocks : public BlockSchedule {
+ public:
+  PairedCubeBlocks(const Collective& collective, const Layout& layout)
+      : BlockSchedule(collective, most_blocks(collective.ranks), layout), cube_(collective.ranks) {}
+
+  /// Where pairs are, ranges are of different lengths, and no rank does what another does.
+  Lane lane(AgentId agent, LaneId lane) const final {
+    const std::uint32_t rank = agent.value;
+    const std::uint32_t steps = !cube_.is_corner(rank) ? 2 : 2 * cube_.dimensions() + (cube_.serves(rank) ? 3 : 0);
+    const std::uint32_t program = cube_.folds() ? rank : 0;
+    return {steps, cut().loops(lane.value), cube_.ports(rank), cube_.ports(rank),
+            ProgramId{program * cut().channels() + cut().shape(lane.value)}};
+  }
+  Endpoint target(AgentId agent, LaneId lane, PortId out) const final { return cube_.opposite(agent.value, lane, out); }
+  Endpoint source(AgentId agent, LaneId lane, PortId in) const final { return cube_.opposite(agent.value, lane, in); }
+  Elements message_limit() const final { return std::min(collective().count, cut().widest() * most_blocks(ranks())); }
+
+ protected:
+  using Range = PairedCube::Range;
+  /// A channel's part of the payload in one loop.
+  struct Part {
+    std::uint32_t channel;
+    std::uint64_t loop;
+  };
+
+  const PairedCube& cube() const { return cube_; }
+  Range all() const { return {0, ranks()}; }
+  Primitive over_blocks(const Range& range, const Part& part) const {
+    return over(cut().elements(range.first, range.count, part.channel, part.loop));
+  }
+  Cells cells(Buffer buffer, const Range& range, const Part& part) const {
+    return cut().cells(buffer, range.first, part.channel, part.loop);
+  }
+  Primitive send(Buffer buffer, const Range& range, const Part& part, std::uint32_t port) const {
+    Primitive primitive = over_blocks(range, part);
+    primitive.operands[0] = cells(buffer, range, part);
+    primitive.sends = {port, 1};
+    return primitive;
+  }
+  Primitive receive(Buffer buffer, const Range& range, const Part& part, std::uint32_t port) const {
+    Primitive primitive = over_blocks(range, part);
+    primitive.receives = {port, 1};
+    primitive.store = cells(buffer, range, part);
+    return primitive;
+  }
+
+ private:
+  static std::uint32_t most_blocks(std::uint32_t ranks) { return PairedCube(ranks).folds() ? ranks : ranks / 2; }
+
+  PairedCube cube_;
 };
 
 }  // namespace athanor

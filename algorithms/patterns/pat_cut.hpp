@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/patterns/block_ranges.hpp"
+#include "algorithms/patterns/circulant.hpp"
 #include "algorithms/patterns/pat_tree.hpp"
 
 namespace athanor {
@@ -39,6 +39,61 @@ struct PatCut {
     const std::int64_t fit = chunk / BlockRanges(collective.count, collective.ranks, whole(layout), 1).widest();
     return std::bit_floor(static_cast<std::uint32_t>(std::clamp<std::int64_t>(fit, 1, most)));
   }
+};
+
+/// What all-gather and reduce-scatter by parallel aggregated trees share: one lane per channel, out-port b of which
+/// leads to the rank 2^b places away. Messages of several blocks go through scratch, where a position of a full block's
+/// width belongs to each place of a tree.
+class PatBlocks : public Circulant<RankSchedule> {
+ public:
+  PatBlocks(const Collective& collective, const Layout& layout) : Circulant(collective), cut_(collective, layout) {}
+
+  std::uint32_t lanes(AgentId) const final { return ranges().channels(); }
+  Lane lane(AgentId, LaneId lane) const final {
+    const std::uint32_t copies = cut_.aggregates() ? ranks() + 1 : 0;
+    const std::uint32_t ports = cut_.tree.dimensions();
+    return {2 * cut_.messages.all() + copies, ranges().loops(lane.value), ports, ports,
+            ProgramId{ranges().shape(lane.value)}};
+  }
+  Memory memory(AgentId agent) const final {
+    Memory memory = Circulant::memory(agent);
+    memory.scratch = ranges().widest() * positions() * ranges().channels();
+    return memory;
+  }
+  Elements message_limit() const final { return ranges().widest() * cut_.blocks; }
+  Elements shift(Buffer buffer) const final { return buffer == Buffer::scratch ? Elements::zero() : ranges().shift(); }
+  std::uint32_t least_slots() const final { return cut_.at_once(); }
+
+ protected:
+  struct Part {
+    std::uint32_t rank;
+    std::uint32_t channel;
+    std::uint64_t loop;
+  };
+
+  /// Of scratch, in each channel.
+  virtual std::uint32_t positions() const = 0;
+
+  const PatCut& cut() const { return cut_; }
+  const BlockRanges& ranges() const { return cut_.ranges; }
+
+  Cells position(const Part& part, std::uint32_t number) const {
+    return contiguous(Buffer::scratch, ranges().widest() * positions() * part.channel +
+                                           ranges().width(part.channel, part.loop) * number);
+  }
+  /// A step's full blocks from a place on, in scratch.
+  Cells blocks(const Part& part, const PatTree::Step& step, std::uint32_t place) const {
+    Cells cells = position(part, place);
+    cells.run = ranges().width(part.channel, part.loop);
+    cells.stride = cells.run * step.stride;
+    return cells;
+  }
+  Primitive over_blocks(const Part& part, const PatTree::Step& step) const {
+    return over(ranges().width(part.channel, part.loop) * step.places);
+  }
+
+ private:
+  PatCut cut_;
 };
 
 }  // namespace athanor

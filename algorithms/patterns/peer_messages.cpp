@@ -122,22 +122,4 @@ Piece PeerMessages::whole(std::uint32_t from, std::uint32_t to, std::uint32_t nu
   return {first.first, last.first + last.count - first.first};
 }
 
-Memory PeerMessages::memory(std::uint32_t rank) const {
-  Memory memory;
-  const std::uint32_t root = collective_.root;
-  if (collective_.sizes) { return {collective_.sizes->input(rank), collective_.sizes->output(rank), {}, {}}; }
-  if (collective_.kind == CollectiveKind::all_to_all) {
-    return {collective_.count, cut_.length(rank) * collective_.ranks, Elements::zero(), {}};
-  }
-  const bool gathers = collective_.kind == CollectiveKind::gather;
-  const bool of_all = collective_.kind != CollectiveKind::send_receive;
-  if (exist(root, rank) && !gathers) { memory.output = size(root, rank); }
-  if (exist(rank, root) && gathers) { memory.input = size(rank, root); }
-  if (rank != root) { return memory; }
-  (gathers ? memory.output : memory.input) = collective_.count;
-  const std::int64_t first = of_all ? cut_.first(root).count() : 0;
-  if (collective_.in_place) { memory.in_place = gathers ? first : -first; }
-  return memory;
-}
-
 }  // namespace athanor

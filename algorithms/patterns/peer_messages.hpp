@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "algorithms/layout.hpp"
+#include "algorithms/schedule/layout.hpp"
 
 namespace athanor {
 
@@ -35,7 +35,6 @@ class PeerMessages {
   /// Chunks but the last have so many elements.
   Elements chunk_size() const { return chunk_; }
   Elements message_limit() const { return message_limit_; }
-  Memory memory(std::uint32_t rank) const;
 
  private:
   /// Whose block a message is: those of one number have one size.

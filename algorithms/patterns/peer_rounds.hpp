@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 
 namespace athanor {
 

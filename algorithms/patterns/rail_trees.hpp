@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "algorithms/layout.hpp"
 #include "algorithms/patterns/aggregation_forest.hpp"
 #include "algorithms/patterns/node_groups.hpp"
+#include "algorithms/schedule/layout.hpp"
 
 namespace athanor {
 

@@ -18,7 +18,7 @@ Layout completed(const Collective& collective, Layout layout) {
 }  // namespace
 
 RoundsExchange::RoundsExchange(const Collective& collective, const Layout& layout, RoundsPath path)
-    : collective_(collective),
+    : RankSchedule(collective),
       layout_(completed(collective, layout)),
       path_(path),
       nodes_(collective.ranks, layout_),
@@ -39,14 +39,14 @@ RoundsExchange::RoundsExchange(const Collective& collective, const Layout& layou
 }
 
 bool RoundsExchange::meets_all(std::uint32_t rank) const {
-  if (collective_.kind == CollectiveKind::send_receive) { return false; }
-  return !has_root(collective_.kind) || rank == collective_.root;
+  if (collective().kind == CollectiveKind::send_receive) { return false; }
+  return !has_root(collective().kind) || rank == collective().root;
 }
 
 std::uint32_t RoundsExchange::lanes(AgentId agent) const {
   if (meets_all(agent.value)) { return first_lanes_.back(); }
-  const bool silent = collective_.kind == CollectiveKind::send_receive && agent.value != collective_.root &&
-                      !messages_.exist(collective_.root, agent.value);
+  const bool silent = collective().kind == CollectiveKind::send_receive && agent.value != collective().root &&
+                      !messages_.exist(collective().root, agent.value);
   return silent ? 0 : messages_.parts();
 }
 
@@ -60,7 +60,7 @@ std::uint32_t RoundsExchange::duty_lane(Duty duty) const {
 }
 
 RoundsExchange::Task RoundsExchange::task_of(std::uint32_t rank, LaneId lane) const {
-  const std::uint32_t root = collective_.root;
+  const std::uint32_t root = collective().root;
   if (meets_all(rank)) {
     const auto next = std::upper_bound(first_lanes_.begin(), first_lanes_.end(), lane.value);
     const auto channel = static_cast<std::uint32_t>(next - first_lanes_.begin()) - 1;
@@ -69,11 +69,10 @@ RoundsExchange::Task RoundsExchange::task_of(std::uint32_t rank, LaneId lane) co
     if (inside == places(channel) * duties) { return {Duty::wait, channel, 0}; }
     return {duties_[inside % duties], channel, inside / duties};
   }
-  const std::uint32_t receiver =
-      collective_.kind == CollectiveKind::send_receive ? (root + 1) % collective_.ranks : rank;
-  const bool sends = collective_.kind == CollectiveKind::gather || rank != receiver;
+  const std::uint32_t receiver = collective().kind == CollectiveKind::send_receive ? (root + 1) % ranks() : rank;
+  const bool sends = collective().kind == CollectiveKind::gather || rank != receiver;
   const std::uint32_t round =
-      collective_.kind == CollectiveKind::gather ? rounds_.round(rank, root) : rounds_.round(root, receiver);
+      collective().kind == CollectiveKind::gather ? rounds_.round(rank, root) : rounds_.round(root, receiver);
   const Work work{round, lane.value};
   return {sends ? Duty::send : Duty::receive, channels_.channel(work), 0, work};
 }
@@ -116,7 +115,7 @@ std::optional<RoundsExchange::Part> RoundsExchange::part(std::uint32_t rank, con
 std::uint64_t RoundsExchange::primitives(std::uint32_t rank, const Task& task, std::uint32_t turn) const {
   const std::optional<Part> part = this->part(rank, task, turn);
   if (!part) { return 0; }
-  if (copies(*part)) { return collective_.in_place ? 0 : 1; }
+  if (copies(*part)) { return collective().in_place ? 0 : 1; }
   return messages_.chunks(part->from, part->to, part->number);
 }
 
@@ -172,7 +171,7 @@ Endpoint RoundsExchange::source(AgentId agent, LaneId lane, PortId in) const {
 /// Lanes that do the same but for what they name: their place counts where they wait for the lane that waits for all,
 /// and the numbers of their parts where these differ in length.
 ProgramId RoundsExchange::program(std::uint32_t rank, const Task& task, LaneId lane) const {
-  if (collective_.sizes) { return ProgramId{rank * first_lanes_.back() + lane.value}; }
+  if (collective().sizes) { return ProgramId{rank * first_lanes_.back() + lane.value}; }
   const auto duty = static_cast<std::uint32_t>(task.duty);
   if (path_ == RoundsPath::by_rail) { return ProgramId{lane.value}; }
   if (!messages_.alike()) {
@@ -223,8 +222,7 @@ Primitive RoundsExchange::moving(std::uint32_t rank, const Task& task, const Pro
   const Piece range = copies(part) ? messages_.whole(part.from, part.to, part.number)
                                    : messages_.chunk(part.from, part.to, part.number, progress.chunk);
   const Ports port{ports_before(rank, task, progress.turn), copies(part) ? 0U : 1U};
-  Primitive primitive;
-  primitive.count = range.count;
+  Primitive primitive = over(range);
   if (task.duty != Duty::receive) { primitive.sends = port; }
   if (task.duty != Duty::send) { primitive.receives = port; }
   if (task.duty != Duty::pass_on && part.from == rank) {

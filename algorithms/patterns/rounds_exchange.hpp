@@ -8,6 +8,7 @@
 #include "algorithms/patterns/node_groups.hpp"
 #include "algorithms/patterns/peer_messages.hpp"
 #include "algorithms/patterns/peer_rounds.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
@@ -27,21 +28,18 @@ enum class RoundsPath : std::uint8_t {
 /// lane that sends, or receives where none sends. A channel with more rounds than places has one more lane, which
 /// does nothing but wait, for all lanes that send or receive, once between two turns. A rank that has but one message
 /// (not the root of a gather or scatter) has one lane per part. Where every lane has one message, its chunks are loops.
-class RoundsExchange final : public Schedule {
+class RoundsExchange final : public RankSchedule {
  public:
   RoundsExchange(const Collective& collective, const Layout& layout, RoundsPath path);
 
-  Roster roster() const override { return {collective_.ranks, collective_.ranks}; }
   std::uint32_t lanes(AgentId agent) const override;
   Lane lane(AgentId agent, LaneId lane) const override;
   std::uint32_t channel(AgentId agent, LaneId lane) const override { return task_of(agent.value, lane).channel; }
-  Memory memory(AgentId agent) const override { return messages_.memory(agent.value); }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override;
   Elements message_limit() const override { return messages_.message_limit(); }
   Elements shift(Buffer) const override { return messages_.chunk_size(); }
-  std::uint32_t least_slots() const override { return 1; }
 
  private:
   using Work = RoundChannels::Work;
@@ -91,7 +89,6 @@ class RoundsExchange final : public Schedule {
   Primitive moving(std::uint32_t rank, const Task& task, const Progress& progress) const;
   ProgramId program(std::uint32_t rank, const Task& task, LaneId lane) const;
 
-  Collective collective_;
   Layout layout_;
   RoundsPath path_;
   NodeGroups nodes_;

@@ -24,7 +24,7 @@ Dimensions corners_of(std::uint32_t ranks, const Layout& layout) {
 }  // namespace
 
 SwingGrid::SwingGrid(std::uint32_t ranks, const Layout& layout)
-    : rings_(corners_of(ranks, layout), {.rotated = true, .both_ways = true}) {}
+    : rings_(corners_of(ranks, layout), {.rotated = true, .both_directions = true}) {}
 
 std::optional<std::string> SwingGrid::refuse(const Layout& layout) {
   const Dimensions& sides = layout.dimensions;

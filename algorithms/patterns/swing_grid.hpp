@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "algorithms/collective.hpp"
 #include "algorithms/patterns/torus_rings.hpp"
+#include "algorithms/schedule/collective.hpp"
 
 namespace athanor {
 

@@ -26,8 +26,8 @@ Layout in_pieces(const Collective& collective, Layout layout, const Grid& grid, 
 
 TorusAllReduce::TorusAllReduce(const Collective& collective, const Layout& layout, const Dimensions& dimensions,
                                TorusCopies copies)
-    : VectorAllReduce(collective, collective.ranks,
-                      in_pieces(collective, copied(layout, dimensions, copies), Grid(dimensions), copies)),
+    : VectorSchedule(collective, collective.ranks,
+                     in_pieces(collective, copied(layout, dimensions, copies), Grid(dimensions), copies)),
       rings_(dimensions, copies) {
   for (std::uint32_t rotation = 0; rotation < rings_.rotations(); ++rotation) {
     largest_group_ = std::max(largest_group_, ranks() / rings_.side(rings_.channel(rotation), 0));

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "algorithms/catalog.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 #include "algorithms/patterns/torus_rings.hpp"
-#include "algorithms/patterns/vector_all_reduce.hpp"
 
 namespace athanor {
 
@@ -14,7 +14,7 @@ namespace athanor {
 /// Each copy has 2D - 1 lanes, one per phase, so that a chunk is in one phase while the next is in the one before. A
 /// phase waits for the phase before to have ended the same loop, stands on its sums in the output, and hands on its
 /// own.
-class TorusAllReduce : public VectorAllReduce {
+class TorusAllReduce : public VectorSchedule {
  public:
   TorusAllReduce(const Collective& collective, const Layout& layout, const Dimensions& dimensions, TorusCopies copies);
 

@@ -7,10 +7,8 @@ namespace athanor {
 
 namespace {
 
-constexpr TorusCopies kCopies{true, true};
-
 Layout copied(Layout layout, const Dimensions& dimensions) {
-  layout.channels *= TorusRings(dimensions, kCopies).copies();
+  layout.channels *= TorusRings(dimensions, kEveryPort).copies();
   return layout;
 }
 
@@ -26,14 +24,10 @@ std::uint32_t most_blocks(const Collective& collective, const Dimensions& dimens
 
 }  // namespace
 
-Dimensions torus_dimensions(const Collective& collective, const Layout& layout) {
-  return dimensions_of(collective, layout, 3);
-}
-
 TorusBlocks::TorusBlocks(const Collective& collective, const Layout& layout, const Dimensions& dimensions)
-    : collective_(collective),
-      rings_(dimensions, kCopies),
-      ranges_(collective.count, collective.ranks, copied(layout, dimensions), most_blocks(collective, dimensions)) {}
+    : CutSchedule(collective, BlockRanges(collective.count, collective.ranks, copied(layout, dimensions),
+                                          most_blocks(collective, dimensions))),
+      rings_(dimensions, kEveryPort) {}
 
 Elements TorusBlocks::granule(const Collective& collective, const Layout& layout, const Dimensions& dimensions) {
   return BlockRanges::granule(collective.ranks, copied(layout, dimensions));
@@ -75,8 +69,8 @@ Lane TorusBlocks::lane(AgentId, LaneId lane) const {
   const std::uint32_t channel = lane.value / dimensions();
   const std::uint32_t number = lane.value % dimensions();
   const std::uint32_t order = order_of(number);
-  const std::uint32_t kind = ranges_.shape(channel) * rings_.rotations() + rings_.rotation(channel);
-  return {shape(channel, order).parts * rings_.side(channel, order), ranges_.loops(channel), 1, 1,
+  const std::uint32_t kind = cut().shape(channel) * rings_.rotations() + rings_.rotation(channel);
+  return {shape(channel, order).parts * rings_.side(channel, order), cut().loops(channel), 1, 1,
           ProgramId{kind * dimensions() + number}};
 }
 
@@ -100,8 +94,7 @@ Primitive TorusBlocks::at(AgentId agent, LaneId lane, std::uint64_t loop, std::u
   message.blocks = shape.blocks;
   message.distance = shape.distance;
   Primitive primitive;
-  primitive.count =
-      ranges_.elements_apart(message.first_block, message.blocks, message.distance, message.channel, loop);
+  primitive.count = cut().elements_apart(message.first_block, message.blocks, message.distance, message.channel, loop);
   if (!message.begins()) { primitive.receives = {0, 1}; }
   if (!message.ends()) { primitive.sends = {0, 1}; }
   fill(message, agent, primitive);
@@ -113,7 +106,7 @@ Primitive TorusBlocks::at(AgentId agent, LaneId lane, std::uint64_t loop, std::u
 }
 
 Cells TorusBlocks::cells(Buffer buffer, const Message& message) const {
-  return ranges_.cells(buffer, message.first_block, message.channel, message.loop, message.distance);
+  return cut().cells(buffer, message.first_block, message.channel, message.loop, message.distance);
 }
 
 Elements TorusBlocks::message_limit() const {
@@ -121,12 +114,12 @@ Elements TorusBlocks::message_limit() const {
   for (std::uint32_t rotation = 0; rotation < rings_.rotations(); ++rotation) {
     most = std::max(most, shape(rings_.channel(rotation), 0).blocks);
   }
-  return ranges_.widest() * most;
+  return cut().widest() * most;
 }
 
 /// Around two ranks nothing is passed on.
 std::uint32_t TorusBlocks::least_slots() const {
-  for (std::uint32_t channel = 0; channel < ranges_.channels(); ++channel) {
+  for (std::uint32_t channel = 0; channel < cut().channels(); ++channel) {
     for (std::uint32_t order = 0; order < dimensions(); ++order) {
       if (rings_.side(channel, order) > 2) { return 2; }
     }
@@ -140,7 +133,7 @@ Elements TorusBlocks::elements(std::uint32_t rank, std::uint32_t channel, std::u
   const std::uint32_t first = group(rank, channel, order, position % rings_.side(channel, order));
   Elements sum;
   for (std::uint32_t part = 0; part < shape.parts; ++part) {
-    sum += ranges_.elements_apart(first + part * shape.between_parts, shape.blocks, shape.distance, channel, 0);
+    sum += cut().elements_apart(first + part * shape.between_parts, shape.blocks, shape.distance, channel, 0);
   }
   return sum;
 }
@@ -148,7 +141,7 @@ Elements TorusBlocks::elements(std::uint32_t rank, std::uint32_t channel, std::u
 /// A rank sends every group but the one that ends there, and adds to every one but that which sets out there.
 Cost TorusBlocks::work_of(std::uint32_t rank) const {
   Cost work;
-  for (std::uint32_t channel = 0; channel < ranges_.channels(); ++channel) {
+  for (std::uint32_t channel = 0; channel < cut().channels(); ++channel) {
     std::uint32_t steps = 0;
     for (std::uint32_t order = 0; order < dimensions(); ++order) {
       const std::uint32_t side = rings_.side(channel, order);
@@ -167,7 +160,7 @@ Cost TorusBlocks::work_of(std::uint32_t rank) const {
 
 Cost TorusBlocks::cost() const {
   Cost result;
-  for (std::uint32_t rank = 0; rank < collective_.ranks; ++rank) {
+  for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
     const Cost work = work_of(rank);
     result = {std::max(result.steps, work.steps), std::max(result.sent, work.sent),
               std::max(result.reduced, work.reduced)};

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "algorithms/catalog.hpp"
 #include "algorithms/patterns/block_ranges.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 #include "algorithms/patterns/torus_rings.hpp"
 
 namespace athanor {
@@ -14,20 +14,18 @@ namespace athanor {
 /// Blocks of a group lie at one distance from each other where the dimensions to come stand side by side; else a group
 /// is sent in parts, each of which goes all the way round before the next. A channel has a lane per dimension, which
 /// waits for the one before to have ended the same loop.
-class TorusBlocks : public Schedule {
+class TorusBlocks : public CutSchedule<BlockRanges> {
  public:
   TorusBlocks(const Collective& collective, const Layout& layout, const Dimensions& dimensions);
 
   static Elements granule(const Collective& collective, const Layout& layout, const Dimensions& dimensions);
 
-  Roster roster() const final { return {collective_.ranks, collective_.ranks}; }
-  std::uint32_t lanes(AgentId) const final { return ranges_.channels() * rings_.dimensions(); }
+  std::uint32_t lanes(AgentId) const final { return cut().channels() * rings_.dimensions(); }
   Lane lane(AgentId agent, LaneId lane) const final;
   Endpoint target(AgentId agent, LaneId lane, PortId out) const final { return beside(agent, lane, out, true); }
   Endpoint source(AgentId agent, LaneId lane, PortId in) const final { return beside(agent, lane, in, false); }
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const final;
   Elements message_limit() const final;
-  Elements shift(Buffer) const final { return ranges_.shift(); }
   std::uint32_t least_slots() const final;
 
   /// Of a layout with one loop.
@@ -49,8 +47,6 @@ class TorusBlocks : public Schedule {
     bool ends() const { return call + 1 == side; }
   };
 
-  const Collective& collective() const { return collective_; }
-  const BlockRanges& ranges() const { return ranges_; }
   std::uint32_t dimensions() const { return rings_.dimensions(); }
   Cells cells(Buffer buffer, const Message& message) const;
 
@@ -78,12 +74,7 @@ class TorusBlocks : public Schedule {
   Cost work_of(std::uint32_t rank) const;
   Endpoint beside(AgentId agent, LaneId lane, PortId port, bool next) const;
 
-  Collective collective_;
   TorusRings rings_;
-  BlockRanges ranges_;
 };
-
-/// Lay out at most three dimensions where none are given.
-Dimensions torus_dimensions(const Collective& collective, const Layout& layout);
 
 }  // namespace athanor

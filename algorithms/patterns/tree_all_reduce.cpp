@@ -17,7 +17,7 @@ Layout cut_layout(const Collective& collective, const Layout& layout) {
 }  // namespace
 
 TreeAllReduce::TreeAllReduce(const Collective& collective, const Layout& layout)
-    : VectorAllReduce(collective, 1, cut_layout(collective, layout)), trees_(collective.ranks, layout) {
+    : VectorSchedule(collective, 1, cut_layout(collective, layout)), trees_(collective.ranks, layout) {
   for (std::uint32_t channel = 0; channel < cut().channels(); ++channel) { roots_.push_back(trees_.root(channel)); }
 }
 

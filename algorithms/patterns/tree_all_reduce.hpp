@@ -4,14 +4,14 @@
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/patterns/chain_trees.hpp"
-#include "algorithms/patterns/vector_all_reduce.hpp"
+#include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {
 
 /// All-reduce up and down one tree per channel. Chunks follow each other: a rank has one lane that adds its children's
 /// sums to its input and sends up, and one that stores what comes from above and sends it down to its children. The
 /// root has one lane that does both. In-port and out-port i belong to child i; the parent's port is 0.
-class TreeAllReduce final : public VectorAllReduce {
+class TreeAllReduce final : public VectorSchedule {
  public:
   TreeAllReduce(const Collective& collective, const Layout& layout);
 
@@ -21,8 +21,6 @@ class TreeAllReduce final : public VectorAllReduce {
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override;
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override;
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override;
-  Elements message_limit() const override { return cut().message_limit(); }
-  std::uint32_t least_slots() const override { return 1; }
 
   static Elements granule(const Collective& collective, const Layout& layout);
   /// Of a layout with one loop.

@@ -33,7 +33,7 @@ std::uint32_t local_places(const Primitive& primitive) { return primitive.inputs
 Blocks::Blocks(Simulator& simulator, const Plan& plan, const Schedule& schedule, const GpuCosts& costs,
                std::uint32_t gpus, Bytes element_size, std::uint32_t slots, BlockListener& listener)
     : plan_(plan), costs_(costs), element_size_(element_size), listener_(listener), unended_(plan.lanes.size()) {
-  const std::uint64_t agents = schedule.roster().agents;
+  const std::uint64_t agents = schedule.agent_count().agents;
   for (const Plan::Lane& lane : plan.lanes) {
     gpu_of_.push_back(static_cast<std::uint32_t>(lane.agent.value * std::uint64_t{gpus} / agents));
   }
@@ -56,7 +56,7 @@ void Blocks::require_residency(std::uint32_t gpus) const {
 /// What the executor keeps on each GPU: buffers of its agents, and slots of what they receive.
 std::vector<bool> Blocks::fit_into_cache(const Schedule& schedule, std::uint32_t gpus, std::uint32_t slots) const {
   std::vector<Elements> kept(gpus);
-  const std::uint64_t agents = schedule.roster().agents;
+  const std::uint64_t agents = schedule.agent_count().agents;
   for (AgentId agent{0}; agent.value < agents; ++agent.value) {
     const Memory memory = schedule.memory(agent);
     const Elements own = memory.in_place ? Elements::zero() : memory.input;

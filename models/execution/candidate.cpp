@@ -107,7 +107,8 @@ void Candidate::draw() const {
 
 Simulated Candidate::simulate_with(Bytes element_size, const SimulationOptions& options) const {
   const auto schedule = this->schedule();
-  return simulate(*schedule, request_.cluster, place(schedule->roster()), *costs(*schedule, element_size), options);
+  return simulate(*schedule, request_.cluster, place(schedule->agent_count()), *costs(*schedule, element_size),
+                  options);
 }
 
 std::unique_ptr<const CostModel> Candidate::costs(const Schedule& schedule, Bytes element_size) const {
@@ -121,7 +122,7 @@ std::unique_ptr<const CostModel> Candidate::costs(const Schedule& schedule, Byte
 }
 
 AgentKinds Candidate::kinds(const Schedule& schedule) const {
-  if (algorithm_.engine == Engine::server) { return {schedule.roster().agents, 0}; }
+  if (algorithm_.engine == Engine::server) { return {schedule.agent_count().agents, 0}; }
   const auto in_node = [&](VertexId vertex) {
     return request_.cluster.fabric->vertex(vertex).kind == VertexKind::nvswitch;
   };
@@ -285,18 +286,18 @@ void Candidate::set_chunk(Bytes chunk) {
   collective_.count = Elements{ceil_div(collective_.count.count(), granule)} * granule;
 }
 
-Placement Candidate::place(const Roster& roster) const {
+Placement Candidate::place(const AgentCount& agent_count) const {
   Placement placement;
   const auto& endpoints = request_.cluster.endpoints;
-  placement.vertices.assign(endpoints.begin(), endpoints.begin() + roster.ranks);
+  placement.vertices.assign(endpoints.begin(), endpoints.begin() + agent_count.ranks);
   const auto& engines = sites_.vertices;
   placement.vertices.insert(placement.vertices.end(), engines.begin(), engines.end());
-  placement.vertices.resize(roster.agents);  // one rank alone needs no engine
+  placement.vertices.resize(agent_count.agents);  // one rank alone needs no engine
   placement.seed = request_.seed;
   const bool alone = request_.options.level == NetworkLevel::ideal || request_.profile.shares_machine();
   placement.queue_pairs = alone ? 1 : request_.options.queue_pairs;
   if (protocol_.cut.nics) {
-    use_nics(roster, placement);
+    use_nics(agent_count, placement);
   } else {
     placement.queue_pairs = striped(placement.queue_pairs, request_.cluster);
   }
@@ -304,10 +305,10 @@ Placement Candidate::place(const Roster& roster) const {
 }
 
 /// A rank on another GPU than the library looked at, as where nodes have ranks in different places, has its own NIC.
-void Candidate::use_nics(const Roster& roster, Placement& placement) const {
+void Candidate::use_nics(const AgentCount& agent_count, Placement& placement) const {
   const auto& nics = protocol_.cut.nics;
-  placement.nic_users.resize(roster.agents);
-  for (std::uint32_t rank = 0; rank < roster.ranks; ++rank) {
+  placement.nic_users.resize(agent_count.agents);
+  for (std::uint32_t rank = 0; rank < agent_count.ranks; ++rank) {
     const Vertex& vertex = request_.cluster.fabric->vertex(placement.vertices[rank]);
     if (vertex.kind == VertexKind::gpu && vertex.index != nics->gpus[rank % nics->places]) { continue; }
     placement.nic_users[rank] = {nics, rank};

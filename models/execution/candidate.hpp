@@ -49,7 +49,7 @@ class Candidate {
   /// The trees that it was laid out on, as it asked for them; nothing where it needs none.
   const std::optional<TreeRequest>& wanted_trees() const { return wanted_trees_; }
   /// Where the agents of its schedule are.
-  Placement place(const Roster& roster) const;
+  Placement place(const AgentCount& agent_count) const;
   /// What they cost. Borrows from the request.
   std::unique_ptr<const CostModel> costs(const Schedule& schedule, Bytes element_size) const;
 
@@ -61,7 +61,7 @@ class Candidate {
   TreeGrant ask_for_trees(TreeRequest wanted);
   std::optional<std::string> slots_refuse() const;
   AgentKinds kinds(const Schedule& schedule) const;
-  void use_nics(const Roster& roster, Placement& placement) const;
+  void use_nics(const AgentCount& agent_count, Placement& placement) const;
   void choose_layout();
   void share_engines();
   std::uint32_t outstanding() const;

@@ -8,7 +8,7 @@ namespace athanor {
 namespace {
 
 std::string agent_name(const Schedule& schedule, AgentId agent) {
-  const std::uint32_t ranks = schedule.roster().ranks;
+  const std::uint32_t ranks = schedule.agent_count().ranks;
   return agent.value < ranks ? fmt::format("rank {}", agent.value) : fmt::format("engine {}", agent.value - ranks);
 }
 

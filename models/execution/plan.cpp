@@ -56,7 +56,7 @@ class LikePorts {
 };
 
 void add_lanes(Plan& plan, const Schedule& schedule, const CostModel& costs) {
-  const std::uint32_t agents = schedule.roster().agents;
+  const std::uint32_t agents = schedule.agent_count().agents;
   std::uint32_t ins = 0;
   std::uint32_t outs = 0;
   LikePorts like(schedule);
@@ -122,8 +122,8 @@ Time Plan::latency(std::uint32_t connection) const {
 }
 
 Plan lay_out(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs) {
-  require(placement.vertices.size() == schedule.roster().agents, "{} places for {} agents", placement.vertices.size(),
-          schedule.roster().agents);
+  require(placement.vertices.size() == schedule.agent_count().agents, "{} places for {} agents",
+          placement.vertices.size(), schedule.agent_count().agents);
   Plan plan;
   plan.queue_pairs = placement.queue_pairs;
   add_lanes(plan, schedule, costs);

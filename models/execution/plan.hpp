@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/schedule.hpp"
 #include "models/channel_nics.hpp"
 #include "models/costs.hpp"
 #include "models/network/network.hpp"

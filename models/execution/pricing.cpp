@@ -76,21 +76,21 @@ ConnectionCost ProfilePricing::connection(AgentId from, AgentId to, std::span<co
 }
 
 AgentCost SideBySidePricing::agent(AgentId agent) const {
-  const std::optional<Seating::Seat> seat = seating_.seat(agent);
-  if (!seat) { return {}; }
-  const CostModel& own = *costs_[seat->part];
-  AgentCost cost = own.agent(seat->role);
+  const std::optional<AgentMapping::Role> role = agents_.role(agent);
+  if (!role) { return {}; }
+  const CostModel& own = *costs_[role->part];
+  AgentCost cost = own.agent(role->agent);
   cost.element_size = own.element_size();
   cost.slots = own.slots();
   return cost;
 }
 
 ConnectionCost SideBySidePricing::connection(AgentId from, AgentId to, std::span<const LinkId> path) const {
-  const std::optional<Seating::Seat> sender = seating_.seat(from);
-  const std::optional<Seating::Seat> receiver = seating_.seat(to);
+  const std::optional<AgentMapping::Role> sender = agents_.role(from);
+  const std::optional<AgentMapping::Role> receiver = agents_.role(to);
   require(sender && receiver && sender->part == receiver->part, "agents {} and {} are of one schedule each", from.value,
           to.value);
-  return costs_[sender->part]->connection(sender->role, receiver->role, path);
+  return costs_[sender->part]->connection(sender->agent, receiver->agent, path);
 }
 
 /// Enough for all of them.

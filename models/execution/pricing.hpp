@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/combine/seating.hpp"
+#include "algorithms/schedule/agent_mapping.hpp"
 #include "models/costs.hpp"
 #include "models/profile.hpp"
 #include "topologies/fabric.hpp"
@@ -49,8 +49,8 @@ class ProfilePricing : public CostModel {
 class SideBySidePricing final : public CostModel {
  public:
   /// Borrows both. `costs`: of each schedule; at least one.
-  SideBySidePricing(const Seating& seating, std::vector<const CostModel*> costs)
-      : seating_(seating), costs_(std::move(costs)) {}
+  SideBySidePricing(const AgentMapping& agents, std::vector<const CostModel*> costs)
+      : agents_(agents), costs_(std::move(costs)) {}
 
   AgentCost agent(AgentId agent) const override;
   ConnectionCost connection(AgentId from, AgentId to, std::span<const LinkId> path) const override;
@@ -58,7 +58,7 @@ class SideBySidePricing final : public CostModel {
   std::uint32_t slots() const override;
 
  private:
-  const Seating& seating_;
+  const AgentMapping& agents_;
   std::vector<const CostModel*> costs_;
 };
 

@@ -16,7 +16,7 @@ WaitDistances wait_distances(const Plan& plan, const Schedule& schedule) {
   WaitDistances distances;
   for (const Plan::Lane& lane : plan.lanes) {
     const auto [entry, fresh] = distances.try_emplace(schedule.lane(lane.agent, lane.lane).program);
-    const bool alone = plan.lane_of.size() == schedule.roster().agents;  // one lane an agent: nobody to wait for
+    const bool alone = plan.lane_of.size() == schedule.agent_count().agents;  // one lane an agent: nobody to wait for
     if (!fresh || alone) { continue; }
     for (const std::uint64_t loop : std::set<std::uint64_t>{0, lane.loops - 1}) {
       if (loop >= lane.loops) { continue; }

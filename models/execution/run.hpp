@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 #include "models/bound.hpp"
 #include "models/execution/engine_sites.hpp"
 #include "models/execution/simulate.hpp"

@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/combine/side_by_side.hpp"
+#include "algorithms/schedule/concurrent.hpp"
 #include "models/execution/choice.hpp"
 #include "models/in_network/tree_turns.hpp"
 #include "sim/check.hpp"
@@ -145,12 +145,12 @@ class Job {
 
 using Jobs = std::vector<std::unique_ptr<Job>>;
 
-/// The schedules of all jobs on one roster, the ranks of one job behind those of the other. Alike jobs share one.
-std::vector<SidePart> parts_of(const Jobs& jobs) {
-  std::vector<SidePart> parts;
+/// The schedules of all jobs on one agent_count, the ranks of one job behind those of the other. Alike jobs share one.
+std::vector<ConcurrentPart> parts_of(const Jobs& jobs) {
+  std::vector<ConcurrentPart> parts;
   std::uint32_t next = 0;
   for (std::size_t job = 0; job < jobs.size(); ++job) {
-    SidePart& part = parts.emplace_back();
+    ConcurrentPart& part = parts.emplace_back();
     for (std::uint32_t rank = 0; rank < jobs[job]->ranks(); ++rank) { part.ranks.push_back(next++); }
     for (std::size_t other = 0; other < job && !part.schedule; ++other) {
       if (alike(jobs[other]->candidate(), jobs[job]->candidate())) { part.schedule = parts[other].schedule; }
@@ -166,30 +166,30 @@ struct Seats {
   std::vector<std::uint32_t> jobs;
 };
 
-Seats seats_of(const Jobs& jobs, const std::vector<SidePart>& parts, const Seating& seating) {
+Seats seats_of(const Jobs& jobs, const std::vector<ConcurrentPart>& parts, const AgentMapping& mapping) {
   Seats seats;
   std::vector<Placement> own;
   for (std::size_t job = 0; job < jobs.size(); ++job) {
-    own.push_back(jobs[job]->candidate().place(parts[job].schedule->roster()));
+    own.push_back(jobs[job]->candidate().place(parts[job].schedule->agent_count()));
   }
   seats.placement.seed = own.front().seed;
   seats.placement.queue_pairs = own.front().queue_pairs;
-  for (AgentId agent{0}; agent.value < seating.roster().agents; ++agent.value) {
-    const Seating::Seat seat = seating.seat(agent).value();
-    const Placement& of_job = own[seat.part];
-    seats.placement.vertices.push_back(of_job.vertices[seat.role.value]);
-    seats.placement.nic_users.push_back(of_job.nic_users.empty() ? NicUser{} : of_job.nic_users[seat.role.value]);
-    seats.jobs.push_back(seat.part);
+  for (AgentId agent{0}; agent.value < mapping.agent_count().agents; ++agent.value) {
+    const AgentMapping::Role role = mapping.role(agent).value();
+    const Placement& of_job = own[role.part];
+    seats.placement.vertices.push_back(of_job.vertices[role.agent.value]);
+    seats.placement.nic_users.push_back(of_job.nic_users.empty() ? NicUser{} : of_job.nic_users[role.agent.value]);
+    seats.jobs.push_back(role.part);
   }
   return seats;
 }
 
 Simulated run_side_by_side(const JobsRequest& request, const Jobs& jobs, const std::vector<JobStart>& starts) {
-  std::vector<SidePart> parts = parts_of(jobs);
+  std::vector<ConcurrentPart> parts = parts_of(jobs);
   std::uint32_t ranks = 0;
   for (const auto& job : jobs) { ranks += job->ranks(); }
-  const Seating seating = athanor::seating(parts, ranks);
-  Seats seats = seats_of(jobs, parts, seating);
+  const AgentMapping mapping = agent_mapping(parts, ranks);
+  Seats seats = seats_of(jobs, parts, mapping);
   std::vector<std::unique_ptr<const CostModel>> owned;
   std::vector<const CostModel*> costs;
   for (std::size_t job = 0; job < jobs.size(); ++job) {
@@ -198,8 +198,8 @@ Simulated run_side_by_side(const JobsRequest& request, const Jobs& jobs, const s
   }
   SimulationOptions options = request.options;
   options.jobs = {starts, std::move(seats.jobs)};
-  const auto schedule = side_by_side(std::move(parts), ranks);
-  return simulate(*schedule, request.cluster, seats.placement, SideBySidePricing(seating, std::move(costs)), options);
+  const auto schedule = concurrent(std::move(parts), ranks);
+  return simulate(*schedule, request.cluster, seats.placement, SideBySidePricing(mapping, std::move(costs)), options);
 }
 
 void check(const JobsRequest& request) {

@@ -89,7 +89,7 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   const auto all_lanes = static_cast<std::uint32_t>(plan.lanes.size());
   require((cluster.processors > 0) == (costs.threads() != nullptr), "shared memory and its costs go together");
   if (cluster.processors > 0) {
-    const std::uint32_t workers = std::min(cluster.processors, schedule.roster().ranks);
+    const std::uint32_t workers = std::min(cluster.processors, schedule.agent_count().ranks);
     return simulate_on_processors(plan, schedule, workers, costs, options);
   }
   require((cluster.shared_gpus > 0) == (costs.gpus() != nullptr), "shared GPUs and their costs go together");

@@ -25,7 +25,7 @@ TimelineRecorder::TimelineRecorder(Timeline& timeline, const Plan& plan, const S
   std::vector<std::uint32_t> members(plan.lanes.size());
   for (const std::uint32_t lane : plan.lane_of) { ++members[lane]; }
   std::map<AgentId, ProcessId> processes;
-  const std::uint32_t ranks = schedule.roster().ranks;
+  const std::uint32_t ranks = schedule.agent_count().ranks;
   for (std::size_t i = 0; i < plan.lanes.size(); ++i) {
     const Plan::Lane& lane = plan.lanes[i];
     const auto [process, fresh] = processes.try_emplace(lane.agent);

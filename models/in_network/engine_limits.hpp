@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {

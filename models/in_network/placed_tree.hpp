@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/aggregation_tree.hpp"
+#include "algorithms/schedule/aggregation_tree.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {

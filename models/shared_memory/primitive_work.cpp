@@ -17,7 +17,7 @@ std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit) { return (bytes +
 Wiring wired(const Schedule& schedule) {
   Wiring wiring;
   if (const auto violation = wire(schedule, wiring)) {
-    throw SimulationError("wiring", explain(schedule.roster(), *violation));
+    throw SimulationError("wiring", explain(schedule.agent_count(), *violation));
   }
   return wiring;
 }

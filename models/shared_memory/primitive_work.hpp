@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/check/memory_map.hpp"
-#include "algorithms/check/wiring.hpp"
 #include "algorithms/execution/references.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/proof/memory_map.hpp"
+#include "algorithms/proof/wiring.hpp"
+#include "algorithms/schedule/schedule.hpp"
 #include "models/shared_memory/caches.hpp"
 
 namespace athanor {

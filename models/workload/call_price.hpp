@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 #include "models/workload/call_shares.hpp"
 #include "models/workload/workload.hpp"
 #include "sim/time.hpp"

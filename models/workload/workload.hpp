@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/collective.hpp"
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {

@@ -109,7 +109,7 @@ TEST_CASE("a collective or a layout that makes no sense is refused with the reas
   CHECK(refusal(fine, layout).find("one peer") != std::string::npos);
 }
 
-TEST_CASE("orders of channels that are no ways through a group are refused with the first that is wrong") {
+TEST_CASE("orders of channels that are no paths through a group are refused with the first that is wrong") {
   const Collective collective{CollectiveKind::all_reduce, 6, Elements{10}};
   const auto refused = [&](ChannelOrders orders, std::uint32_t group) {
     Layout layout;
@@ -119,12 +119,12 @@ TEST_CASE("orders of channels that are no ways through a group are refused with 
   };
   CHECK(refused({{{2, 0, 1}}, {{0, 1, 2}}}, 3).empty());
   CHECK(refused({{{5, 4, 3, 2, 1, 0}}, {{0, 1, 2, 3, 4, 5}}}, 0).empty());
-  CHECK(refused({}, 3) == "the channels' orders have no way through a group");
-  CHECK(refused({{{0, 1, 2}}, {}}, 3) == "there are 1 ways through groups of even number and 0 through others");
+  CHECK(refused({}, 3) == "the channels' orders have no path through a group");
+  CHECK(refused({{{0, 1, 2}}, {}}, 3) == "there are 1 paths through groups of even number and 0 through others");
   CHECK(refused({{{0, 1, 2}, {0, 1}}, {{0, 1, 2}, {0, 1, 2}}}, 3) ==
-        "way 1 through groups of even number visits 2 of the 3 places of a group");
-  CHECK(refused({{{0, 1, 2}}, {{0, 3, 1}}}, 3) == "way 0 through groups of odd number visits place 3 of a group of 3");
-  CHECK(refused({{{0, 1, 2}}, {{0, 1, 1}}}, 3) == "way 0 through groups of odd number visits place 1 twice");
+        "path 1 through groups of even number visits 2 of the 3 places of a group");
+  CHECK(refused({{{0, 1, 2}}, {{0, 3, 1}}}, 3) == "path 0 through groups of odd number visits place 3 of a group of 3");
+  CHECK(refused({{{0, 1, 2}}, {{0, 1, 1}}}, 3) == "path 0 through groups of odd number visits place 1 twice");
 }
 
 TEST_CASE("an algorithm refuses another collective than its own, and make() says so to the user") {
@@ -161,9 +161,9 @@ TEST_CASE("what no algorithm can do is refused without alternatives") {
 TEST_CASE("engines are agents beyond the ranks where there are several: one, or those of nodes and their heads") {
   for (const Algorithm& algorithm : catalog()) {
     const auto schedule = algorithm.make(sample(algorithm.kind, 4, 10), {});
-    CHECK(schedule->roster().ranks == 4);
-    CHECK(schedule->roster().agents == 4 + engines(algorithm.engine));
-    CHECK(algorithm.make(sample(algorithm.kind, 1, 10), {})->roster().agents == 1);
+    CHECK(schedule->agent_count().ranks == 4);
+    CHECK(schedule->agent_count().agents == 4 + engines(algorithm.engine));
+    CHECK(algorithm.make(sample(algorithm.kind, 1, 10), {})->agent_count().agents == 1);
   }
 }
 

@@ -8,9 +8,9 @@
 #include <rapidcheck.h>
 
 #include "algorithms/catalog.hpp"
-#include "algorithms/check/prove.hpp"
 #include "algorithms/execution/expectation.hpp"
-#include "algorithms/execution/threads.hpp"
+#include "algorithms/execution/threads/threads.hpp"
+#include "algorithms/proof/prove.hpp"
 #include "tests/algorithms/sample.hpp"
 
 using namespace athanor;
@@ -28,7 +28,7 @@ std::ostream& operator<<(std::ostream& out, const Example& example) {
   const Layout& layout = example.layout;
   return out << fmt::format(
              "{} by {} of {} elements over {} ranks, root {}, in place {}; {} channels, chunk {}, {} slices, group {}, "
-             "{} ways through it, nodes below places {} and {}, {} parts for {} peers at once",
+             "{} paths through it, nodes below places {} and {}, {} parts for {} peers at once",
              name(collective.kind), example.algorithm->name, collective.count.count(), collective.ranks,
              collective.root, collective.in_place, layout.channels, layout.chunk.count(), layout.slices, layout.group,
              layout.orders == nullptr ? 0 : layout.orders->even.size(), layout.tree_heads[0], layout.tree_heads[1],
@@ -65,7 +65,7 @@ void proves() {
   RC_LOG() << example << '\n';
   const auto schedule = example.algorithm->make(example.collective, example.layout);
   const auto violation = prove(*schedule, example.collective);
-  if (violation) { RC_FAIL(explain(schedule->roster(), *violation)); }
+  if (violation) { RC_FAIL(explain(schedule->agent_count(), *violation)); }
 }
 
 void runs() {

@@ -25,7 +25,7 @@ struct Runner {
 class Counting {
  public:
   explicit Counting(const Schedule& schedule) : schedule_(schedule) {
-    for (std::uint32_t agent = 0; agent < schedule.roster().agents; ++agent) {
+    for (std::uint32_t agent = 0; agent < schedule.agent_count().agents; ++agent) {
       for (std::uint32_t lane = 0; lane < schedule.lanes(AgentId{agent}); ++lane) {
         index_[{agent, lane}] = runners_.size();
         runners_.push_back({AgentId{agent}, LaneId{lane}, schedule.lane(AgentId{agent}, LaneId{lane}), {}});
@@ -83,7 +83,7 @@ class Counting {
     for (const Runner& runner : runners_) {
       if (!runner.ends.empty()) { cost.steps = std::max(cost.steps, runner.ends.back()); }
     }
-    for (std::uint32_t rank = 0; rank < schedule_.roster().ranks; ++rank) {
+    for (std::uint32_t rank = 0; rank < schedule_.agent_count().ranks; ++rank) {
       cost.sent = std::max(cost.sent, sent_[rank]);
       cost.reduced = std::max(cost.reduced, reduced_[rank]);
     }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/catalog.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

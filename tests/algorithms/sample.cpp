@@ -7,7 +7,7 @@ namespace athanor {
 
 namespace {
 
-std::shared_ptr<const ExchangeSizes> unequal_sizes(std::uint32_t ranks, std::int64_t count) {
+std::shared_ptr<const AllToAllVSizes> unequal_sizes(std::uint32_t ranks, std::int64_t count) {
   const std::int64_t most = 2 * count / ranks + (count > 0 ? 1 : 0);
   std::vector<Elements> sizes;
   for (std::uint32_t from = 0; from < ranks; ++from) {
@@ -15,7 +15,7 @@ std::shared_ptr<const ExchangeSizes> unequal_sizes(std::uint32_t ranks, std::int
       sizes.emplace_back((std::int64_t{from} * 5 + std::int64_t{to} * to * 3 + from % 3 * to) % (most + 1));
     }
   }
-  return std::make_shared<ExchangeSizes>(ranks, sizes);
+  return std::make_shared<AllToAllVSizes>(ranks, sizes);
 }
 
 }  // namespace
@@ -31,14 +31,14 @@ Collective sample(CollectiveKind kind, std::uint32_t ranks, std::int64_t count, 
 }
 
 std::shared_ptr<const ChannelOrders> sample_orders(std::uint32_t group) {
-  using Way = std::vector<std::uint32_t>;
-  Way up;
-  Way even_first;
+  using Path = std::vector<std::uint32_t>;
+  Path up;
+  Path even_first;
   for (std::uint32_t place = 0; place < group; ++place) { up.push_back((place + 1) % group); }
   for (std::uint32_t place = 0; place < group; place += 2) { even_first.push_back(place); }
   for (std::uint32_t place = 1; place < group; place += 2) { even_first.push_back(place); }
-  const Way down(up.rbegin(), up.rend());
-  const Way odd_first(even_first.rbegin(), even_first.rend());
+  const Path down(up.rbegin(), up.rend());
+  const Path odd_first(even_first.rbegin(), even_first.rend());
   return std::make_shared<ChannelOrders>(ChannelOrders{{up, down, even_first}, {down, up, odd_first}});
 }
 

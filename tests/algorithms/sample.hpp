@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 
 namespace athanor {
 
@@ -12,8 +12,8 @@ namespace athanor {
 Collective sample(CollectiveKind kind, std::uint32_t ranks, std::int64_t count, std::uint32_t root = 0,
                   bool in_place = false);
 
-/// Three ways through a group that no rotation gives, other ones through groups of odd number: ascending and descending
-/// as a pair of each other's reverse, which groups of odd number swap, and even places before odd ones.
+/// Three paths through a group that no rotation gives, other ones through groups of odd number: ascending and
+/// descending as a pair of each other's reverse, which groups of odd number swap, and even places before odd ones.
 std::shared_ptr<const ChannelOrders> sample_orders(std::uint32_t group);
 
 }  // namespace athanor

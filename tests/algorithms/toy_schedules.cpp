@@ -30,7 +30,7 @@ void Table::separate_programs() {
 
 Table empty(std::uint32_t ranks, Elements input, Elements output, Elements scratch) {
   Table table;
-  table.rosters = {ranks, ranks};
+  table.agent_counts = {ranks, ranks};
   table.agents.resize(ranks);
   table.memories.assign(ranks, Memory{input, output, scratch, {}});
   table.limit = Elements{1000};
@@ -59,9 +59,9 @@ ToyLane tabulate_lane(const Schedule& schedule, AgentId agent, LaneId lane) {
 
 Table tabulate(const Schedule& schedule) {
   Table table;
-  table.rosters = schedule.roster();
-  table.agents.resize(table.rosters.agents);
-  for (std::uint32_t agent = 0; agent < table.rosters.agents; ++agent) {
+  table.agent_counts = schedule.agent_count();
+  table.agents.resize(table.agent_counts.agents);
+  for (std::uint32_t agent = 0; agent < table.agent_counts.agents; ++agent) {
     table.memories.push_back(schedule.memory(AgentId{agent}));
     for (std::uint32_t lane = 0; lane < schedule.lanes(AgentId{agent}); ++lane) {
       table.agents[agent].push_back(tabulate_lane(schedule, AgentId{agent}, LaneId{lane}));

@@ -3,8 +3,8 @@
 #include <array>
 #include <vector>
 
-#include "algorithms/collective.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor::toys {
 
@@ -18,14 +18,14 @@ struct ToyLane {
 /// A schedule that is nothing but tables, so that a test can damage any entry of it.
 class Table : public Schedule {
  public:
-  Roster rosters;
+  AgentCount agent_counts;
   std::vector<std::vector<ToyLane>> agents;
   std::vector<Memory> memories;
   Elements limit;
   std::array<Elements, 3> shifts;
   std::uint32_t slots = 1;
 
-  Roster roster() const override { return rosters; }
+  AgentCount agent_count() const override { return agent_counts; }
   std::uint32_t lanes(AgentId agent) const override { return static_cast<std::uint32_t>(agents[agent.value].size()); }
   Lane lane(AgentId agent, LaneId lane) const override { return at(agent, lane).shape; }
   Memory memory(AgentId agent) const override { return memories[agent.value]; }

@@ -21,7 +21,7 @@ Primitive receive_then_send() {
 
 toys::Table two_ranks() {
   toys::Table table;
-  table.rosters = {2, 2};
+  table.agent_counts = {2, 2};
   table.agents.resize(2);
   table.memories.resize(2);
   table.limit = Elements{8};

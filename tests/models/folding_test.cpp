@@ -13,10 +13,10 @@ using namespace athanor::testing;
 namespace {
 
 /// Engines sit on the device next to the first endpoint.
-Placement place(const Cluster& cluster, const Roster& roster) {
-  Placement placement{{cluster.endpoints.begin(), cluster.endpoints.begin() + roster.ranks}, 3};
+Placement place(const Cluster& cluster, const AgentCount& agent_count) {
+  Placement placement{{cluster.endpoints.begin(), cluster.endpoints.begin() + agent_count.ranks}, 3};
   const LinkId first{cluster.fabric->out(cluster.endpoints.front()).first};
-  placement.vertices.resize(roster.agents, cluster.fabric->target(first));
+  placement.vertices.resize(agent_count.agents, cluster.fabric->target(first));
   return placement;
 }
 
@@ -69,7 +69,7 @@ Cluster uneven_tree() {
 Simulated run(const Algorithm& algorithm, const Collective& collective, const Layout& layout, const Cluster& cluster,
               const CostModel& costs, const SimulationOptions& options) {
   const auto schedule = algorithm.make(collective, layout);
-  return simulate(*schedule, cluster, place(cluster, schedule->roster()), costs, options);
+  return simulate(*schedule, cluster, place(cluster, schedule->agent_count()), costs, options);
 }
 
 Collective padded(const Algorithm& algorithm, std::uint32_t ranks, std::int64_t about, const Layout& layout) {

@@ -24,8 +24,8 @@ std::unique_ptr<const Schedule> schedule_of(CollectiveKind kind, std::string_vie
 
 Time time_of(const Schedule& schedule, const GpuCosts& costs, std::uint32_t gpus = 1) {
   const GpuPricing pricing(costs, 4_B, schedule.least_slots());
-  const Placement placement{std::vector<VertexId>(schedule.roster().agents, VertexId{0}), 0};
-  return simulate(schedule, shared_gpus(schedule.roster().ranks, gpus), placement, pricing, {}).time;
+  const Placement placement{std::vector<VertexId>(schedule.agent_count().agents, VertexId{0}), 0};
+  return simulate(schedule, shared_gpus(schedule.agent_count().ranks, gpus), placement, pricing, {}).time;
 }
 
 /// Times and a rate of a block that divide what the tests move.
@@ -48,7 +48,7 @@ struct Traffic {
 
 Traffic traffic_of(const Schedule& schedule) {
   Traffic traffic;
-  for (AgentId agent{0}; agent.value < schedule.roster().agents; ++agent.value) {
+  for (AgentId agent{0}; agent.value < schedule.agent_count().agents; ++agent.value) {
     for (LaneId lane{0}; lane.value < schedule.lanes(agent); ++lane.value) {
       const Lane shape = schedule.lane(agent, lane);
       Bytes own;

@@ -44,7 +44,7 @@ Collective even_collective(CollectiveKind kind, std::uint32_t ranks, std::int64_
   if (kind == CollectiveKind::barrier) { collective.count = Elements::zero(); }
   if (kind == CollectiveKind::all_to_all_v) {
     const std::vector<Elements> blocks(std::size_t{ranks} * ranks, Elements{n / ranks});
-    collective.sizes = std::make_shared<ExchangeSizes>(ranks, blocks);
+    collective.sizes = std::make_shared<AllToAllVSizes>(ranks, blocks);
   }
   return collective;
 }
@@ -52,12 +52,12 @@ Collective even_collective(CollectiveKind kind, std::uint32_t ranks, std::int64_
 Time simulated(const Algorithm& algorithm, const Collective& collective, const Layout& layout, const Cluster& cluster,
                NetworkLevel level, Bandwidth reduce_rate) {
   const auto schedule = algorithm.make(collective, layout);
-  const Roster roster = schedule->roster();
+  const AgentCount agent_count = schedule->agent_count();
   const bool in_network = algorithm.engine == Engine::nvswitch;
-  const std::uint32_t adders = in_network ? roster.ranks : roster.agents;
+  const std::uint32_t adders = in_network ? agent_count.ranks : agent_count.agents;
   Placement placement{{cluster.endpoints.begin(), cluster.endpoints.begin() + adders}, 1};
   const LinkId first{cluster.fabric->out(cluster.endpoints.front()).first};
-  placement.vertices.resize(roster.agents, cluster.fabric->target(first));
+  placement.vertices.resize(agent_count.agents, cluster.fabric->target(first));
   SimulationOptions options;
   options.level = level;
   const LawCosts costs(adders, schedule->least_slots(), reduce_rate);

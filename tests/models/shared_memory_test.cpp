@@ -23,7 +23,7 @@ Time time_of(CollectiveKind kind, std::string_view algorithm, std::uint32_t rank
              std::uint32_t processors, const ThreadCosts& costs) {
   const auto schedule = find(kind, algorithm).make({.kind = kind, .ranks = ranks, .count = count}, {});
   const ThreadPricing pricing(costs, 4_B, schedule->least_slots());
-  const Placement placement{std::vector<VertexId>(schedule->roster().agents, VertexId{0}), 0};
+  const Placement placement{std::vector<VertexId>(schedule->agent_count().agents, VertexId{0}), 0};
   return simulate(*schedule, shared_memory(ranks, processors), placement, pricing, {}).time;
 }
 

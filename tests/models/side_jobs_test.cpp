@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
-#include "algorithms/combine/side_by_side.hpp"
+#include "algorithms/schedule/concurrent.hpp"
 #include "models/execution/pricing.hpp"
 #include "models/execution/simulate.hpp"
 #include "tests/models/small_clusters.hpp"
@@ -18,7 +18,7 @@ using Ranks = std::vector<std::uint32_t>;
 
 /// Rings, each over ranks of its own with so many elements for each.
 struct Rings {
-  std::vector<SidePart> parts;
+  std::vector<ConcurrentPart> parts;
   std::vector<JobStart> starts;
 
   void add(const Ranks& ranks, std::int64_t elements_each, JobStart start = {}, std::int64_t chunk = 100) {
@@ -35,12 +35,12 @@ struct Rings {
   }
   Simulated run(const Cluster& cluster, SimulationOptions options = {}, const CostModel& costs = UniformCosts{}) const {
     const auto ranks = static_cast<std::uint32_t>(cluster.endpoints.size());
-    const auto schedule = side_by_side(parts, ranks);
-    const Seating seats = seating(parts, ranks);
+    const auto schedule = concurrent(parts, ranks);
+    const AgentMapping seats = agent_mapping(parts, ranks);
     options.jobs.starts = starts;
     for (AgentId agent{0}; agent.value < ranks; ++agent.value) {
-      const auto seat = seats.seat(agent);
-      options.jobs.of_agents.push_back(seat ? seat->part : 0);
+      const auto role = seats.role(agent);
+      options.jobs.of_agents.push_back(role ? role->part : 0);
     }
     return simulate(*schedule, cluster, {cluster.endpoints}, costs, options);
   }
@@ -150,7 +150,7 @@ TEST_CASE("each job has its own element size and slots") {
   wide.element = Bytes{8};
   wide.slot_count = 2;
   const UniformCosts narrow;
-  const Seating seats = seating(jobs.parts, 8);
+  const AgentMapping seats = agent_mapping(jobs.parts, 8);
   const SideBySidePricing both(seats, {&narrow, &wide});
   const std::vector<Time> ends = jobs.run(cluster, {}, both).ends;
   CHECK(ends[0] == alone(cluster, {0, 1, 2, 3}, 5000));

@@ -1,4 +1,4 @@
-#include "algorithms/execution/threads.hpp"
+#include "algorithms/execution/threads/threads.hpp"
 
 #include <algorithm>
 #include <cstring>

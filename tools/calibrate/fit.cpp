@@ -46,12 +46,13 @@ ThreadCosts fit_thread_costs(std::vector<TimedProbe>& probes, const FitSettings&
   const CostParameters bytes = byte_parameters(costs.caches.size());
   const CostParameters steps = step_parameters();
   CostParameters all = joined(bytes, steps);
-  find("rates of caches and memory", bytes, 2, [](const Probe& probe) { return probe.schedule->roster().ranks == 1; });
+  find("rates of caches and memory", bytes, 2,
+       [](const Probe& probe) { return probe.schedule->agent_count().ranks == 1; });
   find("steps on one processor", all, 1.5, [](const Probe& probe) { return probe.workers == 1; });
   if (settings.processors > 1) {
     const CostParameters couple = couple_parameters(settings.private_caches.size());
     find("several processors", couple, 2,
-         [](const Probe& probe) { return probe.workers > 1 && probe.schedule->roster().ranks == 2; });
+         [](const Probe& probe) { return probe.workers > 1 && probe.schedule->agent_count().ranks == 2; });
     all = joined(all, couple);
     find("all together", all, 1.2, [](const Probe&) { return true; });
   }

@@ -90,8 +90,8 @@ Json costs_json(const GpuCosts& costs, bool peers) {
 Time simulate_on_gpus(const Probe& probe, const GpuCosts& costs) {
   const Schedule& schedule = *probe.schedule;
   const GpuPricing pricing(costs, Bytes{4}, schedule.least_slots());
-  const Placement placement{std::vector<VertexId>(schedule.roster().agents, VertexId{0}), 0};
-  return simulate(schedule, shared_gpus(schedule.roster().ranks, probe.workers), placement, pricing, {}).time;
+  const Placement placement{std::vector<VertexId>(schedule.agent_count().agents, VertexId{0}), 0};
+  return simulate(schedule, shared_gpus(schedule.agent_count().ranks, probe.workers), placement, pricing, {}).time;
 }
 
 GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& settings) {
@@ -106,7 +106,7 @@ GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& se
   find("copies", all, 3, &is_copy);
   all.push_back(time("flag", &GpuCosts::flag));
   find("messages on one GPU", all, 1.5, [](const Probe& probe) {
-    return probe.workers == 1 && (is_copy(probe) || probe.schedule->roster().ranks == 2);
+    return probe.workers == 1 && (is_copy(probe) || probe.schedule->agent_count().ranks == 2);
   });
   if (settings.machine.gpus > 1) {
     const GpuParameters peers = peer_parameters();

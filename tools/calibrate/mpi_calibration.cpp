@@ -174,7 +174,7 @@ std::string words_for(const Cluster& cluster) {
 
 Time simulate_over_mpi(const Probe& probe, const Cluster& cluster, const Profile& profile) {
   const Schedule& schedule = *probe.schedule;
-  const AgentKinds kinds{.devices = schedule.roster().ranks, .nvswitches = 0};
+  const AgentKinds kinds{.devices = schedule.agent_count().ranks, .nvswitches = 0};
   const ProfilePricing pricing(*cluster.fabric, profile, protocol_of(profile), kinds, Bytes{4}, schedule.least_slots());
   const Placement placement{cluster.endpoints, 0};
   return profile.launch + simulate(schedule, cluster, placement, pricing, {}).time;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

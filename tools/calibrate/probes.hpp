@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/collective.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/schedule.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/exchange/table_schedule.hpp"
+#include "algorithms/formats/table_schedule.hpp"
 
 namespace athanor {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/execution/threads.hpp"
+#include "algorithms/execution/threads/threads.hpp"
 #include "models/execution/pricing.hpp"
 #include "models/execution/simulate.hpp"
 #include "topologies/generators.hpp"
@@ -52,9 +52,9 @@ std::vector<Time> measure(const std::vector<Probe>& probes, const StopwatchSetti
 
 Time simulate(const Probe& probe, const ThreadCosts& costs) {
   const Schedule& schedule = *probe.schedule;
-  const Cluster cluster = shared_memory(schedule.roster().ranks, probe.workers);
+  const Cluster cluster = shared_memory(schedule.agent_count().ranks, probe.workers);
   const ThreadPricing pricing(costs, Bytes{4}, schedule.least_slots());
-  const Placement placement{std::vector<VertexId>(schedule.roster().agents, VertexId{0}), 0};
+  const Placement placement{std::vector<VertexId>(schedule.agent_count().agents, VertexId{0}), 0};
   return simulate(schedule, cluster, placement, pricing, {}).time;
 }
 

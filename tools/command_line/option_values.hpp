@@ -9,8 +9,8 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/collective.hpp"
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "sim/error.hpp"
 #include "sim/parse.hpp"
 #include "tools/command_line/command.hpp"

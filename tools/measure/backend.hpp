@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/collective.hpp"
-#include "algorithms/reduction.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/reduction.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

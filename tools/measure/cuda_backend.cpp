@@ -5,10 +5,10 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/check/contract.hpp"
 #include "algorithms/execution/cuda/cuda_executor.hpp"
 #include "algorithms/execution/expectation.hpp"
 #include "algorithms/execution/rank_memory.hpp"
+#include "algorithms/schedule/contract.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "tools/measure/machine.hpp"

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/exchange/msccl_algorithm.hpp"
+#include "algorithms/formats/msccl_algorithm.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 
@@ -73,7 +73,7 @@ std::vector<Bytes> default_sizes(const MeasureRequest::Imports& imports) {
 }
 
 std::optional<std::string> refuses_place(const Schedule& schedule, const Collective& collective) {
-  for (std::uint32_t rank = 0; rank < schedule.roster().ranks; ++rank) {
+  for (std::uint32_t rank = 0; rank < schedule.agent_count().ranks; ++rank) {
     const Memory memory = schedule.memory(AgentId{rank});
     if (memory.input == Elements::zero() || memory.output == Elements::zero()) { continue; }
     if (memory.in_place.has_value() == collective.in_place) { continue; }

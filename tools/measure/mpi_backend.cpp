@@ -11,12 +11,12 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "algorithms/check/contract.hpp"
 #include "algorithms/execution/expectation.hpp"
-#include "algorithms/execution/mpi/meeting.hpp"
 #include "algorithms/execution/mpi/mpi_executor.hpp"
 #include "algorithms/execution/mpi/session.hpp"
+#include "algorithms/execution/mpi/synchronisation.hpp"
 #include "algorithms/execution/mpi/watchdog.hpp"
+#include "algorithms/schedule/contract.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "tools/measure/mpi_library.hpp"
@@ -57,7 +57,7 @@ class OwnPart {
   }
 
   std::chrono::nanoseconds iterate() {
-    meet(world_, meeting_limit(trial_));
+    barrier(world_, meeting_limit(trial_));
     if (execution_) { return execution_->run(); }
     watchdog_->watch(trial_.time_limit);
     const auto begin = std::chrono::steady_clock::now();
@@ -80,21 +80,21 @@ class OwnPart {
 };
 
 /// The text of one process in all.
-std::string told(const Communicator& world, std::uint32_t teller, const std::string& text,
+std::string told(const Communicator& world, std::uint32_t root, const std::string& text,
                  std::chrono::nanoseconds limit) {
   std::array<char, 256> buffer{};
   text.copy(buffer.data(), buffer.size() - 1);
-  tell_all(world, teller, std::as_writable_bytes(std::span(buffer)), limit);
+  broadcast(world, root, std::as_writable_bytes(std::span(buffer)), limit);
   return buffer.data();
 }
 
 /// Each process puts in what it knows of itself: its durations, and what is wrong with its output.
 TrialOutcome outcome_of_all(const Communicator& world, std::vector<std::int64_t> durations,
                             const std::optional<std::string>& wrong, std::chrono::nanoseconds limit) {
-  agree_on_largest(world, durations, limit);
+  reduce_to_largest(world, durations, limit);
   std::vector<std::int64_t> wrongs(world.size());
   wrongs[world.rank()] = wrong ? 1 : 0;
-  agree_on_largest(world, wrongs, limit);
+  reduce_to_largest(world, wrongs, limit);
   TrialOutcome outcome;
   for (const std::int64_t duration : durations) { outcome.durations.emplace_back(duration); }
   outcome.wrong = static_cast<std::uint64_t>(std::count(wrongs.begin(), wrongs.end(), 1));
@@ -135,7 +135,7 @@ class Unbound {
 
 bool any_of_all(const Communicator& world, bool here) {
   std::array<std::int64_t, 1> value{here ? 1 : 0};
-  agree_on_largest(world, value, std::chrono::minutes{10});
+  reduce_to_largest(world, value, std::chrono::minutes{10});
   return value[0] > 0;
 }
 
@@ -160,9 +160,9 @@ class Beside final : public Backend {
           const Unbound unbound;
           own = local_->run(trial);
         }
-        meet(world_, limit);  // the others are there and sleep
+        barrier(world_, limit);  // the others are there and sleep
       } else {
-        meet_asleep(world_, limit * (trial.warm_up + trial.iterations + 1));
+        sleeping_barrier(world_, limit * (trial.warm_up + trial.iterations + 1));
       }
       return of_process_0(own, limit);
     });
@@ -172,10 +172,10 @@ class Beside final : public Backend {
   TrialOutcome of_process_0(const TrialOutcome& own, std::chrono::nanoseconds limit) const {
     std::array<std::int64_t, 3> head{static_cast<std::int64_t>(own.wrong), own.interrupted ? 1 : 0,
                                      static_cast<std::int64_t>(own.durations.size())};
-    tell_all(world_, 0, std::as_writable_bytes(std::span(head)), limit);
+    broadcast(world_, 0, std::as_writable_bytes(std::span(head)), limit);
     std::vector<std::int64_t> durations(static_cast<std::size_t>(head[2]));
     for (std::size_t i = 0; i < own.durations.size(); ++i) { durations[i] = own.durations[i].count(); }
-    tell_all(world_, 0, std::as_writable_bytes(std::span(durations)), limit);
+    broadcast(world_, 0, std::as_writable_bytes(std::span(durations)), limit);
     TrialOutcome outcome;
     outcome.wrong = static_cast<std::uint64_t>(head[0]);
     outcome.interrupted = head[1] != 0;
@@ -239,7 +239,7 @@ class MpiProcesses final : public MpiBackend {
     });
   }
 
-  std::vector<std::chrono::nanoseconds> time(const Schedule& schedule, std::chrono::nanoseconds patience) override {
+  std::vector<std::chrono::nanoseconds> time(const Schedule& schedule, std::chrono::nanoseconds backoff) override {
     constexpr std::size_t kWarmUp = 2;
     constexpr std::size_t kFewest = 3;
     constexpr std::size_t kMost = 300;
@@ -252,12 +252,12 @@ class MpiProcesses final : public MpiBackend {
     return or_abort([&] {
       std::vector<std::chrono::nanoseconds> times;
       std::chrono::nanoseconds spent{};
-      for (std::size_t i = 0; i < kWarmUp + kFewest || (spent < patience && i < kMost); ++i) {
-        meet(world_, kLimit);
+      for (std::size_t i = 0; i < kWarmUp + kFewest || (spent < backoff && i < kMost); ++i) {
+        barrier(world_, kLimit);
         std::array<std::int64_t, 1> slowest{execution.run().count()};
-        agree_on_largest(world_, slowest, kLimit);
+        reduce_to_largest(world_, slowest, kLimit);
         spent += std::chrono::nanoseconds{slowest[0]};
-        const bool slow = spent > 20 * patience;
+        const bool slow = spent > 20 * backoff;
         if (i >= kWarmUp || (slow && i > 0)) { times.emplace_back(slowest[0]); }
         if (slow && !times.empty()) { break; }
       }
@@ -302,8 +302,8 @@ class MpiProcesses final : public MpiBackend {
     std::vector<std::int64_t> firsts(world_.size());
     firsts[world_.rank()] = world_.first_of_node() ? 1 : 0;
     std::array<std::int64_t, 2> sizes{world_.size_of_node(), -std::int64_t{world_.size_of_node()}};
-    agree_on_largest(world_, firsts, kLimit);
-    agree_on_largest(world_, sizes, kLimit);
+    reduce_to_largest(world_, firsts, kLimit);
+    reduce_to_largest(world_, sizes, kLimit);
     const std::int64_t most = sizes[0];
     const std::int64_t fewest = -sizes[1];
     std::vector<std::pair<std::string, std::string>> facts{

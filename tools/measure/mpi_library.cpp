@@ -5,7 +5,8 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/check/contract.hpp"
+#include "algorithms/schedule/contract.hpp"
+#include "algorithms/schedule/layout.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -95,7 +96,7 @@ MpiLibraryCollective::MpiLibraryCollective(const Communicator& communicator, con
 
 void MpiLibraryCollective::make_parts() {
   for (std::uint32_t rank = 0; rank < collective_.ranks; ++rank) {
-    const Part part = part_of(collective_, rank);
+    const Piece part = block(collective_.count, collective_.ranks, rank);
     parts_.counts.push_back(static_cast<int>(part.count.count()));
     parts_.offsets.push_back(static_cast<int>(part.first.count()));
   }
@@ -112,7 +113,7 @@ void MpiLibraryCollective::make_exchange() {
     }
   }
   if (collective_.kind != CollectiveKind::all_to_all_v) { return; }
-  const ExchangeSizes& sizes = *collective_.sizes;
+  const AllToAllVSizes& sizes = *collective_.sizes;
   for (std::uint32_t rank = 0; rank < collective_.ranks; ++rank) {
     outgoing_.counts.push_back(static_cast<int>(sizes.size(own, rank).count()));
     outgoing_.offsets.push_back(static_cast<int>(sizes.input_offset(own, rank).count()));

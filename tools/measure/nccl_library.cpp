@@ -8,8 +8,8 @@
 #include <dlfcn.h>
 #include <fmt/core.h>
 
-#include "algorithms/check/contract.hpp"
 #include "algorithms/execution/cuda/device_memory.hpp"
+#include "algorithms/schedule/contract.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 

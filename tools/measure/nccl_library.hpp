@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/schedule.hpp"
 #include "tools/measure/backend.hpp"
 
 namespace athanor {

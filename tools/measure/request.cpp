@@ -18,13 +18,13 @@ constexpr const char* kAll = "all";
 using Backends = std::vector<Backend*>;
 
 /// A table of equal blocks as far as they can be: block k of a rank has the elements of its k-th part.
-std::shared_ptr<const ExchangeSizes> equal_sizes(std::uint32_t ranks, Elements count) {
+std::shared_ptr<const AllToAllVSizes> equal_sizes(std::uint32_t ranks, Elements count) {
   std::vector<Elements> sizes;
   sizes.reserve(std::size_t{ranks} * ranks);
   for (std::uint32_t from = 0; from < ranks; ++from) {
     for (std::uint32_t to = 0; to < ranks; ++to) { sizes.push_back(Elements{count.count() / ranks}); }
   }
-  return std::make_shared<ExchangeSizes>(ranks, sizes);
+  return std::make_shared<AllToAllVSizes>(ranks, sizes);
 }
 
 bool has_library(const Backend& backend, const std::string& name) {
@@ -235,7 +235,7 @@ std::vector<MeasuredPoint> plan(const MeasureRequest& request, const Backends& b
 
 Bytes memory_of(const Schedule& schedule, DataType type) {
   Elements total;
-  for (std::uint32_t agent = 0; agent < schedule.roster().agents; ++agent) {
+  for (std::uint32_t agent = 0; agent < schedule.agent_count().agents; ++agent) {
     const Memory memory = schedule.memory(AgentId{agent});
     const Elements buffers = memory.in_place ? std::max(memory.input, memory.output) : memory.input + memory.output;
     total = total + buffers + memory.scratch;

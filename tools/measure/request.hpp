@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "algorithms/catalog.hpp"
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "tools/measure/backend.hpp"
 
 namespace athanor {

@@ -7,7 +7,7 @@
 
 #include "algorithms/execution/expectation.hpp"
 #include "algorithms/execution/rank_memory.hpp"
-#include "algorithms/execution/threads.hpp"
+#include "algorithms/execution/threads/threads.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {

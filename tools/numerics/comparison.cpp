@@ -7,11 +7,11 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/check/contract.hpp"
 #include "algorithms/execution/element_values.hpp"
 #include "algorithms/execution/exact_sum.hpp"
 #include "algorithms/execution/fixed_point.hpp"
-#include "algorithms/execution/threads.hpp"
+#include "algorithms/execution/threads/threads.hpp"
+#include "algorithms/schedule/contract.hpp"
 
 namespace athanor {
 

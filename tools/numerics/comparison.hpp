@@ -10,7 +10,7 @@
 #include "algorithms/catalog.hpp"
 #include "algorithms/execution/engine_arithmetic.hpp"
 #include "algorithms/execution/rank_memory.hpp"
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "tools/numerics/numbers.hpp"
 
 namespace athanor {

@@ -7,10 +7,10 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/check/memory_map.hpp"
 #include "algorithms/execution/cuda/gpu_share.hpp"
 #include "algorithms/execution/cuda/kernels.hpp"
 #include "algorithms/execution/preparation.hpp"
+#include "algorithms/proof/memory_map.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -49,7 +49,7 @@ LaneTables checked_tables(const Schedule& schedule) {
   LaneTables tables = tabulate_lanes(schedule);
   if (const auto unequal = unmatched_connection(tables)) {
     const auto agent = [&](std::uint32_t lane) {
-      return describe(schedule.roster(), AgentId{tables.lanes[lane].agent});
+      return describe(schedule.agent_count(), AgentId{tables.lanes[lane].agent});
     };
     const LaneTables::Connection& ends = tables.connections[*unequal];
     throw SimulationError("matching", fmt::format("{} receives other messages than {} sends to it",

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/data_type.hpp"
+#include "algorithms/schedule/data_type.hpp"
 
 namespace athanor {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/schedule.hpp"
 #include "sim/random.hpp"
 
 namespace athanor {
@@ -18,14 +18,14 @@ LaneTables::CellRange range_of(const std::optional<Cells>& cells) {
 class Tabulation {
  public:
   explicit Tabulation(const Schedule& schedule) : schedule_(schedule) {
-    const Roster roster = schedule.roster();
-    tables_.ranks = roster.ranks;
-    tables_.agents = roster.agents;
+    const AgentCount agent_count = schedule.agent_count();
+    tables_.ranks = agent_count.ranks;
+    tables_.agents = agent_count.agents;
     tables_.message_limit = schedule.message_limit().count();
     for (const Buffer buffer : {Buffer::input, Buffer::output, Buffer::scratch}) {
       tables_.shift[static_cast<std::size_t>(buffer)] = schedule.shift(buffer).count();
     }
-    for (AgentId agent{0}; agent.value < roster.agents; ++agent.value) { number(agent); }
+    for (AgentId agent{0}; agent.value < agent_count.agents; ++agent.value) { number(agent); }
     for (std::uint32_t lane = 0; lane < tables_.lanes.size(); ++lane) { join(lane); }
     for (std::uint32_t lane = 0; lane < tables_.lanes.size(); ++lane) { fill(lane); }
   }
@@ -106,26 +106,6 @@ class Tabulation {
 }  // namespace
 
 LaneTables tabulate_lanes(const Schedule& schedule) { return Tabulation(schedule).take(); }
-
-LaneTables::Entry entry_at(const LaneTables& tables, std::uint32_t lane, std::uint64_t loop, std::uint32_t step) {
-  const LaneTables::Lane& self = tables.lanes[lane];
-  if (loop + 1 == self.loops) { return tables.entries[self.tail + step]; }
-  LaneTables::Entry entry = tables.entries[self.body + step];
-  const auto move = [&](LaneTables::CellRange& range) {
-    if (range.buffer != LaneTables::kNone) {
-      range.first += static_cast<std::int64_t>(loop) * tables.shift[range.buffer];
-    }
-  };
-  move(entry.operands[0]);
-  move(entry.operands[1]);
-  move(entry.store);
-  if (entry.wait_lane != LaneTables::kNone) {
-    const auto loops_before_last = static_cast<std::int64_t>(self.loops - 2 - loop);
-    entry.wait_ended = std::max<std::int64_t>(
-        0, entry.wait_ended - loops_before_last * std::int64_t{tables.lanes[entry.wait_lane].steps});
-  }
-  return entry;
-}
 
 std::optional<std::uint32_t> unmatched_connection(const LaneTables& tables) {
   // Of the lengths in their order, by connection: of what its sender sends, and of what its receiver receives.

@@ -57,10 +57,6 @@ struct LaneTables {
 /// O(lanes x steps) memory, whatever the number of loops.
 LaneTables tabulate_lanes(const Schedule& schedule);
 
-/// What the interpreter makes of a table: lane `lane`, at a loop and step. The same as Schedule::at, with connections
-/// for ports and lanes of the tables for those of the agent.
-LaneTables::Entry entry_at(const LaneTables& tables, std::uint32_t lane, std::uint64_t loop, std::uint32_t step);
-
 /// A connection whose ends disagree on the number or the lengths of its messages, if there is one.
 std::optional<std::uint32_t> unmatched_connection(const LaneTables& tables);
 

@@ -57,13 +57,13 @@ std::int64_t Communicator::largest_tag() {
 }
 
 /// Spins as long as a message takes within a machine, many times over, where every process has a processor.
-Patience::Patience(std::uint32_t processes, std::chrono::nanoseconds limit)
+Backoff::Backoff(std::uint32_t processes, std::chrono::nanoseconds limit)
     : spins_(processes <= std::thread::hardware_concurrency() ? 1000 : 10),
       idle_since_(Clock::now()),
       looked_(idle_since_),
       end_(idle_since_ + limit) {}
 
-bool Patience::goes_on(bool something) {
+bool Backoff::goes_on(bool something) {
   constexpr std::uint32_t kLooksPerClock = 64;  // reading the clock costs about as much as a look
   empty_looks_ = something ? 0 : empty_looks_ + 1;
   if (empty_looks_ > spins_) { sched_yield(); }

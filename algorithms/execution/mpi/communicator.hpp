@@ -35,10 +35,10 @@ class Communicator {
 
 /// How a process waits for what others do: for a moment it spins, then it gives the processor away at each look, and
 /// it does not wait for ever.
-class Patience {
+class Backoff {
  public:
   /// `processes`: how many of them share the processors of this machine.
-  Patience(std::uint32_t processes, std::chrono::nanoseconds limit);
+  Backoff(std::uint32_t processes, std::chrono::nanoseconds limit);
 
   /// To be called after each look, with whether there was anything. False once the time limit has passed, counted from
   /// the construction.

@@ -18,7 +18,7 @@ namespace {
 constexpr std::chrono::milliseconds kPutOffAtMost{20};
 
 const Schedule& of_as_many_ranks(const Communicator& communicator, const Schedule& schedule) {
-  const std::uint32_t ranks = schedule.roster().ranks;
+  const std::uint32_t ranks = schedule.agent_count().ranks;
   if (ranks == communicator.size()) { return schedule; }
   throw UsageError(
       fmt::format("a schedule for {} ranks cannot be carried out by {} MPI processes; start as many as "
@@ -43,19 +43,19 @@ class MpiExecution::Parts {
         wiring_(checked_wiring(of_as_many_ranks(communicator, schedule), AgentId{communicator.rank()},
                                communicator.size())),
         lanes_(communicator, schedule, wiring_,
-               {element_kernels(request.type, request.reduction), schedule.roster().ranks,
-                engine_reducer(request.engines, request.type, request.reduction, schedule.roster().ranks)},
+               {element_kernels(request.type, request.reduction), schedule.agent_count().ranks,
+                engine_reducer(request.engines, request.type, request.reduction, schedule.agent_count().ranks)},
                agent_memory(schedule), enough_slots(schedule, request.slots)) {}
 
   std::chrono::nanoseconds run() {
     require(!broken_, "an execution that has failed is run again");
     broken_ = true;
     const auto begin = std::chrono::steady_clock::now();
-    Patience patience(communicator_.size_of_node(), request_.time_limit);
+    Backoff backoff(communicator_.size_of_node(), request_.time_limit);
     lanes_.start();
     while (!lanes_.ended()) {
-      if (!patience.goes_on(lanes_.progress())) { explain_time_limit(); }
-      if (patience.idle_for(kPutOffAtMost)) { lanes_.post_all(); }
+      if (!backoff.goes_on(lanes_.progress())) { explain_time_limit(); }
+      if (backoff.idle_for(kPutOffAtMost)) { lanes_.post_all(); }
     }
     broken_ = false;
     return std::chrono::steady_clock::now() - begin;
@@ -65,7 +65,7 @@ class MpiExecution::Parts {
   std::vector<AgentMemory> agent_memory(const Schedule& schedule) {
     const AgentId own{communicator_.rank()};
     require_fit(schedule, own, request_.buffers, request_.type);
-    std::vector<AgentMemory> memory(schedule.roster().agents);
+    std::vector<AgentMemory> memory(schedule.agent_count().agents);
     memory[own.value] = {request_.buffers.input.data(), request_.buffers.output.data(), nullptr};
     for (AgentId agent = own; agent.value < memory.size(); agent.value += communicator_.size()) {
       const Elements scratch = schedule.memory(agent).scratch;

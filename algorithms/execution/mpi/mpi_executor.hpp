@@ -8,8 +8,8 @@
 #include "algorithms/execution/engine_arithmetic.hpp"
 #include "algorithms/execution/mpi/communicator.hpp"
 #include "algorithms/execution/rank_memory.hpp"
-#include "algorithms/reduction.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/schedule/reduction.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/check/violation.hpp"
+#include "algorithms/proof/violation.hpp"
 
 namespace athanor {
 
@@ -20,16 +20,16 @@ ProcessLanes::ProcessLanes(const Communicator& communicator, const Schedule& sch
                            const Reducer& reducer, std::vector<AgentMemory> memory, std::uint32_t slots)
     : schedule_(schedule),
       wiring_(wiring),
-      roster_(schedule.roster()),
+      agent_count_(schedule.agent_count()),
       reducer_(reducer),
       memory_(std::move(memory)),
       slots_(slots),
       processes_(communicator.size()),
-      mail_(communicator, wiring, roster_, slots, reducer.kernels.size),
+      endpoints_(communicator, wiring, agent_count_, slots, reducer.kernels.size),
       in_room_(wiring.receivers.size(), slots, bytes(schedule.message_limit())),
       out_room_(wiring.receivers.size(), slots, bytes(schedule.message_limit())),
       local_(wiring.lanes.size()) {
-  for (AgentId agent{communicator.rank()}; agent.value < roster_.agents; agent.value += processes_) {
+  for (AgentId agent{communicator.rank()}; agent.value < agent_count_.agents; agent.value += processes_) {
     add_agent(agent);
   }
 }
@@ -55,7 +55,7 @@ Primitive ProcessLanes::primitive(const WiredLane& lane, std::uint64_t index) co
 }
 
 void ProcessLanes::start() {
-  mail_.reset();
+  endpoints_.reset();
   ready_.clear();
   put_off_.clear();
   hindered_.clear();
@@ -80,11 +80,11 @@ void ProcessLanes::wake(std::uint32_t lane) {
 }
 
 bool ProcessLanes::progress() {
-  const std::uint64_t under_way = mail_.sends_under_way();
-  const std::span<const std::uint32_t> concerned = mail_.poll();
+  const std::uint64_t under_way = endpoints_.sends_under_way();
+  const std::span<const std::uint32_t> concerned = endpoints_.poll();
   bool something = !concerned.empty();
   for (const std::uint32_t lane : concerned) { wake(lane); }
-  if (mail_.sends_under_way() < under_way) {
+  if (endpoints_.sends_under_way() < under_way) {
     for (const std::uint32_t lane : std::exchange(hindered_, {})) { wake(lane); }
     post_again(true);
   }
@@ -122,35 +122,35 @@ bool ProcessLanes::ready(State& state) {
     }
   }
   for (std::uint32_t port = 0; port < state.primitive.receives.count; ++port) {
-    if (mail_.arrived(in(state, port)) == nullptr) { return false; }
+    if (endpoints_.arrived(in(state, port)) == nullptr) { return false; }
   }
   for (std::uint32_t port = 0; port < state.primitive.sends.count; ++port) {
-    if (!mail_.may_send(out(state, port))) { return false; }
+    if (!endpoints_.may_send(out(state, port))) { return false; }
   }
   move_.sources.clear();
   move_.targets.clear();
   move_.outgoing = nullptr;
   if (state.primitive.count == Elements::zero()) { return true; }
-  take_in(state);
-  give_out(state);
+  receive(state);
+  send(state);
   const auto is_free = [&](const Target& target) { return free(target, state.primitive.count); };
   if (std::all_of(move_.targets.begin(), move_.targets.end(), is_free)) { return true; }
   hindered_.push_back(state.lane);
   return false;
 }
 
-void ProcessLanes::take_in(const State& state) {
+void ProcessLanes::receive(const State& state) {
   const AgentMemory& memory = memory_[wired(state).agent.value];
   for (const auto& operand : state.primitive.operands) {
     if (operand) { move_.sources.push_back(memory.source(*operand, reducer_.kernels.size)); }
   }
   for (std::uint32_t port = 0; port < state.primitive.receives.count; ++port) {
-    move_.sources.push_back({mail_.arrived(in(state, port))->data, 0, 0});
+    move_.sources.push_back({endpoints_.arrived(in(state, port))->data, 0, 0});
   }
 }
 
 /// The value goes into the store, unless it was received there, and leaves from wherever it lies in one piece.
-void ProcessLanes::give_out(const State& state) {
+void ProcessLanes::send(const State& state) {
   const Primitive& primitive = state.primitive;
   const bool changed = primitive.inputs() != 1 || (primitive.finish && reducer_.kernels.finish != nullptr);
   if (primitive.store) {
@@ -165,7 +165,7 @@ void ProcessLanes::give_out(const State& state) {
     return;
   }
   const std::uint32_t first = out(state, 0);
-  std::byte* const slot = out_room_.slot(first, mail_.sent(first));
+  std::byte* const slot = out_room_.slot(first, endpoints_.sent(first));
   move_.targets.push_back({slot, 0, 0});
   move_.outgoing = slot;
 }
@@ -173,13 +173,13 @@ void ProcessLanes::give_out(const State& state) {
 bool ProcessLanes::free(const Target& target, Elements count) const {
   const std::int64_t last =
       target.run == 0 ? count.count() - 1 : (count.count() - 1) / target.run * target.stride + target.run - 1;
-  return !mail_.lent(target.data, bytes(Elements{last + 1}));
+  return !endpoints_.lent(target.data, bytes(Elements{last + 1}));
 }
 
 void ProcessLanes::execute(State& state) {
   const Primitive& primitive = state.primitive;
   const AgentId agent = wired(state).agent;
-  if (primitive.count > Elements::zero() && reducer_.engines && agent.value >= roster_.ranks) {
+  if (primitive.count > Elements::zero() && reducer_.engines && agent.value >= agent_count_.ranks) {
     const std::size_t operands = move_.sources.size() - primitive.receives.count;
     const PrimitivePlace place{agent, wired(state).lane, state.index};
     reducer_.engines->apply(place, operands, move_.sources, move_.targets, primitive.count, primitive.finish);
@@ -187,7 +187,7 @@ void ProcessLanes::execute(State& state) {
     apply(reducer_, move_.sources, move_.targets, primitive.count, primitive.finish);
   }
   for (std::uint32_t port = 0; port < primitive.sends.count; ++port) {
-    mail_.send(out(state, port), move_.outgoing, primitive.count);
+    endpoints_.send(out(state, port), move_.outgoing, primitive.count);
   }
 }
 
@@ -195,7 +195,7 @@ void ProcessLanes::end(State& state) {
   state.loaded = false;
   ++state.index;
   for (std::uint32_t port = 0; port < state.primitive.receives.count; ++port) {
-    mail_.take(in(state, port));
+    endpoints_.take(in(state, port));
     post(in(state, port), true);
   }
   post_again(true);
@@ -214,13 +214,14 @@ void ProcessLanes::post(std::uint32_t connection, bool put_off) {
   if (std::find(put_off_.begin(), put_off_.end(), connection) != put_off_.end()) { return; }
   const std::span<const PlannedReceive> planned = plan(connection);
   const WiredLane& lane = wiring_.lanes[wiring_.receivers[connection]];
-  for (std::uint64_t k = mail_.posted(connection); k < planned.size() && k - mail_.taken(connection) < slots_; ++k) {
+  for (std::uint64_t k = endpoints_.posted(connection); k < planned.size() && k - endpoints_.taken(connection) < slots_;
+       ++k) {
     const Primitive next = primitive(lane, planned[k].index);
     if (post_straight(connection, planned[k], next)) { continue; }
     std::byte* const slot = in_room_.slot(connection, k);
-    const bool wait = (put_off && planned[k].straight_from) || mail_.lent(slot, bytes(next.count));
+    const bool wait = (put_off && planned[k].straight_from) || endpoints_.lent(slot, bytes(next.count));
     if (wait) { return put_off_.push_back(connection); }
-    mail_.post(connection, {slot, next.count});
+    endpoints_.post(connection, {slot, next.count});
   }
 }
 
@@ -229,7 +230,7 @@ bool ProcessLanes::post_straight(std::uint32_t connection, const PlannedReceive&
   if (!planned.straight_from || receiver.index < *planned.straight_from) { return false; }
   const Target store = memory_[wired(receiver).agent.value].target(*next.store, reducer_.kernels.size);
   if (!free(store, next.count)) { return false; }
-  mail_.post(connection, {store.data, next.count});
+  endpoints_.post(connection, {store.data, next.count});
   return true;
 }
 
@@ -241,7 +242,7 @@ void ProcessLanes::post_again(bool put_off) {
 void ProcessLanes::post_all() { post_again(false); }
 
 std::string ProcessLanes::text(std::uint32_t lane) const {
-  return describe(roster_, {wiring_.lanes[lane].agent, wiring_.lanes[lane].lane, {}, {}});
+  return describe(agent_count_, {wiring_.lanes[lane].agent, wiring_.lanes[lane].lane, {}, {}});
 }
 
 std::string ProcessLanes::obstacle(const State& state) const {
@@ -254,18 +255,19 @@ std::string ProcessLanes::obstacle(const State& state) const {
   }
   for (std::uint32_t port = 0; port < state.primitive.receives.count; ++port) {
     const std::uint32_t connection = in(state, port);
-    if (mail_.arrived(connection) != nullptr) { continue; }
-    return fmt::format("waits for message {} of {}", mail_.taken(connection) + 1, text(wiring_.senders[connection]));
+    if (endpoints_.arrived(connection) != nullptr) { continue; }
+    return fmt::format("waits for message {} of {}", endpoints_.taken(connection) + 1,
+                       text(wiring_.senders[connection]));
   }
   for (std::uint32_t port = 0; port < state.primitive.sends.count; ++port) {
     const std::uint32_t connection = out(state, port);
-    if (mail_.may_send(connection)) { continue; }
-    return fmt::format("waits for a slot to send message {} to {}", mail_.sent(connection) + 1,
+    if (endpoints_.may_send(connection)) { continue; }
+    return fmt::format("waits for a slot to send message {} to {}", endpoints_.sent(connection) + 1,
                        text(wiring_.receivers[connection]));
   }
-  if (mail_.sends_under_way() == 0) { return "could run"; }
+  if (endpoints_.sends_under_way() == 0) { return "could run"; }
   return fmt::format("waits until sends are done that read what it overwrites, one of them to {}",
-                     text(wiring_.receivers[mail_.unsent()]));
+                     text(wiring_.receivers[endpoints_.unsent()]));
 }
 
 std::string ProcessLanes::obstacles() const {
@@ -274,13 +276,13 @@ std::string ProcessLanes::obstacles() const {
   std::string list;
   for (const State& each : states_) {
     if (each.index == each.total || ++found > kShown) { continue; }
-    list +=
-        fmt::format("{}{} {}", found > 1 ? "; " : "", describe(roster_, wired(each).place(each.index)), obstacle(each));
+    list += fmt::format("{}{} {}", found > 1 ? "; " : "", describe(agent_count_, wired(each).place(each.index)),
+                        obstacle(each));
   }
   if (found > kShown) { return fmt::format("{}; and {} more lanes", list, found - kShown); }
-  if (found > 0 || mail_.sends_under_way() == 0) { return list; }
-  return fmt::format("all lanes have ended, but {} sends are not done, the first to {}", mail_.sends_under_way(),
-                     text(wiring_.receivers[mail_.unsent()]));
+  if (found > 0 || endpoints_.sends_under_way() == 0) { return list; }
+  return fmt::format("all lanes have ended, but {} sends are not done, the first to {}", endpoints_.sends_under_way(),
+                     text(wiring_.receivers[endpoints_.unsent()]));
 }
 
 }  // namespace athanor

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/execution/agent_memory.hpp"
-#include "algorithms/execution/mpi/mail.hpp"
+#include "algorithms/execution/mpi/endpoints.hpp"
 #include "algorithms/execution/mpi/receive_plan.hpp"
 #include "algorithms/execution/mpi/slot_room.hpp"
 
@@ -35,7 +35,7 @@ class ProcessLanes {
   /// Receives that wait for their store to become free get a slot.
   void post_all();
   /// Have all primitives ended, and all sends?
-  bool ended() const { return unended_ == 0 && mail_.sends_under_way() == 0; }
+  bool ended() const { return unended_ == 0 && endpoints_.sends_under_way() == 0; }
   /// The lanes of this process that have not ended and what they wait for: "rank 3, lane 0, loop 1, step 5 waits for
   /// message 2 of rank 2, lane 0; ...".
   std::string obstacles() const;
@@ -74,8 +74,8 @@ class ProcessLanes {
   void wake(std::uint32_t lane);
   bool advance(State& state);
   bool ready(State& state);
-  void take_in(const State& state);
-  void give_out(const State& state);
+  void receive(const State& state);
+  void send(const State& state);
   bool free(const Target& target, Elements count) const;
   void execute(State& state);
   void end(State& state);
@@ -88,12 +88,12 @@ class ProcessLanes {
 
   const Schedule& schedule_;
   const Wiring& wiring_;
-  Roster roster_;
+  AgentCount agent_count_;
   Reducer reducer_;
   std::vector<AgentMemory> memory_;
   std::uint32_t slots_;
   std::uint32_t processes_;
-  Mail mail_;
+  MpiEndpoints endpoints_;
   SlotRoom in_room_;
   SlotRoom out_room_;
   std::vector<std::uint32_t> local_;  ///< of each lane of the wiring: its place in states_

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "algorithms/check/memory_map.hpp"
+#include "algorithms/proof/memory_map.hpp"
 
 namespace athanor {
 
@@ -74,7 +74,7 @@ class Accesses {
     std::uint64_t from = 0;
     auto left = static_cast<std::size_t>(after - accesses_.begin());
     for (int looked = 0; left > 0 && ends_[left - 1] > wanted.first; ++looked, --left) {
-      if (looked == kPatience) { return std::nullopt; }
+      if (looked == kMostLooks) { return std::nullopt; }
       if (accesses_[left - 1].end <= wanted.first) { continue; }
       const auto over = over_from(accesses_[left - 1], wanted);
       if (!over || *over > index) { return std::nullopt; }
@@ -85,7 +85,7 @@ class Accesses {
 
  private:
   /// Cells that are used over and over again are not worth a longer search.
-  static constexpr int kPatience = 256;
+  static constexpr int kMostLooks = 256;
 
   /// Requires count > 0.
   Access hull(const Cells& cells, Elements count, std::uint32_t lane, std::uint64_t index) const {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "algorithms/check/wiring.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/proof/wiring.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

@@ -29,8 +29,8 @@ bool all_come() {
   MPI_Request request = MPI_REQUEST_NULL;
   if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) { return false; }
   int done = 0;
-  Patience patience(2, std::chrono::seconds{1});
-  while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0 && patience.goes_on(false)) {}
+  Backoff backoff(2, std::chrono::seconds{1});
+  while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0 && backoff.goes_on(false)) {}
   return done != 0;
 }
 

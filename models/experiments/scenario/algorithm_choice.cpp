@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "algorithms/exchange/msccl_algorithm.hpp"
+#include "algorithms/formats/msccl_algorithm.hpp"
 #include "sim/file.hpp"
 
 namespace athanor {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "models/execution/run.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/scenario/exchange_section.hpp"

@@ -217,8 +217,8 @@ ExchangeText read_exchange_file(const std::string& path, Problems& problems) {
   return path.ends_with(".json") ? read_json(path, problems) : read_csv(path, problems);
 }
 
-std::shared_ptr<const ExchangeSizes> make_exchange(const ExchangeText& exchange, std::uint32_t ranks, Bytes element,
-                                                   std::uint64_t seed, Problems& problems) {
+std::shared_ptr<const AllToAllVSizes> make_exchange(const ExchangeText& exchange, std::uint32_t ranks, Bytes element,
+                                                    std::uint64_t seed, Problems& problems) {
   Problems found;
   const auto elements = [&](Bytes size) { return in_elements(size, element, exchange.place, found); };
   std::vector<Elements> sizes;
@@ -230,7 +230,7 @@ std::shared_ptr<const ExchangeSizes> make_exchange(const ExchangeText& exchange,
     sizes = from_rows(exchange, ranks, element, found);
   }
   for (const Problem& problem : found.list()) { problems.add(problem); }
-  return found.empty() ? std::make_shared<const ExchangeSizes>(ranks, sizes) : nullptr;
+  return found.empty() ? std::make_shared<const AllToAllVSizes>(ranks, sizes) : nullptr;
 }
 
 }  // namespace athanor

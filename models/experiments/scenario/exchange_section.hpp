@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/exchange_sizes.hpp"
+#include "algorithms/schedule/all_to_all_v_sizes.hpp"
 #include "sim/json/value_reader.hpp"
 
 namespace athanor {
@@ -42,7 +42,7 @@ ExchangeText read_exchange_file(const std::string& path, Problems& problems);
 
 /// The table for so many ranks, in elements of `element` bytes. Null, with problems, where it is not ranks x ranks or a
 /// size is no whole number of elements. Distributions draw from `seed`.
-std::shared_ptr<const ExchangeSizes> make_exchange(const ExchangeText& exchange, std::uint32_t ranks, Bytes element,
-                                                   std::uint64_t seed, Problems& problems);
+std::shared_ptr<const AllToAllVSizes> make_exchange(const ExchangeText& exchange, std::uint32_t ranks, Bytes element,
+                                                    std::uint64_t seed, Problems& problems);
 
 }  // namespace athanor

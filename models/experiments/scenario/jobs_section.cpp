@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/check/contract.hpp"
+#include "algorithms/schedule/contract.hpp"
 #include "models/experiments/scenario/collective_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "sim/format.hpp"

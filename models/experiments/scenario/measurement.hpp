@@ -10,8 +10,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "algorithms/collective.hpp"
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "sim/json/object_reader.hpp"
 
 namespace athanor {

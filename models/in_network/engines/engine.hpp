@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 #include "models/in_network/slot_settings.hpp"
 #include "models/profile.hpp"
 

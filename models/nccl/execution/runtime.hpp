@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/collective.hpp"
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "models/nccl/execution/protocol.hpp"
 #include "models/nccl/tuning/choice.hpp"
 #include "models/nccl/tuning/communicator.hpp"

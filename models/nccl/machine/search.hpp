@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 #include "models/nccl/channel_graph.hpp"
 #include "models/nccl/machine/nccl_system.hpp"
 #include "models/nccl/machine/settings.hpp"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "algorithms/collective.hpp"
-#include "algorithms/reduction.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/collective.hpp"
+#include "algorithms/schedule/collective.hpp"
 #include "models/workload/workload.hpp"
 #include "sim/units.hpp"
 

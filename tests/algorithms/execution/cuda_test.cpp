@@ -38,7 +38,7 @@ TEST_CASE("on GPUs every algorithm gives what it must, for every type, operation
 TEST_CASE("a schedule that does not end on a GPU is stopped at its time limit") {
   if (without_gpu()) { return; }
   toys::Table table;
-  table.rosters = {2, 2};
+  table.agent_counts = {2, 2};
   table.agents.resize(2);
   table.memories.resize(2);
   table.limit = Elements{1};

@@ -1,5 +1,7 @@
 #include "algorithms/execution/cuda/lane_table.hpp"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
@@ -14,11 +16,33 @@ bool same(const LaneTables::CellRange& range, const std::optional<Cells>& cells)
          range.run == cells->run.count() && range.stride == cells->stride.count();
 }
 
+/// What the interpreter makes of a table: lane `lane`, at a loop and step. The same as Schedule::at, with connections
+/// for ports and lanes of the tables for those of the agent.
+LaneTables::Entry entry_at(const LaneTables& tables, std::uint32_t lane, std::uint64_t loop, std::uint32_t step) {
+  const LaneTables::Lane& self = tables.lanes[lane];
+  if (loop + 1 == self.loops) { return tables.entries[self.tail + step]; }
+  LaneTables::Entry entry = tables.entries[self.body + step];
+  const auto move = [&](LaneTables::CellRange& range) {
+    if (range.buffer != LaneTables::kNone) {
+      range.first += static_cast<std::int64_t>(loop) * tables.shift[range.buffer];
+    }
+  };
+  move(entry.operands[0]);
+  move(entry.operands[1]);
+  move(entry.store);
+  if (entry.wait_lane != LaneTables::kNone) {
+    const auto loops_before_last = static_cast<std::int64_t>(self.loops - 2 - loop);
+    entry.wait_ended = std::max<std::int64_t>(
+        0, entry.wait_ended - loops_before_last * std::int64_t{tables.lanes[entry.wait_lane].steps});
+  }
+  return entry;
+}
+
 /// Compares a whole schedule with what its tables say; the number of primitives compared.
 std::uint64_t compare(const Schedule& schedule, const LaneTables& tables) {
   std::uint64_t compared = 0;
   std::uint32_t first_lane = 0;
-  for (AgentId agent{0}; agent.value < schedule.roster().agents; ++agent.value) {
+  for (AgentId agent{0}; agent.value < schedule.agent_count().agents; ++agent.value) {
     const std::uint32_t lanes = schedule.lanes(agent);
     for (LaneId id{0}; id.value < lanes; ++id.value) {
       const Lane lane = schedule.lane(agent, id);

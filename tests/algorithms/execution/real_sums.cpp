@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "algorithms/aggregation_tree.hpp"
 #include "algorithms/catalog.hpp"
 #include "algorithms/execution/element_values.hpp"
 #include "algorithms/execution/exact_sum.hpp"
 #include "algorithms/execution/fixed_point.hpp"
+#include "algorithms/schedule/aggregation_tree.hpp"
 #include "sim/random.hpp"
 
 namespace athanor {

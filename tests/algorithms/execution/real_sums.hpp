@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/collective.hpp"
 #include "algorithms/execution/engine_arithmetic.hpp"
-#include "algorithms/execution/threads.hpp"
-#include "algorithms/reduction.hpp"
-#include "algorithms/schedule.hpp"
+#include "algorithms/execution/threads/threads.hpp"
+#include "algorithms/schedule/collective.hpp"
+#include "algorithms/schedule/reduction.hpp"
+#include "algorithms/schedule/schedule.hpp"
 
 namespace athanor {
 

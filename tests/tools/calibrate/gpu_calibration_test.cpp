@@ -81,7 +81,7 @@ TEST_CASE("probes fit on the GPUs that they are for") {
   for (const std::uint32_t gpus : {1U, 2U, 8U}) {
     for (const Probe& probe : gpu_probes({.gpus = gpus, .blocks = 16, .cache_size = 4_MiB})) {
       CAPTURE(probe.name);
-      const std::uint32_t ranks = probe.schedule->roster().ranks;
+      const std::uint32_t ranks = probe.schedule->agent_count().ranks;
       CHECK(probe.workers <= std::max(1U, gpus));
       CHECK(probe.workers <= ranks);
       std::vector<std::uint32_t> lanes(probe.workers);

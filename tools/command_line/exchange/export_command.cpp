@@ -5,10 +5,10 @@
 #include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
-#include "algorithms/exchange/goal_export.hpp"
-#include "algorithms/exchange/htsim_export.hpp"
-#include "algorithms/exchange/msccl_export.hpp"
-#include "algorithms/reduction.hpp"
+#include "algorithms/formats/goal_export.hpp"
+#include "algorithms/formats/htsim_export.hpp"
+#include "algorithms/formats/msccl_export.hpp"
+#include "algorithms/schedule/reduction.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/scenario/exchange_section.hpp"
 #include "sim/error.hpp"
@@ -107,7 +107,7 @@ std::shared_ptr<const Algorithm> algorithm_of(CollectiveKind kind, const std::st
   return {std::shared_ptr<const Algorithm>(), &find(kind, word)};
 }
 
-std::shared_ptr<const ExchangeSizes> exchange_of(const Invocation& invocation, std::uint32_t ranks, DataType type) {
+std::shared_ptr<const AllToAllVSizes> exchange_of(const Invocation& invocation, std::uint32_t ranks, DataType type) {
   if (!invocation.has("exchange")) { return nullptr; }
   Problems problems;
   const ExchangeText text = read_exchange_file(invocation.text("exchange"), problems);

@@ -6,7 +6,7 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
 
-#include "algorithms/exchange/msccl_import.hpp"
+#include "algorithms/formats/msccl_import.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 #include "sim/format.hpp"

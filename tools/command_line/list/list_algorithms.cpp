@@ -37,7 +37,7 @@ struct Question {
     if (kind == CollectiveKind::barrier) { result.count = Elements::zero(); }
     if (kind == CollectiveKind::all_to_all_v) {
       const Elements each = result.count / ranks;
-      result.sizes = std::make_shared<ExchangeSizes>(ranks, std::vector<Elements>(std::size_t{ranks} * ranks, each));
+      result.sizes = std::make_shared<AllToAllVSizes>(ranks, std::vector<Elements>(std::size_t{ranks} * ranks, each));
       result.count = result.sizes->largest();
     }
     return result;

@@ -5,10 +5,10 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
-#include "algorithms/aggregation_tree.hpp"
 #include "algorithms/execution/fixed_point.hpp"
 #include "algorithms/patterns/node_groups.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
+#include "algorithms/schedule/aggregation_tree.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/command_line/option_values.hpp"

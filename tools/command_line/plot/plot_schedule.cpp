@@ -40,7 +40,7 @@ Json message_json(const RoundMessage& message) {
 /// Of all lanes of all agents.
 std::uint64_t primitives(const Schedule& schedule) {
   std::uint64_t total = 0;
-  for (std::uint32_t agent = 0; agent < schedule.roster().agents; ++agent) {
+  for (std::uint32_t agent = 0; agent < schedule.agent_count().agents; ++agent) {
     for (std::uint32_t number = 0; number < schedule.lanes(AgentId{agent}); ++number) {
       const Lane lane = schedule.lane(AgentId{agent}, LaneId{number});
       total += lane.loops * lane.steps;
@@ -81,7 +81,7 @@ JsonValue schedule_json(const ScheduleRequest& request) {
           {"summary", request.algorithm->summary},
           {"engine", name(request.algorithm->engine)},
           {"ranks", request.collective.ranks},
-          {"agents", schedule->roster().agents},
+          {"agents", schedule->agent_count().agents},
           {"count", request.collective.count.count()},
           {"root", request.collective.root},
           {"channels", request.layout.channels},

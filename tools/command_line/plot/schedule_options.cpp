@@ -34,7 +34,7 @@ Layout layout_of(const Invocation& invocation) {
 void even_sizes(Collective& collective) {
   const std::uint32_t ranks = collective.ranks;
   const auto each = Elements{std::max<std::int64_t>(1, collective.count.count() / ranks)};
-  collective.sizes = std::make_shared<ExchangeSizes>(ranks, std::vector<Elements>(std::size_t{ranks} * ranks, each));
+  collective.sizes = std::make_shared<AllToAllVSizes>(ranks, std::vector<Elements>(std::size_t{ranks} * ranks, each));
   collective.count = collective.sizes->largest();
 }
 

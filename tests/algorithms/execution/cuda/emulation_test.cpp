@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/execution/rank_memory.hpp"
-#include "algorithms/execution/threads.hpp"
+#include "algorithms/execution/threads/threads.hpp"
 #include "sim/random.hpp"
 #include "tests/algorithms/execution/cuda/emulated_gpus.hpp"
 #include "tests/algorithms/execution/cuda/gpu_runs.hpp"

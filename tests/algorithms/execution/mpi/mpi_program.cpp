@@ -47,7 +47,7 @@ Case vary(Collective collective, std::uint32_t number) {
 }
 
 UserMemory own_memory(const Communicator& world, const Schedule& schedule, DataType type = DataType::float32) {
-  return {schedule.memory(AgentId{std::min(world.rank(), schedule.roster().ranks - 1)}), type};
+  return {schedule.memory(AgentId{std::min(world.rank(), schedule.agent_count().ranks - 1)}), type};
 }
 
 /// What is wrong in this process's output, in the first iteration or the second, which uses again what was prepared.

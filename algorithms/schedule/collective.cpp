@@ -1,0 +1,76 @@
+#include "algorithms/schedule/collective.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace athanor {
+
+namespace {
+
+constexpr std::array kKinds{
+    CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,   CollectiveKind::broadcast,
+    CollectiveKind::reduce,     CollectiveKind::all_to_all,     CollectiveKind::all_to_all_v, CollectiveKind::gather,
+    CollectiveKind::scatter,    CollectiveKind::barrier,        CollectiveKind::send_receive,
+};
+
+}  // namespace
+
+std::string_view name(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_reduce: return "all_reduce";
+    case CollectiveKind::reduce_scatter: return "reduce_scatter";
+    case CollectiveKind::all_gather: return "all_gather";
+    case CollectiveKind::broadcast: return "broadcast";
+    case CollectiveKind::reduce: return "reduce";
+    case CollectiveKind::all_to_all: return "all_to_all";
+    case CollectiveKind::all_to_all_v: return "all_to_all_v";
+    case CollectiveKind::gather: return "gather";
+    case CollectiveKind::scatter: return "scatter";
+    case CollectiveKind::barrier: return "barrier";
+    case CollectiveKind::send_receive: return "send_receive";
+  }
+  return "";
+}
+
+std::optional<CollectiveKind> collective_kind(std::string_view text) {
+  const auto* const found = std::find_if(kKinds.begin(), kKinds.end(), [&](auto kind) { return name(kind) == text; });
+  return found == kKinds.end() ? std::nullopt : std::optional{*found};
+}
+
+std::span<const CollectiveKind> collective_kinds() { return kKinds; }
+
+bool reduces(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::reduce: return true;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+    case CollectiveKind::barrier:
+    case CollectiveKind::send_receive: return false;
+  }
+  return false;
+}
+
+bool has_root(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+    case CollectiveKind::send_receive: return true;
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::barrier: return false;
+  }
+  return false;
+}
+
+}  // namespace athanor
