@@ -18,7 +18,6 @@
 #include "tools/scenario/sweep/section.hpp"
 #include "tools/scenario/training_section.hpp"
 #include "tools/scenario/verify_section.hpp"
-#include "topologies/scenario/read_text.hpp"
 
 namespace athanor {
 
@@ -364,7 +363,7 @@ void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_cas
   scenario_case.queue_pairs = network.queue_pairs.value_or(1);
   ClusterWorkshop::Order order;
   reader.required_value("cluster", "Nodes and what joins them", [&](ValueReader& value) {
-    value.object([&](ObjectReader& inner) { read_cluster(inner, order.text); });
+    value.object([&](ObjectReader& inner) { read(inner, order.text); });
     if (!value.describing() && value.ok()) { order.json = value.json()->dump(); }
   });
   if (!order.json.empty()) { build_cluster(network, order, context, scenario_case); }

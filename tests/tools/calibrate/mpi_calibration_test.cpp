@@ -9,8 +9,8 @@
 #include "sim/json/text.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"
 #include "tests/tools/command_line_fixture.hpp"
+#include "tests/topologies/clusters.hpp"
 #include "tools/scenario/profile_section.hpp"
-#include "topologies/generators.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
