@@ -10,6 +10,7 @@ status: 0, 2 for a wrong command line, 4 for a file that cannot be read, drawn o
 
 import argparse
 import collections
+import math
 import pathlib
 import sys
 import textwrap
@@ -77,19 +78,32 @@ def switch_cable(drawing, ends, numbers, count):
         *_, columns, rows = drawing.sizes
         if one // (columns * rows) != other // (columns * rows):
             return Cable(ends, axes.PALETTE[one // rows % columns % len(axes.PALETTE)], count, faint=True)
-        return Cable(ends, "#333333", count, bend=0.0 if abs(one - other) == 1 else 0.35)
+        beside = math.dist(*(drawing.places[end] for end in ends)) < 1.5
+        return Cable(ends, "#333333", count, bend=0.0 if beside else 0.35)
     return Cable(ends, axes.PALETTE[0], count)
 
 
+def line_colour(drawing, switch):
+    """Of cables to a switch at the end of a row, or of a column."""
+    rightmost = max(drawing.places[device][0] for device in topology.laid_out(drawing))
+    return axes.PALETTE[0 if drawing.places[switch][0] > rightmost else 1]
+
+
 def cables_of(drawing):
-    endpoints = set(drawing.endpoints)
-    numbers = {device: number for number, device in enumerate(drawing.switches or drawing.devices)}
+    if drawing.layout == "layers":
+        endpoints = set(drawing.endpoints)
+        return [Cable(ends, TO_HOST if endpoints.intersection(ends) else axes.PALETTE[0], count)
+                for ends, count in drawing.cables.items()]
+    numbers = {device: number for number, device in enumerate(topology.laid_out(drawing))}
+    beside = set(drawing.switches).difference(numbers)
     found = []
     for ends, count in drawing.cables.items():
-        between = all(end in numbers for end in ends)
-        layered = drawing.layout == "layers" and any(end in endpoints for end in ends)
-        found.append(switch_cable(drawing, ends, numbers, count) if between and not layered
-                     else Cable(ends, TO_HOST, count))
+        if all(end in numbers for end in ends):
+            found.append(switch_cable(drawing, ends, numbers, count))
+        elif beside.intersection(ends):
+            found.append(Cable(ends, line_colour(drawing, beside.intersection(ends).pop()), count, faint=True))
+        else:
+            found.append(Cable(ends, TO_HOST, count))
     return found
 
 
@@ -169,6 +183,8 @@ def legend(panel, drawing):
         lines = [(axes.PALETTE[d % len(axes.PALETTE)], f"dimension {d}") for d in range(len(drawing.sizes))]
     elif drawing.layout == "groups":
         lines = [(axes.PALETTE[0], "within a group"), (GLOBAL, "between groups")]
+    elif drawing.layout == "sheets" and set(drawing.switches).difference(topology.laid_out(drawing)):
+        lines = [("#333333", "within a sheet"), (axes.PALETTE[0], "along a row"), (axes.PALETTE[1], "along a column")]
     elif drawing.layout == "sheets":
         lines = [("#333333", "within a column"), (axes.PALETTE[0], "between the sheets, by column")]
     if lines:

@@ -172,6 +172,13 @@ def place_arcs(drawing, switches):
         drawing.places[switch] = radius * math.cos(angle), radius * math.sin(angle)
 
 
+def laid_out(drawing):
+    """The devices that the sizes of a layout count: switches, or positions where they forward for themselves."""
+    first, *others = drawing.sizes
+    count = first * sum(others) if drawing.layout == "groups" else math.prod(drawing.sizes)
+    return (drawing.switches if len(drawing.switches) >= count else drawing.devices)[:count]
+
+
 def place_sheets(drawing, switches):
     """A table of sheets, each of columns of devices."""
     _, _, columns, rows = drawing.sizes
@@ -241,9 +248,24 @@ def place_devices(drawing):
     if place is None:
         place_layers(drawing)
         return
-    place(drawing, drawing.switches or drawing.devices)
-    if drawing.switches:
+    devices = laid_out(drawing)
+    place(drawing, devices)
+    place_at_ends(drawing, [switch for switch in drawing.switches if switch not in drawing.places])
+    if devices == drawing.switches:
         place_hosts(drawing, outwards=drawing.layout == "groups" or drawing.layout == "box" and is_ring(drawing))
+
+
+def place_at_ends(drawing, switches):
+    """Switches beside a layout stand at the end of the row or column of what they join."""
+    edge = {axis: max(abs(place[axis]) for place in drawing.places.values()) for axis in (0, 1)}
+    for switch in switches:
+        xs, ys = zip(*(drawing.places[other] for other in drawing.neighbours[switch] if other in drawing.places))
+        along = 0 if max(xs) - min(xs) >= max(ys) - min(ys) else 1
+        middle = [sum(xs) / len(xs), sum(ys) / len(ys)]
+        middle[along] = (edge[along] + 1.3) * (1 if along == 0 else -1)
+        while tuple(middle) in drawing.places.values():
+            middle[along] += 0.8 if along == 0 else -0.8
+        drawing.places[switch] = tuple(middle)
 
 
 def dimension_of(drawing, one, other, devices):

@@ -13,7 +13,7 @@ namespace athanor {
 
 /// What a direct network is built with, beside how its routers are joined.
 struct DirectSpec {
-  /// Attachments on each router that takes any, which are switches of their own then. Absent: the members are the
+  /// Attachments on each router that takes any, which are switches of their own then. Absent: the members are those
   /// routers. A bare device forwards itself; a node has a router vertex that its NICs are on.
   std::optional<std::uint32_t> hosts_per_router;
   std::optional<std::uint32_t> radix;  ///< ports of a switch; absent: as many as needed
@@ -35,7 +35,7 @@ class DirectNetwork : public NetworkTopology {
   PictureHint picture() const override { return graph_->picture(); }
   /// Those of a grid of which every position is one endpoint.
   std::array<std::uint32_t, 6> sides() const override;
-  std::uint64_t vertices() const override { return own_vertices() ? graph_->routers() : 0; }
+  std::uint64_t vertices() const override { return graph_->routers() - routers_.bare; }
   std::uint64_t links() const override;
   void add_vertices(FabricBuilder& builder) override;
   void add_links(FabricBuilder& builder) const override;
@@ -51,9 +51,9 @@ class DirectNetwork : public NetworkTopology {
   bool members_are_routers() const override { return !spec_.hosts_per_router; }
 
  private:
-  bool own_vertices() const { return !members_are_routers() || population_.node; }
+  /// Whether members are joined to routers by links, and are none themselves.
+  bool attached() const { return !members_are_routers() || population_.node; }
   std::uint32_t hosts_each() const { return spec_.hosts_per_router.value_or(population_.attachments_each()); }
-  VertexId vertex(std::uint32_t router) const { return VertexId{first_router_ + router}; }
   /// By which routing of the graph: ugal chooses among the paths of two.
   Routing routing_of(const RoutingChoice& choice) const;
   /// Members that have all their attachments on the routers [first, first + count).
@@ -65,7 +65,7 @@ class DirectNetwork : public NetworkTopology {
   Population population_;
   std::shared_ptr<const RouterGraph> graph_;
   DirectSpec spec_;
-  std::uint32_t first_router_ = 0;
+  RouterVertices routers_;
 };
 
 }  // namespace athanor

@@ -26,20 +26,28 @@ class FlowDraws {
   std::uint64_t hash_;
 };
 
+/// The vertices that routers are: the first so many are bare devices that forward for themselves, and these are the
+/// first vertices of a fabric; the others stand one after the other where their network begins.
+struct RouterVertices {
+  std::uint32_t bare = 0;
+  std::uint32_t first_own = 0;  ///< vertex of router number `bare`
+
+  VertexId of(std::uint32_t router) const { return VertexId{router < bare ? router : first_own + router - bare}; }
+};
+
 /// Appends the links of a route from router to router to `path`.
 class PathBuilder {
  public:
-  /// `first_router`: the vertex of router 0; the others follow it.
-  PathBuilder(const Fabric& fabric, VertexId first_router, std::vector<LinkId>& path)
-      : fabric_(fabric), first_router_(first_router.value), path_(path) {}
+  PathBuilder(const Fabric& fabric, const RouterVertices& routers, std::vector<LinkId>& path)
+      : fabric_(fabric), routers_(routers), path_(path) {}
 
   void take(std::uint32_t router, std::uint32_t port) {
-    path_.push_back(LinkId{fabric_.out(VertexId{first_router_ + router}).first + port});
+    path_.push_back(LinkId{fabric_.out(routers_.of(router)).first + port});
   }
 
  private:
   const Fabric& fabric_;
-  std::uint32_t first_router_;
+  const RouterVertices& routers_;
   std::vector<LinkId>& path_;
 };
 
@@ -63,7 +71,8 @@ class RouterGraph {
   virtual std::array<std::uint32_t, 6> sides() const { return {}; }
 
   virtual std::uint32_t routers() const = 0;
-  /// Attachments are on the first so many routers, on each of them equally many.
+  /// Attachments are on the first so many routers, on each of them equally many; where members are routers themselves,
+  /// these are they.
   virtual std::uint32_t hosting() const { return routers(); }
   /// What a router that is a switch of its own is called.
   virtual VertexKind kind(std::uint32_t /*router*/) const { return VertexKind::router; }
