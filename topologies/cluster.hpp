@@ -13,10 +13,10 @@
 
 namespace athanor {
 
-/// A part of the fabric that belongs together: what natural_cuts cuts off.
-struct Division {
+/// Vertices on one side of a cut that the structure of a fabric suggests (natural_cuts).
+struct CutSet {
   std::string name;                 ///< "node 3", "leaf 0", "half"
-  std::vector<VertexRange> inside;  ///< the vertices in it
+  std::vector<VertexRange> inside;  ///< the vertices on this side
   bool half = false;                ///< splits the whole in two: what bisection is measured on
 };
 
@@ -28,10 +28,19 @@ struct TierSummary {
       1, 1};  ///< line rate towards endpoints / line rate upwards, of a fully used switch; 0 / 1 at the top
 };
 
-/// What a direct network was generated as; for drawing it.
-struct FabricShape {
-  std::string kind;                  ///< as in scenarios: "torus"; "": no direct network
-  std::vector<std::uint32_t> sizes;  ///< what it is made of, largest part first: positions in each dimension, groups
+/// Where a picture puts the switches of a fabric, or its positions where they forward themselves, in the order of their
+/// vertices. Layouts, each with the sizes that it takes:
+///  - layers: by the number of cables to the nearest endpoint; no sizes;
+///  - grid: positions in each dimension, neighbours joined. Closed: a single dimension is a ring;
+///  - box: switches along each dimension, all along one joined; a single dimension is a ring;
+///  - groups: groups and switches of each, as rings on a ring; or groups, leaves and spines of each, as arcs, the
+///  leaves
+///    of all groups before the spines;
+///  - sheets: rows of sheets, sheets in a row, columns of each, devices in a column.
+struct PictureHint {
+  std::string layout = "layers";
+  std::vector<std::uint32_t> sizes;
+  bool closed = true;
 };
 
 /// One of several networks side by side.
@@ -60,13 +69,13 @@ struct Cluster {
   std::vector<NetworkSummary> networks;  ///< where there are several
   std::optional<std::uint8_t> network;   ///< of them the one whose links ranks use: Link::network
 
-  FabricShape shape;
+  PictureHint picture;
 
   /// Sides of a torus or mesh whose positions are the endpoints, in rank order with the last varying fastest; zeros
   /// behind them, and all zero where the cluster is none or has more sides.
   std::array<std::uint32_t, 6> torus{};
 
-  std::vector<Division> divisions;    ///< one of each distinct shape, from a node up to halves
+  std::vector<CutSet> cut_sets;       ///< one of each distinct shape, from a node up to halves
   std::vector<TierSummary> tiers;     ///< from the endpoints upwards
   std::vector<std::string> warnings;  ///< what a user may not have meant: "the last leaf has 3 of 32 hosts"
 };

@@ -52,11 +52,11 @@ class LinksIn {
 Bandwidth carried(const Link& link) { return link.down ? Bandwidth::zero() : link.rate; }
 
 /// Only links of marked vertices are looked at.
-Cut cut_around(const Cluster& cluster, const Marks& inside, const LinksIn& links_in, const Division& division) {
+Cut cut_around(const Cluster& cluster, const Marks& inside, const LinksIn& links_in, const CutSet& set) {
   const Fabric& fabric = *cluster.fabric;
   Cut cut;
-  cut.name = division.name;
-  for (const VertexRange& range : division.inside) {
+  cut.name = set.name;
+  for (const VertexRange& range : set.inside) {
     for (std::uint32_t v = range.first; v < range.first + range.count; ++v) {
       const auto [first, count] = fabric.out(VertexId{v});
       for (std::uint32_t l = first; l < first + count; ++l) {
@@ -84,11 +84,11 @@ bool says_something(const Cut& cut, const Cluster& cluster) {
 bool same_shape(const Cut& a, const Cut& b) { return a.inside == b.inside && a.out == b.out && a.in == b.in; }
 
 /// Where endpoints are alike from node to node, those of one node show all shapes, and of hosts some thousands do.
-std::vector<Division> single_endpoints(const Cluster& cluster) {
+std::vector<CutSet> single_endpoints(const Cluster& cluster) {
   const std::size_t of_one_node = cluster.endpoints_per_node > 1 ? cluster.endpoints_per_node : 4096;
   const std::size_t all = cluster.endpoints.size();
   const std::size_t looked_at = cluster.alike_from_every_node ? std::min(of_one_node, all) : all;
-  std::vector<Division> found;
+  std::vector<CutSet> found;
   for (std::size_t e = 0; e < looked_at; ++e) {
     found.push_back({cluster.fabric->name(cluster.endpoints[e]), {{cluster.endpoints[e].value, 1}}, false});
   }
@@ -101,25 +101,25 @@ std::vector<Cut> half_cuts(const Cluster& cluster) {
   std::vector<Cut> cuts;
   Marks inside(*cluster.fabric);
   const LinksIn links_in(cluster);
-  for (const Division& division : cluster.divisions) {
-    if (!division.half) { continue; }
-    inside.set(division.inside, true);
-    cuts.push_back(cut_around(cluster, inside, links_in, division));
-    inside.set(division.inside, false);
+  for (const CutSet& set : cluster.cut_sets) {
+    if (!set.half) { continue; }
+    inside.set(set.inside, true);
+    cuts.push_back(cut_around(cluster, inside, links_in, set));
+    inside.set(set.inside, false);
   }
   return cuts;
 }
 
 std::vector<Cut> natural_cuts(const Cluster& cluster) {
-  std::vector<Division> divisions = single_endpoints(cluster);
-  divisions.insert(divisions.end(), cluster.divisions.begin(), cluster.divisions.end());
+  std::vector<CutSet> cut_sets = single_endpoints(cluster);
+  cut_sets.insert(cut_sets.end(), cluster.cut_sets.begin(), cluster.cut_sets.end());
   std::vector<Cut> cuts;
   Marks inside(*cluster.fabric);
   const LinksIn links_in(cluster);
-  for (const Division& division : divisions) {
-    inside.set(division.inside, true);
-    Cut cut = cut_around(cluster, inside, links_in, division);
-    inside.set(division.inside, false);
+  for (const CutSet& set : cut_sets) {
+    inside.set(set.inside, true);
+    Cut cut = cut_around(cluster, inside, links_in, set);
+    inside.set(set.inside, false);
     const bool known = std::any_of(cuts.begin(), cuts.end(), [&](const Cut& other) { return same_shape(cut, other); });
     if (!known && says_something(cut, cluster)) { cuts.push_back(std::move(cut)); }
   }

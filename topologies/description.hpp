@@ -58,7 +58,7 @@ std::string to_dot(const Cluster& cluster);
 /// "shape": {"kind", "sizes"} (FabricShape),
 /// "routes": [{"from", "to", "links", "by_flow"}]}. Vertices and links are named by their place in these lists; a link
 /// is one direction. Routes are those of the cluster's router for every ordered pair of endpoints, or null beyond 256
-/// endpoints; "by_flow" says that other flows between the two go other ways.
+/// endpoints; "by_flow" says that other flows between the two take other paths.
 nlohmann::ordered_json fabric_to_json(const Cluster& cluster);
 /// The same without the routes.
 nlohmann::ordered_json graph_to_json(const Cluster& cluster);

@@ -35,7 +35,7 @@ nlohmann::ordered_json links_of(const Cluster& cluster) {
   return links;
 }
 
-/// So many flows between two endpoints are looked at; equally long ways are hashed over, so that they tell them apart.
+/// So many flows between two endpoints are looked at; equally long paths are hashed over, so that they tell them apart.
 constexpr std::uint64_t kFlows = 32;
 
 std::vector<LinkId> route(const Cluster& cluster, VertexId from, VertexId to, std::uint64_t flow) {
@@ -79,7 +79,8 @@ nlohmann::ordered_json graph_to_json(const Cluster& cluster) {
           {"vertices", vertices_of(*cluster.fabric)},
           {"links", links_of(cluster)},
           {"endpoints", std::move(endpoints)},
-          {"shape", {{"kind", cluster.shape.kind}, {"sizes", cluster.shape.sizes}}}};
+          {"picture",
+           {{"layout", cluster.picture.layout}, {"sizes", cluster.picture.sizes}, {"closed", cluster.picture.closed}}}};
 }
 
 nlohmann::ordered_json fabric_to_json(const Cluster& cluster) {

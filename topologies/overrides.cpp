@@ -137,19 +137,19 @@ class Overriding {
   /// The nodes that changed links belong to are worth a cut of their own: others no longer show what theirs carries.
   void divide() {
     constexpr std::size_t kMostNodes = 64;
-    std::map<std::uint32_t, Division> divisions;
-    for (std::uint32_t l = 0; l < fabric_.links() && divisions.size() < kMostNodes; ++l) {
+    std::map<std::uint32_t, CutSet> cut_sets;
+    for (std::uint32_t l = 0; l < fabric_.links() && cut_sets.size() < kMostNodes; ++l) {
       if (!changed_[l]) { continue; }
       for (const VertexId end : {fabric_.source(LinkId{l}), fabric_.target(LinkId{l})}) {
         const std::uint32_t node = fabric_.vertex(end).node;
-        if (node != kNoNode) { divisions[node].name = fmt::format("node {}", node); }
+        if (node != kNoNode) { cut_sets[node].name = fmt::format("node {}", node); }
       }
     }
-    for (std::uint32_t v = 0; v < fabric_.vertices() && !divisions.empty(); ++v) {
-      const auto found = divisions.find(fabric_.vertex(VertexId{v}).node);
-      if (found != divisions.end()) { found->second.inside.push_back({v, 1}); }
+    for (std::uint32_t v = 0; v < fabric_.vertices() && !cut_sets.empty(); ++v) {
+      const auto found = cut_sets.find(fabric_.vertex(VertexId{v}).node);
+      if (found != cut_sets.end()) { found->second.inside.push_back({v, 1}); }
     }
-    for (auto& [node, division] : divisions) { cluster_.divisions.push_back(std::move(division)); }
+    for (auto& [node, set] : cut_sets) { cluster_.cut_sets.push_back(std::move(set)); }
   }
 
   /// Whether every endpoint reaches the first one and is reached by it. Else the smaller side is told by name.

@@ -27,7 +27,7 @@ struct LinkOverride {
 ///  - "no-such-link": no link matches an override, with the nearest names or with what the devices are linked to;
 ///  - "out-of-range": a usable rate above the line rate;
 ///  - "cut-off": endpoints that others do not reach, or that do not reach others, by name;
-///  - "lost-route": pairs of endpoints whose only way, by the cluster's routing, crosses a link that is down. Of more
+///  - "lost-route": pairs of endpoints whose only path, by the cluster's routing, crosses a link that is down. Of more
 ///    than four million pairs a sample is looked at; the router itself refuses the others when they are asked for.
 void apply_overrides(Cluster& cluster, const std::vector<LinkOverride>& overrides, Problems& problems);
 

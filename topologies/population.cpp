@@ -33,6 +33,12 @@ void check_numbers(const std::vector<NodeKind>& kinds) {
 
 }  // namespace
 
+Population nodes(std::uint32_t count, const NodeSpec& spec) {
+  return {count, std::make_shared<const NodeTemplate>(spec), VertexKind::gpu};
+}
+
+Population hosts(std::uint32_t count, VertexKind kind) { return {count, nullptr, kind}; }
+
 std::uint32_t Population::vertices() const {
   if (!mixed()) { return members * vertices_each(); }
   return kinds.back().first_vertex + kinds.back().members * kinds.back().node->vertices();

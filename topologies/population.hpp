@@ -83,6 +83,10 @@ struct Population {
   Home mixed_home(VertexId v) const;
 };
 
+/// So many nodes of one kind. Requires faults(spec) to be empty.
+Population nodes(std::uint32_t count, const NodeSpec& spec);
+/// So many devices that are on the network themselves: hosts, or GPUs that are positions of a torus.
+Population hosts(std::uint32_t count, VertexKind kind = VertexKind::host);
 /// Nodes of several kinds in this order; of one kind a uniform population. Requires at least one, members of each, and
 /// NICs in each where there are several. Throws ScenarioError("too-large") for more devices than vertices have numbers.
 Population mixture(std::vector<NodeKind> kinds);

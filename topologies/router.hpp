@@ -13,10 +13,10 @@ namespace athanor {
 enum class Routing : std::uint8_t {
   ecmp,             ///< by a seeded hash of the flow: equal-cost multi-path
   d_mod_k,          ///< up a fat tree by the destination's number modulo the number of up-links
-  dimension_order,  ///< in a torus or HyperX one dimension after the other; round a torus the shorter way
-  minimal,          ///< in a dragonfly or Slim Fly the shortest way that its design knows, of several one by hash
-  valiant,          ///< by way of a group or switch that a hash of the flow draws, to spread any traffic evenly
-  ugal              ///< of a few minimal and valiant ways the least loaded one when a connection is opened
+  dimension_order,  ///< in a torus or HyperX one dimension after the other; round a torus by the shorter half
+  minimal,          ///< in a dragonfly or Slim Fly the shortest path that its design knows, of several one by hash
+  valiant,          ///< over a group or switch that a hash of the flow draws, to spread any traffic evenly
+  ugal              ///< of a few minimal and valiant paths the least loaded one when a connection is opened
 };
 
 std::string_view name(Routing routing);
@@ -35,8 +35,8 @@ struct NicChoice {
 struct RouteRequest {
   VertexId from;
   VertexId to;
-  std::uint64_t flow = 0;     ///< hashed where routing chooses among equal paths; equal requests go equal ways
-  std::uint32_t way = 0;      ///< which of the router's ways(); 0: as short as it knows
+  std::uint64_t flow = 0;     ///< hashed where routing chooses among equal paths; equal requests take equal paths
+  std::uint32_t path = 0;     ///< which of the router's paths(); 0: as short as it knows
   std::uint32_t channel = 0;  ///< of traffic that is spread: a GPU with several NICs takes them in turn
   NicChoice nics = {};
 };
@@ -48,8 +48,9 @@ class Router {
   /// Appends the links from `from` to `to`, in order; nothing when they are the same vertex.
   /// Throws SimulationError("no-route", ...), naming both, when there is no path.
   virtual void route(const RouteRequest& request, std::vector<LinkId>& path) const = 0;
-  /// How many ways a request may be answered by, for whoever knows the load and chooses; 1: there is nothing to choose.
-  virtual std::uint32_t ways() const { return 1; }
+  /// How many paths a request may be answered by, for whoever knows the load and chooses; 1: there is nothing to
+  /// choose.
+  virtual std::uint32_t paths() const { return 1; }
   /// The same router, whose hashes begin with another seed; borrows the same fabric.
   virtual std::unique_ptr<Router> with_seed(std::uint64_t seed) const = 0;
 };

@@ -7,6 +7,8 @@
 
 #include "sim/json/json_value.hpp"
 
+#include "topologies/kinds/fabric_kind.hpp"
+
 namespace athanor {
 
 namespace {
@@ -24,9 +26,9 @@ std::map<std::string, std::uint32_t> nodes_of(const ClusterText& text, std::uint
 
 /// The preset of the switches of a network: 0 of the one that there is, else counted from 1.
 std::string switch_of(const ClusterText& text, std::uint8_t network) {
-  const FabricText* fabric = text.fabric ? &*text.fabric : nullptr;
+  const FabricSettings* fabric = text.fabric ? &*text.fabric : nullptr;
   if (network > 0 && network <= text.fabrics.size()) { fabric = &text.fabrics[network - 1U]; }
-  return fabric != nullptr && fabric->switch_name ? *fabric->switch_name : "switch";
+  return fabric != nullptr ? fabric->kind->switches().preset.value_or("switch") : "switch";
 }
 
 /// Leaves, spines and cores are switches; so are routers of direct networks that no node has inside it.

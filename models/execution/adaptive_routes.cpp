@@ -5,7 +5,7 @@
 namespace athanor {
 
 AdaptiveRoutes::AdaptiveRoutes(const Router& router, const Fabric& fabric)
-    : router_(router), flows_(router.ways() > 1 ? fabric.links() : 0, 0) {}
+    : router_(router), flows_(router.paths() > 1 ? fabric.links() : 0, 0) {}
 
 std::uint64_t AdaptiveRoutes::load(const Path& way, const std::vector<Path>& all) const {
   std::uint64_t busiest = 0;
@@ -22,13 +22,13 @@ std::uint64_t AdaptiveRoutes::load(const Path& way, const std::vector<Path>& all
 }
 
 void AdaptiveRoutes::open(RouteRequest request, std::vector<LinkId>& path) {
-  request.way = 0;
+  request.path = 0;
   if (flows_.empty()) {
     router_.route(request, path);
     return;
   }
-  std::vector<Path> all(router_.ways());
-  for (; request.way < all.size(); ++request.way) { router_.route(request, all[request.way]); }
+  std::vector<Path> all(router_.paths());
+  for (; request.path < all.size(); ++request.path) { router_.route(request, all[request.path]); }
   const auto chosen = std::min_element(all.begin(), all.end(),
                                        [&](const Path& a, const Path& b) { return load(a, all) < load(b, all); });
   for (const LinkId link : *chosen) { ++flows_[link.value]; }

@@ -16,7 +16,7 @@ class AdaptiveRoutes {
   /// Borrows both.
   AdaptiveRoutes(const Router& router, const Fabric& fabric);
 
-  /// Appends the links, as Router::route does; `request.way` is not looked at.
+  /// Appends the links, as Router::route does; `request.path` is not looked at.
   void open(RouteRequest request, std::vector<LinkId>& path);
 
  private:

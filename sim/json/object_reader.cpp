@@ -87,7 +87,7 @@ void ObjectReader::optional_objects(std::string_view key, std::string_view meani
                  [&](ValueReader& value) { value.list([&](ValueReader& element) { element.object(read); }, {0}); });
 }
 
-void ObjectReader::choice(std::string_view key, std::string_view meaning, std::initializer_list<Kind> kinds,
+void ObjectReader::choice(std::string_view key, std::string_view meaning, const std::vector<Kind>& kinds,
                           std::string_view fallback) {
   if (describing()) { return describe_choice(key, meaning, kinds, fallback); }
   std::vector<std::string> names;
@@ -101,13 +101,13 @@ void ObjectReader::choice(std::string_view key, std::string_view meaning, std::i
   field(key, meaning, fallback.empty() ? Presence::required : Presence::optional,
         [&](ValueReader& value) { chosen = value.read_name(index, names); });
   if (chosen) {
-    (kinds.begin() + index)->read(*this);
+    kinds[index].read(*this);
   } else {
     open_ = true;  // which keys are valid is unknown
   }
 }
 
-void ObjectReader::describe_choice(std::string_view key, std::string_view meaning, std::initializer_list<Kind> kinds,
+void ObjectReader::describe_choice(std::string_view key, std::string_view meaning, const std::vector<Kind>& kinds,
                                    std::string_view fallback) {
   json& schema = *value_.schema_;
   require(!schema.contains("anyOf"), "an object has one choice at most, '{}' is its second", key);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,7 +62,7 @@ class ObjectReader {
 
   /// The string at `key` names one of `kinds`, whose fields stand beside it in this object. `fallback`: the kind of an
   /// object without the key; "": the key is required. At most one choice per object.
-  void choice(std::string_view key, std::string_view meaning, std::initializer_list<Kind> kinds,
+  void choice(std::string_view key, std::string_view meaning, const std::vector<Kind>& kinds,
               std::string_view fallback = "");
 
   /// All keys that are not declared before this call: for objects whose keys are names that the user gives.
@@ -89,7 +88,7 @@ class ObjectReader {
   void finish();
   void field(std::string_view key, std::string_view meaning, Presence presence, const ReadValue& read);
   void declare(std::string_view key, std::string_view meaning, Presence presence, nlohmann::json schema);
-  void describe_choice(std::string_view key, std::string_view meaning, std::initializer_list<Kind> kinds,
+  void describe_choice(std::string_view key, std::string_view meaning, const std::vector<Kind>& kinds,
                        std::string_view fallback);
 
   ValueReader& value_;

@@ -5,20 +5,16 @@
 
 #include <doctest/doctest.h>
 
-#include "topologies/generators.hpp"
+#include "tests/topologies/clusters.hpp"
 
 using namespace athanor;
 
 namespace {
 
-DirectSpec switches(std::uint32_t hosts_each) {
+Cluster balanced_dragonfly(Routing routing) {
   using namespace literals;
   const CableSpec cable{50_GBps, 50_GBps, 50_ns, 200_ns};
-  return {hosts_each, {}, cable, cable, cable};
-}
-
-Cluster balanced_dragonfly(Routing routing) {
-  return dragonfly(hosts(72), {9, 4, 2, Arrangement::palm_tree}, switches(2), {routing, 1});
+  return cluster_on(R"("kind": "dragonfly", "hosts_per_router": 2)", hosts(72), {routing, 1}, cable, cable);
 }
 
 /// Every host of each group sends to one of the next group: what minimal routing is worst at.
@@ -58,15 +54,15 @@ TEST_CASE("a flow that is alone goes as under minimal routing, and one way is no
     AdaptiveRoutes(*ugal.router, *ugal.fabric).open({VertexId{3}, VertexId{to}, 7}, path);
     minimal.router->route({VertexId{3}, VertexId{to}, 7}, shortest);
     CHECK(path == shortest);
-    CHECK(minimal.router->ways() == 1);
+    CHECK(minimal.router->paths() == 1);
   }
 }
 
 TEST_CASE("every way of ugal is connected: the first as short as minimal, the others by way of elsewhere") {
   const Cluster cluster = balanced_dragonfly(Routing::ugal);
-  CHECK(cluster.router->ways() == kAdaptiveWays);
+  CHECK(cluster.router->paths() == kAdaptivePaths);
   std::set<std::size_t> lengths;
-  for (std::uint32_t way = 0; way < cluster.router->ways(); ++way) {
+  for (std::uint32_t way = 0; way < cluster.router->paths(); ++way) {
     std::vector<LinkId> path;
     cluster.router->route({VertexId{0}, VertexId{71}, 0, way}, path);
     CHECK(cluster.fabric->source(path.front()) == VertexId{0});
@@ -74,7 +70,7 @@ TEST_CASE("every way of ugal is connected: the first as short as minimal, the ot
     for (std::size_t i = 1; i < path.size(); ++i) {
       CHECK(cluster.fabric->target(path[i - 1]) == cluster.fabric->source(path[i]));
     }
-    if (way < kShortestWays) { CHECK(path.size() <= 5); }
+    if (way < kShortestPaths) { CHECK(path.size() <= 5); }
     lengths.insert(path.size());
   }
   CHECK(lengths.size() > 1);

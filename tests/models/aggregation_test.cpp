@@ -9,6 +9,7 @@
 #include "models/in_network/aggregation_manager.hpp"
 #include "sim/error.hpp"
 #include "tests/models/small_clusters.hpp"
+#include "tests/topologies/clusters.hpp"
 #include "topologies/generators.hpp"
 #include "topologies/overrides.hpp"
 

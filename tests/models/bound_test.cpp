@@ -4,7 +4,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/run.hpp"
-#include "topologies/generators.hpp"
+#include "tests/topologies/clusters.hpp"
 #include "topologies/overrides.hpp"
 
 using namespace athanor;

@@ -4,10 +4,12 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "algorithms/catalog.hpp"
 #include "tests/models/law_conditions.hpp"
 #include "tests/models/small_clusters.hpp"
+#include "tests/topologies/clusters.hpp"
 #include "topologies/generators.hpp"
 
 using namespace athanor;
@@ -19,11 +21,11 @@ namespace {
 using enum CollectiveKind;
 
 Cluster torus_of(std::uint32_t sides, std::uint32_t side) {
-  TorusSpec spec;
-  spec.dimensions.assign(sides, side);
-  spec.cable = {kRate, kRate, kAlpha, Time::zero()};
+  const CableSpec cable{kRate, kRate, kAlpha, Time::zero()};
   const auto positions = static_cast<std::uint32_t>(std::lround(std::pow(side, sides)));
-  return torus(hosts(positions), spec);
+  const std::string keys =
+      fmt::format(R"("kind": "torus", "dimensions": [{}])", fmt::join(std::vector<std::uint32_t>(sides, side), ", "));
+  return cluster_on(keys, hosts(positions), {}, cable, cable);
 }
 
 Layout cubic(std::uint32_t sides, std::uint32_t side) {

@@ -10,7 +10,7 @@
 #include "models/execution/run.hpp"
 #include "models/in_network/nic_offload.hpp"
 #include "sim/error.hpp"
-#include "topologies/generators.hpp"
+#include "tests/topologies/clusters.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -3,6 +3,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/execution/simulate.hpp"
 #include "tests/models/small_clusters.hpp"
+#include "tests/topologies/clusters.hpp"
 #include "topologies/generators.hpp"
 #include "topologies/overrides.hpp"
 

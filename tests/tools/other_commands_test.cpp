@@ -4,8 +4,9 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "models/experiments/scenario/cluster_section.hpp"
+#include "sim/json/object_reader.hpp"
 #include "tests/tools/command_line_fixture.hpp"
+#include "topologies/kinds/fabric_settings.hpp"
 
 using namespace athanor;
 
@@ -33,8 +34,14 @@ TEST_CASE("list topologies knows every kind of fabric that scenarios do, with it
     CHECK(topology["keys"].size() > 1);
     CHECK_FALSE(topology["bisection"].get<std::string>().empty());
   }
-  for (const FabricKind& kind : fabric_kinds()) { CHECK(names.count(kind.name) == 1); }
-  CHECK(names.size() == fabric_kinds().size());
+  const nlohmann::json schema = describe_schema("", [](ObjectReader& reader) {
+    FabricSettings fabric;
+    read(reader, fabric);
+  });
+  for (const nlohmann::json& kind : schema["anyOf"]) {
+    CHECK(names.count(kind["properties"]["kind"]["const"].get<std::string>()) == 1);
+  }
+  CHECK(names.size() == schema["anyOf"].size());
   const Ran verbose = athanor_run({"list", "topologies", "--verbose"});
   CHECK(verbose.says("keys       dimensions, link, nics, positions, twists"));
   CHECK(verbose.says("SC'09"));

@@ -1,4 +1,4 @@
-#include "topologies/catalog/catalog.hpp"
+#include "topologies/kinds/catalog.hpp"
 
 #include <doctest/doctest.h>
 

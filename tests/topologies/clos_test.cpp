@@ -234,7 +234,7 @@ TEST_CASE("two billion GPUs are refused with the memory they would need, before 
     CHECK(error.problems().front().code == "too-large");
     CHECK(error.problems().front().message.find("GiB") != std::string::npos);
   }
-  CHECK_THROWS_AS(torus(hosts(2'000'000'000), {{2'000'000'000}, cable(), cable()}), ScenarioError);
+  CHECK_THROWS_AS(torus(hosts(2'000'000'000), {2'000'000'000}), ScenarioError);
 }
 
 TEST_CASE("routing that a fabric cannot do is refused with what it can") {

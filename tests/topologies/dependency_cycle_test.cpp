@@ -35,7 +35,14 @@ bool prone(const Cluster& cluster) {
 Cluster grid_of(const std::vector<std::uint32_t>& sizes, bool wraps) {
   std::uint32_t n = 1;
   for (const std::uint32_t size : sizes) { n *= size; }
-  return mesh(hosts(n), {sizes, cable(), cable(), std::vector<bool>(sizes.size(), wraps)});
+  return on(hosts(n), std::string(R"("kind": ")") + (wraps ? "torus" : "mesh") + R"(", "dimensions": )" + list(sizes));
+}
+
+/// Nine groups of four routers, a host and two global cables on each.
+Cluster dragonfly_of(const std::string& arrangement) {
+  return on(hosts(36), R"("kind": "dragonfly", "hosts_per_router": 1, "routers_per_group": 4, "global_cables": 2,
+                          "groups": 9, "arrangement": ")" +
+                           arrangement + R"(")");
 }
 
 }  // namespace
@@ -52,8 +59,8 @@ TEST_CASE("trees, meshes and dimension order in a HyperX need one virtual channe
   CHECK_FALSE(prone(grid_of({5}, false)));
   CHECK_FALSE(prone(grid_of({3, 4}, false)));
   CHECK_FALSE(prone(grid_of({3, 3, 3}, false)));
-  CHECK_FALSE(prone(hyperx(hosts(24), {{3, 4}, {}}, switches(2))));
-  CHECK_FALSE(prone(dragonfly_plus(hosts(20), {5, 2, 2, 2, Arrangement::palm_tree}, switches(2))));
+  CHECK_FALSE(prone(on(hosts(24), R"("kind": "hyperx", "dimensions": [3, 4], "hosts_per_switch": 2)")));
+  CHECK_FALSE(prone(on(hosts(20), R"("kind": "dragonfly_plus", "leaves_per_group": 2, "groups": 5)")));
 }
 
 TEST_CASE("rings of five and more, dragonflies, Slim Flies and detours can wait for each other in a circle") {
@@ -63,12 +70,13 @@ TEST_CASE("rings of five and more, dragonflies, Slim Flies and detours can wait 
   CHECK_FALSE(prone(grid_of({4, 4}, true)));
   CHECK(prone(grid_of({5}, true)));
   CHECK(prone(grid_of({4, 6}, true)));
-  CHECK(prone(torus(hosts(32), {{2, 4, 4}, cable(), cable(), tpu_v4_twists({2, 4, 4})})));
-  CHECK(prone(dragonfly(hosts(36), {9, 4, 2, Arrangement::palm_tree}, switches(1))));
-  CHECK(prone(dragonfly(hosts(36), {9, 4, 2, Arrangement::consecutive}, switches(1))));
-  CHECK(prone(slim_fly(hosts(50), 5, switches(1))));
-  CHECK(prone(hyperx(hosts(12), {{3, 4}, {}}, switches(1), {Routing::valiant, 1})));
-  CHECK(prone(dragonfly_plus(hosts(10), {5, 2, 2, 2, Arrangement::palm_tree}, switches(1), {Routing::valiant, 1})));
+  CHECK(prone(on(hosts(32), R"("kind": "torus", "dimensions": [2, 4, 4], "twists": "tpu_v4")")));
+  CHECK(prone(dragonfly_of("palm_tree")));
+  CHECK(prone(dragonfly_of("consecutive")));
+  CHECK(prone(on(hosts(50), R"("kind": "slim_fly", "q": 5, "hosts_per_router": 1)")));
+  CHECK(prone(on(hosts(12), R"("kind": "hyperx", "dimensions": [3, 4])", {Routing::valiant, 1})));
+  CHECK(prone(on(hosts(10), R"("kind": "dragonfly_plus", "leaves_per_group": 2, "hosts_per_leaf": 1, "groups": 5)",
+                 {Routing::valiant, 1})));
 }
 
 TEST_CASE("the warning names the links of the circle, and a part of the routes is said to be one") {

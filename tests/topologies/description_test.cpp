@@ -51,22 +51,22 @@ TEST_CASE("the bisection of a full fat tree is half of its hosts' links, divided
 
 TEST_CASE(
     "the bisection of a torus is twice the positions over its longest dimension, half of that for a length of two") {
-  CHECK(describe(torus(hosts(64), {{4, 4, 4}, cable(), cable()})).bisection->bandwidth == 50_GBps * 32);
-  CHECK(describe(torus(hosts(32), {{4, 8}, cable(), cable()})).bisection->bandwidth == 50_GBps * 8);
-  CHECK(describe(torus(hosts(8), {{2, 2, 2}, cable(), cable()})).bisection->bandwidth == 50_GBps * 4);
-  CHECK(describe(torus(hosts(5), {{5}, cable(), cable()})).bisection->bandwidth == 50_GBps * 2);
+  CHECK(describe(torus(hosts(64), {4, 4, 4})).bisection->bandwidth == 50_GBps * 32);
+  CHECK(describe(torus(hosts(32), {4, 8})).bisection->bandwidth == 50_GBps * 8);
+  CHECK(describe(torus(hosts(8), {2, 2, 2})).bisection->bandwidth == 50_GBps * 4);
+  CHECK(describe(torus(hosts(5), {5})).bisection->bandwidth == 50_GBps * 2);
 }
 
 TEST_CASE("a description warns of routes that may wait for each other in a circle") {
-  const ClusterDescription ring = describe(torus(hosts(5), {{5}, cable(), cable()}));
+  const ClusterDescription ring = describe(torus(hosts(5), {5}));
   REQUIRE(ring.warnings.size() == 1);
   CHECK(ring.warnings[0].find("deadlock-prone under PFC or credits") == 0);
-  CHECK(describe(mesh(hosts(4), {{4}, cable(), cable()})).warnings.empty());
+  CHECK(describe(on(hosts(4), R"("kind": "mesh", "dimensions": [4])")).warnings.empty());
 }
 
 TEST_CASE("the diameter of a torus is the sum of half its dimensions, of GPUs in nodes two PCIe trees more") {
-  CHECK(describe(torus(hosts(60), {{3, 4, 5}, cable(), cable()})).diameter.links == 1 + 2 + 2);
-  const Cluster of_nodes = torus(nodes(16, nvswitch_node(4, 4)), {{4, 4}, cable(100), cable()});
+  CHECK(describe(torus(hosts(60), {3, 4, 5})).diameter.links == 1 + 2 + 2);
+  const Cluster of_nodes = torus(nodes(16, nvswitch_node(4, 4)), {4, 4}, {}, cable(100));
   CHECK(describe(of_nodes).diameter.links == 2 * (2 + 1) + 4);
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("DOT has every device once, every cable once, and a box for each node"
 }
 
 TEST_CASE("the fabric for other programs has every device, link and route, as the router goes") {
-  for (const auto& cluster : {fat_tree(hosts(10), clos_of_radix(8)), torus(hosts(9), {{3, 3}, cable(), cable()})}) {
+  for (const auto& cluster : {fat_tree(hosts(10), clos_of_radix(8)), torus(hosts(9), {3, 3})}) {
     const nlohmann::ordered_json json = fabric_to_json(cluster);
     const Fabric& fabric = *cluster.fabric;
     CHECK(json["vertices"].size() == fabric.vertices());

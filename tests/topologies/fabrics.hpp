@@ -1,7 +1,9 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "tests/topologies/clusters.hpp"
 #include "topologies/generators.hpp"
 
 namespace athanor::test {
@@ -10,6 +12,25 @@ inline CableSpec cable(std::int64_t gigabytes = 50) {
   using namespace literals;
   const Bandwidth rate = Bandwidth{1'000'000'000} * gigabytes;
   return {rate, rate, 50_ns, 200_ns};
+}
+
+/// A population on a fabric by the keys of its kind, all cables being cable(), or `between` those between switches.
+inline Cluster on(const Population& population, const std::string& keys, const RoutingRequest& routing = {},
+                  const CableSpec& between = cable()) {
+  return cluster_on(keys, population, routing, between, cable());
+}
+
+/// "[4, 3]"
+inline std::string list(const std::vector<std::uint32_t>& numbers) {
+  std::string text;
+  for (const std::uint32_t number : numbers) { text += (text.empty() ? "" : ", ") + std::to_string(number); }
+  return "[" + text + "]";
+}
+
+/// Bare devices or nodes at the positions of a torus, one cable from each to its neighbours.
+inline Cluster torus(const Population& population, const std::vector<std::uint32_t>& sides,
+                     const RoutingRequest& routing = {}, const CableSpec& between = cable()) {
+  return on(population, R"("kind": "torus", "dimensions": )" + list(sides), routing, between);
 }
 
 inline ClosSpec clos_of_radix(std::uint32_t radix) {

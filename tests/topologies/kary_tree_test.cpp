@@ -13,7 +13,9 @@ using namespace athanor::test;
 namespace {
 
 Cluster tree(std::uint32_t arity, std::uint32_t levels, std::uint32_t members, const RoutingRequest& routing = {}) {
-  return k_ary_n_tree(hosts(members), {arity, levels, cable(), cable()}, routing);
+  return on(hosts(members),
+            R"("kind": "k_ary_n_tree", "arity": )" + std::to_string(arity) + R"(, "levels": )" + std::to_string(levels),
+            routing);
 }
 
 std::uint32_t power(std::uint32_t k, std::uint32_t n) { return n == 0 ? 1 : k * power(k, n - 1); }

@@ -2,11 +2,11 @@
 #include <fmt/core.h>
 
 #include "sim/json/document.hpp"
+#include "sim/json/object_reader.hpp"
 #include "tests/topologies/route_laws.hpp"
 #include "topologies/description.hpp"
 #include "topologies/node/node_template.hpp"
 #include "topologies/scenario/make_cluster.hpp"
-#include "topologies/scenario/read_text.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -56,7 +56,7 @@ Made made(const std::string& cluster) {
   ClusterText text;
   const Document document = Document::parse(R"({"cluster": )" + cluster + "}", "s.json");
   read_document(document, problems, [&](ObjectReader& reader) {
-    reader.required_object("cluster", "", [&](ObjectReader& fields) { read_cluster(fields, text); });
+    reader.required_object("cluster", "", [&](ObjectReader& fields) { read(fields, text); });
   });
   if (problems.empty()) { result.cluster = make_cluster(text, {}, {}, {}, problems); }
   for (const Problem& problem : problems.list()) { result.problems += describe(problem) + "\n"; }

@@ -7,7 +7,6 @@
 
 #include "sim/json/object_reader.hpp"
 #include "topologies/scenario/make_cluster.hpp"
-#include "topologies/scenario/read_text.hpp"
 
 /// Clusters as scenarios write them, with what is wrong with them.
 namespace athanor::test {
@@ -29,7 +28,7 @@ inline Outcome cluster_of(const std::string& text) {
   RoutingRequest routing;
   Place routing_place;
   read_document(document, outcome.problems, [&](ObjectReader& root) {
-    root.required_object("cluster", "", [&](ObjectReader& reader) { read_cluster(reader, cluster); });
+    root.required_object("cluster", "", [&](ObjectReader& reader) { read(reader, cluster); });
     root.optional("routing", routing.routing, "", routing_names());
     root.optional("pxn", routing.pxn, "");
     root.optional("fabric", routing.fabric, "");

@@ -266,7 +266,7 @@ TEST_CASE("keys that do not go together, and keys that are no keys, are refused"
 TEST_CASE("the schema of a cluster describes what the reader accepts") {
   const nlohmann::json schema = describe_schema("cluster", [](ObjectReader& reader) {
     ClusterText cluster;
-    read_cluster(reader, cluster);
+    read(reader, cluster);
   });
   CHECK(schema["properties"].contains("node"));
   CHECK(schema["properties"].contains("fabric"));

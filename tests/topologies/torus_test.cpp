@@ -23,7 +23,7 @@ TEST_CASE("a torus has a cable per position and dimension, half as many for two 
   for (const auto& dimensions : kShapes) {
     const std::uint32_t n = product(dimensions);
     CAPTURE(n);
-    const Cluster cluster = torus(hosts(n), {dimensions, cable(), cable()});
+    const Cluster cluster = torus(hosts(n), dimensions);
     std::uint32_t links = 0;
     for (const std::uint32_t d : dimensions) { links += d == 1 ? 0 : d == 2 ? n : 2 * n; }
     CHECK(cluster.fabric->vertices() == n);
@@ -37,7 +37,7 @@ TEST_CASE("all to all loads every link of a torus alike: of two equal ways round
     for (const std::size_t dimensions : {1U, 2U}) {
       CAPTURE(side);
       const std::vector<std::uint32_t> sides(dimensions, side);
-      const Cluster cluster = torus(hosts(product(sides)), {sides, cable(), cable()});
+      const Cluster cluster = torus(hosts(product(sides)), sides);
       std::vector<std::uint32_t> load(cluster.fabric->links(), 0);
       for (const VertexId from : cluster.endpoints) {
         for (const VertexId to : cluster.endpoints) {
@@ -54,7 +54,7 @@ TEST_CASE("all to all loads every link of a torus alike: of two equal ways round
 
 TEST_CASE(
     "dimension order finishes one dimension before the next, and even positions take + where both ways are equal") {
-  const Cluster cluster = torus(hosts(24), {{4, 6}, cable(), cable()});
+  const Cluster cluster = torus(hosts(24), {4, 6});
   const auto path = route(cluster, VertexId{0}, VertexId{2 * 6 + 3});
   std::vector<std::uint32_t> met;
   for (const LinkId link : path) { met.push_back(cluster.fabric->target(link).value); }
@@ -64,7 +64,7 @@ TEST_CASE(
 TEST_CASE("the longest route of a torus is the sum of half its dimensions") {
   for (const auto& dimensions : kShapes) {
     const std::uint32_t n = product(dimensions);
-    const Cluster cluster = torus(hosts(n), {dimensions, cable(), cable()});
+    const Cluster cluster = torus(hosts(n), dimensions);
     std::size_t longest = 0;
     for (std::uint32_t to = 0; to < n; ++to) {
       longest = std::max(longest, route(cluster, VertexId{0}, VertexId{to}).size());
@@ -76,7 +76,7 @@ TEST_CASE("the longest route of a torus is the sum of half its dimensions") {
 }
 
 TEST_CASE("nodes on a torus share the ports of their position's router") {
-  const Cluster cluster = torus(nodes(12, nvswitch_node(4, 2)), {{3, 4}, cable(100), cable()});
+  const Cluster cluster = torus(nodes(12, nvswitch_node(4, 2)), {3, 4}, {}, cable(100));
   CHECK(count(*cluster.fabric, VertexKind::router) == 12);
   CHECK(broken_routes(cluster) == "");
   for (const Cut& cut : natural_cuts(cluster)) {
@@ -86,8 +86,8 @@ TEST_CASE("nodes on a torus share the ports of their position's router") {
 }
 
 TEST_CASE("a torus takes exactly as many members as it has positions, and is routed in dimension order only") {
-  CHECK_THROWS_AS(torus(hosts(7), {{2, 4}, cable(), cable()}), ScenarioError);
-  CHECK_THROWS_AS(torus(hosts(8), {{0, 4}, cable(), cable()}), ScenarioError);
-  CHECK_THROWS_AS(torus(hosts(8), {{65536, 65536, 65536}, cable(), cable()}), ScenarioError);
-  CHECK_THROWS_AS(torus(hosts(8), {{2, 4}, cable(), cable()}, {Routing::ecmp, 0}), ScenarioError);
+  CHECK_THROWS_AS(torus(hosts(7), {2, 4}), ScenarioError);
+  CHECK_THROWS_AS(torus(hosts(8), {0, 4}), ScenarioError);
+  CHECK_THROWS_AS(torus(hosts(8), {65536, 65536, 65536}), ScenarioError);
+  CHECK_THROWS_AS(torus(hosts(8), {2, 4}, {Routing::ecmp, 0}), ScenarioError);
 }

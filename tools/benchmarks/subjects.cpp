@@ -3,7 +3,8 @@
 #include <cmath>
 
 #include "sim/check.hpp"
-#include "topologies/generators.hpp"
+#include "topologies/generators/assemble.hpp"
+#include "topologies/generators/clos.hpp"
 
 namespace athanor {
 
@@ -17,6 +18,12 @@ ClosSpec clos(const CableSpec& cable) {
   ClosSpec spec;
   spec.host_cable = spec.up_cable = spec.core_cable = cable;
   return spec;
+}
+
+Cluster on_fat_tree(const Population& population, std::uint32_t rails, const ClosSpec& spec,
+                    const RoutingRequest& routing) {
+  const ClosShape shape = clos_shape(population.attachments(), rails, spec);
+  return assemble(population, std::make_shared<Clos>("fat tree", population, shape, spec), routing);
 }
 
 LinkSpec bus(Bandwidth rate) { return {rate, rate, 100_ns}; }
@@ -43,19 +50,19 @@ Cluster square_fat_tree(std::uint32_t hosts_in_all) {
   ClosSpec spec = clos(cable(Bandwidth{12'500'000'000}, 500_ns, Time::zero()));
   spec.tiers = 2;
   spec.hosts_per_leaf = spec.spines = leaves;
-  return fat_tree(hosts(hosts_in_all), spec, {Routing::d_mod_k});
+  return on_fat_tree(hosts(hosts_in_all), 0, spec, {Routing::d_mod_k});
 }
 
 Cluster fat_tree_of_radix(std::uint32_t hosts_in_all, std::uint32_t radix) {
   ClosSpec spec = clos(cable(50_GBps, 50_ns, 200_ns));
   spec.radix = radix;
-  return fat_tree(hosts(hosts_in_all), spec, {Routing::d_mod_k});
+  return on_fat_tree(hosts(hosts_in_all), 0, spec, {Routing::d_mod_k});
 }
 
 Cluster rail_optimized_nodes(std::uint32_t count) {
   ClosSpec spec = clos(cable(50_GBps, 50_ns, 200_ns));
   spec.radix = 64;
-  return rail_optimized(nodes(count, nvswitch_node()), spec);
+  return on_fat_tree(nodes(count, nvswitch_node()), 8, spec, {});
 }
 
 ConnectionCost HardwareOnly::connection(AgentId, AgentId, std::span<const LinkId>) const {

@@ -4,7 +4,8 @@
 #include "sim/format.hpp"
 #include "tools/calibrate/message_schedules.hpp"
 #include "tools/calibrate/mpi_calibration.hpp"
-#include "topologies/generators.hpp"
+#include "topologies/generators/assemble.hpp"
+#include "topologies/generators/clos.hpp"
 
 namespace athanor {
 
@@ -74,9 +75,10 @@ class MpiProbes {
 std::vector<Probe> mpi_probes(std::uint32_t ranks) { return MpiProbes(ranks).all(); }
 
 Cluster assumed_cluster(std::uint32_t ranks) {
-  CableSpec cable;
-  cable.rate = cable.usable = Bandwidth{100'000'000'000};
-  return star(hosts(ranks), cable);
+  ClosSpec spec;
+  spec.host_cable.rate = spec.host_cable.usable = Bandwidth{100'000'000'000};
+  const Population population = hosts(ranks);
+  return assemble(population, std::make_shared<Clos>("star", population, star_shape(ranks, {}), spec));
 }
 
 }  // namespace athanor

@@ -10,6 +10,7 @@ status: 0, 2 for a wrong command line, 4 for a file that cannot be read, drawn o
 
 import argparse
 import collections
+import math
 import pathlib
 import sys
 import textwrap
@@ -35,7 +36,7 @@ import topology_use  # noqa: E402
 
 TO_HOST = "#AAAAAA"
 GLOBAL = axes.PALETTE[1]
-BOXES = ("torus", "mesh", "full_mesh", "hyperx")
+BOXES = ("grid", "box")
 MOST_LABELS = 130
 
 
@@ -50,8 +51,8 @@ class Cable:
 
 
 def group_of(drawing, number):
-    """Of a switch of a dragonfly or dragonfly+."""
-    if drawing.kind == "dragonfly":
+    """Of a switch among groups of one tier or of two."""
+    if len(drawing.sizes) == 2:
         return number // drawing.sizes[1]
     groups, leaves, spines = drawing.sizes
     return number // leaves if number < groups * leaves else (number - groups * leaves) // spines
@@ -60,36 +61,49 @@ def group_of(drawing, number):
 def box_cable(drawing, ends, numbers, count):
     along, near = topology.dimension_of(drawing, *ends, numbers)
     colour = axes.PALETTE[along % len(axes.PALETTE)]
-    if near or len([size for size in drawing.sizes if size > 1]) == 1 and drawing.kind != "mesh":
+    if near or topology.is_ring(drawing):
         return Cable(ends, colour, count)
-    return Cable(ends, colour, count, bend=0.28, faint=drawing.kind == "torus")
+    return Cable(ends, colour, count, bend=0.28, faint=drawing.layout == "grid")
 
 
 def switch_cable(drawing, ends, numbers, count):
     """The look of a cable between switches (or positions)."""
-    if drawing.kind in BOXES:
+    if drawing.layout in BOXES:
         return box_cable(drawing, ends, numbers, count)
     one, other = (numbers[device] for device in ends)
-    if drawing.kind.startswith("dragonfly"):
+    if drawing.layout == "groups":
         crosses = group_of(drawing, one) != group_of(drawing, other)
         return Cable(ends, GLOBAL if crosses else axes.PALETTE[0], count)
-    if drawing.kind == "slim_fly":
-        q = drawing.sizes[0]
-        if one // (q * q) != other // (q * q):
-            return Cable(ends, axes.PALETTE[one // q % q % len(axes.PALETTE)], count, faint=True)
-        return Cable(ends, "#333333", count, bend=0.0 if abs(one - other) == 1 else 0.35)
+    if drawing.layout == "sheets":
+        *_, columns, rows = drawing.sizes
+        if one // (columns * rows) != other // (columns * rows):
+            return Cable(ends, axes.PALETTE[one // rows % columns % len(axes.PALETTE)], count, faint=True)
+        beside = math.dist(*(drawing.places[end] for end in ends)) < 1.5
+        return Cable(ends, "#333333", count, bend=0.0 if beside else 0.35)
     return Cable(ends, axes.PALETTE[0], count)
 
 
+def line_colour(drawing, switch):
+    """Of cables to a switch at the end of a row, or of a column."""
+    rightmost = max(drawing.places[device][0] for device in topology.laid_out(drawing))
+    return axes.PALETTE[0 if drawing.places[switch][0] > rightmost else 1]
+
+
 def cables_of(drawing):
-    endpoints = set(drawing.endpoints)
-    numbers = {device: number for number, device in enumerate(drawing.switches or drawing.devices)}
+    if drawing.layout == "layers":
+        endpoints = set(drawing.endpoints)
+        return [Cable(ends, TO_HOST if endpoints.intersection(ends) else axes.PALETTE[0], count)
+                for ends, count in drawing.cables.items()]
+    numbers = {device: number for number, device in enumerate(topology.laid_out(drawing))}
+    beside = set(drawing.switches).difference(numbers)
     found = []
     for ends, count in drawing.cables.items():
-        between = all(end in numbers for end in ends)
-        layered = not drawing.kind and any(end in endpoints for end in ends)
-        found.append(switch_cable(drawing, ends, numbers, count) if between and not layered
-                     else Cable(ends, TO_HOST, count))
+        if all(end in numbers for end in ends):
+            found.append(switch_cable(drawing, ends, numbers, count))
+        elif beside.intersection(ends):
+            found.append(Cable(ends, line_colour(drawing, beside.intersection(ends).pop()), count, faint=True))
+        else:
+            found.append(Cable(ends, TO_HOST, count))
     return found
 
 
@@ -138,7 +152,7 @@ def label(drawing, device, number):
     digits = "".join(character for character in device if character.isdigit())
     if not digits:
         return device
-    return digits if drawing.switches or not drawing.kind else str(number)
+    return digits if drawing.switches or drawing.layout == "layers" else str(number)
 
 
 def counted(number, thing):
@@ -165,12 +179,14 @@ def explanation(drawing):
 
 def legend(panel, drawing):
     lines = []
-    if drawing.kind in BOXES and len(drawing.sizes) > 1:
+    if drawing.layout in BOXES and len(drawing.sizes) > 1:
         lines = [(axes.PALETTE[d % len(axes.PALETTE)], f"dimension {d}") for d in range(len(drawing.sizes))]
-    elif drawing.kind.startswith("dragonfly"):
+    elif drawing.layout == "groups":
         lines = [(axes.PALETTE[0], "within a group"), (GLOBAL, "between groups")]
-    elif drawing.kind == "slim_fly":
-        lines = [("#333333", "within a column"), (axes.PALETTE[0], "between the halves, by column")]
+    elif drawing.layout == "sheets" and set(drawing.switches).difference(topology.laid_out(drawing)):
+        lines = [("#333333", "within a sheet"), (axes.PALETTE[0], "along a row"), (axes.PALETTE[1], "along a column")]
+    elif drawing.layout == "sheets":
+        lines = [("#333333", "within a column"), (axes.PALETTE[0], "between the sheets, by column")]
     if lines:
         panel.legend([Line2D([], [], color=colour, linewidth=1.6) for colour, _ in lines], [text for _, text in lines],
                      loc="upper center", bbox_to_anchor=(0.5, -0.01), ncol=len(lines), frameon=False, fontsize=8.5)

@@ -31,8 +31,9 @@ class Drawing:
         for one, other in self.cables:
             self.neighbours[one].append(other)
             self.neighbours[other].append(one)
-        shape = document.get("shape") or {}
-        self.kind, self.sizes = shape.get("kind", ""), shape.get("sizes", [])
+        picture = document.get("picture") or {}
+        self.layout, self.sizes = picture.get("layout", "layers"), picture.get("sizes", [])
+        self.closed = picture.get("closed", True)
         self.places = {}
         self.use_between, self.use_inside = self.most_used(document)
 
@@ -129,8 +130,13 @@ def box_place(at, sizes):
     return x, y
 
 
+def is_ring(drawing):
+    """Whether a grid or box is drawn as a ring: one of a single dimension that closes on itself."""
+    return drawing.closed and len([size for size in drawing.sizes if size > 1]) <= 1
+
+
 def place_box(drawing, devices):
-    if len([size for size in drawing.sizes if size > 1]) <= 1 and drawing.kind != "mesh":
+    if is_ring(drawing):
         radius = max(1.0, len(devices) / 6)
         drawing.places.update({device: on_circle(number, len(devices), radius)
                                for number, device in enumerate(devices)})
@@ -139,7 +145,11 @@ def place_box(drawing, devices):
         drawing.places[device] = box_place(coordinates(number, drawing.sizes), drawing.sizes)
 
 
-def place_dragonfly(drawing, switches):
+def place_groups(drawing, switches):
+    """Groups on a ring, each a ring of its own; groups of two tiers as two arcs."""
+    if len(drawing.sizes) == 3:
+        place_arcs(drawing, switches)
+        return
     groups, routers = drawing.sizes
     inner = 0.16 * max(routers, 3)
     outer = max(inner * 1.25, (inner + 0.3) * groups * 0.42)
@@ -150,7 +160,7 @@ def place_dragonfly(drawing, switches):
         drawing.places[switch] = on_circle(router, routers, inner if routers > 1 else 0, middle, turn)
 
 
-def place_dragonfly_plus(drawing, switches):
+def place_arcs(drawing, switches):
     groups, leaves, spines = drawing.sizes
     outer = max(1.2, 0.24 * groups * max(leaves, spines))
     for number, switch in enumerate(switches):
@@ -162,12 +172,19 @@ def place_dragonfly_plus(drawing, switches):
         drawing.places[switch] = radius * math.cos(angle), radius * math.sin(angle)
 
 
-def place_slim_fly(drawing, switches):
-    """The two halves as sheets beside each other, a column of the field as a column."""
-    q = drawing.sizes[0]
+def laid_out(drawing):
+    """The devices that the sizes of a layout count: switches, or positions where they forward for themselves."""
+    first, *others = drawing.sizes
+    count = first * sum(others) if drawing.layout == "groups" else math.prod(drawing.sizes)
+    return (drawing.switches if len(drawing.switches) >= count else drawing.devices)[:count]
+
+
+def place_sheets(drawing, switches):
+    """A table of sheets, each of columns of devices."""
+    _, _, columns, rows = drawing.sizes
     for number, switch in enumerate(switches):
-        half, column, row = coordinates(number, [2, q, q])
-        drawing.places[switch] = half * (q + 1.2) + column, -row * 0.9
+        down, across, column, row = coordinates(number, drawing.sizes)
+        drawing.places[switch] = across * (columns + 1.2) + column, -(down * (rows + 1.2) + row) * 0.9
 
 
 def middle_of(places):
@@ -176,9 +193,10 @@ def middle_of(places):
 
 
 def place_hosts(drawing, outwards):
-    """Each beside the switch that it is on: away from the middle, of its group in a dragonfly, or below."""
+    """Each beside the switch that it is on: away from the middle of its group, or below."""
     endpoints = set(drawing.endpoints)
-    together = drawing.sizes[1] if drawing.kind == "dragonfly" and drawing.sizes[1] > 1 else len(drawing.switches)
+    ring = drawing.sizes[1] if drawing.layout == "groups" and len(drawing.sizes) == 2 else 1
+    together = ring if ring > 1 else len(drawing.switches)
     for number, switch in enumerate(drawing.switches):
         own = [device for device in drawing.neighbours[switch] if device in endpoints]
         first = number - number % together
@@ -226,18 +244,28 @@ def place_layers(drawing):
 
 
 def place_devices(drawing):
-    box = ("torus", "mesh", "full_mesh", "hyperx")
-    own = {"dragonfly": place_dragonfly, "dragonfly_plus": place_dragonfly_plus, "slim_fly": place_slim_fly}
-    if drawing.kind in box:
-        place_box(drawing, drawing.switches or drawing.devices)
-    elif drawing.kind in own:
-        own[drawing.kind](drawing, drawing.switches)
-    else:
+    place = {"grid": place_box, "box": place_box, "groups": place_groups, "sheets": place_sheets}.get(drawing.layout)
+    if place is None:
         place_layers(drawing)
         return
-    if drawing.switches:
-        flat = drawing.kind == "hyperx" and len([size for size in drawing.sizes if size > 1]) > 1
-        place_hosts(drawing, outwards=drawing.kind != "slim_fly" and not flat)
+    devices = laid_out(drawing)
+    place(drawing, devices)
+    place_at_ends(drawing, [switch for switch in drawing.switches if switch not in drawing.places])
+    if devices == drawing.switches:
+        place_hosts(drawing, outwards=drawing.layout == "groups" or drawing.layout == "box" and is_ring(drawing))
+
+
+def place_at_ends(drawing, switches):
+    """Switches beside a layout stand at the end of the row or column of what they join."""
+    edge = {axis: max(abs(place[axis]) for place in drawing.places.values()) for axis in (0, 1)}
+    for switch in switches:
+        xs, ys = zip(*(drawing.places[other] for other in drawing.neighbours[switch] if other in drawing.places))
+        along = 0 if max(xs) - min(xs) >= max(ys) - min(ys) else 1
+        middle = [sum(xs) / len(xs), sum(ys) / len(ys)]
+        middle[along] = (edge[along] + 1.3) * (1 if along == 0 else -1)
+        while tuple(middle) in drawing.places.values():
+            middle[along] += 0.8 if along == 0 else -0.8
+        drawing.places[switch] = tuple(middle)
 
 
 def dimension_of(drawing, one, other, devices):

@@ -61,34 +61,34 @@ Routing choose_routing(const std::optional<Routing>& asked, bool hashes, const s
                               fmt::format("use {}", fmt::join(names, " or "))});
 }
 
-RoutingChoice choose(const RoutingRequest& request, const NetworkPart& part) {
-  const NetworkStructure& network = *part.network.structure;
-  const bool able = can_relay(part.population);
+RoutingChoice choose(const RoutingRequest& request, const AttachedNetwork& attached) {
+  const NetworkTopology& network = *attached.topology;
+  const bool able = can_relay(attached.population);
   if (request.pxn.value_or(false) && !able) {
     throw ScenarioError(Problem{"routing",
                                 "pxn sends data over NVLink to the GPU beside the right NIC, and here is no NVLink",
                                 {},
                                 "leave out \"pxn\", or use nodes with NVLink and NICs"});
   }
-  RoutingChoice choice{choose_routing(request.routing, part.hashes, network.routings()), request.seed};
+  RoutingChoice choice{choose_routing(request.routing, attached.hashes, network.routings()), request.seed};
   choice.relay = able && request.pxn.value_or(true);
   choice.pxn = choice.relay && request.pxn.value_or(network.by_rails());
   return choice;
 }
 
 /// What is taken for granted of switches, where it decides something.
-std::vector<std::string> assumptions(const RoutingRequest& request, const NetworkPart& part) {
-  const NetworkStructure& network = *part.network.structure;
-  if (request.routing || !part.hashes || network.tiers().size() < 2) { return {}; }
+std::vector<std::string> assumptions(const RoutingRequest& request, const AttachedNetwork& attached) {
+  const NetworkTopology& network = *attached.topology;
+  if (request.routing || !attached.hashes || network.tiers().size() < 2) { return {}; }
   return {R"(these switches hash flows over equal paths: taken to be routed by "ecmp"; "d_mod_k" would be tables)"};
 }
 
 /// The first node of every kind.
-void add_nodes(const Population& population, std::vector<Division>& divisions) {
+void add_nodes(const Population& population, std::vector<CutSet>& cut_sets) {
   if (!population.node) { return; }
   for (const NodeKind& kind : kinds_of(population)) {
     const std::string name = population.members > 1 ? fmt::format("node {}", kind.first_member) : "node";
-    divisions.push_back({name, {population.range(kind.first_member, kind.first_member + 1)}, false});
+    cut_sets.push_back({name, {population.range(kind.first_member, kind.first_member + 1)}, false});
   }
 }
 
@@ -129,16 +129,16 @@ std::uint32_t nics_per_endpoint(const Population& population) {
 }
 
 /// The one that nodes are described by: with all their NICs, or with those of their network.
-const Population& first_population(const std::vector<NetworkPart>& parts) { return parts.front().population; }
+const Population& first_population(const std::vector<AttachedNetwork>& networks) { return networks.front().population; }
 
-void check_size(const std::vector<NetworkPart>& parts) {
+void check_size(const std::vector<AttachedNetwork>& networks) {
   Wide vertices = 0;
   Wide links = 0;
-  for (const NetworkPart& part : parts) {
-    vertices += part.network.structure->vertices();
-    links += part.network.structure->links();
+  for (const AttachedNetwork& network : networks) {
+    vertices += network.topology->vertices();
+    links += network.topology->links();
   }
-  check_size(first_population(parts), vertices, links);
+  check_size(first_population(networks), vertices, links);
 }
 
 std::uint64_t node_links(const Population& population) {
@@ -151,59 +151,63 @@ std::uint64_t node_links(const Population& population) {
 
 /// Devices of the nodes and networks, then their links. Networks whose positions are the bare devices themselves count
 /// the ports of those from 0: their links come first.
-Fabric build(const std::vector<NetworkPart>& parts) {
-  const Population& population = first_population(parts);
+Fabric build(const std::vector<AttachedNetwork>& networks) {
+  const Population& population = first_population(networks);
   std::uint64_t vertices = population.vertices();
   std::uint64_t links = node_links(population);
-  for (const NetworkPart& part : parts) {
-    vertices += part.network.structure->vertices();
-    links += part.network.structure->links();
+  for (const AttachedNetwork& network : networks) {
+    vertices += network.topology->vertices();
+    links += network.topology->links();
   }
   FabricBuilder builder;
   builder.reserve(vertices, links);
   add_vertices(population, builder);
-  for (const NetworkPart& part : parts) {
-    builder.select_network(part.name);
-    part.network.structure->add_vertices(builder);
+  for (const AttachedNetwork& network : networks) {
+    builder.select_network(network.name);
+    network.topology->add_vertices(builder);
   }
   builder.select_network("");
   add_links(population, builder);
-  std::vector<const NetworkPart*> order;
-  for (const NetworkPart& part : parts) { order.push_back(&part); }
+  std::vector<const AttachedNetwork*> order;
+  for (const AttachedNetwork& network : networks) { order.push_back(&network); }
   std::stable_partition(order.begin(), order.end(),
-                        [](const NetworkPart* part) { return part->network.structure->members_are_routers(); });
-  for (const NetworkPart* part : order) {
-    if (part->population.ports_before) { *part->population.ports_before = builder.ports(population.members); }
-    builder.select_network(part->name);
-    part->network.structure->add_links(builder);
+                        [](const AttachedNetwork* network) { return network->topology->members_are_routers(); });
+  for (const AttachedNetwork* network : order) {
+    if (network->population.ports_before) { *network->population.ports_before = builder.ports(population.members); }
+    builder.select_network(network->name);
+    network->topology->add_links(builder);
   }
   return builder.build();
 }
 
 /// "16 x DGX-H100 on a fat tree", or "... on back_end: a star, front_end: a fat tree; ranks use back_end".
-std::string described(const std::vector<NetworkPart>& parts, const NetworkPart& used) {
+std::string described(const std::vector<AttachedNetwork>& networks, const AttachedNetwork& used) {
   const std::string members = described(used.population);
-  if (parts.size() == 1) { return fmt::format("{} on a {}", members, used.network.kind); }
-  std::vector<std::string> networks;
-  for (const NetworkPart& part : parts) { networks.push_back(fmt::format("{}: a {}", part.name, part.network.kind)); }
-  return fmt::format("{} on {}; ranks use {}", members, fmt::join(networks, ", "), used.name);
+  if (networks.size() == 1) { return fmt::format("{} on a {}", members, used.topology->title()); }
+  std::vector<std::string> titles;
+  for (const AttachedNetwork& network : networks) {
+    titles.push_back(fmt::format("{}: a {}", network.name, network.topology->title()));
+  }
+  return fmt::format("{} on {}; ranks use {}", members, fmt::join(titles, ", "), used.name);
 }
 
 /// Of several networks each with its name; tiers of all are told, halves and groups of the one that is used.
-void add_structure(const std::vector<NetworkPart>& parts, const NetworkPart& used, Cluster& cluster) {
-  for (const NetworkPart& part : parts) {
-    const std::string prefix = parts.size() > 1 ? part.name + " " : "";
-    for (TierSummary& tier : part.network.structure->tiers()) {
+void add_structure(const std::vector<AttachedNetwork>& networks, const AttachedNetwork& used, Cluster& cluster) {
+  for (const AttachedNetwork& network : networks) {
+    const std::string prefix = networks.size() > 1 ? network.name + " " : "";
+    for (TierSummary& tier : network.topology->tiers()) {
       tier.name = prefix + tier.name;
       cluster.tiers.push_back(std::move(tier));
     }
-    for (const std::string& warning : part.network.structure->warnings()) {
-      cluster.warnings.push_back(parts.size() > 1 ? fmt::format("{}: {}", part.name, warning) : warning);
+    for (const std::string& warning : network.topology->warnings()) {
+      cluster.warnings.push_back(networks.size() > 1 ? fmt::format("{}: {}", network.name, warning) : warning);
     }
-    if (parts.size() > 1) { cluster.networks.push_back({part.name, part.network.kind, part.nics, &part == &used}); }
+    if (networks.size() > 1) {
+      cluster.networks.push_back({network.name, network.topology->title(), network.nics, &network == &used});
+    }
   }
-  add_nodes(used.population, cluster.divisions);
-  for (Division& division : used.network.structure->divisions()) { cluster.divisions.push_back(std::move(division)); }
+  add_nodes(used.population, cluster.cut_sets);
+  for (CutSet& set : used.topology->cut_sets()) { cluster.cut_sets.push_back(std::move(set)); }
 }
 
 }  // namespace
@@ -222,21 +226,21 @@ void check_population(const Population& population) {
       "does-not-fit", "nodes without a NIC cannot be on a network", {}, "give the node NICs, or leave out the fabric"});
 }
 
-Cluster assemble(const std::vector<NetworkPart>& parts, std::size_t used, const RoutingRequest& request) {
-  const NetworkPart& part = parts.at(used);
-  const Population& population = part.population;
-  NetworkStructure& network = *part.network.structure;
-  RoutingChoice choice = choose(request, part);
-  if (parts.size() > 1) { choice.network = static_cast<std::uint8_t>(used + 1); }
-  check_size(parts);
+Cluster assemble(const std::vector<AttachedNetwork>& networks, std::size_t used, const RoutingRequest& request) {
+  const AttachedNetwork& attached = networks.at(used);
+  const Population& population = attached.population;
+  NetworkTopology& network = *attached.topology;
+  RoutingChoice choice = choose(request, attached);
+  if (networks.size() > 1) { choice.network = static_cast<std::uint8_t>(used + 1); }
+  check_size(networks);
   Cluster cluster;
-  cluster.fabric = std::make_unique<Fabric>(build(parts));
+  cluster.fabric = std::make_unique<Fabric>(build(networks));
   cluster.network = choice.network;
-  cluster.shape = part.network.shape;
-  cluster.torus = part.network.torus;
+  cluster.picture = network.picture();
+  cluster.torus = network.sides();
   cluster.alike_from_every_node = network.alike_from_every_node() && !population.mixed();
-  add_structure(parts, part, cluster);
-  for (std::string& assumed : assumptions(request, part)) { cluster.warnings.push_back(std::move(assumed)); }
+  add_structure(networks, attached, cluster);
+  for (std::string& assumed : assumptions(request, attached)) { cluster.warnings.push_back(std::move(assumed)); }
   cluster.endpoints.reserve(population.endpoints());
   for (std::uint32_t e = 0; e < population.endpoints(); ++e) { cluster.endpoints.push_back(population.endpoint(e)); }
   cluster.endpoints_per_node = population.node ? in_each(population, &NodeTemplate::gpus) : 1;
@@ -244,12 +248,13 @@ Cluster assemble(const std::vector<NetworkPart>& parts, std::size_t used, const 
   cluster.nics_per_endpoint = nics_per_endpoint(population);
   cluster.nvswitches_reduce = nvswitches_reduce(population);
   if (population.node) { cluster.identity = population.node->spec().identity; }
-  cluster.description = described(parts, part);
-  cluster.router = std::make_unique<RegularRouter>(*cluster.fabric, population, part.network.structure, choice);
+  cluster.description = described(networks, attached);
+  cluster.router = std::make_unique<RegularRouter>(*cluster.fabric, population, attached.topology, choice);
   return cluster;
 }
 
-Cluster assemble(const Population& population, GeneratedNetwork network, const RoutingRequest& request) {
+Cluster assemble(const Population& population, std::shared_ptr<NetworkTopology> network,
+                 const RoutingRequest& request) {
   return assemble({{"", population, std::move(network), {}, false}}, 0, request);
 }
 

@@ -9,8 +9,10 @@
 
 namespace athanor {
 
-Clos::Clos(const Population& population, const ClosShape& shape, const ClosSpec& cables, ClosPlane plane)
-    : population_(population),
+Clos::Clos(std::string name, const Population& population, const ClosShape& shape, const ClosSpec& cables,
+           ClosPlane plane)
+    : name_(std::move(name)),
+      population_(population),
       shape_(shape),
       host_cable_(cables.host_cable),
       up_cable_(cables.up_cable),
@@ -20,6 +22,13 @@ Clos::Clos(const Population& population, const ClosShape& shape, const ClosSpec&
   require(shape.attachments == attachments, "a network for {} attachments under {}", shape.attachments, attachments);
   require(shape.rails == 0 || shape.rails == attachments_each(), "{} rails for nodes with {} NICs", shape.rails,
           attachments_each());
+}
+
+std::string Clos::title() const {
+  std::string title = name_;
+  if (shape_.tiers > 1) { title += fmt::format(" of {} tiers", shape_.tiers); }
+  if (shape_.pods > 1) { title += fmt::format(" and {} pods", shape_.pods); }
+  return title;
 }
 
 std::uint64_t Clos::vertices() const {
@@ -66,36 +75,36 @@ void Clos::add_links(FabricBuilder& builder) const {
   }
 }
 
-Clos::Ways Clos::table_ways(std::uint32_t number, std::uint32_t detour) const {
-  const std::uint32_t leaf_way = detour % shape_.leaf_uplinks;
-  const std::uint32_t spine_way = detour / shape_.leaf_uplinks;
+Clos::Ports Clos::table_ports(std::uint32_t number, std::uint32_t detour) const {
+  const std::uint32_t leaf_detour = detour % shape_.leaf_uplinks;
+  const std::uint32_t spine_detour = detour / shape_.leaf_uplinks;
   // The destinations of a port that is lost are dealt out to all others.
-  const auto up = [](std::uint32_t destination, std::uint32_t ports, std::uint32_t way) {
+  const auto up = [](std::uint32_t destination, std::uint32_t ports, std::uint32_t other) {
     const std::uint32_t usual = destination % ports;
-    return way == 0 ? usual : (usual + 1 + (destination / ports + way - 1) % (ports - 1)) % ports;
+    return other == 0 ? usual : (usual + 1 + (destination / ports + other - 1) % (ports - 1)) % ports;
   };
-  const std::uint32_t leaf_up = up(number, shape_.leaf_uplinks, leaf_way);
+  const std::uint32_t leaf_up = up(number, shape_.leaf_uplinks, leaf_detour);
   const std::uint32_t spine_up =
-      shape_.spine_uplinks == 0 ? 0 : up(number / shape_.leaf_uplinks, shape_.spine_uplinks, spine_way);
+      shape_.spine_uplinks == 0 ? 0 : up(number / shape_.leaf_uplinks, shape_.spine_uplinks, spine_detour);
   return {leaf_up, spine_up, shape_.cores_per_group == 0 ? 0 : spine_up / shape_.cores_per_group,
           leaf_up / shape_.spines};
 }
 
-Clos::Ways Clos::ways(const RoutingChoice& choice, std::uint32_t from, std::uint32_t to, std::uint64_t flow) const {
+Clos::Ports Clos::ports(const RoutingChoice& choice, std::uint32_t from, std::uint32_t to, std::uint64_t flow) const {
   require(choice.routing == Routing::d_mod_k || choice.routing == Routing::ecmp, "a fat tree routed by {}",
           name(choice.routing));
-  if (choice.routing == Routing::d_mod_k) { return table_ways(shape_.slot(to), choice.way); }
+  if (choice.routing == Routing::d_mod_k) { return table_ports(shape_.slot(to), choice.path); }
   std::uint64_t hash = join_hash(join_hash(join_hash(choice.seed, from), to), flow);
   const auto next = [&hash](std::uint32_t count) {
     hash = join_hash(hash, 1);
     return static_cast<std::uint32_t>(scale_hash(hash, std::max(count, 1U)));
   };
-  Ways ways;
-  ways.leaf_up = next(shape_.leaf_uplinks);
-  ways.spine_up = next(shape_.spine_uplinks);
-  ways.core_down = next(shape_.cables_to_core());
-  ways.spine_down = next(shape_.cables_to_spine());
-  return ways;
+  Ports ports;
+  ports.leaf_up = next(shape_.leaf_uplinks);
+  ports.spine_up = next(shape_.spine_uplinks);
+  ports.core_down = next(shape_.cables_to_core());
+  ports.spine_down = next(shape_.cables_to_spine());
+  return ports;
 }
 
 void Clos::route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_t from, std::uint32_t to,
@@ -106,17 +115,17 @@ void Clos::route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_
   const std::uint32_t port = plane_.serves == ClosPlane::Serves::one_port ? plane_.number : 0;
   take(population_.attachment(attachment(from)), population_.network_port(attachment(from)) + port);
   if (source != target) {
-    const Ways way = ways(choice, from, to, flow);
+    const Ports chosen = ports(choice, from, to, flow);
     const std::uint32_t source_pod = source / shape_.leaves_per_pod;
     const std::uint32_t target_pod = target / shape_.leaves_per_pod;
-    const std::uint32_t s = way.leaf_up % shape_.spines;
-    take(leaf(source), way.leaf_up);
+    const std::uint32_t s = chosen.leaf_up % shape_.spines;
+    take(leaf(source), chosen.leaf_up);
     if (source_pod != target_pod) {
-      take(spine(source_pod, s), way.spine_up);
-      take(core(s, way.spine_up % shape_.cores_per_group), target_pod * shape_.cables_to_core() + way.core_down);
+      take(spine(source_pod, s), chosen.spine_up);
+      take(core(s, chosen.spine_up % shape_.cores_per_group), target_pod * shape_.cables_to_core() + chosen.core_down);
     }
     take(spine(target_pod, s),
-         shape_.spine_uplinks + target % shape_.leaves_per_pod * shape_.cables_to_spine() + way.spine_down);
+         shape_.spine_uplinks + target % shape_.leaves_per_pod * shape_.cables_to_spine() + chosen.spine_down);
   }
   take(leaf(target), shape_.leaf_uplinks + shape_.slot(to) % shape_.hosts_per_leaf);
 }
@@ -136,11 +145,11 @@ VertexRange Clos::members_below(std::uint32_t first, std::uint32_t count) const 
                            all ? population_.members : population_.members_within(end_slot));
 }
 
-Division Clos::below(std::string name, std::uint32_t first_leaf, std::uint32_t leaves, VertexRange spines) const {
+CutSet Clos::below(std::string name, std::uint32_t first_leaf, std::uint32_t leaves, VertexRange spines) const {
   return {std::move(name), {members_below(first_leaf, leaves), {leaf(first_leaf).value, leaves}, spines}, false};
 }
 
-void Clos::add_pods(std::vector<Division>& found) const {
+void Clos::add_pods(std::vector<CutSet>& found) const {
   const std::uint32_t last = shape_.pods - 1;
   found.push_back(below("pod 0", 0, shape_.leaves_in(0), {spine(0, 0).value, shape_.spines}));
   if (shape_.leaves_in(last) == shape_.leaves_in(0)) { return; }
@@ -148,8 +157,8 @@ void Clos::add_pods(std::vector<Division>& found) const {
                         {spine(last, 0).value, shape_.spines}));
 }
 
-void Clos::add_halves(std::vector<Division>& found) const {
-  Division half;
+void Clos::add_halves(std::vector<CutSet>& found) const {
+  CutSet half;
   const std::uint32_t step = std::max(shape_.rails, 1U);
   const std::uint32_t groups = shape_.leaves / step;
   if (shape_.pods > 1) {
@@ -167,8 +176,8 @@ void Clos::add_halves(std::vector<Division>& found) const {
   found.push_back(std::move(half));
 }
 
-std::vector<Division> Clos::divisions() const {
-  std::vector<Division> found;
+std::vector<CutSet> Clos::cut_sets() const {
+  std::vector<CutSet> found;
   const std::uint32_t step = std::max(shape_.rails, 1U);
   if (shape_.leaves > step) {
     const std::string_view what = shape_.rails > 0 ? "group" : "leaf";

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 #include "topologies/generators/clos_shape.hpp"
-#include "topologies/network_structure.hpp"
+#include "topologies/network_topology.hpp"
 
 namespace athanor {
 
@@ -21,9 +22,13 @@ struct ClosPlane {
 /// A star, a fat tree of two or three tiers or a rail-optimized one. Ports of its switches, which routes are computed
 /// from: up-links first (up-link p of a leaf goes to spine p mod spines of its pod, up-link q of a spine to core
 /// q mod cores_per_group of its group), then the links down in the order of what they lead to.
-class Clos : public NetworkStructure {
+class Clos : public NetworkTopology {
  public:
-  Clos(const Population& population, const ClosShape& shape, const ClosSpec& cables, ClosPlane plane = {});
+  /// `name`: "fat tree"; begins the title.
+  Clos(std::string name, const Population& population, const ClosShape& shape, const ClosSpec& cables,
+       ClosPlane plane = {});
+
+  std::string title() const override;
 
   std::uint64_t vertices() const override;
   std::uint64_t links() const override;
@@ -36,7 +41,7 @@ class Clos : public NetworkStructure {
   }
   void route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_t from, std::uint32_t to,
              std::uint64_t flow, std::vector<LinkId>& path) const override;
-  std::vector<Division> divisions() const override;
+  std::vector<CutSet> cut_sets() const override;
   std::vector<TierSummary> tiers() const override;
   std::vector<std::string> warnings() const override;
 
@@ -56,22 +61,23 @@ class Clos : public NetworkStructure {
     return one_rail() ? a * population_.attachments_each() + plane_.number : a;
   }
   std::uint32_t attachments_each() const { return one_rail() ? 1 : population_.attachments_each(); }
-  /// Which of the equal ways a route takes: ports up, and which of parallel cables down.
-  struct Ways {
+  /// Which of the equal paths a route takes: ports up, and which of parallel cables down.
+  struct Ports {
     std::uint32_t leaf_up = 0;
     std::uint32_t spine_up = 0;
     std::uint32_t core_down = 0;
     std::uint32_t spine_down = 0;
   };
-  /// By the destination's number modulo the up-links, as Zahavi's D-Mod-K; or another of all ways.
-  Ways table_ways(std::uint32_t number, std::uint32_t detour) const;
-  Ways ways(const RoutingChoice& choice, std::uint32_t from, std::uint32_t to, std::uint64_t flow) const;
+  /// By the destination's number modulo the up-links, as Zahavi's D-Mod-K; or another of all paths.
+  Ports table_ports(std::uint32_t number, std::uint32_t detour) const;
+  Ports ports(const RoutingChoice& choice, std::uint32_t from, std::uint32_t to, std::uint64_t flow) const;
   /// Members that have all their attachments below the leaves [first, first + count).
   VertexRange members_below(std::uint32_t first, std::uint32_t count) const;
-  Division below(std::string name, std::uint32_t first_leaf, std::uint32_t leaves, VertexRange spines) const;
-  void add_pods(std::vector<Division>& found) const;
-  void add_halves(std::vector<Division>& found) const;
+  CutSet below(std::string name, std::uint32_t first_leaf, std::uint32_t leaves, VertexRange spines) const;
+  void add_pods(std::vector<CutSet>& found) const;
+  void add_halves(std::vector<CutSet>& found) const;
 
+  std::string name_;
   Population population_;
   ClosShape shape_;
   CableSpec host_cable_;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sim/ratio.hpp"
-#include "topologies/network_structure.hpp"
+#include "topologies/network_topology.hpp"
 
 namespace athanor {
 

@@ -55,9 +55,9 @@ void check_routing(const RoutingRequest& routing) {
 }
 
 /// With all that is nearer to the first half of the endpoints, by the least cut: what parts them from the others.
-Division first_half(const Cluster& cluster) {
+CutSet first_half(const Cluster& cluster) {
   const auto middle = cluster.endpoints.begin() + static_cast<std::ptrdiff_t>(cluster.endpoints.size() / 2);
-  Division half{"first half of the endpoints", {}, true};
+  CutSet half{"first half of the endpoints", {}, true};
   const std::vector<VertexId> near(cluster.endpoints.begin(), middle);
   for (const VertexId v : near_side(*cluster.fabric, near, {middle, cluster.endpoints.end()})) {
     half.inside.push_back({v.value, 1});
@@ -84,7 +84,7 @@ Cluster explicit_graph(const ExplicitGraph& graph, const RoutingRequest& routing
   // By a router of its own: the cluster's must not remember what overrides may still take down.
   check_reachable(*cluster.fabric, ShortestPathRouter(*cluster.fabric, routing.seed), cluster.endpoints);
   cluster.router = std::make_unique<ShortestPathRouter>(*cluster.fabric, routing.seed);
-  if (cluster.endpoints.size() > 1) { cluster.divisions.push_back(first_half(cluster)); }
+  if (cluster.endpoints.size() > 1) { cluster.cut_sets.push_back(first_half(cluster)); }
   cluster.description = fmt::format("a graph of {} devices", graph.devices.size());
   return cluster;
 }

@@ -7,14 +7,14 @@
 
 namespace athanor {
 
-Planes::Planes(const Population& population, const ClosShape& shape, const ClosSpec& cables, ClosPlane::Serves serves,
-               std::uint32_t planes)
-    : population_(population), rails_(serves == ClosPlane::Serves::one_rail) {
+Planes::Planes(std::string title, const Population& population, const ClosShape& shape, const ClosSpec& cables,
+               ClosPlane::Serves serves, std::uint32_t planes)
+    : title_(std::move(title)), population_(population), rails_(serves == ClosPlane::Serves::one_rail) {
   require(serves != ClosPlane::Serves::all && planes > 0, "{} planes", planes);
   require(!rails_ || planes == population.attachments_each(), "{} rails for nodes with {} NICs", planes,
           population.attachments_each());
   for (std::uint32_t plane = 0; plane < planes; ++plane) {
-    planes_.emplace_back(population, shape, cables, ClosPlane{serves, plane});
+    planes_.emplace_back(title_, population, shape, cables, ClosPlane{serves, plane});
   }
 }
 
@@ -48,18 +48,18 @@ void Planes::route(const Fabric& fabric, const RoutingChoice& choice, std::uint3
 }
 
 /// Those of the first network, with the same switches of all others.
-std::vector<Division> Planes::divisions() const {
-  std::vector<Division> found = planes_.front().divisions();
+std::vector<CutSet> Planes::cut_sets() const {
+  std::vector<CutSet> found = planes_.front().cut_sets();
   for (std::size_t plane = 1; plane < planes_.size(); ++plane) {
-    const std::vector<Division> others = planes_[plane].divisions();
+    const std::vector<CutSet> others = planes_[plane].cut_sets();
     for (std::size_t d = 0; d < found.size(); ++d) {
       for (const VertexRange& range : others[d].inside) {
         if (range.first >= population_.vertices()) { found[d].inside.push_back(range); }
       }
     }
   }
-  for (Division& division : found) {
-    if (!division.half) { division.name += rails_ ? " of every rail" : " of every plane"; }
+  for (CutSet& set : found) {
+    if (!set.half) { set.name += rails_ ? " of every rail" : " of every plane"; }
   }
   return found;
 }

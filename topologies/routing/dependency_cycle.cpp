@@ -53,18 +53,18 @@ class Dependencies {
 /// A circle within a strong component that `start` belongs to: on from there until a link comes again.
 std::vector<LinkId> circle_from(std::uint32_t start, const DependencyGraph& graph,
                                 const std::vector<std::uint32_t>& component) {
-  std::vector<std::uint32_t> way;
+  std::vector<std::uint32_t> circle;
   std::vector<bool> met(component.size(), false);
   std::uint32_t at = start;
   while (!met[at]) {
     met[at] = true;
-    way.push_back(at);
+    circle.push_back(at);
     const auto [first, last] = boost::adjacent_vertices(at, graph);
     at = *std::find_if(first, last, [&](std::uint32_t next) { return component[next] == component[at]; });
   }
-  way.erase(way.begin(), std::find(way.begin(), way.end(), at));
+  circle.erase(circle.begin(), std::find(circle.begin(), circle.end(), at));
   std::vector<LinkId> links;
-  for (const std::uint32_t link : way) { links.emplace_back(link); }
+  for (const std::uint32_t link : circle) { links.emplace_back(link); }
   return links;
 }
 
@@ -85,16 +85,16 @@ std::vector<LinkId> first_circle(const std::vector<Dependency>& dependencies, st
 DependencyCycle dependency_cycle(const Cluster& cluster, std::uint32_t flows, std::uint64_t most_routes) {
   require(flows > 0, "dependencies of no flow");
   const std::uint64_t n = cluster.endpoints.size();
-  const std::uint64_t ways = cluster.router->ways();
-  const std::uint64_t step = std::max<std::uint64_t>(1, (n * n * flows * ways + most_routes - 1) / most_routes);
+  const std::uint64_t paths = cluster.router->paths();
+  const std::uint64_t step = std::max<std::uint64_t>(1, (n * n * flows * paths + most_routes - 1) / most_routes);
   Dependencies dependencies(*cluster.fabric);
   std::vector<LinkId> path;
   for (std::uint64_t from = 0; from < n; ++from) {
     for (std::uint64_t to = from % step; to < n; to += step) {
-      for (std::uint64_t number = 0; number < flows * ways; ++number) {
-        const auto way = static_cast<std::uint32_t>(number % ways);
+      for (std::uint64_t number = 0; number < flows * paths; ++number) {
+        const auto which = static_cast<std::uint32_t>(number % paths);
         path.clear();
-        cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], number / ways, way}, path);
+        cluster.router->route({cluster.endpoints[from], cluster.endpoints[to], number / paths, which}, path);
         dependencies.add(path);
       }
     }

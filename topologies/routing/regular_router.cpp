@@ -13,8 +13,8 @@ namespace athanor {
 
 namespace {
 
-/// How often a flow is hashed again before a search of the whole graph decides. With a share s of all ways left, one of
-/// (1 - s)^64 flows comes to that.
+/// How often a flow is hashed again before a search of the whole graph decides. With a share s of all paths left, one
+/// of (1 - s)^64 flows comes to that.
 constexpr std::uint64_t kTries = 64;
 
 /// The GPUs beside a NIC, by NIC: with the fewest sockets between, and of those the ones whose own it is, if any.
@@ -37,7 +37,7 @@ std::vector<std::vector<std::uint32_t>> gpus_of_nics(const NodeTemplate& node) {
 }  // namespace
 
 RegularRouter::RegularRouter(const Fabric& fabric, const Population& population,
-                             std::shared_ptr<const NetworkStructure> network, const RoutingChoice& choice)
+                             std::shared_ptr<const NetworkTopology> network, const RoutingChoice& choice)
     : fabric_(fabric),
       population_(population),
       network_(std::move(network)),
@@ -85,7 +85,7 @@ bool RegularRouter::go_straight(VertexId from, VertexId to, std::vector<LinkId>&
   return go_round_inside(from, to, path);
 }
 
-/// What is left of the node may be joined only by way of the network: that is another matter.
+/// What is left of the node may be joined only over the network: that is another matter.
 bool RegularRouter::go_round_inside(VertexId from, VertexId to, std::vector<LinkId>& path) const {
   if (!general_.reaches(from, to)) { return false; }
   const std::size_t begin = path.size();
@@ -174,7 +174,7 @@ RegularRouter::Rails RegularRouter::working_rails(const RouteRequest& request, R
 }
 
 /// The GPU beside the NIC that takes the data of one that is not: the one that the request names for this NIC, or else
-/// any that has fewer sockets on its way there.
+/// any that has fewer sockets on its path there.
 std::optional<VertexId> RegularRouter::relay(const RouteRequest& request, std::uint32_t rail) const {
   const Population::Home home = population_.home(request.from);
   const NodeTemplate& node = *home.node;
@@ -220,18 +220,18 @@ bool RegularRouter::cross(std::uint32_t source, std::uint32_t target, const Rout
                           std::vector<LinkId>& path) const {
   const std::size_t begin = path.size();
   RoutingChoice choice = choice_;
-  choice.way = request.way;
+  choice.path = request.path;
   network_->route(fabric_, choice, source, target, request.flow, path);
   if (whole(path, begin)) { return true; }
   const bool tables = choice.routing == Routing::d_mod_k;
   const std::uint64_t tries = tables ? network_->detours() : choice.routing == Routing::dimension_order ? 0 : kTries;
   for (std::uint64_t attempt = 1; attempt <= tries; ++attempt) {
     path.resize(begin);
-    if (tables) { choice.way = static_cast<std::uint32_t>(attempt); }
+    if (tables) { choice.path = static_cast<std::uint32_t>(attempt); }
     network_->route(fabric_, choice, source, target, tables ? request.flow : join_hash(request.flow, attempt), path);
     if (whole(path, begin)) { return true; }
   }
-  choice.way = request.way;
+  choice.path = request.path;
   path.resize(begin);
   network_->route(fabric_, choice, source, target, request.flow, path);
   take_parallel_cables(path, begin);
@@ -253,7 +253,7 @@ bool RegularRouter::go_between(const RouteRequest& request, std::vector<LinkId>&
 
 void RegularRouter::throw_lost(const RouteRequest& request) const {
   throw SimulationError("no-route",
-                        fmt::format("no route from {} to {}: links on its way are down, and {} has no other",
+                        fmt::format("no route from {} to {}: links of its path are down, and {} has no other",
                                     fabric_.name(request.from), fabric_.name(request.to), name(choice_.routing)));
 }
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "topologies/network_structure.hpp"
+#include "topologies/network_topology.hpp"
 #include "topologies/population.hpp"
 #include "topologies/router.hpp"
 #include "topologies/routing/shortest_path_router.hpp"
@@ -11,7 +11,7 @@
 namespace athanor {
 
 /// Routes of a fabric made by a generator, computed from coordinates: inside a node from the table of its template, by
-/// way of host memory where the node says so (NodeTemplate::staging); between nodes through the nearest NIC at both
+/// host memory where the node says so (NodeTemplate::staging); between nodes through the nearest NIC at both
 /// ends and the network's structure between. A request that begins or ends at a switch of the network takes a shortest
 /// path of the whole graph.
 ///
@@ -22,18 +22,18 @@ namespace athanor {
 /// Where links are down:
 ///  - inside a node a shortest path of what is left of the node is taken;
 ///  - a NIC whose cable is down is replaced by the next one of its node, where there is one;
-///  - a flow that is hashed is hashed again until its way is whole, and tables of d-mod-k have another way for the
-///    destinations that lost theirs, dealt out to all others (as OpenSM reroutes); all others keep their ways. Of
+///  - a flow that is hashed is hashed again until its path is whole, and tables of d-mod-k have another path for the
+///    destinations that lost theirs, dealt out to all others (as OpenSM reroutes); all others keep their paths. Of
 ///    parallel cables another one is taken;
 ///  - where that finds nothing, a shortest path of the whole graph is taken; dimension order, which has no choice, has
-///    lost the way and throws SimulationError("no-route").
+///    lost the path and throws SimulationError("no-route").
 class RegularRouter : public Router {
  public:
   /// Borrows the fabric. `network` is null for a single node.
-  RegularRouter(const Fabric& fabric, const Population& population, std::shared_ptr<const NetworkStructure> network,
+  RegularRouter(const Fabric& fabric, const Population& population, std::shared_ptr<const NetworkTopology> network,
                 const RoutingChoice& choice);
   void route(const RouteRequest& request, std::vector<LinkId>& path) const override;
-  std::uint32_t ways() const override { return choice_.routing == Routing::ugal ? kAdaptiveWays : 1; }
+  std::uint32_t paths() const override { return choice_.routing == Routing::ugal ? kAdaptivePaths : 1; }
   std::unique_ptr<Router> with_seed(std::uint64_t seed) const override;
 
  private:
@@ -64,7 +64,7 @@ class RegularRouter : public Router {
 
   const Fabric& fabric_;
   Population population_;
-  std::shared_ptr<const NetworkStructure> network_;
+  std::shared_ptr<const NetworkTopology> network_;
   RoutingChoice choice_;
   ShortestPathRouter general_;
   std::vector<std::vector<std::vector<std::uint32_t>>> gpus_of_nic_;  ///< that are beside it; by kind of node

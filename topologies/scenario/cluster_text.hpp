@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "sim/error.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 #include "topologies/fabric.hpp"
-#include "topologies/generators/direct/global_cables.hpp"
+#include "topologies/kinds/fabric_settings.hpp"
+#include "topologies/kinds/switching.hpp"
 #include "topologies/node/node_spec.hpp"
 #include "topologies/overrides.hpp"
 #include "topologies/router.hpp"
@@ -20,6 +20,9 @@
 /// to report what turns out wrong later.
 namespace athanor {
 
+class ObjectReader;
+class ValueReader;
+
 /// "nvlink4", or {"rate": ..., "usable": ..., "latency": ...}.
 struct LinkText {
   std::string preset;  ///< "": the figures below
@@ -28,6 +31,9 @@ struct LinkText {
   Time latency;
   Place place;
 };
+/// The name of its preset, or an object of its figures.
+void read(ValueReader& reader, LinkText& link);
+void read(ObjectReader& reader, LinkText& link);
 
 struct ScaleUpText {
   enum class Kind : std::uint8_t { none, nvswitch, nvlink_mesh };
@@ -50,8 +56,8 @@ struct NicCountText {
 struct NodeText {
   std::optional<std::string> preset;
   std::optional<std::string> name;
-  std::optional<GraphText> graph;       ///< stands for all that is inside
-  std::optional<NetworkLinkText> port;  ///< of every NIC of the graph, where no preset is named
+  std::optional<GraphText> graph;   ///< stands for all that is inside
+  std::optional<NetworkLink> port;  ///< of every NIC of the graph, where no preset is named
   std::optional<std::string> gpu;
   std::optional<std::uint32_t> gpus;
   std::optional<ScaleUpText> scale_up;
@@ -73,47 +79,10 @@ struct NodeText {
   Place gpu_place;
   Place nic_place;
 };
-
-/// What only direct networks have.
-struct DirectText {
-  enum class Kind : std::uint8_t { mesh, torus, full_mesh, hyperx, dragonfly, dragonfly_plus, slim_fly };
-  Kind kind = Kind::torus;
-  VertexKind positions = VertexKind::host;  ///< where there are no nodes
-  std::vector<std::uint32_t> dimensions;
-  std::vector<bool> wrap;
-  bool tpu_v4_twists = false;
-  std::vector<std::vector<std::uint32_t>> twists;
-  std::vector<std::uint32_t> cables;  ///< in parallel, of each dimension or of all
-  std::optional<std::uint32_t> hosts_per_switch, switches, groups, switches_per_group, spines_per_group;
-  std::optional<std::uint32_t> global_cables;  ///< of one switch
-  Arrangement arrangement = Arrangement::palm_tree;
-  std::uint32_t q = 0;
-  std::optional<NetworkLinkText> global_link;
-};
-
-struct FabricText {
-  enum class Kind : std::uint8_t { star, fat_tree, rail_optimized, rail_only, dual_plane, k_ary_n_tree, direct };
-  Kind kind = Kind::star;
-  std::string name;                                ///< of one of several; else ""
-  std::optional<std::vector<std::uint32_t>> nics;  ///< of every node, those that are on it; absent: all
-  std::optional<std::string> switch_name;
-  std::optional<NetworkLinkText> link;
-  std::optional<NetworkLinkText> uplink;
-  std::optional<NetworkLinkText> core_link;
-  Time cable_latency = Time{50'000};  ///< with a switch preset: 10 m of fibre at 5 ns/m
-  std::optional<std::uint32_t> tiers, radix, hosts_per_leaf, nodes_per_group, leaves, spines, pods, leaves_per_pod,
-      cores;
-  std::vector<Ratio> oversubscription;  ///< of leaves, then of spines
-  std::uint32_t planes = 2;
-  std::optional<bool> by_rail;  ///< of planes; absent: where there are nodes
-  std::uint32_t arity = 0;
-  std::uint32_t levels = 0;
-  DirectText direct;
-  Place place;
-  Place nics_place;
-  Place switch_place;
-  Place link_place;
-};
+/// Every key of a node, preset or written out.
+void read(ObjectReader& reader, NodeText& node);
+/// "compute_capability" of a GPU or of the GPUs of a node: from 1.0 to 99.9, in steps of a tenth.
+void read_compute_capability(ObjectReader& reader, std::optional<Ratio>& capability);
 
 /// One machine whose ranks are threads.
 struct SharedMemoryText {
@@ -139,8 +108,8 @@ struct ClusterText {
   std::optional<NodeText> node;
   std::vector<NodeCountText> mixture;  ///< in place of `node` and `nodes`
   std::optional<std::uint32_t> nodes;
-  std::optional<FabricText> fabric;
-  std::vector<FabricText> fabrics;  ///< in place of `fabric`, by name
+  std::optional<FabricSettings> fabric;
+  std::vector<FabricSettings> fabrics;  ///< in place of `fabric`, by name
   std::optional<GraphText> graph;
   std::optional<SharedMemoryText> shared_memory;
   std::optional<SharedGpusText> shared_gpus;
@@ -149,5 +118,12 @@ struct ClusterText {
   Place nodes_place;
   Place fabrics_place;
 };
+/// The "cluster" part of a scenario.
+void read(ObjectReader& reader, ClusterText& cluster);
+/// One entry of "overrides".
+void read(ObjectReader& reader, LinkOverride& given);
+
+/// The names of "network": {"routing": ...}.
+Names<Routing> routing_names();
 
 }  // namespace athanor

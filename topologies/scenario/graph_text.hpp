@@ -5,18 +5,12 @@
 #include <vector>
 
 #include "sim/error.hpp"
-#include "sim/ratio.hpp"
 #include "sim/units.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {
 
-/// {"rate": "400Gb/s", "latency": "500ns", "efficiency": 0.97} of the network.
-struct NetworkLinkText {
-  Bandwidth rate;
-  Time latency;
-  Ratio efficiency{1, 1};
-};
+class ObjectReader;
 
 /// Devices and links written out: a whole cluster, or the inside of a node.
 struct GraphText {
@@ -37,5 +31,7 @@ struct GraphText {
   std::vector<Link> links;
   Place place;
 };
+/// "vertices" and "links".
+void read(ObjectReader& reader, GraphText& graph);
 
 }  // namespace athanor

@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "topologies/generators.hpp"
+#include "topologies/kinds/fabric_kind.hpp"
 #include "topologies/node/node_template.hpp"
-#include "topologies/scenario/make_direct.hpp"
 #include "topologies/scenario/make_network.hpp"
 
 namespace athanor {
@@ -74,7 +75,7 @@ class ClusterMaker {
   ClusterMaker(const ClusterText& text, const Presets& presets, Problems& problems)
       : text_(text), presets_(presets), problems_(problems) {
     if (text.fabric) { fabrics_.push_back(&*text.fabric); }
-    for (const FabricText& fabric : text.fabrics) { fabrics_.push_back(&fabric); }
+    for (const FabricSettings& fabric : text.fabrics) { fabrics_.push_back(&fabric); }
   }
 
   std::optional<Cluster> make(const RoutingRequest& routing, const Place& fabric_place) {
@@ -86,11 +87,11 @@ class ClusterMaker {
     }
     check_positions();
     check_shared_nics();
-    for (const FabricText* fabric : fabrics_) { make_part(*fabric); }
+    for (const FabricSettings* fabric : fabrics_) { add_network(*fabric); }
     if (problems_.size() > before) { return std::nullopt; }
     const std::optional<std::size_t> used = used_fabric(routing.fabric, fabric_place);
     if (!used || !same_members()) { return std::nullopt; }
-    Cluster cluster = assemble(parts_, *used, routing);
+    Cluster cluster = assemble(networks_, *used, routing);
     warn_of_idle_nics(cluster);
     return cluster;
   }
@@ -104,26 +105,25 @@ class ClusterMaker {
     };
     if (text_.node) { add(*text_.node); }
     for (const NodeCountText& kind : text_.mixture) { add(kind.node); }
-    for (const FabricText* fabric : fabrics_) {
-      if (fabric->direct.positions != VertexKind::host) { members_.positions = fabric->direct.positions; }
+    for (const FabricSettings* fabric : fabrics_) {
+      if (fabric->kind->positions() != VertexKind::host) { members_.positions = fabric->kind->positions(); }
     }
   }
 
   /// Told beside what is wrong with the nodes.
   void check_switches() {
-    for (const FabricText* fabric : fabrics_) {
-      if (!fabric->switch_name) { continue; }
-      find_preset(presets_.switches, "switch", *fabric->switch_name, fabric->switch_place, problems_);
+    for (const FabricSettings* fabric : fabrics_) {
+      const Switching& switches = fabric->kind->switches();
+      if (!switches.preset) { continue; }
+      find_preset(presets_.switches, "switch", *switches.preset, switches.preset_place, problems_);
     }
   }
 
   /// What is wrong with one fabric is reported there.
-  void make_part(const FabricText& fabric) {
+  void add_network(const FabricSettings& fabric) {
     try {
-      std::optional<MadeNetwork> made = make_network(fabric, text_, members_, presets_, problems_);
-      if (!made) { return; }
-      parts_.push_back(std::move(made->part));
-      rates_.push_back(made->rate);
+      auto made = make_network(fabric, text_, members_, presets_, problems_);
+      if (made) { networks_.push_back(std::move(*made)); }
     } catch (const ScenarioError& error) {
       if (fabrics_.size() == 1) { throw; }
       for (Problem problem : error.problems()) {
@@ -136,10 +136,9 @@ class ClusterMaker {
 
   /// Of hosts that are the routers of a network: they are of one only.
   void check_positions() {
-    const FabricText* first = nullptr;
-    for (const FabricText* fabric : fabrics_) {
-      const bool routers = fabric->kind == FabricText::Kind::direct && members_are_routers(fabric->direct);
-      if (!routers || !members_.nodes.empty()) { continue; }
+    const FabricSettings* first = nullptr;
+    for (const FabricSettings* fabric : fabrics_) {
+      if (!fabric->kind->members_are_routers() || !members_.nodes.empty()) { continue; }
       if (first != nullptr) {
         problems_.add({"conflict", fmt::format("hosts are the positions of both {} and {}", first->name, fabric->name),
                        fabric->place, "make them positions of one, and join them by switches in the other"});
@@ -149,8 +148,8 @@ class ClusterMaker {
   }
 
   void check_shared_nics() {
-    std::map<std::uint32_t, const FabricText*> owners;
-    for (const FabricText* fabric : fabrics_) {
+    std::map<std::uint32_t, const FabricSettings*> owners;
+    for (const FabricSettings* fabric : fabrics_) {
       if (fabrics_.size() > 1 && !fabric->nics && !members_.nodes.empty()) {
         problems_.add({"missing-key", fmt::format("which NICs are on {}?", fabric->name), fabric->place,
                        R"(say so by their numbers, as in "nics": [0, 1, 2, 3])"});
@@ -168,10 +167,10 @@ class ClusterMaker {
   /// As asked for; else the one with the most bandwidth out of a node.
   std::optional<std::size_t> used_fabric(const std::string& wanted, const Place& place) {
     std::vector<std::string> names;
-    for (const NetworkPart& part : parts_) { names.push_back(part.name); }
+    for (const AttachedNetwork& network : networks_) { names.push_back(network.name); }
     const auto found = std::find(names.begin(), names.end(), wanted);
     if (!wanted.empty() && found != names.end()) { return found - names.begin(); }
-    if (!wanted.empty() && parts_.size() == 1 && names[0].empty()) {
+    if (!wanted.empty() && networks_.size() == 1 && names[0].empty()) {
       problems_.add({"no-such-fabric",
                      fmt::format("there is no fabric \"{}\": the cluster has one without a name", wanted), place,
                      "leave it out"});
@@ -184,8 +183,10 @@ class ClusterMaker {
                                   : fmt::format("did you mean \"{}\"?", near)});
       return std::nullopt;
     }
-    const auto most = std::max_element(rates_.begin(), rates_.end());
-    if (std::count(rates_.begin(), rates_.end(), *most) == 1) { return most - rates_.begin(); }
+    std::vector<Bandwidth> rates;
+    for (const AttachedNetwork& network : networks_) { rates.push_back(network.member_rate); }
+    const auto most = std::max_element(rates.begin(), rates.end());
+    if (std::count(rates.begin(), rates.end(), *most) == 1) { return most - rates.begin(); }
     problems_.add({"missing-key", fmt::format("which of the fabrics {} do ranks use?", fmt::join(names, ", ")),
                    text_.fabrics_place,
                    fmt::format(R"(several are equally fast: write "network": {{"fabric": "{}"}})", names[0])});
@@ -193,11 +194,11 @@ class ClusterMaker {
   }
 
   bool same_members() {
-    for (const NetworkPart& part : parts_) {
-      if (part.population.members == parts_.front().population.members) { continue; }
+    for (const AttachedNetwork& network : networks_) {
+      if (network.population.members == networks_.front().population.members) { continue; }
       problems_.add({"missing-key",
-                     fmt::format("{} has room for {} members and {} for {}", parts_.front().name,
-                                 parts_.front().population.members, part.name, part.population.members),
+                     fmt::format("{} has room for {} members and {} for {}", networks_.front().name,
+                                 networks_.front().population.members, network.name, network.population.members),
                      text_.place, R"(say how many there are, as in "nodes": 16)"});
       return false;
     }
@@ -209,8 +210,8 @@ class ClusterMaker {
     for (const std::shared_ptr<const NodeTemplate>& node : members_.nodes) {
       std::vector<std::uint32_t> idle;
       for (std::uint32_t nic = 0; nic < node->nics(); ++nic) {
-        const bool joined = std::any_of(parts_.begin(), parts_.end(), [&](const NetworkPart& part) {
-          return std::count(part.nics.begin(), part.nics.end(), nic) > 0;
+        const bool joined = std::any_of(networks_.begin(), networks_.end(), [&](const AttachedNetwork& network) {
+          return std::count(network.nics.begin(), network.nics.end(), nic) > 0;
         });
         if (!joined) { idle.push_back(nic); }
       }
@@ -223,10 +224,9 @@ class ClusterMaker {
   const ClusterText& text_;
   const Presets& presets_;
   Problems& problems_;
-  std::vector<const FabricText*> fabrics_;
+  std::vector<const FabricSettings*> fabrics_;
   Members members_;
-  std::vector<NetworkPart> parts_;
-  std::vector<Bandwidth> rates_;  // of parts_
+  std::vector<AttachedNetwork> networks_;
 };
 
 Place place_of(const Problem& problem, const ClusterText& text, const RoutingPlaces& places) {

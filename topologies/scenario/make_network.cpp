@@ -4,58 +4,48 @@
 
 #include <fmt/core.h>
 
-#include "sim/check.hpp"
-#include "topologies/generators.hpp"
-#include "topologies/scenario/make_direct.hpp"
+#include "topologies/kinds/fabric_kind.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Kind = FabricText::Kind;
 using Node = std::shared_ptr<const NodeTemplate>;
 
 class NetworkMaker {
  public:
-  NetworkMaker(const FabricText& fabric, const ClusterText& text, const Members& members, const Presets& presets,
+  NetworkMaker(const FabricSettings& fabric, const ClusterText& text, const Members& members, const Presets& presets,
                Problems& problems)
       : text_(text), fabric_(fabric), all_(members), presets_(presets), problems_(problems) {}
 
-  std::optional<MadeNetwork> make() {
+  std::optional<AttachedNetwork> make() {
     const std::size_t before = problems_.size();
     take_nics();
     if (problems_.size() > before) { return std::nullopt; }
     take_fastest();
-    if (fabric_.switch_name) {
-      switch_ = find_preset(presets_.switches, "switch", *fabric_.switch_name, fabric_.switch_place, problems_);
+    if (switching().preset) {
+      switch_ = find_preset(presets_.switches, "switch", *switching().preset, switching().preset_place, problems_);
     }
     const std::uint32_t members = member_count();
-    check_group();
+    fabric_.kind->check(nics_per_node(), fabric_.place, problems_);
     check_mixture();
     if (problems_.size() > before) { return std::nullopt; }
-    Population population = population_of(members);
-    if (nodes_.empty() && !text_.fabrics.empty()) {
-      population.ports_before = std::make_shared<std::vector<std::uint32_t>>();
-    }
-    const bool hashes = switch_ != nullptr && switch_->hashes;
-    MadeNetwork made{{fabric_.name, population, generate(population), nics(), hashes}, host_cable().rate};
-    if (node_) { made.rate = nic_.rate * node_->nics(); }
-    return made;
+    return attached(population_of(members));
   }
 
  private:
-  GeneratedNetwork generate(const Population& population) const {
-    switch (fabric_.kind) {
-      case Kind::star: return star_network(population, host_cable(), radix());
-      case Kind::fat_tree: return fat_tree_network(population, clos());
-      case Kind::rail_optimized: return rail_optimized_network(population, clos());
-      case Kind::rail_only: return make_rail_only(population);
-      case Kind::dual_plane: return dual_plane_network(population, clos(), fabric_.planes, by_rail());
-      case Kind::k_ary_n_tree: return make_k_ary_n_tree(population);
-      case Kind::direct: return make_direct(fabric_.direct, population, direct_cables());
+  const Switching& switching() const { return fabric_.kind->switches(); }
+  NicsPerNode nics_per_node() const { return node_ ? NicsPerNode(node_->nics()) : std::nullopt; }
+
+  AttachedNetwork attached(Population population) const {
+    if (nodes_.empty() && !text_.fabrics.empty()) {
+      population.ports_before = std::make_shared<std::vector<std::uint32_t>>();
     }
-    require(false, "a fabric of an unknown kind");
-    return {};
+    check_population(population);
+    const FabricSite site{population, radix(), cable(), host_cable(), nic_cable()};
+    const bool hashes = switch_ != nullptr && switch_->hashes;
+    const Bandwidth rate = node_ ? nic_.rate * node_->nics() : site.host_cable.rate;
+    return {fabric_.name, population, fabric_.kind->build(site), nics(), hashes, rate};
   }
 
   /// The nodes as this network sees them. NICs of one network are of one model.
@@ -132,7 +122,7 @@ class NetworkMaker {
       kind.members = text_.mixture[k].count;
       kind.node = nodes_[k];
       kind.port_rate = port_rate(nodes_[k]->nic());
-      const Ratio share = fabric_.link ? fabric_.link->efficiency : nodes_[k]->nic().efficiency;
+      const Ratio share = switching().link ? switching().link->efficiency : nodes_[k]->nic().efficiency;
       kind.port_usable = scaled_down(kind.port_rate, share);
       kinds.push_back(std::move(kind));
     }
@@ -140,49 +130,12 @@ class NetworkMaker {
   }
 
   /// Of one network port of a NIC: planes share its rate.
-  Bandwidth port_rate(const NicSpec& nic) const {
-    return fabric_.kind == Kind::dual_plane ? nic.rate / fabric_.planes : nic.rate;
-  }
+  Bandwidth port_rate(const NicSpec& nic) const { return nic.rate / fabric_.kind->ports_per_nic(); }
 
   void check_mixture() {
-    const bool of_one_kind = fabric_.kind == Kind::direct && members_are_routers(fabric_.direct);
-    if (text_.mixture.empty() || !of_one_kind) { return; }
+    if (text_.mixture.empty() || !fabric_.kind->members_are_routers()) { return; }
     problems_.add({"does-not-fit", "a network whose positions are nodes has nodes of one kind", text_.nodes_place,
                    "write one \"node\", or take a fat_tree"});
-  }
-
-  bool by_rail() const {
-    return fabric_.kind == Kind::rail_optimized || fabric_.kind == Kind::rail_only ||
-           (fabric_.kind == Kind::dual_plane && fabric_.by_rail.value_or(node_ != nullptr));
-  }
-
-  /// Of planes only one of two words for what is on a leaf means something.
-  void check_group() {
-    if (fabric_.kind != Kind::dual_plane) { return; }
-    const bool wrong = by_rail() ? fabric_.hosts_per_leaf.has_value() : fabric_.nodes_per_group.has_value();
-    if (!wrong) { return; }
-    problems_.add({"conflict",
-                   by_rail() ? "planes by rail have \"nodes_per_group\", not \"hosts_per_leaf\""
-                             : "planes that are not by rail have \"hosts_per_leaf\", not \"nodes_per_group\"",
-                   fabric_.place, by_rail() ? R"(or say "by_rail": false)" : R"(or say "by_rail": true)"});
-  }
-
-  GeneratedNetwork make_rail_only(const Population& population) const {
-    if (node_) { return rail_only_network(population, clos()); }
-    throw ScenarioError(Problem{"does-not-fit", "hosts without an inside have no rails", {}, "name a \"node\""});
-  }
-
-  GeneratedNetwork make_k_ary_n_tree(const Population& population) const {
-    const std::uint32_t ports = fabric_.arity * (fabric_.levels > 1 ? 2 : 1);
-    if (radix() && *radix() < ports) {
-      throw ScenarioError(Problem{"does-not-fit",
-                                  fmt::format("a switch of a {}-ary {}-tree needs {} ports, but the switches have {}",
-                                              fabric_.arity, fabric_.levels, ports, *radix()),
-                                  {},
-                                  "use a lesser arity, or larger switches"});
-    }
-    const KaryTreeSpec spec{fabric_.arity, fabric_.levels, host_cable(), cable(fabric_.link)};
-    return k_ary_n_tree_network(population, spec);
   }
 
   /// As said, or as the fabric implies.
@@ -191,41 +144,31 @@ class NetworkMaker {
     Wide implied = 0;
     for (const NodeCountText& kind : text_.mixture) { implied += kind.count; }
     if (implied > 0) { return static_cast<std::uint32_t>(std::min<Wide>(implied, kNoNode)); }
-    if (fabric_.kind == Kind::direct) {
-      implied = implied_members(fabric_.direct, node_ ? node_->nics() : 1);
-    } else if (fabric_.kind == Kind::k_ary_n_tree) {
-      implied = Wide{kary_tree_hosts(fabric_.arity, fabric_.levels)} / std::max(node_ ? node_->nics() : 1, 1U);
-    } else if (!by_rail() && fabric_.leaves && fabric_.hosts_per_leaf) {
-      implied = Wide{*fabric_.leaves} * *fabric_.hosts_per_leaf / std::max(node_ ? node_->nics() : 1, 1U);
-    } else if (by_rail() && fabric_.leaves && fabric_.nodes_per_group && node_) {
-      const std::uint32_t rails = fabric_.kind == Kind::rail_only ? 1 : node_->nics();
-      implied = Wide{*fabric_.leaves} / std::max(rails, 1U) * *fabric_.nodes_per_group;
-    }
+    implied = fabric_.kind->capacity(nics_per_node());
     if (implied > 0) { return static_cast<std::uint32_t>(std::min<Wide>(implied, kNoNode)); }
     problems_.add({"missing-key", "a cluster on a fabric needs \"nodes\"", text_.place, R"(write "nodes": 16)"});
     return 0;
   }
 
   std::optional<std::uint32_t> radix() const {
-    if (fabric_.radix) { return fabric_.radix; }
+    if (switching().radix) { return switching().radix; }
     return switch_ != nullptr ? std::optional(switch_->radix) : std::nullopt;
   }
 
-  /// Between switches: the port rate of the preset, or the figures of `link`, by default those of all links.
-  CableSpec cable(const std::optional<NetworkLinkText>& link) const {
-    if (link) { return {link->rate, scaled_down(link->rate, link->efficiency), link->latency, Time::zero()}; }
-    if (switch_ == nullptr) { return cable(fabric_.link); }
+  /// Between switches: the figures of "link", or the port rate of the preset.
+  CableSpec cable() const {
+    if (switch_ == nullptr) { return cable_of(switching().link.value()); }
     const Ratio share = node_ ? nic_.efficiency : payload_share(switch_->protocol);
-    return {switch_->rate, scaled_down(switch_->rate, share), fabric_.cable_latency, switch_->latency};
+    return {switch_->rate, scaled_down(switch_->rate, share), switching().cable_latency, switch_->latency};
   }
 
-  /// No faster than the NIC, which planes share by its ports.
+  /// No faster than the NIC, which several ports share.
   CableSpec host_cable() const {
-    CableSpec result = cable(std::nullopt);
+    CableSpec result = cable();
     if (!node_) { return result; }
     const Bandwidth port = port_rate(nic_);
     if (port >= result.rate) { return result; }
-    const Ratio share = fabric_.link ? fabric_.link->efficiency : nic_.efficiency;
+    const Ratio share = switching().link ? switching().link->efficiency : nic_.efficiency;
     result.rate = port;
     result.usable = scaled_down(result.rate, share);
     return result;
@@ -237,36 +180,8 @@ class NetworkMaker {
     return {nic_.rate, scaled_down(nic_.rate, nic_.efficiency), Time::zero(), Time::zero()};
   }
 
-  DirectCables direct_cables() const {
-    DirectCables cables;
-    cables.radix = radix();
-    cables.local = cable(fabric_.link);
-    cables.global = cable(fabric_.direct.global_link);
-    cables.host = host_cable();
-    cables.nic = nic_cable();
-    return cables;
-  }
-
-  ClosSpec clos() const {
-    ClosSpec spec;
-    spec.tiers = fabric_.tiers;
-    spec.radix = radix();
-    spec.hosts_per_leaf = by_rail() ? fabric_.nodes_per_group : fabric_.hosts_per_leaf;
-    spec.leaves = fabric_.leaves;
-    spec.spines = fabric_.spines;
-    spec.pods = fabric_.pods;
-    spec.leaves_per_pod = fabric_.leaves_per_pod;
-    spec.cores = fabric_.cores;
-    if (!fabric_.oversubscription.empty()) { spec.leaf_oversubscription = fabric_.oversubscription[0]; }
-    if (fabric_.oversubscription.size() > 1) { spec.spine_oversubscription = fabric_.oversubscription[1]; }
-    spec.host_cable = host_cable();
-    spec.up_cable = cable(fabric_.uplink);
-    spec.core_cable = fabric_.core_link ? cable(fabric_.core_link) : spec.up_cable;
-    return spec;
-  }
-
   const ClusterText& text_;
-  const FabricText& fabric_;
+  const FabricSettings& fabric_;
   const Members& all_;
   const Presets& presets_;
   Problems& problems_;
@@ -278,8 +193,8 @@ class NetworkMaker {
 
 }  // namespace
 
-std::optional<MadeNetwork> make_network(const FabricText& fabric, const ClusterText& text, const Members& members,
-                                        const Presets& presets, Problems& problems) {
+std::optional<AttachedNetwork> make_network(const FabricSettings& fabric, const ClusterText& text,
+                                            const Members& members, const Presets& presets, Problems& problems) {
   return NetworkMaker(fabric, text, members, presets, problems).make();
 }
 

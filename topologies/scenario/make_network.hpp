@@ -16,14 +16,9 @@ struct Members {
   VertexKind positions = VertexKind::host;                 ///< what bare devices are
 };
 
-struct MadeNetwork {
-  NetworkPart part;
-  Bandwidth rate;  ///< line rate of all that one member (of a mixture the fastest kind) has on it, one direction
-};
-
 /// The network that `fabric` describes, of `text`, under the nodes' NICs that are on it. Nothing, and problems, when
 /// something is wrong; throws ScenarioError for what generators refuse.
-std::optional<MadeNetwork> make_network(const FabricText& fabric, const ClusterText& text, const Members& members,
-                                        const Presets& presets, Problems& problems);
+std::optional<AttachedNetwork> make_network(const FabricSettings& fabric, const ClusterText& text,
+                                            const Members& members, const Presets& presets, Problems& problems);
 
 }  // namespace athanor

@@ -10,7 +10,6 @@
 
 #include "sim/file.hpp"
 #include "sim/json/object_reader.hpp"
-#include "topologies/scenario/read_text.hpp"
 #include "topologies/scenario/sources.hpp"
 
 namespace athanor {
@@ -43,7 +42,7 @@ void read_fields(ObjectReader& reader, LinkPreset& link) {
       "kind", link.kind, "What it is",
       {{"nvlink", LinkKind::nvlink}, {"c2c", LinkKind::c2c}, {"pcie", LinkKind::pcie}, {"socket", LinkKind::socket}});
   LinkText text;
-  read_link_figures(reader, text);
+  read(reader, text);
   link.spec = {text.rate, text.usable.value_or(text.rate), text.latency};
 }
 
@@ -85,7 +84,7 @@ void read_fields(ObjectReader& reader, SwitchPreset& device) {
                   "Flows over equal paths, as Ethernet switches do: routing is ecmp by default");
 }
 
-void read_fields(ObjectReader& reader, NodePreset& node) { read_node(reader, node.node); }
+void read_fields(ObjectReader& reader, NodePreset& node) { read(reader, node.node); }
 
 template <class Preset>
 void load(const std::string& path, std::map<std::string, Preset>& presets, Problems& problems) {

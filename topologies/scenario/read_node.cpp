@@ -1,4 +1,7 @@
-#include "topologies/scenario/read_text.hpp"
+#include <fmt/core.h>
+
+#include "sim/json/object_reader.hpp"
+#include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {
 
@@ -17,6 +20,12 @@ void optional_part(ObjectReader& reader, std::string_view key, std::string_view 
   });
 }
 
+/// A part that has a reader of its own.
+template <class T>
+void optional_part(ObjectReader& reader, std::string_view key, std::string_view meaning, std::optional<T>& target) {
+  optional_part(reader, key, meaning, target, [](ValueReader& value, T& part) { read(value, part); });
+}
+
 void read_counts(ValueReader& reader, std::vector<std::vector<std::uint32_t>>& counts) {
   reader.list(
       [&](ValueReader& row) {
@@ -28,7 +37,7 @@ void read_counts(ValueReader& reader, std::vector<std::vector<std::uint32_t>>& c
 }
 
 void read_nvlinks(ObjectReader& reader, ScaleUpText& scale_up) {
-  optional_part(reader, "link", "One NVLink; default: that of the GPU", scale_up.link, read_link);
+  optional_part(reader, "link", "One NVLink; default: that of the GPU", scale_up.link);
 }
 
 void read_scale_up(ObjectReader& reader, ScaleUpText& scale_up) {
@@ -109,6 +118,36 @@ void read_identity(ObjectReader& reader, NodeText& node) {
   reader.optional("peer_access", node.peer_access, "May its GPUs each other's over PCIe? Default: likewise");
 }
 
+/// "name", "graph" and "port": the inside of a node written out.
+void read_node_graph(ObjectReader& reader, NodeText& node) {
+  reader.optional("name", node.name, "As reports call the node; default: its preset");
+  reader.optional_object("graph", "All devices inside and their links, in place of all keys that describe them",
+                         [&](ObjectReader& fields) {
+                           GraphText graph;
+                           read(fields, graph);
+                           if (!fields.describing()) { node.graph = std::move(graph); }
+                         });
+  reader.optional_object("port", "Of every NIC of a \"graph\", to the network; or name a preset by \"nic\"",
+                         [&](ObjectReader& fields) {
+                           NetworkLink port;
+                           read(fields, port);
+                           if (!fields.describing()) { node.port = port; }
+                         });
+  if (reader.describing()) { return; }
+  for (const char* key : {"preset", "gpu", "gpus", "scale_up", "sockets", "socket_link", "pcie_link", "c2c_link",
+                          "memory_link", "pcie", "nics"}) {
+    if (!node.graph || !reader.has(key)) { continue; }
+    reader.problem(key, "conflict", "a node that is written out as a \"graph\" has all devices and links in it",
+                   fmt::format("leave out \"{}\"", key));
+  }
+  if (node.port && !node.graph) {
+    reader.problem("port", "conflict", "\"port\" belongs to a \"graph\"", "name a NIC preset by \"nic\"");
+  }
+  if (node.port && reader.has("nic")) {
+    reader.problem("port", "conflict", "\"port\" and \"nic\" say the same", "leave out one of them");
+  }
+}
+
 }  // namespace
 
 void read_compute_capability(ObjectReader& reader, std::optional<Ratio>& capability) {
@@ -118,7 +157,7 @@ void read_compute_capability(ObjectReader& reader, std::optional<Ratio>& capabil
   }
 }
 
-void read_link_figures(ObjectReader& reader, LinkText& link) {
+void read(ObjectReader& reader, LinkText& link) {
   reader.required("rate", link.rate, "Line rate, one direction");
   reader.optional("usable", link.usable, "Payload rate after framing and protocol; default: the line rate");
   reader.optional("latency", link.latency, "Propagation, and forwarding of the sending device");
@@ -126,15 +165,14 @@ void read_link_figures(ObjectReader& reader, LinkText& link) {
   if (usable > link.rate) { reader.problem("usable", "out-of-range", "the usable rate is above the line rate"); }
 }
 
-void read_link(ValueReader& reader, LinkText& link) {
+void read(ValueReader& reader, LinkText& link) {
   if (!reader.describing()) { link.place = reader.place(); }
   reader.one_of({{Form::Type::string, [&](ValueReader& value) { value.read(link.preset); }},
-                 {Form::Type::object, [&](ValueReader& value) {
-                    value.object([&](ObjectReader& fields) { read_link_figures(fields, link); });
-                  }}});
+                 {Form::Type::object,
+                  [&](ValueReader& value) { value.object([&](ObjectReader& fields) { read(fields, link); }); }}});
 }
 
-void read_node(ObjectReader& reader, NodeText& node) {
+void read(ObjectReader& reader, NodeText& node) {
   read_node_graph(reader, node);
   reader.optional("gpu", node.gpu, "A GPU preset");
   reader.optional("gpus", node.gpus, "GPUs in the node", {1, kMaxDevicesPerNode});
@@ -142,11 +180,10 @@ void read_node(ObjectReader& reader, NodeText& node) {
     value.object([&](ObjectReader& fields) { read_scale_up(fields, part); });
   });
   reader.optional("sockets", node.sockets, "CPU sockets", {1, kMaxDevicesPerNode});
-  optional_part(reader, "socket_link", "Between every two sockets", node.socket_link, read_link);
-  optional_part(reader, "pcie_link", "Device to switch or socket, and switch to socket", node.pcie_link, read_link);
-  optional_part(reader, "c2c_link", "GPU to its socket in place of PCIe", node.c2c_link, read_link);
-  optional_part(reader, "memory_link", "Between a CPU socket and its memory; default: no limit", node.memory_link,
-                read_link);
+  optional_part(reader, "socket_link", "Between every two sockets", node.socket_link);
+  optional_part(reader, "pcie_link", "Device to switch or socket, and switch to socket", node.pcie_link);
+  optional_part(reader, "c2c_link", "GPU to its socket in place of PCIe", node.c2c_link);
+  optional_part(reader, "memory_link", "Between a CPU socket and its memory; default: no limit", node.memory_link);
   optional_part(reader, "pcie", "What hangs together on a socket; every GPU and NIC is in one group", node.pcie,
                 [](ValueReader& value, std::vector<PcieGroupSpec>& groups) {
                   value.list([&](ValueReader& element) {

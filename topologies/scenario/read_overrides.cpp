@@ -1,4 +1,5 @@
-#include "topologies/scenario/read_text.hpp"
+#include "sim/json/object_reader.hpp"
+#include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {
 
@@ -36,7 +37,7 @@ void check_change(ObjectReader& reader, const LinkOverride& given) {
 
 }  // namespace
 
-void read_override(ObjectReader& reader, LinkOverride& given) {
+void read(ObjectReader& reader, LinkOverride& given) {
   std::vector<std::string> between;
   reader.optional("between", between,
                   "The devices at both ends, as reports name them; * stands for any characters, ? for one");

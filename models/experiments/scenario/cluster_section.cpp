@@ -1,12 +1,9 @@
 #include "models/experiments/scenario/cluster_section.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"
-#include "topologies/generators.hpp"
 #include "topologies/scenario/make_cluster.hpp"
-#include "topologies/scenario/read_text.hpp"
 
 namespace athanor {
 
@@ -82,23 +79,6 @@ std::shared_ptr<const Cluster> preset_cluster(const std::string& name, const Lib
   std::optional<Cluster> cluster = make_cluster(text, *presets, {}, {}, problems);
   problems.throw_if_any();
   return std::make_shared<const Cluster>(std::move(cluster.value()));
-}
-
-std::vector<FabricKind> fabric_kinds() {
-  const nlohmann::json schema = describe_schema("", [](ObjectReader& reader) {
-    ClusterText described;
-    read_cluster(reader, described);
-  });
-  std::vector<FabricKind> kinds;
-  for (const nlohmann::json& kind : schema["properties"]["fabric"]["anyOf"]) {
-    const nlohmann::json& name = kind["properties"]["kind"];
-    const std::string meaning = name["description"].get<std::string>();
-    kinds.push_back({name["const"].get<std::string>(), meaning.substr(meaning.find(": ") + 2), {}});
-    for (const auto& [key, described] : kind["properties"].items()) {
-      if (key != "kind") { kinds.back().keys.push_back(key); }
-    }
-  }
-  return kinds;
 }
 
 }  // namespace athanor

@@ -57,12 +57,4 @@ std::vector<PresetSummary> preset_summaries(const Library& library);
 /// One node of this preset; null where no node has this name.
 std::shared_ptr<const Cluster> preset_cluster(const std::string& name, const Library& library);
 
-/// The kinds of fabric that a scenario may ask for.
-struct FabricKind {
-  std::string name;
-  std::string meaning;
-  std::vector<std::string> keys;  ///< beside "kind", in alphabetical order
-};
-std::vector<FabricKind> fabric_kinds();
-
 }  // namespace athanor

@@ -12,7 +12,6 @@
 #include "models/nccl/execution/runtime.hpp"
 #include "models/network/packet/packet_plan.hpp"
 #include "sim/format.hpp"
-#include "topologies/scenario/read_text.hpp"
 
 namespace athanor {
 
@@ -98,7 +97,7 @@ void read_parts(CaseParts& parts) {
   platform.packet = parts.network.packet;
   platform.queue_pairs = parts.network.queue_pairs.value_or(1);
   reader.required_value("cluster", "Nodes and what joins them", [&](ValueReader& value) {
-    value.object([&](ObjectReader& inner) { read_cluster(inner, parts.order.text); });
+    value.object([&](ObjectReader& inner) { read(inner, parts.order.text); });
     if (!value.describing() && value.ok()) { parts.order.json = value.json()->dump(); }
   });
   if (!parts.order.json.empty()) { build_cluster(parts); }

@@ -7,6 +7,7 @@
 #include "algorithms/patterns/double_binary_tree.hpp"
 #include "models/execution/run.hpp"
 #include "sim/error.hpp"
+#include "tests/topologies/clusters.hpp"
 #include "topologies/generators.hpp"
 
 using namespace athanor;

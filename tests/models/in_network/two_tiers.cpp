@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "topologies/generators.hpp"
+#include "tests/topologies/clusters.hpp"
 
 namespace athanor::testing {
 

@@ -8,8 +8,8 @@
 #include "sim/error.hpp"
 #include "tests/models/packet/packet_rig.hpp"
 #include "tests/models/small_clusters.hpp"
+#include "tests/topologies/clusters.hpp"
 #include "tests/topologies/fabrics.hpp"
-#include "topologies/generators.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

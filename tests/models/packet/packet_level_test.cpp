@@ -5,6 +5,7 @@
 #include "models/execution/simulate.hpp"
 #include "sim/error.hpp"
 #include "tests/models/small_clusters.hpp"
+#include "tests/topologies/clusters.hpp"
 #include "topologies/generators.hpp"
 
 using namespace athanor;
@@ -41,7 +42,9 @@ Cluster fat_tree_of_16() {
   return fat_tree(hosts(16), spec);
 }
 
-Cluster host_torus() { return torus(hosts(16, VertexKind::gpu), {{4, 4}, kCable, {}}); }
+Cluster host_torus() {
+  return cluster_on(R"("kind": "torus", "dimensions": [4, 4])", hosts(16, VertexKind::gpu), {}, kCable, kCable);
+}
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 #include "tests/models/slots/slot_cases.hpp"
 
 #include "sim/error.hpp"
-#include "topologies/generators.hpp"
+#include "tests/topologies/clusters.hpp"
 
 namespace athanor::testing {
 

@@ -10,7 +10,7 @@
 #include "sim/json/text.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"
 #include "tests/tools/command_line_fixture.hpp"
-#include "topologies/generators.hpp"
+#include "tests/topologies/clusters.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

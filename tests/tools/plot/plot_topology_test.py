@@ -21,26 +21,26 @@ import topology  # noqa: E402
 import topology_use  # noqa: E402
 
 
-def fabric(names, cables, endpoints, kind="", sizes=()):
+def fabric(names, cables, endpoints, layout="layers", sizes=(), closed=True):
     links = [{"from": one, "to": other} for pair in cables for one, other in (pair, pair[::-1])]
-    return {"description": f"a {kind or 'graph'}", "endpoints": list(endpoints), "links": links,
+    return {"description": "a graph" if layout == "layers" else f"a {layout}", "endpoints": list(endpoints), "links": links,
             "vertices": [{"name": name, "kind": name.split("/")[-1].rstrip("0123456789")} for name in names],
-            "shape": {"kind": kind, "sizes": list(sizes)}}
+            "picture": {"layout": layout, "sizes": list(sizes), "closed": closed}}
 
 
-def with_hosts(routers, cables, kind, sizes):
+def with_hosts(routers, cables, layout, sizes):
     """A host on each router; hosts come first, as generated fabrics have them."""
     names = [f"host{n}" for n in range(routers)] + [f"router{n}" for n in range(routers)]
     joined = [(routers + one, routers + other) for one, other in cables]
-    return fabric(names, joined + [(n, routers + n) for n in range(routers)], range(routers), kind, sizes)
+    return fabric(names, joined + [(n, routers + n) for n in range(routers)], range(routers), layout, sizes)
 
 
-def box(kind, sizes):
+def grid(sizes, closed):
     """Neighbours are joined, without ends that meet."""
     places = list(itertools.product(*map(range, sizes)))
     cables = [(i, j) for i, j in itertools.combinations(range(len(places)), 2)
               if sum(abs(a - b) for a, b in zip(places[i], places[j])) == 1]
-    return fabric([f"host{n}" for n in range(len(places))], cables, range(len(places)), kind, sizes)
+    return fabric([f"host{n}" for n in range(len(places))], cables, range(len(places)), "grid", sizes, closed)
 
 
 SAMPLES = {
@@ -48,12 +48,12 @@ SAMPLES = {
     "nodes": fabric(["node0/gpu0", "node0/nic0", "node1/gpu0", "node1/nic0", "leaf0"], [(0, 1), (2, 3), (1, 4), (3, 4)],
                     [0, 2]),
     "inside": fabric(["node0/gpu0", "node0/gpu1", "node0/nvswitch0"], [(0, 2), (1, 2)], [0, 1]),
-    "line": box("mesh", [5]), "mesh": box("mesh", [3, 4]), "torus": box("torus", [2, 3, 4]), "4D": box("torus", [2] * 4),
-    "5D": box("mesh", [2] * 5),
-    "full": fabric(["host0", "host1", "host2"], [(0, 1), (0, 2), (1, 2)], range(3), "full_mesh", [3]),
-    "hyperx": with_hosts(6, [(0, 1), (0, 2), (1, 2), (0, 3)], "hyperx", [2, 3]),
-    "dragonfly": with_hosts(6, [(0, 1), (2, 3), (4, 5), (0, 2), (3, 4), (1, 5)], "dragonfly", [3, 2]),
-    "slim": with_hosts(18, [(0, 1), (0, 9)], "slim_fly", [3]),
+    "line": grid([5], False), "mesh": grid([3, 4], False), "torus": grid([2, 3, 4], True), "4D": grid([2] * 4, True),
+    "5D": grid([2] * 5, False),
+    "full": fabric(["host0", "host1", "host2"], [(0, 1), (0, 2), (1, 2)], range(3), "box", [3]),
+    "hyperx": with_hosts(6, [(0, 1), (0, 2), (1, 2), (0, 3)], "box", [2, 3]),
+    "dragonfly": with_hosts(6, [(0, 1), (2, 3), (4, 5), (0, 2), (3, 4), (1, 5)], "groups", [3, 2]),
+    "slim": with_hosts(18, [(0, 1), (0, 9)], "sheets", [1, 2, 3, 3]),
 }
 
 

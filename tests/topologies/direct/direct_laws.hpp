@@ -4,14 +4,34 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "sim/error.hpp"
 #include "tests/topologies/route_laws.hpp"
 #include "topologies/description.hpp"
-#include "topologies/generators/direct/router_graph.hpp"
 
 namespace athanor::test {
 
-inline DirectSpec switches(std::uint32_t hosts_each) { return {hosts_each, {}, cable(), cable(), cable()}; }
+/// The other end of each port to another router, by router: switches of their own, or the members that forward.
+using Neighbours = std::vector<std::vector<std::uint32_t>>;
+
+inline Neighbours neighbours_of(const Cluster& cluster) {
+  const Fabric& fabric = *cluster.fabric;
+  const auto forwards = [&](std::uint32_t v) {
+    const VertexKind kind = fabric.vertex(VertexId{v}).kind;
+    return kind == VertexKind::router || kind == VertexKind::leaf || kind == VertexKind::spine;
+  };
+  std::uint32_t first = 0;
+  while (first < fabric.vertices() && !forwards(first)) { ++first; }
+  if (first == fabric.vertices()) { first = 0; }
+  Neighbours found(fabric.vertices() - first);
+  for (std::uint32_t l = 0; l < fabric.links(); ++l) {
+    const std::uint32_t from = fabric.source(LinkId{l}).value;
+    const std::uint32_t to = fabric.target(LinkId{l}).value;
+    if (from >= first && to >= first) { found[from - first].push_back(to - first); }
+  }
+  return found;
+}
 
 /// Cables with neither end at a host.
 inline std::uint32_t inner_cables(const Cluster& cluster, bool hosts_forward) {
@@ -25,13 +45,12 @@ inline std::uint32_t inner_cables(const Cluster& cluster, bool hosts_forward) {
   return links / 2;
 }
 
-/// "" where every port of every router is the end of a cable, and no cable leads back to where it came from.
-inline std::string broken_cables(const RouterGraph& graph) {
+/// "" where every cable between routers leads both ways, and none back to where it came from.
+inline std::string broken_cables(const Neighbours& routers) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> cables;
-  for (std::uint32_t router = 0; router < graph.routers(); ++router) {
-    for (std::uint32_t port = 0; port < graph.ports(router); ++port) {
-      const std::uint32_t other = graph.neighbour(router, port);
-      if (other == router || other >= graph.routers()) { return "router " + std::to_string(router) + " is mis-cabled"; }
+  for (std::uint32_t router = 0; router < routers.size(); ++router) {
+    for (const std::uint32_t other : routers[router]) {
+      if (other == router) { return "router " + std::to_string(router) + " is mis-cabled"; }
       ++cables[{router, other}];
     }
   }
@@ -55,7 +74,7 @@ inline std::size_t longest_route(const Cluster& cluster, std::uint64_t flows = 1
 }
 
 /// "" where the routes of several flows between all endpoints are connected and come nowhere twice.
-inline std::string broken_ways(const Cluster& cluster, std::uint64_t flows) {
+inline std::string broken_paths(const Cluster& cluster, std::uint64_t flows) {
   for (const VertexId from : cluster.endpoints) {
     for (const VertexId to : cluster.endpoints) {
       for (std::uint64_t flow = 0; flow < flows; ++flow) {
@@ -68,13 +87,11 @@ inline std::string broken_ways(const Cluster& cluster, std::uint64_t flows) {
 }
 
 /// The fewest cables between any two halves of the routers, of all halves there are. Requires an even number, up to 20.
-inline std::uint32_t bisection_by_search(const RouterGraph& graph) {
-  const std::uint32_t n = graph.routers();
+inline std::uint32_t bisection_by_search(const Neighbours& routers) {
+  const auto n = static_cast<std::uint32_t>(routers.size());
   std::vector<std::pair<std::uint32_t, std::uint32_t>> links;
   for (std::uint32_t router = 0; router < n; ++router) {
-    for (std::uint32_t port = 0; port < graph.ports(router); ++port) {
-      links.emplace_back(router, graph.neighbour(router, port));
-    }
+    for (const std::uint32_t other : routers[router]) { links.emplace_back(router, other); }
   }
   std::uint32_t least = ~0U;
   for (std::uint32_t set = 1; set < 1U << n; set += 2) {
@@ -84,6 +101,14 @@ inline std::uint32_t bisection_by_search(const RouterGraph& graph) {
     least = std::min(least, cut);
   }
   return least;
+}
+
+/// What a fabric of these keys for so many hosts is refused with; "": it is not.
+inline std::string refused(const Population& population, const std::string& keys) {
+  try {
+    on(population, keys);
+  } catch (const ScenarioError& error) { return describe(error.problems()[0]); }
+  return "";
 }
 
 /// In cables of 50 GB/s.

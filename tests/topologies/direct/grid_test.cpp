@@ -20,11 +20,17 @@ std::uint32_t product(const Sizes& sizes) {
 }
 
 Cluster mesh_of(const Sizes& sizes, const std::vector<bool>& wraps = {}) {
-  return mesh(hosts(product(sizes)), {sizes, cable(), cable(), wraps});
+  std::string wrap;
+  for (const bool each : wraps) { wrap += (wrap.empty() ? "" : ", ") + std::string(each ? "true" : "false"); }
+  const std::string keys = R"("kind": "mesh", "dimensions": )" + list(sizes);
+  return on(hosts(product(sizes)), wraps.empty() ? keys : keys + R"(, "wrap": [)" + wrap + "]");
 }
 
 Cluster twisted(const Sizes& sizes, const Twists& twists) {
-  return torus(hosts(product(sizes)), {sizes, cable(), cable(), twists});
+  std::string rows;
+  for (const Sizes& row : twists) { rows += (rows.empty() ? "" : ", ") + list(row); }
+  const std::string keys = R"("kind": "torus", "dimensions": )" + list(sizes);
+  return on(hosts(product(sizes)), twists.empty() ? keys : keys + R"(, "twists": [)" + rows + "]");
 }
 
 struct Twisted {
@@ -78,7 +84,7 @@ TEST_CASE("dimensions of a mesh that wrap are those of a torus") {
   CHECK(inner_cables(cluster, true) == 20 + 15);
   CHECK(longest_route(cluster) == 2 + 3);
   CHECK(broken_routes(cluster) == "");
-  CHECK(mesh_of({4, 6}, {true, true}).fabric->links() == torus(hosts(24), {{4, 6}, cable(), cable()}).fabric->links());
+  CHECK(mesh_of({4, 6}, {true, true}).fabric->links() == torus(hosts(24), {4, 6}).fabric->links());
 }
 
 TEST_CASE("the half along the longest dimension is the bisection of a mesh or torus of even length") {
@@ -87,10 +93,10 @@ TEST_CASE("the half along the longest dimension is the bisection of a mesh or to
     const std::uint32_t longest = *std::max_element(sizes.begin(), sizes.end());
     CAPTURE(n);
     CHECK(bisection(mesh_of(sizes)) == n / longest);
-    CHECK(bisection_by_search(GridGraph({sizes, std::vector<bool>(sizes.size(), true), {}})) == n / longest);
+    CHECK(bisection_by_search(neighbours_of(mesh_of(sizes))) == n / longest);
     const std::uint32_t round = (longest > 2 ? 2 : 1) * n / longest;
     CHECK(bisection(twisted(sizes, {})) == round);
-    CHECK(bisection_by_search(GridGraph({sizes, {}, {}})) == round);
+    CHECK(bisection_by_search(neighbours_of(twisted(sizes, {}))) == round);
   }
 }
 
@@ -98,7 +104,7 @@ TEST_CASE("on twisted tori every route is a shortest one, and all positions see 
   for (const Twisted& each : kTwisted) {
     const Cluster cluster = twisted(each.sizes, each.twists);
     CAPTURE(cluster.description);
-    CHECK(broken_cables(GridGraph({each.sizes, {}, each.twists})) == "");
+    CHECK(broken_cables(neighbours_of(cluster)) == "");
     CHECK(broken_routes(cluster, 64) == "");
     CHECK(cluster.alike_from_every_node);
     const auto first = distances_from(cluster, 0);
@@ -107,10 +113,10 @@ TEST_CASE("on twisted tori every route is a shortest one, and all positions see 
 }
 
 TEST_CASE("who passes the end of a twisted dimension is shifted") {
-  const GridGraph grid({{4, 8}, {}, {{0, 4}, {0, 0}}});
-  CHECK(grid.neighbour(3 * 8 + 1, 0) == 5);          // + from (3, 1): (0, 5)
-  CHECK(grid.neighbour(0 * 8 + 5, 1) == 3 * 8 + 1);  // and back
-  CHECK(grid.neighbour(1 * 8 + 7, 2) == 1 * 8);      // the other dimension closes as ever
+  const Neighbours grid = neighbours_of(twisted({4, 8}, {{0, 4}, {0, 0}}));
+  CHECK(grid[3 * 8 + 1][0] == 5);          // + from (3, 1): (0, 5)
+  CHECK(grid[0 * 8 + 5][1] == 3 * 8 + 1);  // and back
+  CHECK(grid[1 * 8 + 7][2] == 1 * 8);      // the other dimension closes as ever
 }
 
 TEST_CASE("a k x k x 2k torus twisted as TPU v4 has a shorter longest way and twice the narrowest half") {

@@ -1,10 +1,7 @@
-#include "topologies/generators/direct/hyperx.hpp"
-
 #include <set>
 
 #include <doctest/doctest.h>
 
-#include "sim/error.hpp"
 #include "tests/topologies/direct/direct_laws.hpp"
 
 using namespace athanor;
@@ -12,24 +9,36 @@ using namespace athanor::test;
 
 namespace {
 
-const std::vector<HyperXShape> kShapes = {{{2}, {}},        {{5}, {}},    {{8}, {3}},         {{3, 4}, {}},
-                                          {{4, 4}, {1, 2}}, {{1, 6}, {}}, {{2, 2, 2, 2}, {}}, {{3, 3, 2}, {2, 1, 3}},
-                                          {{2, 2, 2}, {}}};
+/// Switches along each dimension, and cables between two of them (none said: one).
+struct Shape {
+  std::vector<std::uint32_t> dimensions;
+  std::vector<std::uint32_t> cables;
+};
 
-std::uint32_t cables(const HyperXShape& shape, std::size_t d) { return shape.cables.empty() ? 1 : shape.cables[d]; }
+const std::vector<Shape> kShapes = {{{2}, {}},        {{5}, {}},    {{8}, {3}},         {{3, 4}, {}},
+                                    {{4, 4}, {1, 2}}, {{1, 6}, {}}, {{2, 2, 2, 2}, {}}, {{3, 3, 2}, {2, 1, 3}},
+                                    {{2, 2, 2}, {}}};
 
-std::uint32_t product(const HyperXShape& shape) {
+std::uint32_t cables(const Shape& shape, std::size_t d) { return shape.cables.empty() ? 1 : shape.cables[d]; }
+
+std::uint32_t product(const Shape& shape) {
   std::uint32_t n = 1;
   for (const std::uint32_t size : shape.dimensions) { n *= size; }
   return n;
 }
 
+std::string keys(const Shape& shape, std::uint32_t hosts_each) {
+  std::string text = R"("kind": "hyperx", "dimensions": )" + list(shape.dimensions);
+  if (!shape.cables.empty()) { text += R"(, "cables": )" + list(shape.cables); }
+  return text + R"(, "hosts_per_switch": )" + std::to_string(hosts_each);
+}
+
 }  // namespace
 
 TEST_CASE("a HyperX has the switches, cables, ports, diameter and halves of its closed forms") {
-  for (const HyperXShape& shape : kShapes) {
+  for (const Shape& shape : kShapes) {
     const std::uint32_t n = product(shape);
-    const Cluster cluster = hyperx(hosts(2 * n), shape, switches(2));
+    const Cluster cluster = on(hosts(2 * n), keys(shape, 2));
     CAPTURE(cluster.description);
     std::uint32_t ports = 0;
     std::size_t dimensions = 0;
@@ -45,22 +54,23 @@ TEST_CASE("a HyperX has the switches, cables, ports, diameter and halves of its 
     CHECK(cluster.fabric->out(VertexId{2 * n}).count == ports + 2);
     CHECK(longest_route(cluster) == dimensions + 2);
     CHECK(bisection(cluster) == narrowest);
-    CHECK(broken_cables(HyperX(shape)) == "");
+    CHECK(broken_cables(neighbours_of(cluster)) == "");
     CHECK(broken_routes(cluster) == "");
     CHECK(cluster.alike_from_every_node);
   }
 }
 
 TEST_CASE("the halves along dimensions are the bisection of a HyperX of even sides") {
-  for (const HyperXShape& shape : std::vector<HyperXShape>{
+  for (const Shape& shape : std::vector<Shape>{
            {{2}, {}}, {{8}, {3}}, {{4, 4}, {1, 2}}, {{2, 2, 2, 2}, {}}, {{2, 4}, {}}, {{2, 6}, {3, 1}}}) {
     const std::uint32_t n = product(shape);
-    CHECK(bisection(hyperx(hosts(n), shape, switches(1))) == bisection_by_search(HyperX(shape)));
+    const Cluster cluster = on(hosts(n), keys(shape, 1));
+    CHECK(bisection(cluster) == bisection_by_search(neighbours_of(cluster)));
   }
 }
 
 TEST_CASE("dimension order takes one hop in each dimension, and flows spread over parallel cables") {
-  const Cluster cluster = hyperx(hosts(16), {{4, 4}, {1, 3}}, switches(1));
+  const Cluster cluster = on(hosts(16), keys({{4, 4}, {1, 3}}, 1));
   std::set<LinkId> used;
   for (std::uint64_t flow = 0; flow < 64; ++flow) {
     const auto path = route(cluster, VertexId{0}, VertexId{15}, flow);
@@ -72,15 +82,15 @@ TEST_CASE("dimension order takes one hop in each dimension, and flows spread ove
   CHECK(used.size() == 3);
 }
 
-TEST_CASE("valiant ways of a HyperX come nowhere twice, take 2 L hops at most, and go by way of every switch") {
-  for (const HyperXShape& shape : kShapes) {
+TEST_CASE("valiant paths of a HyperX come nowhere twice, take 2 L hops at most, and go by way of every switch") {
+  for (const Shape& shape : kShapes) {
     const std::uint32_t n = product(shape);
-    const Cluster cluster = hyperx(hosts(n), shape, switches(1), {Routing::valiant, 3});
+    const Cluster cluster = on(hosts(n), keys(shape, 1), {Routing::valiant, 3});
     CAPTURE(cluster.description);
-    CHECK(broken_ways(cluster, 20) == "");
+    CHECK(broken_paths(cluster, 20) == "");
     CHECK(longest_route(cluster, 20) <= 2 * shape.dimensions.size() + 2);
   }
-  const Cluster cluster = hyperx(hosts(16), {{4, 4}, {}}, switches(1), {Routing::valiant, 3});
+  const Cluster cluster = on(hosts(16), keys({{4, 4}, {}}, 1), {Routing::valiant, 3});
   std::set<VertexId> met;
   for (std::uint64_t flow = 0; flow < 400; ++flow) {
     for (const LinkId link : route(cluster, VertexId{0}, VertexId{5}, flow)) {
@@ -93,47 +103,38 @@ TEST_CASE("valiant ways of a HyperX come nowhere twice, take 2 L hops at most, a
 TEST_CASE("a full mesh joins every two: hosts themselves, nodes by a router of their own, or switches") {
   for (const std::uint32_t n : {1U, 2U, 3U, 8U, 9U}) {
     CAPTURE(n);
-    DirectSpec direct = switches(1);
-    direct.hosts_per_router.reset();
-    const Cluster cluster = full_mesh(hosts(n), n, 2, direct);
+    const Cluster cluster = on(hosts(n), R"("kind": "full_mesh", "cables": 2)");
     CHECK(cluster.fabric->vertices() == n);
     CHECK(cluster.fabric->links() == 2 * n * (n - 1));
     CHECK(longest_route(cluster) == (n > 1 ? 1 : 0));
     if (n > 1) { CHECK(bisection(cluster) == 2 * (n / 2) * (n - n / 2)); }
-    const Cluster of_nodes = full_mesh(nodes(n, nvswitch_node(4, 2)), n, 1, direct);
+    const Cluster of_nodes = on(nodes(n, nvswitch_node(4, 2)), R"("kind": "full_mesh")");
     CHECK(count(*of_nodes.fabric, VertexKind::router) == n);
     CHECK(broken_routes(of_nodes) == "");
   }
-  const Cluster cluster = full_mesh(nodes(8, nvswitch_node(2, 2)), 4, 1, switches(4));
+  const Cluster cluster =
+      on(nodes(8, nvswitch_node(2, 2)), R"("kind": "full_mesh", "switches": 4, "hosts_per_switch": 4)");
   CHECK(count(*cluster.fabric, VertexKind::router) == 4);
   CHECK(broken_routes(cluster) == "");
   CHECK(bisection(cluster) == 4);
 }
 
 TEST_CASE("what does not fit a HyperX is refused with what would fit") {
-  const auto bad = [](std::uint32_t members, const HyperXShape& shape, DirectSpec spec) -> std::string {
-    try {
-      hyperx(hosts(members), shape, spec);
-    } catch (const ScenarioError& error) { return describe(error.problems()[0]); }
-    return "";
-  };
-  CHECK(bad(33, {{4, 4}, {}}, switches(2))
+  const auto bad = [](std::uint32_t members, const Shape& shape, std::uint32_t hosts_each,
+                      const std::string& more = "") { return refused(hosts(members), keys(shape, hosts_each) + more); };
+  CHECK(bad(33, {{4, 4}, {}}, 2)
             .find("33 hosts or NICs do not fit a HyperX of 4 x 4 switches that takes 32; "
                   "use at most 32 hosts") != std::string::npos);
-  DirectSpec small = switches(4);
-  small.radix = 8;
-  CHECK(bad(16, {{4, 4}, {}}, small)
+  CHECK(bad(16, {{4, 4}, {}}, 4, R"(, "radix": 8)")
             .find("needs 10 ports, 6 of them to other switches, and its radix is 8; put at most "
                   "2 hosts on a switch") != std::string::npos);
-  small.radix = 5;
-  CHECK(bad(16, {{4, 4}, {}}, small).find("take fewer switches along a dimension") != std::string::npos);
-  CHECK(bad(16, {{4, 4}, {1, 2, 3}}, switches(1)).find("2 dimensions, but 3 numbers of cables") != std::string::npos);
-  CHECK(bad(16, {{2000, 2000}, {4000, 4000}}, switches(1)).find("every switch needs 15992000 ports") !=
-        std::string::npos);
+  CHECK(bad(16, {{4, 4}, {}}, 4, R"(, "radix": 5)").find("take fewer switches along a dimension") != std::string::npos);
+  CHECK(bad(16, {{4, 4}, {1, 2, 3}}, 1).find("2 dimensions, but 3 numbers of cables") != std::string::npos);
+  CHECK(bad(16, {{2000, 2000}, {4000, 4000}}, 1).find("every switch needs 15992000 ports") != std::string::npos);
 }
 
 TEST_CASE("a network that is partly used says so, and which nodes straddle switches") {
-  const Cluster cluster = hyperx(nodes(3, nvswitch_node(3, 3)), {{2, 3}, {}}, switches(2));
+  const Cluster cluster = on(nodes(3, nvswitch_node(3, 3)), keys({{2, 3}, {}}, 2));
   REQUIRE(cluster.warnings.size() == 2);
   CHECK(cluster.warnings[0].find("9 of 12 links to hosts or NICs are in use") != std::string::npos);
   CHECK(cluster.warnings[1].find("some nodes straddle") != std::string::npos);

@@ -1,11 +1,9 @@
-#include "topologies/generators/direct/slim_fly.hpp"
-
 #include <set>
 
 #include <doctest/doctest.h>
 
-#include "sim/error.hpp"
 #include "tests/topologies/direct/direct_laws.hpp"
+#include "tests/topologies/scenario_rig.hpp"
 #include "topologies/generators/direct/galois_field.hpp"
 
 using namespace athanor;
@@ -23,22 +21,18 @@ std::uint32_t degree(std::uint32_t q) {
   return static_cast<std::uint32_t>((3 * static_cast<int>(q) - delta) / 2);
 }
 
-std::string refused(std::uint32_t q) {
-  try {
-    check_slim_fly(q);
-  } catch (const ScenarioError& error) { return describe(error.problems()[0]); }
-  return "";
-}
+std::string keys(std::uint32_t q) { return R"("kind": "slim_fly", "hosts_per_router": 1, "q": )" + std::to_string(q); }
+
+std::string refused(std::uint32_t q) { return test::refused(hosts(1), keys(q)); }
 
 /// Whether every router is within two hops of `from`.
-bool all_within_two(const SlimFly& graph, std::uint32_t from) {
+bool all_within_two(const Neighbours& routers, std::uint32_t from) {
   std::set<std::uint32_t> met{from};
-  for (std::uint32_t port = 0; port < graph.ports(from); ++port) {
-    const std::uint32_t next = graph.neighbour(from, port);
+  for (const std::uint32_t next : routers[from]) {
     met.insert(next);
-    for (std::uint32_t on = 0; on < graph.ports(next); ++on) { met.insert(graph.neighbour(next, on)); }
+    met.insert(routers[next].begin(), routers[next].end());
   }
-  return met.size() == graph.routers();
+  return met.size() == routers.size();
 }
 
 }  // namespace
@@ -80,35 +74,35 @@ TEST_CASE("prime powers are told from other numbers") {
 TEST_CASE("a Slim Fly has 2 q^2 routers of (3 q - delta) / 2 cables each, all within two hops") {
   for (const std::uint32_t q : kSlimFlies) {
     CAPTURE(q);
-    const SlimFly graph(q);
-    CHECK(graph.routers() == 2 * q * q);
-    CHECK(graph.ports(0) == degree(q));
-    CHECK(broken_cables(graph) == "");
-    for (std::uint32_t router = 0; router < graph.routers(); router += q <= 9 ? 1 : q * q / 8) {
-      std::set<std::uint32_t> others;
-      for (std::uint32_t port = 0; port < graph.ports(router); ++port) { others.insert(graph.neighbour(router, port)); }
-      CHECK(others.size() == degree(q));
-      CHECK(all_within_two(graph, router));
+    const Neighbours routers = neighbours_of(on(hosts(1), keys(q)));
+    CHECK(routers.size() == 2 * q * q);
+    CHECK(broken_cables(routers) == "");
+    for (std::uint32_t router = 0; router < routers.size(); router += q <= 9 ? 1 : q * q / 8) {
+      CHECK(routers[router].size() == degree(q));
+      CHECK(std::set<std::uint32_t>(routers[router].begin(), routers[router].end()).size() == degree(q));
+      CHECK(all_within_two(routers, router));
     }
   }
 }
 
-TEST_CASE("a Slim Fly with hosts has the cables, diameter and halves of its closed forms, and shortest ways") {
+TEST_CASE("a Slim Fly with hosts has the cables, diameter and halves of its closed forms, and shortest paths") {
   for (const std::uint32_t q : {3U, 4U, 5U, 7U, 8U, 9U}) {
     const std::uint32_t n = 2 * q * q;
-    const Cluster cluster = slim_fly(hosts(n), q, switches(1));
+    const Cluster cluster = on(hosts(n), keys(q));
     CAPTURE(cluster.description);
     CHECK(inner_cables(cluster, false) == n * degree(q) / 2);
     CHECK(longest_route(cluster) == 4);
     CHECK(bisection(cluster) == q * (q * q + q % 2) / 2);
     CHECK(broken_routes(cluster, 200) == "");
-    CHECK(balanced_hosts_per_router(q) == (degree(q) + 1) / 2);
+    const std::string text =
+        R"({"cluster": {"fabric": {"kind": "slim_fly", "link": {"rate": "1GB/s", "latency": "1us"},)";
+    CHECK(good(text + R"("q": )" + std::to_string(q) + "}}}").endpoints.size() == n * ((degree(q) + 1) / 2));
   }
 }
 
-TEST_CASE("valiant ways of a Slim Fly take four hops at most and come nowhere twice") {
-  const Cluster cluster = slim_fly(hosts(50), 5, switches(1), {Routing::valiant, 4});
-  CHECK(broken_ways(cluster, 10) == "");
+TEST_CASE("valiant paths of a Slim Fly take four hops at most and come nowhere twice") {
+  const Cluster cluster = on(hosts(50), keys(5), {Routing::valiant, 4});
+  CHECK(broken_paths(cluster, 10) == "");
   CHECK(longest_route(cluster, 10) == 6);
   std::set<VertexId> met;
   for (std::uint64_t flow = 0; flow < 1000; ++flow) {

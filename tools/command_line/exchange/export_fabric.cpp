@@ -10,7 +10,7 @@
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "topologies/description.hpp"
-#include "topologies/exchange/exporters.hpp"
+#include "topologies/formats/exporters.hpp"
 
 namespace athanor {
 

@@ -11,7 +11,6 @@
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "topologies/scenario/make_cluster.hpp"
-#include "topologies/scenario/read_text.hpp"
 
 namespace athanor {
 
@@ -87,7 +86,7 @@ void check(const std::string& scenario, const std::string& path, const Presets& 
   read_document(document, problems, [&](ObjectReader& reader) {
     std::string name;
     reader.optional("name", name, "");
-    reader.required_object("cluster", "", [&](ObjectReader& fields) { read_cluster(fields, text); });
+    reader.required_object("cluster", "", [&](ObjectReader& fields) { read(fields, text); });
     reader.elsewhere("collective", "", [] { return nlohmann::json::object(); });
   });
   if (problems.empty()) { make_cluster(text, presets, {}, {}, problems); }

@@ -1,18 +1,16 @@
 #include "tools/command_line/list/list_topologies.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/experiments/scenario/cluster_section.hpp"
-#include "sim/check.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/list/wrapped_text.hpp"
 #include "tools/command_line/output_file.hpp"
-#include "topologies/catalog/catalog.hpp"
+#include "topologies/kinds/catalog.hpp"
+#include "topologies/kinds/fabric_settings.hpp"
 
 namespace athanor {
 
@@ -20,30 +18,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const FabricKind& kind_of(const Topology& topology, const std::vector<FabricKind>& kinds) {
-  const auto found =
-      std::find_if(kinds.begin(), kinds.end(), [&](const FabricKind& kind) { return kind.name == topology.name; });
-  require(found != kinds.end(), "a topology {} that scenarios do not know", topology.name);
-  return *found;
-}
-
-Json topology_json(const Topology& topology, const FabricKind& kind) {
+Json topology_json(const Topology& topology) {
   Json routings = Json::array();
   for (const Routing routing : topology.routings) { routings.push_back(name(routing)); }
-  return {{"name", topology.name},
-          {"title", topology.title},
-          {"summary", kind.meaning},
-          {"explanation", topology.explanation},
-          {"keys", kind.keys},
-          {"routings", routings},
-          {"default_routing", routings[0]},
-          {"symbols", topology.symbols},
-          {"endpoints", topology.endpoints},
-          {"switches", topology.switches},
-          {"cables", topology.cables},
-          {"diameter", topology.diameter},
-          {"bisection", topology.bisection},
-          {"source", topology.source}};
+  return {{"name", topology.name},           {"title", topology.title},
+          {"summary", topology.summary},     {"explanation", topology.explanation},
+          {"keys", keys_of(topology)},       {"routings", routings},
+          {"default_routing", routings[0]},  {"symbols", topology.symbols},
+          {"endpoints", topology.endpoints}, {"switches", topology.switches},
+          {"cables", topology.cables},       {"diameter", topology.diameter},
+          {"bisection", topology.bisection}, {"source", topology.source}};
 }
 
 std::string details(const Json& topology) {
@@ -75,9 +59,8 @@ std::string table(const std::vector<Json>& topologies, bool verbose) {
 }  // namespace
 
 ExitCode list_topologies(const Invocation& invocation, const Streams& streams) {
-  const std::vector<FabricKind> kinds = fabric_kinds();
   std::vector<Json> rows;
-  for (const Topology& topology : topologies()) { rows.push_back(topology_json(topology, kind_of(topology, kinds))); }
+  for (const Topology& topology : topologies()) { rows.push_back(topology_json(topology)); }
   if (invocation.has("json")) {
     write_json(invocation, streams, text_of(Json{{"results", rows}}, 2));
   } else {

@@ -16,6 +16,7 @@ class Coordinates {
 
   std::uint32_t dimensions() const { return static_cast<std::uint32_t>(sizes_.size()); }
   std::uint32_t positions() const { return positions_; }
+  const std::vector<std::uint32_t>& sizes() const { return sizes_; }
   std::uint32_t size(std::uint32_t d) const { return sizes_[d]; }
   std::uint32_t stride(std::uint32_t d) const { return strides_[d]; }
   std::uint32_t at(std::uint32_t position, std::uint32_t d) const { return position / strides_[d] % sizes_[d]; }

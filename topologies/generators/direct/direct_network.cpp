@@ -17,8 +17,8 @@ namespace {
 }
 
 void check_members(const std::string& what, const Population& population, const RouterGraph& graph) {
-  if (population.members == graph.routers()) { return; }
-  refuse(fmt::format("{} has {} positions, not {}", what, graph.routers(), population.members),
+  if (population.members == graph.hosting()) { return; }
+  refuse(fmt::format("{} has {} positions, not {}", what, graph.hosting(), population.members),
          "make the number of nodes the product of the dimensions");
 }
 
@@ -35,10 +35,8 @@ void check_radix(const std::string& what, const RouterGraph& graph, const Direct
   }
 }
 
-}  // namespace
-
-void check_direct(const std::string& what, const Population& population, const RouterGraph& graph,
-                  const DirectSpec& spec) {
+void check(const Population& population, const RouterGraph& graph, const DirectSpec& spec) {
+  const std::string what = "a " + graph.title();
   if (!spec.hosts_per_router) {
     check_members(what, population, graph);
     return;
@@ -54,24 +52,33 @@ void check_direct(const std::string& what, const Population& population, const R
                                         : "hosts"));
 }
 
+}  // namespace
+
 DirectNetwork::DirectNetwork(const Population& population, std::shared_ptr<const RouterGraph> graph,
                              const DirectSpec& spec)
-    : population_(population), graph_(std::move(graph)), spec_(spec) {}
+    : population_(population), graph_(std::move(graph)), spec_(spec) {
+  check(population_, *graph_, spec_);
+  routers_.bare = attached() ? 0 : graph_->hosting();
+}
+
+std::array<std::uint32_t, 6> DirectNetwork::sides() const {
+  return population_.endpoints_each() == 1 ? graph_->sides() : std::array<std::uint32_t, 6>{};
+}
 
 std::uint64_t DirectNetwork::links() const {
-  std::uint64_t count = own_vertices() ? 2ULL * population_.attachments() : 0;
+  std::uint64_t count = attached() ? 2ULL * population_.attachments() : 0;
   for (std::uint32_t router = 0; router < graph_->routers(); ++router) { count += graph_->ports(router); }
   return count;
 }
 
 void DirectNetwork::add_vertices(FabricBuilder& builder) {
-  if (!own_vertices()) { return; }
   std::map<VertexKind, std::uint32_t> indices;
-  for (std::uint32_t router = 0; router < graph_->routers(); ++router) {
+  for (std::uint32_t router = routers_.bare; router < graph_->routers(); ++router) {
     const VertexKind kind = graph_->kind(router);
-    const VertexId added = members_are_routers() ? builder.add({VertexKind::router, router, 0})
-                                                 : builder.add({kind, kNoNode, indices[kind]++});
-    if (router == 0) { first_router_ = added.value; }
+    const bool of_node = members_are_routers() && router < graph_->hosting();
+    const VertexId added =
+        of_node ? builder.add({VertexKind::router, router, 0}) : builder.add({kind, kNoNode, indices[kind]++});
+    if (router == routers_.bare) { routers_.first_own = added.value; }
   }
 }
 
@@ -80,15 +87,15 @@ void DirectNetwork::add_links(FabricBuilder& builder) const {
   const Link global = from_switch(spec_.global_cable);
   for (std::uint32_t router = 0; router < graph_->routers(); ++router) {
     for (std::uint32_t port = 0; port < graph_->ports(router); ++port) {
-      builder.add_link(vertex(router), vertex(graph_->neighbour(router, port)),
+      builder.add_link(routers_.of(router), routers_.of(graph_->neighbour(router, port)),
                        graph_->is_global(router, port) ? global : local);
     }
   }
-  if (!own_vertices()) { return; }
+  if (!attached()) { return; }
   for (std::uint32_t a = 0; a < population_.attachments(); ++a) {
     const CableSpec cable = host_cable(spec_.host_cable, population_, a);
-    builder.connect(population_.attachment(a), vertex(a / hosts_each()), from_device(cable, population_.forwarding(a)),
-                    from_switch(cable));
+    builder.connect(population_.attachment(a), routers_.of(a / hosts_each()),
+                    from_device(cable, population_.forwarding(a)), from_switch(cable));
   }
 }
 
@@ -97,22 +104,22 @@ void DirectNetwork::route(const Fabric& fabric, const RoutingChoice& choice, std
   const auto take = [&](VertexId v, std::uint32_t port) { path.push_back(LinkId{fabric.out(v).first + port}); };
   const std::uint32_t source = from / hosts_each();
   const std::uint32_t target = to / hosts_each();
-  if (own_vertices()) { take(population_.attachment(from), population_.network_port(from)); }
+  if (attached()) { take(population_.attachment(from), population_.network_port(from)); }
   if (source != target) {
     const std::size_t begin = path.size();
-    Trail trail(fabric, vertex(0), path);
+    PathBuilder links(fabric, routers_, path);
     std::uint64_t hash = join_hash(join_hash(join_hash(choice.seed, from), to), flow);
-    if (choice.way > 0) { hash = join_hash(hash, choice.way); }
-    const Routing taken = way_taken(choice);
-    graph_->walk(taken, FlowDraws(hash), source, target, trail);
-    if (taken == Routing::valiant) { cut_loops(fabric, begin, path); }
+    if (choice.path > 0) { hash = join_hash(hash, choice.path); }
+    const Routing routing = routing_of(choice);
+    graph_->walk(routing, FlowDraws(hash), source, target, links);
+    if (routing == Routing::valiant) { cut_loops(fabric, begin, path); }
   }
-  if (own_vertices()) { take(vertex(target), graph_->ports(target) + to % hosts_each()); }
+  if (attached()) { take(routers_.of(target), graph_->ports(target) + to % hosts_each()); }
 }
 
-Routing DirectNetwork::way_taken(const RoutingChoice& choice) const {
+Routing DirectNetwork::routing_of(const RoutingChoice& choice) const {
   if (choice.routing != Routing::ugal) { return choice.routing; }
-  return choice.way < kShortestWays ? graph_->routings().front() : Routing::valiant;
+  return choice.path < kShortestPaths ? graph_->routings().front() : Routing::valiant;
 }
 
 std::vector<Routing> DirectNetwork::routings() const {
@@ -130,21 +137,21 @@ VertexRange DirectNetwork::members_on(VertexRange routers) const {
   return population_.range(first, std::max(first, population_.members_within(below(routers.first + routers.count))));
 }
 
-Division DirectNetwork::division(const RouterSet& set) const {
-  Division result{set.name, {}, set.half};
+CutSet DirectNetwork::with_members(const RouterSet& set) const {
+  CutSet result{set.name, {}, set.half};
   for (const VertexRange& routers : set.routers) {
     result.inside.push_back(members_on(routers));
-    if (own_vertices()) { result.inside.push_back({vertex(routers.first).value, routers.count}); }
+    if (routers.first >= routers_.bare) { result.inside.push_back({routers_.of(routers.first).value, routers.count}); }
   }
   return result;
 }
 
-std::vector<Division> DirectNetwork::divisions() const {
-  std::vector<Division> found;
-  if (own_vertices()) {
-    found.push_back(division({members_are_routers() ? "position 0" : "switch 0", {{0, 1}}, false}));
+std::vector<CutSet> DirectNetwork::cut_sets() const {
+  std::vector<CutSet> found;
+  if (attached()) {
+    found.push_back(with_members({members_are_routers() ? "position 0" : "switch 0", {{0, 1}}, false}));
   }
-  for (const RouterSet& set : graph_->sets()) { found.push_back(division(set)); }
+  for (const RouterSet& set : graph_->cut_sets()) { found.push_back(with_members(set)); }
   return found;
 }
 
@@ -155,7 +162,8 @@ bool DirectNetwork::straddles() const {
 
 bool DirectNetwork::alike_from_every_node() const {
   const bool full = std::uint64_t{graph_->hosting()} * hosts_each() == population_.attachments();
-  return graph_->alike() && full && !population_.mixed() && hosts_each() % population_.attachments_each() == 0;
+  return graph_->is_vertex_transitive() && full && !population_.mixed() &&
+         hosts_each() % population_.attachments_each() == 0;
 }
 
 std::vector<std::string> DirectNetwork::warnings() const {

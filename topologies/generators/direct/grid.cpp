@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -88,22 +88,33 @@ void check_grid(const std::string& what, const GridShape& shape) {
   if (!shape.twists.empty()) { check_twists(what, shape); }
 }
 
-GridGraph::GridGraph(const GridShape& shape) : shape_(shape), box_(shape.dimensions), order_(shifting_order(shape)) {
+GridGraph::GridGraph(std::string name, const GridShape& shape)
+    : name_(std::move(name)), shape_(shape), box_(shape.dimensions), order_(shifting_order(shape)) {
   for (std::uint32_t d = 0; d < box_.dimensions(); ++d) {
     twisting_.push_back(false);
     for (std::uint32_t j = 0; j < box_.dimensions(); ++j) { twisting_[d] = twisting_[d] || twist(shape, d, j) != 0; }
   }
   // In closed dimensions all positions are alike, so that the first shows how many ports they have.
   for (std::uint32_t d = 0; d < box_.dimensions(); ++d) {
-    const std::uint32_t forward = moved(0, d, Way::forward);
-    cables_.push_back(forward == 0 ? 0 : forward == moved(0, d, Way::back) ? 1 : 2);
+    const std::uint32_t forward = moved(0, d, Direction::forward);
+    cables_.push_back(forward == 0 ? 0 : forward == moved(0, d, Direction::back) ? 1 : 2);
   }
 }
 
-bool GridGraph::alike() const { return std::count(shape_.open.begin(), shape_.open.end(), true) == 0; }
+std::string GridGraph::title() const { return fmt::format("{} of {}", name_, fmt::join(shape_.dimensions, " x ")); }
 
-bool GridGraph::has(std::uint32_t router, std::uint32_t d, Way way) const {
-  const bool forward = way == Way::forward;
+std::array<std::uint32_t, 6> GridGraph::sides() const {
+  std::array<std::uint32_t, 6> found{};
+  if (shape_.dimensions.size() <= found.size()) {
+    std::copy(shape_.dimensions.begin(), shape_.dimensions.end(), found.begin());
+  }
+  return found;
+}
+
+bool GridGraph::is_vertex_transitive() const { return std::count(shape_.open.begin(), shape_.open.end(), true) == 0; }
+
+bool GridGraph::has(std::uint32_t router, std::uint32_t d, Direction direction) const {
+  const bool forward = direction == Direction::forward;
   if (!is_open(shape_, d)) { return cables_[d] == 2 || (cables_[d] == 1 && forward); }
   return forward ? box_.at(router, d) + 1 < box_.size(d) : box_.at(router, d) > 0;
 }
@@ -111,25 +122,26 @@ bool GridGraph::has(std::uint32_t router, std::uint32_t d, Way way) const {
 std::uint32_t GridGraph::ports(std::uint32_t router) const {
   std::uint32_t count = 0;
   for (std::uint32_t d = 0; d < box_.dimensions(); ++d) {
-    count += (has(router, d, Way::forward) ? 1 : 0) + (has(router, d, Way::back) ? 1 : 0);
+    count += (has(router, d, Direction::forward) ? 1 : 0) + (has(router, d, Direction::back) ? 1 : 0);
   }
   return count;
 }
 
-std::uint32_t GridGraph::port(std::uint32_t router, std::uint32_t d, Way way) const {
+std::uint32_t GridGraph::port(std::uint32_t router, std::uint32_t d, Direction direction) const {
   std::uint32_t before = 0;
   for (std::uint32_t i = 0; i < d; ++i) {
-    before += (has(router, i, Way::forward) ? 1 : 0) + (has(router, i, Way::back) ? 1 : 0);
+    before += (has(router, i, Direction::forward) ? 1 : 0) + (has(router, i, Direction::back) ? 1 : 0);
   }
-  const bool second = way == Way::back && has(router, d, Way::back) && has(router, d, Way::forward);
+  const bool second =
+      direction == Direction::back && has(router, d, Direction::back) && has(router, d, Direction::forward);
   return before + (second ? 1 : 0);
 }
 
 std::uint32_t GridGraph::neighbour(std::uint32_t router, std::uint32_t port) const {
   for (std::uint32_t d = 0; d < box_.dimensions(); ++d) {
-    for (const Way way : {Way::forward, Way::back}) {
-      if (!has(router, d, way)) { continue; }
-      if (port == 0) { return moved(router, d, way); }
+    for (const Direction direction : {Direction::forward, Direction::back}) {
+      if (!has(router, d, direction)) { continue; }
+      if (port == 0) { return moved(router, d, direction); }
       --port;
     }
   }
@@ -137,9 +149,9 @@ std::uint32_t GridGraph::neighbour(std::uint32_t router, std::uint32_t port) con
   return 0;
 }
 
-std::uint32_t GridGraph::moved(std::uint32_t router, std::uint32_t d, Way way) const {
+std::uint32_t GridGraph::moved(std::uint32_t router, std::uint32_t d, Direction direction) const {
   const std::uint32_t at = box_.at(router, d);
-  const bool forward = way == Way::forward;
+  const bool forward = direction == Direction::forward;
   const bool passes_end = forward ? at + 1 == box_.size(d) : at == 0;
   if (!passes_end) { return forward ? router + box_.stride(d) : router - box_.stride(d); }
   if (!twists(d)) { return box_.with(router, d, forward ? 0 : box_.size(d) - 1); }
@@ -162,7 +174,7 @@ std::uint32_t GridGraph::position(Steps coordinates) const {
   return result;
 }
 
-/// The steps of a shortest way, dimension after dimension in the order in which they shift each other. One that shifts
+/// The steps of a shortest path, dimension after dimension in the order in which they shift each other. One that shifts
 /// others is tried by all ways round that may still be shorter, those of fewer steps first.
 class GridGraph::Search {
  public:
@@ -207,7 +219,7 @@ class GridGraph::Search {
       if (taken + std::abs(chosen) >= least_) { return; }
       Steps next = left;
       next.at(d) = chosen;
-      const std::int64_t passed = (left.at(d) - chosen) / size;  // ends that the way leaves out: their shifts are owed
+      const std::int64_t passed = (left.at(d) - chosen) / size;  // ends that the path leaves out: their shifts are owed
       for (std::uint32_t j = 0; j < grid_.box_.dimensions(); ++j) { next.at(j) += passed * twist(grid_.shape_, d, j); }
       go(number + 1, next, taken + std::abs(chosen));
     }
@@ -231,15 +243,16 @@ GridGraph::Steps GridGraph::steps(std::uint32_t from, std::uint32_t to) const {
   return found;
 }
 
-void GridGraph::walk(Routing routing, FlowDraws /*draws*/, std::uint32_t from, std::uint32_t to, Trail& trail) const {
+void GridGraph::walk(Routing routing, FlowDraws /*draws*/, std::uint32_t from, std::uint32_t to,
+                     PathBuilder& path) const {
   require(routing == Routing::dimension_order, "a grid routed by {}", name(routing));
   const Steps left = steps(from, to);
   std::uint32_t router = from;
   for (std::uint32_t d = 0; d < box_.dimensions(); ++d) {
-    const Way way = left.at(d) >= 0 ? Way::forward : Way::back;
+    const Direction direction = left.at(d) >= 0 ? Direction::forward : Direction::back;
     for (std::int64_t step = 0; step < std::abs(left.at(d)); ++step) {
-      trail.take(router, port(router, d, way));
-      router = moved(router, d, way);
+      path.take(router, port(router, d, direction));
+      router = moved(router, d, direction);
     }
   }
 }

@@ -26,12 +26,11 @@ void check_ports(const std::string& what, const HyperXShape& shape) {
                               "spread the switches over more dimensions"});
 }
 
-}  // namespace
-
-void check_hyperx(const std::string& what, const HyperXShape& shape) {
+/// The dimensions, where they make a shape.
+const std::vector<std::uint32_t>& checked(const std::string& what, const HyperXShape& shape) {
   check_box(what, shape.dimensions);
   check_ports(what, shape);
-  if (shape.cables.empty() || shape.cables.size() == shape.dimensions.size()) { return; }
+  if (shape.cables.empty() || shape.cables.size() == shape.dimensions.size()) { return shape.dimensions; }
   throw ScenarioError(Problem{
       "does-not-fit",
       fmt::format("{} of {} dimensions, but {} numbers of cables", what, shape.dimensions.size(), shape.cables.size()),
@@ -39,7 +38,10 @@ void check_hyperx(const std::string& what, const HyperXShape& shape) {
       "give one number for all dimensions, or one for each"});
 }
 
-HyperX::HyperX(const HyperXShape& shape) : box_(shape.dimensions), cables_(shape.cables), first_port_{0} {
+}  // namespace
+
+HyperX::HyperX(const std::string& name, std::string title, const HyperXShape& shape)
+    : title_(std::move(title)), box_(checked("a " + name, shape)), cables_(shape.cables), first_port_{0} {
   cables_.resize(shape.dimensions.size(), 1);
   for (std::uint32_t d = 0; d < box_.dimensions(); ++d) {
     first_port_.push_back(first_port_.back() + cables_[d] * (box_.size(d) - 1));
@@ -54,25 +56,25 @@ std::uint32_t HyperX::neighbour(std::uint32_t router, std::uint32_t port) const 
   return box_.with(router, d, other + (other >= box_.at(router, d) ? 1 : 0));
 }
 
-void HyperX::straight(FlowDraws& draws, std::uint32_t from, std::uint32_t to, Trail& trail) const {
+void HyperX::straight(FlowDraws& draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const {
   std::uint32_t router = from;
   for (std::uint32_t d = 0; d < box_.dimensions(); ++d) {
     const std::uint32_t at = box_.at(router, d);
     const std::uint32_t target = box_.at(to, d);
     if (at == target) { continue; }
     const std::uint32_t other = target - (target > at ? 1 : 0);
-    trail.take(router, first_port_[d] + other * cables_[d] + draws.below(cables_[d]));
+    path.take(router, first_port_[d] + other * cables_[d] + draws.below(cables_[d]));
     router = box_.with(router, d, target);
   }
 }
 
-void HyperX::walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to, Trail& trail) const {
-  std::uint32_t by_way_of = from;
+void HyperX::walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const {
+  std::uint32_t middle = from;
   if (routing == Routing::valiant) {
-    by_way_of = draws.below(routers());
-    straight(draws, from, by_way_of, trail);
+    middle = draws.below(routers());
+    straight(draws, from, middle, path);
   }
-  straight(draws, by_way_of, to, trail);
+  straight(draws, middle, to, path);
 }
 
 }  // namespace athanor

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "topologies/generators/direct/coordinates.hpp"
@@ -13,9 +14,6 @@ struct HyperXShape {
   std::vector<std::uint32_t> cables;      ///< K_i: between two switches, by dimension; empty: one
 };
 
-/// Throws ScenarioError("does-not-fit") unless the shape is one; `what` names it: "a HyperX".
-void check_hyperx(const std::string& what, const HyperXShape& shape);
-
 /// HyperX (Ahn, Binkert, Davis, McLaren, Schreiber, "HyperX: topology, routing, and packaging of efficient large-scale
 /// networks", SC'09); of one dimension a full mesh, of two a "2D full mesh", of sides of 2 a hypercube. For L
 /// dimensions of S_i switches, N = S_1 ... S_L in all, K_i cables between two switches, T endpoints on each:
@@ -25,26 +23,30 @@ void check_hyperx(const std::string& what, const HyperXShape& shape);
 ///   diameter   L between switches, L + 2 between endpoints
 ///   bisection  min over i of K_i N / S_i floor(S_i / 2) ceil(S_i / 2) cables: for even S_i  K_i S_i N / 4
 ///
-/// Routing `dimension_order`: one hop in each dimension in which two differ, which is a shortest way. `valiant`: the
+/// Routing `dimension_order`: one hop in each dimension in which two differ, which is a shortest path. `valiant`: the
 /// same to a switch drawn by the flow, and on from there; at most 2 L hops. Of parallel cables one is drawn.
 ///
 /// Ports: for each dimension those to the other switches along it in ascending order, K_i side by side.
 class HyperX : public RouterGraph {
  public:
-  /// Requires a shape that check_hyperx accepts.
-  explicit HyperX(const HyperXShape& shape);
+  /// `name`: "HyperX", for errors. Throws ScenarioError("does-not-fit", "too-large") where the shape is none.
+  HyperX(const std::string& name, std::string title, const HyperXShape& shape);
+
+  std::string title() const override { return title_; }
+  PictureHint picture() const override { return {"box", box_.sizes()}; }
 
   std::uint32_t routers() const override { return box_.positions(); }
   std::uint32_t ports(std::uint32_t /*router*/) const override { return first_port_.back(); }
   std::uint32_t neighbour(std::uint32_t router, std::uint32_t port) const override;
   std::vector<Routing> routings() const override { return {Routing::dimension_order, Routing::valiant}; }
-  void walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to, Trail& trail) const override;
-  std::vector<RouterSet> sets() const override { return box_.halves(); }
-  bool alike() const override { return true; }
+  void walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const override;
+  std::vector<RouterSet> cut_sets() const override { return box_.halves(); }
+  bool is_vertex_transitive() const override { return true; }
 
  private:
-  void straight(FlowDraws& draws, std::uint32_t from, std::uint32_t to, Trail& trail) const;
+  void straight(FlowDraws& draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const;
 
+  std::string title_;
   Coordinates box_;
   std::vector<std::uint32_t> cables_;
   std::vector<std::uint32_t> first_port_;  // by dimension, and one more at the end

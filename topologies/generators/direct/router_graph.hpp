@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,38 +26,53 @@ class FlowDraws {
   std::uint64_t hash_;
 };
 
-/// The links of a route from router to router, as it is found. Appends to `path`.
-class Trail {
+/// The vertices that routers are: the first so many are bare devices that forward for themselves, and these are the
+/// first vertices of a fabric; the others stand one after the other where their network begins.
+struct RouterVertices {
+  std::uint32_t bare = 0;
+  std::uint32_t first_own = 0;  ///< vertex of router number `bare`
+
+  VertexId of(std::uint32_t router) const { return VertexId{router < bare ? router : first_own + router - bare}; }
+};
+
+/// Appends the links of a route from router to router to `path`.
+class PathBuilder {
  public:
-  /// `first_router`: the vertex of router 0; the others follow it.
-  Trail(const Fabric& fabric, VertexId first_router, std::vector<LinkId>& path)
-      : fabric_(fabric), first_router_(first_router.value), path_(path) {}
+  PathBuilder(const Fabric& fabric, const RouterVertices& routers, std::vector<LinkId>& path)
+      : fabric_(fabric), routers_(routers), path_(path) {}
 
   void take(std::uint32_t router, std::uint32_t port) {
-    path_.push_back(LinkId{fabric_.out(VertexId{first_router_ + router}).first + port});
+    path_.push_back(LinkId{fabric_.out(routers_.of(router)).first + port});
   }
 
  private:
   const Fabric& fabric_;
-  std::uint32_t first_router_;
+  const RouterVertices& routers_;
   std::vector<LinkId>& path_;
 };
 
-/// Routers that belong together.
+/// Routers on one side of a cut.
 struct RouterSet {
   std::string name;
   std::vector<VertexRange> routers;  ///< by number, not vertices
   bool half = false;                 ///< splits the network in two
 };
 
-/// How the routers of a direct network are joined with each other, and the ways between them, all computed from
+/// How the routers of a direct network are joined with each other, and the paths between them, all computed from
 /// coordinates. Routers are numbered from 0; the ports of one, from 0, lead to other routers. Immutable.
 class RouterGraph {
  public:
   virtual ~RouterGraph() = default;
 
+  /// "torus of 4 x 4": ends the description of a cluster.
+  virtual std::string title() const = 0;
+  virtual PictureHint picture() const = 0;
+  /// The sides of a grid, the last varying fastest; of another graph, or of more sides than fit: all zero.
+  virtual std::array<std::uint32_t, 6> sides() const { return {}; }
+
   virtual std::uint32_t routers() const = 0;
-  /// Attachments are on the first so many routers, on each of them equally many.
+  /// Attachments are on the first so many routers, on each of them equally many; where members are routers themselves,
+  /// these are they.
   virtual std::uint32_t hosting() const { return routers(); }
   /// What a router that is a switch of its own is called.
   virtual VertexKind kind(std::uint32_t /*router*/) const { return VertexKind::router; }
@@ -69,14 +85,15 @@ class RouterGraph {
 
   /// What of Routing makes sense here, the default first.
   virtual std::vector<Routing> routings() const = 0;
-  /// Takes the ports of a way from one router to another, different one. `routing` is one of routings(). The way may
-  /// come to a router twice; whoever asks cuts such loops out.
-  virtual void walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to, Trail& trail) const = 0;
+  /// Takes the ports of a path from one router to another, different one. `routing` is one of routings(). A path may
+  /// come to a router twice; whoever asks cuts such loops out (cut_loops).
+  virtual void walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to,
+                    PathBuilder& path) const = 0;
 
-  /// The sets that the structure suggests to cut off, halves last.
-  virtual std::vector<RouterSet> sets() const = 0;
+  /// The sets of routers that the structure suggests to cut off, halves last.
+  virtual std::vector<RouterSet> cut_sets() const = 0;
   /// Whether the routes from one router look like those from any other.
-  virtual bool alike() const = 0;
+  virtual bool is_vertex_transitive() const { return false; }
 };
 
 /// Cuts out of a path, from link number `begin` on, what leads back to where it has been.

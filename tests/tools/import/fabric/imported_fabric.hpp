@@ -9,7 +9,6 @@
 #include "tests/test_files.hpp"
 #include "tools/import/fabric/import_fabric.hpp"
 #include "topologies/scenario/make_cluster.hpp"
-#include "topologies/scenario/read_text.hpp"
 
 namespace athanor::test {
 
@@ -52,7 +51,7 @@ inline Cluster built(const nlohmann::ordered_json& cluster) {
   Problems problems;
   ClusterText text;
   read_document(document, problems, [&](ObjectReader& reader) {
-    reader.required_object("cluster", "", [&](ObjectReader& fields) { read_cluster(fields, text); });
+    reader.required_object("cluster", "", [&](ObjectReader& fields) { read(fields, text); });
   });
   problems.throw_if_any();
   std::optional<Cluster> made = make_cluster(text, presets(), {}, {}, problems);

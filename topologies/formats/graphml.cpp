@@ -4,8 +4,8 @@
 #include <boost/property_map/function_property_map.hpp>
 
 #include "sim/printable.hpp"
-#include "topologies/exchange/exporters.hpp"
 #include "topologies/fabric_graph.hpp"
+#include "topologies/formats/exporters.hpp"
 
 namespace athanor {
 

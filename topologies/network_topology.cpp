@@ -1,4 +1,4 @@
-#include "topologies/network_structure.hpp"
+#include "topologies/network_topology.hpp"
 
 namespace athanor {
 

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "sim/error.hpp"
-#include "topologies/exchange/exporters.hpp"
+#include "topologies/formats/exporters.hpp"
 
 namespace athanor {
 

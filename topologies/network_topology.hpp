@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,17 +28,17 @@ Link from_device(const CableSpec& cable, Time forwarding);
 /// The cable of one attachment: no faster than a port of its NIC where the population is a mixture.
 CableSpec host_cable(const CableSpec& cable, const Population& population, std::uint32_t attachment);
 
-/// Of ugal: so many shortest ways, and so many in all, are chosen among.
-constexpr std::uint32_t kShortestWays = 2;
-constexpr std::uint32_t kAdaptiveWays = 6;
+/// Routing::ugal chooses among so many shortest paths, and so many in all.
+constexpr std::uint32_t kShortestPaths = 2;
+constexpr std::uint32_t kAdaptivePaths = 6;
 
-/// How a way is chosen where several are equally short.
+/// How a path is chosen where several are equally short.
 struct RoutingChoice {
   Routing routing = Routing::ecmp;
   std::uint64_t seed = 0;
-  bool pxn = false;       ///< data leaves the node by the NIC of the destination's rail
-  bool relay = false;     ///< a GPU sends to a NIC that is not beside it over NVLink and a GPU that is
-  std::uint32_t way = 0;  ///< of ugal: which of kAdaptiveWays; of d_mod_k: which of its detours
+  bool pxn = false;        ///< data leaves the node by the NIC of the destination's rail
+  bool relay = false;      ///< a GPU sends to a NIC that is not beside it over NVLink and a GPU that is
+  std::uint32_t path = 0;  ///< of ugal: which of kAdaptivePaths; of d_mod_k: which of its detours
   std::optional<std::uint8_t> network = {};  ///< of several side by side the one that is routed on (Link::network)
 };
 
@@ -53,9 +54,15 @@ struct RoutingRequest {
 };
 
 /// The part of a fabric that joins attachments, computed from coordinates: a fat tree, a torus.
-class NetworkStructure {
+class NetworkTopology {
  public:
-  virtual ~NetworkStructure() = default;
+  virtual ~NetworkTopology() = default;
+
+  /// "torus of 4 x 4": ends the description of a cluster.
+  virtual std::string title() const = 0;
+  virtual PictureHint picture() const { return {}; }
+  /// The sides of a grid whose positions are the endpoints; zeros behind them, all zero where it is none (Cluster).
+  virtual std::array<std::uint32_t, 6> sides() const { return {}; }
 
   virtual std::uint64_t vertices() const = 0;
   virtual std::uint64_t links() const = 0;
@@ -65,8 +72,8 @@ class NetworkStructure {
 
   /// What of Routing makes sense here, the default first.
   virtual std::vector<Routing> routings() const = 0;
-  /// Ways beside the usual one that tables may be filled with where links are down, 1 .. detours() as
-  /// RoutingChoice::way: of d_mod_k.
+  /// Paths beside the usual one that tables may be filled with where links are down, 1 .. detours() as
+  /// RoutingChoice::path: of d_mod_k.
   virtual std::uint32_t detours() const { return 0; }
   /// Appends the links from one attachment to another, different one.
   virtual void route(const Fabric& fabric, const RoutingChoice& choice, std::uint32_t from, std::uint32_t to,
@@ -79,8 +86,8 @@ class NetworkStructure {
   /// Whether it is built for traffic that stays on its rail: NICs of one number meet below the other tiers.
   virtual bool by_rails() const { return rails_apart(); }
 
-  /// The groups of members that the structure suggests to cut off, halves last.
-  virtual std::vector<Division> divisions() const = 0;
+  /// The sets of vertices that the structure suggests to cut off, halves last.
+  virtual std::vector<CutSet> cut_sets() const = 0;
   virtual std::vector<TierSummary> tiers() const = 0;
   virtual std::vector<std::string> warnings() const = 0;
   /// Whether what is true of the routes of one member holds for all.

@@ -4,7 +4,7 @@
 
 #include "sim/error.hpp"
 #include "sim/printable.hpp"
-#include "topologies/exchange/exporters.hpp"
+#include "topologies/formats/exporters.hpp"
 
 namespace athanor {
 
