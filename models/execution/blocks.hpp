@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "models/execution/plan.hpp"
-#include "models/gpu/gpu_costs.hpp"
 #include "models/network/flow_network.hpp"
+#include "models/software/gpu_costs.hpp"
 
 namespace athanor {
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "algorithms/catalog.hpp"
-#include "models/costs.hpp"
-#include "models/execution/engine_sites.hpp"
+#include "models/engines/engine_sites.hpp"
 #include "models/execution/pricing.hpp"
 #include "models/execution/run.hpp"
 #include "models/nccl/execution/runtime.hpp"
+#include "models/software/costs.hpp"
 
 namespace athanor {
 

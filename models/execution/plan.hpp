@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "algorithms/schedule.hpp"
-#include "models/channel_nics.hpp"
-#include "models/costs.hpp"
 #include "models/network/network.hpp"
+#include "models/software/channel_nics.hpp"
+#include "models/software/costs.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "algorithms/combine/seating.hpp"
-#include "models/costs.hpp"
-#include "models/profile.hpp"
+#include "models/software/costs.hpp"
+#include "models/software/profile.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {

@@ -5,9 +5,9 @@
 #include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/engines/engine_sites.hpp"
 #include "models/execution/candidate.hpp"
 #include "models/execution/choice.hpp"
-#include "models/execution/engine_sites.hpp"
 #include "models/execution/link_use.hpp"
 #include "sim/error.hpp"
 

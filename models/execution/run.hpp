@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "algorithms/collective.hpp"
-#include "models/bound.hpp"
-#include "models/execution/engine_sites.hpp"
+#include "models/engines/engine_sites.hpp"
+#include "models/engines/network_engines.hpp"
+#include "models/execution/bound.hpp"
 #include "models/execution/simulate.hpp"
-#include "models/in_network/engines/network_engines.hpp"
-#include "models/profile.hpp"
+#include "models/software/profile.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {

@@ -10,8 +10,8 @@
 #include <fmt/core.h>
 
 #include "algorithms/combine/side_by_side.hpp"
+#include "models/engines/trees/tree_turns.hpp"
 #include "models/execution/choice.hpp"
-#include "models/in_network/tree_turns.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 

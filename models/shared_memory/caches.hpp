@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/shared_memory/recency.hpp"
-#include "models/shared_memory/thread_costs.hpp"
+#include "models/software/thread_costs.hpp"
 
 namespace athanor {
 

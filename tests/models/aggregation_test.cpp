@@ -4,9 +4,9 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/engines/trees/aggregation_manager.hpp"
 #include "models/execution/run.hpp"
 #include "models/execution/simulate.hpp"
-#include "models/in_network/aggregation_manager.hpp"
 #include "sim/error.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "topologies/generators.hpp"

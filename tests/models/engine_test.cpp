@@ -1,4 +1,4 @@
-#include "models/in_network/engines/engine.hpp"
+#include "models/engines/engine.hpp"
 
 #include <algorithm>
 #include <set>
@@ -7,8 +7,8 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/engines/nic_offload.hpp"
 #include "models/execution/run.hpp"
-#include "models/in_network/nic_offload.hpp"
 #include "sim/error.hpp"
 #include "topologies/generators.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "sim/error.hpp"
-#include "tests/models/in_network/two_tiers.hpp"
+#include "tests/models/engines/two_tiers.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -3,9 +3,9 @@
 #include <benchmark/benchmark.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/engines/network_engines.hpp"
+#include "models/engines/trees/switch_graph.hpp"
 #include "models/execution/run.hpp"
-#include "models/in_network/engines/network_engines.hpp"
-#include "models/in_network/switch_graph.hpp"
 #include "tools/benchmarks/memory.hpp"
 #include "tools/benchmarks/subjects.hpp"
 #include "topologies/generators.hpp"

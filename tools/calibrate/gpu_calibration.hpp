@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "models/gpu/gpu_costs.hpp"
+#include "models/software/gpu_costs.hpp"
 #include "tools/calibrate/search.hpp"
 
 namespace athanor {

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "models/profile.hpp"
+#include "models/software/profile.hpp"
 #include "tools/calibrate/search.hpp"
 #include "topologies/cluster.hpp"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "algorithms/reduction.hpp"
+#include "models/engines/nic_offload.hpp"
 #include "models/execution/run.hpp"
-#include "models/in_network/nic_offload.hpp"
 
 namespace athanor {
 

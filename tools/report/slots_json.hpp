@@ -2,7 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "models/in_network/slot_settings.hpp"
+#include "models/engines/slot_settings.hpp"
 
 namespace athanor {
 

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/in_network/engine_places.hpp"
+#include "models/engines/trees/engine_places.hpp"
 #include "tools/scenario/algorithm_choice.hpp"
 
 namespace athanor {

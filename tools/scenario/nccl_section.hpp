@@ -8,6 +8,7 @@
 
 #include "models/nccl/execution/communicator.hpp"
 #include "models/nccl/execution/runtime.hpp"
+#include "models/software/profile.hpp"
 #include "sim/json/object_reader.hpp"
 #include "tools/scenario/cluster_section.hpp"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "models/engines/nic_offload.hpp"
 #include "models/execution/simulate.hpp"
-#include "models/in_network/nic_offload.hpp"
 #include "sim/json/object_reader.hpp"
 #include "tools/scenario/aggregation_section.hpp"
 #include "topologies/router.hpp"

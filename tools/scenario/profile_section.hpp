@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/profile.hpp"
+#include "models/software/profile.hpp"
 #include "sim/json/value_reader.hpp"
 #include "tools/scenario/library.hpp"
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "algorithms/reduction.hpp"
+#include "models/engines/nic_offload.hpp"
 #include "models/execution/run_jobs.hpp"
-#include "models/in_network/nic_offload.hpp"
 #include "sim/error.hpp"
 #include "tools/bill/bill.hpp"
 #include "tools/scenario/group_pricing.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/in_network/engines/network_engines.hpp"
+#include "models/engines/network_engines.hpp"
 #include "sim/json/object_reader.hpp"
 #include "topologies/cluster.hpp"
 

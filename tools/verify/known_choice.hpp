@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "models/nccl/nccl.hpp"
+#include "models/software/nccl.hpp"
 #include "tools/report/result.hpp"
 
 namespace athanor {

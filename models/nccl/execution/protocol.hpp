@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "models/nccl/costs.hpp"
-#include "models/profile.hpp"
+#include "models/software/nccl_costs.hpp"
+#include "models/software/protocol.hpp"
 
 namespace athanor {
 

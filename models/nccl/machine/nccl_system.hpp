@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/nccl/nccl.hpp"
+#include "models/software/nccl.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {

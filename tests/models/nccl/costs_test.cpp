@@ -1,5 +1,3 @@
-#include "models/nccl/costs.hpp"
-
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -8,6 +6,7 @@
 #include "models/execution/pricing.hpp"
 #include "models/execution/run.hpp"
 #include "models/nccl/execution/protocol.hpp"
+#include "models/software/nccl_costs.hpp"
 #include "topologies/generators.hpp"
 
 using namespace athanor;

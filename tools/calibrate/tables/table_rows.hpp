@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/profile.hpp"
+#include "models/software/profile.hpp"
 #include "tools/calibrate/tables/row_times.hpp"
 #include "tools/scenario/scenario.hpp"
 

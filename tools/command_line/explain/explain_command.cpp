@@ -6,8 +6,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "models/aggregators/run_with_slots.hpp"
 #include "models/execution/choice.hpp"
-#include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
 #include "sim/printable.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/in_network/engines/engine.hpp"
+#include "models/engines/engine.hpp"
 #include "sim/format.hpp"
 #include "sim/json/text.hpp"
 #include "tools/command_line/list/wrapped_text.hpp"

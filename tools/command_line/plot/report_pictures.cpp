@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "algorithms/catalog.hpp"
+#include "models/aggregators/run_with_slots.hpp"
 #include "models/execution/choice.hpp"
-#include "models/in_network/slots/run_with_slots.hpp"
 #include "sim/error.hpp"
 #include "sim/timeline.hpp"
 #include "tools/command_line/plot/plot_schedule.hpp"

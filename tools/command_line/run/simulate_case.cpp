@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "models/in_network/slots/run_with_slots.hpp"
+#include "models/aggregators/run_with_slots.hpp"
 #include "sim/format.hpp"
 #include "sim/json/value_reader.hpp"
 #include "sim/parse.hpp"

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/aggregators/run_slots.hpp"
+#include "models/execution/path_layout.hpp"
+#include "models/execution/plan_network.hpp"
+#include "models/network/packet/ring.hpp"
+
+namespace athanor {
+
+/// What travels between two that handle packets.
+struct SlotPacket {
+  std::uint32_t sequence = 0;  ///< which part of the vector
+  bool repeat = false;         ///< sent again
+  bool collided = false;       ///< best_effort: found a slot taken
+  bool marked = false;         ///< met a queue
+  bool lost = false;           ///< will not arrive
+  std::uint64_t sum = 0;       ///< what it holds of a vector whose element is w + 1 at worker w
+  std::uint64_t workers = 0;   ///< best_effort: whose parts are in it, or whom it is for
+};
+
+/// Whom packets arrive at.
+class PacketHandler {
+ public:
+  virtual ~PacketHandler() = default;
+  virtual void arrive(std::uint32_t connection, const SlotPacket& packet) = 0;
+};
+
+/// Moves packets over a network, one message each, and loses some of them.
+class PacketCarrier final : public MoveListener {
+ public:
+  /// What a connection is, beyond its path.
+  struct Way {
+    VertexId from;
+    VertexId to;
+    Time latency;                      ///< beyond that of the path
+    Bandwidth cap = Bandwidth::max();  ///< on the wire
+    std::uint32_t job = 0;
+    Bytes last;                 ///< payload of the job's last packet
+    std::uint32_t packets = 0;  ///< of the job
+    bool marks = false;         ///< packets that meet a queue
+    std::uint32_t span = 1;     ///< packets of it that are this far apart are never under way together
+  };
+
+  /// Borrows the cluster and the settings.
+  PacketCarrier(const Cluster& cluster, const SlotSettings& settings, std::uint64_t seed);
+
+  /// Returns its number. Throws SimulationError("no-route").
+  std::uint32_t add(const Way& way);
+  /// To be called once, after all connections have been added. Borrows both. Throws as packet_plan().
+  void open(Simulator& simulator, const SimulationOptions& options, PacketHandler& handler);
+
+  void send(std::uint32_t connection, SlotPacket packet);
+
+  /// That one full packet takes where nothing else moves.
+  Time alone(std::uint32_t connection) const;
+  const PlanNetwork& network() const { return *network_; }
+  std::uint64_t lost(std::uint32_t job) const { return lost_[job]; }
+  std::uint64_t moved() const { return moved_; }
+
+  void injected(std::uint32_t connection) override { --lanes_[connection].waiting; }
+  void grain_arrived(std::uint32_t /*connection*/) override {}
+  void delivered(std::uint32_t connection) override;
+
+ private:
+  /// How often a packet went a way.
+  struct Copies {
+    std::uint32_t sequence = 0;
+    std::uint32_t count = 0;
+  };
+  struct Lane {
+    Way way;
+    std::uint32_t waiting = 0;  ///< packets that have not left
+    Ring<SlotPacket> under_way;
+    std::vector<Copies> copies;  ///< by sequence mod span; empty where nothing is lost
+  };
+
+  Bytes on_wire(const Lane& lane, std::uint32_t sequence) const;
+  bool loses(std::uint32_t connection, std::uint32_t sequence);
+
+  const SlotSettings& settings_;
+  std::uint64_t seed_;
+  const Cluster& cluster_;
+  Plan plan_;
+  PathLayout paths_;
+  std::vector<Lane> lanes_;
+  std::vector<std::uint64_t> lost_;  ///< by job
+  std::uint64_t moved_ = 0;
+  PacketHandler* handler_ = nullptr;
+  std::unique_ptr<PlanNetwork> network_;
+};
+
+}  // namespace athanor
