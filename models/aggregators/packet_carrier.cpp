@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/network/plan_check.hpp"
 #include "sim/random.hpp"
 
 namespace athanor {
@@ -10,16 +11,11 @@ PacketCarrier::PacketCarrier(const Cluster& cluster, const SlotSettings& setting
     : settings_(settings),
       seed_(join_hash(seed, hash_text("lost packets"))),
       cluster_(cluster),
-      paths_(plan_, cluster) {}
+      connections_(cluster, 1) {}  // a packet takes one path
 
 std::uint32_t PacketCarrier::add(const Way& way) {
   const auto number = static_cast<std::uint32_t>(lanes_.size());
-  paths_.add({way.from, way.to, join_hash(seed_, number)}, [&](std::span<const LinkId>) {
-    ConnectionCost cost;
-    cost.latency = way.latency;
-    cost.cap = way.cap;
-    return cost;
-  });
+  connections_.add(way.from, way.to, join_hash(seed_, number), {.latency = way.latency, .cap = way.cap, .grain = {}});
   Lane& lane = lanes_.emplace_back();
   lane.way = way;
   if (settings_.loss.numerator > 0) { lane.copies.resize(std::min(way.span, way.packets)); }
@@ -27,13 +23,12 @@ std::uint32_t PacketCarrier::add(const Way& way) {
   return number;
 }
 
-void PacketCarrier::open(Simulator& simulator, const SimulationOptions& options, PacketHandler& handler) {
+void PacketCarrier::open(Simulator& simulator, const NetworkOptions& options, PacketHandler& handler) {
   handler_ = &handler;
-  SimulationOptions own = options;
-  own.queue_pairs = 1;  // a packet takes one path
+  NetworkOptions own = options;
   own.packet.transport.payload = settings_.payload + settings_.header;
   own.packet.transport.header = Bytes::zero();
-  network_ = std::make_unique<PlanNetwork>(simulator, plan_, *cluster_.fabric, own, seed_, *this);
+  network_ = std::make_unique<FabricNetwork>(simulator, connections_.opened(), *cluster_.fabric, own, seed_, *this);
 }
 
 Bytes PacketCarrier::on_wire(const Lane& lane, std::uint32_t sequence) const {
@@ -74,13 +69,9 @@ void PacketCarrier::delivered(std::uint32_t connection) {
 }
 
 Time PacketCarrier::alone(std::uint32_t connection) const {
-  const NetworkPlan::Connection& path = plan_.network.connections[connection];
-  Bandwidth slowest = path.cap;
-  for (std::uint32_t u = path.first_use; u < path.first_use + path.uses; ++u) {
-    slowest = std::min(slowest, plan_.network.links[plan_.network.uses[u].link].rate);
-  }
-  const bool limited = slowest != Bandwidth::max();
-  return path.latency + (limited ? transfer_time(settings_.payload + settings_.header, slowest) : Time::zero());
+  const NetworkPlan& graph = connections_.opened().graph;
+  const NetworkPlan::Connection& path = graph.connections[connection];
+  return path.latency + injection_time(settings_.payload + settings_.header, rate_alone(graph, path));
 }
 
 }  // namespace athanor

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "models/aggregators/run_slots.hpp"
-#include "models/execution/path_layout.hpp"
-#include "models/execution/plan_network.hpp"
+#include "models/network/connections.hpp"
+#include "models/network/fabric_network.hpp"
 #include "models/network/packet/ring.hpp"
 
 namespace athanor {
@@ -51,13 +51,13 @@ class PacketCarrier final : public MoveListener {
   /// Returns its number. Throws SimulationError("no-route").
   std::uint32_t add(const Way& way);
   /// To be called once, after all connections have been added. Borrows both. Throws as packet_plan().
-  void open(Simulator& simulator, const SimulationOptions& options, PacketHandler& handler);
+  void open(Simulator& simulator, const NetworkOptions& options, PacketHandler& handler);
 
   void send(std::uint32_t connection, SlotPacket packet);
 
   /// That one full packet takes where nothing else moves.
   Time alone(std::uint32_t connection) const;
-  const PlanNetwork& network() const { return *network_; }
+  const FabricNetwork& network() const { return *network_; }
   std::uint64_t lost(std::uint32_t job) const { return lost_[job]; }
   std::uint64_t moved() const { return moved_; }
 
@@ -84,13 +84,12 @@ class PacketCarrier final : public MoveListener {
   const SlotSettings& settings_;
   std::uint64_t seed_;
   const Cluster& cluster_;
-  Plan plan_;
-  PathLayout paths_;
+  ConnectionBuilder connections_;
   std::vector<Lane> lanes_;
   std::vector<std::uint64_t> lost_;  ///< by job
   std::uint64_t moved_ = 0;
   PacketHandler* handler_ = nullptr;
-  std::unique_ptr<PlanNetwork> network_;
+  std::unique_ptr<FabricNetwork> network_;
 };
 
 }  // namespace athanor

@@ -67,7 +67,7 @@ std::unique_ptr<SlotProcess> process_of(Simulator& simulator, PacketCarrier& car
 }  // namespace
 
 SlotResult run_slots(const Cluster& cluster, const std::vector<SlotJob>& jobs, const SlotSettings& settings,
-                     std::uint64_t seed, const SimulationOptions& options) {
+                     std::uint64_t seed, const NetworkOptions& options) {
   check(settings);
   if (jobs.empty()) { refuse("there is no job"); }
   for (std::uint32_t job = 0; job < jobs.size(); ++job) { check(jobs[job], job, settings); }
@@ -81,11 +81,7 @@ SlotResult run_slots(const Cluster& cluster, const std::vector<SlotJob>& jobs, c
   SlotResult result;
   result.jobs = process->take_results();
   result.time = process->end();
-  const bool packets = options.level == NetworkLevel::packet;
-  result.observed = packets ? carrier.network().observed(result.time) : simulator.now();
-  result.loads = carrier.network().loads(result.observed);
-  result.ports = carrier.network().ports(result.observed);
-  result.packets = carrier.network().packets();
+  result.network = carrier.network().use(options.level == NetworkLevel::packet ? result.time : simulator.now());
   result.moved = carrier.moved();
   result.events = simulator.events();
   return result;

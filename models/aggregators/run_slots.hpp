@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/engines/slot_settings.hpp"
-#include "models/execution/simulate.hpp"
+#include "models/network/fabric_network.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -20,19 +20,16 @@ struct SlotJob {
 
 struct SlotResult {
   std::vector<SlotJobResult> jobs;
-  std::vector<LinkLoad> loads;            ///< of every link on some packet's path, headers and repetitions counted
-  std::vector<PortLoad> ports;            ///< where SimulationOptions::count_ports
-  std::optional<PacketCounters> packets;  ///< at packet level
-  Time time;                              ///< when all jobs had ended
-  Time observed;                          ///< in which links carried their loads; at least `time`
-  std::uint64_t moved = 0;                ///< packets, on each of their ways between two that handle them
+  NetworkUse network;       ///< with headers and repetitions
+  Time time;                ///< when all jobs had ended
+  std::uint64_t moved = 0;  ///< packets, each as often as it went from one that handles it to another
   std::uint64_t events = 0;
 };
 
 /// Runs jobs at the same time on one cluster, packet by packet, over one of the levels of network: a packet is a
 /// message, with its header, from one that handles it to the next: workers, the switches that add up, servers. At
 /// packet level the transport adds no header of its own to it and repeats what the network loses; of `options` queue
-/// pairs, classes, loops and the timeline mean nothing here.
+/// pairs mean nothing here.
 ///
 /// static_pool adds up along the tree that build_aggregation_tree gives, as many levels as it has. best_effort adds up
 /// in the switch next to each worker, then in the one next to the server; of those that `engines` has.
@@ -44,6 +41,6 @@ struct SlotResult {
 /// without waiting, "given-up" where a packet was sent most_tries times; as build_aggregation_tree() and, at packet
 /// level, packet_plan(); "no-route", "time-overflow".
 SlotResult run_slots(const Cluster& cluster, const std::vector<SlotJob>& jobs, const SlotSettings& settings,
-                     std::uint64_t seed, const SimulationOptions& options);
+                     std::uint64_t seed, const NetworkOptions& options);
 
 }  // namespace athanor

@@ -40,16 +40,13 @@ SlotJob job_of(const RunRequest& request) {
 Simulated simulated_of(SlotResult result) {
   Simulated simulated;
   simulated.time = result.time;
-  simulated.observed = result.observed;
-  simulated.loads = std::move(result.loads);
-  simulated.ports = std::move(result.ports);
-  simulated.packets = result.packets;
+  simulated.network = std::move(result.network);
   simulated.events = result.events;
   return simulated;
 }
 
 std::string limit(const RunRequest& request, const RunResult& result) {
-  std::string link = limiting_link(*request.cluster.fabric, result.simulated.loads, result.time);
+  std::string link = limiting_link(*request.cluster.fabric, result.simulated.network.loads, result.time);
   if (!link.empty()) { return link; }
   if ((result.time - result.simulated.time) * 2 >= result.time) { return "launch"; }
   return result.slots->retransmissions > 0 ? "timeouts" : "latency";

@@ -30,11 +30,11 @@ std::uint32_t local_places(const Primitive& primitive) { return primitive.inputs
 
 }  // namespace
 
-Blocks::Blocks(Simulator& simulator, const Plan& plan, const Schedule& schedule, const GpuCosts& costs,
+Blocks::Blocks(Simulator& simulator, const MappedSchedule& plan, const Schedule& schedule, const GpuCosts& costs,
                std::uint32_t gpus, Bytes element_size, std::uint32_t slots, BlockListener& listener)
     : plan_(plan), costs_(costs), element_size_(element_size), listener_(listener), unended_(plan.lanes.size()) {
   const std::uint64_t agents = schedule.roster().agents;
-  for (const Plan::Lane& lane : plan.lanes) {
+  for (const MappedSchedule::Lane& lane : plan.lanes) {
     gpu_of_.push_back(static_cast<std::uint32_t>(lane.agent.value * std::uint64_t{gpus} / agents));
   }
   require_residency(gpus);
@@ -63,7 +63,9 @@ std::vector<bool> Blocks::fit_into_cache(const Schedule& schedule, std::uint32_t
     kept[agent.value * std::uint64_t{gpus} / agents] += own + memory.output + memory.scratch;
   }
   const Elements message = schedule.message_limit();
-  for (const Plan::Connection& connection : plan_.connections) { kept[gpu(connection.target_lane)] += message * slots; }
+  for (const MappedSchedule::Connection& connection : plan_.connections) {
+    kept[gpu(connection.target_lane)] += message * slots;
+  }
   std::vector<bool> fit;
   for (const Elements elements : kept) { fit.push_back(element_size_ * elements.count() <= costs_.cache_size); }
   return fit;
@@ -88,7 +90,7 @@ void Blocks::lay_out_streams(const std::vector<bool>& cached, std::uint32_t gpus
     cross(streams_, caches[gpu(lane)]);
     cross(streams_, memories[gpu(lane)]);
   }
-  for (const Plan::Connection& connection : plan_.connections) {
+  for (const MappedSchedule::Connection& connection : plan_.connections) {
     const std::uint32_t from = gpu(connection.source_lane);
     const std::uint32_t to = gpu(connection.target_lane);
     peer_stream_.push_back(kNone);

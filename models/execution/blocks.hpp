@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/execution/plan.hpp"
+#include "models/execution/mapped_schedule.hpp"
 #include "models/network/flow_network.hpp"
 #include "models/software/gpu_costs.hpp"
 
@@ -24,8 +24,8 @@ class Blocks : public MoveListener {
  public:
   /// Borrows plan, costs and listener. Agent a is on GPU a * gpus / agents, as the executor spreads them. Throws
   /// SimulationError("gpu-residency") where a GPU has more lanes than resident blocks.
-  Blocks(Simulator& simulator, const Plan& plan, const Schedule& schedule, const GpuCosts& costs, std::uint32_t gpus,
-         Bytes element_size, std::uint32_t slots, BlockListener& listener);
+  Blocks(Simulator& simulator, const MappedSchedule& plan, const Schedule& schedule, const GpuCosts& costs,
+         std::uint32_t gpus, Bytes element_size, std::uint32_t slots, BlockListener& listener);
 
   Time overhead() const { return costs_.primitive; }
   /// Until the second lane sees what the first one has sent.
@@ -47,7 +47,7 @@ class Blocks : public MoveListener {
   std::vector<bool> fit_into_cache(const Schedule& schedule, std::uint32_t gpus, std::uint32_t slots) const;
   void begin(std::uint32_t lane, std::uint32_t stream, Bytes bytes);
 
-  const Plan& plan_;
+  const MappedSchedule& plan_;
   const GpuCosts& costs_;
   Bytes element_size_;
   BlockListener& listener_;

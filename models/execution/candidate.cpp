@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "models/execution/path_layout.hpp"
+#include "models/network/connections.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 

@@ -9,30 +9,18 @@ namespace athanor {
 
 namespace {
 
-using Uses = std::vector<NetworkPlan::Use>;
-
-/// The links of one queue pair.
-std::pair<Uses::const_iterator, Uses::const_iterator> links_of(const NetworkPlan& network, std::size_t pair) {
-  const NetworkPlan::Connection& connection = network.connections[pair];
-  const auto first = network.uses.begin() + connection.first_use;
-  return {first, first + connection.uses};
-}
-
 /// What all queue pairs of a connection take together where nobody else uses their links; max: nothing limits them.
-Bandwidth rate_alone(const Plan& plan, std::uint32_t connection) {
-  const std::size_t first = std::size_t{connection} * plan.queue_pairs;
+Bandwidth rate_alone(const FabricConnections& network, std::uint32_t connection) {
   std::map<std::uint32_t, std::int64_t> pairs_on;  // by link
-  for (std::size_t pair = first; pair < first + plan.queue_pairs; ++pair) {
-    const auto [begin, end] = links_of(plan.network, pair);
-    std::for_each(begin, end, [&](const NetworkPlan::Use& use) { ++pairs_on[use.link]; });
+  for (const NetworkPlan::Connection& pair : network.pairs_of(connection)) {
+    for (const NetworkPlan::Use& use : network.path_of(pair)) { ++pairs_on[use.link]; }
   }
   Bandwidth sum;
-  for (std::size_t pair = first; pair < first + plan.queue_pairs; ++pair) {
-    Bandwidth rate = plan.network.connections[pair].cap;
-    const auto [begin, end] = links_of(plan.network, pair);
-    std::for_each(begin, end, [&](const NetworkPlan::Use& use) {
-      rate = std::min(rate, plan.network.links[use.link].rate / pairs_on[use.link]);
-    });
+  for (const NetworkPlan::Connection& pair : network.pairs_of(connection)) {
+    Bandwidth rate = pair.cap;
+    for (const NetworkPlan::Use& use : network.path_of(pair)) {
+      rate = std::min(rate, network.graph.links[use.link].rate / pairs_on[use.link]);
+    }
     if (rate == Bandwidth::max()) { return rate; }
     sum += rate;
   }
@@ -40,35 +28,33 @@ Bandwidth rate_alone(const Plan& plan, std::uint32_t connection) {
 }
 
 /// Of the slowest queue pair: what its links take, without software.
-Time links_latency(const Plan& plan, const Fabric& fabric, std::uint32_t connection) {
+Time links_latency(const FabricConnections& network, const Fabric& fabric, std::uint32_t connection) {
   Time longest;
-  const std::size_t first = std::size_t{connection} * plan.queue_pairs;
-  for (std::size_t pair = first; pair < first + plan.queue_pairs; ++pair) {
+  for (const NetworkPlan::Connection& pair : network.pairs_of(connection)) {
     Time sum;
-    const auto [begin, end] = links_of(plan.network, pair);
-    std::for_each(begin, end, [&](const NetworkPlan::Use& use) { sum += fabric.link(plan.links[use.link]).latency; });
+    for (const NetworkPlan::Use& use : network.path_of(pair)) { sum += fabric.link(network.links[use.link]).latency; }
     longest = std::max(longest, sum);
   }
-  return std::min(longest, plan.latency(connection));
+  return std::min(longest, network.latency(connection));
 }
 
-bool crosses_network(const Plan& plan, const Fabric& fabric, std::uint32_t connection) {
-  const auto [begin, end] = links_of(plan.network, std::size_t{connection} * plan.queue_pairs);
-  return std::any_of(begin, end, [&](const NetworkPlan::Use& use) {
-    return fabric.link(plan.links[use.link]).kind == LinkKind::network;
+bool crosses_network(const FabricConnections& network, const Fabric& fabric, std::uint32_t connection) {
+  const std::span<const NetworkPlan::Use> path = network.path_of(network.pairs_of(connection).front());
+  return std::any_of(path.begin(), path.end(), [&](const NetworkPlan::Use& use) {
+    return fabric.link(network.links[use.link]).kind == LinkKind::network;
   });
 }
 
 }  // namespace
 
-void CriticalPath::follow(const Plan& plan, const Fabric& fabric) {
+void CriticalPath::follow(const FabricConnections& network, const Fabric& fabric) {
   *this = {};
-  plan_ = &plan;
-  queues_.assign(plan.connections.size(), {});
-  for (std::uint32_t connection = 0; connection < plan.connections.size(); ++connection) {
-    rates_.push_back(rate_alone(plan, connection));
-    link_latency_.push_back(links_latency(plan, fabric, connection));
-    is_between_.push_back(crosses_network(plan, fabric, connection));
+  network_ = &network;
+  queues_.assign(network.count(), {});
+  for (std::uint32_t connection = 0; connection < network.count(); ++connection) {
+    rates_.push_back(rate_alone(network, connection));
+    link_latency_.push_back(links_latency(network, fabric, connection));
+    is_between_.push_back(crosses_network(network, fabric, connection));
   }
 }
 
@@ -86,7 +72,7 @@ void CriticalPath::sends(std::uint64_t what, std::uint32_t connection, Time time
 
 void CriticalPath::arrives_late(std::uint64_t what, std::uint32_t connection) {
   PathShares& planned = pending_[what] = released_.at(connection);
-  add_latency(planned, connection, plan_->latency(connection));
+  add_latency(planned, connection, network_->latency(connection));
   ++way(planned, connection).messages;
 }
 
@@ -150,9 +136,9 @@ void CriticalPath::grain_arrived(std::uint32_t connection, Time now) {
   require(next != queue.messages.end(), "a grain on connection {} is of a message", connection);
   next->told = true;
   const bool behind = !next->left && queue.gone.total() > next->begun.total();
-  const NetworkPlan::Connection& network = plan_->one_of(connection);
-  present_ = passed(behind ? queue.gone : next->begun, connection, now, plan_->latency(connection),
-                    alone(connection, network.grain * plan_->queue_pairs));
+  const Bytes grain = network_->pairs_of(connection).front().grain * network_->queue_pairs;
+  present_ = passed(behind ? queue.gone : next->begun, connection, now, network_->latency(connection),
+                    alone(connection, grain));
   if (!next->left) { ++way(present_, connection).messages; }
 }
 
@@ -161,7 +147,7 @@ void CriticalPath::arrived(std::uint32_t connection, Time now) {
   require(!messages.empty(), "what arrives on connection {} was sent", connection);
   Message& message = messages.front();
   require(message.left, "what arrives on connection {} had left", connection);
-  present_ = passed(message.gone, connection, now, plan_->latency(connection), Time::zero());
+  present_ = passed(message.gone, connection, now, network_->latency(connection), Time::zero());
   messages.erase(messages.begin());
 }
 

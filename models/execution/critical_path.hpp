@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "models/execution/plan.hpp"
+#include "models/network/connections.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {
@@ -37,7 +37,7 @@ struct PathShares {
 class CriticalPath {
  public:
   /// Before a run; forgets an earlier one. Borrows both.
-  void follow(const Plan& plan, const Fabric& fabric);
+  void follow(const FabricConnections& network, const Fabric& fabric);
 
   /// The effect of the present event that will come about as event `what` of the executor, after so much.
   void starts(std::uint64_t what, Time after) { plan_for(what).start += after; }
@@ -92,7 +92,7 @@ class CriticalPath {
   void add_latency(PathShares& shares, std::uint32_t connection, Time latency) const;
   void leave(std::uint32_t connection, Message& message, Time now);
 
-  const Plan* plan_ = nullptr;
+  const FabricConnections* network_ = nullptr;
   std::vector<Bandwidth> rates_;    ///< of each connection, alone
   std::vector<Time> link_latency_;  ///< of each connection's links
   std::vector<bool> is_between_;

@@ -15,7 +15,7 @@ std::string agent_name(const Schedule& schedule, AgentId agent) {
 }  // namespace
 
 std::string Executor::why_not_started(std::uint32_t lane) const {
-  const Plan::Lane& plan = plan_.lanes[lane];
+  const MappedSchedule::Lane& plan = plan_.lanes[lane];
   const LaneState& state = lanes_[lane];
   std::string text = fmt::format("{} lane {} loop {} step {}", agent_name(schedule_, plan.agent), plan.lane.value,
                                  state.loop, state.step);
@@ -24,14 +24,14 @@ std::string Executor::why_not_started(std::uint32_t lane) const {
   for (std::uint32_t port = state.receives.first; port < state.receives.first + state.receives.count; ++port) {
     const std::uint32_t connection = plan_.in_connections[plan.first_in + port];
     if (connections_[connection].available > 0) { continue; }
-    const Plan::Lane& sender = plan_.lanes[plan_.connections[connection].source_lane];
+    const MappedSchedule::Lane& sender = plan_.lanes[plan_.connections[connection].source_lane];
     text +=
         fmt::format(", waits for a message from {} lane {}", agent_name(schedule_, sender.agent), sender.lane.value);
   }
   for (std::uint32_t port = state.sends.first; port < state.sends.first + state.sends.count; ++port) {
     const std::uint32_t connection = plan.first_out + port;
     if (connections_[connection].held < slots(connection)) { continue; }
-    const Plan::Lane& receiver = plan_.lanes[plan_.connections[connection].target_lane];
+    const MappedSchedule::Lane& receiver = plan_.lanes[plan_.connections[connection].target_lane];
     text += fmt::format(", waits for one of {} slots towards {} lane {}", slots(connection),
                         agent_name(schedule_, receiver.agent), receiver.lane.value);
   }

@@ -16,7 +16,7 @@ Ports all_or_none(const Ports& used, std::uint32_t ports) { return {0, used.coun
 
 }  // namespace
 
-Executor::Executor(Simulator& simulator, const Plan& plan, const Schedule& schedule, Bytes element_size,
+Executor::Executor(Simulator& simulator, const MappedSchedule& plan, const Schedule& schedule, Bytes element_size,
                    std::uint32_t slots)
     : simulator_(simulator),
       plan_(plan),
@@ -52,7 +52,7 @@ void Executor::on_event(std::uint64_t what) {
 
 void Executor::load(std::uint32_t lane) {
   LaneState& state = lanes_[lane];
-  const Plan::Lane& plan = plan_.lanes[lane];
+  const MappedSchedule::Lane& plan = plan_.lanes[lane];
   const Primitive primitive = schedule_.at(plan.agent, plan.lane, state.loop, state.step);
   state.bytes = Bytes{primitive.count.count() * state.element_size.count()};
   state.receives = plan.like_ins ? all_or_none(primitive.receives, plan.in_ports) : primitive.receives;
@@ -69,7 +69,7 @@ void Executor::load(std::uint32_t lane) {
 
 void Executor::count_missing(std::uint32_t lane) {
   LaneState& state = lanes_[lane];
-  const Plan::Lane& plan = plan_.lanes[lane];
+  const MappedSchedule::Lane& plan = plan_.lanes[lane];
   state.missing = 1;  // held until all are counted
   for (std::uint32_t i = 0; i < state.receives.count; ++i) {
     if (connections_[plan_.in_connections[plan.first_in + state.receives.first + i]].available == 0) {
@@ -117,7 +117,7 @@ Time Executor::local_work(const LaneState& state, const AgentCost& cost) {
 
 void Executor::begin(std::uint32_t lane) {
   LaneState& state = lanes_[lane];
-  const Plan::Lane& plan = plan_.lanes[lane];
+  const MappedSchedule::Lane& plan = plan_.lanes[lane];
   const AgentCost& cost = plan_.agent_costs[plan.cost];
   ++primitives_;
   state.phase = Phase::working;
@@ -155,7 +155,7 @@ void Executor::begin(std::uint32_t lane) {
 
 void Executor::move_by_block(std::uint32_t lane) {
   const LaneState& state = lanes_[lane];
-  const Plan::Lane& plan = plan_.lanes[lane];
+  const MappedSchedule::Lane& plan = plan_.lanes[lane];
   blocks_->move(lane, schedule_.at(plan.agent, plan.lane, state.loop, state.step));
 }
 
@@ -223,7 +223,7 @@ void Executor::part_ended(std::uint32_t lane) {
 
 void Executor::end(std::uint32_t lane) {
   LaneState& state = lanes_[lane];
-  const Plan::Lane& plan = plan_.lanes[lane];
+  const MappedSchedule::Lane& plan = plan_.lanes[lane];
   for (std::uint32_t i = 0; i < state.receives.count; ++i) {
     const std::uint32_t connection = plan_.in_connections[plan.first_in + state.receives.first + i];
     --connections_[connection].available;
@@ -331,7 +331,7 @@ void Executor::arrive_late(std::uint32_t connection) {
 
 /// The whole of a message is there, and complete.
 void Executor::arrived(std::uint32_t connection) {
-  const Plan::Connection& plan = plan_.connections[connection];
+  const MappedSchedule::Connection& plan = plan_.connections[connection];
   const ConnectionCost& cost = plan_.connection_costs[plan.cost];
   if (cost.grain == Bytes::zero()) { usable(connection); }
   ++connections_[connection].complete;
@@ -352,14 +352,14 @@ void Executor::inputs_complete(std::uint32_t lane) {
   Time tail;
   for (std::uint32_t i = 0; i < state.sends.count; ++i) {
     const std::uint32_t connection = plan_.lanes[lane].first_out + state.sends.first + i;
-    const NetworkPlan::Connection& network = plan_.one_of(connection);
-    const Bytes part{ceil_div(wire_bytes(connection, state.bytes).count(), plan_.queue_pairs)};
+    const NetworkPlan::Connection& network = plan_.network.pairs_of(connection).front();
+    const Bytes part{ceil_div(wire_bytes(connection, state.bytes).count(), plan_.network.queue_pairs)};
     const Bytes grain = std::min(network.grain, part);
     if (network.cap != Bandwidth::max()) { tail = std::max(tail, transfer_time(grain, network.cap)); }
   }
   state.release_time = simulator_.now() + tail;
   if (path_ != nullptr) {
-    const Plan::Lane& plan = plan_.lanes[lane];
+    const MappedSchedule::Lane& plan = plan_.lanes[lane];
     const std::uint32_t in = plan_.in_connections[plan.first_in + state.receives.first];
     path_->passes(code(Kind::release_sends, lane), state.sends.count > 0 ? plan.first_out + state.sends.first : in,
                   tail);
@@ -376,7 +376,7 @@ void Executor::release_sends(std::uint32_t lane) {
     ConnectionState& message = connections_[connection];
     message.withheld = false;
     message.late = message.moved;
-    message.not_before = simulator_.now() + plan_.latency(connection);
+    message.not_before = simulator_.now() + plan_.network.latency(connection);
     if (path_ != nullptr) { path_->released(connection); }
     if (std::exchange(message.early, false)) { arrive_late(connection); }
   }

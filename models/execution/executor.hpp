@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "models/execution/blocks.hpp"
-#include "models/execution/plan.hpp"
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/processors.hpp"
 #include "models/network/network.hpp"
 #include "sim/simulator.hpp"
@@ -52,7 +52,8 @@ class PrimitiveListener {
 class Executor : public Actor, public MoveListener, public LaneRunner, public BlockListener {
  public:
   /// Borrows all of them. `slots`: messages that each connection holds. Both where the plan's agents do not say.
-  Executor(Simulator& simulator, const Plan& plan, const Schedule& schedule, Bytes element_size, std::uint32_t slots);
+  Executor(Simulator& simulator, const MappedSchedule& plan, const Schedule& schedule, Bytes element_size,
+           std::uint32_t slots);
 
   /// The network must outlive the run; it reports to this executor.
   void connect(Network& network) { network_ = &network; }
@@ -198,7 +199,7 @@ class Executor : public Actor, public MoveListener, public LaneRunner, public Bl
   std::string why_not_started(std::uint32_t lane) const;
 
   Simulator& simulator_;
-  const Plan& plan_;
+  const MappedSchedule& plan_;
   const Schedule& schedule_;
   ActorId id_;
   Network* network_ = nullptr;

@@ -8,7 +8,7 @@ namespace athanor {
 void Executor::start(Time launch) {
   launch_ = finish_ = launch;
   running_lanes_ = static_cast<std::uint32_t>(lanes_.size());
-  for (const Plan::Lane& lane : plan_.lanes) { ++running_of_start_[lane.start]; }
+  for (const MappedSchedule::Lane& lane : plan_.lanes) { ++running_of_start_[lane.start]; }
   for (std::uint32_t start = 0; start < plan_.starts.size(); ++start) {
     awaited_starts_.push_back(static_cast<std::uint32_t>(plan_.starts[start].after.size()));
     if (awaited_starts_.back() == 0) { launch_at(launch, start); }
@@ -33,7 +33,7 @@ void Executor::launch(std::uint32_t start) {
     }
   }
   if (std::count_if(plan_.lanes.begin(), plan_.lanes.end(),
-                    [start](const Plan::Lane& lane) { return lane.start == start; }) == 0) {
+                    [start](const MappedSchedule::Lane& lane) { return lane.start == start; }) == 0) {
     start_ended(start);
   }
   if (processors_ != nullptr) { processors_->launch(); }

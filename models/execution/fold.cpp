@@ -2,8 +2,8 @@
 #include <map>
 #include <set>
 
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/partition.hpp"
-#include "models/execution/plan.hpp"
 #include "models/execution/refinement.hpp"
 #include "sim/check.hpp"
 
@@ -32,22 +32,22 @@ struct Classes {
 
 class Folding {
  public:
-  Folding(const Plan& whole, const EqualClasses& classes)
+  Folding(const MappedSchedule& whole, const EqualClasses& classes)
       : whole_(whole), lanes_(classes.lanes), connections_(classes.connections), links_(classes.links) {}
 
-  Plan fold() {
+  MappedSchedule fold() {
     folded_.starts = whole_.starts;
     folded_.agent_costs = whole_.agent_costs;
     folded_.connection_costs = whole_.connection_costs;
     folded_.first_lane = whole_.first_lane;
-    folded_.queue_pairs = whole_.queue_pairs;
+    folded_.network.queue_pairs = whole_.network.queue_pairs;
     for (const std::uint32_t lane : whole_.lane_of) { folded_.lane_of.push_back(lanes_.of[lane]); }
-    folded_.all_links = whole_.links;
-    folded_.class_of_link = links_.of;
+    folded_.network.all_links = whole_.network.links;
+    folded_.network.class_of_link = links_.of;
     for (std::size_t i = 0; i < links_.member.size(); ++i) {
-      folded_.links.push_back(whole_.links[links_.member[i]]);
-      folded_.link_members.push_back(links_.members[i]);
       folded_.network.links.push_back(whole_.network.links[links_.member[i]]);
+      folded_.network.link_members.push_back(links_.members[i]);
+      folded_.network.graph.links.push_back(whole_.network.graph.links[links_.member[i]]);
     }
     for (const std::uint32_t member : lanes_.member) { add_lane(whole_.lanes[member]); }
     folded_.in_connections.assign(in_classes_.size(), 0);
@@ -57,7 +57,7 @@ class Folding {
 
  private:
   /// With a port for each that is told apart: of its connections, those of one class once.
-  void add_lane(Plan::Lane lane) {
+  void add_lane(MappedSchedule::Lane lane) {
     std::vector<std::uint32_t> ins;
     for (std::uint32_t port = 0; port < lane.in_ports; ++port) {
       ins.push_back(whole_.in_connections[lane.first_in + port]);
@@ -86,53 +86,52 @@ class Folding {
 
   void add_connection(std::uint32_t number) {
     const std::uint32_t old = out_members_[number];
-    Plan::Connection connection = whole_.connections[old];
+    MappedSchedule::Connection connection = whole_.connections[old];
     connection.source_lane = lanes_.of[connection.source_lane];
     connection.target_lane = lanes_.of[connection.target_lane];
-    const Plan::Lane& target = folded_.lanes[connection.target_lane];
+    const MappedSchedule::Lane& target = folded_.lanes[connection.target_lane];
     if (target.like_ins) { connection.target_port = port_of(target, connections_.of[old]); }
     folded_.in_connections[target.first_in + connection.target_port] = number;
     folded_.connections.push_back(connection);
-    for (std::size_t pair = 0; pair < whole_.queue_pairs; ++pair) {
-      add_uses(whole_.network.connections[std::size_t{old} * whole_.queue_pairs + pair],
-               connections_.members[connections_.of[old]]);
+    for (const NetworkPlan::Connection& pair : whole_.network.pairs_of(old)) {
+      add_pair(pair, connections_.members[connections_.of[old]]);
     }
   }
 
-  std::uint32_t port_of(const Plan::Lane& target, std::uint32_t connection_class) const {
+  std::uint32_t port_of(const MappedSchedule::Lane& target, std::uint32_t connection_class) const {
     const auto first = in_classes_.begin() + target.first_in;
     const auto found = std::find(first, first + target.in_ports, connection_class);
     require(found != first + target.in_ports, "no in-port of class {} in the class of its lane", connection_class);
     return static_cast<std::uint32_t>(found - first);
   }
 
-  void add_uses(NetworkPlan::Connection connection, std::uint32_t members) {
+  void add_pair(NetworkPlan::Connection pair, std::uint32_t members) {
     std::map<std::uint32_t, std::uint32_t> crossed;  // link class: how many links of it on the path
-    for (std::uint32_t use = 0; use < connection.uses; ++use) {
-      ++crossed[links_.of[whole_.network.uses[connection.first_use + use].link]];
-    }
-    connection.first_use = static_cast<std::uint32_t>(folded_.network.uses.size());
-    connection.uses = static_cast<std::uint32_t>(crossed.size());
+    for (const NetworkPlan::Use& use : whole_.network.path_of(pair)) { ++crossed[links_.of[use.link]]; }
+    pair.first_use = static_cast<std::uint32_t>(folded_.network.graph.uses.size());
+    pair.uses = static_cast<std::uint32_t>(crossed.size());
     for (const auto& [link, times] : crossed) {
       const std::uint64_t crossings = std::uint64_t{members} * times;
       require(crossings % links_.members[link] == 0, "{} crossings of {} equal links are not spread evenly", crossings,
               links_.members[link]);
-      folded_.network.uses.push_back({link, static_cast<std::uint32_t>(crossings / links_.members[link])});
+      folded_.network.graph.uses.push_back({link, static_cast<std::uint32_t>(crossings / links_.members[link])});
     }
-    folded_.network.connections.push_back(connection);
+    folded_.network.graph.connections.push_back(pair);
   }
 
-  const Plan& whole_;
+  const MappedSchedule& whole_;
   Classes lanes_;
   Classes connections_;
   Classes links_;
   std::vector<std::uint32_t> in_classes_;   ///< by in-port of the quotient: the class of its connection
   std::vector<std::uint32_t> out_members_;  ///< by out-port of the quotient: one connection of the whole
-  Plan folded_;
+  MappedSchedule folded_;
 };
 
 }  // namespace
 
-Plan fold(const Plan& whole, const Schedule& schedule) { return Folding(whole, equal_classes(whole, schedule)).fold(); }
+MappedSchedule fold(const MappedSchedule& whole, const Schedule& schedule) {
+  return Folding(whole, equal_classes(whole, schedule)).fold();
+}
 
 }  // namespace athanor

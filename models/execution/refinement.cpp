@@ -12,11 +12,11 @@ namespace {
 /// At which distances from their own lane the primitives of each program wait for others of their agent.
 using WaitDistances = std::map<ProgramId, std::set<std::int64_t>>;
 
-WaitDistances wait_distances(const Plan& plan, const Schedule& schedule) {
+WaitDistances wait_distances(const MappedSchedule& whole, const Schedule& schedule) {
   WaitDistances distances;
-  for (const Plan::Lane& lane : plan.lanes) {
+  for (const MappedSchedule::Lane& lane : whole.lanes) {
     const auto [entry, fresh] = distances.try_emplace(schedule.lane(lane.agent, lane.lane).program);
-    const bool alone = plan.lane_of.size() == schedule.roster().agents;  // one lane an agent: nobody to wait for
+    const bool alone = whole.lane_of.size() == schedule.roster().agents;  // one lane an agent: nobody to wait for
     if (!fresh || alone) { continue; }
     for (const std::uint64_t loop : std::set<std::uint64_t>{0, lane.loops - 1}) {
       if (loop >= lane.loops) { continue; }
@@ -29,9 +29,9 @@ WaitDistances wait_distances(const Plan& plan, const Schedule& schedule) {
   return distances;
 }
 
-std::vector<Colour> first_colours(const Plan& plan, const Schedule& schedule) {
+std::vector<Colour> first_colours(const MappedSchedule& whole, const Schedule& schedule) {
   std::vector<Colour> colours;
-  for (const Plan::Lane& lane : plan.lanes) {
+  for (const MappedSchedule::Lane& lane : whole.lanes) {
     const ProgramId program = schedule.lane(lane.agent, lane.lane).program;
     Colour colour = mix(mix(program.value, lane.cost), lane.start);
     colour = mix(mix(colour, lane.steps), lane.loops);
@@ -51,17 +51,17 @@ std::vector<Colour> first_colours(const std::vector<NetworkPlan::Link>& links) {
 /// many rounds, of which each concerns few.
 class Refinement {
  public:
-  Refinement(const Plan& plan, const Schedule& schedule)
-      : plan_(plan),
-        distances_(wait_distances(plan, schedule)),
-        lanes_(first_colours(plan, schedule)),
-        connections_(std::vector<Colour>(plan.connections.size())),
-        links_(first_colours(plan.network.links)),
-        sums_(plan.network.links.size()),
-        open_lanes_(plan.lanes.size()),
-        open_connections_(plan.connections.size()),
-        open_links_(plan.network.links.size()) {
-    for (const Plan::Lane& lane : plan.lanes) {
+  Refinement(const MappedSchedule& whole, const Schedule& schedule)
+      : whole_(whole),
+        distances_(wait_distances(whole, schedule)),
+        lanes_(first_colours(whole, schedule)),
+        connections_(std::vector<Colour>(whole.connections.size())),
+        links_(first_colours(whole.network.graph.links)),
+        sums_(whole.network.graph.links.size()),
+        open_lanes_(whole.lanes.size()),
+        open_connections_(whole.connections.size()),
+        open_links_(whole.network.graph.links.size()) {
+    for (const MappedSchedule::Lane& lane : whole.lanes) {
       waits_.push_back(&distances_.at(schedule.lane(lane.agent, lane.lane).program));
     }
     for (const auto& [program, distances] : distances_) { every_distance_.insert(distances.begin(), distances.end()); }
@@ -75,7 +75,7 @@ class Refinement {
   void refine() {
     open_connections_.add_all();
     connections_.split(open_connections_.take(), colours_of_all_connections());
-    for (std::uint32_t connection = 0; connection < plan_.connections.size(); ++connection) {
+    for (std::uint32_t connection = 0; connection < whole_.connections.size(); ++connection) {
       add_to_links(connection, connections_.of(connection), 1);
     }
     open_links_.add_all();
@@ -89,8 +89,8 @@ class Refinement {
 
   std::vector<Colour> colours_of_all_connections() const {
     std::vector<Colour> colours;
-    colours.reserve(plan_.connections.size());
-    for (std::uint32_t connection = 0; connection < plan_.connections.size(); ++connection) {
+    colours.reserve(whole_.connections.size());
+    for (std::uint32_t connection = 0; connection < whole_.connections.size(); ++connection) {
       colours.push_back(colour_of_connection(connection));
     }
     return colours;
@@ -103,8 +103,8 @@ class Refinement {
     for (const Partition::Move& move : connections_.split(open, colours)) {
       add_to_links(move.thing, move.from, static_cast<Colour>(-1));
       add_to_links(move.thing, connections_.of(move.thing), 1);
-      open_lanes_.add(plan_.connections[move.thing].source_lane);
-      open_lanes_.add(plan_.connections[move.thing].target_lane);
+      open_lanes_.add(whole_.connections[move.thing].source_lane);
+      open_lanes_.add(whole_.connections[move.thing].target_lane);
     }
   }
 
@@ -124,9 +124,9 @@ class Refinement {
     std::vector<Colour> colours;
     for (const std::uint32_t lane : open) { colours.push_back(colour_of_lane(lane)); }
     for (const Partition::Move& move : lanes_.split(open, colours)) {
-      const Plan::Lane& lane = plan_.lanes[move.thing];
+      const MappedSchedule::Lane& lane = whole_.lanes[move.thing];
       for (std::uint32_t port = 0; port < lane.in_ports; ++port) {
-        open_connections_.add(plan_.in_connections[lane.first_in + port]);
+        open_connections_.add(whole_.in_connections[lane.first_in + port]);
       }
       for (std::uint32_t port = 0; port < lane.out_ports; ++port) { open_connections_.add(lane.first_out + port); }
       open_waiting(move.thing);
@@ -145,24 +145,22 @@ class Refinement {
   }
 
   Colour colour_of_connection(std::uint32_t i) const {
-    const Plan::Connection& connection = plan_.connections[i];
-    const Plan::Lane& source = plan_.lanes[connection.source_lane];
-    const std::uint32_t target_port = plan_.lanes[connection.target_lane].like_ins ? 0 : connection.target_port;
+    const MappedSchedule::Connection& connection = whole_.connections[i];
+    const MappedSchedule::Lane& source = whole_.lanes[connection.source_lane];
+    const std::uint32_t target_port = whole_.lanes[connection.target_lane].like_ins ? 0 : connection.target_port;
     Colour colour = mix(lanes_.of(connection.source_lane), source.like_outs ? 0 : i - source.first_out);
     colour = mix(mix(colour, lanes_.of(connection.target_lane)), target_port);
     colour = mix(colour, connection.cost);
-    each_pair(i, [&](const NetworkPlan::Connection& network, Colour) {
-      colour = mix(colour, static_cast<Colour>(network.latency.count()));
-      for (std::uint32_t use = 0; use < network.uses; ++use) {
-        colour = mix(colour, links_.of(plan_.network.uses[network.first_use + use].link));
-      }
+    each_pair(i, [&](const NetworkPlan::Connection& pair, Colour) {
+      colour = mix(colour, static_cast<Colour>(pair.latency.count()));
+      for (const NetworkPlan::Use& use : whole_.network.path_of(pair)) { colour = mix(colour, links_.of(use.link)); }
     });
     return colour;
   }
 
   Colour colour_of_lane(std::uint32_t i) const {
-    const Plan::Lane& lane = plan_.lanes[i];
-    const auto in = [&](std::uint32_t port) { return connections_.of(plan_.in_connections[lane.first_in + port]); };
+    const MappedSchedule::Lane& lane = whole_.lanes[i];
+    const auto in = [&](std::uint32_t port) { return connections_.of(whole_.in_connections[lane.first_in + port]); };
     const auto out = [&](std::uint32_t port) { return connections_.of(lane.first_out + port); };
     Colour colour =
         mix(colour_of_ports(lane.in_ports, lane.like_ins, in), colour_of_ports(lane.out_ports, lane.like_outs, out));
@@ -184,38 +182,36 @@ class Refinement {
 
   /// What a connection of class `number` adds to the sums of its links, so many times.
   void add_to_links(std::uint32_t connection, std::uint32_t number, Colour times) {
-    each_pair(connection, [&](const NetworkPlan::Connection& network, Colour pair) {
-      for (std::uint32_t use = 0; use < network.uses; ++use) {
-        const std::uint32_t link = plan_.network.uses[network.first_use + use].link;
-        sums_[link] += times * mix(mix(1, number), pair << 32U | use);
-        open_links_.add(link);
+    each_pair(connection, [&](const NetworkPlan::Connection& pair, Colour pair_number) {
+      Colour place = pair_number << 32U;
+      for (const NetworkPlan::Use& use : whole_.network.path_of(pair)) {
+        sums_[use.link] += times * mix(mix(1, number), place++);
+        open_links_.add(use.link);
       }
     });
   }
 
   template <class See>
   void each_pair(std::uint32_t connection, const See& see) const {
-    const std::size_t first = std::size_t{connection} * plan_.queue_pairs;
-    for (Colour pair = 0; pair < plan_.queue_pairs; ++pair) { see(plan_.network.connections[first + pair], pair); }
+    Colour number = 0;
+    for (const NetworkPlan::Connection& pair : whole_.network.pairs_of(connection)) { see(pair, number++); }
   }
 
   /// The connections that cross each link.
   void list_users() {
-    first_user_.assign(plan_.network.links.size() + 1, 0);
-    for (const auto& use : plan_.network.uses) { ++first_user_[use.link + 1]; }
+    first_user_.assign(whole_.network.graph.links.size() + 1, 0);
+    for (const auto& use : whole_.network.graph.uses) { ++first_user_[use.link + 1]; }
     for (std::size_t link = 1; link < first_user_.size(); ++link) { first_user_[link] += first_user_[link - 1]; }
     users_.resize(first_user_.back());
     std::vector<std::size_t> next(first_user_.begin(), first_user_.end() - 1);
-    for (std::uint32_t connection = 0; connection < plan_.connections.size(); ++connection) {
-      each_pair(connection, [&](const NetworkPlan::Connection& network, Colour) {
-        for (std::uint32_t use = 0; use < network.uses; ++use) {
-          users_[next[plan_.network.uses[network.first_use + use].link]++] = connection;
-        }
+    for (std::uint32_t connection = 0; connection < whole_.connections.size(); ++connection) {
+      each_pair(connection, [&](const NetworkPlan::Connection& pair, Colour) {
+        for (const NetworkPlan::Use& use : whole_.network.path_of(pair)) { users_[next[use.link]++] = connection; }
       });
     }
   }
 
-  const Plan& plan_;
+  const MappedSchedule& whole_;
   WaitDistances distances_;
   std::set<std::int64_t> every_distance_;
   std::vector<const std::set<std::int64_t>*> waits_;
@@ -232,6 +228,8 @@ class Refinement {
 
 }  // namespace
 
-EqualClasses equal_classes(const Plan& plan, const Schedule& schedule) { return Refinement(plan, schedule).classes(); }
+EqualClasses equal_classes(const MappedSchedule& whole, const Schedule& schedule) {
+  return Refinement(whole, schedule).classes();
+}
 
 }  // namespace athanor

@@ -4,20 +4,20 @@
 
 namespace athanor {
 
-bool Rendezvous::is_needed(const Plan& plan) {
-  return std::any_of(plan.connection_costs.begin(), plan.connection_costs.end(),
+bool Rendezvous::is_needed(const MappedSchedule& mapped) {
+  return std::any_of(mapped.connection_costs.begin(), mapped.connection_costs.end(),
                      [](const ConnectionCost& cost) { return cost.handshake > Time::zero(); });
 }
 
-Rendezvous::Rendezvous(Simulator& simulator, const Plan& plan, Network& beneath)
+Rendezvous::Rendezvous(Simulator& simulator, const MappedSchedule& mapped, Network& beneath)
     : simulator_(simulator),
-      plan_(plan),
+      mapped_(mapped),
       beneath_(beneath),
       id_(simulator.add(*this)),
-      waiting_(plan.connections.size()) {}
+      waiting_(mapped.connections.size()) {}
 
 void Rendezvous::move(std::uint32_t connection, Bytes size) {
-  const ConnectionCost& cost = plan_.connection_costs[plan_.connections[connection].cost];
+  const ConnectionCost& cost = mapped_.connection_costs[mapped_.connections[connection].cost];
   std::deque<Message>& waiting = waiting_[connection];
   Time due = simulator_.now() + (size > cost.eager ? cost.handshake : Time::zero());
   if (!waiting.empty()) { due = std::max(due, waiting.back().due); }

@@ -4,7 +4,7 @@
 #include <deque>
 #include <vector>
 
-#include "models/execution/plan.hpp"
+#include "models/execution/mapped_schedule.hpp"
 #include "models/network/network.hpp"
 #include "sim/simulator.hpp"
 
@@ -15,11 +15,11 @@ namespace athanor {
 /// what moves meanwhile. All else is as in the network beneath, which also does the reporting.
 class Rendezvous : public Network, public Actor {
  public:
-  /// Has any connection of the plan a handshake?
-  static bool is_needed(const Plan& plan);
+  /// Has any connection a handshake?
+  static bool is_needed(const MappedSchedule& mapped);
 
   /// Borrows all of them.
-  Rendezvous(Simulator& simulator, const Plan& plan, Network& beneath);
+  Rendezvous(Simulator& simulator, const MappedSchedule& mapped, Network& beneath);
 
   void move(std::uint32_t connection, Bytes size) override;
   Bytes carried(std::uint32_t link) const override { return beneath_.carried(link); }
@@ -35,7 +35,7 @@ class Rendezvous : public Network, public Actor {
   };
 
   Simulator& simulator_;
-  const Plan& plan_;
+  const MappedSchedule& mapped_;
   Network& beneath_;
   ActorId id_;
   std::vector<std::deque<Message>> waiting_;  ///< of each connection, in their order

@@ -2,21 +2,23 @@
 
 namespace athanor {
 
-Repetition::Repetition(Simulator& simulator, Executor& executor, Network& network, const Plan& plan)
-    : simulator_(simulator), executor_(executor), network_(network), plan_(plan), id_(simulator.add(*this)) {
+Repetition::Repetition(Simulator& simulator, Executor& executor, Network& network, const MappedSchedule& mapped)
+    : simulator_(simulator), executor_(executor), network_(network), mapped_(mapped), id_(simulator.add(*this)) {
   executor.listen(*this);
 }
 
 void Repetition::loop_ended(std::uint32_t lane) {
   constexpr std::uint64_t kFewest = 3;  // loops still to come, below which looking costs more than it saves
   if (!pilot_chosen_ || !executor_.runs(pilot_)) { choose_pilot(); }
-  if (lane == pilot_ && executor_.loop(lane) + kFewest < plan_.lanes[lane].loops) { simulator_.settle(id_); }
+  if (lane == pilot_ && executor_.loop(lane) + kFewest < mapped_.lanes[lane].loops) { simulator_.settle(id_); }
 }
 
 void Repetition::choose_pilot() {
   pilot_chosen_ = false;
-  for (std::uint32_t lane = 0; lane < plan_.lanes.size(); ++lane) {
-    if (!executor_.runs(lane) || (pilot_chosen_ && plan_.lanes[lane].loops <= plan_.lanes[pilot_].loops)) { continue; }
+  for (std::uint32_t lane = 0; lane < mapped_.lanes.size(); ++lane) {
+    if (!executor_.runs(lane) || (pilot_chosen_ && mapped_.lanes[lane].loops <= mapped_.lanes[pilot_].loops)) {
+      continue;
+    }
     pilot_ = lane;
     pilot_chosen_ = true;
   }
@@ -47,10 +49,10 @@ void Repetition::on_settle() {
 Repetition::Snapshot Repetition::take() const {
   Snapshot snapshot;
   snapshot.when = simulator_.now();
-  for (std::uint32_t lane = 0; lane < plan_.lanes.size(); ++lane) { snapshot.loops.push_back(executor_.loop(lane)); }
+  for (std::uint32_t lane = 0; lane < mapped_.lanes.size(); ++lane) { snapshot.loops.push_back(executor_.loop(lane)); }
   executor_.snapshot(snapshot.state);
   network_.snapshot(snapshot.state);
-  for (std::uint32_t link = 0; link < plan_.network.links.size(); ++link) {
+  for (std::uint32_t link = 0; link < mapped_.network.graph.links.size(); ++link) {
     snapshot.carried.push_back(network_.carried(link));
   }
   return snapshot;

@@ -15,7 +15,7 @@ namespace athanor {
 /// one step. Exact to the picosecond: nothing is extrapolated that would not have happened.
 class Repetition : public Actor, public ProgressListener {
  public:
-  Repetition(Simulator& simulator, Executor& executor, Network& network, const Plan& plan);
+  Repetition(Simulator& simulator, Executor& executor, Network& network, const MappedSchedule& mapped);
 
   void loop_ended(std::uint32_t lane) override;
   void on_event(std::uint64_t) override {}
@@ -38,7 +38,7 @@ class Repetition : public Actor, public ProgressListener {
   Simulator& simulator_;
   Executor& executor_;
   Network& network_;
-  const Plan& plan_;
+  const MappedSchedule& mapped_;
   ActorId id_;
   std::uint32_t pilot_ = 0;
   bool pilot_chosen_ = false;

@@ -8,7 +8,7 @@
 #include "models/engines/engine_sites.hpp"
 #include "models/execution/candidate.hpp"
 #include "models/execution/choice.hpp"
-#include "models/execution/link_use.hpp"
+#include "models/network/link_use.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -49,7 +49,7 @@ std::string busiest_name(const Fabric& fabric, const std::vector<LinkLoad>& link
 /// transfers otherwise: over several links in turn, or over links that are crowded for a part of the time.
 std::string limit(const RunRequest& request, const RunResult& result, const Candidate& candidate) {
   const Fabric& fabric = *request.cluster.fabric;
-  const Busiest busiest = busiest_links(fabric, result.simulated.loads);
+  const Busiest busiest = busiest_links(fabric, result.simulated.network.loads);
   const std::string link = busiest.links.empty() ? "" : busiest_name(fabric, busiest.links);
   if (busiest.time * 2 >= result.time && busiest.time > Time::zero()) { return link; }
   const Time launch = result.time - result.simulated.time;

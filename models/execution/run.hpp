@@ -70,7 +70,7 @@ struct RunResult {
 
 /// In which its links carried their loads, launch included.
 inline Time observed(const RunResult& result) {
-  return result.time + std::max(Time::zero(), result.simulated.observed - result.simulated.time);
+  return result.time + std::max(Time::zero(), result.simulated.network.observed - result.simulated.time);
 }
 
 /// Simulates every pair of an algorithm and a protocol that fit, and returns the fastest.

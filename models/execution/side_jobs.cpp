@@ -9,38 +9,39 @@
 
 namespace athanor {
 
-void assign_starts(Plan& plan, const SideJobs& jobs) {
+void assign_starts(MappedSchedule& mapped, const SideJobs& jobs) {
   if (jobs.starts.empty()) { return; }
-  require(jobs.of_agents.size() == plan.first_lane.size(), "jobs of {} agents, of {}", jobs.of_agents.size(),
-          plan.first_lane.size());
+  require(jobs.of_agents.size() == mapped.first_lane.size(), "jobs of {} agents, of {}", jobs.of_agents.size(),
+          mapped.first_lane.size());
   std::set<std::uint32_t> awaited;
   for (const JobStart& start : jobs.starts) { awaited.insert(start.after.begin(), start.after.end()); }
-  plan.starts.clear();
+  mapped.starts.clear();
   std::map<Time, std::uint32_t> shared;
   std::vector<std::uint32_t> start_of;  // by job
   for (std::uint32_t job = 0; job < jobs.starts.size(); ++job) {
     const JobStart& start = jobs.starts[job];
-    const auto next = static_cast<std::uint32_t>(plan.starts.size());
+    const auto next = static_cast<std::uint32_t>(mapped.starts.size());
     const bool alone = !start.after.empty() || awaited.contains(job);
     start_of.push_back(alone ? next : shared.try_emplace(start.begin, next).first->second);
     if (start_of.back() != next) { continue; }
-    plan.starts.push_back({start.begin, {}});
+    mapped.starts.push_back({start.begin, {}});
     for (const std::uint32_t before : start.after) {
       require(before < job, "job {} waits for job {}", job, before);
-      plan.starts.back().after.push_back(start_of[before]);
+      mapped.starts.back().after.push_back(start_of[before]);
     }
   }
-  for (Plan::Lane& lane : plan.lanes) { lane.start = start_of.at(jobs.of_agents[lane.agent.value]); }
+  for (MappedSchedule::Lane& lane : mapped.lanes) { lane.start = start_of.at(jobs.of_agents[lane.agent.value]); }
 }
 
-std::vector<Time> ends(const Plan& plan, const Executor& executor, const SideJobs& jobs) {
+std::vector<Time> ends(const MappedSchedule& mapped, const Executor& executor, const SideJobs& jobs) {
   std::vector<Time> ends(jobs.starts.size());
   if (ends.empty()) { return ends; }
-  for (std::size_t agent = 0; agent < plan.first_lane.size(); ++agent) {
-    const std::size_t behind = agent + 1 < plan.first_lane.size() ? plan.first_lane[agent + 1] : plan.lane_of.size();
+  for (std::size_t agent = 0; agent < mapped.first_lane.size(); ++agent) {
+    const std::size_t behind =
+        agent + 1 < mapped.first_lane.size() ? mapped.first_lane[agent + 1] : mapped.lane_of.size();
     Time& end = ends.at(jobs.of_agents[agent]);
-    for (std::size_t lane = plan.first_lane[agent]; lane < behind; ++lane) {
-      end = std::max(end, executor.end_of(plan.lane_of[lane]));
+    for (std::size_t lane = mapped.first_lane[agent]; lane < behind; ++lane) {
+      end = std::max(end, executor.end_of(mapped.lane_of[lane]));
     }
   }
   return ends;

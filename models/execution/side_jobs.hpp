@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/execution/plan.hpp"
+#include "models/execution/mapped_schedule.hpp"
 
 namespace athanor {
 
@@ -21,12 +21,12 @@ struct SideJobs {
   std::vector<std::uint32_t> of_agents;  ///< by agent, the job that it belongs to
 };
 
-/// Tells the lanes of a whole plan when to begin. Jobs that begin at one time and that no other waits for share a
+/// Tells the lanes of a whole schedule when to begin. Jobs that begin at one time and that no other waits for share a
 /// start, so that their lanes may be one class. Requires a job for every agent.
-void assign_starts(Plan& plan, const SideJobs& jobs);
+void assign_starts(MappedSchedule& mapped, const SideJobs& jobs);
 
-/// When the last lane of each job ended, on an executor that has finished its plan, folded or not; that of a job
+/// When the last lane of each job ended, on an executor that has finished its schedule, folded or not; that of a job
 /// without lanes is zero.
-std::vector<Time> ends(const Plan& plan, const Executor& executor, const SideJobs& jobs);
+std::vector<Time> ends(const MappedSchedule& mapped, const Executor& executor, const SideJobs& jobs);
 
 }  // namespace athanor

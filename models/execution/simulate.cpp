@@ -4,7 +4,6 @@
 
 #include "models/execution/critical_path.hpp"
 #include "models/execution/executor.hpp"
-#include "models/execution/plan_network.hpp"
 #include "models/execution/rendezvous.hpp"
 #include "models/execution/repetition.hpp"
 #include "models/execution/timeline_recorder.hpp"
@@ -12,19 +11,10 @@
 
 namespace athanor {
 
-std::string_view name(NetworkLevel level) {
-  switch (level) {
-    case NetworkLevel::ideal: return "ideal";
-    case NetworkLevel::flow: return "flow";
-    case NetworkLevel::packet: return "packet";
-  }
-  return "";
-}
-
 namespace {
 
 /// Ranks are threads of one machine. What is timed is a repetition: caches hold what the same schedule left there.
-Simulated simulate_on_processors(const Plan& plan, const Schedule& schedule, std::uint32_t processors,
+Simulated simulate_on_processors(const MappedSchedule& plan, const Schedule& schedule, std::uint32_t processors,
                                  const CostModel& costs, const SimulationOptions& options) {
   PrimitiveWork work(schedule, *costs.threads(), processors, costs.element_size(), costs.slots());
   Simulated result;
@@ -50,8 +40,8 @@ Simulated simulate_on_processors(const Plan& plan, const Schedule& schedule, std
 }
 
 /// Ranks are thread blocks of GPUs, whose memory they share.
-Simulated simulate_on_gpus(const Plan& plan, const Schedule& schedule, std::uint32_t gpus, const CostModel& costs,
-                           const SimulationOptions& options) {
+Simulated simulate_on_gpus(const MappedSchedule& plan, const Schedule& schedule, std::uint32_t gpus,
+                           const CostModel& costs, const SimulationOptions& options) {
   Simulator simulator;
   Executor executor(simulator, plan, schedule, costs.element_size(), costs.slots());
   Blocks blocks(simulator, plan, schedule, *costs.gpus(), gpus, costs.element_size(), costs.slots(), executor);
@@ -71,21 +61,11 @@ Simulated simulate_on_gpus(const Plan& plan, const Schedule& schedule, std::uint
   return result;
 }
 
-/// What one of each class carried, for every member of it.
-std::vector<LinkLoad> of_each_link(const Plan& plan, const std::vector<LinkLoad>& classes) {
-  if (plan.all_links.empty()) { return classes; }
-  std::vector<LinkLoad> loads;
-  for (std::size_t link = 0; link < plan.all_links.size(); ++link) {
-    loads.push_back({plan.all_links[link], 1, classes[plan.class_of_link[link]].carried});
-  }
-  return loads;
-}
-
 }  // namespace
 
 Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
                    const SimulationOptions& options) {
-  Plan plan = lay_out(schedule, cluster, placement, costs);
+  MappedSchedule plan = lay_out(schedule, cluster, placement, costs);
   const auto all_lanes = static_cast<std::uint32_t>(plan.lanes.size());
   require((cluster.processors > 0) == (costs.threads() != nullptr), "shared memory and its costs go together");
   if (cluster.processors > 0) {
@@ -99,7 +79,7 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   if (options.classes && !packets) { plan = fold(plan, schedule); }
   Simulator simulator;
   Executor executor(simulator, plan, schedule, costs.element_size(), costs.slots());
-  PlanNetwork network(simulator, plan, *cluster.fabric, options, placement.seed, executor);
+  FabricNetwork network(simulator, plan.network, *cluster.fabric, options, placement.seed, executor);
   std::optional<Rendezvous> rendezvous;
   if (Rendezvous::is_needed(plan)) { rendezvous.emplace(simulator, plan, network.network()); }
   Network& top = rendezvous ? static_cast<Network&>(*rendezvous) : network.network();
@@ -114,7 +94,7 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
     executor.record(*options.listener);
   }
   if (options.path != nullptr) {
-    options.path->follow(plan, *cluster.fabric);
+    options.path->follow(plan.network, *cluster.fabric);
     executor.trace(*options.path);
   }
   executor.start(Time::zero());
@@ -124,16 +104,12 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   Simulated result;
   result.time = executor.finish_time();
   result.ends = ends(plan, executor, options.jobs);
-  result.observed = network.observed(result.time);
-  result.loads = network.loads(result.observed);
-  if (options.each_link) { result.loads = of_each_link(plan, result.loads); }
-  result.ports = network.ports(result.observed);
+  result.network = network.use(result.time);
   result.lanes = static_cast<std::uint32_t>(plan.lanes.size());
   result.all_lanes = all_lanes;
   result.primitives = executor.primitives();
   result.skipped_loops = repetition ? repetition->skipped_loops() : 0;
   result.events = simulator.events();
-  result.packets = network.packets();
   return result;
 }
 

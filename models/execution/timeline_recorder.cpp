@@ -20,14 +20,15 @@ std::string_view what(const EndedPrimitive& primitive) {
 
 }  // namespace
 
-TimelineRecorder::TimelineRecorder(Timeline& timeline, const Plan& plan, const Schedule& schedule, Time offset)
+TimelineRecorder::TimelineRecorder(Timeline& timeline, const MappedSchedule& mapped, const Schedule& schedule,
+                                   Time offset)
     : timeline_(timeline), offset_(offset) {
-  std::vector<std::uint32_t> members(plan.lanes.size());
-  for (const std::uint32_t lane : plan.lane_of) { ++members[lane]; }
+  std::vector<std::uint32_t> members(mapped.lanes.size());
+  for (const std::uint32_t lane : mapped.lane_of) { ++members[lane]; }
   std::map<AgentId, ProcessId> processes;
   const std::uint32_t ranks = schedule.roster().ranks;
-  for (std::size_t i = 0; i < plan.lanes.size(); ++i) {
-    const Plan::Lane& lane = plan.lanes[i];
+  for (std::size_t i = 0; i < mapped.lanes.size(); ++i) {
+    const MappedSchedule::Lane& lane = mapped.lanes[i];
     const auto [process, fresh] = processes.try_emplace(lane.agent);
     if (fresh) {
       process->second =

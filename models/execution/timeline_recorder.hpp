@@ -7,19 +7,19 @@
 
 namespace athanor {
 
-/// Draws every primitive that an executor simulates: a process per agent, a track per lane. Where the plan is folded,
+/// Draws every primitive that an executor simulates: a process per agent, a track per lane. Where lanes are folded,
 /// the lane drawn stands for its class and says for how many.
 class TimelineRecorder : public PrimitiveListener {
  public:
   /// `offset`: what happens before the executor's time zero; drawn as the launch.
-  TimelineRecorder(Timeline& timeline, const Plan& plan, const Schedule& schedule, Time offset);
+  TimelineRecorder(Timeline& timeline, const MappedSchedule& mapped, const Schedule& schedule, Time offset);
 
   void primitive_ended(const EndedPrimitive& primitive) override;
 
  private:
   Timeline& timeline_;
   Time offset_;
-  std::vector<Track> tracks_;  ///< by lane of the plan
+  std::vector<Track> tracks_;  ///< by lane of the mapped schedule
 };
 
 }  // namespace athanor

@@ -284,7 +284,7 @@ CallPrice CallPricer::run(const EndpointGroups& groups, const Question& question
                   .extrapolated = first.extrapolated,
                   .shares = nullptr};
   price.shares = std::make_shared<const std::vector<LinkShare>>(
-      shares_of(*settings_.cluster.fabric, result.simulated.loads, price.time));
+      shares_of(*settings_.cluster.fabric, result.simulated.network.loads, price.time));
   return price;
 }
 

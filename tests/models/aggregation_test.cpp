@@ -157,7 +157,7 @@ TEST_CASE("a rank sends the payload and receives a block in a reduce-scatter, an
   const auto carried = [&](CollectiveKind kind, bool out) {
     std::vector<Bytes> bytes;
     const RunResult result = run(cluster, kind, 32'000);
-    for (const LinkLoad& load : result.simulated.loads) {
+    for (const LinkLoad& load : result.simulated.network.loads) {
       const Fabric& fabric = *cluster.fabric;
       const VertexId end = out ? fabric.source(load.link) : fabric.target(load.link);
       if (fabric.vertex(end).kind == VertexKind::host) { bytes.insert(bytes.end(), load.members, load.carried); }
@@ -224,7 +224,7 @@ TEST_CASE("with W chunks outstanding, W of them take W periods or a round trip, 
 TEST_CASE("every rank sends and receives the payload once, half of what it does in a ring") {
   const Cluster cluster = tree_of(2, 32);
   const RunResult result = run(cluster, all_reduce, 1'000'000);
-  for (const LinkLoad& load : result.simulated.loads) { CHECK(load.carried <= Bytes{4'000'000}); }
+  for (const LinkLoad& load : result.simulated.network.loads) { CHECK(load.carried <= Bytes{4'000'000}); }
   CHECK(result.bound.time <= result.time);
 }
 
@@ -281,9 +281,9 @@ TEST_CASE("equal branches of a tree are simulated once, and its loops multiplied
     CHECK(part.simulated.skipped_loops > 0);
     CHECK(all.simulated.lanes == 2 * 32 + 2 * 8 + 1);
     Bytes carried;
-    for (const LinkLoad& load : all.simulated.loads) { carried += load.carried; }
+    for (const LinkLoad& load : all.simulated.network.loads) { carried += load.carried; }
     Bytes folded;
-    for (const LinkLoad& load : part.simulated.loads) { folded += load.carried * load.members; }
+    for (const LinkLoad& load : part.simulated.network.loads) { folded += load.carried * load.members; }
     CHECK(folded == carried);
   }
 }

@@ -163,7 +163,7 @@ TEST_CASE("PANAMA spreads a payload over several trees, so that no link between 
   const auto most_up = [&](const std::string& engine) {
     const RunResult result = run(cluster, {.engine = engine, .size = Bytes{16'384'000}});
     double most = 0;
-    for (const LinkLoad& load : result.simulated.loads) {
+    for (const LinkLoad& load : result.simulated.network.loads) {
       const VertexKind to = cluster.fabric->vertex(cluster.fabric->target(load.link)).kind;
       if (to == VertexKind::spine) { most = std::max(most, static_cast<double>(load.carried.count())); }
     }

@@ -119,7 +119,7 @@ TEST_CASE("a connection takes as long as the up-link on which most of its queue 
       const Simulated simulated = run("direct", CollectiveKind::send_receive, 2, size, cluster, pairs);
       std::uint32_t most = 0;
       std::uint32_t ways = 0;
-      for (const LinkLoad& load : simulated.loads) {
+      for (const LinkLoad& load : simulated.network.loads) {
         if (cluster.fabric->vertex(cluster.fabric->source(load.link)).kind != VertexKind::leaf) { continue; }
         if (cluster.fabric->vertex(cluster.fabric->target(load.link)).kind != VertexKind::spine) { continue; }
         ++ways;

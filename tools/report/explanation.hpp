@@ -8,7 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "models/execution/critical_path.hpp"
-#include "models/execution/link_use.hpp"
+#include "models/network/link_use.hpp"
 #include "sim/time.hpp"
 #include "tools/report/explained_change.hpp"
 #include "tools/report/table.hpp"

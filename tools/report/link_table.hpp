@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "models/execution/link_use.hpp"
+#include "models/network/link_use.hpp"
 
 namespace athanor {
 

@@ -52,7 +52,7 @@ Json to_json(const ResultRow& row) {
   if (!run.roots.empty()) { json["roots"] = run.roots; }
   if (!run.fell_back.empty()) { json["fell_back"] = run.fell_back; }
   if (run.slots) { json["slots"] = slots_json(*run.slots); }
-  if (run.simulated.packets) { json["packets"] = packets_json(*run.simulated.packets); }
+  if (run.simulated.network.packets) { json["packets"] = packets_json(*run.simulated.network.packets); }
   if (row.spread) {
     json["seeds"] = row.spread->seeds;
     json["time_us_p5"] = microseconds(row.spread->p5);

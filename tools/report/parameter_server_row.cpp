@@ -68,10 +68,10 @@ std::string parameter_server_row_line(const ParameterServerRow& row) {
 
 std::string parameter_server_detail_lines(const ParameterServerRow& row) {
   std::string lines;
-  if (const auto busiest = busiest_link(row.result.loads, *row.cluster->fabric, row.result.observed)) {
+  if (const auto busiest = busiest_link(row.result.network.loads, *row.cluster->fabric, row.result.network.observed)) {
     lines += fmt::format("#   busiest link {}, {:.1f} % of the time\n", busiest->name, busiest->utilisation * 100);
   }
-  if (row.result.packets) { lines += "#   " + packets_line(*row.result.packets); }
+  if (row.result.network.packets) { lines += "#   " + packets_line(*row.result.network.packets); }
   return lines;
 }
 
@@ -102,11 +102,11 @@ nlohmann::ordered_json parameter_server_json(const ParameterServerRow& row) {
     json["updates_per_s_p5"] = row.spread->p5;
     json["updates_per_s_p95"] = row.spread->p95;
   }
-  if (const auto busiest = busiest_link(result.loads, *row.cluster->fabric, result.observed)) {
+  if (const auto busiest = busiest_link(result.network.loads, *row.cluster->fabric, result.network.observed)) {
     json["busiest_link"] = busiest->name;
     json["busiest_utilisation"] = busiest->utilisation;
   }
-  if (result.packets) { json["packets"] = packets_json(*result.packets); }
+  if (result.network.packets) { json["packets"] = packets_json(*result.network.packets); }
   return json;
 }
 

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "models/execution/link_use.hpp"
+#include "models/network/link_use.hpp"
 #include "sim/printable.hpp"
 
 namespace athanor {

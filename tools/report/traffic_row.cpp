@@ -87,11 +87,12 @@ std::string traffic_row_line(const TrafficRow& row) {
 
 std::string traffic_detail_lines(const TrafficRow& row) {
   std::string lines;
-  if (const auto busiest = busiest_link(row.simulated.loads, *row.cluster->fabric, row.simulated.observed)) {
+  if (const auto busiest =
+          busiest_link(row.simulated.network.loads, *row.cluster->fabric, row.simulated.network.observed)) {
     lines += fmt::format("#   busiest link {}, {:.1f} % of the time\n", printable(busiest->name),
                          busiest->utilisation * 100);
   }
-  if (row.simulated.packets) { lines += "#   " + packets_line(*row.simulated.packets); }
+  if (row.simulated.network.packets) { lines += "#   " + packets_line(*row.simulated.network.packets); }
   return lines;
 }
 
@@ -120,11 +121,12 @@ Json traffic_json(const TrafficRow& row) {
       json["completion_us_mean_p95"] = microseconds(row.spread->mean_p95);
     }
   }
-  if (const auto busiest = busiest_link(row.simulated.loads, *row.cluster->fabric, row.simulated.observed)) {
+  if (const auto busiest =
+          busiest_link(row.simulated.network.loads, *row.cluster->fabric, row.simulated.network.observed)) {
     json["busiest_link"] = busiest->name;
     json["busiest_utilisation"] = busiest->utilisation;
   }
-  if (row.simulated.packets) { json["packets"] = packets_json(*row.simulated.packets); }
+  if (row.simulated.network.packets) { json["packets"] = packets_json(*row.simulated.network.packets); }
   return json;
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("several racks add up on their own before the server's rack does") {
   CHECK(result.jobs[0].lossless_round_trip == round_trip);
   CHECK(result.jobs[0].server_packets == 400);
   const Fabric& fabric = *cluster.fabric;
-  for (const LinkLoad& load : result.loads) {
+  for (const LinkLoad& load : result.network.loads) {
     const bool at_host = fabric.vertex(fabric.source(load.link)).kind == VertexKind::host ||
                          fabric.vertex(fabric.target(load.link)).kind == VertexKind::host;
     if (at_host) { CHECK(load.carried == 1000_B * 400); }

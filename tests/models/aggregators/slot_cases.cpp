@@ -36,7 +36,7 @@ SlotJob job_on(const Cluster& cluster, std::uint32_t first, std::uint32_t worker
 
 SlotResult run(const Cluster& cluster, const std::vector<SlotJob>& jobs, const SlotSettings& settings,
                NetworkLevel level, std::uint64_t seed) {
-  SimulationOptions options;
+  NetworkOptions options;
   options.level = level;
   return run_slots(cluster, jobs, settings, seed, options);
 }

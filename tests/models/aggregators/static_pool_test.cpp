@@ -19,7 +19,7 @@ constexpr Time kRoundTrip = (kCable + kPacketTime) * 2;
 /// Of what arrives at hosts and leaves them.
 Bytes most_carried(const SlotResult& result) {
   Bytes most;
-  for (const LinkLoad& load : result.loads) { most = std::max(most, load.carried); }
+  for (const LinkLoad& load : result.network.loads) { most = std::max(most, load.carried); }
   return most;
 }
 
@@ -61,8 +61,8 @@ TEST_CASE("every worker's link carries the vector once up and once down, with th
   job.bytes += 1_B;  // one more packet, of one byte
   const SlotResult result = run(cluster, {job}, pool(512));
   CHECK(result.jobs[0].packets == 101);
-  CHECK(result.loads.size() == 10);
-  for (const LinkLoad& load : result.loads) { CHECK(load.carried == job.bytes + 100_B * 101); }
+  CHECK(result.network.loads.size() == 10);
+  for (const LinkLoad& load : result.network.loads) { CHECK(load.carried == job.bytes + 100_B * 101); }
   // The last result is short and waits for the one before it, which is still on its way down.
   CHECK(result.jobs[0].time == kCable * 2 + kPacketTime * 101 + 10'100_ps);
 }

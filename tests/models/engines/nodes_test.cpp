@@ -78,7 +78,7 @@ struct Traffic {
 Traffic traffic_of(const Cluster& cluster, const RunResult& result) {
   Traffic traffic;
   const Fabric& fabric = *cluster.fabric;
-  for (const LinkLoad& load : result.simulated.loads) {
+  for (const LinkLoad& load : result.simulated.network.loads) {
     const VertexKind from = fabric.vertex(fabric.source(load.link)).kind;
     const VertexKind to = fabric.vertex(fabric.target(load.link)).kind;
     if (to == VertexKind::nvswitch) { traffic.to_nvswitch[load.carried] += load.members; }

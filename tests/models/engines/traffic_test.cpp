@@ -43,7 +43,7 @@ RunResult run(const Cluster& cluster, CollectiveKind kind, const std::string& na
 std::map<Bytes, std::uint32_t> scale_up_traffic(const Cluster& cluster, const RunResult& result, bool out) {
   std::map<Bytes, std::uint32_t> links;
   const Fabric& fabric = *cluster.fabric;
-  for (const LinkLoad& load : result.simulated.loads) {
+  for (const LinkLoad& load : result.simulated.network.loads) {
     const VertexKind from = fabric.vertex(fabric.source(load.link)).kind;
     const VertexKind to = fabric.vertex(fabric.target(load.link)).kind;
     const bool counts = out ? from == VertexKind::gpu && to == VertexKind::nvswitch

@@ -20,23 +20,23 @@ ResultSink::ResultSink(const Invocation& invocation, const Streams& streams)
 void ResultSink::add(TrafficRow row) {
   if (invocation_.has("flows")) { flows_ += traffic_flow_lines(row); }
   const std::string label = fmt::format("{},{},{}", csv_field(row.case_name), row.size.count(), csv_field(row.pattern));
-  ports_ += port_lines(label, row.simulated.ports, *row.cluster->fabric, row.simulated.observed);
+  ports_ += port_lines(label, row.simulated.network.ports, *row.cluster->fabric, row.simulated.network.observed);
   row.matrix = {};
   row.simulated.messages = {};
-  row.simulated.ports = {};
+  row.simulated.network.ports = {};
   results_.traffic.push_back(std::move(row));
 }
 
 void ResultSink::add_ports(const ResultRow& row, const Fabric& fabric) {
   const std::string label =
       fmt::format("{},{},{}", csv_field(row.case_name), row.run.size.count(), csv_field(row.run.algorithm));
-  ports_ += port_lines(label, row.run.simulated.ports, fabric, row.run.simulated.observed);
+  ports_ += port_lines(label, row.run.simulated.network.ports, fabric, row.run.simulated.network.observed);
 }
 
 void ResultSink::add_ports(const JobsRow& row, const Fabric& fabric) {
   const std::string label =
       fmt::format("{},{},{} jobs", csv_field(row.case_name), row.size.count(), row.run.jobs.size());
-  ports_ += port_lines(label, row.run.simulated.ports, fabric, row.run.simulated.observed);
+  ports_ += port_lines(label, row.run.simulated.network.ports, fabric, row.run.simulated.network.observed);
 }
 
 void ResultSink::warn_of(const std::string& text) {

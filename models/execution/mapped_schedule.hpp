@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithms/schedule.hpp"
-#include "models/network/network.hpp"
+#include "models/network/connections.hpp"
 #include "models/software/channel_nics.hpp"
 #include "models/software/costs.hpp"
 #include "topologies/cluster.hpp"
@@ -21,7 +21,7 @@ struct Placement {
 
 /// A schedule laid out on a cluster: which lanes run, which connections join them, which links those cross. Either
 /// the whole of it, or its quotient, where one lane, connection or link stands for a class of equal ones.
-struct Plan {
+struct MappedSchedule {
   struct Lane {
     AgentId agent;  ///< of the lane itself, or of one member of its class
     LaneId lane;
@@ -55,29 +55,18 @@ struct Plan {
   std::vector<Start> starts{Start{}};
   std::vector<AgentCost> agent_costs;
   std::vector<ConnectionCost> connection_costs;
-  std::vector<std::uint32_t> first_lane;     ///< by agent, into `lane_of`
-  std::vector<std::uint32_t> lane_of;        ///< by agent and lane: the index into `lanes` that stands for it
-  std::vector<LinkId> links;                 ///< by link of `network`: the link, or one member of its class
-  std::vector<std::uint32_t> link_members;   ///< by link of `network`: how many it stands for
-  std::vector<LinkId> all_links;             ///< of a quotient: of the whole, each
-  std::vector<std::uint32_t> class_of_link;  ///< and what of `network` stands for it
-  std::uint32_t queue_pairs = 1;  ///< of connection c are [c * queue_pairs, (c + 1) * queue_pairs) of `network`
-  NetworkPlan network;
-
-  /// Of the connection's slowest queue pair.
-  Time latency(std::uint32_t connection) const;
-  /// Of each of its queue pairs.
-  const NetworkPlan::Connection& one_of(std::uint32_t connection) const {
-    return network.connections[std::size_t{connection} * queue_pairs];
-  }
+  std::vector<std::uint32_t> first_lane;  ///< by agent, into `lane_of`
+  std::vector<std::uint32_t> lane_of;     ///< by agent and lane: the index into `lanes` that stands for it
+  FabricConnections network;              ///< connection c of it is that of `connections`
 };
 
 /// The whole schedule, every agent on its own. Requires vertices for all agents, distinct or not.
-Plan lay_out(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs);
+MappedSchedule lay_out(const Schedule& schedule, const Cluster& cluster, const Placement& placement,
+                       const CostModel& costs);
 
-/// The quotient of a whole plan by its coarsest equitable partition: lanes, connections and links that cannot be
+/// The quotient of a whole schedule by its coarsest equitable partition: lanes, connections and links that cannot be
 /// told apart by programs, ports, costs and what they touch, however far one looks. Equal members have equal
 /// histories, because the network's sharing does not depend on order, so simulating one of each is exact.
-Plan fold(const Plan& whole, const Schedule& schedule);
+MappedSchedule fold(const MappedSchedule& whole, const Schedule& schedule);
 
 }  // namespace athanor

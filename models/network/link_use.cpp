@@ -1,4 +1,4 @@
-#include "models/execution/link_use.hpp"
+#include "models/network/link_use.hpp"
 
 #include <algorithm>
 #include <map>

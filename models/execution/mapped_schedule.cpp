@@ -1,10 +1,9 @@
-#include "models/execution/plan.hpp"
+#include "models/execution/mapped_schedule.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "models/execution/path_layout.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -24,7 +23,7 @@ class LikePorts {
  public:
   explicit LikePorts(const Schedule& schedule) : schedule_(schedule) {}
 
-  void find(Plan::Lane& lane, ProgramId program) {
+  void find(MappedSchedule::Lane& lane, ProgramId program) {
     const auto [entry, fresh] = known_.try_emplace(program);
     if (fresh) { entry->second = look(lane); }
     lane.like_ins = entry->second.ins;
@@ -38,7 +37,7 @@ class LikePorts {
   };
   static bool all_or_none(const Ports& used, std::uint32_t ports) { return used.count == 0 || used.count == ports; }
 
-  Sides look(const Plan::Lane& lane) const {
+  Sides look(const MappedSchedule::Lane& lane) const {
     Sides sides;
     if (lane.loops == 0 || (lane.in_ports <= 1 && lane.out_ports <= 1)) { return sides; }
     for (const std::uint64_t loop : std::set<std::uint64_t>{0, lane.loops - 1}) {
@@ -55,40 +54,55 @@ class LikePorts {
   std::map<ProgramId, Sides> known_;
 };
 
-void add_lanes(Plan& plan, const Schedule& schedule, const CostModel& costs) {
+void add_lanes(MappedSchedule& mapped, const Schedule& schedule, const CostModel& costs) {
   const std::uint32_t agents = schedule.roster().agents;
   std::uint32_t ins = 0;
   std::uint32_t outs = 0;
   LikePorts like(schedule);
   for (AgentId agent{0}; agent.value < agents; ++agent.value) {
-    plan.first_lane.push_back(static_cast<std::uint32_t>(plan.lanes.size()));
-    const std::uint32_t cost = intern(plan.agent_costs, costs.agent(agent));
+    mapped.first_lane.push_back(static_cast<std::uint32_t>(mapped.lanes.size()));
+    const std::uint32_t cost = intern(mapped.agent_costs, costs.agent(agent));
     const std::uint32_t lanes = schedule.lanes(agent);
     for (LaneId id{0}; id.value < lanes; ++id.value) {
       const athanor::Lane lane = schedule.lane(agent, id);
-      plan.lane_of.push_back(static_cast<std::uint32_t>(plan.lanes.size()));
-      plan.lanes.push_back({agent, id, lane.steps, lane.loops, ins, lane.in_ports, outs, lane.out_ports, cost});
-      like.find(plan.lanes.back(), lane.program);
+      mapped.lane_of.push_back(static_cast<std::uint32_t>(mapped.lanes.size()));
+      mapped.lanes.push_back({agent, id, lane.steps, lane.loops, ins, lane.in_ports, outs, lane.out_ports, cost});
+      like.find(mapped.lanes.back(), lane.program);
       ins += lane.in_ports;
       outs += lane.out_ports;
     }
   }
-  plan.in_connections.assign(ins, 0);
-  plan.connections.reserve(outs);
+  mapped.in_connections.assign(ins, 0);
+  mapped.connections.reserve(outs);
 }
 
-/// Lays out the connections of one schedule, one after the other.
+/// Opens the connections of one schedule, one after the other.
 class Connecting {
  public:
-  Connecting(Plan& plan, const Schedule& schedule, const Cluster& cluster, const Placement& placement,
+  Connecting(MappedSchedule& mapped, const Schedule& schedule, const Cluster& cluster, const Placement& placement,
              const CostModel& costs)
-      : plan_(plan), schedule_(schedule), placement_(placement), costs_(costs), paths_(plan, cluster) {}
+      : mapped_(mapped),
+        schedule_(schedule),
+        placement_(placement),
+        costs_(costs),
+        network_(cluster, placement.queue_pairs) {}
 
   void add(std::uint32_t index, PortId port) {
-    const Plan::Lane& lane = plan_.lanes[index];
+    const MappedSchedule::Lane& lane = mapped_.lanes[index];
     const Endpoint to = schedule_.target(lane.agent, lane.lane, port);
-    const auto connection = static_cast<std::uint32_t>(plan_.connections.size());
-    const std::uint32_t target = plan_.lane_of[plan_.first_lane[to.agent.value] + to.lane.value];
+    const auto connection = static_cast<std::uint32_t>(mapped_.connections.size());
+    const std::uint32_t target = mapped_.lane_of[mapped_.first_lane[to.agent.value] + to.lane.value];
+    const ConnectionCost cost = network_.add(route(lane, port, to), [&](std::span<const LinkId> path) {
+      return costs_.connection(lane.agent, to.agent, path);
+    });
+    mapped_.connections.push_back({index, target, to.port.value, intern(mapped_.connection_costs, cost)});
+    mapped_.in_connections[mapped_.lanes[target].first_in + to.port.value] = connection;
+  }
+
+  FabricConnections take() { return network_.take(); }
+
+ private:
+  RouteRequest route(const MappedSchedule::Lane& lane, PortId port, const Endpoint& to) const {
     const std::uint64_t flow = (placement_.seed << 32U) ^ (std::uint64_t{lane.lane.value} << 8U) ^ port.value;
     RouteRequest request{placement_.vertices[lane.agent.value], placement_.vertices[to.agent.value], flow};
     const std::uint32_t channel = schedule_.channel(lane.agent, lane.lane);
@@ -97,41 +111,30 @@ class Connecting {
       const auto& users = placement_.nic_users;
       request.nics = nics_between(users[lane.agent.value], users[to.agent.value], channel);
     }
-    const ConnectionCost cost = paths_.add(
-        request, [&](std::span<const LinkId> path) { return costs_.connection(lane.agent, to.agent, path); });
-    plan_.connections.push_back({index, target, to.port.value, intern(plan_.connection_costs, cost)});
-    plan_.in_connections[plan_.lanes[target].first_in + to.port.value] = connection;
+    return request;
   }
 
- private:
-  Plan& plan_;
+  MappedSchedule& mapped_;
   const Schedule& schedule_;
   const Placement& placement_;
   const CostModel& costs_;
-  PathLayout paths_;
+  ConnectionBuilder network_;
 };
 
 }  // namespace
 
-Time Plan::latency(std::uint32_t connection) const {
-  Time longest;
-  for (std::size_t pair = 0; pair < queue_pairs; ++pair) {
-    longest = std::max(longest, network.connections[std::size_t{connection} * queue_pairs + pair].latency);
-  }
-  return longest;
-}
-
-Plan lay_out(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs) {
+MappedSchedule lay_out(const Schedule& schedule, const Cluster& cluster, const Placement& placement,
+                       const CostModel& costs) {
   require(placement.vertices.size() == schedule.roster().agents, "{} places for {} agents", placement.vertices.size(),
           schedule.roster().agents);
-  Plan plan;
-  plan.queue_pairs = placement.queue_pairs;
-  add_lanes(plan, schedule, costs);
-  Connecting connecting(plan, schedule, cluster, placement, costs);
-  for (std::uint32_t index = 0; index < plan.lanes.size(); ++index) {
-    for (PortId port{0}; port.value < plan.lanes[index].out_ports; ++port.value) { connecting.add(index, port); }
+  MappedSchedule mapped;
+  add_lanes(mapped, schedule, costs);
+  Connecting connecting(mapped, schedule, cluster, placement, costs);
+  for (std::uint32_t index = 0; index < mapped.lanes.size(); ++index) {
+    for (PortId port{0}; port.value < mapped.lanes[index].out_ports; ++port.value) { connecting.add(index, port); }
   }
-  return plan;
+  mapped.network = connecting.take();
+  return mapped;
 }
 
 }  // namespace athanor

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/execution/plan.hpp"
+#include "models/network/connections.hpp"
 #include "models/network/packet/packet_settings.hpp"
 
 namespace athanor {
@@ -11,9 +11,9 @@ struct PacketsLaidOut {
   std::vector<LinkId> links;
 };
 
-/// The plan of a packet network that moves what an unfolded plan asks for: connection c becomes flow c, link l becomes
-/// link l, and behind are added links back and those of further paths: where packets take many, each queue pair takes
-/// all shortest ways between the first and the last switch on its path. Acknowledgements take the way of their data
+/// The packet network of connections that do not stand for classes: queue pair q becomes flow q, link l becomes link l,
+/// and behind are added links back and those of further paths: where packets take many, each queue pair takes all
+/// shortest paths between the first and the last switch on its own. Acknowledgements take the path of their data
 /// packets backwards.
 ///
 /// A link brings the payload of usual packets over at its usable rate (4096 bytes on network links, at most at the line
@@ -24,6 +24,6 @@ struct PacketsLaidOut {
 /// Throws SimulationError: "latency-too-small" naming a link of less than PacketPlan::kLeastLatency, "one-way" naming
 /// a link without another one back, "routing" where paths are longer than the shortest ones and packets are to take
 /// many, "too-many-paths".
-PacketsLaidOut packet_plan(const Plan& plan, const Fabric& fabric, const PacketSettings& settings);
+PacketsLaidOut packet_plan(const FabricConnections& connections, const Fabric& fabric, const PacketSettings& settings);
 
 }  // namespace athanor

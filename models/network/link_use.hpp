@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/execution/simulate.hpp"
+#include "models/network/network_use.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {

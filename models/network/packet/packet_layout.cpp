@@ -1,10 +1,10 @@
-#include "models/execution/packet_layout.hpp"
+#include "models/network/packet/packet_layout.hpp"
 
 #include <algorithm>
 
 #include <fmt/core.h>
 
-#include "models/execution/shortest_ways.hpp"
+#include "models/network/packet/shortest_paths.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 
@@ -34,19 +34,19 @@ bool in_node(VertexKind kind) {
 
 class PacketLayout {
  public:
-  PacketLayout(const Plan& plan, const Fabric& fabric, const PacketSettings& settings)
-      : plan_(plan),
+  PacketLayout(const FabricConnections& connections, const Fabric& fabric, const PacketSettings& settings)
+      : connections_(connections),
         fabric_(fabric),
         settings_(settings),
         device_of_(fabric.vertices(), kNone),
         number_of_(fabric.links(), kNone),
-        ways_(fabric) {
+        paths_(fabric) {
     packets_.switches = {settings.fabric, settings.node};
   }
 
   PacketsLaidOut make() {
-    for (std::uint32_t l = 0; l < plan_.links.size(); ++l) { number_of_[plan_.links[l].value] = l; }
-    links_ = plan_.links;
+    for (std::uint32_t l = 0; l < connections_.links.size(); ++l) { number_of_[connections_.links[l].value] = l; }
+    links_ = connections_.links;
     for (std::uint32_t l = 0; l < links_.size(); ++l) { add_link(l); }
     add_flows();
     return {std::move(packets_), std::move(links_)};
@@ -124,52 +124,52 @@ class PacketLayout {
   }
 
   void add_flows() {
-    for (const NetworkPlan::Connection& connection : plan_.network.connections) { add_flow(connection); }
+    for (const NetworkPlan::Connection& connection : connections_.graph.connections) { add_flow(connection); }
     if (!settings_.takes_many_paths()) { return; }
-    for (std::size_t first = 0; first < packets_.flows.size(); first += plan_.queue_pairs) {
+    for (std::size_t first = 0; first < packets_.flows.size(); first += connections_.queue_pairs) {
       bool shortest = true;
-      for (std::size_t f = first; f < first + plan_.queue_pairs; ++f) { shortest = spread(f) && shortest; }
+      for (std::size_t f = first; f < first + connections_.queue_pairs; ++f) { shortest = spread(f) && shortest; }
       if (!shortest) { join_paths(first); }
     }
   }
 
-  /// Lets a flow take all shortest ways between the first and the last switch on its path. False: its own is longer.
+  /// Lets a flow take all shortest paths between the first and the last switch on its path. False: its own is longer.
   bool spread(std::size_t f) {
     const PacketPlan::Flow flow = packets_.flows[f];
     const auto link = [&](std::uint32_t hop) { return links_[packets_.hops[flow.first_hop + hop]]; };
     const auto balances = [&](VertexId v) {
-      return ShortestWays::balances(fabric_.vertex(v).kind) && !packets_.devices[device(v)].host;
+      return ShortestPaths::balances(fabric_.vertex(v).kind) && !packets_.devices[device(v)].host;
     };
     std::uint32_t begin = 1;
     while (begin < flow.hops && !balances(fabric_.source(link(begin)))) { ++begin; }
     std::uint32_t end = flow.hops;
     while (end > begin && !balances(fabric_.target(link(end - 1)))) { --end; }
     if (begin >= end) { return true; }
-    const auto& ways = ways_.between(fabric_.source(link(begin)), fabric_.target(link(end - 1)));
-    if (ways.empty() || ways.front().size() != end - begin) { return false; }
-    if (ways.size() > 1) { replace(f, begin, ways); }
+    const auto& paths = paths_.between(fabric_.source(link(begin)), fabric_.target(link(end - 1)));
+    if (paths.empty() || paths.front().size() != end - begin) { return false; }
+    if (paths.size() > 1) { replace(f, begin, paths); }
     return true;
   }
 
-  /// The paths of a flow: as its own up to `begin`, then each of the ways, then as its own again.
-  void replace(std::size_t f, std::uint32_t begin, const std::vector<ShortestWays::Way>& ways) {
+  /// The paths of a flow: as its own up to `begin`, then each of these, then as its own again.
+  void replace(std::size_t f, std::uint32_t begin, const std::vector<ShortestPaths::Path>& paths) {
     constexpr std::size_t kMostHops = 100'000'000;
     PacketPlan::Flow& flow = packets_.flows[f];
     std::vector<std::uint32_t>& hops = packets_.hops;
-    if (hops.size() + ways.size() * flow.hops > kMostHops) {
+    if (hops.size() + paths.size() * flow.hops > kMostHops) {
       throw SimulationError("too-many-paths",
                             "more than 100,000,000 hops on paths that packets may choose: simulate "
                             "fewer ranks, or give each connection one path");
     }
     const auto first = static_cast<std::uint32_t>(hops.size());
-    for (const ShortestWays::Way& way : ways) {
+    for (const ShortestPaths::Path& path : paths) {
       for (std::uint32_t hop = 0; hop < flow.hops; ++hop) {
-        const bool free = hop >= begin && hop < begin + way.size();
-        hops.push_back(free ? number(way[hop - begin]) : hops[flow.first_hop + hop]);
+        const bool free = hop >= begin && hop < begin + path.size();
+        hops.push_back(free ? number(path[hop - begin]) : hops[flow.first_hop + hop]);
       }
     }
     flow.first_hop = first;
-    flow.paths = static_cast<std::uint32_t>(ways.size());
+    flow.paths = static_cast<std::uint32_t>(paths.size());
     while (packets_.links.size() < links_.size()) { add_link(static_cast<std::uint32_t>(packets_.links.size())); }
   }
 
@@ -182,11 +182,11 @@ class PacketLayout {
     return number;
   }
 
-  /// The queue pairs of a connection that leave by one port take the paths of each other: where they go longer ways
+  /// The queue pairs of a connection that leave by one port take the paths of each other: where they are longer
   /// than the shortest ones, nothing else is known of where they may go.
   void join_paths(std::size_t connection) {
     const auto begin = packets_.flows.begin() + static_cast<std::ptrdiff_t>(connection);
-    const std::vector<PacketPlan::Flow> own(begin, begin + plan_.queue_pairs);
+    const std::vector<PacketPlan::Flow> own(begin, begin + connections_.queue_pairs);
     if (own.size() == 1 || settings_.fabric.load_balancing != LoadBalancing::none) {
       const LinkId first = links_[packets_.hops[own[0].first_hop]];
       throw SimulationError("routing",
@@ -220,7 +220,7 @@ class PacketLayout {
     flow.grain = connection.grain;
     flow.software = connection.latency;
     for (std::uint32_t u = 0; u < connection.uses; ++u) {
-      const std::uint32_t link = plan_.network.uses[connection.first_use + u].link;
+      const std::uint32_t link = connections_.graph.uses[connection.first_use + u].link;
       packets_.hops.push_back(link);
       flow.software -= packets_.links[link].latency;
     }
@@ -234,20 +234,20 @@ class PacketLayout {
     packets_.flows.push_back(flow);
   }
 
-  const Plan& plan_;
+  const FabricConnections& connections_;
   const Fabric& fabric_;
   const PacketSettings& settings_;
   std::vector<std::uint32_t> device_of_;  ///< by vertex
   std::vector<std::uint32_t> number_of_;  ///< by fabric link
   std::vector<LinkId> links_;             ///< by number
-  ShortestWays ways_;
+  ShortestPaths paths_;
   PacketPlan packets_;
 };
 
 }  // namespace
 
-PacketsLaidOut packet_plan(const Plan& plan, const Fabric& fabric, const PacketSettings& settings) {
-  return PacketLayout(plan, fabric, settings).make();
+PacketsLaidOut packet_plan(const FabricConnections& connections, const Fabric& fabric, const PacketSettings& settings) {
+  return PacketLayout(connections, fabric, settings).make();
 }
 
 }  // namespace athanor

@@ -1,4 +1,4 @@
-#include "models/execution/shortest_ways.hpp"
+#include "models/network/packet/shortest_paths.hpp"
 
 #include <algorithm>
 #include <queue>
@@ -8,11 +8,11 @@ namespace athanor {
 namespace {
 
 constexpr std::uint32_t kFar = 0xffffffff;
-constexpr std::size_t kMostSeen = 16'384;  // ways that are looked at before some of them are taken
+constexpr std::size_t kMostSeen = 16'384;  // paths that are looked at before some of them are taken
 
 }  // namespace
 
-bool ShortestWays::balances(VertexKind kind) {
+bool ShortestPaths::balances(VertexKind kind) {
   switch (kind) {
     case VertexKind::leaf:
     case VertexKind::spine:
@@ -32,7 +32,7 @@ bool ShortestWays::balances(VertexKind kind) {
 
 /// In links to `to`, by vertex. Goes backwards along the links that leave, as each has another one back; where that is
 /// down extend() finds it out.
-std::vector<std::uint32_t> ShortestWays::distances(VertexId to) const {
+std::vector<std::uint32_t> ShortestPaths::distances(VertexId to) const {
   std::vector<std::uint32_t> distance(fabric_.vertices(), kFar);
   std::queue<VertexId> next;
   distance[to.value] = 0;
@@ -51,9 +51,9 @@ std::vector<std::uint32_t> ShortestWays::distances(VertexId to) const {
   return distance;
 }
 
-void ShortestWays::extend(Way& way, VertexId at, const std::vector<std::uint32_t>& distance,
-                          std::vector<Way>& found) const {
-  if (distance[at.value] == 0) { found.push_back(way); }
+void ShortestPaths::extend(Path& path, VertexId at, const std::vector<std::uint32_t>& distance,
+                           std::vector<Path>& found) const {
+  if (distance[at.value] == 0) { found.push_back(path); }
   const auto [first, count] = fabric_.out(at);
   for (LinkId link{first}; link.value < first + count && found.size() < kMostSeen; ++link.value) {
     const Link& figures = fabric_.link(link);
@@ -61,20 +61,20 @@ void ShortestWays::extend(Way& way, VertexId at, const std::vector<std::uint32_t
     if (figures.down || figures.kind != LinkKind::network || left == kFar || left + 1 != distance[at.value]) {
       continue;
     }
-    way.push_back(link);
-    extend(way, fabric_.target(link), distance, found);
-    way.pop_back();
+    path.push_back(link);
+    extend(path, fabric_.target(link), distance, found);
+    path.pop_back();
   }
 }
 
-const std::vector<ShortestWays::Way>& ShortestWays::between(VertexId from, VertexId to) {
+const std::vector<ShortestPaths::Path>& ShortestPaths::between(VertexId from, VertexId to) {
   const auto [place, fresh] = known_.try_emplace({from.value, to.value});
   if (!fresh) { return place->second; }
-  std::vector<Way> found;
-  Way way;
+  std::vector<Path> found;
+  Path path;
   const std::vector<std::uint32_t> distance = distances(to);
-  if (distance[from.value] != kFar) { extend(way, from, distance, found); }
-  const std::size_t taken = std::min(found.size(), kMostWays);
+  if (distance[from.value] != kFar) { extend(path, from, distance, found); }
+  const std::size_t taken = std::min(found.size(), kMostPaths);
   for (std::size_t w = 0; w < taken; ++w) { place->second.push_back(std::move(found[w * found.size() / taken])); }
   return place->second;
 }
