@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "models/network/connections.hpp"
+#include "models/execution/shared_machine.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -107,17 +107,21 @@ void Candidate::draw() const {
 
 Simulated Candidate::simulate_with(Bytes element_size, const SimulationOptions& options) const {
   const auto schedule = this->schedule();
+  const std::uint32_t slots = schedule->least_slots();
+  const std::uint32_t processors = request_.cluster.processors;
+  const std::uint32_t gpus = request_.cluster.shared_gpus;
+  const auto& threads = request_.profile.threads;
+  require((processors > 0) == threads.has_value(), "shared memory and its costs go together");
+  if (threads) { return simulate_on_threads(*schedule, processors, *threads, element_size, slots, options); }
+  const auto& blocks = request_.profile.gpus;
+  require((gpus > 0) == blocks.has_value(), "shared GPUs and their costs go together");
+  if (blocks) { return simulate_on_gpus(*schedule, gpus, *blocks, element_size, slots, options); }
   return simulate(*schedule, request_.cluster, place(schedule->roster()), *costs(*schedule, element_size), options);
 }
 
 std::unique_ptr<const CostModel> Candidate::costs(const Schedule& schedule, Bytes element_size) const {
-  const std::uint32_t slots = schedule.least_slots();
-  if (const auto& threads = request_.profile.threads) {
-    return std::make_unique<ThreadPricing>(*threads, element_size, slots);
-  }
-  if (const auto& gpus = request_.profile.gpus) { return std::make_unique<GpuPricing>(*gpus, element_size, slots); }
   return std::make_unique<ProfilePricing>(*request_.cluster.fabric, request_.profile, protocol_, kinds(schedule),
-                                          element_size, slots);
+                                          element_size, schedule.least_slots());
 }
 
 AgentKinds Candidate::kinds(const Schedule& schedule) const {

@@ -47,7 +47,7 @@ bool crosses_network(const FabricConnections& network, const Fabric& fabric, std
 
 }  // namespace
 
-void CriticalPath::follow(const FabricConnections& network, const Fabric& fabric) {
+void CriticalPath::begins_on(const FabricConnections& network, const Fabric& fabric) {
   *this = {};
   network_ = &network;
   queues_.assign(network.count(), {});
@@ -58,20 +58,20 @@ void CriticalPath::follow(const FabricConnections& network, const Fabric& fabric
   }
 }
 
-void CriticalPath::computes(std::uint64_t what, Time overhead, Time work) {
-  PathShares& planned = plan_for(what);
+void CriticalPath::computes(std::uint64_t event, Time overhead, Time work) {
+  PathShares& planned = plan_for(event);
   planned.overhead += overhead;
   planned.work += work;
 }
 
-void CriticalPath::sends(std::uint64_t what, std::uint32_t connection, Time time) {
-  PathShares::Way& taken = way(plan_for(what), connection);
+void CriticalPath::sends(std::uint64_t event, std::uint32_t connection, Time time) {
+  PathShares::Way& taken = way(plan_for(event), connection);
   taken.transfer += time;
   ++taken.messages;
 }
 
-void CriticalPath::arrives_late(std::uint64_t what, std::uint32_t connection) {
-  PathShares& planned = pending_[what] = released_.at(connection);
+void CriticalPath::arrives_late(std::uint64_t event, std::uint32_t connection) {
+  PathShares& planned = pending_[event] = released_.at(connection);
   add_latency(planned, connection, network_->latency(connection));
   ++way(planned, connection).messages;
 }
@@ -82,9 +82,9 @@ void CriticalPath::add_latency(PathShares& shares, std::uint32_t connection, Tim
   shares.overhead += latency - links;
 }
 
-void CriticalPath::happens(std::uint64_t what, Time now) {
-  const auto found = pending_.find(what);
-  require(found != pending_.end(), "event {} of the executor has a cause", what);
+void CriticalPath::happens(std::uint64_t event, Time now) {
+  const auto found = pending_.find(event);
+  require(found != pending_.end(), "event {} of the executor has a cause", event);
   present_ = found->second;
   pending_.erase(found);
   require(present_.total() == now, "the shares of a critical path add up to {} ps at {} ps", present_.total().count(),

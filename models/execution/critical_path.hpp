@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "models/execution/execution_observer.hpp"
 #include "models/network/connections.hpp"
 #include "topologies/fabric.hpp"
 
@@ -33,36 +34,29 @@ struct PathShares {
 /// message that is there) has one cause that came last; its shares are those of that cause and of what passed since. So
 /// the path is followed forwards, along all chains at once, and needs memory only for what is under way.
 ///
-/// The executor tells what happens: while it handles one event, everything that it does is an effect of that event.
-class CriticalPath {
+/// The effects of one event are all that happens while it is handled.
+class CriticalPath final : public ExecutionObserver {
  public:
-  /// Before a run; forgets an earlier one. Borrows both.
-  void follow(const FabricConnections& network, const Fabric& fabric);
+  /// Forgets an earlier run.
+  void begins_on(const FabricConnections& network, const Fabric& fabric) override;
+  void lane_ended(std::uint32_t /*lane*/) override { last_ = present_; }
 
-  /// The effect of the present event that will come about as event `what` of the executor, after so much.
-  void starts(std::uint64_t what, Time after) { plan_for(what).start += after; }
-  void computes(std::uint64_t what, Time overhead, Time work);
-  /// The sender itself is busy with a message for a connection.
-  void sends(std::uint64_t what, std::uint32_t connection, Time time);
-  /// The last grain of what a primitive received passes through it.
-  void passes(std::uint64_t what, std::uint32_t connection, Time time) {
-    way(plan_for(what), connection).transfer += time;
+  void starts(std::uint64_t event, Time after) override { plan_for(event).start += after; }
+  void computes(std::uint64_t event, Time overhead, Time work) override;
+  void sends(std::uint64_t event, std::uint32_t connection, Time time) override;
+  void passes(std::uint64_t event, std::uint32_t connection, Time time) override {
+    way(plan_for(event), connection).transfer += time;
   }
-  /// A message that was released earlier is there one latency later.
-  void arrives_late(std::uint64_t what, std::uint32_t connection);
+  void arrives_late(std::uint64_t event, std::uint32_t connection) override;
 
-  /// The present event is this one of the executor's, at `now`. Checks that its shares add up to that.
-  void happens(std::uint64_t what, Time now);
-  /// It is one of the network's, in the order of messages on each connection.
-  void left(std::uint32_t connection, Time now);
-  void grain_arrived(std::uint32_t connection, Time now);
-  void arrived(std::uint32_t connection, Time now);
+  /// Checks that the event's shares add up to its time.
+  void happens(std::uint64_t event, Time now) override;
+  void left(std::uint32_t connection, Time now) override;
+  void grain_arrived(std::uint32_t connection, Time now) override;
+  void arrived(std::uint32_t connection, Time now) override;
 
-  /// Within an event: a message begins to move.
-  void moves(std::uint32_t connection, Bytes wire_bytes);
-  /// What it consists of is complete only now.
-  void released(std::uint32_t connection) { released_[connection] = present_; }
-  void lane_ended() { last_ = present_; }
+  void moves(std::uint32_t connection, Bytes wire_bytes) override;
+  void released(std::uint32_t connection) override { released_[connection] = present_; }
 
   /// Of the lane that ended last. Requires a run that is over.
   const PathShares& shares() const { return last_; }
@@ -81,7 +75,7 @@ class CriticalPath {
     PathShares gone;
   };
 
-  PathShares& plan_for(std::uint64_t what) { return pending_[what] = present_; }
+  PathShares& plan_for(std::uint64_t event) { return pending_[event] = present_; }
   PathShares::Way& way(PathShares& shares, std::uint32_t connection) const {
     return is_between_[connection] ? shares.between : shares.within;
   }

@@ -54,19 +54,18 @@ class LikePorts {
   std::map<ProgramId, Sides> known_;
 };
 
-void add_lanes(MappedSchedule& mapped, const Schedule& schedule, const CostModel& costs) {
+void add_lanes(MappedSchedule& mapped, const Schedule& schedule) {
   const std::uint32_t agents = schedule.roster().agents;
   std::uint32_t ins = 0;
   std::uint32_t outs = 0;
   LikePorts like(schedule);
   for (AgentId agent{0}; agent.value < agents; ++agent.value) {
     mapped.first_lane.push_back(static_cast<std::uint32_t>(mapped.lanes.size()));
-    const std::uint32_t cost = intern(mapped.agent_costs, costs.agent(agent));
     const std::uint32_t lanes = schedule.lanes(agent);
     for (LaneId id{0}; id.value < lanes; ++id.value) {
       const athanor::Lane lane = schedule.lane(agent, id);
       mapped.lane_of.push_back(static_cast<std::uint32_t>(mapped.lanes.size()));
-      mapped.lanes.push_back({agent, id, lane.steps, lane.loops, ins, lane.in_ports, outs, lane.out_ports, cost});
+      mapped.lanes.push_back({agent, id, lane.steps, lane.loops, ins, lane.in_ports, outs, lane.out_ports});
       like.find(mapped.lanes.back(), lane.program);
       ins += lane.in_ports;
       outs += lane.out_ports;
@@ -76,64 +75,70 @@ void add_lanes(MappedSchedule& mapped, const Schedule& schedule, const CostModel
   mapped.connections.reserve(outs);
 }
 
-/// Opens the connections of one schedule, one after the other.
-class Connecting {
- public:
-  Connecting(MappedSchedule& mapped, const Schedule& schedule, const Cluster& cluster, const Placement& placement,
-             const CostModel& costs)
-      : mapped_(mapped),
-        schedule_(schedule),
-        placement_(placement),
-        costs_(costs),
-        network_(cluster, placement.queue_pairs) {}
-
-  void add(std::uint32_t index, PortId port) {
-    const MappedSchedule::Lane& lane = mapped_.lanes[index];
-    const Endpoint to = schedule_.target(lane.agent, lane.lane, port);
-    const auto connection = static_cast<std::uint32_t>(mapped_.connections.size());
-    const std::uint32_t target = mapped_.lane_of[mapped_.first_lane[to.agent.value] + to.lane.value];
-    const ConnectionCost cost = network_.add(route(lane, port, to), [&](std::span<const LinkId> path) {
-      return costs_.connection(lane.agent, to.agent, path);
-    });
-    mapped_.connections.push_back({index, target, to.port.value, intern(mapped_.connection_costs, cost)});
-    mapped_.in_connections[mapped_.lanes[target].first_in + to.port.value] = connection;
-  }
-
-  FabricConnections take() { return network_.take(); }
-
- private:
-  RouteRequest route(const MappedSchedule::Lane& lane, PortId port, const Endpoint& to) const {
-    const std::uint64_t flow = (placement_.seed << 32U) ^ (std::uint64_t{lane.lane.value} << 8U) ^ port.value;
-    RouteRequest request{placement_.vertices[lane.agent.value], placement_.vertices[to.agent.value], flow};
-    const std::uint32_t channel = schedule_.channel(lane.agent, lane.lane);
-    request.channel = channel + port.value;
-    if (!placement_.nic_users.empty()) {
-      const auto& users = placement_.nic_users;
-      request.nics = nics_between(users[lane.agent.value], users[to.agent.value], channel);
+void join_ports(MappedSchedule& mapped, const Schedule& schedule) {
+  for (std::uint32_t source = 0; source < mapped.lanes.size(); ++source) {
+    const MappedSchedule::Lane& lane = mapped.lanes[source];
+    for (PortId port{0}; port.value < lane.out_ports; ++port.value) {
+      const Endpoint to = schedule.target(lane.agent, lane.lane, port);
+      const std::uint32_t target = mapped.lane_of[mapped.first_lane[to.agent.value] + to.lane.value];
+      mapped.in_connections[mapped.lanes[target].first_in + to.port.value] =
+          static_cast<std::uint32_t>(mapped.connections.size());
+      mapped.connections.push_back({source, target, to.port.value});
     }
-    return request;
   }
+}
 
-  MappedSchedule& mapped_;
-  const Schedule& schedule_;
-  const Placement& placement_;
-  const CostModel& costs_;
-  ConnectionBuilder network_;
-};
+void price_agents(MappedSchedule& mapped, const Schedule& schedule, const CostModel& costs) {
+  mapped.agent_costs.clear();
+  std::uint32_t lane = 0;
+  for (AgentId agent{0}; agent.value < schedule.roster().agents; ++agent.value) {
+    const std::uint32_t cost = intern(mapped.agent_costs, costs.agent(agent));
+    for (; lane < mapped.lanes.size() && mapped.lanes[lane].agent == agent; ++lane) { mapped.lanes[lane].cost = cost; }
+  }
+}
+
+/// From where to where a connection leads, and by which NICs.
+RouteRequest route_of(const MappedSchedule& mapped, const MappedSchedule::Connection& connection, std::uint32_t port,
+                      const Schedule& schedule, const Placement& placement) {
+  const MappedSchedule::Lane& lane = mapped.lanes[connection.source_lane];
+  const AgentId to = mapped.lanes[connection.target_lane].agent;
+  const std::uint64_t flow = (placement.seed << 32U) ^ (std::uint64_t{lane.lane.value} << 8U) ^ port;
+  RouteRequest request{placement.vertices[lane.agent.value], placement.vertices[to.value], flow};
+  const std::uint32_t channel = schedule.channel(lane.agent, lane.lane);
+  request.channel = channel + port;
+  if (!placement.nic_users.empty()) {
+    request.nics = nics_between(placement.nic_users[lane.agent.value], placement.nic_users[to.value], channel);
+  }
+  return request;
+}
 
 }  // namespace
+
+MappedSchedule flatten(const Schedule& schedule) {
+  MappedSchedule mapped;
+  mapped.agent_costs.emplace_back();
+  add_lanes(mapped, schedule);
+  join_ports(mapped, schedule);
+  return mapped;
+}
 
 MappedSchedule lay_out(const Schedule& schedule, const Cluster& cluster, const Placement& placement,
                        const CostModel& costs) {
   require(placement.vertices.size() == schedule.roster().agents, "{} places for {} agents", placement.vertices.size(),
           schedule.roster().agents);
-  MappedSchedule mapped;
-  add_lanes(mapped, schedule, costs);
-  Connecting connecting(mapped, schedule, cluster, placement, costs);
-  for (std::uint32_t index = 0; index < mapped.lanes.size(); ++index) {
-    for (PortId port{0}; port.value < mapped.lanes[index].out_ports; ++port.value) { connecting.add(index, port); }
+  MappedSchedule mapped = flatten(schedule);
+  price_agents(mapped, schedule, costs);
+  ConnectionBuilder network(cluster, placement.queue_pairs);
+  for (std::uint32_t number = 0; number < mapped.connections.size(); ++number) {
+    MappedSchedule::Connection& connection = mapped.connections[number];
+    const MappedSchedule::Lane& from = mapped.lanes[connection.source_lane];
+    const AgentId to = mapped.lanes[connection.target_lane].agent;
+    const ConnectionCost cost =
+        network.add(route_of(mapped, connection, number - from.first_out, schedule, placement),
+                    [&](std::span<const LinkId> path) { return costs.connection(from.agent, to, path); });
+    connection.cost = intern(mapped.connection_costs, cost);
   }
-  mapped.network = connecting.take();
+  mapped.network = network.take();
   return mapped;
 }
 

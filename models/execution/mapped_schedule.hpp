@@ -60,7 +60,11 @@ struct MappedSchedule {
   FabricConnections network;              ///< connection c of it is that of `connections`
 };
 
-/// The whole schedule, every agent on its own. Requires vertices for all agents, distinct or not.
+/// The whole schedule, every agent on its own, on no cluster: without costs and network.
+MappedSchedule flatten(const Schedule& schedule);
+
+/// The whole schedule on a cluster, every agent on its own. Requires vertices for all agents, distinct or not. Throws
+/// SimulationError("no-route").
 MappedSchedule lay_out(const Schedule& schedule, const Cluster& cluster, const Placement& placement,
                        const CostModel& costs);
 

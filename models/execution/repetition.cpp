@@ -2,15 +2,16 @@
 
 namespace athanor {
 
-Repetition::Repetition(Simulator& simulator, Executor& executor, Network& network, const MappedSchedule& mapped)
+Repetition::Repetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network,
+                       const MappedSchedule& mapped)
     : simulator_(simulator), executor_(executor), network_(network), mapped_(mapped), id_(simulator.add(*this)) {
-  executor.listen(*this);
+  executor.observe(*this);
 }
 
 void Repetition::loop_ended(std::uint32_t lane) {
   constexpr std::uint64_t kFewest = 3;  // loops still to come, below which looking costs more than it saves
   if (!pilot_chosen_ || !executor_.runs(pilot_)) { choose_pilot(); }
-  if (lane == pilot_ && executor_.loop(lane) + kFewest < mapped_.lanes[lane].loops) { simulator_.settle(id_); }
+  if (lane == pilot_ && executor_.lane(lane).loop + kFewest < mapped_.lanes[lane].loops) { simulator_.settle(id_); }
 }
 
 void Repetition::choose_pilot() {
@@ -49,7 +50,9 @@ void Repetition::on_settle() {
 Repetition::Snapshot Repetition::take() const {
   Snapshot snapshot;
   snapshot.when = simulator_.now();
-  for (std::uint32_t lane = 0; lane < mapped_.lanes.size(); ++lane) { snapshot.loops.push_back(executor_.loop(lane)); }
+  for (std::uint32_t lane = 0; lane < mapped_.lanes.size(); ++lane) {
+    snapshot.loops.push_back(executor_.lane(lane).loop);
+  }
   executor_.snapshot(snapshot.state);
   network_.snapshot(snapshot.state);
   for (std::uint32_t link = 0; link < mapped_.network.graph.links.size(); ++link) {
@@ -69,7 +72,7 @@ bool Repetition::repeat(const Snapshot& before, const Snapshot& now) {
   if (times == 0) { return false; }
   const Time by = (now.when - before.when) * static_cast<std::int64_t>(times);
   simulator_.warp(by);
-  executor_.warp(by, times, advance);
+  executor_.skip(times, advance);
   network_.warp(by, static_cast<std::int64_t>(times), before.carried);
   skipped_ += times * advance[pilot_];
   return true;

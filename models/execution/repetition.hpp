@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "models/execution/executor.hpp"
-#include "models/network/network.hpp"
+#include "models/execution/network_substrate.hpp"
 #include "sim/simulator.hpp"
 
 namespace athanor {
@@ -13,9 +13,10 @@ namespace athanor {
 /// ended a loop, the state of lanes, connections and network, in times relative to now, is compared with earlier ones.
 /// Equal states have equal futures as long as no lane reaches its last loop, so the span between them is repeated in
 /// one step. Exact to the picosecond: nothing is extrapolated that would not have happened.
-class Repetition : public Actor, public ProgressListener {
+class Repetition final : public Actor, public ExecutionObserver {
  public:
-  Repetition(Simulator& simulator, Executor& executor, Network& network, const MappedSchedule& mapped);
+  /// Borrows all of them, and observes the executor.
+  Repetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network, const MappedSchedule& mapped);
 
   void loop_ended(std::uint32_t lane) override;
   void on_event(std::uint64_t) override {}
@@ -37,7 +38,7 @@ class Repetition : public Actor, public ProgressListener {
 
   Simulator& simulator_;
   Executor& executor_;
-  Network& network_;
+  NetworkSubstrate& network_;
   const MappedSchedule& mapped_;
   ActorId id_;
   std::uint32_t pilot_ = 0;

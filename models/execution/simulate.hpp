@@ -10,19 +10,17 @@
 
 namespace athanor {
 
-class CriticalPath;
-class PrimitiveListener;
+class ExecutionObserver;
 class Timeline;
 
 /// How a schedule is simulated, and its network.
 struct SimulationOptions : NetworkOptions {
-  bool classes = true;                    ///< simulate one of each class of equal agents (exact)
-  bool repeat_loops = true;               ///< multiply loops that repeat (exact)
-  Timeline* timeline = nullptr;           ///< draws what is simulated, every loop of it; nullptr: nothing
-  Time timeline_offset;                   ///< of the drawing: what happens before the schedule starts
-  PrimitiveListener* listener = nullptr;  ///< told of every primitive, of every loop; where nothing is drawn
-  CriticalPath* path = nullptr;           ///< follows every loop; means nothing where agents share a machine
-  SideJobs jobs = {};                     ///< that the schedule holds; means nothing where agents share a machine
+  bool classes = true;                             ///< simulate one of each class of equal agents (exact)
+  bool repeat_loops = true;                        ///< multiply loops that repeat (exact)
+  Timeline* timeline = nullptr;                    ///< draws what is simulated, every loop of it; nullptr: nothing
+  Time timeline_offset;                            ///< of the drawing: what happens before the schedule starts
+  std::vector<ExecutionObserver*> observers = {};  ///< told of every loop; means nothing where agents share a machine
+  SideJobs jobs = {};                              ///< that the schedule holds; the same
 };
 
 /// One collective, simulated from its launch to the end of its last lane.

@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "models/execution/mapped_schedule.hpp"
+
 namespace athanor {
 
 namespace {
@@ -20,9 +22,7 @@ std::string_view what(const EndedPrimitive& primitive) {
 
 }  // namespace
 
-TimelineRecorder::TimelineRecorder(Timeline& timeline, const MappedSchedule& mapped, const Schedule& schedule,
-                                   Time offset)
-    : timeline_(timeline), offset_(offset) {
+void TimelineRecorder::begins(const MappedSchedule& mapped, const Schedule& schedule) {
   std::vector<std::uint32_t> members(mapped.lanes.size());
   for (const std::uint32_t lane : mapped.lane_of) { ++members[lane]; }
   std::map<AgentId, ProcessId> processes;
@@ -32,12 +32,12 @@ TimelineRecorder::TimelineRecorder(Timeline& timeline, const MappedSchedule& map
     const auto [process, fresh] = processes.try_emplace(lane.agent);
     if (fresh) {
       process->second =
-          timeline.add_process(lane.agent.value < ranks ? fmt::format("rank {}", lane.agent.value)
-                                                        : fmt::format("engine {}", lane.agent.value - ranks));
+          timeline_.add_process(lane.agent.value < ranks ? fmt::format("rank {}", lane.agent.value)
+                                                         : fmt::format("engine {}", lane.agent.value - ranks));
     }
     const std::string equal = members[i] > 1 ? fmt::format(", one of {} equal lanes", members[i]) : "";
-    tracks_.push_back(timeline.add_track(process->second, fmt::format("lane {}{}", lane.lane.value, equal)));
-    if (offset > Time::zero()) { timeline.span(tracks_.back(), "launch", "launch", Time::zero(), offset); }
+    tracks_.push_back(timeline_.add_track(process->second, fmt::format("lane {}{}", lane.lane.value, equal)));
+    if (offset_ > Time::zero()) { timeline_.span(tracks_.back(), "launch", "launch", Time::zero(), offset_); }
   }
 }
 

@@ -5,8 +5,6 @@
 #include <span>
 
 #include "algorithms/schedule.hpp"
-#include "models/software/gpu_costs.hpp"
-#include "models/software/thread_costs.hpp"
 #include "sim/units.hpp"
 #include "topologies/fabric.hpp"
 
@@ -56,10 +54,6 @@ class CostModel {
   /// `path`: the links from the sender to the receiver, none when they are one device.
   virtual ConnectionCost connection(AgentId from, AgentId to, std::span<const LinkId> path) const = 0;
   virtual Bytes element_size() const = 0;
-  /// Where agents are threads of one process that share processors: what those cost. Else null.
-  virtual const ThreadCosts* threads() const { return nullptr; }
-  /// Where agents share GPUs as thread blocks: what those cost. Else null.
-  virtual const GpuCosts* gpus() const { return nullptr; }
   /// Messages that a connection holds between the start of their sending and the end of their use.
   virtual std::uint32_t slots() const = 0;
 };

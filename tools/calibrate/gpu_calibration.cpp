@@ -5,10 +5,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "models/execution/pricing.hpp"
-#include "models/execution/simulate.hpp"
+#include "models/execution/shared_machine.hpp"
 #include "tools/calibrate/calibration_json.hpp"
-#include "topologies/generators.hpp"
 
 namespace athanor {
 
@@ -89,9 +87,7 @@ Json costs_json(const GpuCosts& costs, bool peers) {
 
 Time simulate_on_gpus(const Probe& probe, const GpuCosts& costs) {
   const Schedule& schedule = *probe.schedule;
-  const GpuPricing pricing(costs, Bytes{4}, schedule.least_slots());
-  const Placement placement{std::vector<VertexId>(schedule.roster().agents, VertexId{0}), 0};
-  return simulate(schedule, shared_gpus(schedule.roster().ranks, probe.workers), placement, pricing, {}).time;
+  return simulate_on_gpus(schedule, probe.workers, costs, Bytes{4}, schedule.least_slots(), {}).time;
 }
 
 GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& settings) {

@@ -96,9 +96,8 @@ void explain_course(const Candidate& candidate, SimulationOptions options, Expla
   constexpr std::size_t kParts = 360;
   PipelinePhases listener;
   options.timeline = nullptr;
-  options.listener = &listener;
   CriticalPath path;
-  options.path = &path;
+  options.observers = {&listener, &path};
   const RunResult result = candidate.run(options);
   if (path.shares().total() == result.simulated.time) { explanation.path = path.shares(); }
   if (listener.draining() == Time::zero()) { return; }

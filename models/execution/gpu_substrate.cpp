@@ -1,10 +1,10 @@
-#include "models/execution/blocks.hpp"
+#include "models/execution/gpu_substrate.hpp"
 
 #include <algorithm>
 
 #include <fmt/core.h>
 
-#include "algorithms/execution/cuda/lane_table.hpp"
+#include "models/execution/executor.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -30,19 +30,25 @@ std::uint32_t local_places(const Primitive& primitive) { return primitive.inputs
 
 }  // namespace
 
-Blocks::Blocks(Simulator& simulator, const MappedSchedule& plan, const Schedule& schedule, const GpuCosts& costs,
-               std::uint32_t gpus, Bytes element_size, std::uint32_t slots, BlockListener& listener)
-    : plan_(plan), costs_(costs), element_size_(element_size), listener_(listener), unended_(plan.lanes.size()) {
+GpuSubstrate::GpuSubstrate(Simulator& simulator, const MappedSchedule& mapped, const Schedule& schedule,
+                           const GpuCosts& costs, std::uint32_t gpus, Bytes element_size, std::uint32_t slots)
+    : simulator_(simulator),
+      mapped_(mapped),
+      schedule_(schedule),
+      costs_(costs),
+      element_size_(element_size),
+      id_(simulator.add(*this)),
+      unended_(mapped.lanes.size()) {
   const std::uint64_t agents = schedule.roster().agents;
-  for (const MappedSchedule::Lane& lane : plan.lanes) {
+  for (const MappedSchedule::Lane& lane : mapped.lanes) {
     gpu_of_.push_back(static_cast<std::uint32_t>(lane.agent.value * std::uint64_t{gpus} / agents));
   }
   require_residency(gpus);
-  lay_out_streams(fit_into_cache(schedule, gpus, slots), gpus);
+  lay_out_streams(fit_into_cache(gpus, slots), gpus);
   memory_ = std::make_unique<FlowNetwork>(simulator, streams_, *this);
 }
 
-void Blocks::require_residency(std::uint32_t gpus) const {
+void GpuSubstrate::require_residency(std::uint32_t gpus) const {
   std::vector<std::uint32_t> lanes(gpus);
   for (const std::uint32_t gpu : gpu_of_) { ++lanes[gpu]; }
   const std::uint32_t most = *std::max_element(lanes.begin(), lanes.end());
@@ -54,16 +60,16 @@ void Blocks::require_residency(std::uint32_t gpus) const {
 }
 
 /// What the executor keeps on each GPU: buffers of its agents, and slots of what they receive.
-std::vector<bool> Blocks::fit_into_cache(const Schedule& schedule, std::uint32_t gpus, std::uint32_t slots) const {
+std::vector<bool> GpuSubstrate::fit_into_cache(std::uint32_t gpus, std::uint32_t slots) const {
   std::vector<Elements> kept(gpus);
-  const std::uint64_t agents = schedule.roster().agents;
+  const std::uint64_t agents = schedule_.roster().agents;
   for (AgentId agent{0}; agent.value < agents; ++agent.value) {
-    const Memory memory = schedule.memory(agent);
+    const Memory memory = schedule_.memory(agent);
     const Elements own = memory.in_place ? Elements::zero() : memory.input;
     kept[agent.value * std::uint64_t{gpus} / agents] += own + memory.output + memory.scratch;
   }
-  const Elements message = schedule.message_limit();
-  for (const MappedSchedule::Connection& connection : plan_.connections) {
+  const Elements message = schedule_.message_limit();
+  for (const MappedSchedule::Connection& connection : mapped_.connections) {
     kept[gpu(connection.target_lane)] += message * slots;
   }
   std::vector<bool> fit;
@@ -71,7 +77,7 @@ std::vector<bool> Blocks::fit_into_cache(const Schedule& schedule, std::uint32_t
   return fit;
 }
 
-void Blocks::lay_out_streams(const std::vector<bool>& cached, std::uint32_t gpus) {
+void GpuSubstrate::lay_out_streams(const std::vector<bool>& cached, std::uint32_t gpus) {
   std::vector<std::uint32_t> caches;
   std::vector<std::uint32_t> memories;
   for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
@@ -90,7 +96,7 @@ void Blocks::lay_out_streams(const std::vector<bool>& cached, std::uint32_t gpus
     cross(streams_, caches[gpu(lane)]);
     cross(streams_, memories[gpu(lane)]);
   }
-  for (const MappedSchedule::Connection& connection : plan_.connections) {
+  for (const MappedSchedule::Connection& connection : mapped_.connections) {
     const std::uint32_t from = gpu(connection.source_lane);
     const std::uint32_t to = gpu(connection.target_lane);
     peer_stream_.push_back(kNone);
@@ -103,31 +109,69 @@ void Blocks::lay_out_streams(const std::vector<bool>& cached, std::uint32_t gpus
   }
 }
 
-void Blocks::move(std::uint32_t lane, const Primitive& primitive) {
+void GpuSubstrate::at(Time when, Kind kind, std::uint32_t index) {
+  simulator_.at(when, id_, std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index);
+}
+
+void GpuSubstrate::ready(std::uint32_t lane) { executor_->queue(lane); }
+
+void GpuSubstrate::begin(std::uint32_t lane) { at(simulator_.now() + costs_.primitive, Kind::move, lane); }
+
+void GpuSubstrate::on_event(std::uint64_t event) {
+  const auto index = static_cast<std::uint32_t>(event);
+  switch (static_cast<Kind>(event >> 32U)) {
+    case Kind::move: move(index); break;
+    case Kind::message: executor_->usable(index); break;
+  }
+  executor_->drain();
+}
+
+/// The block of this lane reads and writes what its primitive does.
+void GpuSubstrate::move(std::uint32_t lane) {
+  const MappedSchedule::Lane& mapped = mapped_.lanes[lane];
+  const Executor::LaneState& state = executor_->lane(lane);
+  const Primitive primitive = schedule_.at(mapped.agent, mapped.lane, state.loop, state.step);
   const Bytes bytes = element_size_ * primitive.count.count();
-  const std::uint32_t first = plan_.lanes[lane].first_out + primitive.sends.first;
+  const std::uint32_t first = mapped.first_out + primitive.sends.first;
   std::uint32_t here = local_places(primitive);
   ++unended_[lane];  // held until all have begun
   for (std::uint32_t port = first; port < first + primitive.sends.count; ++port) {
     if (peer_stream_[port] == kNone) {
       ++here;
     } else {
-      begin(lane, peer_stream_[port], bytes);
+      stream(lane, peer_stream_[port], bytes);
     }
   }
-  begin(lane, lane, bytes * here);
-  if (--unended_[lane] == 0) { listener_.block_done(lane); }
+  stream(lane, lane, bytes * here);
+  stream_ended(lane);
 }
 
-void Blocks::begin(std::uint32_t lane, std::uint32_t stream, Bytes bytes) {
+void GpuSubstrate::stream(std::uint32_t lane, std::uint32_t number, Bytes bytes) {
   if (bytes == Bytes::zero()) { return; }
   ++unended_[lane];
-  memory_->move(stream, bytes);
+  memory_->move(number, bytes);
 }
 
-void Blocks::injected(std::uint32_t stream) {
-  const std::uint32_t lane = lane_of_[stream];
-  if (--unended_[lane] == 0) { listener_.block_done(lane); }
+void GpuSubstrate::injected(std::uint32_t stream) { stream_ended(lane_of_[stream]); }
+
+void GpuSubstrate::stream_ended(std::uint32_t lane) {
+  if (--unended_[lane] > 0) { return; }
+  send(lane);
+  executor_->drain();
+}
+
+void GpuSubstrate::send(std::uint32_t lane) {
+  executor_->send(lane);
+  const auto [first, last] = executor_->sends_of(lane);
+  for (std::uint32_t connection = first; connection < last; ++connection) {
+    const Time notice = this->notice(lane, mapped_.connections[connection].target_lane);
+    if (notice == Time::zero()) {
+      executor_->usable(connection);
+    } else {
+      at(simulator_.now() + notice, Kind::message, connection);
+    }
+  }
+  executor_->part_ended(lane);
 }
 
 }  // namespace athanor

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "models/execution/execution_observer.hpp"
+#include "models/execution/mapped_schedule.hpp"
+#include "models/execution/rendezvous.hpp"
+#include "models/execution/substrate.hpp"
+#include "models/network/fabric_network.hpp"
+#include "sim/simulator.hpp"
+
+namespace athanor {
+
+/// Devices that are joined by a network. A primitive takes its overhead, then its reducing (before its sends, or beside
+/// them where costs say overlapped), then its sends until they have ended as their connection's SendEnd says.
+///
+/// Receivers of connections with a grain start on the first grain. What they pass on is withheld until what they
+/// receive is complete: the network may deliver it before (early), but it is there one latency after it was released
+/// at the soonest (late).
+class NetworkSubstrate final : public Substrate, public Actor, public MoveListener {
+ public:
+  /// Borrows all of them but the options. Throws as FabricNetwork.
+  NetworkSubstrate(Simulator& simulator, const MappedSchedule& mapped, const Fabric& fabric,
+                   const NetworkOptions& options, std::uint64_t seed);
+
+  /// Tells it what causes what; borrows it.
+  void observe(ExecutionObserver& observer);
+
+  /// What was done to the network until the last lane had ended.
+  NetworkUse use(Time end) const { return beneath_.use(end); }
+
+  // Repetition of loops, see repetition.hpp.
+  /// Bytes that a link of the mapped schedule has carried.
+  Bytes carried(std::uint32_t link) const { return network_->carried(link); }
+  /// Appends all that decides the future, in times relative to now.
+  void snapshot(std::vector<std::int64_t>& state) const;
+  /// As Network::warp.
+  void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before);
+
+  void serve(Executor& executor) override { executor_ = &executor; }
+  void ready(std::uint32_t lane) override;
+  void begin(std::uint32_t lane) override;
+  void ending(std::uint32_t lane) override;
+
+  void on_event(std::uint64_t event) override;
+  void injected(std::uint32_t connection) override;
+  void grain_arrived(std::uint32_t connection) override;
+  void delivered(std::uint32_t connection) override;
+
+ private:
+  struct LaneState {
+    Time send_time;  ///< when its events are due
+    Time work_time;
+    Time pace_time;
+    Time release_time;
+    std::uint32_t incomplete = 0;  ///< messages of which only a grain is there
+    bool unreleased = false;       ///< what it sends is not complete yet, because what it receives is not
+  };
+  struct ConnectionState {
+    Time not_before;             ///< the message number `late` is not complete earlier
+    Time late_time;              ///< when it is, where that is after its delivery
+    std::uint32_t complete = 0;  ///< messages that have arrived whole and are not used up
+    std::uint32_t moved = 0;     ///< messages handed to the network, modulo 2^32
+    std::uint32_t landed = 0;    ///< of those, reported delivered
+    std::uint32_t late = 0;
+    bool withheld = false;  ///< the newest message waits for what its sender still receives
+    bool early = false;     ///< it was delivered meanwhile
+  };
+
+  const ConnectionCost& cost(std::uint32_t connection) const {
+    return mapped_.connection_costs[mapped_.connections[connection].cost];
+  }
+  Time local_work(std::uint32_t lane, const AgentCost& cost) const;
+  Bytes wire_bytes(std::uint32_t connection, Bytes payload) const;
+  Time tail(std::uint32_t connection, Bytes payload) const;
+  void send(std::uint32_t lane);
+  void pace(std::uint32_t lane);
+  void inputs_complete(std::uint32_t lane);
+  void release_sends(std::uint32_t lane);
+  void arrived(std::uint32_t connection);
+  void arrive_late(std::uint32_t connection);
+  void at(Time when, Awaited kind, std::uint32_t index) { simulator_.at(when, id_, event_of(kind, index)); }
+
+  Simulator& simulator_;
+  const MappedSchedule& mapped_;
+  const Fabric& fabric_;
+  ActorId id_;
+  FabricNetwork beneath_;
+  std::optional<Rendezvous> rendezvous_;
+  Network* network_ = nullptr;  ///< the topmost of these
+  Executor* executor_ = nullptr;
+  std::vector<ExecutionObserver*> observers_;
+  std::vector<LaneState> lanes_;
+  std::vector<ConnectionState> connections_;
+};
+
+}  // namespace athanor
