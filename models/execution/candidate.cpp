@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "models/execution/by_packets.hpp"
 #include "models/execution/shared_machine.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -44,8 +45,10 @@ TreeGrant Candidate::ask_for_trees(TreeRequest wanted) {
   return AggregationManager(*cluster.fabric, request_.aggregation->engine.limits, cluster.network).grant(wanted);
 }
 
+bool Candidate::by_packets() const { return goes_by_packets(request_, algorithm_); }
+
 bool Candidate::may_choose_chunk() const {
-  return !request_.profile.shares_machine() && algorithm_.pipelines && !request_.overrides.chunk &&
+  return !request_.profile.shares_machine() && !by_packets() && algorithm_.pipelines && !request_.overrides.chunk &&
          protocol_.chunk == Bytes::max();
 }
 
@@ -64,15 +67,17 @@ std::optional<Candidate> Candidate::on(const RunRequest& elsewhere) const {
 }
 
 RunResult Candidate::run(const SimulationOptions& options) const {
-  const bool over_slots = aggregates(algorithm_) && request_.aggregation && request_.aggregation->slots;
-  if (over_slots && payload(request_) > Bytes::zero()) {
-    throw SimulationError("slots", fmt::format("{} adds up packet by packet, and that does not run beside schedules",
-                                               request_.aggregation->engine.name));
-  }
   RunResult result;
   result.algorithm = algorithm_.name;
   result.chosen = &algorithm_;
   result.protocol = protocol_.name;
+  if (by_packets()) {
+    SlotResult packets = run_by_packets(request_, protocol_, options);
+    result.slots = packets.jobs.front();
+    result.simulated = simulated_of(std::move(packets));
+    result.time = result.simulated.time + launch();
+    return result;
+  }
   result.channels = layout_.channels;
   result.padded = collective_.count != request_.collective.count;
   result.roots = roots();
@@ -100,6 +105,7 @@ std::vector<std::string> Candidate::roots() const {
 }
 
 void Candidate::draw() const {
+  if (by_packets()) { return; }
   SimulationOptions options = request_.options;
   options.timeline_offset = launch();
   run(options);
@@ -157,7 +163,7 @@ std::optional<std::string> Candidate::slots_refuse() const {
                        engine.limits.workers);
   }
   if (!aggregation.slots) { return {}; }
-  if (algorithm_.name != "aggregation_tree") {
+  if (algorithm_.engine != Engine::switches) {
     return fmt::format("{} is simulated packet by packet, and so is aggregation_tree alone", engine.name);
   }
   if (aggregation.slots->policy != SlotPolicy::best_effort || !aggregation.servers.empty()) { return {}; }

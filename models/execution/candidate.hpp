@@ -29,11 +29,13 @@ class Candidate {
   /// The same for another request, of the same collective elsewhere; none where it refuses. Borrows that request.
   std::optional<Candidate> on(const RunRequest& elsewhere) const;
 
+  /// Is it carried out packet by packet over memory of switches, and not by its schedule (see goes_by_packets())?
+  bool by_packets() const;
   /// Simulates it; of the result bound, limits and notes are for the caller.
   RunResult run(const SimulationOptions& options) const;
   /// What it would take if bytes cost nothing: every latency and overhead, and nothing else.
   Time latency(const SimulationOptions& options) const { return simulate_with(Bytes::zero(), options).time; }
-  /// On the request's timeline.
+  /// On the request's timeline; nothing where it goes by packets.
   void draw() const;
 
   const Algorithm& algorithm() const { return algorithm_; }

@@ -73,12 +73,10 @@ inline Time observed(const RunResult& result) {
   return result.time + std::max(Time::zero(), result.simulated.network.observed - result.simulated.time);
 }
 
-/// Simulates every pair of an algorithm and a protocol that fit, and returns the fastest.
-/// Throws SimulationError("no-candidate") with the reasons when none fits.
+/// Simulates every pair of an algorithm and a protocol that fit, and returns the fastest. What adds up packet by packet
+/// in switches (see goes_by_packets()) is simulated so.
+/// Throws SimulationError("no-candidate") with the reasons when none fits; and as simulate() and run_slots().
 RunResult run_collective(const RunRequest& request);
-
-/// The link that was busy the longest, by kind and ends, if that is at least half of `time`; else "".
-std::string limiting_link(const Fabric& fabric, const std::vector<LinkLoad>& loads, Time time);
 
 /// Why no protocol of the profile can run the algorithm for this request, or nothing.
 std::optional<std::string> why_not(const RunRequest& request, const Algorithm& algorithm);

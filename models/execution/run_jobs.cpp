@@ -11,6 +11,7 @@
 
 #include "algorithms/combine/side_by_side.hpp"
 #include "models/engines/trees/tree_turns.hpp"
+#include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -249,6 +250,7 @@ Cluster cluster_of_job(const Cluster& cluster, const std::vector<std::uint32_t>&
 }
 
 JobsResult run_jobs(const JobsRequest& request) {
+  if (std::optional<JobsResult> by_packets = run_jobs_by_packets(request)) { return std::move(*by_packets); }
   check(request);
   std::optional<TreeTurns> engines;
   if (request.aggregation) {

@@ -62,6 +62,8 @@ RunRequest request_of_job(const JobsRequest& all, const JobRequest& own, const C
 /// fallbacks, the one that is fastest on an idle fabric: nobody knows what the others do. Jobs that take turns at
 /// engines (InNetworkEngine::exclusive) begin when those before them have ended.
 ///
+/// Where all jobs add up packet by packet in switches (see run_jobs_by_packets()), they share the slots of these.
+///
 /// Requires jobs whose agents are devices, on different endpoints. Throws SimulationError: "engines-exhausted" where a
 /// job needs engines and gets none, "no-candidate" where no algorithm fits, each with the job's number; and as
 /// simulate() does.

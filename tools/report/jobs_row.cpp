@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/aggregators/run_with_slots.hpp"
+#include "models/execution/by_packets.hpp"
 #include "sim/printable.hpp"
 #include "tools/report/slots_json.hpp"
 

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "models/aggregators/run_with_slots.hpp"
+#include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "models/aggregators/run_with_slots.hpp"
+#include "models/execution/by_packets.hpp"
 #include "sim/error.hpp"
 #include "tools/command_line/describe/named_clusters.hpp"
 #include "tools/command_line/option_values.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "algorithms/catalog.hpp"
-#include "models/aggregators/run_with_slots.hpp"
+#include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
 #include "sim/error.hpp"
 #include "sim/timeline.hpp"

@@ -4,7 +4,7 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
-#include "models/aggregators/run_with_slots.hpp"
+#include "models/execution/by_packets.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "sim/printable.hpp"

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "models/aggregators/run_with_slots.hpp"
 #include "sim/format.hpp"
 #include "sim/json/value_reader.hpp"
 #include "sim/parse.hpp"
@@ -64,7 +63,7 @@ ResultRow simulate_request(const Scenario& scenario, const Case& scenario_case, 
                 .run = {},
                 .measured_us = {}};
   try {
-    row.run = run_with_slots(request);
+    row.run = run_collective(request);
     if (scenario_case.compute) { add_overlap(scenario_case, row); }
   } catch (const SimulationError& error) { throw located(error, scenario, scenario_case, size); }
   if (scenario_case.verification) {
@@ -123,7 +122,7 @@ JobsRow simulate_jobs(const Scenario& scenario, const Case& scenario_case, Bytes
   try {
     const JobsRequest request = scenario_case.jobs_request(size, options);
     for (const JobRequest& job : request.jobs) { row.collectives.push_back(job.collective); }
-    row.run = run_jobs_with_slots(request);
+    row.run = run_jobs(request);
   } catch (const SimulationError& error) { throw located(error, scenario, scenario_case, size); }
   return row;
 }
