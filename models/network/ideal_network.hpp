@@ -29,7 +29,6 @@ class IdealNetwork final : public Network, public Actor {
     Bytes grain;
     Time free;  ///< when all messages given so far have been injected
   };
-  void plan_message(std::uint32_t connection, Bytes size, Time injected);
   void give(const Agenda::Entry& entry);
 
   Simulator& simulator_;

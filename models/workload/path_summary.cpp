@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -84,8 +83,6 @@ class Summing {
 };
 
 }  // namespace
-
-Time PathSummary::all_computing() const { return std::accumulate(computing.begin(), computing.end(), slowed); }
 
 PathSummary summary_of_path(const WorkloadResult& result) { return Summing(result).sum(); }
 

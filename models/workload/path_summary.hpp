@@ -44,8 +44,6 @@ struct PathSummary {
   std::vector<Time> workers;           ///< how long the path was on each
   std::vector<CallsOnPath> calls;      ///< longest first
   std::vector<PathStretch> stretches;  ///< in the order of time
-
-  Time all_computing() const;
 };
 
 /// Requires a result with a critical path.

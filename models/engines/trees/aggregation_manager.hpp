@@ -29,17 +29,9 @@ struct TreeGrant {
   std::optional<TreeRefusal> refusal;
 };
 
-/// What became of a tree when something that it crossed failed.
-struct TreeChange {
-  std::uint32_t job = 0;
-  std::size_t tree = 0;               ///< of those of the job, in the order of granting; numbers stay
-  std::optional<PlacedTree> rebuilt;  ///< in its place; nothing: revoked ...
-  std::string reason;                 ///< ... because of this
-};
-
 /// Grants the aggregation trees of one network to jobs and takes them back, as SHARP's aggregation manager does: builds
-/// each on the physical fabric (see build_tree()), counts what jobs hold against what the engines have, spreads trees
-/// over tops, and rebuilds those that a failure cuts. Which of several parallel cables a message takes is for routing
+/// each on the physical fabric (see build_tree()), counts what jobs hold against what the engines have, and spreads
+/// trees over tops. Which of several parallel cables a message takes is for routing
 /// to say; streaming trees are counted on the first of them that is free.
 class AggregationManager {
  public:
@@ -55,32 +47,19 @@ class AggregationManager {
   /// Takes back all that a job holds; nothing where it holds none.
   void release(std::uint32_t job);
 
-  /// A switch, an endpoint or a device next to a switch, or all cables between two of these, is down from now on. Trees
-  /// that crossed it are built anew elsewhere, in the order of jobs and trees, or revoked. Returns what jobs are told.
-  std::vector<TreeChange> fail(VertexId device);
-  std::vector<TreeChange> fail(VertexId a, VertexId b);
-
   /// The trees that a job holds.
   std::vector<HeldTree> held(std::uint32_t job) const;
   /// What is held at present.
   const Holdings& holdings() const { return holdings_; }
 
  private:
-  struct Entry {
-    std::vector<VertexId> endpoints;
-    GrownTree grown;
-    bool held = true;  ///< else revoked
-  };
   EngineState state() const { return {graph_, limits_, places_, holdings_}; }
-  template <class Crosses>
-  std::vector<TreeChange> rebuild(const Crosses& crosses);
-  TreeChange build_anew(std::uint32_t job, std::size_t tree);
 
   EngineLimits limits_;
   SwitchGraph graph_;
   std::vector<bool> places_;
   Holdings holdings_;
-  std::map<std::uint32_t, std::vector<Entry>> jobs_;
+  std::map<std::uint32_t, std::vector<HeldTree>> jobs_;
 };
 
 /// The tree of low latency that a manager builds for one job alone, whose rank r is on `endpoints[r]`: each rank hangs

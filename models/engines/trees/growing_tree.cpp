@@ -100,20 +100,9 @@ HeldTree GrowingTree::held(const Counts& counts, std::span<const SwitchGraph::At
   return held;
 }
 
-std::vector<std::pair<VertexId, VertexId>> GrowingTree::hops(std::span<const SwitchGraph::Attachment> of_ranks) const {
-  std::vector<std::pair<VertexId, VertexId>> hops;
-  for (const SwitchGraph::Attachment& rank : of_ranks) {
-    hops.emplace_back(state_.graph.fabric().target(rank.port), state_.graph.vertex(rank.on));
-  }
-  for (const std::uint32_t at : members_) {
-    if (at != top_) { hops.emplace_back(state_.graph.vertex(at), state_.graph.vertex(upwards_[at].to)); }
-  }
-  return hops;
-}
-
 GrownTree GrowingTree::finish(std::span<const SwitchGraph::Attachment> of_ranks) const {
   const Counts counts = count(of_ranks);
-  GrownTree grown{{}, held(counts, of_ranks), hops(of_ranks)};
+  GrownTree grown{{}, held(counts, of_ranks)};
   std::vector<std::uint32_t> node_of(state_.graph.size());
   std::vector<std::uint32_t> parents;
   for (const std::uint32_t at : members_downwards()) {

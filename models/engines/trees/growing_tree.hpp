@@ -19,13 +19,10 @@ struct EngineState {
   const Holdings& holdings;
 };
 
-/// A tree, what it takes, and what it crosses.
+/// A tree, and what it takes.
 struct GrownTree {
   PlacedTree placed;
   HeldTree held;
-  /// All hops on the ways to the top, upwards: from devices to switches, and between switches that aggregate or pass
-  /// on.
-  std::vector<std::pair<VertexId, VertexId>> hops;
 };
 
 /// A tree below one top, while ranks are added to it.
@@ -49,7 +46,6 @@ class GrowingTree {
   bool is_blocked(std::uint32_t from, const SwitchGraph::Edge& edge) const;
   std::vector<std::uint32_t> members_downwards() const;
   Counts count(std::span<const SwitchGraph::Attachment> of_ranks) const;
-  std::vector<std::pair<VertexId, VertexId>> hops(std::span<const SwitchGraph::Attachment> of_ranks) const;
   HeldTree held(const Counts& counts, std::span<const SwitchGraph::Attachment> of_ranks) const;
 
   EngineState state_;

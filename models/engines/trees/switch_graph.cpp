@@ -80,11 +80,7 @@ class Cables {
 }  // namespace
 
 SwitchGraph::SwitchGraph(const Fabric& fabric, std::optional<std::uint8_t> network)
-    : fabric_(fabric),
-      network_(network),
-      numbers_(fabric.vertices(), kFar),
-      failed_(fabric.vertices()),
-      cut_(fabric.links()) {
+    : fabric_(fabric), network_(network), numbers_(fabric.vertices(), kFar) {
   for (VertexId v{0}; v.value < fabric.vertices(); ++v.value) {
     const Vertex& vertex = fabric.vertex(v);
     if (!is_switch(vertex.kind) || (network && vertex.network != *network)) { continue; }
@@ -110,18 +106,17 @@ std::optional<std::uint32_t> SwitchGraph::number(VertexId vertex) const {
 
 bool SwitchGraph::carries(LinkId id) const {
   const Link& link = fabric_.link(id);
-  if (link.down || cut_[id.value] || failed_[fabric_.target(id).value]) { return false; }
+  if (link.down) { return false; }
   return !network_ || link.kind != LinkKind::network || link.network == *network_;
 }
 
 void SwitchGraph::connect() {
   first_edge_.assign(1, 0);
-  edges_.clear();
   const Cables cables(fabric_, vertices_, numbers_);
   for (std::uint32_t from = 0; from < size(); ++from) {
     each_out(fabric_, vertices_[from], [&](LinkId link) {
       const std::uint32_t to = numbers_[fabric_.target(link).value];
-      if (to == kFar || failed_[vertices_[from].value] || !carries(link)) { return false; }
+      if (to == kFar || !carries(link)) { return false; }
       const std::optional<LinkId> back = cables.back(from, to, link);
       if (back && carries(*back)) { edges_.push_back({to, link, *back}); }
       return false;
@@ -166,7 +161,6 @@ std::vector<std::optional<SwitchGraph::Attachment>> SwitchGraph::attachments(
 
 std::optional<SwitchGraph::Attachment> SwitchGraph::attachment(VertexId endpoint, std::vector<std::uint32_t>& seen,
                                                                std::uint32_t round) const {
-  if (failed_[endpoint.value]) { return std::nullopt; }
   std::vector<VertexId> queue{endpoint};
   seen[endpoint.value] = round;
   std::optional<Attachment> found;
@@ -184,21 +178,6 @@ std::optional<SwitchGraph::Attachment> SwitchGraph::attachment(VertexId endpoint
     });
   }
   return found;
-}
-
-void SwitchGraph::fail(VertexId device) {
-  failed_[device.value] = true;
-  connect();
-}
-
-void SwitchGraph::fail(VertexId a, VertexId b) {
-  for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
-    each_out(fabric_, from, [&, target = to](LinkId link) {
-      if (fabric_.target(link) == target) { cut_[link.value] = true; }
-      return false;
-    });
-  }
-  connect();
 }
 
 }  // namespace athanor

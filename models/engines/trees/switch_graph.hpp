@@ -35,7 +35,7 @@ class SwitchGraph {
   VertexId vertex(std::uint32_t number) const { return vertices_[number]; }
   /// Nothing where the vertex is no switch of this network.
   std::optional<std::uint32_t> number(VertexId vertex) const;
-  /// In the order of the ports; several where cables run side by side. None from or to what has failed.
+  /// In the order of the ports; several where cables run side by side.
   std::span<const Edge> edges(std::uint32_t number) const {
     return {edges_.data() + first_edge_[number], edges_.data() + first_edge_[number + 1]};
   }
@@ -46,11 +46,6 @@ class SwitchGraph {
 
   /// The switch that is next to each endpoint, through as few devices of its node as there are; nothing: to none.
   std::vector<std::optional<Attachment>> attachments(std::span<const VertexId> endpoints) const;
-
-  /// What has failed carries nothing any more. Cables fail both ways, and all of them between the two.
-  void fail(VertexId device);
-  void fail(VertexId a, VertexId b);
-  bool works(std::uint32_t number) const { return !failed_[vertices_[number].value]; }
 
  private:
   bool carries(LinkId link) const;
@@ -64,8 +59,6 @@ class SwitchGraph {
   std::vector<std::uint32_t> numbers_;  ///< by vertex; kFar: no switch
   std::vector<bool> next_to_endpoints_;
   std::vector<std::pair<VertexId, Attachment>> ports_;  ///< of switches, to devices that are none, by these
-  std::vector<bool> failed_;                            ///< by vertex
-  std::vector<bool> cut_;                               ///< by link
   std::vector<std::uint32_t> first_edge_;
   std::vector<Edge> edges_;
 };

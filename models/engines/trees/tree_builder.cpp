@@ -106,11 +106,11 @@ class Building {
     const std::vector<Nearness> all = nearness();
     std::uint32_t least = SwitchGraph::kFar;
     for (std::uint32_t at = 0; at < all.size(); ++at) {
-      if (state_.places[at] && state_.graph.works(at)) { least = std::min(least, all[at].farthest); }
+      if (state_.places[at]) { least = std::min(least, all[at].farthest); }
     }
     std::vector<std::uint32_t> tops;
     for (std::uint32_t at = 0; at < all.size() && least != SwitchGraph::kFar; ++at) {
-      if (state_.places[at] && state_.graph.works(at) && all[at].farthest == least) { tops.push_back(at); }
+      if (state_.places[at] && all[at].farthest == least) { tops.push_back(at); }
     }
     const auto rank = [&](std::uint32_t at) {
       return std::pair(all[at].together, state_.holdings.tops(state_.graph.vertex(at)));

@@ -38,8 +38,6 @@ enum class NcclType : std::uint8_t {
 /// As NCCL's messages write it: "ncclFloat32", ...
 std::string_view name(NcclType type);
 NcclType nccl_type(DataType type);
-/// Bytes of one element: 1, 2, 4 or 8.
-std::int64_t size_of(NcclType type);
 
 enum class NcclOperation : std::uint8_t { sum, product, maximum, minimum, average, premultiplied_sum };
 NcclOperation nccl_operation(Reduction reduction);

@@ -35,7 +35,4 @@ NcclParts nccl_parts(const NcclCommunicator& communicator);
 /// that one NIC carries.
 NcclPeerWork nccl_peer_work(const NcclCommunicator& communicator, Bytes bytes, bool over_network);
 
-/// The channel of part `part` of the message of round `round` (rounds are told apart by how far the peer is).
-std::uint32_t peer_channel(const NcclCommunicator& communicator, std::uint32_t round, std::uint32_t part);
-
 }  // namespace athanor

@@ -62,9 +62,6 @@ const NcclTuningTables& nccl_tuning_tables(NcclVersion version);
 /// Where the tables of a version are not known: whose are taken in their place, in a sentence. "": they are known.
 std::string nccl_version_note(NcclVersion version);
 
-/// The first versions of the tables that are known, ascending.
-std::vector<NcclVersion> nccl_tuned_versions();
-
 /// By what a tree's rate for all-reduce is multiplied: measured, by floor(log2(bytes / 64)) from 0 to 23.
 double nccl_tree_correction(NcclProtocol protocol, std::uint32_t index);
 

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "models/training/parallel_plan.hpp"
@@ -69,10 +67,6 @@ PipelineSchedule pipeline_schedule(PipelineKind kind, std::uint32_t stages, std:
 
 /// That of a plan; zb_v has two chunks whatever the plan says. Throws as pipeline_schedule().
 PipelineSchedule schedule_of(const ParallelPlan& plan);
-
-/// What is wrong with a schedule; nothing: every micro-batch has its forward and its backward (whole, or of inputs and
-/// then of weights) once at every place of its replica, and in these orders no task waits for ever.
-std::optional<std::string> fault_in(const PipelineSchedule& schedule);
 
 /// What a stage keeps for backward, in activations of one micro-batch through a whole stage (through all its chunks;
 /// dual_pipe: through those of one replica).

@@ -1,11 +1,10 @@
-#include "sim/check.hpp"
+#include "tests/models/training/pipeline_fault.hpp"
 
 #include <fmt/core.h>
 
-#include "models/training/pipeline/schedule.hpp"
 #include "models/training/pipeline/times.hpp"
 
-namespace athanor {
+namespace athanor::testing {
 
 namespace {
 
@@ -104,23 +103,4 @@ std::optional<std::string> fault_in(const PipelineSchedule& schedule) {
   return fmt::format("{} of {} tasks wait for ever, for each other", tasks - done, tasks);
 }
 
-HeldActivations peak_activations(const PipelineSchedule& schedule, std::uint32_t stage, double weight_share) {
-  require(stage < schedule.stages, "stage {} of {}", stage, schedule.stages);
-  std::uint32_t whole = 0;
-  std::uint32_t weights = 0;
-  HeldActivations peak;
-  const double chunks = static_cast<double>(schedule.chunks) / schedule.replicas;
-  for (const PipelineTask& task : schedule.tasks[stage]) {
-    const bool begins = task.kind == Kind::forward || task.kind == Kind::forward_backward;
-    whole += begins ? 1 : 0;
-    const HeldActivations now{whole / chunks, weights / chunks};
-    if (now.whole + weight_share * now.weights > peak.whole + weight_share * peak.weights) { peak = now; }
-    const bool ends = task.kind != Kind::forward && task.kind != Kind::backward_weight;
-    whole -= ends ? 1 : 0;
-    if (task.kind == Kind::backward_input) { ++weights; }
-    if (task.kind == Kind::backward_weight) { --weights; }
-  }
-  return peak;
-}
-
-}  // namespace athanor
+}  // namespace athanor::testing

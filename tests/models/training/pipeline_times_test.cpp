@@ -4,15 +4,13 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "models/training/pipeline/timed_schedule.hpp"
+#include "models/training/pipeline/times.hpp"
 
 using namespace athanor;
 
 namespace {
 
 using Kind = PipelineTask::Kind;
-
-constexpr PipelineKind kKinds[] = {PipelineKind::zb_h1, PipelineKind::zb_h2, PipelineKind::zb_v};
 
 /// The end of a schedule by repeating "a task ends when what it needs has ended, and the task before it" until nothing
 /// changes. Tasks that never end are left out.
@@ -110,15 +108,6 @@ std::vector<PipelineDurations> lengths() {
           {Time{2}, Time{3}, Time{8}, Time{13}, Time{0}}};
 }
 
-double most_held(const PipelineSchedule& schedule) {
-  double most = 0;
-  for (std::uint32_t stage = 0; stage < schedule.stages; ++stage) {
-    const HeldActivations peak = peak_activations(schedule, stage);
-    most = std::max(most, peak.whole + peak.weights);
-  }
-  return most;
-}
-
 }  // namespace
 
 TEST_CASE("times of a schedule are the least that its order and its dependencies allow") {
@@ -132,41 +121,6 @@ TEST_CASE("times of a schedule are the least that its order and its dependencies
       for (const PipelineSchedule& schedule : schedules) {
         CHECK(pipeline_times(schedule, durations).end() == NaiveTimes(schedule, durations).end());
       }
-    }
-  }
-}
-
-TEST_CASE("a schedule for unequal passes keeps within memory, has no fault and is no longer than the drawn one") {
-  for (const PipelineKind kind : kKinds) {
-    for (const PipelineDurations& durations : lengths()) {
-      for (const std::uint32_t p : {1U, 2U, 3U, 6U}) {
-        for (const std::uint32_t m : {1U, p, 3 * p}) {
-          const PipelineSchedule drawn = pipeline_schedule(kind, p, kind == PipelineKind::zb_v ? 2 : 1, m);
-          for (const std::uint32_t memory : {1U, p, 2 * p - 1, 2 * p}) {
-            CAPTURE(p);
-            CAPTURE(m);
-            CAPTURE(memory);
-            const PipelineSchedule made = timed_pipeline_schedule(kind, p, m, durations, memory);
-            CHECK(fault_in(made).value_or("") == "");
-            CHECK(most_held(made) <= memory);
-            if (most_held(drawn) > memory) { continue; }
-            CHECK(pipeline_times(made, durations).longest() <= pipeline_times(drawn, durations).longest());
-          }
-        }
-      }
-    }
-  }
-}
-
-TEST_CASE("with memory for twice as many micro-batches, unequal passes wait less than a third as long as in 1F1B") {
-  for (PipelineDurations durations : lengths()) {
-    durations.message = Time::zero();
-    for (const std::uint32_t p : {2U, 4U, 8U}) {
-      CAPTURE(p);
-      CAPTURE(durations.forward.count());
-      const Time all = durations.forward + durations.backward_input + durations.backward_weight;  // of half a stage
-      const PipelineSchedule made = timed_pipeline_schedule(PipelineKind::zb_v, p, 3 * p, durations, 2 * p);
-      CHECK((pipeline_times(made, durations).longest() - all * (6 * p)) * 3 < all * 2 * (p - 1));
     }
   }
 }

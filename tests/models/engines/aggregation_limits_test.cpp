@@ -77,10 +77,6 @@ bool could_fit(const Cluster& cluster, const Granted& granted,
   return false;
 }
 
-std::string name_of_top(const Cluster& cluster, const PlacedTree& tree) {
-  return cluster.fabric->name(tree.switches.front());
-}
-
 }  // namespace
 
 // The law: what is granted keeps every limit, and what is refused would have broken one below every spine.
@@ -124,43 +120,4 @@ TEST_CASE("limits hold under random grants and releases, nothing is refused with
     }
   }
   CHECK(refusals > 100);
-}
-
-TEST_CASE("when the top of a tree fails it moves to another, and its job is told") {
-  const Cluster cluster = two_tiers();
-  AggregationManager manager(*cluster.fabric, {.streams_per_switch = 1});
-  manager.grant({.job = 3, .groups = {hosts_of(cluster, {0, 1})}, .streaming = true});
-  manager.grant({.job = 5, .groups = {hosts_of(cluster, {2, 3})}, .streaming = true});
-  const std::vector<TreeChange> changes = manager.fail(device(cluster, "spine0"));
-  REQUIRE(changes.size() == 1);
-  CHECK(changes[0].job == 3);
-  CHECK(changes[0].tree == 0);
-  REQUIRE(changes[0].rebuilt.has_value());
-  CHECK(name_of_top(cluster, *changes[0].rebuilt) == "spine2");  // spine1 is held by job 5
-  CHECK(manager.fail(device(cluster, "spine3")).empty());
-  const std::vector<TreeChange> revoked = manager.fail(device(cluster, "spine2"));
-  REQUIRE(revoked.size() == 1);
-  CHECK_FALSE(revoked[0].rebuilt.has_value());
-  CHECK(revoked[0].reason == "the streaming tree of spine1 is held by job 5");
-  CHECK(manager.holdings().trees(device(cluster, "leaf0")) == 0);
-  manager.release(3);  // holds nothing any more
-  CHECK(manager.holdings().trees(device(cluster, "leaf2")) == 1);
-}
-
-TEST_CASE("a failed cable moves the tree that crosses it, a failed leaf revokes that of its hosts") {
-  const Cluster cluster = two_tiers();
-  AggregationManager manager(*cluster.fabric);
-  manager.grant({.job = 0, .groups = {hosts_of(cluster, {0, 1})}});
-  manager.grant({.job = 1, .groups = {hosts_of(cluster, {1, 2})}});
-  const auto moved = manager.fail(device(cluster, "leaf0"), device(cluster, "spine0"));
-  REQUIRE(moved.size() == 1);
-  CHECK(name_of_top(cluster, moved[0].rebuilt.value()) == "spine2");  // spine1 is the top of job 1's
-  CHECK(manager.fail(device(cluster, "leaf0"), device(cluster, "spine0")).empty());
-  const auto revoked = manager.fail(device(cluster, "leaf1"));
-  REQUIRE(revoked.size() == 2);
-  CHECK(revoked[0].reason == "host4 is on no switch of a network, so nothing can aggregate for it");
-  CHECK(manager.holdings().trees(device(cluster, "leaf2")) == 0);
-  manager.grant({.job = 2, .groups = {hosts_of(cluster, {2, 3})}});
-  CHECK(manager.fail(device(cluster, "host8")).size() == 1);
-  CHECK(manager.fail(device(cluster, "host20")).empty());
 }
