@@ -1,6 +1,6 @@
 #include "tools/trace/workload_draft.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tools/trace/trace_limits.hpp"
 
