@@ -32,6 +32,7 @@ enum class Awaited : std::uint32_t {
   paced,          ///< of a lane: at its own rate it is done with its sends
   release_sends,  ///< of a lane: what it sends is complete
   late_delivery,  ///< of a connection: a message is complete after it was delivered
+  handshake,      ///< of a connection: a message may begin to move; told to nobody
 };
 
 /// One of these, of a lane, a connection or a start.

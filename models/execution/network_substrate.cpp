@@ -7,6 +7,12 @@
 
 namespace athanor {
 
+namespace {
+
+bool has_handshake(const ConnectionCost& cost) { return cost.handshake > Time::zero(); }
+
+}  // namespace
+
 NetworkSubstrate::NetworkSubstrate(Simulator& simulator, const MappedSchedule& mapped, const Fabric& fabric,
                                    const NetworkOptions& options, std::uint64_t seed)
     : simulator_(simulator),
@@ -14,10 +20,11 @@ NetworkSubstrate::NetworkSubstrate(Simulator& simulator, const MappedSchedule& m
       fabric_(fabric),
       id_(simulator.add(*this)),
       beneath_(simulator, mapped.network, fabric, options, seed, *this),
-      network_(&beneath_.network()),
+      network_(beneath_.network()),
       lanes_(mapped.lanes.size()),
       connections_(mapped.connections.size()) {
-  if (Rendezvous::is_needed(mapped)) { network_ = &rendezvous_.emplace(simulator, mapped, *network_); }
+  const std::vector<ConnectionCost>& costs = mapped.connection_costs;
+  if (std::any_of(costs.begin(), costs.end(), has_handshake)) { asking_.resize(connections_.size()); }
 }
 
 void NetworkSubstrate::observe(ExecutionObserver& observer) {
@@ -29,9 +36,11 @@ void NetworkSubstrate::ready(std::uint32_t lane) { executor_->queue(lane); }
 
 void NetworkSubstrate::on_event(std::uint64_t event) {
   const auto index = static_cast<std::uint32_t>(event);
+  if (kind_of(event) == Awaited::handshake) { return move_asking(index); }
   for (ExecutionObserver* each : observers_) { each->happens(event, simulator_.now()); }
   switch (kind_of(event)) {
-    case Awaited::launch: break;  // the executor's
+    case Awaited::launch:  // the executor's
+    case Awaited::handshake: break;
     case Awaited::send: send(index); break;
     case Awaited::work_done:
     case Awaited::paced: executor_->part_ended(index); break;
@@ -104,10 +113,27 @@ void NetworkSubstrate::send(std::uint32_t lane) {
     connections_[connection].withheld = lanes_[lane].unreleased;
     const Bytes bytes = wire_bytes(connection, payload);
     for (ExecutionObserver* each : observers_) { each->moves(connection, bytes); }
-    network_->move(connection, bytes);
+    move(connection, bytes);
   }
   pace(lane);
   executor_->part_ended(lane);
+}
+
+void NetworkSubstrate::move(std::uint32_t connection, Bytes size) {
+  if (asking_.empty()) { return network_.move(connection, size); }
+  const ConnectionCost& cost = this->cost(connection);
+  std::deque<Asking>& asking = asking_[connection];
+  Time due = simulator_.now() + (size > cost.eager ? cost.handshake : Time::zero());
+  if (!asking.empty()) { due = std::max(due, asking.back().due); }
+  if (asking.empty() && due == simulator_.now()) { return network_.move(connection, size); }
+  asking.push_back({size, due});
+  at(due, Awaited::handshake, connection);
+}
+
+void NetworkSubstrate::move_asking(std::uint32_t connection) {
+  const Bytes size = asking_[connection].front().size;
+  asking_[connection].pop_front();
+  network_.move(connection, size);
 }
 
 /// The sender itself is done when the slowest of its sends would be, if links did not limit them.
@@ -231,7 +257,14 @@ void NetworkSubstrate::snapshot(std::vector<std::int64_t>& state) const {
     state.push_back(connection.not_before > now ? std::int64_t{connection.moved - connection.late} : 0);
     state.push_back(relative(connection.late_time));
   }
-  network_->snapshot(state);
+  for (const std::deque<Asking>& asking : asking_) {
+    state.push_back(static_cast<std::int64_t>(asking.size()));
+    for (const Asking& message : asking) {
+      state.push_back(message.size.count());
+      state.push_back((message.due - now).count());
+    }
+  }
+  network_.snapshot(state);
 }
 
 void NetworkSubstrate::warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) {
@@ -242,7 +275,10 @@ void NetworkSubstrate::warp(Time by, std::int64_t times, const std::vector<Bytes
     connection.not_before += by;
     connection.late_time += by;
   }
-  network_->warp(by, times, carried_before);
+  for (std::deque<Asking>& asking : asking_) {
+    for (Asking& message : asking) { message.due += by; }
+  }
+  network_.warp(by, times, carried_before);
 }
 
 }  // namespace athanor

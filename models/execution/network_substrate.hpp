@@ -1,11 +1,10 @@
 #pragma once
 
-#include <optional>
+#include <deque>
 #include <vector>
 
 #include "models/execution/execution_observer.hpp"
 #include "models/execution/mapped_schedule.hpp"
-#include "models/execution/rendezvous.hpp"
 #include "models/execution/substrate.hpp"
 #include "models/network/fabric_network.hpp"
 #include "sim/simulator.hpp"
@@ -18,6 +17,9 @@ namespace athanor {
 /// Receivers of connections with a grain start on the first grain. What they pass on is withheld until what they
 /// receive is complete: the network may deliver it before (early), but it is there one latency after it was released
 /// at the soonest (late).
+///
+/// Messages beyond the eager limit of their connection ask the receiver first: they begin to move one handshake later,
+/// and what follows on the connection stays behind them. Handshakes overlap with what moves meanwhile.
 class NetworkSubstrate final : public Substrate, public Actor, public MoveListener {
  public:
   /// Borrows all of them but the options. Throws as FabricNetwork.
@@ -32,7 +34,7 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
 
   // Repetition of loops, see repetition.hpp.
   /// Bytes that a link of the mapped schedule has carried.
-  Bytes carried(std::uint32_t link) const { return network_->carried(link); }
+  Bytes carried(std::uint32_t link) const { return network_.carried(link); }
   /// Appends all that decides the future, in times relative to now.
   void snapshot(std::vector<std::int64_t>& state) const;
   /// As Network::warp.
@@ -68,6 +70,12 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
     bool early = false;     ///< it was delivered meanwhile
   };
 
+  /// A message that asks its receiver, or is behind one that does.
+  struct Asking {
+    Bytes size;
+    Time due;
+  };
+
   const ConnectionCost& cost(std::uint32_t connection) const {
     return mapped_.connection_costs[mapped_.connections[connection].cost];
   }
@@ -75,6 +83,8 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
   Bytes wire_bytes(std::uint32_t connection, Bytes payload) const;
   Time tail(std::uint32_t connection, Bytes payload) const;
   void send(std::uint32_t lane);
+  void move(std::uint32_t connection, Bytes size);
+  void move_asking(std::uint32_t connection);
   void pace(std::uint32_t lane);
   void inputs_complete(std::uint32_t lane);
   void release_sends(std::uint32_t lane);
@@ -87,12 +97,12 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
   const Fabric& fabric_;
   ActorId id_;
   FabricNetwork beneath_;
-  std::optional<Rendezvous> rendezvous_;
-  Network* network_ = nullptr;  ///< the topmost of these
+  Network& network_;  ///< of this
   Executor* executor_ = nullptr;
   std::vector<ExecutionObserver*> observers_;
   std::vector<LaneState> lanes_;
   std::vector<ConnectionState> connections_;
+  std::vector<std::deque<Asking>> asking_;  ///< by connection, in their order; empty where none has a handshake
 };
 
 }  // namespace athanor

@@ -85,7 +85,7 @@ Json costs_json(const GpuCosts& costs, bool peers) {
 
 }  // namespace
 
-Time simulate_on_gpus(const Probe& probe, const GpuCosts& costs) {
+Time time_on_gpus(const Probe& probe, const GpuCosts& costs) {
   const Schedule& schedule = *probe.schedule;
   return simulate_on_gpus(schedule, probe.workers, costs, Bytes{4}, schedule.least_slots(), {}).time;
 }
@@ -96,7 +96,7 @@ GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& se
     settings.progress(what);
     std::vector<const TimedProbe*> chosen = fitted(probes);
     std::erase_if(chosen, [&](const TimedProbe* each) { return !wanted(each->probe); });
-    search<GpuCosts>(chosen, parameters, costs, factor, settings.evaluations, &simulate_on_gpus);
+    search<GpuCosts>(chosen, parameters, costs, factor, settings.evaluations, &time_on_gpus);
   };
   GpuParameters all = copy_parameters();
   find("copies", all, 3, &is_copy);
@@ -111,7 +111,7 @@ GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& se
   }
   find("all together", all, 1.2, [](const Probe&) { return true; });
   refuse_implausible(costs, all);
-  simulate_all(probes, [&](const Probe& probe) { return simulate_on_gpus(probe, costs); });
+  simulate_all(probes, [&](const Probe& probe) { return time_on_gpus(probe, costs); });
   return costs;
 }
 
