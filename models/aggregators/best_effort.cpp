@@ -45,7 +45,7 @@ void BestEffort::add_job(std::uint32_t job, std::uint64_t seed) {
   for (std::uint32_t w = 0; w < workers; ++w) {
     const std::uint32_t site = site_at(job, next_to(w));
     sites_[site].below |= Workers{1} << w;
-    workers_.push_back({site, 0, 0, SendWindow(packets(job), window_)});
+    workers_.push_back({site, {}, {}, SendWindow(packets(job), window_)});
   }
   sites_[state.first_site].below = state.all;
   join_sites(job);
@@ -67,10 +67,10 @@ std::uint32_t BestEffort::site_at(std::uint32_t job, VertexId vertex) {
   return static_cast<std::uint32_t>(sites_.size() - 1);
 }
 
-std::uint32_t BestEffort::way(std::uint32_t job, VertexId from, End sender, VertexId to, End receiver,
+ConnectionId BestEffort::join(std::uint32_t job, VertexId from, End sender, VertexId to, End receiver,
                               const Target& target) {
-  const std::uint32_t number = add_way(job, from, sender, to, receiver, 4 * window_);
-  require(number == targets_.size(), "way {} where {} are known", number, targets_.size());
+  const ConnectionId number = connect(job, from, sender, to, receiver, 4 * window_);
+  require(number == targets_.next(), "connection {} where {} are known", number.value, targets_.size());
   targets_.push_back(target);
   return number;
 }
@@ -79,20 +79,20 @@ void BestEffort::join_sites(std::uint32_t job) {
   Job& state = states_[job];
   const VertexId server = *jobs_[job].server;
   const VertexId top = switches_[sites_[state.first_site].place].vertex;
-  sites_[state.first_site].up = way(job, top, End::aggregator, server, End::server, {Stage::server, job, 0});
-  state.to_switch = way(job, server, End::server, top, End::aggregator, {Stage::result, job, state.first_site});
+  sites_[state.first_site].up = join(job, top, End::aggregator, server, End::server, {Stage::server, job, 0});
+  state.to_switch = join(job, server, End::server, top, End::aggregator, {Stage::result, job, state.first_site});
   for (std::uint32_t s = state.first_site + 1; s < state.first_site + state.sites; ++s) {
     const VertexId vertex = switches_[sites_[s].place].vertex;
-    sites_[s].up = way(job, vertex, End::aggregator, top, End::aggregator, {Stage::gradient, job, state.first_site});
-    sites_[s].back = way(job, top, End::aggregator, vertex, End::aggregator, {Stage::result, job, s});
+    sites_[s].up = join(job, vertex, End::aggregator, top, End::aggregator, {Stage::gradient, job, state.first_site});
+    sites_[s].back = join(job, top, End::aggregator, vertex, End::aggregator, {Stage::result, job, s});
   }
   for (std::uint32_t w = 0; w < jobs_[job].workers.size(); ++w) {
     Worker& worker = workers_[state.first_worker + w];
     const VertexId leaf = switches_[sites_[worker.site].place].vertex;
     worker.up =
-        way(job, jobs_[job].workers[w], End::worker, leaf, End::aggregator, {Stage::gradient, job, worker.site});
-    worker.down = way(job, leaf, End::aggregator, jobs_[job].workers[w], End::worker,
-                      {Stage::worker, job, state.first_worker + w});
+        join(job, jobs_[job].workers[w], End::worker, leaf, End::aggregator, {Stage::gradient, job, worker.site});
+    worker.down = join(job, leaf, End::aggregator, jobs_[job].workers[w], End::worker,
+                       {Stage::worker, job, state.first_worker + w});
   }
 }
 
@@ -103,7 +103,7 @@ Time BestEffort::round_trip(std::uint32_t job) const {
   for (std::uint32_t w = state.first_worker; w < state.first_worker + jobs_[job].workers.size(); ++w) {
     const Site& site = sites_[workers_[w].site];
     Time whole = server + carrier_.alone(workers_[w].up) + carrier_.alone(workers_[w].down);
-    if (site.back != kNone) { whole += carrier_.alone(site.up) + carrier_.alone(site.back); }
+    if (site.back != kNoConnection) { whole += carrier_.alone(site.up) + carrier_.alone(site.back); }
     longest = std::max(longest, whole);
   }
   return longest;
@@ -145,7 +145,7 @@ void BestEffort::time_out(std::uint32_t job, std::uint32_t worker, std::uint32_t
   send(states_[job].first_worker + worker, job, sequence, true);
 }
 
-void BestEffort::arrive(std::uint32_t connection, const SlotPacket& packet) {
+void BestEffort::arrive(ConnectionId connection, const SlotPacket& packet) {
   const Target& target = targets_[connection];
   switch (target.stage) {
     case Stage::gradient: return add_up(sites_[target.index], packet);
@@ -229,7 +229,7 @@ void BestEffort::hand_out(const Site& site, const SlotPacket& packet) {
     if (slot.job == site.job && slot.sequence == packet.sequence) { slot.workers = 0; }
   }
   const Job& state = states_[site.job];
-  const bool is_top = site.back == kNone;
+  const bool is_top = site.back == kNoConnection;
   for (std::uint32_t s = state.first_site + 1; is_top && s < state.first_site + state.sites; ++s) {
     if ((sites_[s].below & packet.workers) != 0) { carrier_.send(sites_[s].back, packet); }
   }

@@ -9,7 +9,7 @@ namespace athanor {
 /// ATP: the slots of a switch are everyone's. A packet takes the slot that its job and its place in the window are
 /// hashed to, or adds itself to what is there of its own; where the slot is another's it goes on alone. What a slot has
 /// from all workers below goes on to the switch next to the server, and from there to the server, which adds up what
-/// comes and sends the result back; on its way it frees the slots. After a collision the packets behind it use another
+/// comes and sends the result back; on the way it frees the slots. After a collision the packets behind it use another
 /// slot. A worker that misses a result sends its packet
 /// again: that makes slots give up what they have, towards the server, which counts each worker once.
 class BestEffort final : public SlotProcess {
@@ -20,7 +20,7 @@ class BestEffort final : public SlotProcess {
   BestEffort(Simulator& simulator, PacketCarrier& carrier, const std::vector<SlotJob>& jobs,
              const SlotSettings& settings, const Cluster& cluster, std::uint64_t seed);
 
-  void arrive(std::uint32_t connection, const SlotPacket& packet) override;
+  void arrive(ConnectionId connection, const SlotPacket& packet) override;
 
  private:
   using Workers = std::uint64_t;  ///< a set: bit w is worker w of a job
@@ -41,14 +41,14 @@ class BestEffort final : public SlotProcess {
   struct Site {
     std::uint32_t place = 0;  ///< into switches_
     std::uint32_t job = 0;
-    std::uint32_t up = kNone;    ///< way towards the server
-    std::uint32_t back = kNone;  ///< way of results, from the site next to the server; kNone: it is that one
-    Workers below = 0;           ///< whose packets come to it
+    ConnectionId up = kNoConnection;    ///< towards the server
+    ConnectionId back = kNoConnection;  ///< of results, from the site next to the server; none: it is that one
+    Workers below = 0;                  ///< whose packets come to it
   };
   struct Worker {
     std::uint32_t site = 0;  ///< into sites_
-    std::uint32_t up = 0;
-    std::uint32_t down = 0;
+    ConnectionId up;
+    ConnectionId down;
     SendWindow window;
   };
   struct Job {
@@ -56,7 +56,7 @@ class BestEffort final : public SlotProcess {
     std::uint32_t first_worker = 0;  ///< into workers_
     std::uint32_t first_site = 0;    ///< into sites_: the one next to the server; the others follow
     std::uint32_t sites = 0;
-    std::uint32_t to_switch = 0;  ///< way from the server
+    ConnectionId to_switch;  ///< from the server
     std::optional<SlotPlaces> places;
     std::vector<Workers> at_server;      ///< by packet: whose parts have come
     std::vector<std::uint64_t> sums;     ///< by packet, at the server
@@ -64,7 +64,7 @@ class BestEffort final : public SlotProcess {
     std::vector<bool> collided;          ///< by packet, as far as the server knows
   };
   enum class Stage : std::uint8_t { gradient, server, result, worker };
-  /// What happens at the end of a way.
+  /// What happens at the end of a connection.
   struct Target {
     Stage stage = Stage::gradient;
     std::uint32_t job = 0;
@@ -79,8 +79,7 @@ class BestEffort final : public SlotProcess {
   void add_job(std::uint32_t job, std::uint64_t seed);
   std::uint32_t site_at(std::uint32_t job, VertexId vertex);
   void join_sites(std::uint32_t job);
-  void target(std::uint32_t way, const Target& target);
-  std::uint32_t way(std::uint32_t job, VertexId from, End sender, VertexId to, End receiver, const Target& target);
+  ConnectionId join(std::uint32_t job, VertexId from, End sender, VertexId to, End receiver, const Target& target);
 
   Slot& slot_of(const Site& site, std::uint32_t sequence);
   void send_more(std::uint32_t worker, std::uint32_t job);
@@ -97,7 +96,7 @@ class BestEffort final : public SlotProcess {
   std::vector<Site> sites_;
   std::vector<Worker> workers_;
   std::vector<Job> states_;
-  std::vector<Target> targets_;  ///< by way
+  IdVector<ConnectionId, Target> targets_;  ///< by connection
 };
 
 }  // namespace athanor

@@ -13,13 +13,14 @@ PacketCarrier::PacketCarrier(const Cluster& cluster, const SlotSettings& setting
       cluster_(cluster),
       connections_(cluster, 1) {}  // a packet takes one path
 
-std::uint32_t PacketCarrier::add(const Way& way) {
-  const auto number = static_cast<std::uint32_t>(lanes_.size());
-  connections_.add(way.from, way.to, join_hash(seed_, number), {.latency = way.latency, .cap = way.cap, .grain = {}});
+ConnectionId PacketCarrier::add(const Route& route) {
+  const std::uint64_t flow = join_hash(seed_, lanes_.size());
+  const ConnectionId number =
+      connections_.add(route.from, route.to, flow, {.latency = route.latency, .cap = route.cap, .grain = {}});
   Lane& lane = lanes_.emplace_back();
-  lane.way = way;
-  if (settings_.loss.numerator > 0) { lane.copies.resize(std::min(way.span, way.packets)); }
-  if (lost_.size() <= way.job) { lost_.resize(std::size_t{way.job} + 1); }
+  lane.route = route;
+  if (settings_.loss.numerator > 0) { lane.copies.resize(std::min(route.span, route.packets)); }
+  if (lost_.size() <= route.job) { lost_.resize(std::size_t{route.job} + 1); }
   return number;
 }
 
@@ -32,14 +33,14 @@ void PacketCarrier::open(Simulator& simulator, const NetworkOptions& options, Pa
 }
 
 Bytes PacketCarrier::on_wire(const Lane& lane, std::uint32_t sequence) const {
-  return (sequence + 1 == lane.way.packets ? lane.way.last : settings_.payload) + settings_.header;
+  return (sequence + 1 == lane.route.packets ? lane.route.last : settings_.payload) + settings_.header;
 }
 
-void PacketCarrier::send(std::uint32_t connection, SlotPacket packet) {
+void PacketCarrier::send(ConnectionId connection, SlotPacket packet) {
   Lane& lane = lanes_[connection];
   packet.lost = loses(connection, packet.sequence);
   const Bytes full = settings_.payload + settings_.header;
-  if (lane.way.marks && lane.waiting > settings_.mark_above / full) { packet.marked = true; }
+  if (lane.route.marks && lane.waiting > settings_.mark_above / full) { packet.marked = true; }
   lane.under_way.push(packet);
   ++lane.waiting;
   ++moved_;
@@ -47,28 +48,28 @@ void PacketCarrier::send(std::uint32_t connection, SlotPacket packet) {
 }
 
 /// Hashed, not drawn in turn, so that one loss changes no other one.
-bool PacketCarrier::loses(std::uint32_t connection, std::uint32_t sequence) {
+bool PacketCarrier::loses(ConnectionId connection, std::uint32_t sequence) {
   std::vector<Copies>& copies = lanes_[connection].copies;
   if (copies.empty()) { return false; }
   Copies& own = copies[sequence % copies.size()];
   if (own.sequence != sequence) { own = {sequence, 0}; }
-  const std::uint64_t hash = join_hash(join_hash(join_hash(seed_, connection), sequence), own.count++);
+  const std::uint64_t hash = join_hash(join_hash(join_hash(seed_, connection.value), sequence), own.count++);
   const auto whole = static_cast<std::uint64_t>(settings_.loss.denominator);
   return scale_hash(hash, whole) < static_cast<std::uint64_t>(settings_.loss.numerator);
 }
 
-void PacketCarrier::delivered(std::uint32_t connection) {
+void PacketCarrier::delivered(ConnectionId connection) {
   Lane& lane = lanes_[connection];
   const SlotPacket packet = lane.under_way.front();
   lane.under_way.pop();
   if (packet.lost) {
-    ++lost_[lane.way.job];
+    ++lost_[lane.route.job];
     return;
   }
   handler_->arrive(connection, packet);
 }
 
-Time PacketCarrier::alone(std::uint32_t connection) const {
+Time PacketCarrier::alone(ConnectionId connection) const {
   const NetworkPlan& graph = connections_.opened().graph;
   const NetworkPlan::Connection& path = graph.connections[connection];
   return path.latency + injection_time(settings_.payload + settings_.header, rate_alone(graph, path));

@@ -22,18 +22,21 @@ struct SlotPacket {
   std::uint64_t workers = 0;   ///< best_effort: whose parts are in it, or whom it is for
 };
 
+/// No connection.
+constexpr ConnectionId kNoConnection{UINT32_MAX};
+
 /// Whom packets arrive at.
 class PacketHandler {
  public:
   virtual ~PacketHandler() = default;
-  virtual void arrive(std::uint32_t connection, const SlotPacket& packet) = 0;
+  virtual void arrive(ConnectionId connection, const SlotPacket& packet) = 0;
 };
 
 /// Moves packets over a network, one message each, and loses some of them.
 class PacketCarrier final : public MoveListener {
  public:
   /// What a connection is, beyond its path.
-  struct Way {
+  struct Route {
     VertexId from;
     VertexId to;
     Time latency;                      ///< beyond that of the path
@@ -49,43 +52,43 @@ class PacketCarrier final : public MoveListener {
   PacketCarrier(const Cluster& cluster, const SlotSettings& settings, std::uint64_t seed);
 
   /// Returns its number. Throws SimulationError("no-route").
-  std::uint32_t add(const Way& way);
+  ConnectionId add(const Route& route);
   /// To be called once, after all connections have been added. Borrows both. Throws as packet_plan().
   void open(Simulator& simulator, const NetworkOptions& options, PacketHandler& handler);
 
-  void send(std::uint32_t connection, SlotPacket packet);
+  void send(ConnectionId connection, SlotPacket packet);
 
   /// That one full packet takes where nothing else moves.
-  Time alone(std::uint32_t connection) const;
+  Time alone(ConnectionId connection) const;
   const FabricNetwork& network() const { return *network_; }
   std::uint64_t lost(std::uint32_t job) const { return lost_[job]; }
   std::uint64_t moved() const { return moved_; }
 
-  void injected(std::uint32_t connection) override { --lanes_[connection].waiting; }
-  void grain_arrived(std::uint32_t /*connection*/) override {}
-  void delivered(std::uint32_t connection) override;
+  void injected(ConnectionId connection) override { --lanes_[connection].waiting; }
+  void grain_arrived(ConnectionId /*connection*/) override {}
+  void delivered(ConnectionId connection) override;
 
  private:
-  /// How often a packet went a way.
+  /// How often a packet was sent over a connection.
   struct Copies {
     std::uint32_t sequence = 0;
     std::uint32_t count = 0;
   };
   struct Lane {
-    Way way;
+    Route route;
     std::uint32_t waiting = 0;  ///< packets that have not left
     Ring<SlotPacket> under_way;
     std::vector<Copies> copies;  ///< by sequence mod span; empty where nothing is lost
   };
 
   Bytes on_wire(const Lane& lane, std::uint32_t sequence) const;
-  bool loses(std::uint32_t connection, std::uint32_t sequence);
+  bool loses(ConnectionId connection, std::uint32_t sequence);
 
   const SlotSettings& settings_;
   std::uint64_t seed_;
   const Cluster& cluster_;
   ConnectionBuilder connections_;
-  std::vector<Lane> lanes_;
+  IdVector<ConnectionId, Lane> lanes_;
   std::vector<std::uint64_t> lost_;  ///< by job
   std::uint64_t moved_ = 0;
   PacketHandler* handler_ = nullptr;

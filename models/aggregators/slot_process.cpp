@@ -52,20 +52,20 @@ Bandwidth SlotProcess::busy_rate() const {
   return Bandwidth{std::max<std::int64_t>(static_cast<std::int64_t>(std::min(rate, Wide{INT64_MAX})), 1)};
 }
 
-std::uint32_t SlotProcess::add_way(std::uint32_t job, VertexId from, End sender, VertexId to, End receiver,
-                                   std::uint32_t span) {
-  PacketCarrier::Way way;
-  way.from = from;
-  way.to = to;
-  way.job = job;
-  way.last = last_payload(jobs_[job], settings_);
-  way.packets = packets(job);
-  way.marks = sender == End::aggregator && settings_.mark_above < Bytes::max();
-  way.span = span;
-  if (sender != End::aggregator || receiver == End::server) { way.cap = busy_rate(); }
-  if (receiver == End::aggregator) { way.cap = std::min(way.cap, settings_.port_rate); }
-  way.latency = receiver == End::aggregator ? settings_.pipeline_latency : settings_.host_latency;
-  return carrier_.add(way);
+ConnectionId SlotProcess::connect(std::uint32_t job, VertexId from, End sender, VertexId to, End receiver,
+                                  std::uint32_t span) {
+  PacketCarrier::Route route;
+  route.from = from;
+  route.to = to;
+  route.job = job;
+  route.last = last_payload(jobs_[job], settings_);
+  route.packets = packets(job);
+  route.marks = sender == End::aggregator && settings_.mark_above < Bytes::max();
+  route.span = span;
+  if (sender != End::aggregator || receiver == End::server) { route.cap = busy_rate(); }
+  if (receiver == End::aggregator) { route.cap = std::min(route.cap, settings_.port_rate); }
+  route.latency = receiver == End::aggregator ? settings_.pipeline_latency : settings_.host_latency;
+  return carrier_.add(route);
 }
 
 void SlotProcess::start() {

@@ -10,8 +10,8 @@
 
 namespace athanor {
 
-/// What all ways to share slots have in common: jobs that start, workers that wait for results with a timeout, and an
-/// end.
+/// What all protocols have in common by which jobs share slots: jobs that start, workers that wait for results with a
+/// timeout, and an end.
 class SlotProcess : public PacketHandler, public Actor {
  public:
   /// Borrows all of them.
@@ -34,9 +34,10 @@ class SlotProcess : public PacketHandler, public Actor {
   /// Of switches that add up, for ranks on these endpoints. Throws as build_aggregation_tree().
   PlacedTree tree_of(const std::vector<VertexId>& endpoints) const;
 
-  /// A way between two that handle packets of a job, with the costs of whoever it ends at. `span` as PacketCarrier's.
+  /// A connection between two that handle packets of a job, with the costs of whoever it ends at. `span` as
+  /// PacketCarrier's.
   enum class End : std::uint8_t { worker, aggregator, server };
-  std::uint32_t add_way(std::uint32_t job, VertexId from, End sender, VertexId to, End receiver, std::uint32_t span);
+  ConnectionId connect(std::uint32_t job, VertexId from, End sender, VertexId to, End receiver, std::uint32_t span);
 
   /// Worker `worker` has just sent a packet for the try-th time: it may time out.
   void start_timer(std::uint32_t job, std::uint32_t worker, std::uint32_t sequence, std::uint32_t tries);

@@ -28,7 +28,7 @@ void StaticPool::add_job(std::uint32_t job) {
   first_node_.push_back(static_cast<std::uint32_t>(nodes_.size()));
   for (std::uint32_t number = 0; number < jobs_[job].workers.size(); ++number) {
     workers_.push_back(
-        {job, number, 0, 0, std::vector<std::uint32_t>(slots, kNone), std::vector<std::uint32_t>(slots)});
+        {job, number, {}, 0, std::vector<std::uint32_t>(slots, kNone), std::vector<std::uint32_t>(slots)});
   }
   for (std::uint32_t node = 0; node < placed.tree->nodes(); ++node) {
     Node& self = nodes_.emplace_back();
@@ -40,7 +40,7 @@ void StaticPool::add_job(std::uint32_t job) {
   join_children(job, placed);
 }
 
-/// Two ways for each child, up and down.
+/// Two connections for each child, up and down.
 void StaticPool::join_children(std::uint32_t job, const PlacedTree& placed) {
   const std::uint32_t span = 2 * slots_;
   for (std::uint32_t node = 0; node < placed.tree->nodes(); ++node) {
@@ -49,8 +49,8 @@ void StaticPool::join_children(std::uint32_t job, const PlacedTree& placed) {
     for (const AggregationTree::Child child : placed.tree->children(node)) {
       const VertexId vertex = child.is_rank ? jobs_[job].workers[child.number] : placed.switches[child.number];
       const End kind = child.is_rank ? End::worker : End::aggregator;
-      const std::uint32_t up = add_way(job, vertex, kind, placed.switches[node], End::aggregator, span);
-      const std::uint32_t down = add_way(job, placed.switches[node], End::aggregator, vertex, kind, span);
+      const ConnectionId up = connect(job, vertex, kind, placed.switches[node], End::aggregator, span);
+      const ConnectionId down = connect(job, placed.switches[node], End::aggregator, vertex, kind, span);
       const std::uint32_t below = (child.is_rank ? first_worker_[job] : first_node_[job]) + child.number;
       (child.is_rank ? workers_[below].up : nodes_[below].up) = up;
       nodes_[index].down.push_back(down);
@@ -60,8 +60,8 @@ void StaticPool::join_children(std::uint32_t job, const PlacedTree& placed) {
   }
 }
 
-void StaticPool::target(std::uint32_t way, Target target) {
-  require(way == targets_.size(), "way {} where {} are known", way, targets_.size());
+void StaticPool::target(ConnectionId connection, Target target) {
+  require(connection == targets_.next(), "connection {} where {} are known", connection.value, targets_.size());
   targets_.push_back(target);
 }
 
@@ -71,9 +71,9 @@ Time StaticPool::round_trip(std::uint32_t job) const {
   std::vector<Time> above(nodes_.size());  // of each node: to the top and back
   Time longest;
   for (std::uint32_t node = first_node_[job]; node < end; ++node) {
-    for (const std::uint32_t down : nodes_[node].down) {
+    for (const ConnectionId down : nodes_[node].down) {
       const Target& child = targets_[down];
-      const std::uint32_t up = child.is_worker ? workers_[child.index].up : nodes_[child.index].up;
+      const ConnectionId up = child.is_worker ? workers_[child.index].up : nodes_[child.index].up;
       const Time whole = above[node] + carrier_.alone(up) + carrier_.alone(down);
       if (child.is_worker) {
         longest = std::max(longest, whole);
@@ -114,7 +114,7 @@ void StaticPool::time_out(std::uint32_t job, std::uint32_t worker, std::uint32_t
   send(self, sequence, true);
 }
 
-void StaticPool::arrive(std::uint32_t connection, const SlotPacket& packet) {
+void StaticPool::arrive(ConnectionId connection, const SlotPacket& packet) {
   const Target& target = targets_[connection];
   if (target.is_worker) { return use(workers_[target.index], packet); }
   Node& node = nodes_[target.index];
@@ -152,13 +152,13 @@ void StaticPool::contribute(Node& node, std::uint32_t child, const SlotPacket& p
 }
 
 void StaticPool::complete(Node& node, Slot& slot) {
-  if (node.up == kNone) { return answer(node, slot); }
+  if (node.up == kNoConnection) { return answer(node, slot); }
   carrier_.send(node.up, {.sequence = slot.sequence, .sum = slot.sum});
 }
 
 void StaticPool::answer(Node& node, Slot& slot) {
   slot.answered = true;
-  for (const std::uint32_t down : node.down) { carrier_.send(down, {.sequence = slot.sequence, .sum = slot.sum}); }
+  for (const ConnectionId down : node.down) { carrier_.send(down, {.sequence = slot.sequence, .sum = slot.sum}); }
 }
 
 void StaticPool::use(Worker& worker, const SlotPacket& packet) {

@@ -16,7 +16,7 @@ class StaticPool final : public SlotProcess {
   StaticPool(Simulator& simulator, PacketCarrier& carrier, const std::vector<SlotJob>& jobs,
              const SlotSettings& settings, const Cluster& cluster);
 
-  void arrive(std::uint32_t connection, const SlotPacket& packet) override;
+  void arrive(ConnectionId connection, const SlotPacket& packet) override;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -31,8 +31,8 @@ class StaticPool final : public SlotProcess {
   /// A switch of a job's tree.
   struct Node {
     std::uint32_t job = 0;
-    std::uint32_t up = kNone;         ///< way to the switch above; kNone: the top
-    std::vector<std::uint32_t> down;  ///< ways, by child
+    ConnectionId up = kNoConnection;  ///< to the switch above; none: the top
+    std::vector<ConnectionId> down;   ///< by child
     std::uint32_t words = 1;          ///< of 64 children
     std::vector<Slot> slots;          ///< two copies of each, one after the other
     std::vector<std::uint64_t> seen;  ///< by copy: the children that have contributed
@@ -40,12 +40,12 @@ class StaticPool final : public SlotProcess {
   struct Worker {
     std::uint32_t job = 0;
     std::uint32_t number = 0;  ///< in the job
-    std::uint32_t up = 0;
+    ConnectionId up;
     std::uint32_t results = 0;
     std::vector<std::uint32_t> waits_for;  ///< by slot: the packet; kNone: none is left
     std::vector<std::uint32_t> tries;      ///< by slot: how often it was sent
   };
-  /// What a way ends at.
+  /// What a connection ends at.
   struct Target {
     bool is_worker = false;
     std::uint32_t index = 0;      ///< into workers_ or nodes_
@@ -59,7 +59,7 @@ class StaticPool final : public SlotProcess {
 
   void add_job(std::uint32_t job);
   void join_children(std::uint32_t job, const PlacedTree& placed);
-  void target(std::uint32_t way, Target target);
+  void target(ConnectionId connection, Target target);
   std::uint32_t copy(std::uint32_t sequence) const { return sequence % (2 * slots_); }
 
   void send(Worker& worker, std::uint32_t sequence, bool repeat);
@@ -73,7 +73,7 @@ class StaticPool final : public SlotProcess {
   std::vector<std::uint32_t> first_node_;    ///< by job, into nodes_
   std::vector<Worker> workers_;
   std::vector<Node> nodes_;
-  std::vector<Target> targets_;  ///< by way
+  IdVector<ConnectionId, Target> targets_;  ///< by connection
 };
 
 }  // namespace athanor

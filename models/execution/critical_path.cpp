@@ -10,7 +10,7 @@ namespace athanor {
 namespace {
 
 /// What all queue pairs of a connection take together where nobody else uses their links; max: nothing limits them.
-Bandwidth rate_alone(const FabricConnections& network, std::uint32_t connection) {
+Bandwidth rate_alone(const FabricConnections& network, ConnectionId connection) {
   std::map<std::uint32_t, std::int64_t> pairs_on;  // by link
   for (const NetworkPlan::Connection& pair : network.pairs_of(connection)) {
     for (const NetworkPlan::Use& use : network.path_of(pair)) { ++pairs_on[use.link]; }
@@ -28,7 +28,7 @@ Bandwidth rate_alone(const FabricConnections& network, std::uint32_t connection)
 }
 
 /// Of the slowest queue pair: what its links take, without software.
-Time links_latency(const FabricConnections& network, const Fabric& fabric, std::uint32_t connection) {
+Time links_latency(const FabricConnections& network, const Fabric& fabric, ConnectionId connection) {
   Time longest;
   for (const NetworkPlan::Connection& pair : network.pairs_of(connection)) {
     Time sum;
@@ -38,7 +38,7 @@ Time links_latency(const FabricConnections& network, const Fabric& fabric, std::
   return std::min(longest, network.latency(connection));
 }
 
-bool crosses_network(const FabricConnections& network, const Fabric& fabric, std::uint32_t connection) {
+bool crosses_network(const FabricConnections& network, const Fabric& fabric, ConnectionId connection) {
   const std::span<const NetworkPlan::Use> path = network.path_of(network.pairs_of(connection).front());
   return std::any_of(path.begin(), path.end(), [&](const NetworkPlan::Use& use) {
     return fabric.link(network.links[use.link]).kind == LinkKind::network;
@@ -51,7 +51,7 @@ void CriticalPath::begins_on(const FabricConnections& network, const Fabric& fab
   *this = {};
   network_ = &network;
   queues_.assign(network.count(), {});
-  for (std::uint32_t connection = 0; connection < network.count(); ++connection) {
+  for (const ConnectionId connection : network.ids()) {
     rates_.push_back(rate_alone(network, connection));
     link_latency_.push_back(links_latency(network, fabric, connection));
     is_between_.push_back(crosses_network(network, fabric, connection));
@@ -64,19 +64,19 @@ void CriticalPath::computes(std::uint64_t event, Time overhead, Time work) {
   planned.work += work;
 }
 
-void CriticalPath::sends(std::uint64_t event, std::uint32_t connection, Time time) {
+void CriticalPath::sends(std::uint64_t event, ConnectionId connection, Time time) {
   PathShares::Way& taken = way(plan_for(event), connection);
   taken.transfer += time;
   ++taken.messages;
 }
 
-void CriticalPath::arrives_late(std::uint64_t event, std::uint32_t connection) {
+void CriticalPath::arrives_late(std::uint64_t event, ConnectionId connection) {
   PathShares& planned = pending_[event] = released_.at(connection);
   add_latency(planned, connection, network_->latency(connection));
   ++way(planned, connection).messages;
 }
 
-void CriticalPath::add_latency(PathShares& shares, std::uint32_t connection, Time latency) const {
+void CriticalPath::add_latency(PathShares& shares, ConnectionId connection, Time latency) const {
   const Time links = std::min(latency, link_latency_[connection]);
   way(shares, connection).latency += links;
   shares.overhead += latency - links;
@@ -91,11 +91,11 @@ void CriticalPath::happens(std::uint64_t event, Time now) {
           now.count());
 }
 
-Time CriticalPath::alone(std::uint32_t connection, Bytes bytes) const {
+Time CriticalPath::alone(ConnectionId connection, Bytes bytes) const {
   return rates_[connection] == Bandwidth::max() ? Time::zero() : transfer_time(bytes, rates_[connection]);
 }
 
-PathShares CriticalPath::passed(const PathShares& begun, std::uint32_t connection, Time now, Time latency,
+PathShares CriticalPath::passed(const PathShares& begun, ConnectionId connection, Time now, Time latency,
                                 Time transfer) const {
   PathShares shares = begun;
   const Time all = now - begun.total();
@@ -108,11 +108,11 @@ PathShares CriticalPath::passed(const PathShares& begun, std::uint32_t connectio
   return shares;
 }
 
-void CriticalPath::moves(std::uint32_t connection, Bytes wire_bytes) {
+void CriticalPath::moves(ConnectionId connection, Bytes wire_bytes) {
   queues_[connection].messages.push_back({present_, {}, wire_bytes, false, false});
 }
 
-void CriticalPath::leave(std::uint32_t connection, Message& message, Time now) {
+void CriticalPath::leave(ConnectionId connection, Message& message, Time now) {
   Queue& queue = queues_[connection];
   if (queue.gone.total() > message.begun.total()) { message.begun = queue.gone; }
   message.gone = passed(message.begun, connection, now, Time::zero(), alone(connection, message.bytes));
@@ -121,19 +121,19 @@ void CriticalPath::leave(std::uint32_t connection, Message& message, Time now) {
   queue.gone = message.gone;
 }
 
-void CriticalPath::left(std::uint32_t connection, Time now) {
+void CriticalPath::left(ConnectionId connection, Time now) {
   std::vector<Message>& messages = queues_[connection].messages;
   const auto next = std::find_if(messages.begin(), messages.end(), [](const Message& each) { return !each.left; });
-  require(next != messages.end(), "what leaves on connection {} was sent", connection);
+  require(next != messages.end(), "what leaves on connection {} was sent", connection.value);
   leave(connection, *next, now);
   present_ = next->gone;
 }
 
-void CriticalPath::grain_arrived(std::uint32_t connection, Time now) {
+void CriticalPath::grain_arrived(ConnectionId connection, Time now) {
   Queue& queue = queues_[connection];
   const auto next =
       std::find_if(queue.messages.begin(), queue.messages.end(), [](const auto& each) { return !each.told; });
-  require(next != queue.messages.end(), "a grain on connection {} is of a message", connection);
+  require(next != queue.messages.end(), "a grain on connection {} is of a message", connection.value);
   next->told = true;
   const bool behind = !next->left && queue.gone.total() > next->begun.total();
   const Bytes grain = network_->pairs_of(connection).front().grain * network_->queue_pairs;
@@ -142,11 +142,11 @@ void CriticalPath::grain_arrived(std::uint32_t connection, Time now) {
   if (!next->left) { ++way(present_, connection).messages; }
 }
 
-void CriticalPath::arrived(std::uint32_t connection, Time now) {
+void CriticalPath::arrived(ConnectionId connection, Time now) {
   std::vector<Message>& messages = queues_[connection].messages;
-  require(!messages.empty(), "what arrives on connection {} was sent", connection);
+  require(!messages.empty(), "what arrives on connection {} was sent", connection.value);
   Message& message = messages.front();
-  require(message.left, "what arrives on connection {} had left", connection);
+  require(message.left, "what arrives on connection {} had left", connection.value);
   present_ = passed(message.gone, connection, now, network_->latency(connection), Time::zero());
   messages.erase(messages.begin());
 }

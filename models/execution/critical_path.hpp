@@ -39,24 +39,24 @@ class CriticalPath final : public ExecutionObserver {
  public:
   /// Forgets an earlier run.
   void begins_on(const FabricConnections& network, const Fabric& fabric) override;
-  void lane_ended(std::uint32_t /*lane*/) override { last_ = present_; }
+  void lane_ended(LaneIndex /*lane*/) override { last_ = present_; }
 
   void starts(std::uint64_t event, Time after) override { plan_for(event).start += after; }
   void computes(std::uint64_t event, Time overhead, Time work) override;
-  void sends(std::uint64_t event, std::uint32_t connection, Time time) override;
-  void passes(std::uint64_t event, std::uint32_t connection, Time time) override {
+  void sends(std::uint64_t event, ConnectionId connection, Time time) override;
+  void passes(std::uint64_t event, ConnectionId connection, Time time) override {
     way(plan_for(event), connection).transfer += time;
   }
-  void arrives_late(std::uint64_t event, std::uint32_t connection) override;
+  void arrives_late(std::uint64_t event, ConnectionId connection) override;
 
   /// Checks that the event's shares add up to its time.
   void happens(std::uint64_t event, Time now) override;
-  void left(std::uint32_t connection, Time now) override;
-  void grain_arrived(std::uint32_t connection, Time now) override;
-  void arrived(std::uint32_t connection, Time now) override;
+  void left(ConnectionId connection, Time now) override;
+  void grain_arrived(ConnectionId connection, Time now) override;
+  void arrived(ConnectionId connection, Time now) override;
 
-  void moves(std::uint32_t connection, Bytes wire_bytes) override;
-  void released(std::uint32_t connection) override { released_[connection] = present_; }
+  void moves(ConnectionId connection, Bytes wire_bytes) override;
+  void released(ConnectionId connection) override { released_[connection] = present_; }
 
   /// Of the lane that ended last. Requires a run that is over.
   const PathShares& shares() const { return last_; }
@@ -76,23 +76,23 @@ class CriticalPath final : public ExecutionObserver {
   };
 
   PathShares& plan_for(std::uint64_t event) { return pending_[event] = present_; }
-  PathShares::Way& way(PathShares& shares, std::uint32_t connection) const {
-    return is_between_[connection] ? shares.between : shares.within;
+  PathShares::Way& way(PathShares& shares, ConnectionId connection) const {
+    return is_between_[connection.value] ? shares.between : shares.within;
   }
-  Time alone(std::uint32_t connection, Bytes bytes) const;
+  Time alone(ConnectionId connection, Bytes bytes) const;
   /// What has passed since `begun`: at most so much of the first two, and sharing.
-  PathShares passed(const PathShares& begun, std::uint32_t connection, Time now, Time latency, Time transfer) const;
+  PathShares passed(const PathShares& begun, ConnectionId connection, Time now, Time latency, Time transfer) const;
   /// What is beyond the links' is software's.
-  void add_latency(PathShares& shares, std::uint32_t connection, Time latency) const;
-  void leave(std::uint32_t connection, Message& message, Time now);
+  void add_latency(PathShares& shares, ConnectionId connection, Time latency) const;
+  void leave(ConnectionId connection, Message& message, Time now);
 
   const FabricConnections* network_ = nullptr;
-  std::vector<Bandwidth> rates_;    ///< of each connection, alone
-  std::vector<Time> link_latency_;  ///< of each connection's links
-  std::vector<bool> is_between_;
-  std::vector<Queue> queues_;
-  std::unordered_map<std::uint64_t, PathShares> pending_;   ///< by event of the executor
-  std::unordered_map<std::uint32_t, PathShares> released_;  ///< by connection
+  IdVector<ConnectionId, Bandwidth> rates_;    ///< alone
+  IdVector<ConnectionId, Time> link_latency_;  ///< of its links
+  std::vector<bool> is_between_;               ///< by connection
+  IdVector<ConnectionId, Queue> queues_;
+  std::unordered_map<std::uint64_t, PathShares> pending_;  ///< by event of the executor
+  std::unordered_map<ConnectionId, PathShares> released_;
   PathShares present_;
   PathShares last_;
 };

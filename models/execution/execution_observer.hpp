@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "algorithms/schedule.hpp"
+#include "models/execution/ids.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {
@@ -13,7 +14,7 @@ struct MappedSchedule;
 
 /// What a lane did in one primitive, from when its conditions held to when its sends had ended.
 struct EndedPrimitive {
-  std::uint32_t lane = 0;  ///< of the mapped schedule
+  LaneIndex lane;
   std::uint64_t loop = 0;
   std::uint32_t step = 0;
   Time begin;
@@ -36,8 +37,9 @@ enum class Awaited : std::uint32_t {
 };
 
 /// One of these, of a lane, a connection or a start.
-constexpr std::uint64_t event_of(Awaited kind, std::uint32_t index) {
-  return std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index;
+template <class Index>
+constexpr std::uint64_t event_of(Awaited kind, Index index) {
+  return std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index.value;
 }
 constexpr Awaited kind_of(std::uint64_t event) { return static_cast<Awaited>(event >> 32U); }
 
@@ -52,32 +54,32 @@ class ExecutionObserver {
 
   // Progress.
   /// A lane has ended a loop and has another one before it.
-  virtual void loop_ended(std::uint32_t /*lane*/) {}
+  virtual void loop_ended(LaneIndex /*lane*/) {}
   virtual void primitive_ended(const EndedPrimitive& /*primitive*/) {}
-  virtual void lane_ended(std::uint32_t /*lane*/) {}
+  virtual void lane_ended(LaneIndex /*lane*/) {}
 
   // Causes: what follows on what. The effects of the present event (an awaited one, or one of the network) that come
   // about as `event`, after so much ...
   virtual void starts(std::uint64_t /*event*/, Time /*after*/) {}
   virtual void computes(std::uint64_t /*event*/, Time /*overhead*/, Time /*work*/) {}
   /// ... because the sender itself is busy with a message for a connection.
-  virtual void sends(std::uint64_t /*event*/, std::uint32_t /*connection*/, Time /*time*/) {}
+  virtual void sends(std::uint64_t /*event*/, ConnectionId /*connection*/, Time /*time*/) {}
   /// ... because the last grain of what a primitive received passes through it.
-  virtual void passes(std::uint64_t /*event*/, std::uint32_t /*connection*/, Time /*time*/) {}
+  virtual void passes(std::uint64_t /*event*/, ConnectionId /*connection*/, Time /*time*/) {}
   /// ... because a message that was released earlier is there one latency later.
-  virtual void arrives_late(std::uint64_t /*event*/, std::uint32_t /*connection*/) {}
+  virtual void arrives_late(std::uint64_t /*event*/, ConnectionId /*connection*/) {}
 
   /// The present event is this awaited one, at `now` ...
   virtual void happens(std::uint64_t /*event*/, Time /*now*/) {}
   /// ... or one of the network's, which come in the order of the messages on each connection.
-  virtual void left(std::uint32_t /*connection*/, Time /*now*/) {}
-  virtual void grain_arrived(std::uint32_t /*connection*/, Time /*now*/) {}
-  virtual void arrived(std::uint32_t /*connection*/, Time /*now*/) {}
+  virtual void left(ConnectionId /*connection*/, Time /*now*/) {}
+  virtual void grain_arrived(ConnectionId /*connection*/, Time /*now*/) {}
+  virtual void arrived(ConnectionId /*connection*/, Time /*now*/) {}
 
   /// Within an event: a message begins to move.
-  virtual void moves(std::uint32_t /*connection*/, Bytes /*wire_bytes*/) {}
+  virtual void moves(ConnectionId /*connection*/, Bytes /*wire_bytes*/) {}
   /// Within an event: what a message consists of is complete only now.
-  virtual void released(std::uint32_t /*connection*/) {}
+  virtual void released(ConnectionId /*connection*/) {}
 };
 
 }  // namespace athanor

@@ -34,7 +34,7 @@ Executor::Executor(Simulator& simulator, const MappedSchedule& mapped, const Sch
       running_of_start_(mapped.starts.size()),
       ends_(mapped.lanes.size()) {
   require(slots >= schedule.least_slots(), "{} slots where the schedule needs {}", slots, schedule.least_slots());
-  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+  for (const LaneIndex lane : lanes_.ids()) {
     const AgentCost& cost = mapped.agent_costs[mapped.lanes[lane].cost];
     lanes_[lane].element_size = cost.element_size.value_or(element_size);
     lanes_[lane].slots = cost.slots.value_or(slots);
@@ -46,13 +46,13 @@ void Executor::start(Time launch) {
   launch_ = finish_ = launch;
   running_lanes_ = static_cast<std::uint32_t>(lanes_.size());
   for (const MappedSchedule::Lane& lane : mapped_.lanes) { ++running_of_start_[lane.start]; }
-  for (std::uint32_t start = 0; start < mapped_.starts.size(); ++start) {
+  for (const StartIndex start : mapped_.starts.ids()) {
     awaited_starts_.push_back(static_cast<std::uint32_t>(mapped_.starts[start].after.size()));
     if (awaited_starts_.back() == 0) { launch_at(launch, start); }
   }
 }
 
-void Executor::launch_at(Time when, std::uint32_t start) {
+void Executor::launch_at(Time when, StartIndex start) {
   ++pending_launches_;
   const Time then = std::max(when, launch_ + mapped_.starts[start].begin);
   const std::uint64_t event = event_of(Awaited::launch, start);
@@ -62,14 +62,14 @@ void Executor::launch_at(Time when, std::uint32_t start) {
 
 void Executor::on_event(std::uint64_t event) {
   for (ExecutionObserver* each : observers_) { each->happens(event, simulator_.now()); }
-  launch(static_cast<std::uint32_t>(event));
+  launch(StartIndex{static_cast<std::uint32_t>(event)});
   drain();
 }
 
-void Executor::launch(std::uint32_t start) {
+void Executor::launch(StartIndex start) {
   --pending_launches_;
   bool any = false;
-  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+  for (const LaneIndex lane : lanes_.ids()) {
     if (mapped_.lanes[lane].start != start) { continue; }
     any = true;
     if (mapped_.lanes[lane].loops > 0 && mapped_.lanes[lane].steps > 0) {
@@ -82,7 +82,7 @@ void Executor::launch(std::uint32_t start) {
   substrate_.launched();
 }
 
-void Executor::lane_ended(std::uint32_t lane) {
+void Executor::lane_ended(LaneIndex lane) {
   for (ExecutionObserver* each : observers_) { each->lane_ended(lane); }
   lanes_[lane].phase = Phase::ended;
   ends_[lane] = finish_ = simulator_.now();
@@ -91,15 +91,15 @@ void Executor::lane_ended(std::uint32_t lane) {
 }
 
 /// Whoever waited for all of these lanes begins.
-void Executor::start_ended(std::uint32_t start) {
-  for (std::uint32_t next = 0; next < mapped_.starts.size(); ++next) {
+void Executor::start_ended(StartIndex start) {
+  for (const StartIndex next : mapped_.starts.ids()) {
     const auto& after = mapped_.starts[next].after;
     const auto times = static_cast<std::uint32_t>(std::count(after.begin(), after.end(), start));
     if (times > 0 && (awaited_starts_[next] -= times) == 0) { launch_at(simulator_.now(), next); }
   }
 }
 
-void Executor::load(std::uint32_t lane) {
+void Executor::load(LaneIndex lane) {
   LaneState& state = lanes_[lane];
   const MappedSchedule::Lane& mapped = mapped_.lanes[lane];
   const Primitive primitive = schedule_.at(mapped.agent, mapped.lane, state.loop, state.step);
@@ -109,21 +109,20 @@ void Executor::load(std::uint32_t lane) {
   state.inputs = primitive.inputs();
   state.wait_lane = kNobody;
   if (primitive.wait) {
-    state.wait_lane = mapped_.lane_of[mapped_.first_lane[mapped.agent.value] + primitive.wait->lane.value];
+    state.wait_lane = mapped_.lane(mapped.agent, primitive.wait->lane);
     state.wait_ended = primitive.wait->ended;
   }
   state.phase = Phase::waiting;
   count_missing(lane);
 }
 
-void Executor::count_missing(std::uint32_t lane) {
+void Executor::count_missing(LaneIndex lane) {
   LaneState& state = lanes_[lane];
   state.missing = 1;  // held until all are counted
-  for (const std::uint32_t connection : receives_of(lane)) {
+  for (const ConnectionId connection : receives_of(lane)) {
     if (connections_[connection].available == 0) { ++state.missing; }
   }
-  const Sends sends = sends_of(lane);
-  for (std::uint32_t connection = sends.first; connection < sends.last; ++connection) {
+  for (const ConnectionId connection : sends_of(lane)) {
     if (connections_[connection].held == state.slots) { ++state.missing; }
   }
   if (state.wait_lane != kNobody && lanes_[state.wait_lane].primitives_ended < state.wait_ended) {
@@ -133,7 +132,7 @@ void Executor::count_missing(std::uint32_t lane) {
   met(lane);
 }
 
-void Executor::met(std::uint32_t lane) {
+void Executor::met(LaneIndex lane) {
   if (--lanes_[lane].missing == 0) { substrate_.ready(lane); }
 }
 
@@ -147,22 +146,19 @@ void Executor::drain() {
   draining_ = false;
 }
 
-void Executor::begin(std::uint32_t lane) {
+void Executor::begin(LaneIndex lane) {
   LaneState& state = lanes_[lane];
   ++primitives_;
   state.phase = Phase::working;
   state.begin_time = simulator_.now();
   state.unended = 1;
-  const Sends sends = sends_of(lane);
-  for (std::uint32_t connection = sends.first; connection < sends.last; ++connection) {
-    ++connections_[connection].held;
-  }
+  for (const ConnectionId connection : sends_of(lane)) { ++connections_[connection].held; }
   substrate_.begin(lane);
 }
 
-void Executor::end(std::uint32_t lane) {
+void Executor::end(LaneIndex lane) {
   substrate_.ending(lane);
-  for (const std::uint32_t connection : receives_of(lane)) {
+  for (const ConnectionId connection : receives_of(lane)) {
     --connections_[connection].available;
     slot_freed(connection);
   }
@@ -173,10 +169,10 @@ void Executor::end(std::uint32_t lane) {
   substrate_.released(lane);
 }
 
-void Executor::wake_waiters(std::uint32_t lane) {
+void Executor::wake_waiters(LaneIndex lane) {
   LaneState& state = lanes_[lane];
-  for (std::uint32_t waiter = std::exchange(state.first_waiter, kNobody); waiter != kNobody;) {
-    const std::uint32_t next = std::exchange(lanes_[waiter].next_waiter, kNobody);
+  for (LaneIndex waiter = std::exchange(state.first_waiter, kNobody); waiter != kNobody;) {
+    const LaneIndex next = std::exchange(lanes_[waiter].next_waiter, kNobody);
     if (state.primitives_ended >= lanes_[waiter].wait_ended) {
       met(waiter);
       substrate_.wake(waiter, lane);
@@ -187,14 +183,14 @@ void Executor::wake_waiters(std::uint32_t lane) {
   }
 }
 
-void Executor::tell_end(std::uint32_t lane) const {
+void Executor::tell_end(LaneIndex lane) const {
   const LaneState& state = lanes_[lane];
   const EndedPrimitive ended{lane,        state.loop,           state.step,        state.begin_time, simulator_.now(),
                              state.bytes, state.receives.count, state.sends.count, state.inputs};
   for (ExecutionObserver* each : observers_) { each->primitive_ended(ended); }
 }
 
-void Executor::advance(std::uint32_t lane) {
+void Executor::advance(LaneIndex lane) {
   LaneState& state = lanes_[lane];
   if (++state.step == mapped_.lanes[lane].steps) {
     state.step = 0;
@@ -206,17 +202,17 @@ void Executor::advance(std::uint32_t lane) {
 }
 
 /// A lane that has not begun may have missed that slot.
-void Executor::slot_freed(std::uint32_t connection) {
-  const std::uint32_t lane = mapped_.connections[connection].source_lane;
+void Executor::slot_freed(ConnectionId connection) {
+  const LaneIndex lane = mapped_.connections[connection].source_lane;
   const LaneState& state = lanes_[lane];
-  const std::uint32_t port = connection - mapped_.lanes[lane].first_out;
+  const std::uint32_t port = connection.value - mapped_.lanes[lane].first_out.value;
   const bool awaited = state.phase == Phase::waiting && port - state.sends.first < state.sends.count;
   if (connections_[connection].held-- == state.slots && awaited) { met(lane); }
   substrate_.wake(lane, mapped_.connections[connection].target_lane);
 }
 
-void Executor::usable(std::uint32_t connection) {
-  const std::uint32_t lane = mapped_.connections[connection].target_lane;
+void Executor::usable(ConnectionId connection) {
+  const LaneIndex lane = mapped_.connections[connection].target_lane;
   const LaneState& state = lanes_[lane];
   const std::uint32_t port = mapped_.connections[connection].target_port;
   const bool awaited = state.phase == Phase::waiting && port - state.receives.first < state.receives.count;
@@ -235,10 +231,10 @@ void Executor::snapshot(std::vector<std::int64_t>& state) const {
   }
 }
 
-std::uint64_t Executor::repeats(const std::vector<std::uint64_t>& advance) const {
+std::uint64_t Executor::repeats(const IdVector<LaneIndex, std::uint64_t>& advance) const {
   if (pending_launches_ > 0) { return 0; }  // their times are fixed
   std::uint64_t most = UINT64_MAX;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+  for (const LaneIndex i : lanes_.ids()) {
     const LaneState& lane = lanes_[i];
     if (advance[i] > 0) {
       const std::uint64_t last = mapped_.lanes[i].loops - 1;
@@ -254,8 +250,8 @@ std::uint64_t Executor::repeats(const std::vector<std::uint64_t>& advance) const
   return most == UINT64_MAX ? 0 : most;
 }
 
-void Executor::skip(std::uint64_t times, const std::vector<std::uint64_t>& advance) {
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+void Executor::skip(std::uint64_t times, const IdVector<LaneIndex, std::uint64_t>& advance) {
+  for (const LaneIndex i : lanes_.ids()) {
     LaneState& lane = lanes_[i];
     const std::uint64_t loops = times * advance[i];
     lane.loop += loops;
@@ -264,21 +260,20 @@ void Executor::skip(std::uint64_t times, const std::vector<std::uint64_t>& advan
   }
 }
 
-std::string Executor::why_not_started(std::uint32_t lane) const {
+std::string Executor::why_not_started(LaneIndex lane) const {
   const MappedSchedule::Lane& mapped = mapped_.lanes[lane];
   const LaneState& state = lanes_[lane];
   std::string text = fmt::format("{} lane {} loop {} step {}", agent_name(schedule_, mapped.agent), mapped.lane.value,
                                  state.loop, state.step);
   if (state.phase == Phase::unlaunched) { return text + " waits for the job before it to end"; }
   if (state.phase != Phase::waiting) { return text + " has begun and does not end"; }
-  for (const std::uint32_t connection : receives_of(lane)) {
+  for (const ConnectionId connection : receives_of(lane)) {
     if (connections_[connection].available > 0) { continue; }
     const MappedSchedule::Lane& sender = mapped_.lanes[mapped_.connections[connection].source_lane];
     text +=
         fmt::format(", waits for a message from {} lane {}", agent_name(schedule_, sender.agent), sender.lane.value);
   }
-  const Sends sends = sends_of(lane);
-  for (std::uint32_t connection = sends.first; connection < sends.last; ++connection) {
+  for (const ConnectionId connection : sends_of(lane)) {
     if (connections_[connection].held < slots(connection)) { continue; }
     const MappedSchedule::Lane& receiver = mapped_.lanes[mapped_.connections[connection].target_lane];
     text += fmt::format(", waits for one of {} slots towards {} lane {}", slots(connection),
@@ -298,8 +293,8 @@ void Executor::require_finished() const {
   std::string text =
       fmt::format("the collective does not end: {} of {} lanes wait for ever", running_lanes_, lanes_.size());
   std::uint32_t named = 0;
-  for (std::uint32_t lane = 0; lane < lanes_.size() && named < kNamed; ++lane) {
-    if (lanes_[lane].phase == Phase::ended) { continue; }
+  for (const LaneIndex lane : lanes_.ids()) {
+    if (lanes_[lane].phase == Phase::ended || named == kNamed) { continue; }
     text += "\n  " + why_not_started(lane);
     ++named;
   }

@@ -17,7 +17,7 @@ namespace athanor {
 /// and messages cost.
 class Executor final : public Actor {
  public:
-  static constexpr std::uint32_t kNobody = 0xffffffff;
+  static constexpr LaneIndex kNobody{0xffffffff};
 
   enum class Phase : std::uint8_t { unlaunched, waiting, working, sending, ended };
   /// A lane in its present primitive.
@@ -28,9 +28,9 @@ class Executor final : public Actor {
     Bytes element_size;
     Bytes bytes;  ///< of one message, payload
     Time begin_time;
-    std::uint32_t wait_lane = kNobody;
-    std::uint32_t next_waiter = kNobody;
-    std::uint32_t first_waiter = kNobody;
+    LaneIndex wait_lane = kNobody;
+    LaneIndex next_waiter = kNobody;
+    LaneIndex first_waiter = kNobody;
     std::uint32_t step = 0;
     Ports receives;
     Ports sends;
@@ -41,11 +41,6 @@ class Executor final : public Actor {
     Phase phase = Phase::unlaunched;
 
     bool begun() const { return phase == Phase::working || phase == Phase::sending; }
-  };
-  /// Connections from `first` to before `last`.
-  struct Sends {
-    std::uint32_t first = 0;
-    std::uint32_t last = 0;
   };
 
   /// Borrows all of them. `slots`: messages that each connection holds. Both where agents do not say.
@@ -66,52 +61,53 @@ class Executor final : public Actor {
   /// When the last lane ended.
   Time finish_time() const { return finish_; }
   /// When this lane ended.
-  Time end_of(std::uint32_t lane) const { return ends_[lane]; }
+  Time end_of(LaneIndex lane) const { return ends_[lane]; }
   /// Primitives simulated (of class members, where the schedule is folded).
   std::uint64_t primitives() const { return primitives_; }
   /// Throws SimulationError("deadlock") that names who waits for what, unless finished().
   void require_finished() const;
 
   // For the substrate.
-  const LaneState& lane(std::uint32_t lane) const { return lanes_[lane]; }
+  const LaneState& lane(LaneIndex lane) const { return lanes_[lane]; }
   /// The connections from which the lane's primitive receives.
-  std::span<const std::uint32_t> receives_of(std::uint32_t lane) const {
+  std::span<const ConnectionId> receives_of(LaneIndex lane) const {
     const LaneState& state = lanes_[lane];
     return std::span(mapped_.in_connections)
         .subspan(mapped_.lanes[lane].first_in + state.receives.first, state.receives.count);
   }
   /// The connections on which it sends.
-  Sends sends_of(std::uint32_t lane) const {
-    const std::uint32_t first = mapped_.lanes[lane].first_out + lanes_[lane].sends.first;
-    return {first, first + lanes_[lane].sends.count};
+  IdRange<ConnectionId> sends_of(LaneIndex lane) const {
+    const Ports& sends = lanes_[lane].sends;
+    const ConnectionId first{mapped_.lanes[lane].first_out.value + sends.first};
+    return {first, ConnectionId{first.value + sends.count}};
   }
   /// Could the lane's primitive begin?
-  bool startable(std::uint32_t lane) const { return lanes_[lane].phase == Phase::waiting && lanes_[lane].missing == 0; }
+  bool startable(LaneIndex lane) const { return lanes_[lane].phase == Phase::waiting && lanes_[lane].missing == 0; }
   /// Begins it when what the present event brings about has been told.
-  void queue(std::uint32_t lane) { ready_.push_back(lane); }
+  void queue(LaneIndex lane) { ready_.push_back(lane); }
   /// Begins what is queued; nothing while that goes on already. To be called at the end of every event.
   void drain();
   /// The lane's primitive sends from now on.
-  void send(std::uint32_t lane) { lanes_[lane].phase = Phase::sending; }
+  void send(LaneIndex lane) { lanes_[lane].phase = Phase::sending; }
   /// It does not end before one more part of it has.
-  void hold(std::uint32_t lane) { ++lanes_[lane].unended; }
-  void part_ended(std::uint32_t lane) {
+  void hold(LaneIndex lane) { ++lanes_[lane].unended; }
+  void part_ended(LaneIndex lane) {
     if (--lanes_[lane].unended == 0) { end(lane); }
   }
   /// One more message is there on which a receiver may begin.
-  void usable(std::uint32_t connection);
+  void usable(ConnectionId connection);
 
   // Repetition of loops, see repetition.hpp.
-  bool runs(std::uint32_t lane) const {
+  bool runs(LaneIndex lane) const {
     return lanes_[lane].phase != Phase::unlaunched && lanes_[lane].phase != Phase::ended;
   }
   /// Appends all that decides the future but the loops in which lanes are, and what the substrate knows.
   void snapshot(std::vector<std::int64_t>& state) const;
   /// How often a period in which lane i went `advance[i]` loops on may be repeated, until some lane would enter its
   /// last loop or start what it waits with.
-  std::uint64_t repeats(const std::vector<std::uint64_t>& advance) const;
+  std::uint64_t repeats(const IdVector<LaneIndex, std::uint64_t>& advance) const;
   /// Lane i is `times * advance[i]` loops further on.
-  void skip(std::uint64_t times, const std::vector<std::uint64_t>& advance);
+  void skip(std::uint64_t times, const IdVector<LaneIndex, std::uint64_t>& advance);
 
   void on_event(std::uint64_t event) override;
 
@@ -121,23 +117,23 @@ class Executor final : public Actor {
     std::uint32_t available = 0;  ///< messages whose use may start
   };
 
-  void launch_at(Time when, std::uint32_t start);
-  void launch(std::uint32_t start);
-  void lane_ended(std::uint32_t lane);
-  void start_ended(std::uint32_t start);
-  void load(std::uint32_t lane);
-  void count_missing(std::uint32_t lane);
-  void met(std::uint32_t lane);
-  void begin(std::uint32_t lane);
-  void end(std::uint32_t lane);
-  void wake_waiters(std::uint32_t lane);
-  void tell_end(std::uint32_t lane) const;
-  void advance(std::uint32_t lane);
-  void slot_freed(std::uint32_t connection);
-  std::uint32_t slots(std::uint32_t connection) const {
+  void launch_at(Time when, StartIndex start);
+  void launch(StartIndex start);
+  void lane_ended(LaneIndex lane);
+  void start_ended(StartIndex start);
+  void load(LaneIndex lane);
+  void count_missing(LaneIndex lane);
+  void met(LaneIndex lane);
+  void begin(LaneIndex lane);
+  void end(LaneIndex lane);
+  void wake_waiters(LaneIndex lane);
+  void tell_end(LaneIndex lane) const;
+  void advance(LaneIndex lane);
+  void slot_freed(ConnectionId connection);
+  std::uint32_t slots(ConnectionId connection) const {
     return lanes_[mapped_.connections[connection].source_lane].slots;
   }
-  std::string why_not_started(std::uint32_t lane) const;
+  std::string why_not_started(LaneIndex lane) const;
 
   Simulator& simulator_;
   const MappedSchedule& mapped_;
@@ -145,16 +141,16 @@ class Executor final : public Actor {
   Substrate& substrate_;
   ActorId id_;
   std::vector<ExecutionObserver*> observers_;
-  std::vector<LaneState> lanes_;
-  std::vector<ConnectionState> connections_;
-  std::vector<std::uint32_t> ready_;  ///< lanes to begin
+  IdVector<LaneIndex, LaneState> lanes_;
+  IdVector<ConnectionId, ConnectionState> connections_;
+  std::vector<LaneIndex> ready_;  ///< lanes to begin
   bool draining_ = false;
   std::uint32_t running_lanes_ = 0;
-  std::vector<std::uint32_t> running_of_start_;  ///< by start: lanes that have not ended
-  std::vector<std::uint32_t> awaited_starts_;    ///< by start: of those that it comes after, how many have not ended
+  IdVector<StartIndex, std::uint32_t> running_of_start_;  ///< lanes that have not ended
+  IdVector<StartIndex, std::uint32_t> awaited_starts_;    ///< of those that it comes after, how many have not ended
   std::uint32_t pending_launches_ = 0;
   Time launch_;
-  std::vector<Time> ends_;  ///< by lane
+  IdVector<LaneIndex, Time> ends_;
   std::uint64_t primitives_ = 0;
   Time finish_;
 };

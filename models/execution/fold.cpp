@@ -41,7 +41,7 @@ class Folding {
     folded_.connection_costs = whole_.connection_costs;
     folded_.first_lane = whole_.first_lane;
     folded_.network.queue_pairs = whole_.network.queue_pairs;
-    for (const std::uint32_t lane : whole_.lane_of) { folded_.lane_of.push_back(lanes_.of[lane]); }
+    for (const LaneIndex lane : whole_.lane_of) { folded_.lane_of.push_back(LaneIndex{lanes_.of[lane.value]}); }
     folded_.network.all_links = whole_.network.links;
     folded_.network.class_of_link = links_.of;
     for (std::size_t i = 0; i < links_.member.size(); ++i) {
@@ -49,52 +49,56 @@ class Folding {
       folded_.network.link_members.push_back(links_.members[i]);
       folded_.network.graph.links.push_back(whole_.network.graph.links[links_.member[i]]);
     }
-    for (const std::uint32_t member : lanes_.member) { add_lane(whole_.lanes[member]); }
-    folded_.in_connections.assign(in_classes_.size(), 0);
-    for (std::uint32_t connection = 0; connection < out_members_.size(); ++connection) { add_connection(connection); }
+    for (const std::uint32_t member : lanes_.member) { add_lane(whole_.lanes[LaneIndex{member}]); }
+    folded_.in_connections.resize(in_classes_.size());
+    for (const ConnectionId connection : out_members_.ids()) { add_connection(connection); }
     return std::move(folded_);
   }
 
  private:
   /// With a port for each that is told apart: of its connections, those of one class once.
   void add_lane(MappedSchedule::Lane lane) {
-    std::vector<std::uint32_t> ins;
+    std::vector<ConnectionId> ins;
     for (std::uint32_t port = 0; port < lane.in_ports; ++port) {
       ins.push_back(whole_.in_connections[lane.first_in + port]);
     }
-    std::vector<std::uint32_t> outs;
-    for (std::uint32_t port = 0; port < lane.out_ports; ++port) { outs.push_back(lane.first_out + port); }
+    std::vector<ConnectionId> outs;
+    for (std::uint32_t port = 0; port < lane.out_ports; ++port) {
+      outs.push_back(ConnectionId{lane.first_out.value + port});
+    }
     if (lane.like_ins) { ins = one_of_each_class(ins); }
     if (lane.like_outs) { outs = one_of_each_class(outs); }
     lane.first_in = static_cast<std::uint32_t>(in_classes_.size());
     lane.in_ports = static_cast<std::uint32_t>(ins.size());
-    lane.first_out = static_cast<std::uint32_t>(out_members_.size());
+    lane.first_out = out_members_.next();
     lane.out_ports = static_cast<std::uint32_t>(outs.size());
-    for (const std::uint32_t connection : ins) { in_classes_.push_back(connections_.of[connection]); }
-    out_members_.insert(out_members_.end(), outs.begin(), outs.end());
+    for (const ConnectionId connection : ins) { in_classes_.push_back(class_of(connection)); }
+    for (const ConnectionId connection : outs) { out_members_.push_back(connection); }
     folded_.lanes.push_back(lane);
   }
 
-  std::vector<std::uint32_t> one_of_each_class(const std::vector<std::uint32_t>& connections) const {
-    std::vector<std::uint32_t> first;
+  std::uint32_t class_of(ConnectionId connection) const { return connections_.of[connection.value]; }
+
+  std::vector<ConnectionId> one_of_each_class(const std::vector<ConnectionId>& connections) const {
+    std::vector<ConnectionId> first;
     std::set<std::uint32_t> seen;
-    for (const std::uint32_t connection : connections) {
-      if (seen.insert(connections_.of[connection]).second) { first.push_back(connection); }
+    for (const ConnectionId connection : connections) {
+      if (seen.insert(class_of(connection)).second) { first.push_back(connection); }
     }
     return first;
   }
 
-  void add_connection(std::uint32_t number) {
-    const std::uint32_t old = out_members_[number];
+  void add_connection(ConnectionId number) {
+    const ConnectionId old = out_members_[number];
     MappedSchedule::Connection connection = whole_.connections[old];
-    connection.source_lane = lanes_.of[connection.source_lane];
-    connection.target_lane = lanes_.of[connection.target_lane];
+    connection.source_lane = LaneIndex{lanes_.of[connection.source_lane.value]};
+    connection.target_lane = LaneIndex{lanes_.of[connection.target_lane.value]};
     const MappedSchedule::Lane& target = folded_.lanes[connection.target_lane];
-    if (target.like_ins) { connection.target_port = port_of(target, connections_.of[old]); }
+    if (target.like_ins) { connection.target_port = port_of(target, class_of(old)); }
     folded_.in_connections[target.first_in + connection.target_port] = number;
     folded_.connections.push_back(connection);
     for (const NetworkPlan::Connection& pair : whole_.network.pairs_of(old)) {
-      add_pair(pair, connections_.members[connections_.of[old]]);
+      add_pair(pair, connections_.members[class_of(old)]);
     }
   }
 
@@ -123,8 +127,8 @@ class Folding {
   Classes lanes_;
   Classes connections_;
   Classes links_;
-  std::vector<std::uint32_t> in_classes_;   ///< by in-port of the quotient: the class of its connection
-  std::vector<std::uint32_t> out_members_;  ///< by out-port of the quotient: one connection of the whole
+  std::vector<std::uint32_t> in_classes_;             ///< by in-port of the quotient: the class of its connection
+  IdVector<ConnectionId, ConnectionId> out_members_;  ///< by connection of the quotient: one of the whole
   MappedSchedule folded_;
 };
 

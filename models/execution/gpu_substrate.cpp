@@ -12,6 +12,7 @@ namespace athanor {
 namespace {
 
 constexpr std::uint32_t kNone = 0xffffffff;
+constexpr ConnectionId kNoStream{kNone};
 
 /// Adds a link of this rate and its use to the path of the newest connection; nothing where it does not limit.
 void cross(NetworkPlan& plan, std::uint32_t link) {
@@ -86,12 +87,12 @@ void GpuSubstrate::lay_out_streams(const std::vector<bool>& cached, std::uint32_
   }
   std::vector<std::uint32_t> peers;
   for (std::uint32_t pair = 0; pair < gpus * gpus; ++pair) { peers.push_back(add_link(streams_, costs_.peer_rate)); }
-  const auto add = [&](std::uint32_t lane, Bandwidth cap) {
+  const auto add = [&](LaneIndex lane, Bandwidth cap) {
     streams_.connections.push_back(
         {Time::zero(), cap, Bytes::zero(), static_cast<std::uint32_t>(streams_.uses.size()), 0});
     lane_of_.push_back(lane);
   };
-  for (std::uint32_t lane = 0; lane < gpu_of_.size(); ++lane) {
+  for (const LaneIndex lane : gpu_of_.ids()) {
     add(lane, costs_.block_rate);
     cross(streams_, caches[gpu(lane)]);
     cross(streams_, memories[gpu(lane)]);
@@ -99,9 +100,9 @@ void GpuSubstrate::lay_out_streams(const std::vector<bool>& cached, std::uint32_
   for (const MappedSchedule::Connection& connection : mapped_.connections) {
     const std::uint32_t from = gpu(connection.source_lane);
     const std::uint32_t to = gpu(connection.target_lane);
-    peer_stream_.push_back(kNone);
+    peer_stream_.push_back(kNoStream);
     if (from == to) { continue; }
-    peer_stream_.back() = static_cast<std::uint32_t>(streams_.connections.size());
+    peer_stream_.back() = streams_.connections.next();
     add(connection.source_lane, costs_.peer_block_rate);
     cross(streams_, peers[from * gpus + to]);
     cross(streams_, caches[to]);
@@ -113,62 +114,61 @@ void GpuSubstrate::at(Time when, Kind kind, std::uint32_t index) {
   simulator_.at(when, id_, std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index);
 }
 
-void GpuSubstrate::ready(std::uint32_t lane) { executor_->queue(lane); }
+void GpuSubstrate::ready(LaneIndex lane) { executor_->queue(lane); }
 
-void GpuSubstrate::begin(std::uint32_t lane) { at(simulator_.now() + costs_.primitive, Kind::move, lane); }
+void GpuSubstrate::begin(LaneIndex lane) { at(simulator_.now() + costs_.primitive, Kind::move, lane.value); }
 
 void GpuSubstrate::on_event(std::uint64_t event) {
   const auto index = static_cast<std::uint32_t>(event);
   switch (static_cast<Kind>(event >> 32U)) {
-    case Kind::move: move(index); break;
-    case Kind::message: executor_->usable(index); break;
+    case Kind::move: move(LaneIndex{index}); break;
+    case Kind::message: executor_->usable(ConnectionId{index}); break;
   }
   executor_->drain();
 }
 
 /// The block of this lane reads and writes what its primitive does.
-void GpuSubstrate::move(std::uint32_t lane) {
+void GpuSubstrate::move(LaneIndex lane) {
   const MappedSchedule::Lane& mapped = mapped_.lanes[lane];
   const Executor::LaneState& state = executor_->lane(lane);
   const Primitive primitive = schedule_.at(mapped.agent, mapped.lane, state.loop, state.step);
   const Bytes bytes = element_size_ * primitive.count.count();
-  const std::uint32_t first = mapped.first_out + primitive.sends.first;
+  const ConnectionId first{mapped.first_out.value + primitive.sends.first};
   std::uint32_t here = local_places(primitive);
   ++unended_[lane];  // held until all have begun
-  for (std::uint32_t port = first; port < first + primitive.sends.count; ++port) {
-    if (peer_stream_[port] == kNone) {
+  for (const ConnectionId connection : IdRange{first, ConnectionId{first.value + primitive.sends.count}}) {
+    if (peer_stream_[connection] == kNoStream) {
       ++here;
     } else {
-      stream(lane, peer_stream_[port], bytes);
+      stream(lane, peer_stream_[connection], bytes);
     }
   }
-  stream(lane, lane, bytes * here);
+  stream(lane, ConnectionId{lane.value}, bytes * here);
   stream_ended(lane);
 }
 
-void GpuSubstrate::stream(std::uint32_t lane, std::uint32_t number, Bytes bytes) {
+void GpuSubstrate::stream(LaneIndex lane, ConnectionId number, Bytes bytes) {
   if (bytes == Bytes::zero()) { return; }
   ++unended_[lane];
   memory_->move(number, bytes);
 }
 
-void GpuSubstrate::injected(std::uint32_t stream) { stream_ended(lane_of_[stream]); }
+void GpuSubstrate::injected(ConnectionId stream) { stream_ended(lane_of_[stream]); }
 
-void GpuSubstrate::stream_ended(std::uint32_t lane) {
+void GpuSubstrate::stream_ended(LaneIndex lane) {
   if (--unended_[lane] > 0) { return; }
   send(lane);
   executor_->drain();
 }
 
-void GpuSubstrate::send(std::uint32_t lane) {
+void GpuSubstrate::send(LaneIndex lane) {
   executor_->send(lane);
-  const auto [first, last] = executor_->sends_of(lane);
-  for (std::uint32_t connection = first; connection < last; ++connection) {
+  for (const ConnectionId connection : executor_->sends_of(lane)) {
     const Time notice = this->notice(lane, mapped_.connections[connection].target_lane);
     if (notice == Time::zero()) {
       executor_->usable(connection);
     } else {
-      at(simulator_.now() + notice, Kind::message, connection);
+      at(simulator_.now() + notice, Kind::message, connection.value);
     }
   }
   executor_->part_ended(lane);

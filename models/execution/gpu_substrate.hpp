@@ -25,30 +25,30 @@ class GpuSubstrate final : public Substrate, public Actor, public MoveListener {
                std::uint32_t gpus, Bytes element_size, std::uint32_t slots);
 
   void serve(Executor& executor) override { executor_ = &executor; }
-  void ready(std::uint32_t lane) override;
-  void begin(std::uint32_t lane) override;
+  void ready(LaneIndex lane) override;
+  void begin(LaneIndex lane) override;
 
   void on_event(std::uint64_t event) override;
-  void injected(std::uint32_t stream) override;
-  void grain_arrived(std::uint32_t) override {}
-  void delivered(std::uint32_t) override {}
+  void injected(ConnectionId stream) override;
+  void grain_arrived(ConnectionId) override {}
+  void delivered(ConnectionId) override {}
 
  private:
   enum class Kind : std::uint32_t { move, message };
 
-  std::uint32_t gpu(std::uint32_t lane) const { return gpu_of_[lane]; }
+  std::uint32_t gpu(LaneIndex lane) const { return gpu_of_[lane]; }
   /// Until the second lane sees what the first one has sent.
-  Time notice(std::uint32_t lane, std::uint32_t other) const {
+  Time notice(LaneIndex lane, LaneIndex other) const {
     return gpu(lane) == gpu(other) ? costs_.flag : costs_.peer_flag;
   }
   void require_residency(std::uint32_t gpus) const;
   void lay_out_streams(const std::vector<bool>& cached, std::uint32_t gpus);
   std::vector<bool> fit_into_cache(std::uint32_t gpus, std::uint32_t slots) const;
   void at(Time when, Kind kind, std::uint32_t index);
-  void move(std::uint32_t lane);
-  void stream(std::uint32_t lane, std::uint32_t number, Bytes bytes);
-  void stream_ended(std::uint32_t lane);
-  void send(std::uint32_t lane);
+  void move(LaneIndex lane);
+  void stream(LaneIndex lane, ConnectionId number, Bytes bytes);
+  void stream_ended(LaneIndex lane);
+  void send(LaneIndex lane);
 
   Simulator& simulator_;
   const MappedSchedule& mapped_;
@@ -57,11 +57,11 @@ class GpuSubstrate final : public Substrate, public Actor, public MoveListener {
   Bytes element_size_;
   ActorId id_;
   Executor* executor_ = nullptr;
-  std::vector<std::uint32_t> gpu_of_;       ///< by lane
-  NetworkPlan streams_;                     ///< one for each lane, then one for each connection between two GPUs
-  std::vector<std::uint32_t> peer_stream_;  ///< by connection of the mapped schedule
-  std::vector<std::uint32_t> lane_of_;      ///< by stream
-  std::vector<std::uint32_t> unended_;      ///< by lane: streams of its primitive
+  IdVector<LaneIndex, std::uint32_t> gpu_of_;
+  NetworkPlan streams_;  ///< one for each lane, then one for each connection between two GPUs
+  IdVector<ConnectionId, ConnectionId> peer_stream_;  ///< by connection of the mapped schedule
+  IdVector<ConnectionId, LaneIndex> lane_of_;         ///< by stream
+  IdVector<LaneIndex, std::uint32_t> unended_;        ///< streams of its primitive
   std::unique_ptr<FlowNetwork> memory_;
 };
 

@@ -57,32 +57,31 @@ class LikePorts {
 void add_lanes(MappedSchedule& mapped, const Schedule& schedule) {
   const std::uint32_t agents = schedule.roster().agents;
   std::uint32_t ins = 0;
-  std::uint32_t outs = 0;
+  ConnectionId outs;
   LikePorts like(schedule);
   for (AgentId agent{0}; agent.value < agents; ++agent.value) {
-    mapped.first_lane.push_back(static_cast<std::uint32_t>(mapped.lanes.size()));
+    mapped.first_lane.push_back(mapped.lanes.next().value);
     const std::uint32_t lanes = schedule.lanes(agent);
     for (LaneId id{0}; id.value < lanes; ++id.value) {
       const athanor::Lane lane = schedule.lane(agent, id);
-      mapped.lane_of.push_back(static_cast<std::uint32_t>(mapped.lanes.size()));
+      mapped.lane_of.push_back(mapped.lanes.next());
       mapped.lanes.push_back({agent, id, lane.steps, lane.loops, ins, lane.in_ports, outs, lane.out_ports});
       like.find(mapped.lanes.back(), lane.program);
       ins += lane.in_ports;
-      outs += lane.out_ports;
+      outs.value += lane.out_ports;
     }
   }
-  mapped.in_connections.assign(ins, 0);
-  mapped.connections.reserve(outs);
+  mapped.in_connections.resize(ins);
+  mapped.connections.reserve(outs.value);
 }
 
 void join_ports(MappedSchedule& mapped, const Schedule& schedule) {
-  for (std::uint32_t source = 0; source < mapped.lanes.size(); ++source) {
+  for (const LaneIndex source : mapped.lanes.ids()) {
     const MappedSchedule::Lane& lane = mapped.lanes[source];
     for (PortId port{0}; port.value < lane.out_ports; ++port.value) {
       const Endpoint to = schedule.target(lane.agent, lane.lane, port);
-      const std::uint32_t target = mapped.lane_of[mapped.first_lane[to.agent.value] + to.lane.value];
-      mapped.in_connections[mapped.lanes[target].first_in + to.port.value] =
-          static_cast<std::uint32_t>(mapped.connections.size());
+      const LaneIndex target = mapped.lane(to.agent, to.lane);
+      mapped.in_connections[mapped.lanes[target].first_in + to.port.value] = mapped.connections.next();
       mapped.connections.push_back({source, target, to.port.value});
     }
   }
@@ -90,10 +89,12 @@ void join_ports(MappedSchedule& mapped, const Schedule& schedule) {
 
 void price_agents(MappedSchedule& mapped, const Schedule& schedule, const CostModel& costs) {
   mapped.agent_costs.clear();
-  std::uint32_t lane = 0;
+  LaneIndex lane;
   for (AgentId agent{0}; agent.value < schedule.roster().agents; ++agent.value) {
     const std::uint32_t cost = intern(mapped.agent_costs, costs.agent(agent));
-    for (; lane < mapped.lanes.size() && mapped.lanes[lane].agent == agent; ++lane) { mapped.lanes[lane].cost = cost; }
+    for (; lane != mapped.lanes.next() && mapped.lanes[lane].agent == agent; ++lane.value) {
+      mapped.lanes[lane].cost = cost;
+    }
   }
 }
 
@@ -129,12 +130,12 @@ MappedSchedule lay_out(const Schedule& schedule, const Cluster& cluster, const P
   MappedSchedule mapped = flatten(schedule);
   price_agents(mapped, schedule, costs);
   ConnectionBuilder network(cluster, placement.queue_pairs);
-  for (std::uint32_t number = 0; number < mapped.connections.size(); ++number) {
+  for (const ConnectionId number : mapped.connections.ids()) {
     MappedSchedule::Connection& connection = mapped.connections[number];
     const MappedSchedule::Lane& from = mapped.lanes[connection.source_lane];
     const AgentId to = mapped.lanes[connection.target_lane].agent;
     const ConnectionCost cost =
-        network.add(route_of(mapped, connection, number - from.first_out, schedule, placement),
+        network.add(route_of(mapped, connection, number.value - from.first_out.value, schedule, placement),
                     [&](std::span<const LinkId> path) { return costs.connection(from.agent, to, path); });
     connection.cost = intern(mapped.connection_costs, cost);
   }

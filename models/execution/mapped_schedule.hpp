@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/schedule.hpp"
+#include "models/execution/ids.hpp"
 #include "models/network/connections.hpp"
 #include "models/software/channel_nics.hpp"
 #include "models/software/costs.hpp"
@@ -29,10 +30,10 @@ struct MappedSchedule {
     std::uint64_t loops = 0;
     std::uint32_t first_in = 0;  ///< into `in_connections`
     std::uint32_t in_ports = 0;
-    std::uint32_t first_out = 0;  ///< connection of out-port 0; the others follow
+    ConnectionId first_out;  ///< of out-port 0; the others follow
     std::uint32_t out_ports = 0;
-    std::uint32_t cost = 0;   ///< into `agent_costs`
-    std::uint32_t start = 0;  ///< into `starts`
+    std::uint32_t cost = 0;  ///< into `agent_costs`
+    StartIndex start = {};
     /// Every primitive uses all ports of this side or none, so that they cannot be told apart but by what is beyond
     /// them. In a quotient one port then stands for all that are equal.
     bool like_ins = false;
@@ -40,24 +41,26 @@ struct MappedSchedule {
   };
   /// When lanes begin.
   struct Start {
-    Time begin;                             ///< not earlier
-    std::vector<std::uint32_t> after = {};  ///< nor before all lanes of these starts have ended
+    Time begin;                          ///< not earlier
+    std::vector<StartIndex> after = {};  ///< nor before all lanes of these starts have ended
   };
   struct Connection {
-    std::uint32_t source_lane = 0;
-    std::uint32_t target_lane = 0;
+    LaneIndex source_lane;
+    LaneIndex target_lane;
     std::uint32_t target_port = 0;
     std::uint32_t cost = 0;  ///< into `connection_costs`
   };
-  std::vector<Lane> lanes;
-  std::vector<Connection> connections;
-  std::vector<std::uint32_t> in_connections;
-  std::vector<Start> starts{Start{}};
+  IdVector<LaneIndex, Lane> lanes;
+  IdVector<ConnectionId, Connection> connections;
+  std::vector<ConnectionId> in_connections;
+  IdVector<StartIndex, Start> starts{1};
   std::vector<AgentCost> agent_costs;
   std::vector<ConnectionCost> connection_costs;
-  std::vector<std::uint32_t> first_lane;  ///< by agent, into `lane_of`
-  std::vector<std::uint32_t> lane_of;     ///< by agent and lane: the index into `lanes` that stands for it
-  FabricConnections network;              ///< connection c of it is that of `connections`
+  IdVector<AgentId, std::uint32_t> first_lane;  ///< into `lane_of`
+  std::vector<LaneIndex> lane_of;               ///< by agent and lane: the one of `lanes` that stands for it
+  FabricConnections network;                    ///< connection c of it is that of `connections`
+
+  LaneIndex lane(AgentId agent, LaneId lane) const { return lane_of[first_lane[agent] + lane.value]; }
 };
 
 /// The whole schedule, every agent on its own, on no cluster: without costs and network.

@@ -32,25 +32,26 @@ void NetworkSubstrate::observe(ExecutionObserver& observer) {
   observer.begins_on(mapped_.network, fabric_);
 }
 
-void NetworkSubstrate::ready(std::uint32_t lane) { executor_->queue(lane); }
+void NetworkSubstrate::ready(LaneIndex lane) { executor_->queue(lane); }
 
 void NetworkSubstrate::on_event(std::uint64_t event) {
-  const auto index = static_cast<std::uint32_t>(event);
-  if (kind_of(event) == Awaited::handshake) { return move_asking(index); }
+  const LaneIndex lane{static_cast<std::uint32_t>(event)};
+  const ConnectionId connection{lane.value};
+  if (kind_of(event) == Awaited::handshake) { return move_asking(connection); }
   for (ExecutionObserver* each : observers_) { each->happens(event, simulator_.now()); }
   switch (kind_of(event)) {
     case Awaited::launch:  // the executor's
     case Awaited::handshake: break;
-    case Awaited::send: send(index); break;
+    case Awaited::send: send(lane); break;
     case Awaited::work_done:
-    case Awaited::paced: executor_->part_ended(index); break;
-    case Awaited::release_sends: release_sends(index); break;
-    case Awaited::late_delivery: arrived(index); break;
+    case Awaited::paced: executor_->part_ended(lane); break;
+    case Awaited::release_sends: release_sends(lane); break;
+    case Awaited::late_delivery: arrived(connection); break;
   }
   executor_->drain();
 }
 
-Time NetworkSubstrate::local_work(std::uint32_t lane, const AgentCost& cost) const {
+Time NetworkSubstrate::local_work(LaneIndex lane, const AgentCost& cost) const {
   const Executor::LaneState& state = executor_->lane(lane);
   if (state.inputs > 1 && cost.reduce_rate != Bandwidth::max()) {
     return transfer_time(state.bytes * (state.inputs - 1), cost.reduce_rate);
@@ -62,10 +63,10 @@ Time NetworkSubstrate::local_work(std::uint32_t lane, const AgentCost& cost) con
   return Time::zero();
 }
 
-void NetworkSubstrate::begin(std::uint32_t lane) {
+void NetworkSubstrate::begin(LaneIndex lane) {
   LaneState& state = lanes_[lane];
   state.incomplete = 0;
-  for (const std::uint32_t connection : executor_->receives_of(lane)) {
+  for (const ConnectionId connection : executor_->receives_of(lane)) {
     if (connections_[connection].complete == 0) { ++state.incomplete; }
   }
   state.unreleased = state.incomplete > 0;
@@ -92,21 +93,20 @@ void NetworkSubstrate::begin(std::uint32_t lane) {
   at(state.send_time, Awaited::send, lane);
 }
 
-void NetworkSubstrate::ending(std::uint32_t lane) {
-  for (const std::uint32_t connection : executor_->receives_of(lane)) { --connections_[connection].complete; }
+void NetworkSubstrate::ending(LaneIndex lane) {
+  for (const ConnectionId connection : executor_->receives_of(lane)) { --connections_[connection].complete; }
 }
 
-Bytes NetworkSubstrate::wire_bytes(std::uint32_t connection, Bytes payload) const {
+Bytes NetworkSubstrate::wire_bytes(ConnectionId connection, Bytes payload) const {
   const ConnectionCost& cost = this->cost(connection);
   if (cost.wire_numerator == cost.wire_denominator) { return payload; }
   return scaled_up(payload, {cost.wire_numerator, cost.wire_denominator});
 }
 
-void NetworkSubstrate::send(std::uint32_t lane) {
+void NetworkSubstrate::send(LaneIndex lane) {
   executor_->send(lane);
   const Bytes payload = executor_->lane(lane).bytes;
-  const auto [first, last] = executor_->sends_of(lane);
-  for (std::uint32_t connection = first; connection < last; ++connection) {
+  for (const ConnectionId connection : executor_->sends_of(lane)) {
     const SendEnd end = cost(connection).end;
     if (end == SendEnd::injected || end == SendEnd::delivered) { executor_->hold(lane); }
     ++connections_[connection].moved;
@@ -119,7 +119,7 @@ void NetworkSubstrate::send(std::uint32_t lane) {
   executor_->part_ended(lane);
 }
 
-void NetworkSubstrate::move(std::uint32_t connection, Bytes size) {
+void NetworkSubstrate::move(ConnectionId connection, Bytes size) {
   if (asking_.empty()) { return network_.move(connection, size); }
   const ConnectionCost& cost = this->cost(connection);
   std::deque<Asking>& asking = asking_[connection];
@@ -130,17 +130,16 @@ void NetworkSubstrate::move(std::uint32_t connection, Bytes size) {
   at(due, Awaited::handshake, connection);
 }
 
-void NetworkSubstrate::move_asking(std::uint32_t connection) {
+void NetworkSubstrate::move_asking(ConnectionId connection) {
   const Bytes size = asking_[connection].front().size;
   asking_[connection].pop_front();
   network_.move(connection, size);
 }
 
 /// The sender itself is done when the slowest of its sends would be, if links did not limit them.
-void NetworkSubstrate::pace(std::uint32_t lane) {
-  const auto [first, last] = executor_->sends_of(lane);
+void NetworkSubstrate::pace(LaneIndex lane) {
   Time longest;
-  for (std::uint32_t connection = first; connection < last; ++connection) {
+  for (const ConnectionId connection : executor_->sends_of(lane)) {
     const ConnectionCost& cost = this->cost(connection);
     if (cost.end != SendEnd::paced || cost.pace == Bandwidth::max()) { continue; }
     longest = std::max(longest, transfer_time(executor_->lane(lane).bytes, cost.pace));
@@ -148,24 +147,26 @@ void NetworkSubstrate::pace(std::uint32_t lane) {
   if (longest == Time::zero()) { return; }
   executor_->hold(lane);
   lanes_[lane].pace_time = simulator_.now() + longest;
-  for (ExecutionObserver* each : observers_) { each->sends(event_of(Awaited::paced, lane), first, longest); }
+  for (ExecutionObserver* each : observers_) {
+    each->sends(event_of(Awaited::paced, lane), executor_->sends_of(lane).first, longest);
+  }
   at(lanes_[lane].pace_time, Awaited::paced, lane);
 }
 
-void NetworkSubstrate::injected(std::uint32_t connection) {
+void NetworkSubstrate::injected(ConnectionId connection) {
   for (ExecutionObserver* each : observers_) { each->left(connection, simulator_.now()); }
   if (cost(connection).end != SendEnd::injected) { return; }
   executor_->part_ended(mapped_.connections[connection].source_lane);
   executor_->drain();
 }
 
-void NetworkSubstrate::grain_arrived(std::uint32_t connection) {
+void NetworkSubstrate::grain_arrived(ConnectionId connection) {
   for (ExecutionObserver* each : observers_) { each->grain_arrived(connection, simulator_.now()); }
   executor_->usable(connection);
   executor_->drain();
 }
 
-void NetworkSubstrate::delivered(std::uint32_t connection) {
+void NetworkSubstrate::delivered(ConnectionId connection) {
   for (ExecutionObserver* each : observers_) { each->arrived(connection, simulator_.now()); }
   ConnectionState& state = connections_[connection];
   ++state.landed;
@@ -179,7 +180,7 @@ void NetworkSubstrate::delivered(std::uint32_t connection) {
   executor_->drain();
 }
 
-void NetworkSubstrate::arrive_late(std::uint32_t connection) {
+void NetworkSubstrate::arrive_late(ConnectionId connection) {
   ConnectionState& state = connections_[connection];
   state.late_time = state.not_before;
   const std::uint64_t event = event_of(Awaited::late_delivery, connection);
@@ -188,7 +189,7 @@ void NetworkSubstrate::arrive_late(std::uint32_t connection) {
 }
 
 /// The whole of a message is there, and complete.
-void NetworkSubstrate::arrived(std::uint32_t connection) {
+void NetworkSubstrate::arrived(ConnectionId connection) {
   const MappedSchedule::Connection& mapped = mapped_.connections[connection];
   const ConnectionCost& cost = this->cost(connection);
   if (cost.grain == Bytes::zero()) { executor_->usable(connection); }
@@ -202,7 +203,7 @@ void NetworkSubstrate::arrived(std::uint32_t connection) {
 }
 
 /// Until the last grain of a message has left, once its sender has it.
-Time NetworkSubstrate::tail(std::uint32_t connection, Bytes payload) const {
+Time NetworkSubstrate::tail(ConnectionId connection, Bytes payload) const {
   const NetworkPlan::Connection& pair = mapped_.network.pairs_of(connection).front();
   if (pair.cap == Bandwidth::max()) { return Time::zero(); }
   const Bytes part{ceil_div(wire_bytes(connection, payload).count(), mapped_.network.queue_pairs)};
@@ -211,25 +212,25 @@ Time NetworkSubstrate::tail(std::uint32_t connection, Bytes payload) const {
 
 /// One more of the messages that a primitive began on has arrived whole. After the last one, its own last grain
 /// still has to pass.
-void NetworkSubstrate::inputs_complete(std::uint32_t lane) {
+void NetworkSubstrate::inputs_complete(LaneIndex lane) {
   LaneState& state = lanes_[lane];
   if (--state.incomplete > 0) { return; }
-  const auto [first, last] = executor_->sends_of(lane);
   Time longest;
-  for (std::uint32_t connection = first; connection < last; ++connection) {
+  for (const ConnectionId connection : executor_->sends_of(lane)) {
     longest = std::max(longest, tail(connection, executor_->lane(lane).bytes));
   }
   state.release_time = simulator_.now() + longest;
-  const std::uint32_t passed = last > first ? first : executor_->receives_of(lane).front();
+  const IdRange<ConnectionId> sends = executor_->sends_of(lane);
+  const ConnectionId passed = sends.empty() ? executor_->receives_of(lane).front() : sends.first;
   for (ExecutionObserver* each : observers_) { each->passes(event_of(Awaited::release_sends, lane), passed, longest); }
   at(state.release_time, Awaited::release_sends, lane);
 }
 
-void NetworkSubstrate::release_sends(std::uint32_t lane) {
+void NetworkSubstrate::release_sends(LaneIndex lane) {
   lanes_[lane].unreleased = false;
   const bool sending = executor_->lane(lane).phase == Executor::Phase::sending;
-  const auto [first, last] = executor_->sends_of(lane);
-  for (std::uint32_t connection = first; sending && connection < last; ++connection) {
+  for (const ConnectionId connection : executor_->sends_of(lane)) {
+    if (!sending) { break; }
     ConnectionState& message = connections_[connection];
     message.withheld = false;
     message.late = message.moved;

@@ -41,14 +41,14 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
   void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before);
 
   void serve(Executor& executor) override { executor_ = &executor; }
-  void ready(std::uint32_t lane) override;
-  void begin(std::uint32_t lane) override;
-  void ending(std::uint32_t lane) override;
+  void ready(LaneIndex lane) override;
+  void begin(LaneIndex lane) override;
+  void ending(LaneIndex lane) override;
 
   void on_event(std::uint64_t event) override;
-  void injected(std::uint32_t connection) override;
-  void grain_arrived(std::uint32_t connection) override;
-  void delivered(std::uint32_t connection) override;
+  void injected(ConnectionId connection) override;
+  void grain_arrived(ConnectionId connection) override;
+  void delivered(ConnectionId connection) override;
 
  private:
   struct LaneState {
@@ -76,21 +76,24 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
     Time due;
   };
 
-  const ConnectionCost& cost(std::uint32_t connection) const {
+  const ConnectionCost& cost(ConnectionId connection) const {
     return mapped_.connection_costs[mapped_.connections[connection].cost];
   }
-  Time local_work(std::uint32_t lane, const AgentCost& cost) const;
-  Bytes wire_bytes(std::uint32_t connection, Bytes payload) const;
-  Time tail(std::uint32_t connection, Bytes payload) const;
-  void send(std::uint32_t lane);
-  void move(std::uint32_t connection, Bytes size);
-  void move_asking(std::uint32_t connection);
-  void pace(std::uint32_t lane);
-  void inputs_complete(std::uint32_t lane);
-  void release_sends(std::uint32_t lane);
-  void arrived(std::uint32_t connection);
-  void arrive_late(std::uint32_t connection);
-  void at(Time when, Awaited kind, std::uint32_t index) { simulator_.at(when, id_, event_of(kind, index)); }
+  Time local_work(LaneIndex lane, const AgentCost& cost) const;
+  Bytes wire_bytes(ConnectionId connection, Bytes payload) const;
+  Time tail(ConnectionId connection, Bytes payload) const;
+  void send(LaneIndex lane);
+  void move(ConnectionId connection, Bytes size);
+  void move_asking(ConnectionId connection);
+  void pace(LaneIndex lane);
+  void inputs_complete(LaneIndex lane);
+  void release_sends(LaneIndex lane);
+  void arrived(ConnectionId connection);
+  void arrive_late(ConnectionId connection);
+  template <class Index>
+  void at(Time when, Awaited kind, Index index) {
+    simulator_.at(when, id_, event_of(kind, index));
+  }
 
   Simulator& simulator_;
   const MappedSchedule& mapped_;
@@ -100,9 +103,9 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
   Network& network_;  ///< of this
   Executor* executor_ = nullptr;
   std::vector<ExecutionObserver*> observers_;
-  std::vector<LaneState> lanes_;
-  std::vector<ConnectionState> connections_;
-  std::vector<std::deque<Asking>> asking_;  ///< by connection, in their order; empty where none has a handshake
+  IdVector<LaneIndex, LaneState> lanes_;
+  IdVector<ConnectionId, ConnectionState> connections_;
+  IdVector<ConnectionId, std::deque<Asking>> asking_;  ///< in their order; empty where none has a handshake
 };
 
 }  // namespace athanor

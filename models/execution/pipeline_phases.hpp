@@ -48,7 +48,7 @@ class PipelinePhases final : public ExecutionObserver {
     Time first_received;
     Time last_sent;
   };
-  std::vector<Lane> lanes_;
+  IdVector<LaneIndex, Lane> lanes_;
   SendingOverTime sending_;
 };
 

@@ -33,7 +33,7 @@ std::vector<Colour> first_colours(const MappedSchedule& whole, const Schedule& s
   std::vector<Colour> colours;
   for (const MappedSchedule::Lane& lane : whole.lanes) {
     const ProgramId program = schedule.lane(lane.agent, lane.lane).program;
-    Colour colour = mix(mix(program.value, lane.cost), lane.start);
+    Colour colour = mix(mix(program.value, lane.cost), lane.start.value);
     colour = mix(mix(colour, lane.steps), lane.loops);
     colours.push_back(mix(mix(colour, lane.in_ports), lane.out_ports));
   }
@@ -75,8 +75,8 @@ class Refinement {
   void refine() {
     open_connections_.add_all();
     connections_.split(open_connections_.take(), colours_of_all_connections());
-    for (std::uint32_t connection = 0; connection < whole_.connections.size(); ++connection) {
-      add_to_links(connection, connections_.of(connection), 1);
+    for (const ConnectionId connection : whole_.connections.ids()) {
+      add_to_links(connection, connections_.of(connection.value), 1);
     }
     open_links_.add_all();
     open_lanes_.add_all();
@@ -90,7 +90,7 @@ class Refinement {
   std::vector<Colour> colours_of_all_connections() const {
     std::vector<Colour> colours;
     colours.reserve(whole_.connections.size());
-    for (std::uint32_t connection = 0; connection < whole_.connections.size(); ++connection) {
+    for (const ConnectionId connection : whole_.connections.ids()) {
       colours.push_back(colour_of_connection(connection));
     }
     return colours;
@@ -99,12 +99,13 @@ class Refinement {
   void split_connections() {
     const std::vector<std::uint32_t> open = open_connections_.take();
     std::vector<Colour> colours;
-    for (const std::uint32_t connection : open) { colours.push_back(colour_of_connection(connection)); }
+    for (const std::uint32_t connection : open) { colours.push_back(colour_of_connection(ConnectionId{connection})); }
     for (const Partition::Move& move : connections_.split(open, colours)) {
-      add_to_links(move.thing, move.from, static_cast<Colour>(-1));
-      add_to_links(move.thing, connections_.of(move.thing), 1);
-      open_lanes_.add(whole_.connections[move.thing].source_lane);
-      open_lanes_.add(whole_.connections[move.thing].target_lane);
+      const ConnectionId connection{move.thing};
+      add_to_links(connection, move.from, static_cast<Colour>(-1));
+      add_to_links(connection, connections_.of(move.thing), 1);
+      open_lanes_.add(whole_.connections[connection].source_lane.value);
+      open_lanes_.add(whole_.connections[connection].target_lane.value);
     }
   }
 
@@ -114,7 +115,7 @@ class Refinement {
     for (const std::uint32_t link : open) { colours.push_back(sums_[link]); }
     for (const Partition::Move& move : links_.split(open, colours)) {
       for (std::size_t k = first_user_[move.thing]; k < first_user_[move.thing + 1]; ++k) {
-        open_connections_.add(users_[k]);
+        open_connections_.add(users_[k].value);
       }
     }
   }
@@ -122,13 +123,15 @@ class Refinement {
   void split_lanes() {
     const std::vector<std::uint32_t> open = open_lanes_.take();
     std::vector<Colour> colours;
-    for (const std::uint32_t lane : open) { colours.push_back(colour_of_lane(lane)); }
+    for (const std::uint32_t lane : open) { colours.push_back(colour_of_lane(LaneIndex{lane})); }
     for (const Partition::Move& move : lanes_.split(open, colours)) {
-      const MappedSchedule::Lane& lane = whole_.lanes[move.thing];
+      const MappedSchedule::Lane& lane = whole_.lanes[LaneIndex{move.thing}];
       for (std::uint32_t port = 0; port < lane.in_ports; ++port) {
-        open_connections_.add(whole_.in_connections[lane.first_in + port]);
+        open_connections_.add(whole_.in_connections[lane.first_in + port].value);
       }
-      for (std::uint32_t port = 0; port < lane.out_ports; ++port) { open_connections_.add(lane.first_out + port); }
+      for (std::uint32_t port = 0; port < lane.out_ports; ++port) {
+        open_connections_.add(lane.first_out.value + port);
+      }
       open_waiting(move.thing);
     }
   }
@@ -144,12 +147,13 @@ class Refinement {
     }
   }
 
-  Colour colour_of_connection(std::uint32_t i) const {
+  Colour colour_of_connection(ConnectionId i) const {
     const MappedSchedule::Connection& connection = whole_.connections[i];
     const MappedSchedule::Lane& source = whole_.lanes[connection.source_lane];
     const std::uint32_t target_port = whole_.lanes[connection.target_lane].like_ins ? 0 : connection.target_port;
-    Colour colour = mix(lanes_.of(connection.source_lane), source.like_outs ? 0 : i - source.first_out);
-    colour = mix(mix(colour, lanes_.of(connection.target_lane)), target_port);
+    Colour colour =
+        mix(lanes_.of(connection.source_lane.value), source.like_outs ? 0 : i.value - source.first_out.value);
+    colour = mix(mix(colour, lanes_.of(connection.target_lane.value)), target_port);
     colour = mix(colour, connection.cost);
     each_pair(i, [&](const NetworkPlan::Connection& pair, Colour) {
       colour = mix(colour, static_cast<Colour>(pair.latency.count()));
@@ -158,14 +162,16 @@ class Refinement {
     return colour;
   }
 
-  Colour colour_of_lane(std::uint32_t i) const {
+  Colour colour_of_lane(LaneIndex i) const {
     const MappedSchedule::Lane& lane = whole_.lanes[i];
-    const auto in = [&](std::uint32_t port) { return connections_.of(whole_.in_connections[lane.first_in + port]); };
-    const auto out = [&](std::uint32_t port) { return connections_.of(lane.first_out + port); };
+    const auto in = [&](std::uint32_t port) {
+      return connections_.of(whole_.in_connections[lane.first_in + port].value);
+    };
+    const auto out = [&](std::uint32_t port) { return connections_.of(lane.first_out.value + port); };
     Colour colour =
         mix(colour_of_ports(lane.in_ports, lane.like_ins, in), colour_of_ports(lane.out_ports, lane.like_outs, out));
-    for (const std::int64_t distance : *waits_[i]) {
-      colour = mix(colour, lanes_.of(static_cast<std::size_t>(std::int64_t{i} + distance)));
+    for (const std::int64_t distance : *waits_[i.value]) {
+      colour = mix(colour, lanes_.of(static_cast<std::size_t>(std::int64_t{i.value} + distance)));
     }
     return colour;
   }
@@ -181,7 +187,7 @@ class Refinement {
   }
 
   /// What a connection of class `number` adds to the sums of its links, so many times.
-  void add_to_links(std::uint32_t connection, std::uint32_t number, Colour times) {
+  void add_to_links(ConnectionId connection, std::uint32_t number, Colour times) {
     each_pair(connection, [&](const NetworkPlan::Connection& pair, Colour pair_number) {
       Colour place = pair_number << 32U;
       for (const NetworkPlan::Use& use : whole_.network.path_of(pair)) {
@@ -192,7 +198,7 @@ class Refinement {
   }
 
   template <class See>
-  void each_pair(std::uint32_t connection, const See& see) const {
+  void each_pair(ConnectionId connection, const See& see) const {
     Colour number = 0;
     for (const NetworkPlan::Connection& pair : whole_.network.pairs_of(connection)) { see(pair, number++); }
   }
@@ -204,7 +210,7 @@ class Refinement {
     for (std::size_t link = 1; link < first_user_.size(); ++link) { first_user_[link] += first_user_[link - 1]; }
     users_.resize(first_user_.back());
     std::vector<std::size_t> next(first_user_.begin(), first_user_.end() - 1);
-    for (std::uint32_t connection = 0; connection < whole_.connections.size(); ++connection) {
+    for (const ConnectionId connection : whole_.connections.ids()) {
       each_pair(connection, [&](const NetworkPlan::Connection& pair, Colour) {
         for (const NetworkPlan::Use& use : whole_.network.path_of(pair)) { users_[next[use.link]++] = connection; }
       });
@@ -220,7 +226,7 @@ class Refinement {
   Partition links_;
   std::vector<Colour> sums_;  ///< by link: over the connections that cross it
   std::vector<std::size_t> first_user_;
-  std::vector<std::uint32_t> users_;  ///< connections, link by link
+  std::vector<ConnectionId> users_;  ///< link by link
   Worklist open_lanes_;
   Worklist open_connections_;
   Worklist open_links_;

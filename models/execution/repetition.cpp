@@ -8,7 +8,7 @@ Repetition::Repetition(Simulator& simulator, Executor& executor, NetworkSubstrat
   executor.observe(*this);
 }
 
-void Repetition::loop_ended(std::uint32_t lane) {
+void Repetition::loop_ended(LaneIndex lane) {
   constexpr std::uint64_t kFewest = 3;  // loops still to come, below which looking costs more than it saves
   if (!pilot_chosen_ || !executor_.runs(pilot_)) { choose_pilot(); }
   if (lane == pilot_ && executor_.lane(lane).loop + kFewest < mapped_.lanes[lane].loops) { simulator_.settle(id_); }
@@ -16,7 +16,7 @@ void Repetition::loop_ended(std::uint32_t lane) {
 
 void Repetition::choose_pilot() {
   pilot_chosen_ = false;
-  for (std::uint32_t lane = 0; lane < mapped_.lanes.size(); ++lane) {
+  for (const LaneIndex lane : mapped_.lanes.ids()) {
     if (!executor_.runs(lane) || (pilot_chosen_ && mapped_.lanes[lane].loops <= mapped_.lanes[pilot_].loops)) {
       continue;
     }
@@ -50,9 +50,7 @@ void Repetition::on_settle() {
 Repetition::Snapshot Repetition::take() const {
   Snapshot snapshot;
   snapshot.when = simulator_.now();
-  for (std::uint32_t lane = 0; lane < mapped_.lanes.size(); ++lane) {
-    snapshot.loops.push_back(executor_.lane(lane).loop);
-  }
+  for (const LaneIndex lane : mapped_.lanes.ids()) { snapshot.loops.push_back(executor_.lane(lane).loop); }
   executor_.snapshot(snapshot.state);
   network_.snapshot(snapshot.state);
   for (std::uint32_t link = 0; link < mapped_.network.graph.links.size(); ++link) {
@@ -63,8 +61,8 @@ Repetition::Snapshot Repetition::take() const {
 
 bool Repetition::repeat(const Snapshot& before, const Snapshot& now) {
   if (before.state.empty() || before.state != now.state) { return false; }
-  std::vector<std::uint64_t> advance;
-  for (std::size_t lane = 0; lane < now.loops.size(); ++lane) {
+  IdVector<LaneIndex, std::uint64_t> advance;
+  for (const LaneIndex lane : now.loops.ids()) {
     advance.push_back(now.loops[lane] - before.loops[lane]);
     if (advance.back() != 0 && advance.back() != now.loops[pilot_] - before.loops[pilot_]) { return false; }
   }

@@ -18,7 +18,7 @@ class Repetition final : public Actor, public ExecutionObserver {
   /// Borrows all of them, and observes the executor.
   Repetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network, const MappedSchedule& mapped);
 
-  void loop_ended(std::uint32_t lane) override;
+  void loop_ended(LaneIndex lane) override;
   void on_event(std::uint64_t) override {}
   void on_settle() override;
 
@@ -28,7 +28,7 @@ class Repetition final : public Actor, public ExecutionObserver {
  private:
   struct Snapshot {
     Time when;
-    std::vector<std::uint64_t> loops;
+    IdVector<LaneIndex, std::uint64_t> loops;
     std::vector<std::int64_t> state;
     std::vector<Bytes> carried;
   };
@@ -41,7 +41,7 @@ class Repetition final : public Actor, public ExecutionObserver {
   NetworkSubstrate& network_;
   const MappedSchedule& mapped_;
   ActorId id_;
-  std::uint32_t pilot_ = 0;
+  LaneIndex pilot_;
   bool pilot_chosen_ = false;
   std::uint64_t next_anchor_ = 1;
   std::uint64_t skipped_ = 0;

@@ -15,12 +15,12 @@ void assign_starts(MappedSchedule& mapped, const SideJobs& jobs) {
           mapped.first_lane.size());
   std::set<std::uint32_t> awaited;
   for (const JobStart& start : jobs.starts) { awaited.insert(start.after.begin(), start.after.end()); }
-  mapped.starts.clear();
-  std::map<Time, std::uint32_t> shared;
-  std::vector<std::uint32_t> start_of;  // by job
+  mapped.starts = {};
+  std::map<Time, StartIndex> shared;
+  std::vector<StartIndex> start_of;  // by job
   for (std::uint32_t job = 0; job < jobs.starts.size(); ++job) {
     const JobStart& start = jobs.starts[job];
-    const auto next = static_cast<std::uint32_t>(mapped.starts.size());
+    const StartIndex next = mapped.starts.next();
     const bool alone = !start.after.empty() || awaited.contains(job);
     start_of.push_back(alone ? next : shared.try_emplace(start.begin, next).first->second);
     if (start_of.back() != next) { continue; }
@@ -36,10 +36,10 @@ void assign_starts(MappedSchedule& mapped, const SideJobs& jobs) {
 std::vector<Time> ends(const MappedSchedule& mapped, const Executor& executor, const SideJobs& jobs) {
   std::vector<Time> ends(jobs.starts.size());
   if (ends.empty()) { return ends; }
-  for (std::size_t agent = 0; agent < mapped.first_lane.size(); ++agent) {
-    const std::size_t behind =
-        agent + 1 < mapped.first_lane.size() ? mapped.first_lane[agent + 1] : mapped.lane_of.size();
-    Time& end = ends.at(jobs.of_agents[agent]);
+  for (const AgentId agent : mapped.first_lane.ids()) {
+    const AgentId next{agent.value + 1};
+    const std::size_t behind = next < mapped.first_lane.next() ? mapped.first_lane[next] : mapped.lane_of.size();
+    Time& end = ends.at(jobs.of_agents[agent.value]);
     for (std::size_t lane = mapped.first_lane[agent]; lane < behind; ++lane) {
       end = std::max(end, executor.end_of(mapped.lane_of[lane]));
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include "models/execution/ids.hpp"
 
 namespace athanor {
 
@@ -18,15 +18,15 @@ class Substrate {
   /// The lanes of a start have been loaded.
   virtual void launched() {}
   /// All that the lane's present primitive waits for is there.
-  virtual void ready(std::uint32_t lane) = 0;
+  virtual void ready(LaneIndex lane) = 0;
   /// At lane `by` something has happened that this lane may wait for.
-  virtual void wake(std::uint32_t /*lane*/, std::uint32_t /*by*/) {}
+  virtual void wake(LaneIndex /*lane*/, LaneIndex /*by*/) {}
   /// The lane's primitive begins now. Calls Executor::send() once it sends, and Executor::part_ended() after it has.
-  virtual void begin(std::uint32_t lane) = 0;
+  virtual void begin(LaneIndex lane) = 0;
   /// The lane's primitive ends: what it has received is used up.
-  virtual void ending(std::uint32_t /*lane*/) {}
+  virtual void ending(LaneIndex /*lane*/) {}
   /// The lane has loaded its next primitive, or has ended.
-  virtual void released(std::uint32_t /*lane*/) {}
+  virtual void released(LaneIndex /*lane*/) {}
 };
 
 }  // namespace athanor

@@ -19,9 +19,9 @@ void ThreadSubstrate::at(Time when, Kind kind, std::uint32_t index) {
 }
 
 void ThreadSubstrate::launched() {
-  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+  for (const LaneIndex lane : lanes_.ids()) {
     lanes_[lane].activity = Activity::queued;
-    processors_[work_.processor(lane)].queue.push_back(lane);
+    processors_[processor(lane)].queue.push_back(lane);
   }
   const Time start = costs_.start + (processors_.size() > 1 ? costs_.meeting : Time::zero());
   for (std::uint32_t processor = 0; processor < processors_.size(); ++processor) {
@@ -33,76 +33,75 @@ void ThreadSubstrate::launched() {
 void ThreadSubstrate::on_event(std::uint64_t event) {
   const auto index = static_cast<std::uint32_t>(event);
   switch (static_cast<Kind>(event >> 32U)) {
-    case Kind::notice: enqueue(index); break;
+    case Kind::notice: enqueue(LaneIndex{index}); break;
     case Kind::awake: take_next(index); break;
-    case Kind::turn: take_up(index); break;
-    case Kind::send: send(index); break;
-    case Kind::message: executor_->usable(index); break;
+    case Kind::turn: take_up(LaneIndex{index}); break;
+    case Kind::send: send(LaneIndex{index}); break;
+    case Kind::message: executor_->usable(ConnectionId{index}); break;
   }
   executor_->drain();
 }
 
 /// Until the second lane can know what the first one has done.
-Time ThreadSubstrate::notice(std::uint32_t lane, std::uint32_t other) const {
-  return work_.processor(lane) == work_.processor(other) ? Time::zero() : costs_.notice;
+Time ThreadSubstrate::notice(LaneIndex lane, LaneIndex other) const {
+  return processor(lane) == processor(other) ? Time::zero() : costs_.notice;
 }
 
-void ThreadSubstrate::wake(std::uint32_t lane, std::uint32_t by) {
+void ThreadSubstrate::wake(LaneIndex lane, LaneIndex by) {
   const Time notice = this->notice(by, lane);
   if (notice == Time::zero()) { return enqueue(lane); }
-  at(simulator_.now() + notice, Kind::notice, lane);
+  at(simulator_.now() + notice, Kind::notice, lane.value);
 }
 
-void ThreadSubstrate::enqueue(std::uint32_t lane) {
+void ThreadSubstrate::enqueue(LaneIndex lane) {
   if (lanes_[lane].activity != Activity::blocked || executor_->lane(lane).phase == Executor::Phase::ended) { return; }
   lanes_[lane].activity = Activity::queued;
-  const std::uint32_t index = work_.processor(lane);
-  Processor& processor = processors_[index];
-  processor.queue.push_back(lane);
-  if (processor.busy) { return; }
-  processor.busy = true;
-  const bool asleep = simulator_.now() - processor.idle_since > costs_.patience;
+  const std::uint32_t index = processor(lane);
+  Processor& self = processors_[index];
+  self.queue.push_back(lane);
+  if (self.busy) { return; }
+  self.busy = true;
+  const bool asleep = simulator_.now() - self.idle_since > costs_.patience;
   at(simulator_.now() + (asleep ? costs_.wake : Time::zero()), Kind::awake, index);
 }
 
 void ThreadSubstrate::take_next(std::uint32_t index) {
-  Processor& processor = processors_[index];
-  if (processor.queue.empty()) {
-    processor.busy = false;
-    processor.idle_since = simulator_.now();
+  Processor& self = processors_[index];
+  if (self.queue.empty()) {
+    self.busy = false;
+    self.idle_since = simulator_.now();
     return;
   }
-  const std::uint32_t lane = processor.queue.front();
-  processor.queue.pop_front();
+  const LaneIndex lane = self.queue.front();
+  self.queue.pop_front();
   lanes_[lane].activity = Activity::running;
-  at(simulator_.now() + costs_.turn + (lanes_[lane].known ? Time::zero() : costs_.lane), Kind::turn, lane);
+  at(simulator_.now() + costs_.turn + (lanes_[lane].known ? Time::zero() : costs_.lane), Kind::turn, lane.value);
   lanes_[lane].known = true;
 }
 
-void ThreadSubstrate::take_up(std::uint32_t lane) {
+void ThreadSubstrate::take_up(LaneIndex lane) {
   if (executor_->startable(lane)) {
     executor_->queue(lane);
     return executor_->drain();
   }
   lanes_[lane].activity = Activity::blocked;
-  take_next(work_.processor(lane));
+  take_next(processor(lane));
 }
 
-void ThreadSubstrate::begin(std::uint32_t lane) {
-  const Time work = work_.of(lane, executor_->lane(lane).primitives_ended);
+void ThreadSubstrate::begin(LaneIndex lane) {
+  const Time work = work_.of(lane.value, executor_->lane(lane).primitives_ended);
   if (work == Time::zero()) { return send(lane); }
-  at(simulator_.now() + work, Kind::send, lane);
+  at(simulator_.now() + work, Kind::send, lane.value);
 }
 
-void ThreadSubstrate::send(std::uint32_t lane) {
+void ThreadSubstrate::send(LaneIndex lane) {
   executor_->send(lane);
-  const auto [first, last] = executor_->sends_of(lane);
-  for (std::uint32_t connection = first; connection < last; ++connection) {
+  for (const ConnectionId connection : executor_->sends_of(lane)) {
     const Time notice = this->notice(lane, mapped_.connections[connection].target_lane);
     if (notice == Time::zero()) {
       executor_->usable(connection);
     } else {
-      at(simulator_.now() + notice, Kind::message, connection);
+      at(simulator_.now() + notice, Kind::message, connection.value);
     }
   }
   executor_->part_ended(lane);

@@ -25,10 +25,10 @@ class ThreadSubstrate final : public Substrate, public Actor {
   void serve(Executor& executor) override { executor_ = &executor; }
   /// All lanes queue, in their order.
   void launched() override;
-  void ready(std::uint32_t /*lane*/) override {}  // until a processor takes it up
-  void wake(std::uint32_t lane, std::uint32_t by) override;
-  void begin(std::uint32_t lane) override;
-  void released(std::uint32_t lane) override { take_up(lane); }
+  void ready(LaneIndex /*lane*/) override {}  // until a processor takes it up
+  void wake(LaneIndex lane, LaneIndex by) override;
+  void begin(LaneIndex lane) override;
+  void released(LaneIndex lane) override { take_up(lane); }
 
   void on_event(std::uint64_t event) override;
 
@@ -40,17 +40,18 @@ class ThreadSubstrate final : public Substrate, public Actor {
     bool known = false;  ///< has had its first turn
   };
   struct Processor {
-    std::deque<std::uint32_t> queue;
+    std::deque<LaneIndex> queue;
     bool busy = false;
     Time idle_since;
   };
 
-  Time notice(std::uint32_t lane, std::uint32_t other) const;
+  Time notice(LaneIndex lane, LaneIndex other) const;
   void at(Time when, Kind kind, std::uint32_t index);
-  void enqueue(std::uint32_t lane);
+  void enqueue(LaneIndex lane);
+  std::uint32_t processor(LaneIndex lane) const { return work_.processor(lane.value); }
   void take_next(std::uint32_t processor);
-  void take_up(std::uint32_t lane);
-  void send(std::uint32_t lane);
+  void take_up(LaneIndex lane);
+  void send(LaneIndex lane);
 
   Simulator& simulator_;
   const MappedSchedule& mapped_;
@@ -58,7 +59,7 @@ class ThreadSubstrate final : public Substrate, public Actor {
   PrimitiveWork& work_;
   ActorId id_;
   Executor* executor_ = nullptr;
-  std::vector<Lane> lanes_;
+  IdVector<LaneIndex, Lane> lanes_;
   std::vector<Processor> processors_;
 };
 

@@ -23,11 +23,11 @@ std::string_view what(const EndedPrimitive& primitive) {
 }  // namespace
 
 void TimelineRecorder::begins(const MappedSchedule& mapped, const Schedule& schedule) {
-  std::vector<std::uint32_t> members(mapped.lanes.size());
-  for (const std::uint32_t lane : mapped.lane_of) { ++members[lane]; }
+  IdVector<LaneIndex, std::uint32_t> members(mapped.lanes.size());
+  for (const LaneIndex lane : mapped.lane_of) { ++members[lane]; }
   std::map<AgentId, ProcessId> processes;
   const std::uint32_t ranks = schedule.roster().ranks;
-  for (std::size_t i = 0; i < mapped.lanes.size(); ++i) {
+  for (const LaneIndex i : mapped.lanes.ids()) {
     const MappedSchedule::Lane& lane = mapped.lanes[i];
     const auto [process, fresh] = processes.try_emplace(lane.agent);
     if (fresh) {

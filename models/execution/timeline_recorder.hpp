@@ -20,7 +20,7 @@ class TimelineRecorder final : public ExecutionObserver {
  private:
   Timeline& timeline_;
   Time offset_;
-  std::vector<Track> tracks_;  ///< by lane
+  IdVector<LaneIndex, Track> tracks_;
 };
 
 }  // namespace athanor

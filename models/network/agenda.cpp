@@ -19,7 +19,7 @@ void Agenda::snapshot(Time now, std::vector<std::int64_t>& state) const {
   for (const Entry& entry : entries) {
     state.push_back((entry.when - now).count());
     state.push_back(static_cast<std::int64_t>(entry.notice));
-    state.push_back(entry.connection);
+    state.push_back(entry.connection.value);
     if (entry.notice == Notice::injected) { state.push_back(entry.note); }
   }
 }

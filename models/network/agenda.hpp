@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/network/heap.hpp"
+#include "models/network/network.hpp"
 #include "sim/time.hpp"
 
 namespace athanor {
@@ -17,7 +18,7 @@ class Agenda {
   struct Entry {
     Time when;
     Notice notice = Notice::injected;
-    std::uint32_t connection = 0;
+    ConnectionId connection;
     std::int64_t note = 0;  ///< for the network's own use
 
     bool before(const Entry& other) const { return when != other.when ? when < other.when : notice < other.notice; }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kNone = 0xffffffff;
 }  // namespace
 
-Time FabricConnections::latency(std::uint32_t connection) const {
+Time FabricConnections::latency(ConnectionId connection) const {
   Time longest;
   for (const NetworkPlan::Connection& pair : pairs_of(connection)) { longest = std::max(longest, pair.latency); }
   return longest;

@@ -21,16 +21,17 @@ struct FabricConnections {
   std::vector<std::uint32_t> class_of_link;  ///< by entry of `all_links`: the link of `graph` that stands for it
   std::uint32_t queue_pairs = 1;  ///< of connection c are [c * queue_pairs, (c + 1) * queue_pairs) of `graph`
 
-  std::uint32_t count() const { return static_cast<std::uint32_t>(graph.connections.size() / queue_pairs); }
-  std::span<const NetworkPlan::Connection> pairs_of(std::uint32_t connection) const {
-    return std::span(graph.connections).subspan(std::size_t{connection} * queue_pairs, queue_pairs);
+  std::size_t count() const { return graph.connections.size() / queue_pairs; }
+  IdRange<ConnectionId> ids() const { return {ConnectionId{0}, ConnectionId{static_cast<std::uint32_t>(count())}}; }
+  std::span<const NetworkPlan::Connection> pairs_of(ConnectionId connection) const {
+    return {graph.connections.begin() + std::ptrdiff_t{connection.value} * queue_pairs, queue_pairs};
   }
   /// The links that a queue pair crosses, in their order.
   std::span<const NetworkPlan::Use> path_of(const NetworkPlan::Connection& pair) const {
     return std::span(graph.uses).subspan(pair.first_use, pair.uses);
   }
   /// Of the connection's slowest queue pair.
-  Time latency(std::uint32_t connection) const;
+  Time latency(ConnectionId connection) const;
 };
 
 /// Queue pairs of a connection whose NICs no library chooses: so many, rounded up to a multiple of the NICs that a GPU
@@ -45,8 +46,8 @@ class ConnectionBuilder {
 
   /// Opens a connection and returns its number. `flow` tells flows between the same two apart. Throws
   /// SimulationError("no-route").
-  std::uint32_t add(VertexId from, VertexId to, std::uint64_t flow, const ConnectionCost& cost = {}) {
-    const std::uint32_t number = opened_.count();
+  ConnectionId add(VertexId from, VertexId to, std::uint64_t flow, const ConnectionCost& cost = {}) {
+    const ConnectionId number = opened_.ids().last;
     add({from, to, flow}, [&](std::span<const LinkId>) { return cost; });
     return number;
   }

@@ -25,7 +25,7 @@ void DeliveryPipes::Pipe::grow() {
   first = 0;
 }
 
-void DeliveryPipes::enter(std::uint32_t connection, Time now) {
+void DeliveryPipes::enter(ConnectionId connection, Time now) {
   Pipe& pipe = pipes_[pipe_of_[connection]];
   if (pipe.entries == pipe.places.size()) { pipe.grow(); }
   const Time when = now + pipe.latency;
@@ -47,7 +47,7 @@ void DeliveryPipes::snapshot(Time now, std::vector<std::int64_t>& state) const {
     state.push_back(static_cast<std::int64_t>(pipe.entries));
     for (std::size_t k = 0; k < pipe.entries; ++k) {
       state.push_back((pipe.at(k).when - now).count());
-      state.push_back(pipe.at(k).connection);
+      state.push_back(pipe.at(k).connection.value);
     }
   }
 }

@@ -16,7 +16,7 @@ class DeliveryPipes {
   DeliveryPipes(Simulator& simulator, ActorId actor, std::uint64_t first_event, const NetworkPlan& plan);
 
   /// A message of the connection has been injected now.
-  void enter(std::uint32_t connection, Time now);
+  void enter(ConnectionId connection, Time now);
 
   /// Calls `deliver(connection)` for all that is due in the pipe that event first_event + pipe has woken.
   template <class Deliver>
@@ -29,7 +29,7 @@ class DeliveryPipes {
  private:
   struct Entry {
     Time when;
-    std::uint32_t connection = 0;
+    ConnectionId connection;
   };
   struct Pipe {
     Time latency;
@@ -43,7 +43,7 @@ class DeliveryPipes {
   };
 
   std::vector<Pipe> pipes_;
-  std::vector<std::uint32_t> pipe_of_;  ///< of each connection
+  IdVector<ConnectionId, std::uint32_t> pipe_of_;
 };
 
 template <class Deliver>

@@ -43,14 +43,14 @@ FlowNetwork::FlowNetwork(Simulator& simulator, const NetworkPlan& plan, MoveList
   }
 }
 
-void FlowNetwork::move(std::uint32_t connection, Bytes size) {
+void FlowNetwork::move(ConnectionId connection, Bytes size) {
   require(size >= Bytes::zero(), "a message of {} bytes", size.count());
   queues_.push(connection, size);
   if (!connections_[connection].busy) { begin(connection); }
 }
 
 /// The message in front starts to be injected now.
-void FlowNetwork::begin(std::uint32_t connection) {
+void FlowNetwork::begin(ConnectionId connection) {
   Connection& self = connections_[connection];
   const Bytes size = queues_.front(connection);
   self.busy = true;
@@ -66,7 +66,7 @@ void FlowNetwork::begin(std::uint32_t connection) {
 }
 
 /// Nothing but its cap limits the message, so its rate need not wait until the instant is settled.
-void FlowNetwork::begin_at_once(std::uint32_t connection, Bytes size) {
+void FlowNetwork::begin_at_once(ConnectionId connection, Bytes size) {
   Connection& self = connections_[connection];
   const Bandwidth rate = size == Bytes::zero() ? Bandwidth::max() : self.cap;
   const Time when = self.since + injection_time(size, rate);
@@ -76,15 +76,15 @@ void FlowNetwork::begin_at_once(std::uint32_t connection, Bytes size) {
 }
 
 void FlowNetwork::on_settle() {
-  for (const std::uint32_t c : shares_.update()) {
+  for (const ConnectionId c : shares_.update()) {
     if (!connections_[c].starts) { change_rate(c); }
   }
-  for (const std::uint32_t c : starting_) { begin_injection(c); }
+  for (const ConnectionId c : starting_) { begin_injection(c); }
   starting_.clear();
   if (!completions_.empty()) { completion_alarm_.set(completions_.next()); }
 }
 
-void FlowNetwork::begin_injection(std::uint32_t connection) {
+void FlowNetwork::begin_injection(ConnectionId connection) {
   Connection& self = connections_[connection];
   self.starts = false;
   self.rate = shares_.rate(connection);
@@ -95,7 +95,7 @@ void FlowNetwork::begin_injection(std::uint32_t connection) {
   expect_grain(connection, time_for(grain.count() * kPartsPerByte, self.rate));
 }
 
-void FlowNetwork::change_rate(std::uint32_t connection) {
+void FlowNetwork::change_rate(ConnectionId connection) {
   Connection& self = connections_[connection];
   self.remaining = remaining_now(self);
   self.since = simulator_.now();
@@ -118,7 +118,7 @@ Wide FlowNetwork::remaining_now(const Connection& self) const {
   return std::max(self.remaining - moved, Wide{0});
 }
 
-void FlowNetwork::expect_grain(std::uint32_t connection, Time after) {
+void FlowNetwork::expect_grain(ConnectionId connection, Time after) {
   const Connection& self = connections_[connection];
   if (self.grain == Bytes::zero()) { return; }
   const Time when = self.since + self.latency + after;
@@ -129,7 +129,7 @@ void FlowNetwork::expect_grain(std::uint32_t connection, Time after) {
 void FlowNetwork::on_event(std::uint64_t what) {
   if (what == kCompletion) { return finish_injections(); }
   if (what == kGrain) { return tell_grains(); }
-  deliveries_.deliver_due(what - kFirstPipe, simulator_.now(), [this](std::uint32_t c) { deliver(c); });
+  deliveries_.deliver_due(what - kFirstPipe, simulator_.now(), [this](ConnectionId c) { deliver(c); });
 }
 
 void FlowNetwork::finish_injections() {
@@ -138,7 +138,7 @@ void FlowNetwork::finish_injections() {
   simulator_.settle(self_);
 }
 
-void FlowNetwork::complete(std::uint32_t connection) {
+void FlowNetwork::complete(ConnectionId connection) {
   Connection& self = connections_[connection];
   const Bytes size = queues_.front(connection);
   self.injected += size;
@@ -163,7 +163,7 @@ void FlowNetwork::tell_grains() {
   if (!grains_.empty()) { grain_alarm_.set(grains_.top().when); }
 }
 
-void FlowNetwork::deliver(std::uint32_t connection) {
+void FlowNetwork::deliver(ConnectionId connection) {
   Connection& self = connections_[connection];
   if (self.grain > Bytes::zero() && self.grains == self.delivered) {
     ++self.grains;
@@ -175,7 +175,7 @@ void FlowNetwork::deliver(std::uint32_t connection) {
 
 Bytes FlowNetwork::carried(std::uint32_t link) const {
   Bytes sum = skipped_[link];
-  shares_.for_each_user(link, [&](std::uint32_t c, std::uint32_t flows) {
+  shares_.for_each_user(link, [&](ConnectionId c, std::uint32_t flows) {
     const Connection& self = connections_[c];
     Bytes moved = self.injected;
     if (self.busy) {
@@ -188,7 +188,7 @@ Bytes FlowNetwork::carried(std::uint32_t link) const {
 }
 
 void FlowNetwork::snapshot(std::vector<std::int64_t>& state) const {
-  for (std::uint32_t c = 0; c < connections_.size(); ++c) {
+  for (const ConnectionId c : connections_.ids()) {
     queues_.snapshot(c, state);
     const Connection& self = connections_[c];
     if (!self.busy) { continue; }

@@ -23,7 +23,7 @@ class FlowNetwork final : public Network, public Actor {
   /// Throws SimulationError("link-too-fast", ...) for a link above 4 PB/s.
   FlowNetwork(Simulator& simulator, const NetworkPlan& plan, MoveListener& listener);
 
-  void move(std::uint32_t connection, Bytes size) override;
+  void move(ConnectionId connection, Bytes size) override;
   /// Whole bytes of each message so far; costs time in proportion to the connections that use the link.
   Bytes carried(std::uint32_t link) const override;
   void snapshot(std::vector<std::int64_t>& state) const override;
@@ -52,23 +52,23 @@ class FlowNetwork final : public Network, public Actor {
     std::uint32_t delivered = 0;  ///< messages
   };
 
-  void begin(std::uint32_t connection);
-  void begin_at_once(std::uint32_t connection, Bytes size);
-  void begin_injection(std::uint32_t connection);
-  void change_rate(std::uint32_t connection);
-  void complete(std::uint32_t connection);
-  void expect_grain(std::uint32_t connection, Time after);
+  void begin(ConnectionId connection);
+  void begin_at_once(ConnectionId connection, Bytes size);
+  void begin_injection(ConnectionId connection);
+  void change_rate(ConnectionId connection);
+  void complete(ConnectionId connection);
+  void expect_grain(ConnectionId connection, Time after);
   void finish_injections();
   void tell_grains();
-  void deliver(std::uint32_t connection);
+  void deliver(ConnectionId connection);
   Time duration(Connection& self, Bytes size) const;
   Wide remaining_now(const Connection& self) const;
 
   Simulator& simulator_;
   MoveListener& listener_;
-  std::vector<Connection> connections_;
+  IdVector<ConnectionId, Connection> connections_;
   std::vector<Bytes> skipped_;  ///< carried by each link in repetitions that were not simulated
-  std::vector<std::uint32_t> starting_;
+  std::vector<ConnectionId> starting_;
   MaxMinShares shares_;
   MessageQueues queues_;
   ActorId self_;

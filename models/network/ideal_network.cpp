@@ -20,7 +20,7 @@ IdealNetwork::IdealNetwork(Simulator& simulator, const NetworkPlan& plan, MoveLi
   }
 }
 
-void IdealNetwork::move(std::uint32_t connection, Bytes size) {
+void IdealNetwork::move(ConnectionId connection, Bytes size) {
   require(size >= Bytes::zero(), "a message of {} bytes", size.count());
   Connection& self = connections_[connection];
   const Time start = std::max(simulator_.now(), self.free);

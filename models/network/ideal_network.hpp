@@ -14,7 +14,7 @@ class IdealNetwork final : public Network, public Actor {
   /// Borrows the simulator and the listener. Requires a plan whose indices, rates and latencies are valid.
   IdealNetwork(Simulator& simulator, const NetworkPlan& plan, MoveListener& listener);
 
-  void move(std::uint32_t connection, Bytes size) override;
+  void move(ConnectionId connection, Bytes size) override;
   /// Bytes of the messages that have been injected wholly.
   Bytes carried(std::uint32_t link) const override;
   void snapshot(std::vector<std::int64_t>& state) const override;
@@ -34,7 +34,7 @@ class IdealNetwork final : public Network, public Actor {
   Simulator& simulator_;
   MoveListener& listener_;
   NetworkPlan plan_;
-  std::vector<Connection> connections_;
+  IdVector<ConnectionId, Connection> connections_;
   std::vector<Bytes> carried_;
   Agenda agenda_;
   Alarm alarm_;

@@ -7,8 +7,9 @@
 namespace athanor {
 
 namespace {
-void check_connection(const NetworkPlan& plan, std::size_t index) {
-  const NetworkPlan::Connection& connection = plan.connections[index];
+void check_connection(const NetworkPlan& plan, ConnectionId id) {
+  const NetworkPlan::Connection& connection = plan.connections[id];
+  const std::uint32_t index = id.value;
   require(connection.cap > Bandwidth::zero(), "connection {} has no rate", index);
   require(connection.latency >= Time::zero() && connection.grain >= Bytes::zero(),
           "connection {} has a negative latency or grain", index);
@@ -25,7 +26,7 @@ void check(const NetworkPlan& plan) {
     require(use.link < plan.links.size() && use.flows > 0, "a path uses link {} of {}, {} times", use.link,
             plan.links.size(), use.flows);
   }
-  for (std::size_t index = 0; index < plan.connections.size(); ++index) { check_connection(plan, index); }
+  for (const ConnectionId id : plan.connections.ids()) { check_connection(plan, id); }
 }
 
 Bandwidth rate_alone(const NetworkPlan& plan, const NetworkPlan::Connection& connection) {

@@ -36,7 +36,7 @@ class TimesAlone {
       : connections_(connections), network_(network), many_paths_(many_paths) {}
 
   /// The link that takes longest for its share of the payload, and the latency of the longest path.
-  Time of(std::uint32_t connection, Bytes size) {
+  Time of(ConnectionId connection, Bytes size) {
     pairs_on_.clear();
     for (const NetworkPlan::Connection& pair : connections_.pairs_of(connection)) {
       const std::span<const NetworkPlan::Use> path = connections_.path_of(pair);
@@ -80,7 +80,7 @@ std::vector<double> bytes_within(const std::vector<MessageTimes>& messages, std:
   return bytes;
 }
 
-void measure_rates(const TrafficMatrix& matrix, const std::optional<std::vector<Bytes>>& counted, TimesAlone& alone,
+void measure_rates(const TrafficMatrix& matrix, const std::optional<TrafficDriver::Arrived>& counted, TimesAlone& alone,
                    const FabricConnections& connections, SimulatedTraffic& result) {
   const TrafficMatrix::Window& window = *matrix.window;
   std::vector<double> within;
@@ -91,10 +91,10 @@ void measure_rates(const TrafficMatrix& matrix, const std::optional<std::vector<
   }
   for (const double bytes : within) { result.rates.push_back(bytes / seconds(window.end - window.begin)); }
   constexpr Bytes kProbe{1'000'000'000};
-  for (std::uint32_t c = 0; c < connections.count(); ++c) {
+  for (const ConnectionId c : connections.ids()) {
     const Time transfer = alone.of(c, kProbe) - connections.latency(c);
     // A packet that ends within the window counts as a whole, also where it began before.
-    const double kept = result.rates[c] * seconds(transfer) / static_cast<double>(kProbe.count());
+    const double kept = result.rates[c.value] * seconds(transfer) / static_cast<double>(kProbe.count());
     result.kept.push_back(std::min(1.0, kept));
   }
 }
@@ -131,7 +131,7 @@ SimulatedTraffic simulate_traffic(const TrafficMatrix& matrix, const Cluster& cl
   const bool packets = options.level == NetworkLevel::packet;
   TimesAlone alone(connections, network, packets && options.packet.transport.any_order);
   for (MessageTimes& message : result.messages) {
-    message.alone = alone.of(message.connection, message.size);
+    message.alone = alone.of(ConnectionId{message.connection}, message.size);
     result.time = std::max(result.time, message.end);
   }
   if (matrix.window) { measure_rates(matrix, driver.arrived_within(), alone, connections, result); }

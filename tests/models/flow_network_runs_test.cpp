@@ -75,7 +75,7 @@ void play(Rig<Kind>& rig, const std::vector<Message>& messages) {
 std::vector<Bytes> bytes_by_link(const NetworkPlan& plan, const std::vector<Message>& messages) {
   std::vector<Bytes> bytes(plan.links.size());
   for (const Message& message : messages) {
-    const NetworkPlan::Connection& connection = plan.connections[message.connection];
+    const NetworkPlan::Connection& connection = plan.connections[ConnectionId{message.connection}];
     for (std::uint32_t u = 0; u < connection.uses; ++u) {
       const NetworkPlan::Use& use = plan.uses[connection.first_use + u];
       bytes[use.link] += message.size * use.flows;
@@ -107,7 +107,7 @@ TEST_CASE("random runs end each message at the picosecond of a simulation that s
       REQUIRE(rig.of(c).injected == expected[c]);
       REQUIRE(rig.of(c).delivered.size() == expected[c].size());
       for (std::size_t k = 0; k < expected[c].size(); ++k) {
-        CHECK(rig.of(c).delivered[k] == expected[c][k] + plan.connections[c].latency);
+        CHECK(rig.of(c).delivered[k] == expected[c][k] + plan.connections[ConnectionId{c}].latency);
       }
     }
     CHECK(carried_by_link(rig.network, plan) == bytes_by_link(plan, messages));
@@ -208,7 +208,7 @@ TEST_CASE("a run is the same to the picosecond when connections and links are nu
     for (std::uint32_t l = 0; l < link_at.size(); ++l) { other.links[link_at[l]] = plan.links[l]; }
     for (NetworkPlan::Use& use : other.uses) { use.link = link_at[use.link]; }
     for (std::uint32_t c = 0; c < connection_at.size(); ++c) {
-      other.connections[connection_at[c]] = plan.connections[c];
+      other.connections[ConnectionId{connection_at[c]}] = plan.connections[ConnectionId{c}];
     }
     std::vector<Message> messages = random_messages(random, plan.connections.size(), 40, Time{1'000'000'000}, 500'000);
     Rig<FlowNetwork> rig(plan);

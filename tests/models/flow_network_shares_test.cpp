@@ -35,13 +35,13 @@ std::vector<Fraction> exact_rates(const NetworkPlan& plan, const std::vector<boo
 
 std::vector<FineRate> rates_of(const MaxMinShares& shares, const NetworkPlan& plan) {
   std::vector<FineRate> rates;
-  for (std::uint32_t c = 0; c < plan.connections.size(); ++c) { rates.push_back(shares.rate(c)); }
+  for (const ConnectionId c : plan.connections.ids()) { rates.push_back(shares.rate(c)); }
   return rates;
 }
 
 std::vector<FineRate> rates_when_all_start(const NetworkPlan& plan) {
   MaxMinShares shares(plan);
-  for (std::uint32_t c = 0; c < plan.connections.size(); ++c) { shares.start(c); }
+  for (const ConnectionId c : plan.connections.ids()) { shares.start(c); }
   shares.update();
   return rates_of(shares, plan);
 }
@@ -50,7 +50,7 @@ FineRate fine(Bandwidth rate) { return rate.count() * kFinePerByte; }
 
 void check_links(const MaxMinShares& shares, const NetworkPlan& plan) {
   std::vector<FineRate> used(plan.links.size());
-  for (std::uint32_t c = 0; c < plan.connections.size(); ++c) {
+  for (const ConnectionId c : plan.connections.ids()) {
     const NetworkPlan::Connection& connection = plan.connections[c];
     for (std::uint32_t u = 0; u < connection.uses; ++u) {
       const NetworkPlan::Use& use = plan.uses[connection.first_use + u];
@@ -123,15 +123,15 @@ TEST_CASE("after any starts and stops the rates are, bit for bit, those of filli
       for (std::int64_t k = 0; k < changes; ++k) {
         const auto c = static_cast<std::uint32_t>(random.between(0, static_cast<std::int64_t>(active.size()) - 1));
         active[c] = !active[c];
-        active[c] ? shares.start(c) : shares.stop(c);
+        active[c] ? shares.start(ConnectionId{c}) : shares.stop(ConnectionId{c});
       }
       const std::vector<FineRate> before = rates_of(shares, plan);
-      const std::vector<std::uint32_t> changed = shares.update();
+      const std::vector<ConnectionId> changed = shares.update();
       const std::vector<FineRate> expected = whole_rates(plan, active);
       REQUIRE(rates_of(shares, plan) == expected);
       check_links(shares, plan);
       for (std::uint32_t c = 0; c < active.size(); ++c) {
-        const bool told = std::find(changed.begin(), changed.end(), c) != changed.end();
+        const bool told = std::find(changed.begin(), changed.end(), ConnectionId{c}) != changed.end();
         if (active[c]) { CHECK(told == (before[c] != expected[c])); }
       }
     }
@@ -145,10 +145,10 @@ TEST_CASE("a newcomer that fits into what rounding left over gets what filling f
   add_connection(plan, {{0}, {2, 3}});
   add_connection(plan, {{0}, {3, 299}});
   MaxMinShares shares(plan);
-  shares.start(0);
-  shares.start(1);
+  shares.start(ConnectionId{0});
+  shares.start(ConnectionId{1});
   shares.update();
-  shares.start(2);
+  shares.start(ConnectionId{2});
   shares.update();
   CHECK(rates_of(shares, plan) == std::vector<FineRate>(3, 341));
   CHECK(rates_of(shares, plan) == whole_rates(plan, {true, true, true}));
@@ -168,7 +168,7 @@ TEST_CASE("the order of connections and links does not change a bit") {
     for (std::uint32_t l = 0; l < link_at.size(); ++l) { shuffled.links[link_at[l]] = plan.links[l]; }
     for (NetworkPlan::Use& use : shuffled.uses) { use.link = link_at[use.link]; }
     for (std::uint32_t c = 0; c < connection_at.size(); ++c) {
-      shuffled.connections[connection_at[c]] = plan.connections[c];
+      shuffled.connections[ConnectionId{connection_at[c]}] = plan.connections[ConnectionId{c}];
     }
     const std::vector<FineRate> rates = rates_when_all_start(plan);
     const std::vector<FineRate> others = rates_when_all_start(shuffled);

@@ -18,11 +18,14 @@ std::vector<Number> fill_progressively(const NetworkPlan& plan, const std::vecto
   std::vector<bool> frozen(flows);
   for (std::size_t c = 0; c < flows; ++c) { frozen[c] = !active[c]; }
   const auto for_uses = [&plan](std::size_t c, const auto& visit) {
-    const NetworkPlan::Connection& connection = plan.connections[c];
+    const NetworkPlan::Connection& connection = plan.connections[ConnectionId{static_cast<std::uint32_t>(c)}];
     for (std::uint32_t u = 0; u < connection.uses; ++u) { visit(plan.uses[connection.first_use + u]); }
   };
   const auto cap = [&plan](std::size_t c) {
-    return Number(std::min(plan.connections[c].cap, Bandwidth{4'000'000'000'000'000}).count() * kFinePerByte);
+    return Number(
+        std::min(plan.connections[ConnectionId{static_cast<std::uint32_t>(c)}].cap, Bandwidth{4'000'000'000'000'000})
+            .count() *
+        kFinePerByte);
   };
   while (std::find(frozen.begin(), frozen.end(), false) != frozen.end()) {
     std::vector<Number> remaining;

@@ -155,9 +155,9 @@ struct PingPong {
     rig.log.on_delivered = [this](std::uint32_t c) {
       if (left == 0) { return; }
       --left;
-      rig.network.move(1 - c, 100'000_B);
+      rig.network.move(ConnectionId{1 - c}, 100'000_B);
     };
-    rig.script.at(0_ps, [this] { rig.network.move(0, 100'000_B); });
+    rig.script.at(0_ps, [this] { rig.network.move(ConnectionId{0}, 100'000_B); });
   }
   static NetworkPlan make_plan() {
     NetworkPlan plan = links_of({10_GBps});
@@ -240,16 +240,16 @@ TEST_CASE_TEMPLATE("a plan or a message that makes no sense is a defect of who m
   plan.uses[0].flows = 0;
   refused(plan);
   plan = good;
-  plan.connections[0].uses = 2;
+  plan.connections[ConnectionId{0}].uses = 2;
   refused(plan);
   plan = good;
-  plan.connections[0].cap = Bandwidth::zero();
+  plan.connections[ConnectionId{0}].cap = Bandwidth::zero();
   refused(plan);
   plan = good;
-  plan.connections[0].latency = Time{-1};
+  plan.connections[ConnectionId{0}].latency = Time{-1};
   refused(plan);
   Rig<Kind> rig(good);
-  CHECK_THROWS_AS(rig.network.move(0, Bytes{-1}), BrokenInvariant);
+  CHECK_THROWS_AS(rig.network.move(ConnectionId{0}, Bytes{-1}), BrokenInvariant);
 }
 
 }  // namespace athanor::test

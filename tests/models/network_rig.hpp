@@ -52,11 +52,11 @@ struct Log : MoveListener {
     bool operator==(const Times&) const = default;
   };
   Log(const Simulator& clock, std::size_t connections) : clock_(clock), of(connections) {}
-  void injected(std::uint32_t c) override { of[c].injected.push_back(clock_.now()); }
-  void grain_arrived(std::uint32_t c) override { of[c].grains.push_back(clock_.now()); }
-  void delivered(std::uint32_t c) override {
-    of[c].delivered.push_back(clock_.now());
-    if (on_delivered) { on_delivered(c); }
+  void injected(ConnectionId c) override { of[c.value].injected.push_back(clock_.now()); }
+  void grain_arrived(ConnectionId c) override { of[c.value].grains.push_back(clock_.now()); }
+  void delivered(ConnectionId c) override {
+    of[c.value].delivered.push_back(clock_.now());
+    if (on_delivered) { on_delivered(c.value); }
   }
 
   const Simulator& clock_;
@@ -86,7 +86,7 @@ struct Rig {
   explicit Rig(const NetworkPlan& plan)
       : script(simulator), log(simulator, plan.connections.size()), network(simulator, plan, log) {}
   void move_at(Time when, std::uint32_t connection, Bytes size) {
-    script.at(when, [this, connection, size] { network.move(connection, size); });
+    script.at(when, [this, connection, size] { network.move(ConnectionId{connection}, size); });
   }
   const Log::Times& of(std::uint32_t connection) const { return log.of[connection]; }
 

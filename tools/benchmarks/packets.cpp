@@ -79,9 +79,9 @@ class FatTree {
 };
 
 struct Silent : MoveListener {
-  void injected(std::uint32_t) override {}
-  void grain_arrived(std::uint32_t) override {}
-  void delivered(std::uint32_t) override {}
+  void injected(ConnectionId) override {}
+  void grain_arrived(ConnectionId) override {}
+  void delivered(ConnectionId) override {}
 };
 
 SwitchSpec lossless() {
@@ -100,7 +100,7 @@ void run(benchmark::State& state, const FatTree& tree, Bytes size) {
     Simulator simulator;
     Silent silent;
     PacketNetwork network(simulator, tree.plan(), {}, 1, silent);
-    for (std::uint32_t flow = 0; flow < tree.plan().flows.size(); ++flow) { network.move(flow, size); }
+    for (std::uint32_t flow = 0; flow < tree.plan().flows.size(); ++flow) { network.move(ConnectionId{flow}, size); }
     simulator.run();
     const HostCounters& sent = network.host_counters();
     packets += static_cast<double>(sent.data);

@@ -41,18 +41,18 @@ class Driver final : public MoveListener {
     report_.print("athanor");
   }
 
-  void injected(std::uint32_t /*connection*/) override {}
-  void grain_arrived(std::uint32_t /*connection*/) override {}
-  void delivered(std::uint32_t connection) override {
-    report_.end(connection, now());
-    for (const std::uint32_t flow : run_.traffic.arrived(connection)) { start(flow); }
+  void injected(ConnectionId /*connection*/) override {}
+  void grain_arrived(ConnectionId /*connection*/) override {}
+  void delivered(ConnectionId connection) override {
+    report_.end(connection.value, now());
+    for (const std::uint32_t flow : run_.traffic.arrived(connection.value)) { start(flow); }
   }
 
  private:
   double now() const { return static_cast<double>(simulator_.now().count()) * kSecondsPerPicosecond; }
   void start(std::uint32_t flow) {
     report_.start(flow, now());
-    network_->move(flow, Bytes{run_.traffic.flows()[flow].bytes});
+    network_->move(ConnectionId{flow}, Bytes{run_.traffic.flows()[flow].bytes});
   }
 
   TrafficCase& run_;

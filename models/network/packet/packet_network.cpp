@@ -42,10 +42,11 @@ PacketNetwork::PacketNetwork(Simulator& simulator, const PacketPlan& plan, const
       switches_(links_, seed),
       hosts_(links_, transport, seed, *this) {}
 
-void PacketNetwork::move(std::uint32_t connection, Bytes size) {
+void PacketNetwork::move(ConnectionId connection, Bytes size) {
   require(size >= Bytes::zero(), "a message of {} bytes", size.count());
-  if (links_.plan().flows[connection].hops == 0) { return move_within_device(connection, size); }
-  hosts_.send(connection, size);
+  const std::uint32_t flow = connection.value;
+  if (links_.plan().flows[flow].hops == 0) { return move_within_device(flow, size); }
+  hosts_.send(flow, size);
 }
 
 void PacketNetwork::move_within_device(std::uint32_t flow, Bytes size) {
@@ -115,9 +116,9 @@ void PacketNetwork::on_event(std::uint64_t what) {
     case Kind::service: return hosts_.serve(index);
     case Kind::timeout: return time_out(index);
     case Kind::pull: return hosts_.pull(index);
-    case Kind::injected: return listener_.injected(index);
-    case Kind::delivered: return listener_.delivered(index);
-    case Kind::grain: return listener_.grain_arrived(index);
+    case Kind::injected: return listener_.injected(ConnectionId{index});
+    case Kind::delivered: return listener_.delivered(ConnectionId{index});
+    case Kind::grain: return listener_.grain_arrived(ConnectionId{index});
   }
 }
 

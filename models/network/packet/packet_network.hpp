@@ -27,8 +27,8 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
 
   /// Events that follow may throw SimulationError("deadlock"), which names links whose ports wait for each other in a
   /// circle. It is found out when a sender's timeout ends.
-  void move(std::uint32_t connection, Bytes size) override;
-  std::optional<Bytes> arrived(std::uint32_t connection) const override { return hosts_.arrived(connection); }
+  void move(ConnectionId connection, Bytes size) override;
+  std::optional<Bytes> arrived(ConnectionId connection) const override { return hosts_.arrived(connection.value); }
   /// On the wire: by data packets with their headers, repeated ones too.
   Bytes carried(std::uint32_t link) const override { return links_.carried(link); }
   Time quiet() const { return links_.quiet(); }

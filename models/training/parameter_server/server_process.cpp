@@ -55,7 +55,7 @@ Bytes ServerProcess::change_of(std::uint32_t server) const {
 void ServerProcess::add_channel(Message message, std::uint32_t server, std::uint32_t worker, Route route) {
   channels_.push_back({.message = message, .server = server, .worker = worker, .route = route});
   if (route.from == route.to) { return; }
-  channels_.back().connection = static_cast<std::uint32_t>(channel_of_.size());
+  channels_.back().connection = channel_of_.next();
   channel_of_.push_back(static_cast<std::uint32_t>(channels_.size() - 1));
 }
 
@@ -98,7 +98,7 @@ void ServerProcess::send(std::uint32_t channel, Bytes size) {
   }
 }
 
-void ServerProcess::delivered(std::uint32_t connection) { arrived(channel_of_[connection]); }
+void ServerProcess::delivered(ConnectionId connection) { arrived(channel_of_[connection]); }
 
 void ServerProcess::on_event(std::uint64_t what) {
   const auto number = static_cast<std::uint32_t>(what);

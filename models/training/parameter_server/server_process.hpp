@@ -33,9 +33,9 @@ class ServerProcess final : public Actor, public MoveListener {
   ParameterServerResult take_result();
 
   void on_event(std::uint64_t what) override;
-  void injected(std::uint32_t /*connection*/) override {}
-  void grain_arrived(std::uint32_t /*connection*/) override {}
-  void delivered(std::uint32_t connection) override;
+  void injected(ConnectionId /*connection*/) override {}
+  void grain_arrived(ConnectionId /*connection*/) override {}
+  void delivered(ConnectionId connection) override;
 
  private:
   enum class Message : std::uint8_t { gradient, parameters, copy, acknowledgement };
@@ -46,7 +46,7 @@ class ServerProcess final : public Actor, public MoveListener {
     std::uint32_t server = 0;  ///< of gradient and parameters the shard's first; of others the copy that is not
     std::uint32_t worker = 0;
     Route route;
-    std::uint32_t connection = 0;            ///< of the network, where it is one
+    ConnectionId connection = {};            ///< of the network, where it is one
     std::deque<std::uint32_t> changes = {};  ///< of copies and acknowledgements: which are under way
   };
   struct Worker {
@@ -123,8 +123,8 @@ class ServerProcess final : public Actor, public MoveListener {
   ActorId self_;
   Network* network_ = nullptr;
   std::vector<Channel> channels_;
-  std::vector<std::uint32_t> channel_of_;  ///< by connection of the network
-  std::uint32_t first_copy_ = 0;           ///< into channels_: for each copy that is not the first, to it, then back
+  IdVector<ConnectionId, std::uint32_t> channel_of_;
+  std::uint32_t first_copy_ = 0;  ///< into channels_: for each copy that is not the first, to it, then back
   std::vector<Worker> workers_;
   std::vector<Pair> pairs_;  ///< by worker and shard
   std::vector<Shard> shards_;

@@ -66,7 +66,7 @@ struct PacketRig {
         log(simulator, plan.flows.size()),
         network(simulator, plan, transport, 1, log, most_window) {}
   void move_at(Time when, std::uint32_t flow, Bytes size) {
-    script.at(when, [this, flow, size] { network.move(flow, size); });
+    script.at(when, [this, flow, size] { network.move(ConnectionId{flow}, size); });
   }
   const Log::Times& of(std::uint32_t flow) const { return log.of[flow]; }
   Time last_delivery() const {
