@@ -12,8 +12,8 @@ namespace athanor {
 
 namespace {
 
-InNetworkEngine ideal_engine() {
-  InNetworkEngine engine;
+EngineModel ideal_engine() {
+  EngineModel engine;
   engine.name = "ideal";
   engine.summary =
       "every switch adds up and multicasts at line rate, without limits: what an engine could bring at best";
@@ -30,8 +30,8 @@ bool holds(const List& list, const Value& value) {
 
 }  // namespace
 
-std::span<const InNetworkEngine> engine_catalog() {
-  static const std::vector<InNetworkEngine> engines{
+std::span<const EngineModel> engine_catalog() {
+  static const std::vector<EngineModel> engines{
       ideal_engine(),     sharp_v1_engine(), sharp_v2_engine(),    sharp_v3_engine(), sharp_v4_engine(),
       netreduce_engine(), panama_engine(),   roar_engine(),        switchml_engine(), atp_engine(),
       naca_engine(),      nvls_engine(),     nic_offload_engine(),
@@ -39,7 +39,7 @@ std::span<const InNetworkEngine> engine_catalog() {
   return engines;
 }
 
-Protocol packet_mode(std::string name, const SlotSettings& pool, Time latency) {
+Protocol packet_mode(std::string name, const AggregatorSettings& pool, Time latency) {
   Protocol mode;
   mode.name = std::move(name);
   mode.chunk = pool.payload;
@@ -50,13 +50,13 @@ Protocol packet_mode(std::string name, const SlotSettings& pool, Time latency) {
   return mode;
 }
 
-bool is_in_switches(const InNetworkEngine& engine) {
+bool is_in_switches(const EngineModel& engine) {
   return engine.limits.place == EnginePlace::every_switch || engine.limits.place == EnginePlace::leaf;
 }
 
-const InNetworkEngine& find_engine(std::string_view name) {
+const EngineModel& find_engine(std::string_view name) {
   std::vector<std::string> names;
-  for (const InNetworkEngine& engine : engine_catalog()) {
+  for (const EngineModel& engine : engine_catalog()) {
     if (engine.name == name) { return engine; }
     names.push_back(engine.name);
   }
@@ -66,8 +66,8 @@ const InNetworkEngine& find_engine(std::string_view name) {
   throw ScenarioError(Problem{"unknown-engine", fmt::format("there is no engine '{}'", name), {}, hint});
 }
 
-std::optional<std::string> refuses(const InNetworkEngine& engine, CollectiveKind kind, DataType type,
-                                   Reduction reduction, Bytes operation) {
+std::optional<std::string> refuses(const EngineModel& engine, CollectiveKind kind, DataType type, Reduction reduction,
+                                   Bytes operation) {
   const EngineLimits& limits = engine.limits;
   if (operation > limits.message) {
     return fmt::format(R"(an operation of {} bytes, and {} takes {} at most; "chunk" cuts it)", operation.count(),
@@ -96,7 +96,7 @@ std::span<const std::string> aggregating_algorithms() {
   return names;
 }
 
-std::vector<Protocol> engine_protocols(const InNetworkEngine& engine, const Profile& profile) {
+std::vector<Protocol> engine_protocols(const EngineModel& engine, const Profile& profile) {
   const auto names = aggregating_algorithms();
   const auto aggregates = [&](const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -145,7 +145,7 @@ Protocol driven(const Protocol& library, const Protocol& mode, std::uint32_t ope
 
 }  // namespace
 
-std::vector<Protocol> engine_protocols(const InNetworkEngine& engine, const std::vector<Protocol>& library,
+std::vector<Protocol> engine_protocols(const EngineModel& engine, const std::vector<Protocol>& library,
                                        std::uint32_t operations) {
   std::vector<Protocol> protocols;
   for (const Protocol& own : library) {

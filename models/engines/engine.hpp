@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "algorithms/collective.hpp"
-#include "models/engines/slot_settings.hpp"
+#include "models/engines/aggregator_settings.hpp"
 #include "models/software/profile.hpp"
 
 namespace athanor {
 
 /// One kind of engine in the network, as public documents describe it.
-struct InNetworkEngine {
+struct EngineModel {
   std::string name;     ///< "sharp_v2", ...: in scenarios
   std::string summary;  ///< one line
   EngineLimits limits;
@@ -27,40 +27,40 @@ struct InNetworkEngine {
   std::vector<Protocol> modes;
   /// How its switches come by memory for packets, and what packets are like; none: they are not simulated one by one.
   /// Limits and latencies in it are those of the engine and of hosts where it runs.
-  std::optional<SlotSettings> slots;
+  std::optional<AggregatorSettings> slots;
   std::string source;   ///< of limits and costs
   std::string assumed;  ///< what no public document says
 };
 
 /// All engines, each system in a file of its own under kinds/. The first, "ideal", has neither limits nor costs.
-std::span<const InNetworkEngine> engine_catalog();
+std::span<const EngineModel> engine_catalog();
 
-/// Those in switches of the network, which an aggregation manager grants.
-bool is_in_switches(const InNetworkEngine& engine);
+/// Is it in switches of the network, so that an aggregation manager grants it?
+bool is_in_switches(const EngineModel& engine);
 
 /// Throws ScenarioError ("unknown-engine") with the nearest name and all names.
-const InNetworkEngine& find_engine(std::string_view name);
+const EngineModel& find_engine(std::string_view name);
 
 /// Why an engine cannot do this at all, in words for the user, or nothing: a type or reduction that it does not add, an
 /// operation of more bytes than it takes. `operation`: the payload, or the chunk where the library cuts it into
 /// operations of its own.
-std::optional<std::string> refuses(const InNetworkEngine& engine, CollectiveKind kind, DataType type,
-                                   Reduction reduction, Bytes operation);
+std::optional<std::string> refuses(const EngineModel& engine, CollectiveKind kind, DataType type, Reduction reduction,
+                                   Bytes operation);
 
 /// The algorithms that need engines in switches of the network, by the names of the catalog.
 std::span<const std::string> aggregating_algorithms();
 
-/// The protocols by which these algorithms run on a machine with this profile and such engines: those of the profile
-/// where it names one of the algorithms; else one for each mode, with the costs of the profile's first protocol for the
-/// software of hosts: half of its latency between nodes at each end of a tree.
-std::vector<Protocol> engine_protocols(const InNetworkEngine& engine, const Profile& profile);
+/// The protocols by which aggregating_algorithms() run on a machine with this profile and such engines: those of the
+/// profile where it names one of the algorithms; else one for each mode, with the costs of the profile's first protocol
+/// for the software of hosts: half of its latency between nodes at each end of a tree.
+std::vector<Protocol> engine_protocols(const EngineModel& engine, const Profile& profile);
 
-/// The same where a library says how it drives them: its own ways, each once with every mode of the engine, whose costs
-/// in the network, memory and trees they take. Chunks are the library's operations; where the engine does not stream
-/// they are cut into its own. Half of the library's latency between nodes is that of each end of a tree. `operations`:
-/// pieces into which the library divides a payload for as many trees, at least one; an engine's mode is for operations
-/// of its sizes.
-std::vector<Protocol> engine_protocols(const InNetworkEngine& engine, const std::vector<Protocol>& library,
+/// The protocols by which aggregating_algorithms() run where a library says how it drives engines: its own protocols,
+/// each once with every mode of the engine, whose costs in the network, memory and trees they take. Chunks are the
+/// library's operations; where the engine does not stream they are cut into its own. Half of the library's latency
+/// between nodes is that of each end of a tree. `operations`: pieces into which the library divides a payload for as
+/// many trees, at least one; an engine's mode is for operations of its sizes.
+std::vector<Protocol> engine_protocols(const EngineModel& engine, const std::vector<Protocol>& library,
                                        std::uint32_t operations);
 
 }  // namespace athanor

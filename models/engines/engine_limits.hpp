@@ -26,7 +26,7 @@ struct EngineLimits {
   std::uint32_t trees = UINT32_MAX;     ///< of low latency, in the whole fabric
   std::uint32_t streams = UINT32_MAX;   ///< streaming trees, in the whole fabric
   std::uint32_t streams_per_switch = UINT32_MAX;  ///< streaming trees that may be active in one switch
-  std::uint32_t streams_per_port = UINT32_MAX;    ///< the same of one port between switches, or to a host
+  std::uint32_t streams_per_port = UINT32_MAX;    ///< streaming trees over one port between switches, or to a host
   std::uint32_t workers = UINT32_MAX;             ///< of one job
   std::uint32_t jobs_per_switch = UINT32_MAX;     ///< jobs that hold memory of one switch
   Bytes message = Bytes::max();                   ///< of one operation

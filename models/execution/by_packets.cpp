@@ -17,16 +17,16 @@ namespace athanor {
 namespace {
 
 /// Of hosts: what a schedule charges for the message up and for that down, a packet pays where it is received.
-SlotSettings settings_of(const NetworkEngines& aggregation, const Protocol& protocol) {
-  SlotSettings settings = *aggregation.slots;
+AggregatorSettings settings_of(const EngineDeployment& aggregation, const Protocol& protocol) {
+  AggregatorSettings settings = *aggregation.slots;
   settings.engines = aggregation.engine.limits;
   settings.pipeline_latency = protocol.aggregation.latency;
   settings.host_latency = protocol.aggregation.host_latency * 2;
   return settings;
 }
 
-SlotJob job_of(const RunRequest& request) {
-  SlotJob job;
+AggregationJob job_of(const RunRequest& request) {
+  AggregationJob job;
   const auto& endpoints = request.cluster.endpoints;
   job.workers.assign(endpoints.begin(), endpoints.begin() + request.collective.ranks);
   if (!request.aggregation->servers.empty()) { job.server = request.aggregation->servers.front(); }
@@ -40,18 +40,19 @@ class OwnRun {
   OwnRun(const JobsRequest& all, std::uint32_t number)
       : cluster_(cluster_of_job(all.cluster, all.jobs[number].endpoints)),
         request_(own_request(all, number)),
-        candidates_(uses_slots(request_) ? candidates_of(request_, *request_.algorithms.front()) : Candidates{}) {}
+        candidates_(uses_aggregators(request_) ? candidates_of(request_, *request_.algorithms.front()) : Candidates{}) {
+  }
   OwnRun(const OwnRun&) = delete;
   OwnRun& operator=(const OwnRun&) = delete;
 
   const RunRequest& request() const { return request_; }
-  bool uses_slots_alone() const { return uses_slots(request_) && request_.algorithms.size() == 1; }
+  bool uses_slots_alone() const { return uses_aggregators(request_) && request_.algorithms.size() == 1; }
   bool fits() const { return uses_slots_alone() && !candidates_.fitting.empty(); }
   bool refused() const { return uses_slots_alone() && candidates_.fitting.empty(); }
   const std::string& reason() const { return candidates_.reason; }
   const Candidate& candidate() const { return candidates_.fitting.front(); }
 
-  JobResult result(const SlotJobResult& together) const {
+  JobResult result(const AggregationJobResult& together) const {
     JobResult result;
     result.alone = complete(request_, {candidate(), candidate().run(request_.options), {}});
     result.time = together.time + candidate().launch();
@@ -68,12 +69,12 @@ class OwnRun {
     return request;
   }
 
-  static std::shared_ptr<const NetworkEngines> own_engines(const JobsRequest& all, std::uint32_t number) {
+  static std::shared_ptr<const EngineDeployment> own_engines(const JobsRequest& all, std::uint32_t number) {
     if (all.aggregation->servers.empty()) { return all.aggregation; }
-    NetworkEngines engines = *all.aggregation;
+    EngineDeployment engines = *all.aggregation;
     require(number < engines.servers.size(), "job {} has no server", number);
     engines.servers = {engines.servers[number]};
-    return std::make_shared<const NetworkEngines>(std::move(engines));
+    return std::make_shared<const EngineDeployment>(std::move(engines));
   }
 
   Cluster cluster_;
@@ -86,7 +87,7 @@ using OwnRuns = std::vector<std::unique_ptr<OwnRun>>;
 /// Are they to run over slots together? Else none of them is.
 bool run_over_slots(const OwnRuns& jobs) {
   const auto fits = [](const auto& job) { return job->fits(); };
-  const auto uses = [](const auto& job) { return uses_slots(job->request()); };
+  const auto uses = [](const auto& job) { return uses_aggregators(job->request()); };
   const auto refused = [](const auto& job) { return job->refused(); };
   if (std::all_of(jobs.begin(), jobs.end(), fits)) { return true; }
   if (std::none_of(jobs.begin(), jobs.end(), uses) || std::all_of(jobs.begin(), jobs.end(), refused)) { return false; }
@@ -104,18 +105,18 @@ bool goes_by_packets(const RunRequest& request, const Algorithm& algorithm) {
          payload(request) > Bytes::zero();
 }
 
-bool uses_slots(const RunRequest& request) {
+bool uses_aggregators(const RunRequest& request) {
   const auto& algorithms = request.algorithms;
   return std::any_of(algorithms.begin(), algorithms.end(),
                      [&](const Algorithm* each) { return goes_by_packets(request, *each); });
 }
 
-SlotResult run_by_packets(const RunRequest& request, const Protocol& protocol, const NetworkOptions& options) {
-  return run_slots(request.cluster, {job_of(request)}, settings_of(*request.aggregation, protocol), request.seed,
-                   options);
+AggregationResult run_by_packets(const RunRequest& request, const Protocol& protocol, const NetworkOptions& options) {
+  return run_aggregation(request.cluster, {job_of(request)}, settings_of(*request.aggregation, protocol), request.seed,
+                         options);
 }
 
-Simulated simulated_of(SlotResult result) {
+Simulated simulated_of(AggregationResult result) {
   Simulated simulated;
   simulated.time = result.time;
   simulated.network = std::move(result.network);
@@ -123,7 +124,7 @@ Simulated simulated_of(SlotResult result) {
   return simulated;
 }
 
-std::string slots_text(const SlotJobResult& slots) {
+std::string aggregation_text(const AggregationJobResult& slots) {
   return fmt::format("{} packets, {} sent again, {:.1f} % of additions in switches{}", slots.packets,
                      slots.retransmissions, share_in_switches(slots) * 100,
                      slots.server_packets > 0 ? fmt::format(", {} packets to the server", slots.server_packets) : "");
@@ -132,15 +133,15 @@ std::string slots_text(const SlotJobResult& slots) {
 std::optional<JobsResult> run_jobs_by_packets(const JobsRequest& request) {
   if (!request.aggregation || !request.aggregation->slots) { return std::nullopt; }
   OwnRuns own;
-  std::vector<SlotJob> jobs;
+  std::vector<AggregationJob> jobs;
   for (std::uint32_t number = 0; number < request.jobs.size(); ++number) {
     own.push_back(std::make_unique<OwnRun>(request, number));
     jobs.push_back(job_of(own.back()->request()));
   }
   if (!run_over_slots(own)) { return std::nullopt; }
-  SlotResult together =
-      run_slots(request.cluster, jobs, settings_of(*request.aggregation, own.front()->candidate().protocol()),
-                request.seed, request.options);
+  AggregationResult together =
+      run_aggregation(request.cluster, jobs, settings_of(*request.aggregation, own.front()->candidate().protocol()),
+                      request.seed, request.options);
   JobsResult result;
   for (std::size_t number = 0; number < own.size(); ++number) {
     result.jobs.push_back(own[number]->result(together.jobs[number]));

@@ -26,7 +26,7 @@ std::optional<std::string> Candidate::refuses() {
   if (request_.aggregation) {
     trees = [this](TreeRequest wanted) { return ask_for_trees(std::move(wanted)); };
   }
-  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, trees, protocol_.cut.heads);
+  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, trees, protocol_.hints.heads);
   if (!sites_.refusal.empty()) { return sites_.refusal; }
   choose_layout();
   const std::uint32_t node = request_.cluster.endpoints_per_node;
@@ -72,7 +72,7 @@ RunResult Candidate::run(const SimulationOptions& options) const {
   result.chosen = &algorithm_;
   result.protocol = protocol_.name;
   if (by_packets()) {
-    SlotResult packets = run_by_packets(request_, protocol_, options);
+    AggregationResult packets = run_by_packets(request_, protocol_, options);
     result.slots = packets.jobs.front();
     result.simulated = simulated_of(std::move(packets));
     result.time = result.simulated.time + launch();
@@ -143,7 +143,7 @@ AgentKinds Candidate::kinds(const Schedule& schedule) const {
 /// asks for has to fit.
 std::optional<std::string> Candidate::engine_refuses() const {
   if (needs_nvswitches(algorithm_.engine)) {
-    static const InNetworkEngine& nvls = find_engine("nvls");
+    static const EngineModel& nvls = find_engine("nvls");
     auto reason = athanor::refuses(nvls, collective_.kind, request_.type, request_.reduction, Bytes::zero());
     if (reason) { return reason; }
   }
@@ -156,8 +156,8 @@ std::optional<std::string> Candidate::engine_refuses() const {
 
 /// What cannot be simulated packet by packet.
 std::optional<std::string> Candidate::slots_refuse() const {
-  const NetworkEngines& aggregation = *request_.aggregation;
-  const InNetworkEngine& engine = aggregation.engine;
+  const EngineDeployment& aggregation = *request_.aggregation;
+  const EngineModel& engine = aggregation.engine;
   if (collective_.ranks > engine.limits.workers) {
     return fmt::format("{} ranks, and {} takes {} of one job at most", collective_.ranks, engine.name,
                        engine.limits.workers);
@@ -166,7 +166,7 @@ std::optional<std::string> Candidate::slots_refuse() const {
   if (algorithm_.engine != Engine::switches) {
     return fmt::format("{} is simulated packet by packet, and so is aggregation_tree alone", engine.name);
   }
-  if (aggregation.slots->policy != SlotPolicy::best_effort || !aggregation.servers.empty()) { return {}; }
+  if (aggregation.slots->policy != AggregatorPolicy::best_effort || !aggregation.servers.empty()) { return {}; }
   return fmt::format(
       "no endpoint is left for the parameter server of {}: give the cluster one more node for each job, or the "
       "collective fewer \"ranks\"",
@@ -198,18 +198,18 @@ void Candidate::choose_layout() {
   layout_.trees = sites_.trees;
   share_engines();
   layout_.outstanding = outstanding();
-  layout_.heads = protocol_.cut.heads;
-  layout_.messages_per_step = protocol_.cut.messages_per_step;
-  layout_.parts = protocol_.cut.parts;
-  layout_.peers_at_once = protocol_.cut.peers_at_once;
-  if (const auto& by_size = protocol_.cut.parts_by_size) {
+  layout_.heads = protocol_.hints.heads;
+  layout_.messages_per_step = protocol_.hints.messages_per_step;
+  layout_.parts = protocol_.hints.parts;
+  layout_.peers_at_once = protocol_.hints.peers_at_once;
+  if (const auto& by_size = protocol_.hints.parts_by_size) {
     const auto elements = [&](Bytes bytes) {
       return Elements{std::max<std::int64_t>(1, bytes / request_.element_size)};
     };
     layout_.parts_by_size = MessageParts{elements(by_size->small), elements(by_size->large), by_size->least};
   }
-  layout_.tree_heads = protocol_.cut.tree_heads;
-  layout_.least_slice = Elements{std::max<std::int64_t>(1, protocol_.cut.least_slice / request_.element_size)};
+  layout_.tree_heads = protocol_.hints.tree_heads;
+  layout_.least_slice = Elements{std::max<std::int64_t>(1, protocol_.hints.least_slice / request_.element_size)};
   choose_groups();
   choose_dimensions();
   choose_chunk(request_.overrides.chunk.value_or(protocol_.chunk));
@@ -219,7 +219,7 @@ void Candidate::choose_layout() {
 std::uint32_t Candidate::outstanding() const {
   if (!aggregates(algorithm_)) { return 0; }
   const std::uint32_t engines = protocol_.aggregation.outstanding;
-  const std::uint32_t library = protocol_.cut.outstanding;
+  const std::uint32_t library = protocol_.hints.outstanding;
   return engines == 0 || library == 0 ? std::max(engines, library) : std::min(engines, library);
 }
 
@@ -227,7 +227,7 @@ std::uint32_t Candidate::outstanding() const {
 /// headers that the share of payload stands for.
 void Candidate::share_engines() {
   if (!aggregates(algorithm_)) { return; }
-  AggregationCost& cost = protocol_.aggregation;
+  EngineCost& cost = protocol_.aggregation;
   const bool spread = algorithm_.engine == Engine::switches && !layout_.trees.empty();
   const auto trees = spread ? static_cast<std::uint32_t>(layout_.trees.size()) : 1U;
   const auto channels = static_cast<std::uint32_t>(ceil_div(layout_.channels, trees));
@@ -243,8 +243,8 @@ void Candidate::choose_groups() {
   const bool whole_nodes = node > 1 && ranks > node && ranks % node == 0;
   layout_.group = request_.overrides.group.value_or(whole_nodes ? node : 0);
   const std::uint32_t places = layout_.group == 0 ? ranks : layout_.group;
-  if (protocol_.cut.orders && protocol_.cut.orders->even.front().size() == places) {
-    layout_.orders = protocol_.cut.orders;
+  if (protocol_.hints.orders && protocol_.hints.orders->even.front().size() == places) {
+    layout_.orders = protocol_.hints.orders;
   }
   if (layout_.group == 0) { return; }
   const bool rotate = whole_nodes && request_.overrides.rotate.value_or(protocol_.rotate);
@@ -305,7 +305,7 @@ Placement Candidate::place(const Roster& roster) const {
   placement.seed = request_.seed;
   const bool alone = request_.options.level == NetworkLevel::ideal || request_.profile.shares_machine();
   placement.queue_pairs = alone ? 1 : request_.options.queue_pairs;
-  if (protocol_.cut.nics) {
+  if (protocol_.hints.nics) {
     use_nics(roster, placement);
   } else {
     placement.queue_pairs = striped(placement.queue_pairs, request_.cluster);
@@ -315,7 +315,7 @@ Placement Candidate::place(const Roster& roster) const {
 
 /// A rank on another GPU than the library looked at, as where nodes have ranks in different places, has its own NIC.
 void Candidate::use_nics(const Roster& roster, Placement& placement) const {
-  const auto& nics = protocol_.cut.nics;
+  const auto& nics = protocol_.hints.nics;
   placement.nic_users.resize(roster.agents);
   for (std::uint32_t rank = 0; rank < roster.ranks; ++rank) {
     const Vertex& vertex = request_.cluster.fabric->vertex(placement.vertices[rank]);
@@ -377,7 +377,7 @@ std::vector<Protocol> protocols_of(const RunRequest& request, const Algorithm& a
   if (offer.protocols.empty()) { candidates.reason = std::move(offer.reason); }
   candidates.passed_over = offer.passed_over;
   if (!has_modes || offer.protocols.empty()) { return std::move(offer.protocols); }
-  const std::size_t heads = offer.protocols.front().cut.heads.size();
+  const std::size_t heads = offer.protocols.front().hints.heads.size();
   const auto operations = heads == 0 ? request.cluster.endpoints_per_node : static_cast<std::uint32_t>(heads);
   return engine_protocols(request.aggregation->engine, offer.protocols, std::max(1U, operations));
 }

@@ -19,14 +19,14 @@ class Candidate {
  public:
   Candidate(const RunRequest& request, const Algorithm& algorithm, Protocol protocol);
 
-  /// Why it cannot run, or nothing. What follows requires that it was asked, and that it can.
+  /// Lays it out. Returns why it cannot run, or nothing; all other functions require that it can.
   std::optional<std::string> refuses();
 
   /// Would smaller chunks help, and does nobody say how large they are?
   bool may_choose_chunk() const;
-  /// The same in chunks of so much.
+  /// This candidate in chunks of so much.
   Candidate in_chunks_of(Bytes chunk) const;
-  /// The same for another request, of the same collective elsewhere; none where it refuses. Borrows that request.
+  /// This candidate for another request, of the same collective elsewhere; none where it refuses. Borrows that request.
   std::optional<Candidate> on(const RunRequest& elsewhere) const;
 
   /// Is it carried out packet by packet over memory of switches, and not by its schedule (see goes_by_packets())?

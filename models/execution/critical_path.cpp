@@ -12,13 +12,13 @@ namespace {
 /// What all queue pairs of a connection take together where nobody else uses their links; max: nothing limits them.
 Bandwidth rate_alone(const FabricConnections& network, ConnectionId connection) {
   std::map<std::uint32_t, std::int64_t> pairs_on;  // by link
-  for (const NetworkPlan::Connection& pair : network.pairs_of(connection)) {
-    for (const NetworkPlan::Use& use : network.path_of(pair)) { ++pairs_on[use.link]; }
+  for (const FlowGraph::Connection& pair : network.pairs_of(connection)) {
+    for (const FlowGraph::Use& use : network.path_of(pair)) { ++pairs_on[use.link]; }
   }
   Bandwidth sum;
-  for (const NetworkPlan::Connection& pair : network.pairs_of(connection)) {
+  for (const FlowGraph::Connection& pair : network.pairs_of(connection)) {
     Bandwidth rate = pair.cap;
-    for (const NetworkPlan::Use& use : network.path_of(pair)) {
+    for (const FlowGraph::Use& use : network.path_of(pair)) {
       rate = std::min(rate, network.graph.links[use.link].rate / pairs_on[use.link]);
     }
     if (rate == Bandwidth::max()) { return rate; }
@@ -30,17 +30,17 @@ Bandwidth rate_alone(const FabricConnections& network, ConnectionId connection) 
 /// Of the slowest queue pair: what its links take, without software.
 Time links_latency(const FabricConnections& network, const Fabric& fabric, ConnectionId connection) {
   Time longest;
-  for (const NetworkPlan::Connection& pair : network.pairs_of(connection)) {
+  for (const FlowGraph::Connection& pair : network.pairs_of(connection)) {
     Time sum;
-    for (const NetworkPlan::Use& use : network.path_of(pair)) { sum += fabric.link(network.links[use.link]).latency; }
+    for (const FlowGraph::Use& use : network.path_of(pair)) { sum += fabric.link(network.links[use.link]).latency; }
     longest = std::max(longest, sum);
   }
   return std::min(longest, network.latency(connection));
 }
 
 bool crosses_network(const FabricConnections& network, const Fabric& fabric, ConnectionId connection) {
-  const std::span<const NetworkPlan::Use> path = network.path_of(network.pairs_of(connection).front());
-  return std::any_of(path.begin(), path.end(), [&](const NetworkPlan::Use& use) {
+  const std::span<const FlowGraph::Use> path = network.path_of(network.pairs_of(connection).front());
+  return std::any_of(path.begin(), path.end(), [&](const FlowGraph::Use& use) {
     return fabric.link(network.links[use.link]).kind == LinkKind::network;
   });
 }
@@ -65,7 +65,7 @@ void CriticalPath::computes(std::uint64_t event, Time overhead, Time work) {
 }
 
 void CriticalPath::sends(std::uint64_t event, ConnectionId connection, Time time) {
-  PathShares::Way& taken = way(plan_for(event), connection);
+  PathShares::Messages& taken = messages_of(plan_for(event), connection);
   taken.transfer += time;
   ++taken.messages;
 }
@@ -73,12 +73,12 @@ void CriticalPath::sends(std::uint64_t event, ConnectionId connection, Time time
 void CriticalPath::arrives_late(std::uint64_t event, ConnectionId connection) {
   PathShares& planned = pending_[event] = released_.at(connection);
   add_latency(planned, connection, network_->latency(connection));
-  ++way(planned, connection).messages;
+  ++messages_of(planned, connection).messages;
 }
 
 void CriticalPath::add_latency(PathShares& shares, ConnectionId connection, Time latency) const {
   const Time links = std::min(latency, link_latency_[connection]);
-  way(shares, connection).latency += links;
+  messages_of(shares, connection).latency += links;
   shares.overhead += latency - links;
 }
 
@@ -102,7 +102,7 @@ PathShares CriticalPath::passed(const PathShares& begun, ConnectionId connection
   const Time late = std::min(all, latency);
   const Time moving = std::min(all - late, transfer);
   add_latency(shares, connection, late);
-  PathShares::Way& taken = way(shares, connection);
+  PathShares::Messages& taken = messages_of(shares, connection);
   taken.transfer += moving;
   taken.sharing += all - late - moving;
   return shares;
@@ -116,7 +116,7 @@ void CriticalPath::leave(ConnectionId connection, Message& message, Time now) {
   Queue& queue = queues_[connection];
   if (queue.gone.total() > message.begun.total()) { message.begun = queue.gone; }
   message.gone = passed(message.begun, connection, now, Time::zero(), alone(connection, message.bytes));
-  ++way(message.gone, connection).messages;
+  ++messages_of(message.gone, connection).messages;
   message.left = true;
   queue.gone = message.gone;
 }
@@ -139,7 +139,7 @@ void CriticalPath::grain_arrived(ConnectionId connection, Time now) {
   const Bytes grain = network_->pairs_of(connection).front().grain * network_->queue_pairs;
   present_ = passed(behind ? queue.gone : next->begun, connection, now, network_->latency(connection),
                     alone(connection, grain));
-  if (!next->left) { ++way(present_, connection).messages; }
+  if (!next->left) { ++messages_of(present_, connection).messages; }
 }
 
 void CriticalPath::arrived(ConnectionId connection, Time now) {

@@ -12,8 +12,8 @@ namespace athanor {
 
 /// Where the time of a chain of causes went. The parts add up to the time of its last effect.
 struct PathShares {
-  /// Of messages over one kind of way.
-  struct Way {
+  /// Of messages that stay within nodes, or cross the network.
+  struct Messages {
     Time latency;                ///< of links
     Time transfer;               ///< of bytes, at the rate that the connection has when it is alone
     Time sharing;                ///< what moving bytes took beyond that: links shared with others, queues, handshakes
@@ -21,11 +21,11 @@ struct PathShares {
 
     Time total() const { return latency + transfer + sharing; }
   };
-  Time start;     ///< until lanes could begin
-  Time overhead;  ///< of software, for each primitive and message
-  Time work;      ///< reducing and copying
-  Way within;     ///< nodes
-  Way between;    ///< nodes: over links of the network
+  Time start;        ///< until lanes could begin
+  Time overhead;     ///< of software, for each primitive and message
+  Time work;         ///< reducing and copying
+  Messages within;   ///< nodes
+  Messages between;  ///< nodes: over links of the network
 
   Time total() const { return start + overhead + work + within.total() + between.total(); }
 };
@@ -45,7 +45,7 @@ class CriticalPath final : public ExecutionObserver {
   void computes(std::uint64_t event, Time overhead, Time work) override;
   void sends(std::uint64_t event, ConnectionId connection, Time time) override;
   void passes(std::uint64_t event, ConnectionId connection, Time time) override {
-    way(plan_for(event), connection).transfer += time;
+    messages_of(plan_for(event), connection).transfer += time;
   }
   void arrives_late(std::uint64_t event, ConnectionId connection) override;
 
@@ -76,7 +76,7 @@ class CriticalPath final : public ExecutionObserver {
   };
 
   PathShares& plan_for(std::uint64_t event) { return pending_[event] = present_; }
-  PathShares::Way& way(PathShares& shares, ConnectionId connection) const {
+  PathShares::Messages& messages_of(PathShares& shares, ConnectionId connection) const {
     return is_between_[connection.value] ? shares.between : shares.within;
   }
   Time alone(ConnectionId connection, Bytes bytes) const;

@@ -104,8 +104,8 @@ void Executor::load(LaneIndex lane) {
   const MappedSchedule::Lane& mapped = mapped_.lanes[lane];
   const Primitive primitive = schedule_.at(mapped.agent, mapped.lane, state.loop, state.step);
   state.bytes = Bytes{primitive.count.count() * state.element_size.count()};
-  state.receives = mapped.like_ins ? all_or_none(primitive.receives, mapped.in_ports) : primitive.receives;
-  state.sends = mapped.like_outs ? all_or_none(primitive.sends, mapped.out_ports) : primitive.sends;
+  state.receives = mapped.symmetric_inputs ? all_or_none(primitive.receives, mapped.in_ports) : primitive.receives;
+  state.sends = mapped.symmetric_outputs ? all_or_none(primitive.sends, mapped.out_ports) : primitive.sends;
   state.inputs = primitive.inputs();
   state.wait_lane = kNobody;
   if (primitive.wait) {

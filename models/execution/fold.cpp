@@ -18,9 +18,9 @@ struct Classes {
   std::vector<std::uint32_t> members;
 
   explicit Classes(const std::vector<std::uint32_t>& numbers) {
-    Palette palette(numbers.size());
+    ClassNumbering numbering(numbers.size());
     for (std::uint32_t i = 0; i < numbers.size(); ++i) {
-      of.push_back(palette.number(mix(1, numbers[i])));
+      of.push_back(numbering.number(mix(1, numbers[i])));
       if (of.back() == member.size()) {
         member.push_back(i);
         members.push_back(0);
@@ -66,8 +66,8 @@ class Folding {
     for (std::uint32_t port = 0; port < lane.out_ports; ++port) {
       outs.push_back(ConnectionId{lane.first_out.value + port});
     }
-    if (lane.like_ins) { ins = one_of_each_class(ins); }
-    if (lane.like_outs) { outs = one_of_each_class(outs); }
+    if (lane.symmetric_inputs) { ins = one_of_each_class(ins); }
+    if (lane.symmetric_outputs) { outs = one_of_each_class(outs); }
     lane.first_in = static_cast<std::uint32_t>(in_classes_.size());
     lane.in_ports = static_cast<std::uint32_t>(ins.size());
     lane.first_out = out_members_.next();
@@ -94,10 +94,10 @@ class Folding {
     connection.source_lane = LaneIndex{lanes_.of[connection.source_lane.value]};
     connection.target_lane = LaneIndex{lanes_.of[connection.target_lane.value]};
     const MappedSchedule::Lane& target = folded_.lanes[connection.target_lane];
-    if (target.like_ins) { connection.target_port = port_of(target, class_of(old)); }
+    if (target.symmetric_inputs) { connection.target_port = port_of(target, class_of(old)); }
     folded_.in_connections[target.first_in + connection.target_port] = number;
     folded_.connections.push_back(connection);
-    for (const NetworkPlan::Connection& pair : whole_.network.pairs_of(old)) {
+    for (const FlowGraph::Connection& pair : whole_.network.pairs_of(old)) {
       add_pair(pair, connections_.members[class_of(old)]);
     }
   }
@@ -109,9 +109,9 @@ class Folding {
     return static_cast<std::uint32_t>(found - first);
   }
 
-  void add_pair(NetworkPlan::Connection pair, std::uint32_t members) {
+  void add_pair(FlowGraph::Connection pair, std::uint32_t members) {
     std::map<std::uint32_t, std::uint32_t> crossed;  // link class: how many links of it on the path
-    for (const NetworkPlan::Use& use : whole_.network.path_of(pair)) { ++crossed[links_.of[use.link]]; }
+    for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { ++crossed[links_.of[use.link]]; }
     pair.first_use = static_cast<std::uint32_t>(folded_.network.graph.uses.size());
     pair.uses = static_cast<std::uint32_t>(crossed.size());
     for (const auto& [link, times] : crossed) {

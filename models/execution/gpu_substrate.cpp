@@ -15,13 +15,13 @@ constexpr std::uint32_t kNone = 0xffffffff;
 constexpr ConnectionId kNoStream{kNone};
 
 /// Adds a link of this rate and its use to the path of the newest connection; nothing where it does not limit.
-void cross(NetworkPlan& plan, std::uint32_t link) {
+void cross(FlowGraph& plan, std::uint32_t link) {
   if (link == kNone) { return; }
   plan.uses.push_back({link, 1});
   ++plan.connections.back().uses;
 }
 
-std::uint32_t add_link(NetworkPlan& plan, Bandwidth rate) {
+std::uint32_t add_link(FlowGraph& plan, Bandwidth rate) {
   if (rate == Bandwidth::max()) { return kNone; }
   plan.links.push_back({rate});
   return static_cast<std::uint32_t>(plan.links.size() - 1);

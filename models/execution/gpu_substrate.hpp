@@ -58,7 +58,7 @@ class GpuSubstrate final : public Substrate, public Actor, public MoveListener {
   ActorId id_;
   Executor* executor_ = nullptr;
   IdVector<LaneIndex, std::uint32_t> gpu_of_;
-  NetworkPlan streams_;  ///< one for each lane, then one for each connection between two GPUs
+  FlowGraph streams_;  ///< one for each lane, then one for each connection between two GPUs
   IdVector<ConnectionId, ConnectionId> peer_stream_;  ///< by connection of the mapped schedule
   IdVector<ConnectionId, LaneIndex> lane_of_;         ///< by stream
   IdVector<LaneIndex, std::uint32_t> unended_;        ///< streams of its primitive

@@ -26,8 +26,8 @@ class LikePorts {
   void find(MappedSchedule::Lane& lane, ProgramId program) {
     const auto [entry, fresh] = known_.try_emplace(program);
     if (fresh) { entry->second = look(lane); }
-    lane.like_ins = entry->second.ins;
-    lane.like_outs = entry->second.outs;
+    lane.symmetric_inputs = entry->second.ins;
+    lane.symmetric_outputs = entry->second.outs;
   }
 
  private:

@@ -36,8 +36,8 @@ struct MappedSchedule {
     StartIndex start = {};
     /// Every primitive uses all ports of this side or none, so that they cannot be told apart but by what is beyond
     /// them. In a quotient one port then stands for all that are equal.
-    bool like_ins = false;
-    bool like_outs = false;
+    bool symmetric_inputs = false;
+    bool symmetric_outputs = false;
   };
   /// When lanes begin.
   struct Start {

@@ -204,7 +204,7 @@ void NetworkSubstrate::arrived(ConnectionId connection) {
 
 /// Until the last grain of a message has left, once its sender has it.
 Time NetworkSubstrate::tail(ConnectionId connection, Bytes payload) const {
-  const NetworkPlan::Connection& pair = mapped_.network.pairs_of(connection).front();
+  const FlowGraph::Connection& pair = mapped_.network.pairs_of(connection).front();
   if (pair.cap == Bandwidth::max()) { return Time::zero(); }
   const Bytes part{ceil_div(wire_bytes(connection, payload).count(), mapped_.network.queue_pairs)};
   return transfer_time(std::min(pair.grain, part), pair.cap);
@@ -268,7 +268,7 @@ void NetworkSubstrate::snapshot(std::vector<std::int64_t>& state) const {
   network_.snapshot(state);
 }
 
-void NetworkSubstrate::warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) {
+void NetworkSubstrate::fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) {
   for (LaneState& lane : lanes_) {
     for (Time* due : {&lane.send_time, &lane.work_time, &lane.pace_time, &lane.release_time}) { *due += by; }
   }
@@ -279,7 +279,7 @@ void NetworkSubstrate::warp(Time by, std::int64_t times, const std::vector<Bytes
   for (std::deque<Asking>& asking : asking_) {
     for (Asking& message : asking) { message.due += by; }
   }
-  network_.warp(by, times, carried_before);
+  network_.fast_forward(by, times, carried_before);
 }
 
 }  // namespace athanor

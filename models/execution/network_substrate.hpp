@@ -37,8 +37,8 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
   Bytes carried(std::uint32_t link) const { return network_.carried(link); }
   /// Appends all that decides the future, in times relative to now.
   void snapshot(std::vector<std::int64_t>& state) const;
-  /// As Network::warp.
-  void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before);
+  /// As Network::fast_forward.
+  void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before);
 
   void serve(Executor& executor) override { executor_ = &executor; }
   void ready(LaneIndex lane) override;

@@ -40,9 +40,9 @@ std::vector<Colour> first_colours(const MappedSchedule& whole, const Schedule& s
   return colours;
 }
 
-std::vector<Colour> first_colours(const std::vector<NetworkPlan::Link>& links) {
+std::vector<Colour> first_colours(const std::vector<FlowGraph::Link>& links) {
   std::vector<Colour> colours;
-  for (const NetworkPlan::Link& link : links) { colours.push_back(static_cast<Colour>(link.rate.count())); }
+  for (const FlowGraph::Link& link : links) { colours.push_back(static_cast<Colour>(link.rate.count())); }
   return colours;
 }
 
@@ -150,14 +150,15 @@ class Refinement {
   Colour colour_of_connection(ConnectionId i) const {
     const MappedSchedule::Connection& connection = whole_.connections[i];
     const MappedSchedule::Lane& source = whole_.lanes[connection.source_lane];
-    const std::uint32_t target_port = whole_.lanes[connection.target_lane].like_ins ? 0 : connection.target_port;
+    const std::uint32_t target_port =
+        whole_.lanes[connection.target_lane].symmetric_inputs ? 0 : connection.target_port;
     Colour colour =
-        mix(lanes_.of(connection.source_lane.value), source.like_outs ? 0 : i.value - source.first_out.value);
+        mix(lanes_.of(connection.source_lane.value), source.symmetric_outputs ? 0 : i.value - source.first_out.value);
     colour = mix(mix(colour, lanes_.of(connection.target_lane.value)), target_port);
     colour = mix(colour, connection.cost);
-    each_pair(i, [&](const NetworkPlan::Connection& pair, Colour) {
+    each_pair(i, [&](const FlowGraph::Connection& pair, Colour) {
       colour = mix(colour, static_cast<Colour>(pair.latency.count()));
-      for (const NetworkPlan::Use& use : whole_.network.path_of(pair)) { colour = mix(colour, links_.of(use.link)); }
+      for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { colour = mix(colour, links_.of(use.link)); }
     });
     return colour;
   }
@@ -168,8 +169,8 @@ class Refinement {
       return connections_.of(whole_.in_connections[lane.first_in + port].value);
     };
     const auto out = [&](std::uint32_t port) { return connections_.of(lane.first_out.value + port); };
-    Colour colour =
-        mix(colour_of_ports(lane.in_ports, lane.like_ins, in), colour_of_ports(lane.out_ports, lane.like_outs, out));
+    Colour colour = mix(colour_of_ports(lane.in_ports, lane.symmetric_inputs, in),
+                        colour_of_ports(lane.out_ports, lane.symmetric_outputs, out));
     for (const std::int64_t distance : *waits_[i.value]) {
       colour = mix(colour, lanes_.of(static_cast<std::size_t>(std::int64_t{i.value} + distance)));
     }
@@ -188,9 +189,9 @@ class Refinement {
 
   /// What a connection of class `number` adds to the sums of its links, so many times.
   void add_to_links(ConnectionId connection, std::uint32_t number, Colour times) {
-    each_pair(connection, [&](const NetworkPlan::Connection& pair, Colour pair_number) {
+    each_pair(connection, [&](const FlowGraph::Connection& pair, Colour pair_number) {
       Colour place = pair_number << 32U;
-      for (const NetworkPlan::Use& use : whole_.network.path_of(pair)) {
+      for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
         sums_[use.link] += times * mix(mix(1, number), place++);
         open_links_.add(use.link);
       }
@@ -200,7 +201,7 @@ class Refinement {
   template <class See>
   void each_pair(ConnectionId connection, const See& see) const {
     Colour number = 0;
-    for (const NetworkPlan::Connection& pair : whole_.network.pairs_of(connection)) { see(pair, number++); }
+    for (const FlowGraph::Connection& pair : whole_.network.pairs_of(connection)) { see(pair, number++); }
   }
 
   /// The connections that cross each link.
@@ -211,8 +212,8 @@ class Refinement {
     users_.resize(first_user_.back());
     std::vector<std::size_t> next(first_user_.begin(), first_user_.end() - 1);
     for (const ConnectionId connection : whole_.connections.ids()) {
-      each_pair(connection, [&](const NetworkPlan::Connection& pair, Colour) {
-        for (const NetworkPlan::Use& use : whole_.network.path_of(pair)) { users_[next[use.link]++] = connection; }
+      each_pair(connection, [&](const FlowGraph::Connection& pair, Colour) {
+        for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { users_[next[use.link]++] = connection; }
       });
     }
   }

@@ -11,7 +11,9 @@ Repetition::Repetition(Simulator& simulator, Executor& executor, NetworkSubstrat
 void Repetition::loop_ended(LaneIndex lane) {
   constexpr std::uint64_t kFewest = 3;  // loops still to come, below which looking costs more than it saves
   if (!pilot_chosen_ || !executor_.runs(pilot_)) { choose_pilot(); }
-  if (lane == pilot_ && executor_.lane(lane).loop + kFewest < mapped_.lanes[lane].loops) { simulator_.settle(id_); }
+  if (lane == pilot_ && executor_.lane(lane).loop + kFewest < mapped_.lanes[lane].loops) {
+    simulator_.at_end_of_instant(id_);
+  }
 }
 
 void Repetition::choose_pilot() {
@@ -28,9 +30,9 @@ void Repetition::choose_pilot() {
   anchor_ = {};
 }
 
-void Repetition::on_settle() {
-  if (!simulator_.settled()) {
-    simulator_.settle(id_);  // the network still has to settle: look again after it
+void Repetition::on_end_of_instant() {
+  if (!simulator_.instant_is_over()) {
+    simulator_.at_end_of_instant(id_);  // the network still has something to do at this instant: look again after it
     return;
   }
   Snapshot now = take();
@@ -69,9 +71,9 @@ bool Repetition::repeat(const Snapshot& before, const Snapshot& now) {
   const std::uint64_t times = executor_.repeats(advance);
   if (times == 0) { return false; }
   const Time by = (now.when - before.when) * static_cast<std::int64_t>(times);
-  simulator_.warp(by);
+  simulator_.fast_forward(by);
   executor_.skip(times, advance);
-  network_.warp(by, static_cast<std::int64_t>(times), before.carried);
+  network_.fast_forward(by, static_cast<std::int64_t>(times), before.carried);
   skipped_ += times * advance[pilot_];
   return true;
 }

@@ -20,7 +20,7 @@ class Repetition final : public Actor, public ExecutionObserver {
 
   void loop_ended(LaneIndex lane) override;
   void on_event(std::uint64_t) override {}
-  void on_settle() override;
+  void on_end_of_instant() override;
 
   /// Loops of pilots that were not simulated.
   std::uint64_t skipped_loops() const { return skipped_; }

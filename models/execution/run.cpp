@@ -83,8 +83,8 @@ RunResult run_collective(const RunRequest& request) {
   if (request.options.timeline != nullptr) { choice.candidate.draw(); }
   RunResult result = complete(request, choice);
   if (result.slots) {
-    const std::string how =
-        fmt::format("{} of {} B packet by packet: {}", result.protocol, result.size.count(), slots_text(*result.slots));
+    const std::string how = fmt::format("{} of {} B packet by packet: {}", result.protocol, result.size.count(),
+                                        aggregation_text(*result.slots));
     result.notes.insert(result.notes.begin(), how);
   }
   return result;

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "models/execution/concurrent_jobs.hpp"
 #include "models/execution/mapped_schedule.hpp"
-#include "models/execution/side_jobs.hpp"
 #include "models/network/fabric_network.hpp"
 
 namespace athanor {
@@ -20,7 +20,7 @@ struct SimulationOptions : NetworkOptions {
   Timeline* timeline = nullptr;                    ///< draws what is simulated, every loop of it; nullptr: nothing
   Time timeline_offset;                            ///< of the drawing: what happens before the schedule starts
   std::vector<ExecutionObserver*> observers = {};  ///< told of every loop; means nothing where agents share a machine
-  SideJobs jobs = {};                              ///< that the schedule holds; the same
+  ConcurrentJobs jobs = {};                        ///< that the schedule holds; the same
 };
 
 /// One collective, simulated from its launch to the end of its last lane.
@@ -36,7 +36,7 @@ struct Simulated {
 };
 
 /// Runs a schedule on a cluster. But at NetworkLevel::ideal no link may have carried more than its rate (checked).
-/// Throws SimulationError: "deadlock", "no-route", "time-overflow"; at packet level also as packet_plan() does.
+/// Throws SimulationError: "deadlock", "no-route", "time-overflow"; at packet level also as packet_topology() does.
 Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
                    const SimulationOptions& options);
 

@@ -21,7 +21,7 @@ void Completions::set(ConnectionId connection, Time when) {
   }
 }
 
-void Completions::warp(Time by) {
+void Completions::fast_forward(Time by) {
   for (Entry& entry : heap_) { entry.when += by; }
 }
 

@@ -24,7 +24,7 @@ class Completions {
   void set(ConnectionId connection, Time when);
   /// Requires that the connection is in.
   Time when(ConnectionId connection) const { return heap_[place_[connection]].when; }
-  void warp(Time by);
+  void fast_forward(Time by);
 
  private:
   struct Entry {

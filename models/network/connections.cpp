@@ -13,7 +13,7 @@ constexpr std::uint32_t kNone = 0xffffffff;
 
 Time FabricConnections::latency(ConnectionId connection) const {
   Time longest;
-  for (const NetworkPlan::Connection& pair : pairs_of(connection)) { longest = std::max(longest, pair.latency); }
+  for (const FlowGraph::Connection& pair : pairs_of(connection)) { longest = std::max(longest, pair.latency); }
   return longest;
 }
 
@@ -49,7 +49,7 @@ std::uint32_t ConnectionBuilder::number(LinkId link) {
 /// A share of what the whole connection may take, and of its first grain, on the present path.
 void ConnectionBuilder::add_pair(const ConnectionCost& cost) {
   Time latency = cost.latency;
-  NetworkPlan& graph = opened_.graph;
+  FlowGraph& graph = opened_.graph;
   const auto first_use = static_cast<std::uint32_t>(graph.uses.size());
   for (const LinkId link : path_) {
     latency += fabric_.link(link).latency;

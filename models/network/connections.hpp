@@ -14,7 +14,7 @@ namespace athanor {
 /// Connections over the links of a fabric, with a path for each of their queue pairs: what a network is made from.
 /// Either every link and every connection, or (of a folded schedule) one that stands for each class of equal ones.
 struct FabricConnections {
-  NetworkPlan graph;                         ///< of queue pairs, over links that some path crosses
+  FlowGraph graph;                           ///< of queue pairs, over links that some path crosses
   std::vector<LinkId> links;                 ///< by link of `graph`: the link, or one member of its class
   std::vector<std::uint32_t> link_members;   ///< by link of `graph`: how many links it stands for
   std::vector<LinkId> all_links;             ///< where links stand for classes: every link; else empty
@@ -23,11 +23,11 @@ struct FabricConnections {
 
   std::size_t count() const { return graph.connections.size() / queue_pairs; }
   IdRange<ConnectionId> ids() const { return {ConnectionId{0}, ConnectionId{static_cast<std::uint32_t>(count())}}; }
-  std::span<const NetworkPlan::Connection> pairs_of(ConnectionId connection) const {
+  std::span<const FlowGraph::Connection> pairs_of(ConnectionId connection) const {
     return {graph.connections.begin() + std::ptrdiff_t{connection.value} * queue_pairs, queue_pairs};
   }
   /// The links that a queue pair crosses, in their order.
-  std::span<const NetworkPlan::Use> path_of(const NetworkPlan::Connection& pair) const {
+  std::span<const FlowGraph::Use> path_of(const FlowGraph::Connection& pair) const {
     return std::span(graph.uses).subspan(pair.first_use, pair.uses);
   }
   /// Of the connection's slowest queue pair.

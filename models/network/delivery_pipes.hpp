@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/network/alarm.hpp"
 #include "models/network/network.hpp"
+#include "models/network/timer.hpp"
 
 namespace athanor {
 
@@ -13,7 +13,7 @@ namespace athanor {
 class DeliveryPipes {
  public:
   /// Pipe p is woken by event `first_event` + p of the actor.
-  DeliveryPipes(Simulator& simulator, ActorId actor, std::uint64_t first_event, const NetworkPlan& plan);
+  DeliveryPipes(Simulator& simulator, ActorId actor, std::uint64_t first_event, const FlowGraph& graph);
 
   /// A message of the connection has been injected now.
   void enter(ConnectionId connection, Time now);
@@ -22,7 +22,7 @@ class DeliveryPipes {
   template <class Deliver>
   void deliver_due(std::uint64_t pipe, Time now, Deliver deliver);
 
-  void warp(Time by);
+  void fast_forward(Time by);
   /// Appends what is under way, with times relative to `now`.
   void snapshot(Time now, std::vector<std::int64_t>& state) const;
 
@@ -33,7 +33,7 @@ class DeliveryPipes {
   };
   struct Pipe {
     Time latency;
-    Alarm alarm;
+    Timer alarm;
     std::vector<Entry> places;  ///< a power of two of places
     std::size_t first = 0;
     std::size_t entries = 0;

@@ -29,7 +29,7 @@ FabricNetwork::FabricNetwork(Simulator& simulator, const FabricConnections& conn
     case NetworkLevel::ideal: beneath_ = std::make_unique<IdealNetwork>(simulator, connections.graph, above); break;
     case NetworkLevel::flow: beneath_ = std::make_unique<FlowNetwork>(simulator, connections.graph, above); break;
     case NetworkLevel::packet:
-      layout_ = packet_plan(connections, fabric, options.packet);
+      layout_ = packet_topology(connections, fabric, options.packet);
       auto packets = std::make_unique<PacketNetwork>(simulator, layout_->plan, options.packet.transport, seed, above);
       if (options.count_ports) { packets->count_ports(); }
       packets->name_links([this](std::uint32_t link) { return fabric_.name(layout_->links[link]); });

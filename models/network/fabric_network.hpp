@@ -37,7 +37,7 @@ struct NetworkOptions {
 class FabricNetwork {
  public:
   /// Borrows all of them but the options. At packet level: requires connections that do not stand for classes; throws
-  /// as packet_plan().
+  /// as packet_topology().
   FabricNetwork(Simulator& simulator, const FabricConnections& connections, const Fabric& fabric,
                 const NetworkOptions& options, std::uint64_t seed, MoveListener& listener);
   ~FabricNetwork();

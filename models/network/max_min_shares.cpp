@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "models/network/plan_check.hpp"
+#include "models/network/graph_check.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -13,19 +13,19 @@ namespace {
 constexpr Bandwidth kFastest{4'000'000'000'000'000};
 }
 
-MaxMinShares::MaxMinShares(const NetworkPlan& plan) {
-  check(plan);
-  add_links(plan);
-  flows_.reserve(plan.connections.size());
-  uses_.reserve(plan.uses.size());
-  for (const NetworkPlan::Connection& connection : plan.connections) { add_flow(plan, connection); }
+MaxMinShares::MaxMinShares(const FlowGraph& graph) {
+  check(graph);
+  add_links(graph);
+  flows_.reserve(graph.connections.size());
+  uses_.reserve(graph.uses.size());
+  for (const FlowGraph::Connection& connection : graph.connections) { add_flow(graph, connection); }
   add_members();
 }
 
-void MaxMinShares::add_links(const NetworkPlan& plan) {
-  links_.resize(plan.links.size());
+void MaxMinShares::add_links(const FlowGraph& graph) {
+  links_.resize(graph.links.size());
   for (std::size_t l = 0; l < links_.size(); ++l) {
-    const Bandwidth rate = plan.links[l].rate;
+    const Bandwidth rate = graph.links[l].rate;
     if (rate > kFastest) {
       throw SimulationError(
           "link-too-fast", fmt::format("a link of {} bytes/s is faster than the flow network can share out, {} bytes/s",
@@ -36,16 +36,16 @@ void MaxMinShares::add_links(const NetworkPlan& plan) {
   }
 }
 
-void MaxMinShares::add_flow(const NetworkPlan& plan, const NetworkPlan::Connection& connection) {
+void MaxMinShares::add_flow(const FlowGraph& graph, const FlowGraph::Connection& connection) {
   Flow flow;
   flow.first_use = static_cast<std::uint32_t>(uses_.size());
   for (std::uint32_t u = connection.first_use; u < connection.first_use + connection.uses; ++u) {
     const auto same = std::find_if(uses_.begin() + flow.first_use, uses_.end(),
-                                   [&](const Use& use) { return use.link == plan.uses[u].link; });
+                                   [&](const Use& use) { return use.link == graph.uses[u].link; });
     if (same != uses_.end()) {
-      same->flows += plan.uses[u].flows;
+      same->flows += graph.uses[u].flows;
     } else {
-      uses_.push_back({plan.uses[u].link, plan.uses[u].flows, 0});
+      uses_.push_back({graph.uses[u].link, graph.uses[u].flows, 0});
     }
   }
   flow.uses = static_cast<std::uint32_t>(uses_.size()) - flow.first_use;

@@ -19,12 +19,12 @@ constexpr FineRate kFinePerByte = 1'024;
 /// all caps and of all links' fair levels, floor(what remains / unfrozen flows), is taken, the links and caps at that
 /// level are collected, and then all their flows freeze at it. Collecting before freezing makes the result a function
 /// of the set of active connections alone: no order of flows, links, starts or stops changes a bit of it, and classes
-/// (NetworkPlan::Use::flows) get exactly what each of their members would get. Beside the rational solution, rounding
+/// (FlowGraph::Use::flows) get exactly what each of their members would get. Beside the rational solution, rounding
 /// moves a rate by no more units than flows are connected with it.
 class MaxMinShares {
  public:
-  /// Throws SimulationError("link-too-fast", ...) above 4 PB/s. Requires a plan whose indices and rates are valid.
-  explicit MaxMinShares(const NetworkPlan& plan);
+  /// Throws SimulationError("link-too-fast", ...) above 4 PB/s. Requires a graph whose indices and rates are valid.
+  explicit MaxMinShares(const FlowGraph& graph);
 
   /// The connection takes part from the next update on. Requires that it uses links.
   void start(ConnectionId connection) { want(connection, true); }
@@ -41,7 +41,7 @@ class MaxMinShares {
   /// What all active connections take of one link of the class.
   FineRate used(std::uint32_t link) const { return links_[link].used; }
 
-  /// Calls visit(connection, flows) for every connection of the plan that uses the link, active or not.
+  /// Calls visit(connection, flows) for every connection of the graph that uses the link, active or not.
   template <class Visit>
   void for_each_user(std::uint32_t link, Visit visit) const {
     for (std::uint32_t m = links_[link].first; m < first_member(link + 1); ++m) {
@@ -102,8 +102,8 @@ class MaxMinShares {
   static constexpr FineRate kSettled = -1;
   static constexpr FineRate kSummoned = -2;  ///< settled, and its turn to be opened is in the heap
 
-  void add_links(const NetworkPlan& plan);
-  void add_flow(const NetworkPlan& plan, const NetworkPlan::Connection& connection);
+  void add_links(const FlowGraph& graph);
+  void add_flow(const FlowGraph& graph, const FlowGraph::Connection& connection);
   void add_members();
   std::uint32_t first_member(std::size_t link) const {
     return link < links_.size() ? links_[link].first : static_cast<std::uint32_t>(members_.size());

@@ -10,12 +10,12 @@
 
 namespace athanor {
 
-/// A connection of a network: of NetworkPlan, or of several queue pairs that act as one.
+/// A connection of a network: of FlowGraph, or of several queue pairs that act as one.
 using ConnectionId = Id<struct ConnectionTag>;
 
 /// What a network is built from: links and the connections over them, each standing for a class of equal ones.
 /// Without classes every class has one member and every `flows` is 1.
-struct NetworkPlan {
+struct FlowGraph {
   struct Link {
     Bandwidth rate;
   };
@@ -65,10 +65,10 @@ class Network {
   /// equal snapshots mean equal futures.
   virtual void snapshot(std::vector<std::int64_t>& state) const = 0;
 
-  /// The simulator has just skipped `by` (Simulator::warp), `times` repetitions of what happened since
+  /// The simulator has just skipped `by` (Simulator::fast_forward), `times` repetitions of what happened since
   /// `carried_before`, of each link, was taken: moves remembered times, and counts the bytes carried in the skipped
   /// repetitions.
-  virtual void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) = 0;
+  virtual void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) = 0;
 };
 
 }  // namespace athanor

@@ -22,8 +22,8 @@ class QueuePairs final : public Network, public MoveListener {
   void move(ConnectionId connection, Bytes size) override;
   Bytes carried(std::uint32_t link) const override { return network_->carried(link); }
   void snapshot(std::vector<std::int64_t>& state) const override;
-  void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override {
-    network_->warp(by, times, carried_before);
+  void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override {
+    network_->fast_forward(by, times, carried_before);
   }
 
   void injected(ConnectionId part) override;

@@ -4,7 +4,7 @@ namespace athanor {
 
 namespace {
 
-void read(ObjectReader& reader, AggregationCost& cost) {
+void read(ObjectReader& reader, EngineCost& cost) {
   reader.optional("latency", cost.latency, "Of each message to or from an engine; overlaps with other messages");
   reader.optional("host_latency", cost.host_latency, "More of it between a rank and an engine");
   reader.optional("rate", cost.rate, "Payload rate of one channel on one hop; absent: only links limit");

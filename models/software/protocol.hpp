@@ -18,7 +18,7 @@
 namespace athanor {
 
 /// What engines in switches of the network cost, and what they hold.
-struct AggregationCost {
+struct EngineCost {
   Time latency;                              ///< of every message to or from an engine, pipelined
   Time host_latency;                         ///< more of it between a rank and an engine: software and NIC
   Bandwidth rate = Bandwidth::max();         ///< payload rate of one channel on one hop; max: only links limit
@@ -31,7 +31,7 @@ struct AggregationCost {
 };
 
 /// What a library that was asked decides on a layout beside channels, chunks and slices; see Layout.
-struct LibraryCut {
+struct LayoutHints {
   std::shared_ptr<const ChannelOrders> orders = nullptr;  ///< none: ascending
   std::array<std::uint32_t, 2> tree_heads{};
   std::uint32_t parts = 1;
@@ -62,10 +62,10 @@ struct Protocol {
   HopCost node;                            ///< within a node
   HopCost network;                         ///< between nodes
   HopCost engine;                          ///< to and from the engine of NVSwitches
-  AggregationCost aggregation;
+  EngineCost aggregation;
   Ratio payload{1, 1};  ///< payload bytes per byte on the wire
   Bytes grain;          ///< receivers start on the first grain; 0: on the whole message
-  Bytes engine_grain;   ///< the same for NVSwitches, which stream
+  Bytes engine_grain;   ///< of NVSwitches, which stream: they pass on the first grain; 0: whole messages
   SendEnd send_end = SendEnd::delivered;
   Bytes eager = Bytes::max();              ///< larger messages ask their receiver first ...
   Time handshake;                          ///< ... and begin to move so much later
@@ -76,7 +76,7 @@ struct Protocol {
   std::vector<std::uint32_t> halve_below;  ///< the chunk is halved, in turn, while there are fewer loops than this
   std::uint32_t slices = 1;
   bool rotate = true;  ///< channel c's ring leaves each node from GPU c
-  LibraryCut cut;      ///< not in files
+  LayoutHints hints;   ///< not in files
 };
 
 void read(ObjectReader& reader, Protocol& protocol);

@@ -38,8 +38,8 @@ class TimesAlone {
   /// The link that takes longest for its share of the payload, and the latency of the longest path.
   Time of(ConnectionId connection, Bytes size) {
     pairs_on_.clear();
-    for (const NetworkPlan::Connection& pair : connections_.pairs_of(connection)) {
-      const std::span<const NetworkPlan::Use> path = connections_.path_of(pair);
+    for (const FlowGraph::Connection& pair : connections_.pairs_of(connection)) {
+      const std::span<const FlowGraph::Use> path = connections_.path_of(pair);
       for (std::size_t hop = 0; hop < path.size(); ++hop) {
         if (many_paths_ && hop != 0 && hop + 1 != path.size()) { continue; }
         ++pairs_on_[path[hop].link];

@@ -22,7 +22,7 @@ struct MessageTimes {
 /// A matrix, simulated until everything has been delivered.
 struct SimulatedTraffic {
   std::vector<MessageTimes> messages;  ///< in the order in which they were handed to the network
-  /// Of each connection: the share of the payload rate that it has alone, in the matrix's window, else empty. A message
+  /// By connection: the share of the payload rate that it has alone, in the matrix's window; else empty. A message
   /// that was delivered within the window counts by the part of its time (since the delivery before it) in the window.
   std::vector<double> kept;
   std::vector<double> rates;  ///< bytes per second of payload; beside `kept`
@@ -35,7 +35,7 @@ struct SimulatedTraffic {
 /// choices among equal paths.
 /// Requires endpoints that exist, and a matrix of which every message starts.
 /// Throws SimulationError: "no-route", "undelivered" naming a message, "time-overflow"; at packet level also as
-/// packet_plan() does.
+/// packet_topology() does.
 SimulatedTraffic simulate_traffic(const TrafficMatrix& matrix, const Cluster& cluster, std::uint64_t seed,
                                   const NetworkOptions& options);
 

@@ -54,7 +54,7 @@ RunResult run(const Cluster& cluster, CollectiveKind kind, std::int64_t elements
        .algorithms = {&find(kind, "aggregation_tree")},
        .overrides = overrides,
        .options = {},
-       .aggregation = std::make_shared<const NetworkEngines>(NetworkEngines{engine_catalog().front(), {}})});
+       .aggregation = std::make_shared<const EngineDeployment>(EngineDeployment{engine_catalog().front(), {}})});
 }
 
 void override_link(Cluster& cluster, const std::string& from, const std::string& to) {
@@ -240,14 +240,14 @@ TEST_CASE("simulating one of equal agents and multiplying loops changes no time 
       overrides.chunk = 4_KiB;
       overrides.channels = 2;
       const Collective collective{kind, 32, Elements{320'000}};
-      return run_collective(
-                 {.cluster = cluster,
-                  .profile = ideal,
-                  .collective = collective,
-                  .algorithms = {&find(kind, "aggregation_tree")},
-                  .overrides = overrides,
-                  .options = options,
-                  .aggregation = std::make_shared<const NetworkEngines>(NetworkEngines{engine_catalog().front(), {}})})
+      return run_collective({.cluster = cluster,
+                             .profile = ideal,
+                             .collective = collective,
+                             .algorithms = {&find(kind, "aggregation_tree")},
+                             .overrides = overrides,
+                             .options = options,
+                             .aggregation = std::make_shared<const EngineDeployment>(
+                                 EngineDeployment{engine_catalog().front(), {}})})
           .time;
     };
     CHECK(time(true) == time(false));
@@ -260,7 +260,7 @@ TEST_CASE("equal branches of a tree are simulated once, and its loops multiplied
   const Cluster cluster = tree_of(2, 32);
   const Profile ideal;
   for (const char* engine : {"ideal", "sharp_v1", "sharp_v3"}) {
-    const auto engines = std::make_shared<const NetworkEngines>(NetworkEngines{find_engine(engine), {}});
+    const auto engines = std::make_shared<const EngineDeployment>(EngineDeployment{find_engine(engine), {}});
     const Collective collective{all_reduce, 32, Elements{4'000'000}};
     const auto with = [&](const SimulationOptions& options) {
       return run_collective({.cluster = cluster,

@@ -32,15 +32,15 @@ class Random {
   std::uint64_t state_;
 };
 
-inline void add_connection(NetworkPlan& plan, const std::vector<NetworkPlan::Use>& path, Time latency = Time::zero(),
+inline void add_connection(FlowGraph& plan, const std::vector<FlowGraph::Use>& path, Time latency = Time::zero(),
                            Bandwidth cap = Bandwidth::max(), Bytes grain = Bytes::zero()) {
   plan.connections.push_back(
       {latency, cap, grain, static_cast<std::uint32_t>(plan.uses.size()), static_cast<std::uint32_t>(path.size())});
   plan.uses.insert(plan.uses.end(), path.begin(), path.end());
 }
 
-inline NetworkPlan links_of(const std::vector<Bandwidth>& rates) {
-  NetworkPlan plan;
+inline FlowGraph links_of(const std::vector<Bandwidth>& rates) {
+  FlowGraph plan;
   for (const Bandwidth rate : rates) { plan.links.push_back({rate}); }
   return plan;
 }
@@ -83,7 +83,7 @@ class Script : public Actor {
 /// A network of one kind on its own simulator, with a log.
 template <class Kind>
 struct Rig {
-  explicit Rig(const NetworkPlan& plan)
+  explicit Rig(const FlowGraph& plan)
       : script(simulator), log(simulator, plan.connections.size()), network(simulator, plan, log) {}
   void move_at(Time when, std::uint32_t connection, Bytes size) {
     script.at(when, [this, connection, size] { network.move(ConnectionId{connection}, size); });

@@ -54,7 +54,7 @@ class Recorder : public Network {
   void move(ConnectionId connection, Bytes size) override { moves.emplace_back(connection.value, size); }
   Bytes carried(std::uint32_t) const override { return {}; }
   void snapshot(std::vector<std::int64_t>&) const override {}
-  void warp(Time, std::int64_t, const std::vector<Bytes>&) override {}
+  void fast_forward(Time, std::int64_t, const std::vector<Bytes>&) override {}
   std::vector<std::pair<std::uint32_t, Bytes>> moves;
 };
 

@@ -121,9 +121,9 @@ TEST_CASE("between 3/4 and 3/2 of its size a cache keeps a part") {
 }
 
 TEST_CASE("what was touched since is counted once, however often") {
-  Recency recency;
-  const auto first = recency.touch(Recency::kNever, 10_B);
-  auto second = recency.touch(Recency::kNever, 5_B);
+  LruOrder recency;
+  const auto first = recency.touch(LruOrder::kNever, 10_B);
+  auto second = recency.touch(LruOrder::kNever, 5_B);
   for (int i = 0; i < 100; ++i) { second = recency.touch(second, 5_B); }
   CHECK(recency.since(first) == 15_B);
   CHECK(recency.since(second) == 5_B);

@@ -38,12 +38,12 @@ class FatTree {
     plan_.connections.push_back({500_ns * uses, Bandwidth::max(), Bytes::zero(), first, uses});
   }
   std::uint32_t leaves() const { return leaves_; }
-  const NetworkPlan& plan() const { return plan_; }
+  const FlowGraph& plan() const { return plan_; }
 
  private:
   std::uint32_t hosts_;
   std::uint32_t leaves_;
-  NetworkPlan plan_;
+  FlowGraph plan_;
 };
 
 class Random {

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/engines/network_engines.hpp"
+#include "models/engines/engine_deployment.hpp"
 #include "models/engines/trees/switch_graph.hpp"
 #include "models/execution/run.hpp"
 #include "tools/benchmarks/memory.hpp"
@@ -35,7 +35,7 @@ void sharp(benchmark::State& state) {
          .algorithms = {&find(CollectiveKind::all_reduce, "aggregation_tree")},
          .overrides = overrides,
          .options = {},
-         .aggregation = std::make_shared<const NetworkEngines>(NetworkEngines{find_engine("sharp_v3"), {}})});
+         .aggregation = std::make_shared<const EngineDeployment>(EngineDeployment{find_engine("sharp_v3"), {}})});
   }
   state.counters["simulated_s"] = seconds(result.time);
   state.counters["lanes"] = result.simulated.lanes;

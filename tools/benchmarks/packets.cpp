@@ -36,7 +36,7 @@ class FatTree {
     }
   }
   std::uint32_t hosts() const { return 2 * half_ * half_ * half_; }
-  const PacketPlan& plan() const { return plan_; }
+  const PacketTopology& plan() const { return plan_; }
 
   /// By aggregation switch `hash` % (k / 2) and core `hash` / (k / 2) % (k / 2).
   void connect(std::uint32_t from, std::uint32_t to, std::uint64_t hash) {
@@ -75,7 +75,7 @@ class FatTree {
 
   std::uint32_t half_;
   Bandwidth rate_;
-  PacketPlan plan_;
+  PacketTopology plan_;
 };
 
 struct Silent : MoveListener {

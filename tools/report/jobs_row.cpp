@@ -37,7 +37,7 @@ std::string note_of(const JobsRow& row, std::size_t number) {
   if (!job.roots.empty()) {
     parts.push_back(fmt::format("{} {}", job.roots.size() == 1 ? "root" : "roots", fmt::join(job.roots, ", ")));
   }
-  if (job.slots) { parts.push_back(slots_text(*job.slots)); }
+  if (job.slots) { parts.push_back(aggregation_text(*job.slots)); }
   if (job.waited > Time::zero()) { parts.push_back(fmt::format("waited {:.2f} us", microseconds(job.waited))); }
   if (!job.alone.fell_back.empty()) { parts.push_back("fell back: " + job.alone.fell_back); }
   return fmt::format("{}", fmt::join(parts, "; "));

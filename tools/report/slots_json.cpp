@@ -6,7 +6,7 @@
 
 namespace athanor {
 
-nlohmann::ordered_json slots_json(const SlotJobResult& job) {
+nlohmann::ordered_json slots_json(const AggregationJobResult& job) {
   return {{"packets", job.packets},
           {"lost", job.lost},
           {"retransmissions", job.retransmissions},

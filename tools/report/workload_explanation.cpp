@@ -120,14 +120,16 @@ class PathText {
 
   std::string call(const CallsOnPath& calls) const {
     const Time time = calls.time.total();
-    std::string text =
-        fmt::format("  {:>6.1f} % {:>6} x {} {}", share(time, explanation_.time), calls.count, name(calls.use),
-                    calls.price == WorkloadPrices::kNone ? explanation_.result.labels[calls.label]
-                                                         : describe(explanation_.result.prices[calls.price]));
+    std::string text = fmt::format(
+        "  {:>6.1f} % {:>6} x {} {}", share(time, explanation_.time), calls.count, name(calls.use),
+        calls.estimate == WorkloadEstimates::kNone ? explanation_.result.labels[calls.label]
+                                                   : describe(explanation_.result.estimates[calls.estimate]));
     text += fmt::format(": {:.1f} us each; {}", microseconds(time) / static_cast<double>(calls.count),
                         split_text(calls.time));
-    if (calls.price == WorkloadPrices::kNone || explanation_.links[calls.price].empty()) { return text + "\n"; }
-    return text + fmt::format("; busiest {}\n", explanation_.links[calls.price]);
+    if (calls.estimate == WorkloadEstimates::kNone || explanation_.links[calls.estimate].empty()) {
+      return text + "\n";
+    }
+    return text + fmt::format("; busiest {}\n", explanation_.links[calls.estimate]);
   }
 
   const WorkloadExplanation& explanation_;
@@ -178,14 +180,14 @@ nlohmann::ordered_json calls_json(const WorkloadExplanation& explanation) {
     json["bandwidth_s"] = seconds(each.time.bandwidth);
     json["latency_s"] = seconds(each.time.latency);
     json["sharing_s"] = seconds(each.time.sharing);
-    if (each.price == WorkloadPrices::kNone) { continue; }
-    const CallPrice& price = explanation.result.prices[each.price];
-    json["kind"] = name(price.kind);
-    json["size"] = price.size.count();
-    json["algorithm"] = price.algorithm;
-    json["protocol"] = price.protocol;
-    json["busiest_link"] = explanation.links[each.price];
-    json["busiest_share"] = price.busiest().share;
+    if (each.estimate == WorkloadEstimates::kNone) { continue; }
+    const CallEstimate& estimate = explanation.result.estimates[each.estimate];
+    json["kind"] = name(estimate.kind);
+    json["size"] = estimate.size.count();
+    json["algorithm"] = estimate.algorithm;
+    json["protocol"] = estimate.protocol;
+    json["busiest_link"] = explanation.links[each.estimate];
+    json["busiest_share"] = estimate.busiest().share;
   }
   return list;
 }

@@ -20,7 +20,7 @@ double share_of(Time part, Time whole) { return whole == Time::zero() ? 0 : seco
 std::string call_line(const CallsOfAKind& calls) {
   const auto count = static_cast<double>(calls.count);
   return fmt::format("#   {:>7} x {} {}: {:.1f} us each, {:.1f} us alone\n", calls.count, name(calls.use),
-                     describe(*calls.price), microseconds(calls.time) / count, microseconds(calls.alone) / count);
+                     describe(*calls.estimate), microseconds(calls.time) / count, microseconds(calls.alone) / count);
 }
 
 /// Computing by label, averaged over workers, the longest first.
@@ -40,27 +40,27 @@ std::vector<std::pair<std::string, double>> computing_by_label(const WorkloadRes
 std::vector<CallsOfAKind> calls_by_kind(const WorkloadResult& result) {
   std::vector<CallsOfAKind> kinds;
   for (const CallTime& call : result.calls) {
-    const CallPrice& price = result.prices[call.price];
-    if (call.count == 0 || price.algorithm == "none") { continue; }
+    const CallEstimate& estimate = result.estimates[call.estimate];
+    if (call.count == 0 || estimate.algorithm == "none") { continue; }
     const auto same = [&](const CallsOfAKind& each) {
-      return each.use == call.use && each.price->kind == price.kind && each.price->size == price.size &&
-             each.price->algorithm == price.algorithm && each.price->protocol == price.protocol;
+      return each.use == call.use && each.estimate->kind == estimate.kind && each.estimate->size == estimate.size &&
+             each.estimate->algorithm == estimate.algorithm && each.estimate->protocol == estimate.protocol;
     };
     auto found = std::find_if(kinds.begin(), kinds.end(), same);
-    if (found == kinds.end()) { found = kinds.insert(kinds.end(), {&price, call.use, 0, {}, {}}); }
+    if (found == kinds.end()) { found = kinds.insert(kinds.end(), {&estimate, call.use, 0, {}, {}}); }
     found->count += call.count;
     found->time += call.time;
-    found->alone += price.time * static_cast<std::int64_t>(call.count);
+    found->alone += estimate.time * static_cast<std::int64_t>(call.count);
   }
   std::stable_sort(kinds.begin(), kinds.end(),
                    [](const CallsOfAKind& a, const CallsOfAKind& b) { return a.time > b.time; });
   return kinds;
 }
 
-std::string describe(const CallPrice& price) {
-  const bool protocol = !price.protocol.empty() && price.protocol != "none";
-  return fmt::format("{} of {}, {}{}{}", name(price.kind), to_string(price.size), price.algorithm, protocol ? " " : "",
-                     protocol ? price.protocol : "");
+std::string describe(const CallEstimate& estimate) {
+  const bool protocol = !estimate.protocol.empty() && estimate.protocol != "none";
+  return fmt::format("{} of {}, {}{}{}", name(estimate.kind), to_string(estimate.size), estimate.algorithm,
+                     protocol ? " " : "", protocol ? estimate.protocol : "");
 }
 
 std::string call_lines(const WorkloadResult& result) {

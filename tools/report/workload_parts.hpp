@@ -12,7 +12,7 @@ namespace athanor {
 
 /// Calls of one use, kind, size and way, of all groups.
 struct CallsOfAKind {
-  const CallPrice* price = nullptr;
+  const CallEstimate* estimate = nullptr;
   Parallelism use = Parallelism::other;
   std::uint64_t count = 0;
   Time time;
@@ -23,7 +23,7 @@ struct CallsOfAKind {
 std::vector<CallsOfAKind> calls_by_kind(const WorkloadResult& result);
 
 /// What is called and how: "all-reduce of 64 MiB, ring Simple".
-std::string describe(const CallPrice& price);
+std::string describe(const CallEstimate& estimate);
 
 /// A line for each of the kinds of calls that took longest, and one that counts the others.
 std::string call_lines(const WorkloadResult& result);

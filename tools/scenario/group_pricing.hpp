@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/workload/call_pricer.hpp"
+#include "models/workload/collective_timer.hpp"
 #include "sim/error.hpp"
 #include "tools/scenario/nccl_section.hpp"
 

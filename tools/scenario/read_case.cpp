@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/execution/choice.hpp"
-#include "models/network/packet/packet_plan.hpp"
+#include "models/network/packet/packet_topology.hpp"
 #include "sim/format.hpp"
 #include "tools/bill/read_price.hpp"
 #include "tools/scenario/aggregation_section.hpp"
@@ -45,7 +45,7 @@ void check_latencies(ObjectReader& reader, const Case& scenario_case) {
   for (std::uint32_t vertex = 0; vertex < fabric.vertices(); ++vertex) {
     const Fabric::OutLinks out = fabric.out(VertexId{vertex});
     for (LinkId link{out.first}; link.value < out.first + out.count; ++link.value) {
-      if (fabric.link(link).latency >= PacketPlan::kLeastLatency) { continue; }
+      if (fabric.link(link).latency >= PacketTopology::kLeastLatency) { continue; }
       return reader.problem(
           "cluster", "out-of-range",
           fmt::format("the link from {} to {} has a latency of {}, and at packet level 1 ns is the least",

@@ -44,7 +44,7 @@ struct Case {
   NetworkLevel level = NetworkLevel::flow;
   PacketSettings packet;  ///< at packet level
   std::uint32_t queue_pairs = 1;
-  std::shared_ptr<const NetworkEngines> aggregation;  ///< of the switches of the network; null: they have no engines
+  std::shared_ptr<const EngineDeployment> aggregation;  ///< of the switches of the network; null: they have no engines
   std::shared_ptr<const TrafficText> traffic;  ///< resolved; null: a collective. What follows up to the profile is of
                                                ///< collectives, but `ranks` and `sizes`, which are those of messages
   /// Resolved; null: none. In place of a collective, too; `sizes` are those of the parameters.

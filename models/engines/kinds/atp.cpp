@@ -8,8 +8,8 @@ namespace athanor {
 
 using namespace literals;
 
-InNetworkEngine atp_engine() {
-  InNetworkEngine engine;
+EngineModel atp_engine() {
+  EngineModel engine;
   engine.name = "atp";
   engine.summary = "ATP: integers in programmable top-of-rack switches, slots shared by all jobs, a server behind them";
   engine.limits.place = EnginePlace::leaf;
@@ -17,8 +17,8 @@ InNetworkEngine atp_engine() {
   engine.limits.types = {DataType::float32, DataType::int32};
   engine.limits.reductions = {Reduction::sum, Reduction::average};
   engine.exclusive = false;
-  SlotSettings& pool = engine.slots.emplace();
-  pool.policy = SlotPolicy::best_effort;
+  AggregatorSettings& pool = engine.slots.emplace();
+  pool.policy = AggregatorPolicy::best_effort;
   pool.slots = 512;
   pool.payload = 248_B;
   pool.header = 58_B;

@@ -8,8 +8,8 @@ namespace athanor {
 
 using namespace literals;
 
-InNetworkEngine naca_engine() {
-  InNetworkEngine engine = sharp_v3_engine();
+EngineModel naca_engine() {
+  EngineModel engine = sharp_v3_engine();
   engine.name = "naca";
   engine.summary = "NACA: engines in Ethernet switches under a controller, behind NICs that offload";
   engine.exclusive = false;

@@ -9,8 +9,8 @@ namespace athanor {
 
 using namespace literals;
 
-InNetworkEngine netreduce_engine() {
-  InNetworkEngine engine;
+EngineModel netreduce_engine() {
+  EngineModel engine;
   engine.name = "netreduce";
   engine.summary =
       "NetReduce: an FPGA beside each switch next to hosts, and beside those that join racks; hosts keep RoCE v2";

@@ -5,8 +5,8 @@
 
 namespace athanor {
 
-InNetworkEngine nic_offload_engine() {
-  InNetworkEngine engine;
+EngineModel nic_offload_engine() {
+  EngineModel engine;
   engine.name = "nic";
   engine.summary = "NICs that run the schedule while their hosts compute (CORE-Direct and its successors)";
   engine.limits.place = EnginePlace::nic;

@@ -5,8 +5,8 @@
 
 namespace athanor {
 
-InNetworkEngine nvls_engine() {
-  InNetworkEngine engine;
+EngineModel nvls_engine() {
+  EngineModel engine;
   engine.name = "nvls";
   engine.summary = "NVLink SHARP: load-reduce and store-multicast in the NVSwitches of a node";
   engine.limits.place = EnginePlace::nvswitch;

@@ -8,8 +8,8 @@ namespace athanor {
 
 using namespace literals;
 
-InNetworkEngine panama_engine() {
-  InNetworkEngine engine;
+EngineModel panama_engine() {
+  EngineModel engine;
   engine.name = "panama";
   engine.summary = "PANAMA: FPGAs in the links of every switch; a job's payload is spread over four trees";
   engine.limits.types = {DataType::float32};

@@ -7,8 +7,8 @@ namespace athanor {
 
 using namespace literals;
 
-InNetworkEngine roar_engine() {
-  InNetworkEngine engine;
+EngineModel roar_engine() {
+  EngineModel engine;
   engine.name = "roar";
   engine.summary = "Roar: a processing unit in each router, reached by RDMA; repeatable results";
   engine.limits.types = {DataType::float32, DataType::float64, DataType::int32, DataType::int64};

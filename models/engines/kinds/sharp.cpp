@@ -63,8 +63,8 @@ std::vector<Reduction> hardware_reductions() {
 
 }  // namespace
 
-InNetworkEngine sharp_v1_engine() {
-  InNetworkEngine engine;
+EngineModel sharp_v1_engine() {
+  EngineModel engine;
   engine.name = "sharp_v1";
   engine.summary = "SHARP in EDR switches (Switch-IB 2): reductions of 256 bytes, low latency only";
   engine.limits.trees = 63;
@@ -83,8 +83,8 @@ InNetworkEngine sharp_v1_engine() {
   return engine;
 }
 
-InNetworkEngine sharp_v2_engine() {
-  InNetworkEngine engine;
+EngineModel sharp_v2_engine() {
+  EngineModel engine;
   engine.name = "sharp_v2";
   engine.summary = "SHARP in HDR switches (Quantum): low latency, and streaming of one tree at a time in a switch";
   engine.limits.trees = 63;
@@ -108,8 +108,8 @@ InNetworkEngine sharp_v2_engine() {
   return engine;
 }
 
-InNetworkEngine sharp_v3_engine() {
-  InNetworkEngine engine = sharp_v2_engine();
+EngineModel sharp_v3_engine() {
+  EngineModel engine = sharp_v2_engine();
   engine.name = "sharp_v3";
   engine.summary = "SHARP in NDR switches (Quantum-2): one streaming tree per port, many tenants";
   engine.limits.trees = 511;
@@ -124,8 +124,8 @@ InNetworkEngine sharp_v3_engine() {
   return engine;
 }
 
-InNetworkEngine sharp_v4_engine() {
-  InNetworkEngine engine = sharp_v3_engine();
+EngineModel sharp_v4_engine() {
+  EngineModel engine = sharp_v3_engine();
   engine.name = "sharp_v4";
   engine.modes.front().aggregation.reduce_rate = 100_GBps;
   engine.summary = "SHARP in XDR switches (Quantum-X800): as sharp_v3, as far as public documents go";

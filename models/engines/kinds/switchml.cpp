@@ -8,15 +8,15 @@ namespace athanor {
 
 using namespace literals;
 
-InNetworkEngine switchml_engine() {
-  InNetworkEngine engine;
+EngineModel switchml_engine() {
+  EngineModel engine;
   engine.name = "switchml";
   engine.summary = "SwitchML: integers in a programmable switch, a pool of slots as window";
   engine.limits.types = {DataType::float32, DataType::float16, DataType::int32};
   engine.limits.reductions = {Reduction::sum, Reduction::average};
   engine.exclusive = false;
-  SlotSettings& pool = engine.slots.emplace();
-  pool.policy = SlotPolicy::static_pool;
+  AggregatorSettings& pool = engine.slots.emplace();
+  pool.policy = AggregatorPolicy::static_pool;
   pool.slots = 512;
   pool.payload = 1024_B;
   pool.header = 86_B;  // Ethernet 38, IPv4 20, UDP 8, base transport 12, SwitchML's exponents and numbers 8

@@ -12,40 +12,40 @@ AggregationManager::AggregationManager(const Fabric& fabric, EngineLimits limits
     : limits_(std::move(limits)),
       graph_(fabric, network),
       places_(engine_places(graph_, limits_)),
-      holdings_(fabric, limits_) {
+      allocations_(fabric, limits_) {
   if (std::optional<Problem> problem = wrong_places(graph_, limits_)) { throw ScenarioError(std::move(*problem)); }
 }
 
 TreeGrant AggregationManager::grant(const TreeRequest& request) {
   require(!request.groups.empty(), "job {} asks for trees of no group", request.job);
   TreeGrant grant;
-  std::vector<HeldTree> held;
+  std::vector<AllocatedTree> held;
   for (const std::vector<VertexId>& group : request.groups) {
     for (std::uint32_t k = 0; k < request.trees_of_each; ++k) {
       auto built = build_tree(state(), request.job, request.streaming, group);
       if (TreeRefusal* refusal = std::get_if<TreeRefusal>(&built)) {
-        for (const HeldTree& tree : held) { holdings_.give_back(tree); }
+        for (const AllocatedTree& tree : held) { allocations_.give_back(tree); }
         return {{}, std::move(*refusal)};
       }
       GrownTree& grown = std::get<GrownTree>(built);
-      holdings_.take(grown.held);
+      allocations_.take(grown.held);
       held.push_back(std::move(grown.held));
       grant.trees.push_back(std::move(grown.placed));
     }
   }
-  std::vector<HeldTree>& own = jobs_[request.job];
+  std::vector<AllocatedTree>& own = jobs_[request.job];
   own.insert(own.end(), held.begin(), held.end());
   return grant;
 }
 
 void AggregationManager::release(std::uint32_t job) {
-  for (const HeldTree& tree : held(job)) { holdings_.give_back(tree); }
+  for (const AllocatedTree& tree : held(job)) { allocations_.give_back(tree); }
   jobs_.erase(job);
 }
 
-std::vector<HeldTree> AggregationManager::held(std::uint32_t job) const {
+std::vector<AllocatedTree> AggregationManager::held(std::uint32_t job) const {
   const auto found = jobs_.find(job);
-  return found == jobs_.end() ? std::vector<HeldTree>{} : found->second;
+  return found == jobs_.end() ? std::vector<AllocatedTree>{} : found->second;
 }
 
 PlacedTree build_aggregation_tree(const Fabric& fabric, std::span<const VertexId> endpoints, const EngineLimits& limits,

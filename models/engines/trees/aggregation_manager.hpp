@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/engines/engine_limits.hpp"
-#include "models/engines/trees/holdings.hpp"
+#include "models/engines/trees/engine_allocations.hpp"
 #include "models/engines/trees/placed_tree.hpp"
 #include "models/engines/trees/switch_graph.hpp"
 #include "models/engines/trees/tree_builder.hpp"
@@ -48,18 +48,18 @@ class AggregationManager {
   void release(std::uint32_t job);
 
   /// The trees that a job holds.
-  std::vector<HeldTree> held(std::uint32_t job) const;
+  std::vector<AllocatedTree> held(std::uint32_t job) const;
   /// What is held at present.
-  const Holdings& holdings() const { return holdings_; }
+  const EngineAllocations& allocations() const { return allocations_; }
 
  private:
-  EngineState state() const { return {graph_, limits_, places_, holdings_}; }
+  EngineState state() const { return {graph_, limits_, places_, allocations_}; }
 
   EngineLimits limits_;
   SwitchGraph graph_;
   std::vector<bool> places_;
-  Holdings holdings_;
-  std::map<std::uint32_t, std::vector<HeldTree>> jobs_;
+  EngineAllocations allocations_;
+  std::map<std::uint32_t, std::vector<AllocatedTree>> jobs_;
 };
 
 /// The tree of low latency that a manager builds for one job alone, whose rank r is on `endpoints[r]`: each rank hangs

@@ -43,16 +43,16 @@ void GrowingTree::add(std::uint32_t lowest) {
 
 bool GrowingTree::is_better(std::uint32_t from, const SwitchGraph::Edge& edge, const SwitchGraph::Edge& than) const {
   const auto rank = [&](const SwitchGraph::Edge& e) {
-    return std::tuple(is_blocked(from, e), !in_tree_[e.to], state_.holdings.trees(state_.graph.vertex(e.to)));
+    return std::tuple(is_blocked(from, e), !in_tree_[e.to], state_.allocations.trees(state_.graph.vertex(e.to)));
   };
   return rank(edge) < rank(than);
 }
 
 bool GrowingTree::is_blocked(std::uint32_t from, const SwitchGraph::Edge& edge) const {
-  const Holdings& holdings = state_.holdings;
-  if (state_.places[from] && holdings.full(edge.out, streaming_)) { return true; }
+  const EngineAllocations& allocations = state_.allocations;
+  if (state_.places[from] && allocations.full(edge.out, streaming_)) { return true; }
   if (!state_.places[edge.to]) { return false; }
-  return holdings.full(edge.back, streaming_) || holdings.full(state_.graph.vertex(edge.to), job_, streaming_);
+  return allocations.full(edge.back, streaming_) || allocations.full(state_.graph.vertex(edge.to), job_, streaming_);
 }
 
 /// By distance from the top, then by number.
@@ -85,8 +85,8 @@ GrowingTree::Counts GrowingTree::count(std::span<const SwitchGraph::Attachment> 
   return counts;
 }
 
-HeldTree GrowingTree::held(const Counts& counts, std::span<const SwitchGraph::Attachment> of_ranks) const {
-  HeldTree held{job_, streaming_, {}, {}};
+AllocatedTree GrowingTree::held(const Counts& counts, std::span<const SwitchGraph::Attachment> of_ranks) const {
+  AllocatedTree held{job_, streaming_, {}, {}};
   for (const std::uint32_t at : members_) {
     if (at == top_) { continue; }
     if (counts.node[at]) { held.ports.push_back(upwards_[at].out); }

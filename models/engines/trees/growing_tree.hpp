@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/engines/trees/holdings.hpp"
+#include "models/engines/trees/engine_allocations.hpp"
 #include "models/engines/trees/placed_tree.hpp"
 #include "models/engines/trees/switch_graph.hpp"
 
@@ -16,13 +16,13 @@ struct EngineState {
   const SwitchGraph& graph;
   const EngineLimits& limits;
   const std::vector<bool>& places;  ///< which switches have an engine, by number
-  const Holdings& holdings;
+  const EngineAllocations& allocations;
 };
 
 /// A tree, and what it takes.
 struct GrownTree {
   PlacedTree placed;
-  HeldTree held;
+  AllocatedTree held;
 };
 
 /// A tree below one top, while ranks are added to it.
@@ -46,7 +46,7 @@ class GrowingTree {
   bool is_blocked(std::uint32_t from, const SwitchGraph::Edge& edge) const;
   std::vector<std::uint32_t> members_downwards() const;
   Counts count(std::span<const SwitchGraph::Attachment> of_ranks) const;
-  HeldTree held(const Counts& counts, std::span<const SwitchGraph::Attachment> of_ranks) const;
+  AllocatedTree held(const Counts& counts, std::span<const SwitchGraph::Attachment> of_ranks) const;
 
   EngineState state_;
   std::uint32_t job_;

@@ -60,18 +60,18 @@ class Building {
 
   /// What no choice of a top can help: a switch next to ranks that has an engine adds them up.
   std::optional<TreeRefusal> crowded_below() const {
-    if (state_.holdings.full(streaming_)) { return exhausted(state_.holdings.why(streaming_)); }
+    if (state_.allocations.full(streaming_)) { return exhausted(state_.allocations.why(streaming_)); }
     std::map<std::uint32_t, std::uint32_t> ranks;
     for (const Attachment& rank : of_ranks_) {
       if (!state_.places[rank.on]) { continue; }
       ++ranks[rank.on];
-      if (state_.holdings.full(rank.port, streaming_)) { return exhausted(state_.holdings.why(rank.port, job_)); }
+      if (state_.allocations.full(rank.port, streaming_)) { return exhausted(state_.allocations.why(rank.port, job_)); }
     }
     for (const auto& [at, count] : ranks) {
       const VertexId vertex = state_.graph.vertex(at);
       if (count > state_.limits.children) { return too_many(vertex, count); }
-      if (state_.holdings.full(vertex, job_, streaming_)) {
-        return exhausted(state_.holdings.why(vertex, job_, streaming_));
+      if (state_.allocations.full(vertex, job_, streaming_)) {
+        return exhausted(state_.allocations.why(vertex, job_, streaming_));
       }
     }
     return std::nullopt;
@@ -113,7 +113,7 @@ class Building {
       if (state_.places[at] && all[at].farthest == least) { tops.push_back(at); }
     }
     const auto rank = [&](std::uint32_t at) {
-      return std::pair(all[at].together, state_.holdings.tops(state_.graph.vertex(at)));
+      return std::pair(all[at].together, state_.allocations.tops(state_.graph.vertex(at)));
     };
     std::stable_sort(tops.begin(), tops.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
     return tops;
@@ -144,10 +144,12 @@ class Building {
       const VertexId at = grown.placed.switches[node];
       const std::size_t children = grown.placed.tree->children(node).size();
       if (children > state_.limits.children) { return too_many(at, children); }
-      if (state_.holdings.full(at, job_, streaming_)) { return exhausted(state_.holdings.why(at, job_, streaming_)); }
+      if (state_.allocations.full(at, job_, streaming_)) {
+        return exhausted(state_.allocations.why(at, job_, streaming_));
+      }
     }
     for (const LinkId port : grown.held.ports) {
-      if (state_.holdings.full(port, streaming_)) { return exhausted(state_.holdings.why(port, job_)); }
+      if (state_.allocations.full(port, streaming_)) { return exhausted(state_.allocations.why(port, job_)); }
     }
     return std::nullopt;
   }

@@ -20,7 +20,7 @@ struct NcclRun {
   Bytes payload;               ///< of the collective, as nccl-tests counts it
   std::uint32_t ranks = 1;
   std::uint32_t nodes = 1;
-  LibraryCut cut;
+  LayoutHints hints;
 };
 
 /// That run as a protocol: NCCL's structure with a stack's costs.

@@ -18,7 +18,7 @@ constexpr std::size_t kNcclFunctions = 5;
 std::string_view name(NcclFunction function);
 /// The inverse, whatever the case of letters.
 std::optional<NcclFunction> nccl_function(std::string_view name);
-/// None: this kind is made of sends and receives.
+/// The function that carries a kind of collective out; none: it is made of sends and receives.
 std::optional<NcclFunction> nccl_function(CollectiveKind kind);
 
 enum class NcclType : std::uint8_t {

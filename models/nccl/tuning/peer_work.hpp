@@ -8,7 +8,7 @@ namespace athanor {
 
 /// Channels for sends and receives: a power of two.
 std::uint32_t peer_channels(const NcclCommunicator& communicator);
-/// Of these, for one peer at most: a power of two.
+/// Channels for sends to and receives from one peer, at most: a power of two.
 std::uint32_t channels_per_peer(const NcclCommunicator& communicator);
 
 /// How the message to one peer is cut.

@@ -56,7 +56,7 @@ struct NcclTuningTables {
   bool ll128_mixed = true;                             ///< also where compute capabilities of at least 90 differ
 };
 
-/// Those of this version, or of the nearest older one that is known; of 2.18 for what is older still.
+/// The tables of a version, or of the nearest older one that is known; of 2.18 for what is older still.
 const NcclTuningTables& nccl_tuning_tables(NcclVersion version);
 
 /// Where the tables of a version are not known: whose are taken in their place, in a sentence. "": they are known.

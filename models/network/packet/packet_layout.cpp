@@ -85,11 +85,11 @@ class PacketLayout {
   void add_link(std::uint32_t l) {
     const LinkId id = links_[l];
     const Link& link = fabric_.link(id);
-    if (link.latency < PacketPlan::kLeastLatency) {
+    if (link.latency < PacketTopology::kLeastLatency) {
       throw SimulationError(
           "latency-too-small",
           fmt::format("{} has a latency of {}: at packet level links have at least {}", fabric_.name(id),
-                      to_string(link.latency), to_string(PacketPlan::kLeastLatency)));
+                      to_string(link.latency), to_string(PacketTopology::kLeastLatency)));
     }
     const LinkId back = reverse(id);
     packets_.links.push_back({device(fabric_.source(id)), device(fabric_.target(id)), number(back), wire_rate(link),
@@ -124,7 +124,7 @@ class PacketLayout {
   }
 
   void add_flows() {
-    for (const NetworkPlan::Connection& connection : connections_.graph.connections) { add_flow(connection); }
+    for (const FlowGraph::Connection& connection : connections_.graph.connections) { add_flow(connection); }
     if (!settings_.takes_many_paths()) { return; }
     for (std::size_t first = 0; first < packets_.flows.size(); first += connections_.queue_pairs) {
       bool shortest = true;
@@ -135,7 +135,7 @@ class PacketLayout {
 
   /// Lets a flow take all shortest paths between the first and the last switch on its path. False: its own is longer.
   bool spread(std::size_t f) {
-    const PacketPlan::Flow flow = packets_.flows[f];
+    const PacketTopology::Flow flow = packets_.flows[f];
     const auto link = [&](std::uint32_t hop) { return links_[packets_.hops[flow.first_hop + hop]]; };
     const auto balances = [&](VertexId v) {
       return ShortestPaths::balances(fabric_.vertex(v).kind) && !packets_.devices[device(v)].host;
@@ -154,7 +154,7 @@ class PacketLayout {
   /// The paths of a flow: as its own up to `begin`, then each of these, then as its own again.
   void replace(std::size_t f, std::uint32_t begin, const std::vector<ShortestPaths::Path>& paths) {
     constexpr std::size_t kMostHops = 100'000'000;
-    PacketPlan::Flow& flow = packets_.flows[f];
+    PacketTopology::Flow& flow = packets_.flows[f];
     std::vector<std::uint32_t>& hops = packets_.hops;
     if (hops.size() + paths.size() * flow.hops > kMostHops) {
       throw SimulationError("too-many-paths",
@@ -186,7 +186,7 @@ class PacketLayout {
   /// than the shortest ones, nothing else is known of where they may go.
   void join_paths(std::size_t connection) {
     const auto begin = packets_.flows.begin() + static_cast<std::ptrdiff_t>(connection);
-    const std::vector<PacketPlan::Flow> own(begin, begin + connections_.queue_pairs);
+    const std::vector<PacketTopology::Flow> own(begin, begin + connections_.queue_pairs);
     if (own.size() == 1 || settings_.fabric.load_balancing != LoadBalancing::none) {
       const LinkId first = links_[packets_.hops[own[0].first_hop]];
       throw SimulationError("routing",
@@ -195,10 +195,10 @@ class PacketLayout {
                                         fabric_.name(fabric_.source(first))));
     }
     for (std::size_t q = 0; q < own.size(); ++q) {
-      PacketPlan::Flow& flow = begin[static_cast<std::ptrdiff_t>(q)];
+      PacketTopology::Flow& flow = begin[static_cast<std::ptrdiff_t>(q)];
       const auto first = static_cast<std::uint32_t>(packets_.hops.size());
       flow.paths = 0;
-      for (const PacketPlan::Flow& other : own) {
+      for (const PacketTopology::Flow& other : own) {
         if (other.hops != own[q].hops || packets_.hops[other.first_hop] != packets_.hops[own[q].first_hop]) {
           continue;
         }
@@ -211,8 +211,8 @@ class PacketLayout {
     }
   }
 
-  void add_flow(const NetworkPlan::Connection& connection) {
-    PacketPlan::Flow flow;
+  void add_flow(const FlowGraph::Connection& connection) {
+    PacketTopology::Flow flow;
     flow.hops = flow.hops_back = connection.uses;
     flow.first_hop = static_cast<std::uint32_t>(packets_.hops.size());
     flow.first_hop_back = flow.first_hop + flow.hops;
@@ -241,12 +241,13 @@ class PacketLayout {
   std::vector<std::uint32_t> number_of_;  ///< by fabric link
   std::vector<LinkId> links_;             ///< by number
   ShortestPaths paths_;
-  PacketPlan packets_;
+  PacketTopology packets_;
 };
 
 }  // namespace
 
-PacketsLaidOut packet_plan(const FabricConnections& connections, const Fabric& fabric, const PacketSettings& settings) {
+PacketsLaidOut packet_topology(const FabricConnections& connections, const Fabric& fabric,
+                               const PacketSettings& settings) {
   return PacketLayout(connections, fabric, settings).make();
 }
 

@@ -7,7 +7,7 @@ namespace athanor {
 
 /// `links`: of the fabric, by link of the packet plan.
 struct PacketsLaidOut {
-  PacketPlan plan;
+  PacketTopology plan;
   std::vector<LinkId> links;
 };
 
@@ -21,9 +21,10 @@ struct PacketsLaidOut {
 /// usable rate does not allow for and from what packets wait at switches that do not cut through. Vertices where flows
 /// begin or end are hosts.
 ///
-/// Throws SimulationError: "latency-too-small" naming a link of less than PacketPlan::kLeastLatency, "one-way" naming
-/// a link without another one back, "routing" where paths are longer than the shortest ones and packets are to take
-/// many, "too-many-paths".
-PacketsLaidOut packet_plan(const FabricConnections& connections, const Fabric& fabric, const PacketSettings& settings);
+/// Throws SimulationError: "latency-too-small" naming a link of less than PacketTopology::kLeastLatency, "one-way"
+/// naming a link without another one back, "routing" where paths are longer than the shortest ones and packets are to
+/// take many, "too-many-paths".
+PacketsLaidOut packet_topology(const FabricConnections& connections, const Fabric& fabric,
+                               const PacketSettings& settings);
 
 }  // namespace athanor

@@ -17,9 +17,9 @@ namespace athanor {
 /// long as the least latency of a link (see Switches), which gives the same results.
 class PacketNetwork final : public Network, public Actor, private LinkListener, private HostClock {
  public:
-  /// Borrows all of them. Requires links of at least PacketPlan::kLeastLatency. `most_window`: windows are no longer
-  /// than this; changes no result, for checking that.
-  PacketNetwork(Simulator& simulator, const PacketPlan& plan, const TransportSpec& transport, std::uint64_t seed,
+  /// Borrows all of them. Requires links of at least PacketTopology::kLeastLatency. `most_window`: windows are no
+  /// longer than this; changes no result, for checking that.
+  PacketNetwork(Simulator& simulator, const PacketTopology& plan, const TransportSpec& transport, std::uint64_t seed,
                 MoveListener& listener, Time most_window = Time::max());
 
   /// How errors name a link; before, by its number.
@@ -34,7 +34,7 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
   Time quiet() const { return links_.quiet(); }
   /// Not supported: the state of a packet network never recurs exactly.
   void snapshot(std::vector<std::int64_t>& state) const override;
-  void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
+  void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
 
   void on_event(std::uint64_t what) override;
 

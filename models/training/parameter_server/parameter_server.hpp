@@ -70,7 +70,7 @@ struct ParameterServerResult {
 /// where backup workers let it end: parameters are given out when the last shard has its gradients. `seed`: of
 /// routing's choices and of what is drawn; each worker draws from a stream of its own. Requires workers and shards of
 /// equally many copies on endpoints of the cluster. Throws SimulationError: "no-route", "time-overflow"; at packet
-/// level also as packet_plan() does.
+/// level also as packet_topology() does.
 ParameterServerResult simulate_parameter_server(const ParameterServerSetup& setup, const Cluster& cluster,
                                                 std::uint64_t seed, const NetworkOptions& options);
 

@@ -116,7 +116,7 @@ TEST_CASE("limits hold under random grants and releases, nothing is refused with
     }
     for (std::uint32_t job = 0; job < 6; ++job) { manager.release(job); }
     for (VertexId v{0}; v.value < cluster.fabric->vertices(); ++v.value) {
-      CHECK(manager.holdings().trees(v) + manager.holdings().tops(v) == 0);
+      CHECK(manager.allocations().trees(v) + manager.allocations().tops(v) == 0);
     }
   }
   CHECK(refusals > 100);

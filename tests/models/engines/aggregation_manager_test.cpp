@@ -106,7 +106,7 @@ TEST_CASE("trees are limited in the subnet, jobs in a switch, children at a node
         "refused: all 2 streaming trees of the subnet are taken, by jobs 0 and 1");
   CHECK(few.grant({.job = 2, .groups = {half}, .trees_of_each = 4}).refusal->reason ==
         "all 3 low-latency trees of the subnet are taken, by job 2");
-  CHECK(few.holdings().trees(device(cluster, "leaf0")) == 2);
+  CHECK(few.allocations().trees(device(cluster, "leaf0")) == 2);
   CHECK(few.grant({.job = 2, .groups = {half}, .trees_of_each = 3}).trees.size() == 3);
 
   AggregationManager quota(*cluster.fabric, {.jobs_per_switch = 2});

@@ -49,7 +49,7 @@ RunResult run(const Cluster& cluster, std::string_view name, std::int64_t elemen
        .algorithms = {&find(CollectiveKind::all_reduce, name)},
        .overrides = overrides,
        .options = {},
-       .aggregation = std::make_shared<const NetworkEngines>(NetworkEngines{engine_catalog().front(), {}})});
+       .aggregation = std::make_shared<const EngineDeployment>(EngineDeployment{engine_catalog().front(), {}})});
 }
 
 /// From a GPU over its NIC to the switch of its rail.
@@ -220,14 +220,14 @@ TEST_CASE("all of a node's rails are used, and equal loops and classes change no
       Overrides overrides;
       overrides.chunk = 16_KiB;
       const Collective collective{CollectiveKind::all_reduce, 16, Elements{1'600'000}};
-      return run_collective(
-                 {.cluster = cluster,
-                  .profile = ideal,
-                  .collective = collective,
-                  .algorithms = {&find(CollectiveKind::all_reduce, name)},
-                  .overrides = overrides,
-                  .options = options,
-                  .aggregation = std::make_shared<const NetworkEngines>(NetworkEngines{engine_catalog().front(), {}})})
+      return run_collective({.cluster = cluster,
+                             .profile = ideal,
+                             .collective = collective,
+                             .algorithms = {&find(CollectiveKind::all_reduce, name)},
+                             .overrides = overrides,
+                             .options = options,
+                             .aggregation = std::make_shared<const EngineDeployment>(
+                                 EngineDeployment{engine_catalog().front(), {}})})
           .time;
     };
     CHECK(time(true) == time(false));

@@ -36,7 +36,7 @@ RunResult run(const Cluster& cluster, CollectiveKind kind, const std::string& na
        .algorithms = {&find(kind, name)},
        .overrides = {},
        .options = {},
-       .aggregation = std::make_shared<const NetworkEngines>(NetworkEngines{engine_catalog().front(), {}})});
+       .aggregation = std::make_shared<const EngineDeployment>(EngineDeployment{engine_catalog().front(), {}})});
 }
 
 /// Bytes that each GPU sends to NVSwitches, or receives from them: how many GPUs so many.

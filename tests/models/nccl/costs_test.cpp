@@ -43,7 +43,7 @@ Time ring(CollectiveKind kind, const NcclRun& run, std::uint32_t ranks) {
 }
 
 NcclRun run_of(NcclProtocol protocol, Bytes payload, std::uint32_t ranks) {
-  return {.protocol = protocol, .chunk = payload, .payload = payload, .ranks = ranks, .cut = {}};
+  return {.protocol = protocol, .chunk = payload, .payload = payload, .ranks = ranks, .hints = {}};
 }
 
 }  // namespace

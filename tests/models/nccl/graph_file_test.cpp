@@ -15,7 +15,7 @@ namespace athanor {
 namespace {
 
 using testing::preset_system;
-using testing::way;
+using testing::route;
 
 void check_equal(const ChannelGraph& a, const ChannelGraph& b) {
   CHECK(a.count() == b.count());
@@ -141,8 +141,8 @@ TEST_CASE("a graph file is ground truth: what it says is what is there, to the l
   const ChannelGraphs graphs = parse_nccl_graphs(kSmall, "graphs.xml", system, problems);
   REQUIRE(problems.empty());
   REQUIRE(graphs.ring.count() == 2);
-  CHECK(way(graphs.ring.channels[0]) == "0: 0 1 :1");
-  CHECK(way(graphs.ring.channels[1]) == "1: 1 0 :0");
+  CHECK(route(graphs.ring.channels[0]) == "0: 0 1 :1");
+  CHECK(route(graphs.ring.channels[1]) == "1: 1 0 :0");
   CHECK(graphs.ring.speed_intra == 22.5);
   CHECK(graphs.ring.latency_inter == 1.5);
   CHECK(graphs.ring.type_inter == NcclPath::pxb);

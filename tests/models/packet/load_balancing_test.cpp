@@ -58,7 +58,7 @@ class LeafSpine {
   void flow_over(std::uint32_t from, std::uint32_t to, std::uint32_t spine) { fabric.flow(path(from, to, spine)); }
   void flow_over_all(std::uint32_t from, std::uint32_t to) {
     fabric.flow(path(from, to, 0));
-    PacketPlan::Flow& flow = fabric.plan.flows.back();
+    PacketTopology::Flow& flow = fabric.plan.flows.back();
     flow.first_hop = static_cast<std::uint32_t>(fabric.plan.hops.size());
     flow.paths = size_;
     for (std::uint32_t s = 0; s < size_; ++s) {

@@ -33,14 +33,14 @@ MeasuredSteps measured_steps(const std::vector<Scenario>& scenarios) {
   for (const Scenario& scenario : scenarios) {
     for (const Case& each : scenario.cases) {
       if (!each.training || !each.training->measured) { continue; }
-      CallPricer pricer(pricing_of(each, options_of(each)));
+      CollectiveTimer timer(pricing_of(each, options_of(each)));
       const TrainingSetup& setup = each.training->setup;
       steps.push_back({scenario.path,
                        each.name,
                        setup.model.name,
                        setup.plan.ranks(),
                        *each.training->measured,
-                       std::make_shared<const PreparedStep>(setup, pricer),
+                       std::make_shared<const PreparedStep>(setup, timer),
                        std::make_shared<const StepKernels>(setup),
                        {}});
     }

@@ -125,7 +125,7 @@ ExitCode explain_collective(const Invocation& invocation, const Streams& streams
                             const Case& scenario_case) {
   const Bytes size = invocation.has("size") ? size_option("explain", invocation, "size") : scenario_case.sizes.back();
   const SimulationOptions options = simulation_options_of(scenario_case, invocation, nullptr);
-  if (uses_slots(scenario_case.request(size, options))) {
+  if (uses_aggregators(scenario_case.request(size, options))) {
     throw UsageError(
         "explain follows schedules, and packets that switches add up one by one have none; use athanor run");
   }

@@ -104,8 +104,8 @@ PlanReport report_of(const Invocation& invocation, const Streams& streams, const
                                       report.interrupted = report.interrupted || streams.interrupted();
                                       return !report.interrupted;
                                     }};
-  CallPricer pricer(pricing_of(scenario_case, simulation_options_of(scenario_case, invocation, nullptr)));
-  report.result = search_plans(training.setup, settings, pricer);
+  CollectiveTimer timer(pricing_of(scenario_case, simulation_options_of(scenario_case, invocation, nullptr)));
+  report.result = search_plans(training.setup, settings, timer);
   report.advice = advice_of(report);
   return report;
 }

@@ -54,7 +54,7 @@ nlohmann::ordered_json topology_in_use(const Invocation& invocation, const std::
   check_drawable(*scenario_case.cluster);
   const SimulationOptions options = simulation_options_of(scenario_case, invocation, nullptr);
   const RunRequest request = scenario_case.request(size, options);
-  if (uses_slots(request)) {
+  if (uses_aggregators(request)) {
     throw UsageError("plot: --size follows schedules, and packets that switches add up one by one have none");
   }
   if (auto json = topology_use_json(scenario_case, size, choose_fastest(request), options)) { return *json; }

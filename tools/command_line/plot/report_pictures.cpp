@@ -46,7 +46,7 @@ Json collective_pictures(const Case& scenario_case, const SimulationOptions& opt
   Json pictures = Json::object();
   const Bytes size = scenario_case.sizes.back();
   const RunRequest request = scenario_case.request(size, options);
-  if (uses_slots(request)) { return pictures; }
+  if (uses_aggregators(request)) { return pictures; }
   const Choice choice = choose_fastest(request);
   if (scenario_case.cluster->endpoints.size() <= kMostEndpoints) {
     if (auto use = topology_use_json(scenario_case, size, choice, options)) { pictures["use"] = std::move(*use); }

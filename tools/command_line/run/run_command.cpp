@@ -98,7 +98,7 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
         throw UsageError("--trace draws primitives of collectives, and parameter servers have none; use --json");
       }
       if (each.training || each.trace) { continue; }
-      const auto over_slots = [&](Bytes size) { return uses_slots(each.request(size, {})); };
+      const auto over_slots = [&](Bytes size) { return uses_aggregators(each.request(size, {})); };
       if (std::any_of(each.sizes.begin(), each.sizes.end(), over_slots)) {
         throw UsageError(
             "--trace draws primitives, and packets that switches add up one by one have none; use --ports");

@@ -42,30 +42,32 @@ MachineCount machine_of(const Cluster& cluster, std::uint32_t ranks) {
 }
 
 void note_free_software(const WorkloadResult& result, const Case& scenario_case, std::vector<std::string>& notes) {
-  const auto takes_time = [](const CallPrice& each) { return each.time > Time::zero(); };
-  const bool communicates = std::any_of(result.prices.begin(), result.prices.end(), takes_time);
+  const auto takes_time = [](const CallEstimate& each) { return each.time > Time::zero(); };
+  const bool communicates = std::any_of(result.estimates.begin(), result.estimates.end(), takes_time);
   if (!communicates || scenario_case.profile.name != kIdealProfile || !scenario_case.cluster->identity) { return; }
   notes.emplace_back(
       "without a \"profile\" collectives cost no software: no launch, no protocol; `athanor list profiles` names some");
 }
 
 void note_extrapolation(const WorkloadResult& result, const Case& scenario_case, std::vector<std::string>& notes) {
-  const auto outside = [](const CallPrice& each) { return each.extrapolated; };
-  if (std::none_of(result.prices.begin(), result.prices.end(), outside)) { return; }
+  const auto outside = [](const CallEstimate& each) { return each.extrapolated; };
+  if (std::none_of(result.estimates.begin(), result.estimates.end(), outside)) { return; }
   notes.push_back(fmt::format("extrapolated: some collectives are outside what the profile {} was fitted in",
                               scenario_case.profile.name));
 }
 
-bool uses_switches(const CallPrice& price) {
+bool uses_switches(const CallEstimate& estimate) {
   const auto all = catalog();
   const auto found = std::find_if(all.begin(), all.end(), [&](const Algorithm& each) {
-    return each.kind == price.kind && each.name == price.algorithm;
+    return each.kind == estimate.kind && each.name == estimate.algorithm;
   });
   return found != all.end() && aggregates(*found);
 }
 
 void note_unused_engines(const WorkloadResult& result, const Case& scenario_case, std::vector<std::string>& notes) {
-  if (!scenario_case.aggregation || std::any_of(result.prices.begin(), result.prices.end(), &uses_switches)) { return; }
+  if (!scenario_case.aggregation || std::any_of(result.estimates.begin(), result.estimates.end(), &uses_switches)) {
+    return;
+  }
   notes.emplace_back(
       "no collective is reduced by the switches of \"aggregation\": the usual algorithms are faster, or groups get no "
       "engines");
@@ -74,7 +76,7 @@ void note_unused_engines(const WorkloadResult& result, const Case& scenario_case
 void tell_work(const WorkloadResult& result, const Invocation& invocation, const Streams& streams) {
   if (!invocation.verbose) { return; }
   streams.err(fmt::format("athanor: {} operations, {} events, {} kinds of calls\n", result.operations, result.events,
-                          result.prices.size()));
+                          result.estimates.size()));
 }
 
 }  // namespace
@@ -90,9 +92,9 @@ TrainingRow simulate_training(const Scenario& scenario, const Case& scenario_cas
                   .memory = training.memory.total(),
                   .measured = training.measured,
                   .notes = training.notes};
-  CallPricer pricer(pricing_of(scenario_case, options));
+  CollectiveTimer timer(pricing_of(scenario_case, options));
   row.result =
-      located(scenario, scenario_case, "training", [&] { return simulate_step(training.setup, pricer, workload); });
+      located(scenario, scenario_case, "training", [&] { return simulate_step(training.setup, timer, workload); });
   row.figures = training.costs;
   row.costs = costs_of(row.result, training.costs, machine_of(*scenario_case.cluster, training.setup.plan.ranks()));
   note_extrapolation(row.result.workload, scenario_case, row.notes);
@@ -113,8 +115,8 @@ TraceRow simulate_trace(const Scenario& scenario, const Case& scenario_case, con
                .result = {},
                .notes = text.trace->notes};
   row.result = located(scenario, scenario_case, "trace", [&] {
-    CallPricer pricer(pricing_of(scenario_case, options));
-    return run_workload(text.trace->workload, price_all(text.trace->workload, pricer), workload);
+    CollectiveTimer timer(pricing_of(scenario_case, options));
+    return run_workload(text.trace->workload, estimate_all(text.trace->workload, timer), workload);
   });
   note_extrapolation(row.result, scenario_case, row.notes);
   note_unused_engines(row.result, scenario_case, row.notes);
