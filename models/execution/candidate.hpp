@@ -87,22 +87,6 @@ class Candidate {
 /// Do they run the same schedule, up to who plays the roles and where engines are?
 bool alike(const Candidate& a, const Candidate& b);
 
-/// What fits of an algorithm with the protocols of the profile, or why nothing does.
-struct Candidates {
-  std::vector<Candidate> fitting;
-  std::string reason = "no protocol of the profile is meant for this size";
-  bool passed_over = false;  ///< nothing is in its way, but the library takes another one
-};
-
-/// `allowed`: what NCCL may choose from, where it does.
-Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm,
-                         const std::vector<const Algorithm*>& allowed);
-/// Of all algorithms of the request.
-Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm);
-
-/// The request as NCCL sees it. Borrows its profile. Requires one with "nccl".
-NcclRequest nccl_request(const RunRequest& request);
-
 /// Whether it needs engines in switches of the network.
 bool aggregates(const Algorithm& algorithm);
 

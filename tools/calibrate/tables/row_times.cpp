@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "models/execution/candidates.hpp"
 #include "models/execution/choice.hpp"
 
 namespace athanor {

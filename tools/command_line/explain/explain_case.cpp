@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "models/execution/candidate.hpp"
+#include "models/execution/candidates.hpp"
 #include "models/execution/choice.hpp"
 #include "models/execution/pipeline_phases.hpp"
 #include "models/nccl/execution/runtime.hpp"
