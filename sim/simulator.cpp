@@ -13,7 +13,7 @@ constexpr std::uint64_t kActorMask = (1U << kActorBits) - 1;
 ActorId Simulator::add(Actor& actor) {
   require(actors_.size() < kActorMask, "a simulator holds at most {} actors", kActorMask);
   actors_.push_back(&actor);
-  waits_to_settle_.push_back(false);
+  asked_.push_back(false);
   return ActorId{static_cast<std::uint32_t>(actors_.size() - 1)};
 }
 
@@ -22,20 +22,20 @@ void Simulator::at(Time when, ActorId actor, std::uint64_t what) {
   queue_.push({when, scheduled_++ << kActorBits | actor.value, what});
 }
 
-void Simulator::settle(ActorId actor) {
-  if (waits_to_settle_[actor.value]) { return; }
-  waits_to_settle_[actor.value] = true;
-  unsettled_.push_back(actor);
+void Simulator::at_end_of_instant(ActorId actor) {
+  if (asked_[actor.value]) { return; }
+  asked_[actor.value] = true;
+  asking_.push_back(actor);
 }
 
-void Simulator::settle_next() {
-  const ActorId actor = unsettled_[next_unsettled_++];
-  if (settled()) {
-    unsettled_.clear();
-    next_unsettled_ = 0;
+void Simulator::end_instant_of_next() {
+  const ActorId actor = asking_[next_asking_++];
+  if (instant_is_over()) {
+    asking_.clear();
+    next_asking_ = 0;
   }
-  waits_to_settle_[actor.value] = false;
-  actors_[actor.value]->on_settle();
+  asked_[actor.value] = false;
+  actors_[actor.value]->on_end_of_instant();
 }
 
 void Simulator::run() {
@@ -46,8 +46,8 @@ void Simulator::run() {
       ++events_;
       actors_[event.order & kActorMask]->on_event(event.what);
     }
-    if (!settled()) {
-      settle_next();
+    if (!instant_is_over()) {
+      end_instant_of_next();
       continue;
     }
     if (queue_.empty()) { return; }
@@ -55,8 +55,9 @@ void Simulator::run() {
   }
 }
 
-void Simulator::warp(Time by) {
-  require(by >= Time::zero() && settled(), "only a settled simulation can be warped, and only forward");
+void Simulator::fast_forward(Time by) {
+  require(by >= Time::zero() && instant_is_over(),
+          "only an instant that is over can be skipped from, and only forward");
   now_ += by;
   queue_.delay(by);
 }

@@ -15,9 +15,9 @@ class Actor {
   virtual ~Actor() = default;
   /// `what` is the value given to Simulator::at.
   virtual void on_event(std::uint64_t what) = 0;
-  /// All that had to happen at the present instant has happened; asked for by Simulator::settle. May cause
-  /// further events at this same instant, which then happen before time advances (and may ask to settle again).
-  virtual void on_settle() {}
+  /// All that had to happen at the present instant has happened; asked for by Simulator::at_end_of_instant. May cause
+  /// further events at this same instant, which then happen before time advances (and may ask again).
+  virtual void on_end_of_instant() {}
 };
 
 using ActorId = Id<struct ActorTag>;
@@ -34,31 +34,31 @@ class Simulator {
   /// Requires when >= now().
   void at(Time when, ActorId actor, std::uint64_t what);
 
-  /// Calls the actor's on_settle once before time advances; asking again meanwhile changes nothing. Who asked first
-  /// settles first; whatever that causes at this instant happens before the next one settles.
-  void settle(ActorId actor);
+  /// Calls the actor's on_end_of_instant once before time advances; asking again meanwhile changes nothing. Who asked
+  /// first is called first; whatever that causes at this instant happens before the next one is called.
+  void at_end_of_instant(ActorId actor);
 
-  /// Nobody else waits to settle: within on_settle, the instant is over.
-  bool settled() const { return next_unsettled_ == unsettled_.size(); }
+  /// Nobody else has asked for the end of this instant: within on_end_of_instant, it is over.
+  bool instant_is_over() const { return next_asking_ == asking_.size(); }
 
   /// Runs until nothing is left to happen.
   void run();
 
   /// Skips a span in which nothing new happens: now and every pending event move `by` later.
   /// Whoever calls it moves the times that actors remember.
-  void warp(Time by);
+  void fast_forward(Time by);
 
   std::uint64_t events() const { return events_; }
 
  private:
-  void settle_next();
+  void end_instant_of_next();
 
   Time now_;
   EventQueue queue_;
   std::vector<Actor*> actors_;
-  std::vector<ActorId> unsettled_;  // a queue: those before next_unsettled_ have settled
-  std::size_t next_unsettled_ = 0;
-  std::vector<bool> waits_to_settle_;
+  std::vector<ActorId> asking_;  // a queue: those before next_asking_ have been called
+  std::size_t next_asking_ = 0;
+  std::vector<bool> asked_;
   std::uint64_t scheduled_ = 0;
   std::uint64_t events_ = 0;
 };

@@ -6,7 +6,8 @@
 
 #include <fmt/core.h>
 
-#include "models/execution/path_layout.hpp"
+#include "models/execution/by_packets.hpp"
+#include "models/execution/shared_machine.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -25,7 +26,7 @@ std::optional<std::string> Candidate::refuses() {
   if (request_.aggregation) {
     trees = [this](TreeRequest wanted) { return ask_for_trees(std::move(wanted)); };
   }
-  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, trees, protocol_.cut.heads);
+  sites_ = find_engine_sites(request_.cluster, collective_.ranks, algorithm_.engine, trees, protocol_.hints.heads);
   if (!sites_.refusal.empty()) { return sites_.refusal; }
   choose_layout();
   const std::uint32_t node = request_.cluster.endpoints_per_node;
@@ -44,8 +45,10 @@ TreeGrant Candidate::ask_for_trees(TreeRequest wanted) {
   return AggregationManager(*cluster.fabric, request_.aggregation->engine.limits, cluster.network).grant(wanted);
 }
 
+bool Candidate::by_packets() const { return goes_by_packets(request_, algorithm_); }
+
 bool Candidate::may_choose_chunk() const {
-  return !request_.profile.shares_machine() && algorithm_.pipelines && !request_.overrides.chunk &&
+  return !request_.profile.shares_machine() && !by_packets() && algorithm_.pipelines && !request_.overrides.chunk &&
          protocol_.chunk == Bytes::max();
 }
 
@@ -64,15 +67,17 @@ std::optional<Candidate> Candidate::on(const RunRequest& elsewhere) const {
 }
 
 RunResult Candidate::run(const SimulationOptions& options) const {
-  const bool over_slots = aggregates(algorithm_) && request_.aggregation && request_.aggregation->slots;
-  if (over_slots && payload(request_) > Bytes::zero()) {
-    throw SimulationError("slots", fmt::format("{} adds up packet by packet, and that does not run beside schedules",
-                                               request_.aggregation->engine.name));
-  }
   RunResult result;
   result.algorithm = algorithm_.name;
   result.chosen = &algorithm_;
   result.protocol = protocol_.name;
+  if (by_packets()) {
+    AggregationResult packets = run_by_packets(request_, protocol_, options);
+    result.slots = packets.jobs.front();
+    result.simulated = simulated_of(std::move(packets));
+    result.time = result.simulated.time + launch();
+    return result;
+  }
   result.channels = layout_.channels;
   result.padded = collective_.count != request_.collective.count;
   result.roots = roots();
@@ -100,6 +105,7 @@ std::vector<std::string> Candidate::roots() const {
 }
 
 void Candidate::draw() const {
+  if (by_packets()) { return; }
   SimulationOptions options = request_.options;
   options.timeline_offset = launch();
   run(options);
@@ -107,18 +113,21 @@ void Candidate::draw() const {
 
 Simulated Candidate::simulate_with(Bytes element_size, const SimulationOptions& options) const {
   const auto schedule = this->schedule();
-  return simulate(*schedule, request_.cluster, place(schedule->agent_count()), *costs(*schedule, element_size),
-                  options);
+  const std::uint32_t slots = schedule->least_slots();
+  const std::uint32_t processors = request_.cluster.processors;
+  const std::uint32_t gpus = request_.cluster.shared_gpus;
+  const auto& threads = request_.profile.threads;
+  require((processors > 0) == threads.has_value(), "shared memory and its costs go together");
+  if (threads) { return simulate_on_threads(*schedule, processors, *threads, element_size, slots, options); }
+  const auto& blocks = request_.profile.gpus;
+  require((gpus > 0) == blocks.has_value(), "shared GPUs and their costs go together");
+  if (blocks) { return simulate_on_gpus(*schedule, gpus, *blocks, element_size, slots, options); }
+  return simulate(*schedule, request_.cluster, place(schedule->agent_count()), *costs(*schedule, element_size), options);
 }
 
 std::unique_ptr<const CostModel> Candidate::costs(const Schedule& schedule, Bytes element_size) const {
-  const std::uint32_t slots = schedule.least_slots();
-  if (const auto& threads = request_.profile.threads) {
-    return std::make_unique<ThreadPricing>(*threads, element_size, slots);
-  }
-  if (const auto& gpus = request_.profile.gpus) { return std::make_unique<GpuPricing>(*gpus, element_size, slots); }
   return std::make_unique<ProfilePricing>(*request_.cluster.fabric, request_.profile, protocol_, kinds(schedule),
-                                          element_size, slots);
+                                          element_size, schedule.least_slots());
 }
 
 AgentKinds Candidate::kinds(const Schedule& schedule) const {
@@ -134,7 +143,7 @@ AgentKinds Candidate::kinds(const Schedule& schedule) const {
 /// asks for has to fit.
 std::optional<std::string> Candidate::engine_refuses() const {
   if (needs_nvswitches(algorithm_.engine)) {
-    static const InNetworkEngine& nvls = find_engine("nvls");
+    static const EngineModel& nvls = find_engine("nvls");
     auto reason = athanor::refuses(nvls, collective_.kind, request_.type, request_.reduction, Bytes::zero());
     if (reason) { return reason; }
   }
@@ -147,17 +156,17 @@ std::optional<std::string> Candidate::engine_refuses() const {
 
 /// What cannot be simulated packet by packet.
 std::optional<std::string> Candidate::slots_refuse() const {
-  const NetworkEngines& aggregation = *request_.aggregation;
-  const InNetworkEngine& engine = aggregation.engine;
+  const EngineDeployment& aggregation = *request_.aggregation;
+  const EngineModel& engine = aggregation.engine;
   if (collective_.ranks > engine.limits.workers) {
     return fmt::format("{} ranks, and {} takes {} of one job at most", collective_.ranks, engine.name,
                        engine.limits.workers);
   }
   if (!aggregation.slots) { return {}; }
-  if (algorithm_.name != "aggregation_tree") {
+  if (algorithm_.engine != Engine::switches) {
     return fmt::format("{} is simulated packet by packet, and so is aggregation_tree alone", engine.name);
   }
-  if (aggregation.slots->policy != SlotPolicy::best_effort || !aggregation.servers.empty()) { return {}; }
+  if (aggregation.slots->policy != AggregatorPolicy::best_effort || !aggregation.servers.empty()) { return {}; }
   return fmt::format(
       "no endpoint is left for the parameter server of {}: give the cluster one more node for each job, or the "
       "collective fewer \"ranks\"",
@@ -189,18 +198,18 @@ void Candidate::choose_layout() {
   layout_.trees = sites_.trees;
   share_engines();
   layout_.outstanding = outstanding();
-  layout_.heads = protocol_.cut.heads;
-  layout_.messages_per_step = protocol_.cut.messages_per_step;
-  layout_.parts = protocol_.cut.parts;
-  layout_.peers_at_once = protocol_.cut.peers_at_once;
-  if (const auto& by_size = protocol_.cut.parts_by_size) {
+  layout_.heads = protocol_.hints.heads;
+  layout_.messages_per_step = protocol_.hints.messages_per_step;
+  layout_.parts = protocol_.hints.parts;
+  layout_.peers_at_once = protocol_.hints.peers_at_once;
+  if (const auto& by_size = protocol_.hints.parts_by_size) {
     const auto elements = [&](Bytes bytes) {
       return Elements{std::max<std::int64_t>(1, bytes / request_.element_size)};
     };
     layout_.parts_by_size = MessageParts{elements(by_size->small), elements(by_size->large), by_size->least};
   }
-  layout_.tree_heads = protocol_.cut.tree_heads;
-  layout_.least_slice = Elements{std::max<std::int64_t>(1, protocol_.cut.least_slice / request_.element_size)};
+  layout_.tree_heads = protocol_.hints.tree_heads;
+  layout_.least_slice = Elements{std::max<std::int64_t>(1, protocol_.hints.least_slice / request_.element_size)};
   choose_groups();
   choose_dimensions();
   choose_chunk(request_.overrides.chunk.value_or(protocol_.chunk));
@@ -210,7 +219,7 @@ void Candidate::choose_layout() {
 std::uint32_t Candidate::outstanding() const {
   if (!aggregates(algorithm_)) { return 0; }
   const std::uint32_t engines = protocol_.aggregation.outstanding;
-  const std::uint32_t library = protocol_.cut.outstanding;
+  const std::uint32_t library = protocol_.hints.outstanding;
   return engines == 0 || library == 0 ? std::max(engines, library) : std::min(engines, library);
 }
 
@@ -218,7 +227,7 @@ std::uint32_t Candidate::outstanding() const {
 /// headers that the share of payload stands for.
 void Candidate::share_engines() {
   if (!aggregates(algorithm_)) { return; }
-  AggregationCost& cost = protocol_.aggregation;
+  EngineCost& cost = protocol_.aggregation;
   const bool spread = algorithm_.engine == Engine::switches && !layout_.trees.empty();
   const auto trees = spread ? static_cast<std::uint32_t>(layout_.trees.size()) : 1U;
   const auto channels = static_cast<std::uint32_t>(ceil_div(layout_.channels, trees));
@@ -234,8 +243,8 @@ void Candidate::choose_groups() {
   const bool whole_nodes = node > 1 && ranks > node && ranks % node == 0;
   layout_.group = request_.overrides.group.value_or(whole_nodes ? node : 0);
   const std::uint32_t places = layout_.group == 0 ? ranks : layout_.group;
-  if (protocol_.cut.orders && protocol_.cut.orders->even.front().size() == places) {
-    layout_.orders = protocol_.cut.orders;
+  if (protocol_.hints.orders && protocol_.hints.orders->even.front().size() == places) {
+    layout_.orders = protocol_.hints.orders;
   }
   if (layout_.group == 0) { return; }
   const bool rotate = whole_nodes && request_.overrides.rotate.value_or(protocol_.rotate);
@@ -296,7 +305,7 @@ Placement Candidate::place(const AgentCount& agent_count) const {
   placement.seed = request_.seed;
   const bool alone = request_.options.level == NetworkLevel::ideal || request_.profile.shares_machine();
   placement.queue_pairs = alone ? 1 : request_.options.queue_pairs;
-  if (protocol_.cut.nics) {
+  if (protocol_.hints.nics) {
     use_nics(agent_count, placement);
   } else {
     placement.queue_pairs = striped(placement.queue_pairs, request_.cluster);
@@ -306,7 +315,7 @@ Placement Candidate::place(const AgentCount& agent_count) const {
 
 /// A rank on another GPU than the library looked at, as where nodes have ranks in different places, has its own NIC.
 void Candidate::use_nics(const AgentCount& agent_count, Placement& placement) const {
-  const auto& nics = protocol_.cut.nics;
+  const auto& nics = protocol_.hints.nics;
   placement.nic_users.resize(agent_count.agents);
   for (std::uint32_t rank = 0; rank < agent_count.ranks; ++rank) {
     const Vertex& vertex = request_.cluster.fabric->vertex(placement.vertices[rank]);
@@ -333,66 +342,11 @@ bool alike(const Candidate& a, const Candidate& b) {
          std::equal(trees.begin(), trees.end(), others.begin(), others.end(), same_tree);
 }
 
-NcclRequest nccl_request(const RunRequest& request) {
-  return {.kind = request.collective.kind,
-          .ranks = request.collective.ranks,
-          .root = request.collective.root,
-          .payload = payload(request),
-          .type = request.type,
-          .reduction = request.reduction,
-          .algorithms = request.algorithms,
-          .protocol = request.overrides.protocol,
-          .costs = *request.profile.nccl};
-}
-
 Bytes payload(const RunRequest& request) { return request.element_size * request.collective.count.count(); }
 
 bool aggregates(const Algorithm& algorithm) {
   const auto names = aggregating_algorithms();
   return std::find(names.begin(), names.end(), algorithm.name) != names.end();
-}
-
-namespace {
-
-/// The profile's ways to move data, or those that NCCL makes of it; of engines in the network their own.
-std::vector<Protocol> protocols_of(const RunRequest& request, const Algorithm& algorithm,
-                                   const std::vector<const Algorithm*>& allowed, Candidates& candidates) {
-  const bool has_modes = aggregates(algorithm) && request.aggregation != nullptr;
-  if (!request.profile.nccl) {
-    return has_modes ? engine_protocols(request.aggregation->engine, request.profile) : request.profile.protocols;
-  }
-  require(request.nccl != nullptr, "a profile with \"nccl\" needs what NCCL has found on the cluster");
-  NcclRequest asked = nccl_request(request);
-  asked.algorithms = allowed;
-  NcclOffer offer = request.nccl->offer(asked, algorithm);
-  if (offer.protocols.empty()) { candidates.reason = std::move(offer.reason); }
-  candidates.passed_over = offer.passed_over;
-  if (!has_modes || offer.protocols.empty()) { return std::move(offer.protocols); }
-  const std::size_t heads = offer.protocols.front().cut.heads.size();
-  const auto operations = heads == 0 ? request.cluster.endpoints_per_node : static_cast<std::uint32_t>(heads);
-  return engine_protocols(request.aggregation->engine, offer.protocols, std::max(1U, operations));
-}
-
-}  // namespace
-
-Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm) {
-  return candidates_of(request, algorithm, request.algorithms);
-}
-
-Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm,
-                         const std::vector<const Algorithm*>& allowed) {
-  Candidates candidates;
-  for (const Protocol& protocol : protocols_of(request, algorithm, allowed, candidates)) {
-    const bool asked = !request.overrides.protocol || *request.overrides.protocol == protocol.name;
-    if (!asked || payload(request) < protocol.from || payload(request) > protocol.to) { continue; }
-    Candidate candidate(request, algorithm, protocol);
-    if (std::optional<std::string> refusal = candidate.refuses()) {
-      candidates.reason = std::move(*refusal);
-    } else {
-      candidates.fitting.push_back(std::move(candidate));
-    }
-  }
-  return candidates;
 }
 
 }  // namespace athanor

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "algorithms/catalog.hpp"
-#include "models/costs.hpp"
-#include "models/execution/engine_sites.hpp"
+#include "models/engines/engine_sites.hpp"
 #include "models/execution/pricing.hpp"
 #include "models/execution/run.hpp"
 #include "models/nccl/execution/runtime.hpp"
+#include "models/software/costs.hpp"
 
 namespace athanor {
 
@@ -19,21 +19,23 @@ class Candidate {
  public:
   Candidate(const RunRequest& request, const Algorithm& algorithm, Protocol protocol);
 
-  /// Why it cannot run, or nothing. What follows requires that it was asked, and that it can.
+  /// Lays it out. Returns why it cannot run, or nothing; all other functions require that it can.
   std::optional<std::string> refuses();
 
   /// Would smaller chunks help, and does nobody say how large they are?
   bool may_choose_chunk() const;
-  /// The same in chunks of so much.
+  /// This candidate in chunks of so much.
   Candidate in_chunks_of(Bytes chunk) const;
-  /// The same for another request, of the same collective elsewhere; none where it refuses. Borrows that request.
+  /// This candidate for another request, of the same collective elsewhere; none where it refuses. Borrows that request.
   std::optional<Candidate> on(const RunRequest& elsewhere) const;
 
+  /// Is it carried out packet by packet over memory of switches, and not by its schedule (see goes_by_packets())?
+  bool by_packets() const;
   /// Simulates it; of the result bound, limits and notes are for the caller.
   RunResult run(const SimulationOptions& options) const;
   /// What it would take if bytes cost nothing: every latency and overhead, and nothing else.
   Time latency(const SimulationOptions& options) const { return simulate_with(Bytes::zero(), options).time; }
-  /// On the request's timeline.
+  /// On the request's timeline; nothing where it goes by packets.
   void draw() const;
 
   const Algorithm& algorithm() const { return algorithm_; }
@@ -84,22 +86,6 @@ class Candidate {
 
 /// Do they run the same schedule, up to who plays the roles and where engines are?
 bool alike(const Candidate& a, const Candidate& b);
-
-/// What fits of an algorithm with the protocols of the profile, or why nothing does.
-struct Candidates {
-  std::vector<Candidate> fitting;
-  std::string reason = "no protocol of the profile is meant for this size";
-  bool passed_over = false;  ///< nothing is in its way, but the library takes another one
-};
-
-/// `allowed`: what NCCL may choose from, where it does.
-Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm,
-                         const std::vector<const Algorithm*>& allowed);
-/// Of all algorithms of the request.
-Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm);
-
-/// The request as NCCL sees it. Borrows its profile. Requires one with "nccl".
-NcclRequest nccl_request(const RunRequest& request);
 
 /// Whether it needs engines in switches of the network.
 bool aggregates(const Algorithm& algorithm);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/execution/candidates.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {

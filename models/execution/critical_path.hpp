@@ -4,15 +4,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "models/execution/plan.hpp"
+#include "models/execution/execution_observer.hpp"
+#include "models/network/connections.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {
 
 /// Where the time of a chain of causes went. The parts add up to the time of its last effect.
 struct PathShares {
-  /// Of messages over one kind of way.
-  struct Way {
+  /// Of messages that stay within nodes, or cross the network.
+  struct Messages {
     Time latency;                ///< of links
     Time transfer;               ///< of bytes, at the rate that the connection has when it is alone
     Time sharing;                ///< what moving bytes took beyond that: links shared with others, queues, handshakes
@@ -20,11 +21,11 @@ struct PathShares {
 
     Time total() const { return latency + transfer + sharing; }
   };
-  Time start;     ///< until lanes could begin
-  Time overhead;  ///< of software, for each primitive and message
-  Time work;      ///< reducing and copying
-  Way within;     ///< nodes
-  Way between;    ///< nodes: over links of the network
+  Time start;        ///< until lanes could begin
+  Time overhead;     ///< of software, for each primitive and message
+  Time work;         ///< reducing and copying
+  Messages within;   ///< nodes
+  Messages between;  ///< nodes: over links of the network
 
   Time total() const { return start + overhead + work + within.total() + between.total(); }
 };
@@ -33,36 +34,29 @@ struct PathShares {
 /// message that is there) has one cause that came last; its shares are those of that cause and of what passed since. So
 /// the path is followed forwards, along all chains at once, and needs memory only for what is under way.
 ///
-/// The executor tells what happens: while it handles one event, everything that it does is an effect of that event.
-class CriticalPath {
+/// The effects of one event are all that happens while it is handled.
+class CriticalPath final : public ExecutionObserver {
  public:
-  /// Before a run; forgets an earlier one. Borrows both.
-  void follow(const Plan& plan, const Fabric& fabric);
+  /// Forgets an earlier run.
+  void begins_on(const FabricConnections& network, const Fabric& fabric) override;
+  void lane_ended(LaneIndex /*lane*/) override { last_ = present_; }
 
-  /// The effect of the present event that will come about as event `what` of the executor, after so much.
-  void starts(std::uint64_t what, Time after) { plan_for(what).start += after; }
-  void computes(std::uint64_t what, Time overhead, Time work);
-  /// The sender itself is busy with a message for a connection.
-  void sends(std::uint64_t what, std::uint32_t connection, Time time);
-  /// The last grain of what a primitive received passes through it.
-  void passes(std::uint64_t what, std::uint32_t connection, Time time) {
-    way(plan_for(what), connection).transfer += time;
+  void starts(std::uint64_t event, Time after) override { plan_for(event).start += after; }
+  void computes(std::uint64_t event, Time overhead, Time work) override;
+  void sends(std::uint64_t event, ConnectionId connection, Time time) override;
+  void passes(std::uint64_t event, ConnectionId connection, Time time) override {
+    messages_of(plan_for(event), connection).transfer += time;
   }
-  /// A message that was released earlier is there one latency later.
-  void arrives_late(std::uint64_t what, std::uint32_t connection);
+  void arrives_late(std::uint64_t event, ConnectionId connection) override;
 
-  /// The present event is this one of the executor's, at `now`. Checks that its shares add up to that.
-  void happens(std::uint64_t what, Time now);
-  /// It is one of the network's, in the order of messages on each connection.
-  void left(std::uint32_t connection, Time now);
-  void grain_arrived(std::uint32_t connection, Time now);
-  void arrived(std::uint32_t connection, Time now);
+  /// Checks that the event's shares add up to its time.
+  void happens(std::uint64_t event, Time now) override;
+  void left(ConnectionId connection, Time now) override;
+  void grain_arrived(ConnectionId connection, Time now) override;
+  void arrived(ConnectionId connection, Time now) override;
 
-  /// Within an event: a message begins to move.
-  void moves(std::uint32_t connection, Bytes wire_bytes);
-  /// What it consists of is complete only now.
-  void released(std::uint32_t connection) { released_[connection] = present_; }
-  void lane_ended() { last_ = present_; }
+  void moves(ConnectionId connection, Bytes wire_bytes) override;
+  void released(ConnectionId connection) override { released_[connection] = present_; }
 
   /// Of the lane that ended last. Requires a run that is over.
   const PathShares& shares() const { return last_; }
@@ -81,24 +75,24 @@ class CriticalPath {
     PathShares gone;
   };
 
-  PathShares& plan_for(std::uint64_t what) { return pending_[what] = present_; }
-  PathShares::Way& way(PathShares& shares, std::uint32_t connection) const {
-    return is_between_[connection] ? shares.between : shares.within;
+  PathShares& plan_for(std::uint64_t event) { return pending_[event] = present_; }
+  PathShares::Messages& messages_of(PathShares& shares, ConnectionId connection) const {
+    return is_between_[connection.value] ? shares.between : shares.within;
   }
-  Time alone(std::uint32_t connection, Bytes bytes) const;
+  Time alone(ConnectionId connection, Bytes bytes) const;
   /// What has passed since `begun`: at most so much of the first two, and sharing.
-  PathShares passed(const PathShares& begun, std::uint32_t connection, Time now, Time latency, Time transfer) const;
+  PathShares passed(const PathShares& begun, ConnectionId connection, Time now, Time latency, Time transfer) const;
   /// What is beyond the links' is software's.
-  void add_latency(PathShares& shares, std::uint32_t connection, Time latency) const;
-  void leave(std::uint32_t connection, Message& message, Time now);
+  void add_latency(PathShares& shares, ConnectionId connection, Time latency) const;
+  void leave(ConnectionId connection, Message& message, Time now);
 
-  const Plan* plan_ = nullptr;
-  std::vector<Bandwidth> rates_;    ///< of each connection, alone
-  std::vector<Time> link_latency_;  ///< of each connection's links
-  std::vector<bool> is_between_;
-  std::vector<Queue> queues_;
-  std::unordered_map<std::uint64_t, PathShares> pending_;   ///< by event of the executor
-  std::unordered_map<std::uint32_t, PathShares> released_;  ///< by connection
+  const FabricConnections* network_ = nullptr;
+  IdVector<ConnectionId, Bandwidth> rates_;    ///< alone
+  IdVector<ConnectionId, Time> link_latency_;  ///< of its links
+  std::vector<bool> is_between_;               ///< by connection
+  IdVector<ConnectionId, Queue> queues_;
+  std::unordered_map<std::uint64_t, PathShares> pending_;  ///< by event of the executor
+  std::unordered_map<ConnectionId, PathShares> released_;
   PathShares present_;
   PathShares last_;
 };

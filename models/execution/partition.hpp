@@ -19,9 +19,9 @@ inline Colour mix(Colour a, Colour b) {
 }
 
 /// Counts distinct colours, and numbers them in the order in which they are first seen.
-class Palette {
+class ClassNumbering {
  public:
-  explicit Palette(std::size_t most) {
+  explicit ClassNumbering(std::size_t most) {
     std::size_t size = 16;
     while (size < 2 * most) { size *= 2; }
     slots_.resize(size);
@@ -55,12 +55,12 @@ class Partition {
 
   /// Things of one colour share a class.
   explicit Partition(const std::vector<Colour>& colours) {
-    Palette palette(colours.size());
-    for (const Colour colour : colours) { of_.push_back(palette.number(colour)); }
-    sizes_.resize(palette.count());
+    ClassNumbering numbering(colours.size());
+    for (const Colour colour : colours) { of_.push_back(numbering.number(colour)); }
+    sizes_.resize(numbering.count());
     for (const std::uint32_t number : of_) { ++sizes_[number]; }
-    marked_.resize(palette.count());
-    largest_.resize(palette.count());
+    marked_.resize(numbering.count());
+    largest_.resize(numbering.count());
   }
 
   std::uint32_t of(std::size_t thing) const { return of_[thing]; }
@@ -72,9 +72,9 @@ class Partition {
   std::vector<Move> split(const std::vector<std::uint32_t>& things, const std::vector<Colour>& colours) {
     std::vector<Group> groups;
     std::vector<std::uint32_t> group_of;
-    Palette palette(things.size());
+    ClassNumbering numbering(things.size());
     for (std::size_t k = 0; k < things.size(); ++k) {
-      const std::uint32_t group = palette.number(mix(colours[k], of_[things[k]]));
+      const std::uint32_t group = numbering.number(mix(colours[k], of_[things[k]]));
       if (group == groups.size()) { groups.push_back({of_[things[k]]}); }
       ++groups[group].size;
       group_of.push_back(group);

@@ -49,7 +49,7 @@ std::vector<double> SendingOverTime::shares(std::size_t parts, Time until) const
 }
 
 void PipelinePhases::primitive_ended(const EndedPrimitive& primitive) {
-  if (primitive.lane >= lanes_.size()) { lanes_.resize(primitive.lane + 1); }
+  if (primitive.lane >= lanes_.next()) { lanes_.resize(primitive.lane.value + 1); }
   Lane& lane = lanes_[primitive.lane];
   if (primitive.receives > 0 && !lane.receives) {
     lane.receives = true;

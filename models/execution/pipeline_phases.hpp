@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "models/execution/executor.hpp"
+#include "models/execution/execution_observer.hpp"
 
 namespace athanor {
 
@@ -30,7 +30,7 @@ class SendingOverTime {
 ///
 /// It fills until the last of the lanes that receive has ended its first primitive that does, and drains from when the
 /// first of the lanes that send has ended its last one that does. Times are the executor's, without the launch.
-class PipelinePhases : public PrimitiveListener {
+class PipelinePhases final : public ExecutionObserver {
  public:
   void primitive_ended(const EndedPrimitive& primitive) override;
 
@@ -48,7 +48,7 @@ class PipelinePhases : public PrimitiveListener {
     Time first_received;
     Time last_sent;
   };
-  std::vector<Lane> lanes_;
+  IdVector<LaneIndex, Lane> lanes_;
   SendingOverTime sending_;
 };
 

@@ -17,7 +17,7 @@ ProfilePricing::ProfilePricing(const Fabric& fabric, const Profile& profile, con
 
 AgentCost ProfilePricing::agent(AgentId agent) const {
   if (aggregates(agent)) {
-    const AggregationCost& cost = protocol_.aggregation;
+    const EngineCost& cost = protocol_.aggregation;
     return {cost.overhead, cost.reduce_rate, Bandwidth::max(), cost.grain > Bytes::zero()};
   }
   if (!is_device(agent)) { return {}; }  // NVSwitches reduce at line rate
@@ -26,7 +26,7 @@ AgentCost ProfilePricing::agent(AgentId agent) const {
 
 HopCost ProfilePricing::hop(AgentId from, AgentId to, std::span<const LinkId> path) const {
   if (aggregates(from) || aggregates(to)) {
-    const AggregationCost& cost = protocol_.aggregation;
+    const EngineCost& cost = protocol_.aggregation;
     const bool both = aggregates(from) && aggregates(to);
     HopCost hop{cost.latency + (both ? Time::zero() : cost.host_latency), cost.rate};
     return hop;

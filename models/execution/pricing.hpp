@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "algorithms/schedule/agent_mapping.hpp"
-#include "models/costs.hpp"
-#include "models/profile.hpp"
+#include "models/software/costs.hpp"
+#include "models/software/profile.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {
@@ -60,47 +60,6 @@ class SideBySidePricing final : public CostModel {
  private:
   const AgentMapping& agents_;
   std::vector<const CostModel*> costs_;
-};
-
-/// Prices a schedule whose agents share a machine: what they cost each other its own model says. A message is copied.
-class SharedMachinePricing : public CostModel {
- public:
-  SharedMachinePricing(Bytes element_size, std::uint32_t slots) : element_size_(element_size), slots_(slots) {}
-
-  AgentCost agent(AgentId) const final { return {}; }
-  ConnectionCost connection(AgentId, AgentId, std::span<const LinkId>) const final {
-    ConnectionCost cost;
-    cost.end = SendEnd::copied;
-    return cost;
-  }
-  Bytes element_size() const final { return element_size_; }
-  std::uint32_t slots() const final { return slots_; }
-
- private:
-  Bytes element_size_;
-  std::uint32_t slots_;
-};
-
-/// Of agents that are threads of one machine. Borrows the costs.
-class ThreadPricing final : public SharedMachinePricing {
- public:
-  ThreadPricing(const ThreadCosts& costs, Bytes element_size, std::uint32_t slots)
-      : SharedMachinePricing(element_size, slots), costs_(costs) {}
-  const ThreadCosts* threads() const override { return &costs_; }
-
- private:
-  const ThreadCosts& costs_;
-};
-
-/// Of agents that are thread blocks of GPUs. Borrows the costs. `least_slots`: of the schedule.
-class GpuPricing final : public SharedMachinePricing {
- public:
-  GpuPricing(const GpuCosts& costs, Bytes element_size, std::uint32_t least_slots)
-      : SharedMachinePricing(element_size, costs.slots > least_slots ? costs.slots : least_slots), costs_(costs) {}
-  const GpuCosts* gpus() const override { return &costs_; }
-
- private:
-  const GpuCosts& costs_;
 };
 
 }  // namespace athanor

@@ -12,11 +12,11 @@ namespace {
 /// At which distances from their own lane the primitives of each program wait for others of their agent.
 using WaitDistances = std::map<ProgramId, std::set<std::int64_t>>;
 
-WaitDistances wait_distances(const Plan& plan, const Schedule& schedule) {
+WaitDistances wait_distances(const MappedSchedule& whole, const Schedule& schedule) {
   WaitDistances distances;
-  for (const Plan::Lane& lane : plan.lanes) {
+  for (const MappedSchedule::Lane& lane : whole.lanes) {
     const auto [entry, fresh] = distances.try_emplace(schedule.lane(lane.agent, lane.lane).program);
-    const bool alone = plan.lane_of.size() == schedule.agent_count().agents;  // one lane an agent: nobody to wait for
+    const bool alone = whole.lane_of.size() == schedule.agent_count().agents;  // one lane an agent: nobody to wait for
     if (!fresh || alone) { continue; }
     for (const std::uint64_t loop : std::set<std::uint64_t>{0, lane.loops - 1}) {
       if (loop >= lane.loops) { continue; }
@@ -29,20 +29,20 @@ WaitDistances wait_distances(const Plan& plan, const Schedule& schedule) {
   return distances;
 }
 
-std::vector<Colour> first_colours(const Plan& plan, const Schedule& schedule) {
+std::vector<Colour> first_colours(const MappedSchedule& whole, const Schedule& schedule) {
   std::vector<Colour> colours;
-  for (const Plan::Lane& lane : plan.lanes) {
+  for (const MappedSchedule::Lane& lane : whole.lanes) {
     const ProgramId program = schedule.lane(lane.agent, lane.lane).program;
-    Colour colour = mix(mix(program.value, lane.cost), lane.start);
+    Colour colour = mix(mix(program.value, lane.cost), lane.start.value);
     colour = mix(mix(colour, lane.steps), lane.loops);
     colours.push_back(mix(mix(colour, lane.in_ports), lane.out_ports));
   }
   return colours;
 }
 
-std::vector<Colour> first_colours(const std::vector<NetworkPlan::Link>& links) {
+std::vector<Colour> first_colours(const std::vector<FlowGraph::Link>& links) {
   std::vector<Colour> colours;
-  for (const NetworkPlan::Link& link : links) { colours.push_back(static_cast<Colour>(link.rate.count())); }
+  for (const FlowGraph::Link& link : links) { colours.push_back(static_cast<Colour>(link.rate.count())); }
   return colours;
 }
 
@@ -51,17 +51,17 @@ std::vector<Colour> first_colours(const std::vector<NetworkPlan::Link>& links) {
 /// many rounds, of which each concerns few.
 class Refinement {
  public:
-  Refinement(const Plan& plan, const Schedule& schedule)
-      : plan_(plan),
-        distances_(wait_distances(plan, schedule)),
-        lanes_(first_colours(plan, schedule)),
-        connections_(std::vector<Colour>(plan.connections.size())),
-        links_(first_colours(plan.network.links)),
-        sums_(plan.network.links.size()),
-        open_lanes_(plan.lanes.size()),
-        open_connections_(plan.connections.size()),
-        open_links_(plan.network.links.size()) {
-    for (const Plan::Lane& lane : plan.lanes) {
+  Refinement(const MappedSchedule& whole, const Schedule& schedule)
+      : whole_(whole),
+        distances_(wait_distances(whole, schedule)),
+        lanes_(first_colours(whole, schedule)),
+        connections_(std::vector<Colour>(whole.connections.size())),
+        links_(first_colours(whole.network.graph.links)),
+        sums_(whole.network.graph.links.size()),
+        open_lanes_(whole.lanes.size()),
+        open_connections_(whole.connections.size()),
+        open_links_(whole.network.graph.links.size()) {
+    for (const MappedSchedule::Lane& lane : whole.lanes) {
       waits_.push_back(&distances_.at(schedule.lane(lane.agent, lane.lane).program));
     }
     for (const auto& [program, distances] : distances_) { every_distance_.insert(distances.begin(), distances.end()); }
@@ -75,8 +75,8 @@ class Refinement {
   void refine() {
     open_connections_.add_all();
     connections_.split(open_connections_.take(), colours_of_all_connections());
-    for (std::uint32_t connection = 0; connection < plan_.connections.size(); ++connection) {
-      add_to_links(connection, connections_.of(connection), 1);
+    for (const ConnectionId connection : whole_.connections.ids()) {
+      add_to_links(connection, connections_.of(connection.value), 1);
     }
     open_links_.add_all();
     open_lanes_.add_all();
@@ -89,8 +89,8 @@ class Refinement {
 
   std::vector<Colour> colours_of_all_connections() const {
     std::vector<Colour> colours;
-    colours.reserve(plan_.connections.size());
-    for (std::uint32_t connection = 0; connection < plan_.connections.size(); ++connection) {
+    colours.reserve(whole_.connections.size());
+    for (const ConnectionId connection : whole_.connections.ids()) {
       colours.push_back(colour_of_connection(connection));
     }
     return colours;
@@ -99,12 +99,13 @@ class Refinement {
   void split_connections() {
     const std::vector<std::uint32_t> open = open_connections_.take();
     std::vector<Colour> colours;
-    for (const std::uint32_t connection : open) { colours.push_back(colour_of_connection(connection)); }
+    for (const std::uint32_t connection : open) { colours.push_back(colour_of_connection(ConnectionId{connection})); }
     for (const Partition::Move& move : connections_.split(open, colours)) {
-      add_to_links(move.thing, move.from, static_cast<Colour>(-1));
-      add_to_links(move.thing, connections_.of(move.thing), 1);
-      open_lanes_.add(plan_.connections[move.thing].source_lane);
-      open_lanes_.add(plan_.connections[move.thing].target_lane);
+      const ConnectionId connection{move.thing};
+      add_to_links(connection, move.from, static_cast<Colour>(-1));
+      add_to_links(connection, connections_.of(move.thing), 1);
+      open_lanes_.add(whole_.connections[connection].source_lane.value);
+      open_lanes_.add(whole_.connections[connection].target_lane.value);
     }
   }
 
@@ -114,7 +115,7 @@ class Refinement {
     for (const std::uint32_t link : open) { colours.push_back(sums_[link]); }
     for (const Partition::Move& move : links_.split(open, colours)) {
       for (std::size_t k = first_user_[move.thing]; k < first_user_[move.thing + 1]; ++k) {
-        open_connections_.add(users_[k]);
+        open_connections_.add(users_[k].value);
       }
     }
   }
@@ -122,13 +123,15 @@ class Refinement {
   void split_lanes() {
     const std::vector<std::uint32_t> open = open_lanes_.take();
     std::vector<Colour> colours;
-    for (const std::uint32_t lane : open) { colours.push_back(colour_of_lane(lane)); }
+    for (const std::uint32_t lane : open) { colours.push_back(colour_of_lane(LaneIndex{lane})); }
     for (const Partition::Move& move : lanes_.split(open, colours)) {
-      const Plan::Lane& lane = plan_.lanes[move.thing];
+      const MappedSchedule::Lane& lane = whole_.lanes[LaneIndex{move.thing}];
       for (std::uint32_t port = 0; port < lane.in_ports; ++port) {
-        open_connections_.add(plan_.in_connections[lane.first_in + port]);
+        open_connections_.add(whole_.in_connections[lane.first_in + port].value);
       }
-      for (std::uint32_t port = 0; port < lane.out_ports; ++port) { open_connections_.add(lane.first_out + port); }
+      for (std::uint32_t port = 0; port < lane.out_ports; ++port) {
+        open_connections_.add(lane.first_out.value + port);
+      }
       open_waiting(move.thing);
     }
   }
@@ -144,30 +147,32 @@ class Refinement {
     }
   }
 
-  Colour colour_of_connection(std::uint32_t i) const {
-    const Plan::Connection& connection = plan_.connections[i];
-    const Plan::Lane& source = plan_.lanes[connection.source_lane];
-    const std::uint32_t target_port = plan_.lanes[connection.target_lane].like_ins ? 0 : connection.target_port;
-    Colour colour = mix(lanes_.of(connection.source_lane), source.like_outs ? 0 : i - source.first_out);
-    colour = mix(mix(colour, lanes_.of(connection.target_lane)), target_port);
+  Colour colour_of_connection(ConnectionId i) const {
+    const MappedSchedule::Connection& connection = whole_.connections[i];
+    const MappedSchedule::Lane& source = whole_.lanes[connection.source_lane];
+    const std::uint32_t target_port =
+        whole_.lanes[connection.target_lane].symmetric_inputs ? 0 : connection.target_port;
+    Colour colour =
+        mix(lanes_.of(connection.source_lane.value), source.symmetric_outputs ? 0 : i.value - source.first_out.value);
+    colour = mix(mix(colour, lanes_.of(connection.target_lane.value)), target_port);
     colour = mix(colour, connection.cost);
-    each_pair(i, [&](const NetworkPlan::Connection& network, Colour) {
-      colour = mix(colour, static_cast<Colour>(network.latency.count()));
-      for (std::uint32_t use = 0; use < network.uses; ++use) {
-        colour = mix(colour, links_.of(plan_.network.uses[network.first_use + use].link));
-      }
+    each_pair(i, [&](const FlowGraph::Connection& pair, Colour) {
+      colour = mix(colour, static_cast<Colour>(pair.latency.count()));
+      for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { colour = mix(colour, links_.of(use.link)); }
     });
     return colour;
   }
 
-  Colour colour_of_lane(std::uint32_t i) const {
-    const Plan::Lane& lane = plan_.lanes[i];
-    const auto in = [&](std::uint32_t port) { return connections_.of(plan_.in_connections[lane.first_in + port]); };
-    const auto out = [&](std::uint32_t port) { return connections_.of(lane.first_out + port); };
-    Colour colour =
-        mix(colour_of_ports(lane.in_ports, lane.like_ins, in), colour_of_ports(lane.out_ports, lane.like_outs, out));
-    for (const std::int64_t distance : *waits_[i]) {
-      colour = mix(colour, lanes_.of(static_cast<std::size_t>(std::int64_t{i} + distance)));
+  Colour colour_of_lane(LaneIndex i) const {
+    const MappedSchedule::Lane& lane = whole_.lanes[i];
+    const auto in = [&](std::uint32_t port) {
+      return connections_.of(whole_.in_connections[lane.first_in + port].value);
+    };
+    const auto out = [&](std::uint32_t port) { return connections_.of(lane.first_out.value + port); };
+    Colour colour = mix(colour_of_ports(lane.in_ports, lane.symmetric_inputs, in),
+                        colour_of_ports(lane.out_ports, lane.symmetric_outputs, out));
+    for (const std::int64_t distance : *waits_[i.value]) {
+      colour = mix(colour, lanes_.of(static_cast<std::size_t>(std::int64_t{i.value} + distance)));
     }
     return colour;
   }
@@ -183,39 +188,37 @@ class Refinement {
   }
 
   /// What a connection of class `number` adds to the sums of its links, so many times.
-  void add_to_links(std::uint32_t connection, std::uint32_t number, Colour times) {
-    each_pair(connection, [&](const NetworkPlan::Connection& network, Colour pair) {
-      for (std::uint32_t use = 0; use < network.uses; ++use) {
-        const std::uint32_t link = plan_.network.uses[network.first_use + use].link;
-        sums_[link] += times * mix(mix(1, number), pair << 32U | use);
-        open_links_.add(link);
+  void add_to_links(ConnectionId connection, std::uint32_t number, Colour times) {
+    each_pair(connection, [&](const FlowGraph::Connection& pair, Colour pair_number) {
+      Colour place = pair_number << 32U;
+      for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
+        sums_[use.link] += times * mix(mix(1, number), place++);
+        open_links_.add(use.link);
       }
     });
   }
 
   template <class See>
-  void each_pair(std::uint32_t connection, const See& see) const {
-    const std::size_t first = std::size_t{connection} * plan_.queue_pairs;
-    for (Colour pair = 0; pair < plan_.queue_pairs; ++pair) { see(plan_.network.connections[first + pair], pair); }
+  void each_pair(ConnectionId connection, const See& see) const {
+    Colour number = 0;
+    for (const FlowGraph::Connection& pair : whole_.network.pairs_of(connection)) { see(pair, number++); }
   }
 
   /// The connections that cross each link.
   void list_users() {
-    first_user_.assign(plan_.network.links.size() + 1, 0);
-    for (const auto& use : plan_.network.uses) { ++first_user_[use.link + 1]; }
+    first_user_.assign(whole_.network.graph.links.size() + 1, 0);
+    for (const auto& use : whole_.network.graph.uses) { ++first_user_[use.link + 1]; }
     for (std::size_t link = 1; link < first_user_.size(); ++link) { first_user_[link] += first_user_[link - 1]; }
     users_.resize(first_user_.back());
     std::vector<std::size_t> next(first_user_.begin(), first_user_.end() - 1);
-    for (std::uint32_t connection = 0; connection < plan_.connections.size(); ++connection) {
-      each_pair(connection, [&](const NetworkPlan::Connection& network, Colour) {
-        for (std::uint32_t use = 0; use < network.uses; ++use) {
-          users_[next[plan_.network.uses[network.first_use + use].link]++] = connection;
-        }
+    for (const ConnectionId connection : whole_.connections.ids()) {
+      each_pair(connection, [&](const FlowGraph::Connection& pair, Colour) {
+        for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { users_[next[use.link]++] = connection; }
       });
     }
   }
 
-  const Plan& plan_;
+  const MappedSchedule& whole_;
   WaitDistances distances_;
   std::set<std::int64_t> every_distance_;
   std::vector<const std::set<std::int64_t>*> waits_;
@@ -224,7 +227,7 @@ class Refinement {
   Partition links_;
   std::vector<Colour> sums_;  ///< by link: over the connections that cross it
   std::vector<std::size_t> first_user_;
-  std::vector<std::uint32_t> users_;  ///< connections, link by link
+  std::vector<ConnectionId> users_;  ///< link by link
   Worklist open_lanes_;
   Worklist open_connections_;
   Worklist open_links_;
@@ -232,6 +235,8 @@ class Refinement {
 
 }  // namespace
 
-EqualClasses equal_classes(const Plan& plan, const Schedule& schedule) { return Refinement(plan, schedule).classes(); }
+EqualClasses equal_classes(const MappedSchedule& whole, const Schedule& schedule) {
+  return Refinement(whole, schedule).classes();
+}
 
 }  // namespace athanor

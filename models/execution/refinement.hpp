@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/execution/plan.hpp"
+#include "models/execution/mapped_schedule.hpp"
 
 namespace athanor {
 
@@ -15,6 +15,6 @@ struct EqualClasses {
 };
 
 /// The coarsest equitable partition of a whole plan (see fold()).
-EqualClasses equal_classes(const Plan& plan, const Schedule& schedule);
+EqualClasses equal_classes(const MappedSchedule& plan, const Schedule& schedule);
 
 }  // namespace athanor

@@ -2,21 +2,26 @@
 
 namespace athanor {
 
-Repetition::Repetition(Simulator& simulator, Executor& executor, Network& network, const Plan& plan)
-    : simulator_(simulator), executor_(executor), network_(network), plan_(plan), id_(simulator.add(*this)) {
-  executor.listen(*this);
+Repetition::Repetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network,
+                       const MappedSchedule& mapped)
+    : simulator_(simulator), executor_(executor), network_(network), mapped_(mapped), id_(simulator.add(*this)) {
+  executor.observe(*this);
 }
 
-void Repetition::loop_ended(std::uint32_t lane) {
+void Repetition::loop_ended(LaneIndex lane) {
   constexpr std::uint64_t kFewest = 3;  // loops still to come, below which looking costs more than it saves
   if (!pilot_chosen_ || !executor_.runs(pilot_)) { choose_pilot(); }
-  if (lane == pilot_ && executor_.loop(lane) + kFewest < plan_.lanes[lane].loops) { simulator_.settle(id_); }
+  if (lane == pilot_ && executor_.lane(lane).loop + kFewest < mapped_.lanes[lane].loops) {
+    simulator_.at_end_of_instant(id_);
+  }
 }
 
 void Repetition::choose_pilot() {
   pilot_chosen_ = false;
-  for (std::uint32_t lane = 0; lane < plan_.lanes.size(); ++lane) {
-    if (!executor_.runs(lane) || (pilot_chosen_ && plan_.lanes[lane].loops <= plan_.lanes[pilot_].loops)) { continue; }
+  for (const LaneIndex lane : mapped_.lanes.ids()) {
+    if (!executor_.runs(lane) || (pilot_chosen_ && mapped_.lanes[lane].loops <= mapped_.lanes[pilot_].loops)) {
+      continue;
+    }
     pilot_ = lane;
     pilot_chosen_ = true;
   }
@@ -25,9 +30,9 @@ void Repetition::choose_pilot() {
   anchor_ = {};
 }
 
-void Repetition::on_settle() {
-  if (!simulator_.settled()) {
-    simulator_.settle(id_);  // the network still has to settle: look again after it
+void Repetition::on_end_of_instant() {
+  if (!simulator_.instant_is_over()) {
+    simulator_.at_end_of_instant(id_);  // the network still has something to do at this instant: look again after it
     return;
   }
   Snapshot now = take();
@@ -47,10 +52,10 @@ void Repetition::on_settle() {
 Repetition::Snapshot Repetition::take() const {
   Snapshot snapshot;
   snapshot.when = simulator_.now();
-  for (std::uint32_t lane = 0; lane < plan_.lanes.size(); ++lane) { snapshot.loops.push_back(executor_.loop(lane)); }
+  for (const LaneIndex lane : mapped_.lanes.ids()) { snapshot.loops.push_back(executor_.lane(lane).loop); }
   executor_.snapshot(snapshot.state);
   network_.snapshot(snapshot.state);
-  for (std::uint32_t link = 0; link < plan_.network.links.size(); ++link) {
+  for (std::uint32_t link = 0; link < mapped_.network.graph.links.size(); ++link) {
     snapshot.carried.push_back(network_.carried(link));
   }
   return snapshot;
@@ -58,17 +63,17 @@ Repetition::Snapshot Repetition::take() const {
 
 bool Repetition::repeat(const Snapshot& before, const Snapshot& now) {
   if (before.state.empty() || before.state != now.state) { return false; }
-  std::vector<std::uint64_t> advance;
-  for (std::size_t lane = 0; lane < now.loops.size(); ++lane) {
+  IdVector<LaneIndex, std::uint64_t> advance;
+  for (const LaneIndex lane : now.loops.ids()) {
     advance.push_back(now.loops[lane] - before.loops[lane]);
     if (advance.back() != 0 && advance.back() != now.loops[pilot_] - before.loops[pilot_]) { return false; }
   }
   const std::uint64_t times = executor_.repeats(advance);
   if (times == 0) { return false; }
   const Time by = (now.when - before.when) * static_cast<std::int64_t>(times);
-  simulator_.warp(by);
-  executor_.warp(by, times, advance);
-  network_.warp(by, static_cast<std::int64_t>(times), before.carried);
+  simulator_.fast_forward(by);
+  executor_.skip(times, advance);
+  network_.fast_forward(by, static_cast<std::int64_t>(times), before.carried);
   skipped_ += times * advance[pilot_];
   return true;
 }

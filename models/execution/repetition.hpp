@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "models/execution/executor.hpp"
-#include "models/network/network.hpp"
+#include "models/execution/network_substrate.hpp"
 #include "sim/simulator.hpp"
 
 namespace athanor {
@@ -13,13 +13,14 @@ namespace athanor {
 /// ended a loop, the state of lanes, connections and network, in times relative to now, is compared with earlier ones.
 /// Equal states have equal futures as long as no lane reaches its last loop, so the span between them is repeated in
 /// one step. Exact to the picosecond: nothing is extrapolated that would not have happened.
-class Repetition : public Actor, public ProgressListener {
+class Repetition final : public Actor, public ExecutionObserver {
  public:
-  Repetition(Simulator& simulator, Executor& executor, Network& network, const Plan& plan);
+  /// Borrows all of them, and observes the executor.
+  Repetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network, const MappedSchedule& mapped);
 
-  void loop_ended(std::uint32_t lane) override;
+  void loop_ended(LaneIndex lane) override;
   void on_event(std::uint64_t) override {}
-  void on_settle() override;
+  void on_end_of_instant() override;
 
   /// Loops of pilots that were not simulated.
   std::uint64_t skipped_loops() const { return skipped_; }
@@ -27,7 +28,7 @@ class Repetition : public Actor, public ProgressListener {
  private:
   struct Snapshot {
     Time when;
-    std::vector<std::uint64_t> loops;
+    IdVector<LaneIndex, std::uint64_t> loops;
     std::vector<std::int64_t> state;
     std::vector<Bytes> carried;
   };
@@ -37,10 +38,10 @@ class Repetition : public Actor, public ProgressListener {
 
   Simulator& simulator_;
   Executor& executor_;
-  Network& network_;
-  const Plan& plan_;
+  NetworkSubstrate& network_;
+  const MappedSchedule& mapped_;
   ActorId id_;
-  std::uint32_t pilot_ = 0;
+  LaneIndex pilot_;
   bool pilot_chosen_ = false;
   std::uint64_t next_anchor_ = 1;
   std::uint64_t skipped_ = 0;

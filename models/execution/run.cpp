@@ -5,10 +5,11 @@
 #include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/execution/candidate.hpp"
+#include "models/engines/engine_sites.hpp"
+#include "models/execution/by_packets.hpp"
+#include "models/execution/candidates.hpp"
 #include "models/execution/choice.hpp"
-#include "models/execution/engine_sites.hpp"
-#include "models/execution/link_use.hpp"
+#include "models/network/link_use.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -49,11 +50,12 @@ std::string busiest_name(const Fabric& fabric, const std::vector<LinkLoad>& link
 /// transfers otherwise: over several links in turn, or over links that are crowded for a part of the time.
 std::string limit(const RunRequest& request, const RunResult& result, const Candidate& candidate) {
   const Fabric& fabric = *request.cluster.fabric;
-  const Busiest busiest = busiest_links(fabric, result.simulated.loads);
+  const Busiest busiest = busiest_links(fabric, result.simulated.network.loads);
   const std::string link = busiest.links.empty() ? "" : busiest_name(fabric, busiest.links);
   if (busiest.time * 2 >= result.time && busiest.time > Time::zero()) { return link; }
   const Time launch = result.time - result.simulated.time;
   if (launch * 2 >= result.time) { return "launch"; }
+  if (result.slots) { return result.slots->retransmissions > 0 ? "timeouts" : "latency"; }
   SimulationOptions options = request.options;
   options.timeline = nullptr;
   const bool latency = (launch + candidate.latency(options)) * 2 >= result.time;
@@ -79,7 +81,13 @@ bool may_use_engine(const RunRequest& asked) {
 RunResult run_collective(const RunRequest& request) {
   const Choice choice = choose_fastest(request);
   if (request.options.timeline != nullptr) { choice.candidate.draw(); }
-  return complete(request, choice);
+  RunResult result = complete(request, choice);
+  if (result.slots) {
+    const std::string how = fmt::format("{} of {} B packet by packet: {}", result.protocol, result.size.count(),
+                                        aggregation_text(*result.slots));
+    result.notes.insert(result.notes.begin(), how);
+  }
+  return result;
 }
 
 RunResult complete(const RunRequest& request, const Choice& choice) {
@@ -98,12 +106,6 @@ RunResult complete(const RunRequest& request, const Choice& choice) {
     result.notes.emplace_back("less than the bound: the ideal network lets connections share a link at full speed");
   }
   return result;
-}
-
-std::string limiting_link(const Fabric& fabric, const std::vector<LinkLoad>& loads, Time time) {
-  const Busiest busiest = busiest_links(fabric, loads);
-  const bool limits = busiest.time * 2 >= time && busiest.time > Time::zero();
-  return limits ? busiest_name(fabric, busiest.links) : "";
 }
 
 std::optional<std::string> why_not(const RunRequest& request, const Algorithm& algorithm) {

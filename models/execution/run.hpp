@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "algorithms/schedule/collective.hpp"
-#include "models/bound.hpp"
-#include "models/execution/engine_sites.hpp"
+#include "models/engines/engine_deployment.hpp"
+#include "models/engines/engine_sites.hpp"
+#include "models/execution/bound.hpp"
 #include "models/execution/simulate.hpp"
-#include "models/in_network/engines/network_engines.hpp"
-#include "models/profile.hpp"
+#include "models/software/profile.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -42,7 +42,7 @@ struct RunRequest {
   SimulationOptions options;  ///< a timeline draws the fastest candidate only
   std::uint64_t seed = 1;     ///< of routing
   /// Of the switches of the network; null: they do not reduce and multicast.
-  std::shared_ptr<const NetworkEngines> aggregation = nullptr;
+  std::shared_ptr<const EngineDeployment> aggregation = nullptr;
   TreeSource trees = nullptr;         ///< of these engines; null: nobody else has any of their trees
   DataType type = DataType::float32;  ///< what engines are asked to add ...
   Reduction reduction = Reduction::sum;
@@ -63,22 +63,20 @@ struct RunResult {
   std::vector<std::string> roots;  ///< of trees in the network: the names of their top switches
   std::string fell_back;           ///< why a fallback of the engines' algorithms ran; "": none did
   bool padded = false;             ///< priced at the next size that is cut into equal pieces
-  std::optional<SlotJobResult> slots = {};  ///< of what ran packet by packet over memory of switches
+  std::optional<AggregationJobResult> slots = {};  ///< of what ran packet by packet over memory of switches
   Simulated simulated;
   std::vector<std::string> notes;  ///< which algorithms did not fit and why; a time that no hardware reaches
 };
 
 /// In which its links carried their loads, launch included.
 inline Time observed(const RunResult& result) {
-  return result.time + std::max(Time::zero(), result.simulated.observed - result.simulated.time);
+  return result.time + std::max(Time::zero(), result.simulated.network.observed - result.simulated.time);
 }
 
-/// Simulates every pair of an algorithm and a protocol that fit, and returns the fastest.
-/// Throws SimulationError("no-candidate") with the reasons when none fits.
+/// Simulates every pair of an algorithm and a protocol that fit, and returns the fastest. What adds up packet by packet
+/// in switches (see goes_by_packets()) is simulated so.
+/// Throws SimulationError("no-candidate") with the reasons when none fits; and as simulate() and run_aggregation().
 RunResult run_collective(const RunRequest& request);
-
-/// The link that was busy the longest, by kind and ends, if that is at least half of `time`; else "".
-std::string limiting_link(const Fabric& fabric, const std::vector<LinkLoad>& loads, Time time);
 
 /// Why no protocol of the profile can run the algorithm for this request, or nothing.
 std::optional<std::string> why_not(const RunRequest& request, const Algorithm& algorithm);

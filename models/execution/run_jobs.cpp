@@ -10,8 +10,9 @@
 #include <fmt/core.h>
 
 #include "algorithms/schedule/concurrent.hpp"
+#include "models/engines/trees/tree_admission.hpp"
+#include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
-#include "models/in_network/tree_turns.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -62,7 +63,7 @@ std::array<std::uint32_t, 6> part_of_torus(const Cluster& cluster, const std::ve
 class Job {
  public:
   /// `pattern`: a job of the same collective whose choice it takes; null: it chooses for itself.
-  Job(const JobsRequest& request, std::uint32_t number, TreeTurns* engines, const Job* pattern)
+  Job(const JobsRequest& request, std::uint32_t number, TreeAdmission* engines, const Job* pattern)
       : number_(number),
         pattern_(pattern),
         engines_(engines),
@@ -135,7 +136,7 @@ class Job {
 
   std::uint32_t number_;
   const Job* pattern_;
-  TreeTurns* engines_;
+  TreeAdmission* engines_;
   Cluster cluster_;
   bool exhausted_ = false;
   RunRequest request_;
@@ -249,10 +250,11 @@ Cluster cluster_of_job(const Cluster& cluster, const std::vector<std::uint32_t>&
 }
 
 JobsResult run_jobs(const JobsRequest& request) {
+  if (std::optional<JobsResult> by_packets = run_jobs_by_packets(request)) { return std::move(*by_packets); }
   check(request);
-  std::optional<TreeTurns> engines;
+  std::optional<TreeAdmission> engines;
   if (request.aggregation) {
-    const InNetworkEngine& engine = request.aggregation->engine;
+    const EngineModel& engine = request.aggregation->engine;
     engines.emplace(*request.cluster.fabric, engine.limits, request.cluster.network, engine.exclusive);
   }
   Jobs jobs;

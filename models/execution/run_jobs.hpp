@@ -29,7 +29,7 @@ struct JobsRequest {
   std::uint64_t seed = 1;        ///< of routing
   /// Of the switches of the network; null: they do not reduce and multicast. Where it names no fallback, a job that
   /// needs engines and gets none makes all fail.
-  std::shared_ptr<const NetworkEngines> aggregation = nullptr;
+  std::shared_ptr<const EngineDeployment> aggregation = nullptr;
   /// Jobs of the same collective take what is fastest for the first of them, if it fits, without being tried alone:
   /// their JobResult::alone is its. For many jobs that differ in where they are only.
   bool like_first = false;
@@ -37,12 +37,12 @@ struct JobsRequest {
 
 /// What became of one of the jobs.
 struct JobResult {
-  RunResult alone;                          ///< on an idle fabric, with the trees that it was granted
-  std::vector<std::string> roots;           ///< of these trees: names of their switches
-  Time waited;                              ///< for engines that jobs before it held
-  Time time;                                ///< until its last rank has ended, launch and waiting included
-  double slowdown = 1;                      ///< time / alone.time
-  std::optional<SlotJobResult> slots = {};  ///< of what ran packet by packet, beside the other jobs
+  RunResult alone;                                 ///< on an idle fabric, with the trees that it was granted
+  std::vector<std::string> roots;                  ///< names of the top switches of its trees
+  Time waited;                                     ///< for engines that jobs before it held
+  Time time;                                       ///< until its last rank has ended, launch and waiting included
+  double slowdown = 1;                             ///< time / alone.time
+  std::optional<AggregationJobResult> slots = {};  ///< of what ran packet by packet, beside the other jobs
 };
 
 struct JobsResult {
@@ -60,7 +60,9 @@ RunRequest request_of_job(const JobsRequest& all, const JobRequest& own, const C
 /// Runs several collectives at the same time on one fabric, which they share. In their order, each is granted trees by
 /// one aggregation manager, and chooses among its algorithms, or, where it needs engines and gets none, among the
 /// fallbacks, the one that is fastest on an idle fabric: nobody knows what the others do. Jobs that take turns at
-/// engines (InNetworkEngine::exclusive) begin when those before them have ended.
+/// engines (EngineModel::exclusive) begin when those before them have ended.
+///
+/// Where all jobs add up packet by packet in switches (see run_jobs_by_packets()), they share the slots of these.
 ///
 /// Requires jobs whose agents are devices, on different endpoints. Throws SimulationError: "engines-exhausted" where a
 /// job needs engines and gets none, "no-candidate" where no algorithm fits, each with the job's number; and as

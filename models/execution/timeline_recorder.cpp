@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "models/execution/mapped_schedule.hpp"
+
 namespace athanor {
 
 namespace {
@@ -20,23 +22,22 @@ std::string_view what(const EndedPrimitive& primitive) {
 
 }  // namespace
 
-TimelineRecorder::TimelineRecorder(Timeline& timeline, const Plan& plan, const Schedule& schedule, Time offset)
-    : timeline_(timeline), offset_(offset) {
-  std::vector<std::uint32_t> members(plan.lanes.size());
-  for (const std::uint32_t lane : plan.lane_of) { ++members[lane]; }
+void TimelineRecorder::begins(const MappedSchedule& mapped, const Schedule& schedule) {
+  IdVector<LaneIndex, std::uint32_t> members(mapped.lanes.size());
+  for (const LaneIndex lane : mapped.lane_of) { ++members[lane]; }
   std::map<AgentId, ProcessId> processes;
   const std::uint32_t ranks = schedule.agent_count().ranks;
-  for (std::size_t i = 0; i < plan.lanes.size(); ++i) {
-    const Plan::Lane& lane = plan.lanes[i];
+  for (const LaneIndex i : mapped.lanes.ids()) {
+    const MappedSchedule::Lane& lane = mapped.lanes[i];
     const auto [process, fresh] = processes.try_emplace(lane.agent);
     if (fresh) {
       process->second =
-          timeline.add_process(lane.agent.value < ranks ? fmt::format("rank {}", lane.agent.value)
-                                                        : fmt::format("engine {}", lane.agent.value - ranks));
+          timeline_.add_process(lane.agent.value < ranks ? fmt::format("rank {}", lane.agent.value)
+                                                         : fmt::format("engine {}", lane.agent.value - ranks));
     }
     const std::string equal = members[i] > 1 ? fmt::format(", one of {} equal lanes", members[i]) : "";
-    tracks_.push_back(timeline.add_track(process->second, fmt::format("lane {}{}", lane.lane.value, equal)));
-    if (offset > Time::zero()) { timeline.span(tracks_.back(), "launch", "launch", Time::zero(), offset); }
+    tracks_.push_back(timeline_.add_track(process->second, fmt::format("lane {}{}", lane.lane.value, equal)));
+    if (offset_ > Time::zero()) { timeline_.span(tracks_.back(), "launch", "launch", Time::zero(), offset_); }
   }
 }
 

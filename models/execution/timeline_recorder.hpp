@@ -2,24 +2,25 @@
 
 #include <vector>
 
-#include "models/execution/executor.hpp"
+#include "models/execution/execution_observer.hpp"
 #include "sim/timeline.hpp"
 
 namespace athanor {
 
-/// Draws every primitive that an executor simulates: a process per agent, a track per lane. Where the plan is folded,
-/// the lane drawn stands for its class and says for how many.
-class TimelineRecorder : public PrimitiveListener {
+/// Draws every primitive that an executor simulates: a process per agent, a track per lane. Where lanes are folded, the
+/// lane drawn stands for its class and says for how many.
+class TimelineRecorder final : public ExecutionObserver {
  public:
   /// `offset`: what happens before the executor's time zero; drawn as the launch.
-  TimelineRecorder(Timeline& timeline, const Plan& plan, const Schedule& schedule, Time offset);
+  TimelineRecorder(Timeline& timeline, Time offset) : timeline_(timeline), offset_(offset) {}
 
+  void begins(const MappedSchedule& mapped, const Schedule& schedule) override;
   void primitive_ended(const EndedPrimitive& primitive) override;
 
  private:
   Timeline& timeline_;
   Time offset_;
-  std::vector<Track> tracks_;  ///< by lane of the plan
+  IdVector<LaneIndex, Track> tracks_;
 };
 
 }  // namespace athanor

@@ -9,7 +9,7 @@
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/table.hpp"
-#include "models/in_network/slots/run_with_slots.hpp"
+#include "models/execution/by_packets.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "models/nccl/tuning/tables.hpp"
 #include "sim/error.hpp"
@@ -112,7 +112,7 @@ void put_ports(const Run& run, const RunResult& result, Record& record) {
   if (!run.options.ports) { return; }
   const std::string label =
       fmt::format("{},{},{}", csv_field(record.string(kCase)), result.size.count(), csv_field(result.algorithm));
-  record.ports = port_lines(label, result.simulated.ports, *run.platform.cluster->fabric, result.simulated.observed);
+  record.ports = port_lines(label, result.simulated.network.ports, *run.platform.cluster->fabric, result.simulated.network.observed);
 }
 
 Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& result) {
@@ -131,7 +131,7 @@ Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& 
   if (!result.roots.empty()) { record.put(kRoots, result.roots); }
   if (!result.fell_back.empty()) { record.put(kFellBack, result.fell_back); }
   put_slots(result.slots, record);
-  put_packets(result.simulated.packets, false, record);
+  put_packets(result.simulated.network.packets, false, record);
   put_ports(run, result, record);
   record.effort = effort_text(result.simulated);
   return record;
@@ -287,7 +287,7 @@ std::vector<Record> CollectiveExperiment::run(const Run& run) const {
   std::vector<Record> records;
   for (const RunRequest& request :
        requests_of(setup_, run.platform, run.size, simulation_options(run.platform, run.options))) {
-    records.push_back(record_of(setup_, run, run_with_slots(request)));
+    records.push_back(record_of(setup_, run, run_collective(request)));
   }
   return records;
 }
@@ -355,7 +355,7 @@ std::string CollectiveExperiment::refusal(const Platform& platform, Ability abil
   switch (ability) {
     case Ability::ports: return "";
     case Ability::timeline: {
-      const auto over_slots = [&](Bytes size) { return uses_slots(setup_.request(platform, size, {})); };
+      const auto over_slots = [&](Bytes size) { return uses_aggregators(setup_.request(platform, size, {})); };
       return std::any_of(setup_.sizes.begin(), setup_.sizes.end(), over_slots)
                  ? "--trace draws primitives, and packets that switches add up one by one have none; use --ports"
                  : "";

@@ -10,7 +10,7 @@
 #include "models/execution/run.hpp"
 #include "models/experiments/experiment.hpp"
 #include "models/experiments/verification.hpp"
-#include "models/in_network/nic_offload.hpp"
+#include "models/engines/nic_offload.hpp"
 
 namespace athanor {
 

@@ -7,14 +7,15 @@
 namespace athanor {
 
 SimulationOptions simulation_options(const Platform& platform, const RunOptions& options) {
-  return {.level = platform.level,
-          .packet = platform.packet,
-          .queue_pairs = platform.queue_pairs,
-          .classes = options.classes,
-          .repeat_loops = options.repeat_loops,
-          .count_ports = options.ports,
-          .timeline = options.timeline,
-          .timeline_offset = {}};
+  SimulationOptions simulation;
+  simulation.level = platform.level;
+  simulation.packet = platform.packet;
+  simulation.queue_pairs = platform.queue_pairs;
+  simulation.count_ports = options.ports;
+  simulation.classes = options.classes;
+  simulation.repeat_loops = options.repeat_loops;
+  simulation.timeline = options.timeline;
+  return simulation;
 }
 
 Record Experiment::summarised(std::vector<Record> repetitions) const {

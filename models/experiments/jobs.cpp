@@ -7,7 +7,7 @@
 #include "models/execution/candidate.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/table.hpp"
-#include "models/in_network/slots/run_with_slots.hpp"
+#include "models/execution/by_packets.hpp"
 
 namespace athanor {
 
@@ -26,7 +26,7 @@ std::string note_of(const JobResult& job, CollectiveKind kind, CollectiveKind co
   if (!job.roots.empty()) {
     parts.push_back(fmt::format("{} {}", job.roots.size() == 1 ? "root" : "roots", fmt::join(job.roots, ", ")));
   }
-  if (job.slots) { parts.push_back(slots_text(*job.slots)); }
+  if (job.slots) { parts.push_back(aggregation_text(*job.slots)); }
   if (job.waited > Time::zero()) { parts.push_back(fmt::format("waited {:.2f} us", microseconds(job.waited))); }
   if (!job.alone.fell_back.empty()) { parts.push_back("fell back: " + job.alone.fell_back); }
   return fmt::format("{}", fmt::join(parts, "; "));
@@ -118,7 +118,7 @@ std::string JobsExperiment::label(Bytes size) const {
 std::vector<Record> JobsExperiment::run(const Run& run) const {
   const Platform& platform = run.platform;
   const JobsRequest request = setup_.request(platform, run.size, simulation_options(platform, run.options));
-  const JobsResult result = run_jobs_with_slots(request);
+  const JobsResult result = run_jobs(request);
   Record record = run.head;
   record.put(kCollective, name(setup_.common.kind));
   record.put(kRanks, setup_.common.ranks);
@@ -135,7 +135,7 @@ std::vector<Record> JobsExperiment::run(const Run& run) const {
   if (!run.options.ports) { return {record}; }
   const std::string label =
       fmt::format("{},{},{} jobs", csv_field(run.head.string(kCase)), run.size.count(), result.jobs.size());
-  record.ports = port_lines(label, result.simulated.ports, *platform.cluster->fabric, result.simulated.observed);
+  record.ports = port_lines(label, result.simulated.network.ports, *platform.cluster->fabric, result.simulated.network.observed);
   return {record};
 }
 

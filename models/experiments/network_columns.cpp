@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "models/execution/link_use.hpp"
+#include "models/network/link_use.hpp"
 #include "models/experiments/table.hpp"
 
 namespace athanor {
@@ -61,7 +61,7 @@ void put_packets(const std::optional<PacketCounters>& counted, bool remark, Reco
       switches.longest_queue));
 }
 
-void put_slots(const std::optional<SlotJobResult>& job, Record& record) {
+void put_slots(const std::optional<AggregationJobResult>& job, Record& record) {
   if (!job) { return; }
   record.put(kSlots, {{"packets", job->packets},
                       {"lost", job->lost},

@@ -7,7 +7,7 @@
 
 #include "models/execution/simulate.hpp"
 #include "models/experiments/record.hpp"
-#include "models/in_network/slot_settings.hpp"
+#include "models/engines/aggregator_settings.hpp"
 
 namespace athanor {
 
@@ -36,7 +36,7 @@ void put_busiest_link(const std::vector<LinkLoad>& loads, const Fabric& fabric, 
 void put_packets(const std::optional<PacketCounters>& packets, bool remark, Record& record);
 
 /// Puts what became of packets that switches add up one by one, where they do.
-void put_slots(const std::optional<SlotJobResult>& slots, Record& record);
+void put_slots(const std::optional<AggregationJobResult>& slots, Record& record);
 
 /// The line above all Record::ports.
 std::string port_names();

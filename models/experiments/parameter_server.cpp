@@ -79,8 +79,8 @@ std::vector<Record> ParameterServerExperiment::run(const Run& run) const {
   put_result(result, record);
   record.put(kNetwork, name(platform.level));
   record.put(kSeed, platform.seed);
-  put_busiest_link(result.loads, *platform.cluster->fabric, result.observed, record);
-  put_packets(result.packets, true, record);
+  put_busiest_link(result.network.loads, *platform.cluster->fabric, result.network.observed, record);
+  put_packets(result.network.packets, true, record);
   record.effort = fmt::format("{} events", result.events);
   return {record};
 }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "models/execution/simulate.hpp"
-#include "models/in_network/engines/network_engines.hpp"
-#include "models/profile.hpp"
+#include "models/engines/engine_deployment.hpp"
+#include "models/software/profile.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -18,7 +18,7 @@ struct Platform {
   NetworkLevel level = NetworkLevel::flow;
   PacketSettings packet;  ///< at packet level
   std::uint32_t queue_pairs = 1;
-  std::shared_ptr<const NetworkEngines> aggregation;  ///< engines of the network's switches; null: they have none
+  std::shared_ptr<const EngineDeployment> aggregation;  ///< engines of the network's switches; null: they have none
   Profile profile;
   std::uint64_t seed = 1;  ///< of routing's choices and of what experiments draw
 

@@ -46,8 +46,8 @@ std::vector<KeysOfFormats> keys_of_formats() {
 WorkloadRun TraceExperiment::simulate(const Platform& platform, const RunOptions& options,
                                       const WorkloadOptions& workload) const {
   const ImportedTrace& trace = *text_.trace;
-  CallPricer pricer(pricing(platform, options));
-  WorkloadResult result = run_workload(trace.workload, price_all(trace.workload, pricer), workload);
+  CollectiveTimer timer(pricing(platform, options));
+  WorkloadResult result = run_workload(trace.workload, estimate_all(trace.workload, timer), workload);
   std::vector<std::string> notes = trace.notes;
   add_workload_notes(result, platform, notes);
   const Time time = result.time;

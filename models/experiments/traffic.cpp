@@ -104,10 +104,10 @@ std::vector<Record> TrafficExperiment::run(const Run& run) const {
   record.put(kNetwork, name(platform.level));
   record.put(kSeed, platform.seed);
   if (summary.completion) { put_completion(*summary.completion, record); }
-  put_busiest_link(simulated.loads, fabric, simulated.observed, record);
-  put_packets(simulated.packets, true, record);
+  put_busiest_link(simulated.network.loads, fabric, simulated.network.observed, record);
+  put_packets(simulated.network.packets, true, record);
   const std::string label = fmt::format("{},{},{}", csv_field(run.head.string(kCase)), run.size.count(), variant());
-  record.ports = port_lines(label, simulated.ports, fabric, simulated.observed);
+  record.ports = port_lines(label, simulated.network.ports, fabric, simulated.network.observed);
   if (run.options.flows) { record.flows = flow_lines(matrix, simulated, run); }
   record.effort = fmt::format("{} messages, {} events", summary.messages, simulated.events);
   return {record};

@@ -136,8 +136,8 @@ std::string describe(const TrainingSetup& setup) {
 
 StepResult TrainingExperiment::step(const Platform& platform, const RunOptions& options,
                                     const WorkloadOptions& workload) const {
-  CallPricer pricer(pricing(platform, options));
-  return simulate_step(training_->setup, pricer, workload);
+  CollectiveTimer timer(pricing(platform, options));
+  return simulate_step(training_->setup, timer, workload);
 }
 
 std::vector<std::string> TrainingExperiment::notes(const StepResult& result, const Platform& platform) const {

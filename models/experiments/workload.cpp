@@ -114,7 +114,7 @@ void WorkloadExperiment::check_asked_sizes() const {
 
 std::string WorkloadExperiment::work_text(const WorkloadResult& result) {
   return fmt::format("{} operations, {} events, {} kinds of calls", result.operations, result.events,
-                     result.prices.size());
+                     result.estimates.size());
 }
 
 }  // namespace athanor

@@ -22,7 +22,7 @@ double share_of(Time part, Time whole) { return whole == Time::zero() ? 0 : seco
 std::string call_line(const CallsOfAKind& calls) {
   const auto count = static_cast<double>(calls.count);
   return fmt::format("{:>7} x {} {}: {:.1f} us each, {:.1f} us alone", calls.count, name(calls.use),
-                     describe(*calls.price), microseconds(calls.time) / count, microseconds(calls.alone) / count);
+                     describe(*calls.estimate), microseconds(calls.time) / count, microseconds(calls.alone) / count);
 }
 
 /// Computing by label, averaged over workers, the longest first.
@@ -42,27 +42,27 @@ std::vector<std::pair<std::string, double>> computing_by_label(const WorkloadRes
 std::vector<CallsOfAKind> calls_by_kind(const WorkloadResult& result) {
   std::vector<CallsOfAKind> kinds;
   for (const CallTime& call : result.calls) {
-    const CallPrice& price = result.prices[call.price];
-    if (call.count == 0 || price.algorithm == "none") { continue; }
+    const CallEstimate& estimate = result.estimates[call.estimate];
+    if (call.count == 0 || estimate.algorithm == "none") { continue; }
     const auto same = [&](const CallsOfAKind& each) {
-      return each.use == call.use && each.price->kind == price.kind && each.price->size == price.size &&
-             each.price->algorithm == price.algorithm && each.price->protocol == price.protocol;
+      return each.use == call.use && each.estimate->kind == estimate.kind && each.estimate->size == estimate.size &&
+             each.estimate->algorithm == estimate.algorithm && each.estimate->protocol == estimate.protocol;
     };
     auto found = std::find_if(kinds.begin(), kinds.end(), same);
-    if (found == kinds.end()) { found = kinds.insert(kinds.end(), {&price, call.use, 0, {}, {}}); }
+    if (found == kinds.end()) { found = kinds.insert(kinds.end(), {&estimate, call.use, 0, {}, {}}); }
     found->count += call.count;
     found->time += call.time;
-    found->alone += price.time * static_cast<std::int64_t>(call.count);
+    found->alone += estimate.time * static_cast<std::int64_t>(call.count);
   }
   std::stable_sort(kinds.begin(), kinds.end(),
                    [](const CallsOfAKind& a, const CallsOfAKind& b) { return a.time > b.time; });
   return kinds;
 }
 
-std::string describe(const CallPrice& price) {
-  const bool protocol = !price.protocol.empty() && price.protocol != "none";
-  return fmt::format("{} of {}, {}{}{}", name(price.kind), to_string(price.size), price.algorithm, protocol ? " " : "",
-                     protocol ? price.protocol : "");
+std::string describe(const CallEstimate& estimate) {
+  const bool protocol = !estimate.protocol.empty() && estimate.protocol != "none";
+  return fmt::format("{} of {}, {}{}{}", name(estimate.kind), to_string(estimate.size), estimate.algorithm,
+                     protocol ? " " : "", protocol ? estimate.protocol : "");
 }
 
 void remark_calls(const WorkloadResult& result, Record& record) {
@@ -103,10 +103,10 @@ JsonValue breakdown_json(const WorkloadShares& shares, const char* waiting) {
 
 namespace {
 
-bool uses_switches(const CallPrice& price) {
+bool uses_switches(const CallEstimate& estimate) {
   const auto all = catalog();
   const auto found = std::find_if(all.begin(), all.end(), [&](const Algorithm& each) {
-    return each.kind == price.kind && each.name == price.algorithm;
+    return each.kind == estimate.kind && each.name == estimate.algorithm;
   });
   return found != all.end() && aggregates(*found);
 }
@@ -114,8 +114,8 @@ bool uses_switches(const CallPrice& price) {
 }  // namespace
 
 void add_workload_notes(const WorkloadResult& result, const Platform& platform, std::vector<std::string>& notes) {
-  const auto any = [&](auto is) { return std::any_of(result.prices.begin(), result.prices.end(), is); };
-  if (any([](const CallPrice& each) { return each.extrapolated; })) {
+  const auto any = [&](auto is) { return std::any_of(result.estimates.begin(), result.estimates.end(), is); };
+  if (any([](const CallEstimate& each) { return each.extrapolated; })) {
     notes.push_back(fmt::format("extrapolated: some collectives are outside what the profile {} was fitted in",
                                 platform.profile.name));
   }
@@ -125,7 +125,7 @@ void add_workload_notes(const WorkloadResult& result, const Platform& platform, 
         "no "
         "engines");
   }
-  const bool communicates = any([](const CallPrice& each) { return each.time > Time::zero(); });
+  const bool communicates = any([](const CallEstimate& each) { return each.time > Time::zero(); });
   if (communicates && platform.profile.name == kIdealProfile && platform.cluster->identity) {
     notes.emplace_back(
         "without a \"profile\" collectives cost no software: no launch, no protocol; `athanor list profiles` names "

@@ -21,7 +21,7 @@ inline constexpr Column kWaitingShare{"", "waiting", "(%)", 10, Format::percent}
 
 /// Calls of one use, kind, size and path, of all groups.
 struct CallsOfAKind {
-  const CallPrice* price = nullptr;
+  const CallEstimate* estimate = nullptr;
   Parallelism use = Parallelism::other;
   std::uint64_t count = 0;
   Time time;
@@ -32,7 +32,7 @@ struct CallsOfAKind {
 std::vector<CallsOfAKind> calls_by_kind(const WorkloadResult& result);
 
 /// What is called and how: "all-reduce of 64 MiB, ring Simple".
-std::string describe(const CallPrice& price);
+std::string describe(const CallEstimate& estimate);
 
 /// A remark for each of the kinds of calls that took longest, and one that counts the others.
 void remark_calls(const WorkloadResult& result, Record& record);

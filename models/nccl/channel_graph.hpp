@@ -23,7 +23,7 @@ enum class NcclPattern : std::uint8_t {
   collnet_direct = 6
 };
 
-/// One way through a node: in by a NIC, along its GPUs, out by a NIC. NICs and GPUs are numbers within the node; of
+/// One route through a node: in by a NIC, along its GPUs, out by a NIC. NICs and GPUs are numbers within the node; of
 /// NVLS and CollNetDirect only the head is named.
 struct NcclChannel {
   std::optional<std::uint32_t> in;  ///< none where nothing leaves the node

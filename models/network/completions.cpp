@@ -2,14 +2,14 @@
 
 namespace athanor {
 
-std::uint32_t Completions::pop() {
-  const std::uint32_t connection = heap_.front().connection;
+ConnectionId Completions::pop() {
+  const ConnectionId connection = heap_.front().connection;
   place_[connection] = kOut;
   heap_pop(heap_, remember_place());
   return connection;
 }
 
-void Completions::set(std::uint32_t connection, Time when) {
+void Completions::set(ConnectionId connection, Time when) {
   const Entry entry{when, connection};
   const std::uint32_t place = place_[connection];
   if (place == kOut) {
@@ -21,7 +21,7 @@ void Completions::set(std::uint32_t connection, Time when) {
   }
 }
 
-void Completions::warp(Time by) {
+void Completions::fast_forward(Time by) {
   for (Entry& entry : heap_) { entry.when += by; }
 }
 

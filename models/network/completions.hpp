@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/network/heap.hpp"
+#include "models/network/network.hpp"
 #include "sim/time.hpp"
 
 namespace athanor {
@@ -18,17 +19,17 @@ class Completions {
   /// Requires !empty().
   Time next() const { return heap_.front().when; }
   /// Takes out the earliest and returns its connection. Requires !empty().
-  std::uint32_t pop();
+  ConnectionId pop();
   /// Puts the connection in, or moves it.
-  void set(std::uint32_t connection, Time when);
+  void set(ConnectionId connection, Time when);
   /// Requires that the connection is in.
-  Time when(std::uint32_t connection) const { return heap_[place_[connection]].when; }
-  void warp(Time by);
+  Time when(ConnectionId connection) const { return heap_[place_[connection]].when; }
+  void fast_forward(Time by);
 
  private:
   struct Entry {
     Time when;
-    std::uint32_t connection = 0;
+    ConnectionId connection;
 
     bool before(const Entry& other) const { return when < other.when; }
   };
@@ -39,7 +40,7 @@ class Completions {
 
   static constexpr std::uint32_t kOut = UINT32_MAX;
   std::vector<Entry> heap_;
-  std::vector<std::uint32_t> place_;  ///< in the heap, of each connection
+  IdVector<ConnectionId, std::uint32_t> place_;  ///< in the heap
 };
 
 }  // namespace athanor

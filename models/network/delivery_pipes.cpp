@@ -4,15 +4,15 @@
 
 namespace athanor {
 
-DeliveryPipes::DeliveryPipes(Simulator& simulator, ActorId actor, std::uint64_t first_event, const NetworkPlan& plan) {
+DeliveryPipes::DeliveryPipes(Simulator& simulator, ActorId actor, std::uint64_t first_event, const FlowGraph& graph) {
   std::vector<Time> latencies;
-  for (const NetworkPlan::Connection& connection : plan.connections) { latencies.push_back(connection.latency); }
+  for (const FlowGraph::Connection& connection : graph.connections) { latencies.push_back(connection.latency); }
   std::sort(latencies.begin(), latencies.end());
   latencies.erase(std::unique(latencies.begin(), latencies.end()), latencies.end());
   for (const Time latency : latencies) {
-    pipes_.push_back({latency, Alarm(simulator, actor, first_event + pipes_.size()), {}});
+    pipes_.push_back({latency, Timer(simulator, actor, first_event + pipes_.size()), {}});
   }
-  for (const NetworkPlan::Connection& connection : plan.connections) {
+  for (const FlowGraph::Connection& connection : graph.connections) {
     const auto found = std::lower_bound(latencies.begin(), latencies.end(), connection.latency);
     pipe_of_.push_back(static_cast<std::uint32_t>(found - latencies.begin()));
   }
@@ -25,7 +25,7 @@ void DeliveryPipes::Pipe::grow() {
   first = 0;
 }
 
-void DeliveryPipes::enter(std::uint32_t connection, Time now) {
+void DeliveryPipes::enter(ConnectionId connection, Time now) {
   Pipe& pipe = pipes_[pipe_of_[connection]];
   if (pipe.entries == pipe.places.size()) { pipe.grow(); }
   const Time when = now + pipe.latency;
@@ -33,9 +33,9 @@ void DeliveryPipes::enter(std::uint32_t connection, Time now) {
   if (pipe.entries == 1) { pipe.alarm.set(when); }
 }
 
-void DeliveryPipes::warp(Time by) {
+void DeliveryPipes::fast_forward(Time by) {
   for (Pipe& pipe : pipes_) {
-    pipe.alarm.warp(by);
+    pipe.alarm.fast_forward(by);
     for (std::size_t k = 0; k < pipe.entries; ++k) {
       pipe.places[(pipe.first + k) & (pipe.places.size() - 1)].when += by;
     }
@@ -47,7 +47,7 @@ void DeliveryPipes::snapshot(Time now, std::vector<std::int64_t>& state) const {
     state.push_back(static_cast<std::int64_t>(pipe.entries));
     for (std::size_t k = 0; k < pipe.entries; ++k) {
       state.push_back((pipe.at(k).when - now).count());
-      state.push_back(pipe.at(k).connection);
+      state.push_back(pipe.at(k).connection.value);
     }
   }
 }

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/network/alarm.hpp"
 #include "models/network/network.hpp"
+#include "models/network/timer.hpp"
 
 namespace athanor {
 
@@ -13,27 +13,27 @@ namespace athanor {
 class DeliveryPipes {
  public:
   /// Pipe p is woken by event `first_event` + p of the actor.
-  DeliveryPipes(Simulator& simulator, ActorId actor, std::uint64_t first_event, const NetworkPlan& plan);
+  DeliveryPipes(Simulator& simulator, ActorId actor, std::uint64_t first_event, const FlowGraph& graph);
 
   /// A message of the connection has been injected now.
-  void enter(std::uint32_t connection, Time now);
+  void enter(ConnectionId connection, Time now);
 
   /// Calls `deliver(connection)` for all that is due in the pipe that event first_event + pipe has woken.
   template <class Deliver>
   void deliver_due(std::uint64_t pipe, Time now, Deliver deliver);
 
-  void warp(Time by);
+  void fast_forward(Time by);
   /// Appends what is under way, with times relative to `now`.
   void snapshot(Time now, std::vector<std::int64_t>& state) const;
 
  private:
   struct Entry {
     Time when;
-    std::uint32_t connection = 0;
+    ConnectionId connection;
   };
   struct Pipe {
     Time latency;
-    Alarm alarm;
+    Timer alarm;
     std::vector<Entry> places;  ///< a power of two of places
     std::size_t first = 0;
     std::size_t entries = 0;
@@ -43,7 +43,7 @@ class DeliveryPipes {
   };
 
   std::vector<Pipe> pipes_;
-  std::vector<std::uint32_t> pipe_of_;  ///< of each connection
+  IdVector<ConnectionId, std::uint32_t> pipe_of_;
 };
 
 template <class Deliver>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/network/plan_check.hpp"
+#include "models/network/graph_check.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -21,19 +21,19 @@ Time time_for(Wide parts, FineRate rate) {
 }
 }  // namespace
 
-FlowNetwork::FlowNetwork(Simulator& simulator, const NetworkPlan& plan, MoveListener& listener)
+FlowNetwork::FlowNetwork(Simulator& simulator, const FlowGraph& graph, MoveListener& listener)
     : simulator_(simulator),
       listener_(listener),
-      skipped_(plan.links.size()),
-      shares_(plan),
-      queues_(plan.connections.size()),
+      skipped_(graph.links.size()),
+      shares_(graph),
+      queues_(graph.connections.size()),
       self_(simulator.add(*this)),
-      completions_(plan.connections.size()),
-      completion_alarm_(simulator, self_, kCompletion),
-      grain_alarm_(simulator, self_, kGrain),
-      deliveries_(simulator, self_, kFirstPipe, plan) {
-  connections_.reserve(plan.connections.size());
-  for (const NetworkPlan::Connection& given : plan.connections) {
+      completions_(graph.connections.size()),
+      completion_timer_(simulator, self_, kCompletion),
+      grain_timer_(simulator, self_, kGrain),
+      deliveries_(simulator, self_, kFirstPipe, graph) {
+  connections_.reserve(graph.connections.size());
+  for (const FlowGraph::Connection& given : graph.connections) {
     Connection self;
     self.shares = given.uses > 0;
     self.cap = given.cap;
@@ -43,14 +43,14 @@ FlowNetwork::FlowNetwork(Simulator& simulator, const NetworkPlan& plan, MoveList
   }
 }
 
-void FlowNetwork::move(std::uint32_t connection, Bytes size) {
+void FlowNetwork::move(ConnectionId connection, Bytes size) {
   require(size >= Bytes::zero(), "a message of {} bytes", size.count());
   queues_.push(connection, size);
   if (!connections_[connection].busy) { begin(connection); }
 }
 
 /// The message in front starts to be injected now.
-void FlowNetwork::begin(std::uint32_t connection) {
+void FlowNetwork::begin(ConnectionId connection) {
   Connection& self = connections_[connection];
   const Bytes size = queues_.front(connection);
   self.busy = true;
@@ -62,29 +62,29 @@ void FlowNetwork::begin(std::uint32_t connection) {
   shares_.start(connection);
   self.starts = true;
   starting_.push_back(connection);
-  simulator_.settle(self_);
+  simulator_.at_end_of_instant(self_);
 }
 
 /// Nothing but its cap limits the message, so its rate need not wait until the instant is settled.
-void FlowNetwork::begin_at_once(std::uint32_t connection, Bytes size) {
+void FlowNetwork::begin_at_once(ConnectionId connection, Bytes size) {
   Connection& self = connections_[connection];
   const Bandwidth rate = size == Bytes::zero() ? Bandwidth::max() : self.cap;
   const Time when = self.since + injection_time(size, rate);
   completions_.set(connection, when);
-  completion_alarm_.set(when);
+  completion_timer_.set(when);
   expect_grain(connection, injection_time(std::min(self.grain, size), rate));
 }
 
-void FlowNetwork::on_settle() {
-  for (const std::uint32_t c : shares_.update()) {
+void FlowNetwork::on_end_of_instant() {
+  for (const ConnectionId c : shares_.update()) {
     if (!connections_[c].starts) { change_rate(c); }
   }
-  for (const std::uint32_t c : starting_) { begin_injection(c); }
+  for (const ConnectionId c : starting_) { begin_injection(c); }
   starting_.clear();
-  if (!completions_.empty()) { completion_alarm_.set(completions_.next()); }
+  if (!completions_.empty()) { completion_timer_.set(completions_.next()); }
 }
 
-void FlowNetwork::begin_injection(std::uint32_t connection) {
+void FlowNetwork::begin_injection(ConnectionId connection) {
   Connection& self = connections_[connection];
   self.starts = false;
   self.rate = shares_.rate(connection);
@@ -95,7 +95,7 @@ void FlowNetwork::begin_injection(std::uint32_t connection) {
   expect_grain(connection, time_for(grain.count() * kPartsPerByte, self.rate));
 }
 
-void FlowNetwork::change_rate(std::uint32_t connection) {
+void FlowNetwork::change_rate(ConnectionId connection) {
   Connection& self = connections_[connection];
   self.remaining = remaining_now(self);
   self.since = simulator_.now();
@@ -118,27 +118,27 @@ Wide FlowNetwork::remaining_now(const Connection& self) const {
   return std::max(self.remaining - moved, Wide{0});
 }
 
-void FlowNetwork::expect_grain(std::uint32_t connection, Time after) {
+void FlowNetwork::expect_grain(ConnectionId connection, Time after) {
   const Connection& self = connections_[connection];
   if (self.grain == Bytes::zero()) { return; }
   const Time when = self.since + self.latency + after;
   grains_.push({when, Notice::grain_arrived, connection, std::uint32_t{self.started - 1}});
-  grain_alarm_.set(when);
+  grain_timer_.set(when);
 }
 
 void FlowNetwork::on_event(std::uint64_t what) {
   if (what == kCompletion) { return finish_injections(); }
   if (what == kGrain) { return tell_grains(); }
-  deliveries_.deliver_due(what - kFirstPipe, simulator_.now(), [this](std::uint32_t c) { deliver(c); });
+  deliveries_.deliver_due(what - kFirstPipe, simulator_.now(), [this](ConnectionId c) { deliver(c); });
 }
 
 void FlowNetwork::finish_injections() {
-  completion_alarm_.rang();
+  completion_timer_.rang();
   while (!completions_.empty() && completions_.next() == simulator_.now()) { complete(completions_.pop()); }
-  simulator_.settle(self_);
+  simulator_.at_end_of_instant(self_);
 }
 
-void FlowNetwork::complete(std::uint32_t connection) {
+void FlowNetwork::complete(ConnectionId connection) {
   Connection& self = connections_[connection];
   const Bytes size = queues_.front(connection);
   self.injected += size;
@@ -151,19 +151,19 @@ void FlowNetwork::complete(std::uint32_t connection) {
 }
 
 void FlowNetwork::tell_grains() {
-  grain_alarm_.rang();
+  grain_timer_.rang();
   while (!grains_.empty() && grains_.top().when == simulator_.now()) {
-    const Agenda::Entry entry = grains_.top();
+    const NoticeQueue::Entry entry = grains_.top();
     grains_.pop();
     Connection& self = connections_[entry.connection];
     if (self.grains != static_cast<std::uint32_t>(entry.note)) { continue; }
     ++self.grains;
     listener_.grain_arrived(entry.connection);
   }
-  if (!grains_.empty()) { grain_alarm_.set(grains_.top().when); }
+  if (!grains_.empty()) { grain_timer_.set(grains_.top().when); }
 }
 
-void FlowNetwork::deliver(std::uint32_t connection) {
+void FlowNetwork::deliver(ConnectionId connection) {
   Connection& self = connections_[connection];
   if (self.grain > Bytes::zero() && self.grains == self.delivered) {
     ++self.grains;
@@ -175,7 +175,7 @@ void FlowNetwork::deliver(std::uint32_t connection) {
 
 Bytes FlowNetwork::carried(std::uint32_t link) const {
   Bytes sum = skipped_[link];
-  shares_.for_each_user(link, [&](std::uint32_t c, std::uint32_t flows) {
+  shares_.for_each_user(link, [&](ConnectionId c, std::uint32_t flows) {
     const Connection& self = connections_[c];
     Bytes moved = self.injected;
     if (self.busy) {
@@ -188,7 +188,7 @@ Bytes FlowNetwork::carried(std::uint32_t link) const {
 }
 
 void FlowNetwork::snapshot(std::vector<std::int64_t>& state) const {
-  for (std::uint32_t c = 0; c < connections_.size(); ++c) {
+  for (const ConnectionId c : connections_.ids()) {
     queues_.snapshot(c, state);
     const Connection& self = connections_[c];
     if (!self.busy) { continue; }
@@ -203,16 +203,16 @@ void FlowNetwork::snapshot(std::vector<std::int64_t>& state) const {
   deliveries_.snapshot(simulator_.now(), state);
 }
 
-void FlowNetwork::warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) {
+void FlowNetwork::fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) {
   for (Connection& self : connections_) { self.since += by; }
   for (std::uint32_t link = 0; link < skipped_.size(); ++link) {
     skipped_[link] += (carried(link) - carried_before[link]) * times;
   }
-  completions_.warp(by);
-  completion_alarm_.warp(by);
-  grains_.warp(by);
-  grain_alarm_.warp(by);
-  deliveries_.warp(by);
+  completions_.fast_forward(by);
+  completion_timer_.fast_forward(by);
+  grains_.fast_forward(by);
+  grain_timer_.fast_forward(by);
+  deliveries_.fast_forward(by);
 }
 
 }  // namespace athanor

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "models/network/agenda.hpp"
-#include "models/network/alarm.hpp"
 #include "models/network/completions.hpp"
 #include "models/network/delivery_pipes.hpp"
 #include "models/network/max_min_shares.hpp"
 #include "models/network/message_queues.hpp"
 #include "models/network/network.hpp"
+#include "models/network/notice_queue.hpp"
+#include "models/network/timer.hpp"
 
 namespace athanor {
 
@@ -19,18 +19,18 @@ namespace athanor {
 /// starts, after that start, even when the rate changes meanwhile, but no later than the whole message.
 class FlowNetwork final : public Network, public Actor {
  public:
-  /// Borrows the simulator and the listener. Requires a plan whose indices, rates and latencies are valid.
+  /// Borrows the simulator and the listener. Requires a graph whose indices, rates and latencies are valid.
   /// Throws SimulationError("link-too-fast", ...) for a link above 4 PB/s.
-  FlowNetwork(Simulator& simulator, const NetworkPlan& plan, MoveListener& listener);
+  FlowNetwork(Simulator& simulator, const FlowGraph& graph, MoveListener& listener);
 
-  void move(std::uint32_t connection, Bytes size) override;
+  void move(ConnectionId connection, Bytes size) override;
   /// Whole bytes of each message so far; costs time in proportion to the connections that use the link.
   Bytes carried(std::uint32_t link) const override;
   void snapshot(std::vector<std::int64_t>& state) const override;
-  void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
+  void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
 
   void on_event(std::uint64_t what) override;
-  void on_settle() override;
+  void on_end_of_instant() override;
 
  private:
   struct Connection {
@@ -52,30 +52,30 @@ class FlowNetwork final : public Network, public Actor {
     std::uint32_t delivered = 0;  ///< messages
   };
 
-  void begin(std::uint32_t connection);
-  void begin_at_once(std::uint32_t connection, Bytes size);
-  void begin_injection(std::uint32_t connection);
-  void change_rate(std::uint32_t connection);
-  void complete(std::uint32_t connection);
-  void expect_grain(std::uint32_t connection, Time after);
+  void begin(ConnectionId connection);
+  void begin_at_once(ConnectionId connection, Bytes size);
+  void begin_injection(ConnectionId connection);
+  void change_rate(ConnectionId connection);
+  void complete(ConnectionId connection);
+  void expect_grain(ConnectionId connection, Time after);
   void finish_injections();
   void tell_grains();
-  void deliver(std::uint32_t connection);
+  void deliver(ConnectionId connection);
   Time duration(Connection& self, Bytes size) const;
   Wide remaining_now(const Connection& self) const;
 
   Simulator& simulator_;
   MoveListener& listener_;
-  std::vector<Connection> connections_;
+  IdVector<ConnectionId, Connection> connections_;
   std::vector<Bytes> skipped_;  ///< carried by each link in repetitions that were not simulated
-  std::vector<std::uint32_t> starting_;
+  std::vector<ConnectionId> starting_;
   MaxMinShares shares_;
   MessageQueues queues_;
   ActorId self_;
   Completions completions_;
-  Alarm completion_alarm_;
-  Agenda grains_;
-  Alarm grain_alarm_;
+  Timer completion_timer_;
+  NoticeQueue grains_;
+  Timer grain_timer_;
   DeliveryPipes deliveries_;
 };
 

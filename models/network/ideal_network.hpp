@@ -1,8 +1,8 @@
 #pragma once
 
-#include "models/network/agenda.hpp"
-#include "models/network/alarm.hpp"
 #include "models/network/network.hpp"
+#include "models/network/notice_queue.hpp"
+#include "models/network/timer.hpp"
 
 namespace athanor {
 
@@ -11,14 +11,14 @@ namespace athanor {
 /// how long things would take if every connection had its path to itself.
 class IdealNetwork final : public Network, public Actor {
  public:
-  /// Borrows the simulator and the listener. Requires a plan whose indices, rates and latencies are valid.
-  IdealNetwork(Simulator& simulator, const NetworkPlan& plan, MoveListener& listener);
+  /// Borrows the simulator and the listener. Requires a graph whose indices, rates and latencies are valid.
+  IdealNetwork(Simulator& simulator, const FlowGraph& graph, MoveListener& listener);
 
-  void move(std::uint32_t connection, Bytes size) override;
+  void move(ConnectionId connection, Bytes size) override;
   /// Bytes of the messages that have been injected wholly.
   Bytes carried(std::uint32_t link) const override;
   void snapshot(std::vector<std::int64_t>& state) const override;
-  void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
+  void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
 
   void on_event(std::uint64_t what) override;
 
@@ -29,16 +29,15 @@ class IdealNetwork final : public Network, public Actor {
     Bytes grain;
     Time free;  ///< when all messages given so far have been injected
   };
-  void plan_message(std::uint32_t connection, Bytes size, Time injected);
-  void give(const Agenda::Entry& entry);
+  void give(const NoticeQueue::Entry& entry);
 
   Simulator& simulator_;
   MoveListener& listener_;
-  NetworkPlan plan_;
-  std::vector<Connection> connections_;
+  FlowGraph graph_;
+  IdVector<ConnectionId, Connection> connections_;
   std::vector<Bytes> carried_;
-  Agenda agenda_;
-  Alarm alarm_;
+  NoticeQueue notices_;
+  Timer timer_;
 };
 
 }  // namespace athanor

@@ -15,28 +15,28 @@
 namespace athanor {
 
 void MaxMinShares::begin_refill() {
-  for (const std::uint32_t c : stopping_) {
+  for (const ConnectionId c : stopping_) {
     leave(c);
     const Flow& flow = flows_[c];
     for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
       const Link& link = links_[uses_[u].link];
-      if (link.level != kNoLevel) { push(link.level, uses_[u].link, Kind::open_link); }
+      if (link.level != kNoLevel) { push_link(link.level, uses_[u].link, Kind::open_link); }
     }
   }
-  for (const std::uint32_t c : starting_) {
+  for (const ConnectionId c : starting_) {
     enter(c);
     Flow& flow = flows_[c];
     flow.state = State::rising;
     touched_.push_back(c);
-    if (flow.capped) { push(flow.ceiling, c, Kind::flow); }
+    if (flow.capped) { push_flow(flow.ceiling, c); }
   }
-  for (const std::uint32_t c : starting_) {
+  for (const ConnectionId c : starting_) {
     const Flow& flow = flows_[c];
     for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
       Link& link = links_[uses_[u].link];
       if (link.remaining == kSummoned) { continue; }
       link.remaining = kSummoned;
-      push(link.capacity / link.flows, uses_[u].link, Kind::open_link);
+      push_link(link.capacity / link.flows, uses_[u].link, Kind::open_link);
     }
   }
 }
@@ -96,7 +96,7 @@ void MaxMinShares::collect(FineRate level) {
         if (links_[turn.id].remaining < 0) { open_link(turn.id, level); }
         break;
       case Kind::fill_link: full_.push_back(turn.id); break;
-      case Kind::flow: due_.push_back(turn.id); break;
+      case Kind::flow: due_.push_back(ConnectionId{turn.id}); break;
     }
   }
 }
@@ -122,11 +122,11 @@ void MaxMinShares::open_link(std::uint32_t l, FineRate level) {
       if (flow.rate == level) {
         due_.push_back(member.connection);
       } else {
-        push(flow.rate, member.connection, Kind::flow);
+        push_flow(flow.rate, member.connection);
       }
     }
   }
-  if (link.unfrozen > 0) { push(link.remaining / link.unfrozen, l, Kind::fill_link); }
+  if (link.unfrozen > 0) { push_link(link.remaining / link.unfrozen, l, Kind::fill_link); }
 }
 
 void MaxMinShares::open_links_of(const Flow& flow, FineRate level) {
@@ -144,16 +144,16 @@ bool MaxMinShares::held(const Flow& flow, FineRate level) const {
 }
 
 /// The flow has come to its old rate or to its cap.
-void MaxMinShares::decide(std::uint32_t connection, FineRate level) {
+void MaxMinShares::decide(ConnectionId connection, FineRate level) {
   Flow& flow = flows_[connection];
   if (flow.state == State::frozen) { return; }
   if ((flow.capped && flow.ceiling == level) || held(flow, level)) { return freeze(connection, level); }
   flow.state = State::rising;
-  if (flow.capped) { push(flow.ceiling, connection, Kind::flow); }
+  if (flow.capped) { push_flow(flow.ceiling, connection); }
   open_links_of(flow, level);
 }
 
-void MaxMinShares::freeze(std::uint32_t connection, FineRate level) {
+void MaxMinShares::freeze(ConnectionId connection, FineRate level) {
   Flow& flow = flows_[connection];
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     Link& link = links_[uses_[u].link];
@@ -175,9 +175,9 @@ void MaxMinShares::finish_refill() {
     link.remaining = kSettled;
   }
   open_.clear();
-  for (const std::uint32_t c : touched_) {
+  for (const ConnectionId c : touched_) {
     Flow& flow = flows_[c];
-    require(flow.state == State::frozen, "connection {} has been given no rate", c);
+    require(flow.state == State::frozen, "connection {} has been given no rate", c.value);
     flow.state = State::settled;
     if (flow.next == flow.rate) { continue; }
     flow.rate = flow.next;

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "models/network/plan_check.hpp"
+#include "models/network/graph_check.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -13,19 +13,19 @@ namespace {
 constexpr Bandwidth kFastest{4'000'000'000'000'000};
 }
 
-MaxMinShares::MaxMinShares(const NetworkPlan& plan) {
-  check(plan);
-  add_links(plan);
-  flows_.reserve(plan.connections.size());
-  uses_.reserve(plan.uses.size());
-  for (const NetworkPlan::Connection& connection : plan.connections) { add_flow(plan, connection); }
+MaxMinShares::MaxMinShares(const FlowGraph& graph) {
+  check(graph);
+  add_links(graph);
+  flows_.reserve(graph.connections.size());
+  uses_.reserve(graph.uses.size());
+  for (const FlowGraph::Connection& connection : graph.connections) { add_flow(graph, connection); }
   add_members();
 }
 
-void MaxMinShares::add_links(const NetworkPlan& plan) {
-  links_.resize(plan.links.size());
+void MaxMinShares::add_links(const FlowGraph& graph) {
+  links_.resize(graph.links.size());
   for (std::size_t l = 0; l < links_.size(); ++l) {
-    const Bandwidth rate = plan.links[l].rate;
+    const Bandwidth rate = graph.links[l].rate;
     if (rate > kFastest) {
       throw SimulationError(
           "link-too-fast", fmt::format("a link of {} bytes/s is faster than the flow network can share out, {} bytes/s",
@@ -36,16 +36,16 @@ void MaxMinShares::add_links(const NetworkPlan& plan) {
   }
 }
 
-void MaxMinShares::add_flow(const NetworkPlan& plan, const NetworkPlan::Connection& connection) {
+void MaxMinShares::add_flow(const FlowGraph& graph, const FlowGraph::Connection& connection) {
   Flow flow;
   flow.first_use = static_cast<std::uint32_t>(uses_.size());
   for (std::uint32_t u = connection.first_use; u < connection.first_use + connection.uses; ++u) {
     const auto same = std::find_if(uses_.begin() + flow.first_use, uses_.end(),
-                                   [&](const Use& use) { return use.link == plan.uses[u].link; });
+                                   [&](const Use& use) { return use.link == graph.uses[u].link; });
     if (same != uses_.end()) {
-      same->flows += plan.uses[u].flows;
+      same->flows += graph.uses[u].flows;
     } else {
-      uses_.push_back({plan.uses[u].link, plan.uses[u].flows, 0});
+      uses_.push_back({graph.uses[u].link, graph.uses[u].flows, 0});
     }
   }
   flow.uses = static_cast<std::uint32_t>(uses_.size()) - flow.first_use;
@@ -64,15 +64,16 @@ void MaxMinShares::add_members() {
   std::uint32_t end = 0;
   for (Link& link : links_) { link.first = end += link.first; }
   members_.resize(uses_.size());
-  for (std::size_t c = flows_.size(); c-- > 0;) {
-    for (std::uint32_t u = flows_[c].first_use; u < flows_[c].first_use + flows_[c].uses; ++u) {
+  for (ConnectionId c = flows_.next(); c.value-- > 0;) {
+    const Flow& flow = flows_[c];
+    for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
       uses_[u].place = --links_[uses_[u].link].first;
-      members_[uses_[u].place] = {static_cast<std::uint32_t>(c), u, uses_[u].flows};
+      members_[uses_[u].place] = {c, u, uses_[u].flows};
     }
   }
 }
 
-void MaxMinShares::want(std::uint32_t connection, bool wanted) {
+void MaxMinShares::want(ConnectionId connection, bool wanted) {
   flows_[connection].wanted = wanted;
   toggled_.push_back(connection);
 }
@@ -83,7 +84,7 @@ void MaxMinShares::swap_members(std::uint32_t a, std::uint32_t b) {
   uses_[members_[b].use].place = b;
 }
 
-void MaxMinShares::enter(std::uint32_t connection) {
+void MaxMinShares::enter(ConnectionId connection) {
   const Flow& flow = flows_[connection];
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     Link& link = links_[uses_[u].link];
@@ -92,7 +93,7 @@ void MaxMinShares::enter(std::uint32_t connection) {
   }
 }
 
-void MaxMinShares::leave(std::uint32_t connection) {
+void MaxMinShares::leave(ConnectionId connection) {
   Flow& flow = flows_[connection];
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     Link& link = links_[uses_[u].link];
@@ -124,7 +125,7 @@ bool MaxMinShares::limits_others(const Flow& flow) const {
   return false;
 }
 
-void MaxMinShares::start_beside(std::uint32_t connection) {
+void MaxMinShares::start_beside(ConnectionId connection) {
   enter(connection);
   Flow& flow = flows_[connection];
   flow.rate = flow.ceiling;
@@ -136,9 +137,9 @@ void MaxMinShares::start_beside(std::uint32_t connection) {
   changed_.push_back(connection);
 }
 
-const std::vector<std::uint32_t>& MaxMinShares::update() {
+const std::vector<ConnectionId>& MaxMinShares::update() {
   changed_.clear();
-  for (const std::uint32_t c : toggled_) {
+  for (const ConnectionId c : toggled_) {
     Flow& flow = flows_[c];
     if (flow.wanted || !flow.active) { continue; }
     flow.active = false;
@@ -148,7 +149,7 @@ const std::vector<std::uint32_t>& MaxMinShares::update() {
       leave(c);
     }
   }
-  for (const std::uint32_t c : toggled_) {
+  for (const ConnectionId c : toggled_) {
     Flow& flow = flows_[c];
     if (!flow.wanted || flow.active) { continue; }
     flow.active = true;

@@ -19,29 +19,29 @@ constexpr FineRate kFinePerByte = 1'024;
 /// all caps and of all links' fair levels, floor(what remains / unfrozen flows), is taken, the links and caps at that
 /// level are collected, and then all their flows freeze at it. Collecting before freezing makes the result a function
 /// of the set of active connections alone: no order of flows, links, starts or stops changes a bit of it, and classes
-/// (NetworkPlan::Use::flows) get exactly what each of their members would get. Beside the rational solution, rounding
+/// (FlowGraph::Use::flows) get exactly what each of their members would get. Beside the rational solution, rounding
 /// moves a rate by no more units than flows are connected with it.
 class MaxMinShares {
  public:
-  /// Throws SimulationError("link-too-fast", ...) above 4 PB/s. Requires a plan whose indices and rates are valid.
-  explicit MaxMinShares(const NetworkPlan& plan);
+  /// Throws SimulationError("link-too-fast", ...) above 4 PB/s. Requires a graph whose indices and rates are valid.
+  explicit MaxMinShares(const FlowGraph& graph);
 
   /// The connection takes part from the next update on. Requires that it uses links.
-  void start(std::uint32_t connection) { want(connection, true); }
+  void start(ConnectionId connection) { want(connection, true); }
   /// It takes part no longer.
-  void stop(std::uint32_t connection) { want(connection, false); }
+  void stop(ConnectionId connection) { want(connection, false); }
 
   /// Brings the rates up to date with all starts and stops since the last update, and returns the connections whose
   /// rate has changed, started ones included. Valid until the next update.
   /// Throws SimulationError("rate-too-small", ...) when more flows share a link than it has units of rate.
-  const std::vector<std::uint32_t>& update();
+  const std::vector<ConnectionId>& update();
 
   /// As of the last update; 0: takes no part.
-  FineRate rate(std::uint32_t connection) const { return flows_[connection].rate; }
+  FineRate rate(ConnectionId connection) const { return flows_[connection].rate; }
   /// What all active connections take of one link of the class.
   FineRate used(std::uint32_t link) const { return links_[link].used; }
 
-  /// Calls visit(connection, flows) for every connection of the plan that uses the link, active or not.
+  /// Calls visit(connection, flows) for every connection of the graph that uses the link, active or not.
   template <class Visit>
   void for_each_user(std::uint32_t link, Visit visit) const {
     for (std::uint32_t m = links_[link].first; m < first_member(link + 1); ++m) {
@@ -84,15 +84,15 @@ class MaxMinShares {
     std::uint32_t place = 0;  ///< in members_
   };
   struct Member {
-    std::uint32_t connection = 0;
+    ConnectionId connection;
     std::uint32_t use = 0;
     std::uint32_t flows = 0;
   };
   /// What happens at a level of the refilling.
   enum class Kind : std::uint32_t { open_link, fill_link, flow };
   struct Turn {
-    FineRate level = 0;  ///< for fill_link: not above the true one
-    std::uint32_t id = 0;
+    FineRate level = 0;    ///< for fill_link: not above the true one
+    std::uint32_t id = 0;  ///< of a link, or of a flow
     Kind kind = Kind::flow;
 
     bool before(const Turn& other) const { return level < other.level; }
@@ -102,47 +102,48 @@ class MaxMinShares {
   static constexpr FineRate kSettled = -1;
   static constexpr FineRate kSummoned = -2;  ///< settled, and its turn to be opened is in the heap
 
-  void add_links(const NetworkPlan& plan);
-  void add_flow(const NetworkPlan& plan, const NetworkPlan::Connection& connection);
+  void add_links(const FlowGraph& graph);
+  void add_flow(const FlowGraph& graph, const FlowGraph::Connection& connection);
   void add_members();
   std::uint32_t first_member(std::size_t link) const {
     return link < links_.size() ? links_[link].first : static_cast<std::uint32_t>(members_.size());
   }
 
-  void want(std::uint32_t connection, bool wanted);
+  void want(ConnectionId connection, bool wanted);
   void swap_members(std::uint32_t a, std::uint32_t b);
-  void enter(std::uint32_t connection);
-  void leave(std::uint32_t connection);
+  void enter(ConnectionId connection);
+  void leave(ConnectionId connection);
   bool fits(const Flow& flow) const;
   bool limits_others(const Flow& flow) const;
-  void start_beside(std::uint32_t connection);
+  void start_beside(ConnectionId connection);
 
   void refill();
   void begin_refill();
   void finish_refill();
-  void push(FineRate level, std::uint32_t id, Kind kind) { heap_push(turns_, Turn{level, id, kind}); }
+  void push_link(FineRate level, std::uint32_t link, Kind kind) { heap_push(turns_, Turn{level, link, kind}); }
+  void push_flow(FineRate level, ConnectionId flow) { heap_push(turns_, Turn{level, flow.value, Kind::flow}); }
   bool next_level(FineRate& level);
   void collect(FineRate level);
   void run_stage(FineRate level);
   void open_link(std::uint32_t link, FineRate level);
   void open_links_of(const Flow& flow, FineRate level);
-  void decide(std::uint32_t connection, FineRate level);
-  void freeze(std::uint32_t connection, FineRate level);
+  void decide(ConnectionId connection, FineRate level);
+  void freeze(ConnectionId connection, FineRate level);
   bool held(const Flow& flow, FineRate level) const;
 
-  std::vector<Flow> flows_;
+  IdVector<ConnectionId, Flow> flows_;
   std::vector<Link> links_;
   std::vector<Use> uses_;
   std::vector<Member> members_;
-  std::vector<std::uint32_t> toggled_;  ///< wanted or unwanted since the last update
-  std::vector<std::uint32_t> changed_;
-  std::vector<std::uint32_t> starting_;  ///< those that need a refilling
-  std::vector<std::uint32_t> stopping_;
-  std::vector<Turn> turns_;             ///< heap
-  std::vector<std::uint32_t> open_;     ///< links being refilled
-  std::vector<std::uint32_t> touched_;  ///< flows that are not settled
-  std::vector<std::uint32_t> full_;     ///< links collected in this stage
-  std::vector<std::uint32_t> due_;      ///< flows to decide in this stage
+  std::vector<ConnectionId> toggled_;  ///< wanted or unwanted since the last update
+  std::vector<ConnectionId> changed_;
+  std::vector<ConnectionId> starting_;  ///< those that need a refilling
+  std::vector<ConnectionId> stopping_;
+  std::vector<Turn> turns_;            ///< heap
+  std::vector<std::uint32_t> open_;    ///< links being refilled
+  std::vector<ConnectionId> touched_;  ///< flows that are not settled
+  std::vector<std::uint32_t> full_;    ///< links collected in this stage
+  std::vector<ConnectionId> due_;      ///< flows to decide in this stage
 };
 
 }  // namespace athanor

@@ -12,17 +12,17 @@ std::uint32_t MessageQueues::take_free() {
   return taken;
 }
 
-void MessageQueues::push(std::uint32_t queue, Bytes size) {
+void MessageQueues::push(ConnectionId connection, Bytes size) {
   const std::uint32_t message = take_free();
   pool_[message].size = size;
-  Queue& self = queues_[queue];
+  Queue& self = queues_[connection];
   (self.length == 0 ? self.head : pool_[self.tail].next) = message;
   self.tail = message;
   ++self.length;
 }
 
-void MessageQueues::pop(std::uint32_t queue) {
-  Queue& self = queues_[queue];
+void MessageQueues::pop(ConnectionId connection) {
+  Queue& self = queues_[connection];
   const std::uint32_t head = self.head;
   self.head = pool_[head].next;
   --self.length;
@@ -30,8 +30,8 @@ void MessageQueues::pop(std::uint32_t queue) {
   free_ = head;
 }
 
-void MessageQueues::snapshot(std::uint32_t queue, std::vector<std::int64_t>& state) const {
-  const Queue& self = queues_[queue];
+void MessageQueues::snapshot(ConnectionId connection, std::vector<std::int64_t>& state) const {
+  const Queue& self = queues_[connection];
   state.push_back(self.length);
   std::uint32_t message = self.head;
   for (std::uint32_t k = 0; k < self.length; ++k) {

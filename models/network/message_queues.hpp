@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/network/network.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {
@@ -11,16 +12,16 @@ namespace athanor {
 /// pool has grown to the most messages that ever waited at a time.
 class MessageQueues {
  public:
-  explicit MessageQueues(std::size_t queues) : queues_(queues) {}
+  explicit MessageQueues(std::size_t connections) : queues_(connections) {}
 
-  bool empty(std::uint32_t queue) const { return queues_[queue].length == 0; }
-  /// Requires !empty(queue).
-  Bytes front(std::uint32_t queue) const { return pool_[queues_[queue].head].size; }
-  void push(std::uint32_t queue, Bytes size);
-  /// Requires !empty(queue).
-  void pop(std::uint32_t queue);
+  bool empty(ConnectionId connection) const { return queues_[connection].length == 0; }
+  /// Requires !empty(connection).
+  Bytes front(ConnectionId connection) const { return pool_[queues_[connection].head].size; }
+  void push(ConnectionId connection, Bytes size);
+  /// Requires !empty(connection).
+  void pop(ConnectionId connection);
   /// Appends the length of the queue and its sizes, in order.
-  void snapshot(std::uint32_t queue, std::vector<std::int64_t>& state) const;
+  void snapshot(ConnectionId connection, std::vector<std::int64_t>& state) const;
 
  private:
   struct Message {
@@ -35,7 +36,7 @@ class MessageQueues {
   std::uint32_t take_free();
 
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  std::vector<Queue> queues_;
+  IdVector<ConnectionId, Queue> queues_;
   std::vector<Message> pool_;
   std::uint32_t free_ = kNone;
 };

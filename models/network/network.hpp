@@ -4,14 +4,18 @@
 #include <optional>
 #include <vector>
 
+#include "sim/id_vector.hpp"
 #include "sim/simulator.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {
 
+/// A connection of a network: of FlowGraph, or of several queue pairs that act as one.
+using ConnectionId = Id<struct ConnectionTag>;
+
 /// What a network is built from: links and the connections over them, each standing for a class of equal ones.
 /// Without classes every class has one member and every `flows` is 1.
-struct NetworkPlan {
+struct FlowGraph {
   struct Link {
     Bandwidth rate;
   };
@@ -28,7 +32,7 @@ struct NetworkPlan {
     std::uint32_t uses = 0;       ///< 0: the two ends are one device, and only `cap` limits
   };
   std::vector<Link> links;
-  std::vector<Connection> connections;
+  IdVector<ConnectionId, Connection> connections;
   std::vector<Use> uses;
 };
 
@@ -36,9 +40,9 @@ struct NetworkPlan {
 class MoveListener {
  public:
   virtual ~MoveListener() = default;
-  virtual void injected(std::uint32_t connection) = 0;       ///< the last byte has left the source
-  virtual void grain_arrived(std::uint32_t connection) = 0;  ///< the first grain is there (only where grain > 0)
-  virtual void delivered(std::uint32_t connection) = 0;      ///< the last byte is there
+  virtual void injected(ConnectionId connection) = 0;       ///< the last byte has left the source
+  virtual void grain_arrived(ConnectionId connection) = 0;  ///< the first grain is there (only where grain > 0)
+  virtual void delivered(ConnectionId connection) = 0;      ///< the last byte is there
 };
 
 /// How long moving bytes takes. A connection is first in, first out: a message starts to be injected when the one
@@ -48,11 +52,11 @@ class Network {
   virtual ~Network() = default;
 
   /// Starts to move `size` bytes (0 is legal: latency only) over a connection, now.
-  virtual void move(std::uint32_t connection, Bytes size) = 0;
+  virtual void move(ConnectionId connection, Bytes size) = 0;
 
   /// What the receiver has, in order, of the message that is being delivered over a connection; nothing where that is
   /// not known: at levels other than packets, and over several queue pairs.
-  virtual std::optional<Bytes> arrived(std::uint32_t) const { return std::nullopt; }
+  virtual std::optional<Bytes> arrived(ConnectionId) const { return std::nullopt; }
 
   /// Bytes that one link of this class has carried so far.
   virtual Bytes carried(std::uint32_t link) const = 0;
@@ -61,10 +65,10 @@ class Network {
   /// equal snapshots mean equal futures.
   virtual void snapshot(std::vector<std::int64_t>& state) const = 0;
 
-  /// The simulator has just skipped `by` (Simulator::warp), `times` repetitions of what happened since
+  /// The simulator has just skipped `by` (Simulator::fast_forward), `times` repetitions of what happened since
   /// `carried_before`, of each link, was taken: moves remembered times, and counts the bytes carried in the skipped
   /// repetitions.
-  virtual void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) = 0;
+  virtual void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) = 0;
 };
 
 }  // namespace athanor

@@ -16,18 +16,18 @@ QueuePairs::QueuePairs(MoveListener& listener, std::size_t connections, std::uin
   require(pairs > 0, "connections of no queue pair");
 }
 
-void QueuePairs::move(std::uint32_t connection, Bytes size) {
+void QueuePairs::move(ConnectionId connection, Bytes size) {
   Bytes before;
   for (std::uint32_t pair = 0; pair < pairs_; ++pair) {
     const Bytes end = scaled_down(size, {pair + 1, pairs_});
-    network_->move(connection * pairs_ + pair, end - before);
+    network_->move(ConnectionId{connection.value * pairs_ + pair}, end - before);
     before = end;
   }
 }
 
 /// One message more of this part. Whether that makes one message more of all parts.
-bool QueuePairs::completes(Ahead& ahead, std::uint32_t part) const {
-  const auto first = ahead.begin() + static_cast<std::ptrdiff_t>(part / pairs_ * pairs_);
+bool QueuePairs::completes(Ahead& ahead, ConnectionId part) const {
+  const auto first = ahead.begin() + static_cast<std::ptrdiff_t>(part.value / pairs_ * pairs_);
   const auto last = first + pairs_;
   ++ahead[part];
   if (std::find(first, last, 0U) != last) { return false; }
@@ -35,16 +35,16 @@ bool QueuePairs::completes(Ahead& ahead, std::uint32_t part) const {
   return true;
 }
 
-void QueuePairs::injected(std::uint32_t part) {
-  if (completes(injected_, part)) { listener_.injected(part / pairs_); }
+void QueuePairs::injected(ConnectionId part) {
+  if (completes(injected_, part)) { listener_.injected(whole(part)); }
 }
 
-void QueuePairs::grain_arrived(std::uint32_t part) {
-  if (completes(grains_, part)) { listener_.grain_arrived(part / pairs_); }
+void QueuePairs::grain_arrived(ConnectionId part) {
+  if (completes(grains_, part)) { listener_.grain_arrived(whole(part)); }
 }
 
-void QueuePairs::delivered(std::uint32_t part) {
-  if (completes(delivered_, part)) { listener_.delivered(part / pairs_); }
+void QueuePairs::delivered(ConnectionId part) {
+  if (completes(delivered_, part)) { listener_.delivered(whole(part)); }
 }
 
 void QueuePairs::snapshot(std::vector<std::int64_t>& state) const {

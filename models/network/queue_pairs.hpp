@@ -19,21 +19,22 @@ class QueuePairs final : public Network, public MoveListener {
   /// The network beneath, whose listener this must be; before the first move.
   void over(Network& network) { network_ = &network; }
 
-  void move(std::uint32_t connection, Bytes size) override;
+  void move(ConnectionId connection, Bytes size) override;
   Bytes carried(std::uint32_t link) const override { return network_->carried(link); }
   void snapshot(std::vector<std::int64_t>& state) const override;
-  void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override {
-    network_->warp(by, times, carried_before);
+  void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override {
+    network_->fast_forward(by, times, carried_before);
   }
 
-  void injected(std::uint32_t part) override;
-  void grain_arrived(std::uint32_t part) override;
-  void delivered(std::uint32_t part) override;
+  void injected(ConnectionId part) override;
+  void grain_arrived(ConnectionId part) override;
+  void delivered(ConnectionId part) override;
 
  private:
   /// By part: of how many messages more than of the whole connection this is known. Some part of each has none.
-  using Ahead = std::vector<std::uint32_t>;
-  bool completes(Ahead& ahead, std::uint32_t part) const;
+  using Ahead = IdVector<ConnectionId, std::uint32_t>;
+  bool completes(Ahead& ahead, ConnectionId part) const;
+  ConnectionId whole(ConnectionId part) const { return ConnectionId{part.value / pairs_}; }
 
   MoveListener& listener_;
   Network* network_ = nullptr;

@@ -74,7 +74,7 @@ void Caches::cover(std::int64_t first, std::int64_t end) {
     if (begin > at) {
       Segment fresh;
       fresh.end = begin;
-      fresh.stamps.assign(processors_, Recency::kNever);
+      fresh.stamps.assign(processors_, LruOrder::kNever);
       next = segments_.emplace_hint(next, at, std::move(fresh));
     }
     at = next->second.end;
@@ -83,26 +83,26 @@ void Caches::cover(std::int64_t first, std::int64_t end) {
 
 Time Caches::price(std::uint32_t processor, const Segment& segment, Bytes bytes, bool writes, bool& remote) const {
   const auto holds = [&](std::uint32_t other) {
-    return other != processor && segment.stamps[other] != Recency::kNever;
+    return other != processor && segment.stamps[other] != LruOrder::kNever;
   };
-  const Recency::Stamp own = segment.stamps[processor];
+  const LruOrder::Stamp own = segment.stamps[processor];
   std::uint32_t other = kNobody;
   for (std::uint32_t p = 0; p < processors_; ++p) {
-    if (holds(p) && (writes || (own == Recency::kNever && segment.writer == p))) { other = p; }
+    if (holds(p) && (writes || (own == LruOrder::kNever && segment.writer == p))) { other = p; }
   }
   Bytes left = bytes;
   Time time;
   if (other != kNobody) {
     time += from_private(other, segment.stamps[other], true, bytes, left);
     remote = remote || left < bytes;
-  } else if (own != Recency::kNever) {
+  } else if (own != LruOrder::kNever) {
     time += from_private(processor, own, false, bytes, left);
   }
   return time + from_shared(segment, left);
 }
 
 /// Of `bytes`, what the private caches of their owner keep; `left` is what they do not.
-Time Caches::from_private(std::uint32_t owner, Recency::Stamp stamp, bool remote, Bytes bytes, Bytes& left) const {
+Time Caches::from_private(std::uint32_t owner, LruOrder::Stamp stamp, bool remote, Bytes bytes, Bytes& left) const {
   const Bytes touched = recency_[owner].since(stamp);
   Time time;
   for (const CacheLevel& level : costs_.caches) {
@@ -119,7 +119,7 @@ Time Caches::from_shared(const Segment& segment, Bytes left) const {
   const Bytes bytes = left;
   Time time;
   for (const CacheLevel& level : costs_.caches) {
-    if (!level.shared || segment.anyone == Recency::kNever) { continue; }
+    if (!level.shared || segment.anyone == LruOrder::kNever) { continue; }
     const Bytes beyond = bytes - std::max(bytes - left, kept(bytes, level.size, anyone_.since(segment.anyone)));
     time += taking(left - beyond, level.rate);
     left = beyond;
@@ -134,9 +134,9 @@ void Caches::mark(std::uint32_t processor, Segment& segment, Bytes bytes, bool w
   if (!writes) { return; }
   segment.writer = processor;
   for (std::uint32_t other = 0; other < processors_; ++other) {
-    if (other == processor || segment.stamps[other] == Recency::kNever) { continue; }
+    if (other == processor || segment.stamps[other] == LruOrder::kNever) { continue; }
     recency_[other].drop(segment.stamps[other], bytes);
-    segment.stamps[other] = Recency::kNever;
+    segment.stamps[other] = LruOrder::kNever;
   }
 }
 

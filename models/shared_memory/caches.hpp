@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "models/shared_memory/recency.hpp"
-#include "models/shared_memory/thread_costs.hpp"
+#include "models/shared_memory/lru_order.hpp"
+#include "models/software/thread_costs.hpp"
 
 namespace athanor {
 
@@ -39,9 +39,9 @@ class Caches {
  private:
   struct Segment {
     std::int64_t end = 0;
-    std::vector<Recency::Stamp> stamps;       ///< of each processor that holds a valid copy
-    Recency::Stamp anyone = Recency::kNever;  ///< of whoever touched it last
-    std::uint32_t writer = 0xffffffff;        ///< the last one; nobody: not written yet
+    std::vector<LruOrder::Stamp> stamps;        ///< of each processor that holds a valid copy
+    LruOrder::Stamp anyone = LruOrder::kNever;  ///< of whoever touched it last
+    std::uint32_t writer = 0xffffffff;          ///< the last one; nobody: not written yet
   };
   using Segments = std::map<std::int64_t, Segment>;  ///< by first address; without gaps once touched
 
@@ -49,14 +49,14 @@ class Caches {
   void cover(std::int64_t first, std::int64_t end);
   Time price(std::uint32_t processor, const Segment& segment, Bytes bytes, bool writes, bool& remote) const;
   void mark(std::uint32_t processor, Segment& segment, Bytes bytes, bool writes);
-  Time from_private(std::uint32_t owner, Recency::Stamp stamp, bool remote, Bytes bytes, Bytes& left) const;
+  Time from_private(std::uint32_t owner, LruOrder::Stamp stamp, bool remote, Bytes bytes, Bytes& left) const;
   Time from_shared(const Segment& segment, Bytes left) const;
 
   const ThreadCosts& costs_;
   std::uint32_t processors_;
   Segments segments_;
-  std::vector<Recency> recency_;  ///< of each processor
-  Recency anyone_;
+  std::vector<LruOrder> recency_;  ///< of each processor
+  LruOrder anyone_;
 };
 
 }  // namespace athanor

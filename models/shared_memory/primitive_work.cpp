@@ -65,8 +65,8 @@ Time PrimitiveWork::of(std::uint32_t lane, std::uint64_t index) {
   sources_ = targets_ = 0;
   received_ = {};
   Time time = costs_.primitive + ports(lane, primitive);
-  take_in(lane, primitive);
-  give_out(lane, index, primitive);
+  receive(lane, primitive);
+  send(lane, index, primitive);
   if (targets_ == 0) { accesses_.clear(); }  // a message that refers to an operand does not touch it
   time += caches_.access(processor(lane), accesses_);
   // What goes beyond two sources and one target passes block by block through the nearest cache.
@@ -114,7 +114,7 @@ void PrimitiveWork::add(AgentId agent, const Cells& cells, Elements count, bool 
   });
 }
 
-void PrimitiveWork::take_in(std::uint32_t lane, const Primitive& primitive) {
+void PrimitiveWork::receive(std::uint32_t lane, const Primitive& primitive) {
   const WiredLane& wired = wiring_.lanes[lane];
   for (const auto& operand : primitive.operands) {
     if (!operand) { continue; }
@@ -129,7 +129,7 @@ void PrimitiveWork::take_in(std::uint32_t lane, const Primitive& primitive) {
   }
 }
 
-void PrimitiveWork::give_out(std::uint32_t lane, std::uint64_t index, const Primitive& primitive) {
+void PrimitiveWork::send(std::uint32_t lane, std::uint64_t index, const Primitive& primitive) {
   const WiredLane& wired = wiring_.lanes[lane];
   const std::int64_t bytes = primitive.count.count() * element_size_;
   if (primitive.store) {

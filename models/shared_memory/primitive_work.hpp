@@ -46,8 +46,8 @@ class PrimitiveWork {
   void lay_out_memory();
   Time ports(std::uint32_t lane, const Primitive& primitive) const;
   Time port(std::uint32_t lane, std::uint32_t other) const;
-  void take_in(std::uint32_t lane, const Primitive& primitive);
-  void give_out(std::uint32_t lane, std::uint64_t index, const Primitive& primitive);
+  void receive(std::uint32_t lane, const Primitive& primitive);
+  void send(std::uint32_t lane, std::uint64_t index, const Primitive& primitive);
   void add(AgentId agent, const Cells& cells, Elements count, bool writes);
   void add(std::int64_t first, std::int64_t bytes, bool writes);
   Message& slot(std::uint32_t connection, std::uint64_t message) {

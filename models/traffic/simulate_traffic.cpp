@@ -5,8 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "models/execution/path_layout.hpp"
-#include "models/execution/plan_network.hpp"
+#include "models/network/fabric_network.hpp"
 #include "models/traffic/traffic_driver.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -16,51 +15,48 @@ namespace athanor {
 
 namespace {
 
-Plan plan_of(const TrafficMatrix& matrix, const Cluster& cluster, std::uint64_t seed, std::uint32_t queue_pairs) {
-  Plan plan;
-  plan.queue_pairs = striped(queue_pairs, cluster);
-  PathLayout paths(plan, cluster);
+FabricConnections connections_of(const TrafficMatrix& matrix, const Cluster& cluster, std::uint64_t seed,
+                                 std::uint32_t queue_pairs) {
+  ConnectionBuilder connections(cluster, striped(queue_pairs, cluster));
   for (std::uint32_t c = 0; c < matrix.connections.size(); ++c) {
     const TrafficMatrix::Connection& connection = matrix.connections[c];
     require(connection.from < cluster.endpoints.size() && connection.to < cluster.endpoints.size(),
             "a message from {} to {} among {} endpoints", connection.from, connection.to, cluster.endpoints.size());
-    paths.add({cluster.endpoints[connection.from], cluster.endpoints[connection.to], join_hash(seed, c)},
-              [](std::span<const LinkId>) { return ConnectionCost{}; });
+    connections.add(cluster.endpoints[connection.from], cluster.endpoints[connection.to], join_hash(seed, c));
   }
-  return plan;
+  return connections.take();
 }
 
 /// How long messages of a connection take where nothing else moves.
 class TimesAlone {
  public:
-  /// `many_ways`: packets of a message take several paths at the same time, so that only the first and the last link,
+  /// `many_paths`: packets of a message take several paths at the same time, so that only the first and the last link,
   /// which all of them have in common, hold it up.
-  TimesAlone(const Plan& plan, const PlanNetwork& network, bool many_ways)
-      : plan_(plan), network_(network), many_ways_(many_ways) {}
+  TimesAlone(const FabricConnections& connections, const FabricNetwork& network, bool many_paths)
+      : connections_(connections), network_(network), many_paths_(many_paths) {}
 
   /// The link that takes longest for its share of the payload, and the latency of the longest path.
-  Time of(std::uint32_t connection, Bytes size) {
+  Time of(ConnectionId connection, Bytes size) {
     pairs_on_.clear();
-    for (std::uint32_t pair = 0; pair < plan_.queue_pairs; ++pair) {
-      const NetworkPlan::Connection& path =
-          plan_.network.connections[std::size_t{connection} * plan_.queue_pairs + pair];
-      for (std::uint32_t u = path.first_use; u < path.first_use + path.uses; ++u) {
-        if (many_ways_ && u != path.first_use && u + 1 != path.first_use + path.uses) { continue; }
-        ++pairs_on_[plan_.network.uses[u].link];
+    for (const FlowGraph::Connection& pair : connections_.pairs_of(connection)) {
+      const std::span<const FlowGraph::Use> path = connections_.path_of(pair);
+      for (std::size_t hop = 0; hop < path.size(); ++hop) {
+        if (many_paths_ && hop != 0 && hop + 1 != path.size()) { continue; }
+        ++pairs_on_[path[hop].link];
       }
     }
     Time longest;
     for (const auto& [link, pairs] : pairs_on_) {
-      const Bytes share = scaled_down(size, {pairs, plan_.queue_pairs});
+      const Bytes share = scaled_down(size, {pairs, connections_.queue_pairs});
       longest = std::max(longest, transfer_time(share, network_.payload_rate(link)));
     }
-    return longest + plan_.latency(connection);
+    return longest + connections_.latency(connection);
   }
 
  private:
-  const Plan& plan_;
-  const PlanNetwork& network_;
-  bool many_ways_;
+  const FabricConnections& connections_;
+  const FabricNetwork& network_;
+  bool many_paths_;
   std::map<std::uint32_t, std::uint32_t> pairs_on_;  ///< by link
 };
 
@@ -84,22 +80,21 @@ std::vector<double> bytes_within(const std::vector<MessageTimes>& messages, std:
   return bytes;
 }
 
-void measure_rates(const TrafficMatrix& matrix, const std::optional<std::vector<Bytes>>& counted, TimesAlone& alone,
-                   const Plan& plan, SimulatedTraffic& result) {
+void measure_rates(const TrafficMatrix& matrix, const std::optional<TrafficDriver::Arrived>& counted, TimesAlone& alone,
+                   const FabricConnections& connections, SimulatedTraffic& result) {
   const TrafficMatrix::Window& window = *matrix.window;
-  const std::size_t connections = matrix.connections.size();
   std::vector<double> within;
   if (counted) {
     for (const Bytes bytes : *counted) { within.push_back(static_cast<double>(bytes.count())); }
   } else {
-    within = bytes_within(result.messages, connections, window);
+    within = bytes_within(result.messages, connections.count(), window);
   }
   for (const double bytes : within) { result.rates.push_back(bytes / seconds(window.end - window.begin)); }
   constexpr Bytes kProbe{1'000'000'000};
-  for (std::uint32_t c = 0; c < connections; ++c) {
-    const Time transfer = alone.of(c, kProbe) - plan.latency(c);
+  for (const ConnectionId c : connections.ids()) {
+    const Time transfer = alone.of(c, kProbe) - connections.latency(c);
     // A packet that ends within the window counts as a whole, also where it began before.
-    const double kept = result.rates[c] * seconds(transfer) / static_cast<double>(kProbe.count());
+    const double kept = result.rates[c.value] * seconds(transfer) / static_cast<double>(kProbe.count());
     result.kept.push_back(std::min(1.0, kept));
   }
 }
@@ -118,12 +113,13 @@ void measure_rates(const TrafficMatrix& matrix, const std::optional<std::vector<
 }  // namespace
 
 SimulatedTraffic simulate_traffic(const TrafficMatrix& matrix, const Cluster& cluster, std::uint64_t seed,
-                                  const SimulationOptions& options) {
+                                  const NetworkOptions& options) {
   // Without contention a path more would be a cable more.
-  const Plan plan = plan_of(matrix, cluster, seed, options.level == NetworkLevel::ideal ? 1 : options.queue_pairs);
+  const std::uint32_t queue_pairs = options.level == NetworkLevel::ideal ? 1 : options.queue_pairs;
+  const FabricConnections connections = connections_of(matrix, cluster, seed, queue_pairs);
   Simulator simulator;
   TrafficDriver driver(simulator, matrix);
-  PlanNetwork network(simulator, plan, *cluster.fabric, options, seed, driver);
+  FabricNetwork network(simulator, connections, *cluster.fabric, options, seed, driver);
   driver.start(network.network());
   simulator.run();
 
@@ -133,16 +129,13 @@ SimulatedTraffic simulate_traffic(const TrafficMatrix& matrix, const Cluster& cl
     refuse_undelivered(matrix, cluster, result.messages, driver.first_under_way(), driver.under_way());
   }
   const bool packets = options.level == NetworkLevel::packet;
-  TimesAlone alone(plan, network, packets && options.packet.transport.any_order);
+  TimesAlone alone(connections, network, packets && options.packet.transport.any_order);
   for (MessageTimes& message : result.messages) {
-    message.alone = alone.of(message.connection, message.size);
+    message.alone = alone.of(ConnectionId{message.connection}, message.size);
     result.time = std::max(result.time, message.end);
   }
-  if (matrix.window) { measure_rates(matrix, driver.arrived_within(), alone, plan, result); }
-  result.observed = network.observed(result.time);
-  result.loads = network.loads(result.observed);
-  result.ports = network.ports(result.observed);
-  result.packets = network.packets();
+  if (matrix.window) { measure_rates(matrix, driver.arrived_within(), alone, connections, result); }
+  result.network = network.use(result.time);
   result.events = simulator.events();
   return result;
 }

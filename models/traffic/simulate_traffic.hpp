@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "models/execution/simulate.hpp"
+#include "models/network/fabric_network.hpp"
 #include "models/traffic/traffic_matrix.hpp"
 
 namespace athanor {
@@ -22,24 +22,21 @@ struct MessageTimes {
 /// A matrix, simulated until everything has been delivered.
 struct SimulatedTraffic {
   std::vector<MessageTimes> messages;  ///< in the order in which they were handed to the network
-  /// Of each connection: the share of the payload rate that it has alone, in the matrix's window, else empty. A message
+  /// By connection: the share of the payload rate that it has alone, in the matrix's window; else empty. A message
   /// that was delivered within the window counts by the part of its time (since the delivery before it) in the window.
   std::vector<double> kept;
-  std::vector<double> rates;    ///< bytes per second of payload; beside `kept`
-  Time time;                    ///< of the last delivery
-  Time observed;                ///< in which links carried their loads; longer than `time` at packet level
-  std::vector<LinkLoad> loads;  ///< of every link on some path
-  std::optional<PacketCounters> packets;
-  std::vector<PortLoad> ports;  ///< where SimulationOptions::count_ports
+  std::vector<double> rates;  ///< bytes per second of payload; beside `kept`
+  Time time;                  ///< of the last delivery
+  NetworkUse network;
   std::uint64_t events = 0;
 };
 
 /// Moves a matrix over a cluster; endpoint e is cluster.endpoints[e]. Software costs nothing. `seed`: of routing's
-/// choices among equal paths. Of the options, classes, loops and the timeline mean nothing here.
+/// choices among equal paths.
 /// Requires endpoints that exist, and a matrix of which every message starts.
 /// Throws SimulationError: "no-route", "undelivered" naming a message, "time-overflow"; at packet level also as
-/// packet_plan() does.
+/// packet_topology() does.
 SimulatedTraffic simulate_traffic(const TrafficMatrix& matrix, const Cluster& cluster, std::uint64_t seed,
-                                  const SimulationOptions& options);
+                                  const NetworkOptions& options);
 
 }  // namespace athanor

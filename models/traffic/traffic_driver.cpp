@@ -42,9 +42,9 @@ std::uint32_t TrafficDriver::first_under_way() const {
   return first;
 }
 
-std::vector<Bytes> TrafficDriver::arrived() const {
-  std::vector<Bytes> bytes = delivered_;
-  for (std::uint32_t connection = 0; connection < bytes.size(); ++connection) {
+TrafficDriver::Arrived TrafficDriver::arrived() const {
+  Arrived bytes = delivered_;
+  for (const ConnectionId connection : bytes.ids()) {
     const std::optional<Bytes> more = network_->arrived(connection);
     if (!more) { return {}; }
     bytes[connection] = bytes[connection] + *more;
@@ -52,10 +52,10 @@ std::vector<Bytes> TrafficDriver::arrived() const {
   return bytes;
 }
 
-std::optional<std::vector<Bytes>> TrafficDriver::arrived_within() const {
+std::optional<TrafficDriver::Arrived> TrafficDriver::arrived_within() const {
   if (before_window_.empty() || by_its_end_.empty()) { return std::nullopt; }
-  std::vector<Bytes> within = by_its_end_;
-  for (std::size_t connection = 0; connection < within.size(); ++connection) {
+  Arrived within = by_its_end_;
+  for (const ConnectionId connection : within.ids()) {
     within[connection] = within[connection] - before_window_[connection];
   }
   return within;
@@ -81,16 +81,17 @@ void TrafficDriver::hand_over(std::uint32_t message) {
   messages_.push_back({what.connection, what.size, simulator_.now(), {}, {}});
   next_.push_back(kNone);
   origin_.push_back(message);
-  Queue& queue = queues_[what.connection];
+  const ConnectionId connection{what.connection};
+  Queue& queue = queues_[connection];
   (queue.first == kNone ? queue.first : next_[queue.last]) = number;
   queue.last = number;
   ++under_way_;
-  network_->move(what.connection, what.size);
+  network_->move(connection, what.size);
 }
 
-void TrafficDriver::delivered(std::uint32_t connection) {
+void TrafficDriver::delivered(ConnectionId connection) {
   Queue& queue = queues_[connection];
-  require(queue.first != kNone, "connection {} delivers what it was not given", connection);
+  require(queue.first != kNone, "connection {} delivers what it was not given", connection.value);
   const std::uint32_t message = origin_[queue.first];
   const std::uint32_t delivered_message = queue.first;
   messages_[delivered_message].end = simulator_.now();

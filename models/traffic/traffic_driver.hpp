@@ -14,6 +14,8 @@ namespace athanor {
 /// send.
 class TrafficDriver final : public Actor, public MoveListener {
  public:
+  using Arrived = IdVector<ConnectionId, Bytes>;
+
   /// Borrows both.
   TrafficDriver(Simulator& simulator, const TrafficMatrix& matrix);
 
@@ -26,13 +28,13 @@ class TrafficDriver final : public Actor, public MoveListener {
   /// In the order in which they were handed over.
   std::vector<MessageTimes> take_messages() { return std::move(messages_); }
 
-  /// Of a matrix with a window, by connection: what arrived within it; nothing where the network does not tell.
-  std::optional<std::vector<Bytes>> arrived_within() const;
+  /// Of a matrix with a window, what arrived within it; nothing where the network does not tell.
+  std::optional<Arrived> arrived_within() const;
 
   void on_event(std::uint64_t what) override;
-  void injected(std::uint32_t /*connection*/) override {}
-  void grain_arrived(std::uint32_t /*connection*/) override {}
-  void delivered(std::uint32_t connection) override;
+  void injected(ConnectionId /*connection*/) override {}
+  void grain_arrived(ConnectionId /*connection*/) override {}
+  void delivered(ConnectionId connection) override;
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -46,7 +48,7 @@ class TrafficDriver final : public Actor, public MoveListener {
   static constexpr std::uint64_t kWindowEnds = kWindowBegins + 1;
 
   void hand_over(std::uint32_t message);
-  std::vector<Bytes> arrived() const;
+  Arrived arrived() const;
   void fire(std::uint32_t message);
 
   Simulator& simulator_;
@@ -54,14 +56,14 @@ class TrafficDriver final : public Actor, public MoveListener {
   ActorId self_;
   Network* network_ = nullptr;
   std::vector<MessageTimes> messages_;
-  std::vector<std::uint32_t> next_;                     ///< by entry of messages_: the next of its connection
-  std::vector<std::uint32_t> origin_;                   ///< by entry of messages_: the message of the matrix
-  std::vector<Queue> queues_;                           ///< by connection
+  std::vector<std::uint32_t> next_;    ///< by entry of messages_: the next of its connection
+  std::vector<std::uint32_t> origin_;  ///< by entry of messages_: the message of the matrix
+  IdVector<ConnectionId, Queue> queues_;
   std::vector<std::uint32_t> awaited_;                  ///< by trigger: deliveries that are still to come
   std::vector<std::vector<std::uint32_t>> started_by_;  ///< by trigger: messages of the matrix
-  std::vector<Bytes> delivered_;                        ///< by connection; counted for a window only
-  std::vector<Bytes> before_window_;                    ///< by connection; empty: not known
-  std::vector<Bytes> by_its_end_;
+  Arrived delivered_;                                   ///< counted for a window only
+  Arrived before_window_;                               ///< empty: not known
+  Arrived by_its_end_;
   std::size_t under_way_ = 0;
 };
 

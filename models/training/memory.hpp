@@ -38,7 +38,7 @@ double layer_activations(const Transformer& model, const ParallelPlan& plan, std
 /// what allocators waste.
 MemoryUse memory_of(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage);
 
-/// The same for a model of plain layers, all on each GPU.
+/// What one GPU holds of a model of plain layers, all of which are on each GPU.
 MemoryUse memory_of(const std::vector<PlainLayer>& layers, const ParallelPlan& plan);
 
 /// Micro-batches whose activations each stage of a pipeline keeps at most, each through the whole stage.

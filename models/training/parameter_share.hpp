@@ -17,13 +17,13 @@ struct ParameterShare {
 };
 
 ParameterShare parameter_share(const LayerParameters& layer, const Transformer& model, const ParallelPlan& plan);
-/// Of a layer; from model.layers on, of layers of further tokens.
+/// Parameters of a layer that one GPU holds; from model.layers on, of layers of further tokens.
 ParameterShare layer_share(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer);
-/// Of these the dense ones of its MLP, or of the shared expert beside the others.
+/// Dense parameters that one GPU holds of a layer's MLP, or of the shared expert beside the others.
 double mlp_share(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer);
 /// The vocabulary is split over tensor ranks; learned positions and the last norm are on each.
 double embedding_share(const Transformer& model, const ParallelPlan& plan);
-/// The same without learned positions: what output and embedding share where they are tied.
+/// Of the vocabulary alone, without learned positions: what output and embedding share where they are tied.
 double word_embedding_share(const Transformer& model, const ParallelPlan& plan);
 /// Where embedding and output are tied but on different stages, the last stage holds the matrix, too: `copy`.
 double output_share(const Transformer& model, const ParallelPlan& plan, bool copy);

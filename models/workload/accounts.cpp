@@ -90,7 +90,7 @@ class Account {
 };
 
 /// What an operation did once it ran.
-CriticalPart part_of(const Workload& workload, const WorkloadPrices& prices, OperationId who,
+CriticalPart part_of(const Workload& workload, const WorkloadEstimates& estimates, OperationId who,
                      const OperationRecord& record) {
   const Workload::Operation& operation = workload.workers[who.worker].operations[who.operation];
   CriticalPart part{.worker = who.worker,
@@ -101,8 +101,9 @@ CriticalPart part_of(const Workload& workload, const WorkloadPrices& prices, Ope
   if (!is_transfer(operation.kind)) { return part; }
   part.kind = CriticalPart::Kind::transfer;
   part.use = use_of(workload, operation);
-  part.price = prices.of(operation);
-  part.alone = part.price == WorkloadPrices::kNone ? part.end - part.begin : prices.prices[part.price]->time;
+  part.estimate = estimates.of(operation);
+  part.alone =
+      part.estimate == WorkloadEstimates::kNone ? part.end - part.begin : estimates.estimates[part.estimate]->time;
   return part;
 }
 
@@ -130,7 +131,7 @@ std::vector<WorkerTime> split_time(const Workload& workload, const Records& reco
   return times;
 }
 
-std::vector<CriticalPart> critical_path(const Workload& workload, const WorkloadPrices& prices,
+std::vector<CriticalPart> critical_path(const Workload& workload, const WorkloadEstimates& estimates,
                                         const Records& records) {
   std::vector<CriticalPart> path;
   OperationId at = last_of_all(records);
@@ -138,7 +139,7 @@ std::vector<CriticalPart> critical_path(const Workload& workload, const Workload
     const OperationRecord& record = records[at.worker][at.operation];
     const Workload::Operation& operation = workload.workers[at.worker].operations[at.operation];
     const bool transfer = is_transfer(operation.kind);
-    if (record.end > record.start) { path.push_back(part_of(workload, prices, at, record)); }
+    if (record.end > record.start) { path.push_back(part_of(workload, estimates, at, record)); }
     if (transfer && record.last.worker != OperationRecord::kNone && record.last.worker != at.worker &&
         record.start > record.begin) {
       at = record.last;

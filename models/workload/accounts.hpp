@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/workload/meetings.hpp"
+#include "models/workload/collective_matcher.hpp"
 #include "models/workload/workload.hpp"
 #include "models/workload/workload_result.hpp"
 
@@ -26,6 +26,7 @@ using Records = std::vector<std::vector<OperationRecord>>;  ///< by worker and o
 std::vector<WorkerTime> split_time(const Workload& workload, const Records& records, Time time);
 
 /// The longest chain of operations that waited for each other: from time 0 to the end, without a gap.
-std::vector<CriticalPart> critical_path(const Workload& workload, const WorkloadPrices& prices, const Records& records);
+std::vector<CriticalPart> critical_path(const Workload& workload, const WorkloadEstimates& estimates,
+                                        const Records& records);
 
 }  // namespace athanor

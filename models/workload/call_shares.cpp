@@ -19,9 +19,9 @@ using Row = std::vector<std::pair<std::uint32_t, double>>;
 /// Of each link that calls use, who takes how much of it; links in ascending order.
 class LinkRows {
  public:
-  explicit LinkRows(const std::vector<std::vector<LinkShare>>& prices) {
-    for (const std::vector<LinkShare>& price : prices) {
-      for (const LinkShare& part : price) {
+  explicit LinkRows(const std::vector<std::vector<LinkShare>>& estimates) {
+    for (const std::vector<LinkShare>& estimate : estimates) {
+      for (const LinkShare& part : estimate) {
         require(part.share <= kFull, "a call takes {} of link {}", part.share, part.link);
         if (part.link + std::size_t{2} > first_.size()) { first_.resize(part.link + std::size_t{2}); }
         ++first_[part.link + 1];
@@ -30,13 +30,13 @@ class LinkRows {
     for (std::size_t link = 1; link < first_.size(); ++link) { first_[link] += first_[link - 1]; }
     entries_.resize(first_.empty() ? 0 : first_.back());
     std::vector<std::size_t> next = first_;
-    for (std::uint32_t price = 0; price < prices.size(); ++price) {
-      for (const LinkShare& part : prices[price]) { entries_[next[part.link]++] = {price, part.share}; }
+    for (std::uint32_t estimate = 0; estimate < estimates.size(); ++estimate) {
+      for (const LinkShare& part : estimates[estimate]) { entries_[next[part.link]++] = {estimate, part.share}; }
     }
   }
 
   std::size_t links() const { return first_.empty() ? 0 : first_.size() - 1; }
-  /// In ascending order of prices.
+  /// In ascending order of estimates.
   std::span<const std::pair<std::uint32_t, double>> row(std::size_t link) const {
     return std::span(entries_).subspan(first_[link], first_[link + 1] - first_[link]);
   }
@@ -48,41 +48,44 @@ class LinkRows {
 
 bool may_be_short(std::span<const std::pair<std::uint32_t, double>> row, const std::vector<std::uint32_t>& most) {
   double sum = 0;
-  for (const auto& [price, share] : row) { sum += most[price] * share; }
+  for (const auto& [estimate, share] : row) { sum += most[estimate] * share; }
   return sum > kFull;
 }
 
 }  // namespace
 
-CallShares::CallShares(const std::vector<std::vector<LinkShare>>& prices, const std::vector<std::uint32_t>& most)
-    : running_(prices.size()), speed_(prices.size(), 1), frozen_(prices.size()), seen_price_(prices.size()) {
+CallShares::CallShares(const std::vector<std::vector<LinkShare>>& estimates, const std::vector<std::uint32_t>& most)
+    : running_(estimates.size()),
+      speed_(estimates.size(), 1),
+      frozen_(estimates.size()),
+      seen_estimate_(estimates.size()) {
   std::map<Row, std::uint32_t> distinct;
-  const LinkRows rows_by_link(prices);
+  const LinkRows rows_by_link(estimates);
   for (std::size_t link = 0; link < rows_by_link.links(); ++link) {
     const auto row = rows_by_link.row(link);
     if (may_be_short(row, most)) { distinct.emplace(Row(row.begin(), row.end()), 0); }
   }
-  std::vector<std::vector<std::uint32_t>> of_price(prices.size());
+  std::vector<std::vector<std::uint32_t>> of_estimate(estimates.size());
   for (auto& [row, number] : distinct) {
     number = static_cast<std::uint32_t>(first_.size() - 1);
-    for (const auto& [price, share] : row) {
-      entries_.push_back({price, share});
-      of_price[price].push_back(number);
+    for (const auto& [estimate, share] : row) {
+      entries_.push_back({estimate, share});
+      of_estimate[estimate].push_back(number);
     }
     first_.push_back(static_cast<std::uint32_t>(entries_.size()));
   }
   rows_of_.push_back(0);
-  for (const std::vector<std::uint32_t>& own : of_price) {
+  for (const std::vector<std::uint32_t>& own : of_estimate) {
     rows_.insert(rows_.end(), own.begin(), own.end());
     rows_of_.push_back(static_cast<std::uint32_t>(rows_.size()));
   }
   seen_row_.resize(rows());
 }
 
-void CallShares::find_touched(std::uint32_t price) {
-  touched_.assign(1, price);
+void CallShares::find_touched(std::uint32_t estimate) {
+  touched_.assign(1, estimate);
   touched_rows_.clear();
-  seen_price_[price] = 1;
+  seen_estimate_[estimate] = 1;
   for (std::size_t next = 0; next < touched_.size(); ++next) {
     const std::uint32_t from = touched_[next];
     for (std::uint32_t i = rows_of_[from]; i < rows_of_[from + 1]; ++i) {
@@ -91,14 +94,14 @@ void CallShares::find_touched(std::uint32_t price) {
       seen_row_[row] = 1;
       touched_rows_.push_back(row);
       for (std::uint32_t e = first_[row]; e < first_[row + 1]; ++e) {
-        const std::uint32_t other = entries_[e].price;
-        if (running_[other] == 0 || seen_price_[other] != 0) { continue; }
-        seen_price_[other] = 1;
+        const std::uint32_t other = entries_[e].estimate;
+        if (running_[other] == 0 || seen_estimate_[other] != 0) { continue; }
+        seen_estimate_[other] = 1;
         touched_.push_back(other);
       }
     }
   }
-  for (const std::uint32_t each : touched_) { seen_price_[each] = 0; }
+  for (const std::uint32_t each : touched_) { seen_estimate_[each] = 0; }
   for (const std::uint32_t row : touched_rows_) { seen_row_[row] = 0; }
 }
 
@@ -106,7 +109,7 @@ bool CallShares::overloaded(std::uint32_t row) const {
   double sum = 0;
   for (std::uint32_t e = first_[row]; e < first_[row + 1]; ++e) {
     const Entry& entry = entries_[e];
-    sum += running_[entry.price] * entry.share * speed_[entry.price];
+    sum += running_[entry.estimate] * entry.share * speed_[entry.estimate];
   }
   return sum > kFull;
 }
@@ -118,10 +121,10 @@ CallShares::Cut CallShares::cut(std::uint32_t row) const {
   std::vector<std::pair<double, double>> open;  // share, how many run
   for (std::uint32_t e = first_[row]; e < first_[row + 1]; ++e) {
     const Entry& entry = entries_[e];
-    const double running = running_[entry.price];
+    const double running = running_[entry.estimate];
     if (running == 0) { continue; }
-    if (frozen_[entry.price]) {
-      left -= running * entry.share * speed_[entry.price];
+    if (frozen_[entry.estimate]) {
+      left -= running * entry.share * speed_[entry.estimate];
     } else {
       open.emplace_back(entry.share, running);
       count += running;
@@ -155,15 +158,15 @@ void CallShares::share_rows() {
     if (worst == UINT32_MAX) { return; }
     for (std::uint32_t e = first_[worst]; e < first_[worst + 1]; ++e) {
       const Entry& entry = entries_[e];
-      if (running_[entry.price] == 0 || frozen_[entry.price] || entry.share < found.widest) { continue; }
-      speed_[entry.price] = found.level / entry.share;
-      frozen_[entry.price] = true;
+      if (running_[entry.estimate] == 0 || frozen_[entry.estimate] || entry.share < found.widest) { continue; }
+      speed_[entry.estimate] = found.level / entry.share;
+      frozen_[entry.estimate] = true;
     }
   }
 }
 
-const std::vector<std::uint32_t>& CallShares::update(std::uint32_t price) {
-  find_touched(price);
+const std::vector<std::uint32_t>& CallShares::update(std::uint32_t estimate) {
+  find_touched(estimate);
   for (const std::uint32_t each : touched_) { speed_[each] = 1; }
   share_rows();
   for (const std::uint32_t each : touched_) { frozen_[each] = false; }

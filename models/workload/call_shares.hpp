@@ -17,29 +17,29 @@ struct LinkShare {
 /// calls may need a link at different moments, and that one of them has more flows on it.
 class CallShares {
  public:
-  /// `prices`: of each kind of call, its links, each once. `most`: how many of each may run at once. Links that all of
-  /// them together leave room on are forgotten, and links that are shared alike count once.
-  CallShares(const std::vector<std::vector<LinkShare>>& prices, const std::vector<std::uint32_t>& most);
+  /// `estimates`: of each kind of call, its links, each once. `most`: how many of each may run at once. Links that all
+  /// of them together leave room on are forgotten, and links that are shared alike count once.
+  CallShares(const std::vector<std::vector<LinkShare>>& estimates, const std::vector<std::uint32_t>& most);
 
   /// Whether some link could be short for both, or for both with others.
-  bool shares_links(std::uint32_t price) const { return rows_of_[price + 1] > rows_of_[price]; }
+  bool shares_links(std::uint32_t estimate) const { return rows_of_[estimate + 1] > rows_of_[estimate]; }
 
-  /// Adds or removes one running call of a price.
-  void start(std::uint32_t price) { ++running_[price]; }
-  void end(std::uint32_t price) { --running_[price]; }
+  /// Adds or removes one running call of an estimate.
+  void start(std::uint32_t estimate) { ++running_[estimate]; }
+  void end(std::uint32_t estimate) { --running_[estimate]; }
 
-  /// Those whose speed may have changed with `price`: running prices that share links with it, over others, too; itself
-  /// included where it runs. Sets speed() of them.
-  const std::vector<std::uint32_t>& update(std::uint32_t price);
+  /// The estimates whose speed may have changed with `estimate`: running estimates that share links with it, over
+  /// others, too; itself included where it runs. Sets speed() of them.
+  const std::vector<std::uint32_t>& update(std::uint32_t estimate);
 
-  /// Of each running call of this price, more than 0, at most 1.
-  double speed(std::uint32_t price) const { return speed_[price]; }
+  /// At which share of its own speed each running call of this estimate goes: more than 0, at most 1.
+  double speed(std::uint32_t estimate) const { return speed_[estimate]; }
 
   std::size_t rows() const { return first_.size() - 1; }
 
  private:
   struct Entry {
-    std::uint32_t price = 0;
+    std::uint32_t estimate = 0;
     double share = 0;
   };
   struct Cut {
@@ -48,14 +48,14 @@ class CallShares {
     double speed = 1;  ///< of the widest then
   };
 
-  void find_touched(std::uint32_t price);
+  void find_touched(std::uint32_t estimate);
   bool overloaded(std::uint32_t row) const;
   Cut cut(std::uint32_t row) const;
   void share_rows();
 
   std::vector<std::uint32_t> first_{0};  ///< by row, into entries_; one more at the end
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> rows_of_;  ///< by price, into rows_; one more at the end
+  std::vector<std::uint32_t> rows_of_;  ///< by estimate, into rows_; one more at the end
   std::vector<std::uint32_t> rows_;
   std::vector<std::uint32_t> running_;
   std::vector<double> speed_;
@@ -63,7 +63,7 @@ class CallShares {
   // Of the present update.
   std::vector<std::uint32_t> touched_;
   std::vector<std::uint32_t> touched_rows_;
-  std::vector<std::uint8_t> seen_price_;
+  std::vector<std::uint8_t> seen_estimate_;
   std::vector<std::uint8_t> seen_row_;
 };
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/workload/meetings.hpp"
+#include "models/workload/collective_matcher.hpp"
 #include "sim/simulator.hpp"
 
 namespace athanor {

@@ -4,7 +4,7 @@
 #include <deque>
 #include <optional>
 
-#include "models/workload/meetings.hpp"
+#include "models/workload/collective_matcher.hpp"
 
 namespace athanor {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -21,7 +20,7 @@ TransferTime split(const CriticalPart& part, const WorkloadResult& result) {
   const Time time = part.end - part.begin;
   TransferTime parts;
   parts.sharing = std::max(Time::zero(), time - part.alone);
-  const double share = part.price == WorkloadPrices::kNone ? 0 : result.prices[part.price].busiest().share;
+  const double share = part.estimate == WorkloadEstimates::kNone ? 0 : result.estimates[part.estimate].busiest().share;
   const Time rest = time - parts.sharing;
   parts.bandwidth = Time{std::llround(static_cast<double>(rest.count()) * std::min(share, 1.0))};
   parts.latency = rest - parts.bandwidth;
@@ -69,11 +68,11 @@ class Summing {
     const TransferTime time = split(part, result_);
     TransferTime& of_use = summary_.transfers[static_cast<std::size_t>(part.use)];
     of_use = of_use + time;
-    const bool priced = part.price != WorkloadPrices::kNone;
-    static const CallPrice kUnpriced;
-    const CallPrice& price = priced ? result_.prices[part.price] : kUnpriced;
-    const Key key{part.use, price.kind, price.size, price.algorithm, price.protocol};
-    CallsOnPath& calls = calls_.try_emplace(key, CallsOnPath{part.use, part.label, part.price, 0, {}}).first->second;
+    const bool estimated = part.estimate != WorkloadEstimates::kNone;
+    static const CallEstimate kNoEstimate;
+    const CallEstimate& estimate = estimated ? result_.estimates[part.estimate] : kNoEstimate;
+    const Key key{part.use, estimate.kind, estimate.size, estimate.algorithm, estimate.protocol};
+    CallsOnPath& calls = calls_.try_emplace(key, CallsOnPath{part.use, part.label, part.estimate, 0, {}}).first->second;
     ++calls.count;
     calls.time = calls.time + time;
   }
@@ -84,8 +83,6 @@ class Summing {
 };
 
 }  // namespace
-
-Time PathSummary::all_computing() const { return std::accumulate(computing.begin(), computing.end(), slowed); }
 
 PathSummary summary_of_path(const WorkloadResult& result) { return Summing(result).sum(); }
 

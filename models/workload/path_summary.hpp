@@ -17,11 +17,11 @@ struct TransferTime {
   Time total() const { return bandwidth + latency + sharing; }
 };
 
-/// Transfers of one use on the critical path that are priced alike: of one kind and size, done in one way.
+/// Transfers of one use on the critical path that are estimated alike: of one kind and size, done in one way.
 struct CallsOnPath {
   Parallelism use = Parallelism::other;
-  std::uint32_t label = 0;                      ///< of the first
-  std::uint32_t price = WorkloadPrices::kNone;  ///< of the first, into WorkloadResult::prices
+  std::uint32_t label = 0;                            ///< of the first
+  std::uint32_t estimate = WorkloadEstimates::kNone;  ///< of the first, into WorkloadResult::estimates
   std::uint64_t count = 0;
   TransferTime time;
 };
@@ -44,8 +44,6 @@ struct PathSummary {
   std::vector<Time> workers;           ///< how long the path was on each
   std::vector<CallsOnPath> calls;      ///< longest first
   std::vector<PathStretch> stretches;  ///< in the order of time
-
-  Time all_computing() const;
 };
 
 /// Requires a result with a critical path.

@@ -11,9 +11,9 @@
 #include <fmt/core.h>
 
 #include "models/workload/accounts.hpp"
+#include "models/workload/collective_matcher.hpp"
 #include "models/workload/computations.hpp"
 #include "models/workload/early_messages.hpp"
-#include "models/workload/meetings.hpp"
 #include "models/workload/program.hpp"
 #include "models/workload/stuck.hpp"
 #include "models/workload/transfers.hpp"
@@ -27,36 +27,36 @@ namespace {
 
 using Kind = Workload::Kind;
 
-/// How many calls of each price may run at once: a stream does one operation after the other, so that there are as many
-/// as streams of one worker that call over a communicator, or send over a channel.
-std::vector<std::uint32_t> most_at_once(const Workload& workload, const WorkloadPrices& prices) {
-  std::set<std::array<std::uint32_t, 4>> streams;  // price, kind, communicator or channel, stream
+/// How many calls of each estimate may run at once: a stream does one operation after the other, so that there are as
+/// many as streams of one worker that call over a communicator, or send over a channel.
+std::vector<std::uint32_t> most_at_once(const Workload& workload, const WorkloadEstimates& estimates) {
+  std::set<std::array<std::uint32_t, 4>> streams;  // estimate, kind, communicator or channel, stream
   for (std::uint32_t worker = 0; worker < workload.workers.size(); ++worker) {
     for (const Workload::Operation& each : workload.workers[worker].operations) {
       const bool calls = each.kind == Kind::call;
       if (!calls && each.kind != Kind::send) { continue; }
       const std::uint32_t through = calls ? workload.calls[each.subject].communicator : each.subject;
       if (calls && workload.communicators[through].workers.front() != worker) { continue; }
-      streams.insert({prices.of(each), calls ? 1U : 0U, through, each.stream});
+      streams.insert({estimates.of(each), calls ? 1U : 0U, through, each.stream});
     }
   }
-  std::vector<std::uint32_t> most(prices.prices.size());
+  std::vector<std::uint32_t> most(estimates.estimates.size());
   for (const auto& each : streams) { ++most[each.front()]; }
   return most;
 }
 
-std::vector<Transfers::Work> works_of(const Workload& workload, const WorkloadPrices& prices) {
-  const std::vector<std::uint32_t> most = most_at_once(workload, prices);
+std::vector<Transfers::Work> works_of(const Workload& workload, const WorkloadEstimates& estimates) {
+  const std::vector<std::uint32_t> most = most_at_once(workload, estimates);
   std::vector<Transfers::Work> works;
   for (std::size_t i = 0; i < most.size(); ++i) {
-    works.push_back({prices.prices[i]->transfer(), prices.prices[i]->latency, most[i]});
+    works.push_back({estimates.estimates[i]->transfer(), estimates.estimates[i]->latency, most[i]});
   }
   return works;
 }
 
-std::vector<std::vector<LinkShare>> shares_of(const WorkloadPrices& prices) {
+std::vector<std::vector<LinkShare>> shares_of(const WorkloadEstimates& estimates) {
   std::vector<std::vector<LinkShare>> shares;
-  for (const CallPrice* price : prices.prices) { shares.push_back(price->transfer_shares()); }
+  for (const CallEstimate* estimate : estimates.estimates) { shares.push_back(estimate->transfer_shares()); }
   return shares;
 }
 
@@ -81,12 +81,12 @@ class Busy {
 /// All workers on the event core.
 class Run final : public Computations::Listener, public Transfers::Listener {
  public:
-  Run(const Workload& workload, const WorkloadPrices& prices, const WorkloadOptions& options)
+  Run(const Workload& workload, const WorkloadEstimates& estimates, const WorkloadOptions& options)
       : workload_(workload),
-        prices_(prices),
+        estimates_(estimates),
         options_(options),
         computations_(simulator_, workload.workers.size(), options.interference, *this),
-        transfers_(simulator_, works_of(workload, prices), shares_of(prices), *this),
+        transfers_(simulator_, works_of(workload, estimates), shares_of(estimates), *this),
         meetings_(workload),
         communicating_(workload.workers.size()) {
     for (const Workload::Worker& worker : workload.workers) {
@@ -94,7 +94,7 @@ class Run final : public Computations::Listener, public Transfers::Listener {
       records_.emplace_back(worker.operations.size());
     }
     if (options.timeline != nullptr) { drawing_.emplace(*options.timeline, workload, options.drawn_workers); }
-    call_times_.resize(prices.prices.size());
+    call_times_.resize(estimates.estimates.size());
   }
 
   WorkloadResult run() {
@@ -123,8 +123,8 @@ class Run final : public Computations::Listener, public Transfers::Listener {
 
  private:
   struct Transfer {
-    std::uint32_t price = 0;
-    Meetings::Members members;
+    std::uint32_t estimate = 0;
+    CollectiveMatcher::Members members;
     Time start;
     bool early = false;  ///< a message whose receiver need not have come yet
   };
@@ -140,7 +140,7 @@ class Run final : public Computations::Listener, public Transfers::Listener {
       case Kind::mark: return end(who);
       case Kind::compute: return compute(who, own);
       case Kind::call:
-        if (auto members = meetings_.call(who)) { transfer(prices_.of_call[own.subject], std::move(*members)); }
+        if (auto members = meetings_.call(who)) { transfer(estimates_.of_call[own.subject], std::move(*members)); }
         return;
       case Kind::send:
       case Kind::receive: return message(who);
@@ -159,7 +159,7 @@ class Run final : public Computations::Listener, public Transfers::Listener {
     const Workload::Operation& own = operation(who);
     if (workload_.channels[own.subject].eager) { return early_message(who); }
     if (auto members = meetings_.message(who)) {
-      transfer(prices_.of_message.at({own.subject, own.size}), std::move(*members));
+      transfer(estimates_.of_message.at({own.subject, own.size}), std::move(*members));
     }
   }
 
@@ -169,7 +169,7 @@ class Run final : public Computations::Listener, public Transfers::Listener {
     EarlyMessages& early = early_[own.subject];
     if (own.kind == Kind::send) {
       early.sent(who);
-      return transfer(prices_.of_message.at({own.subject, own.size}), {who}, true);
+      return transfer(estimates_.of_message.at({own.subject, own.size}), {who}, true);
     }
     early.receives(who);
     hand_over(early);
@@ -188,21 +188,21 @@ class Run final : public Computations::Listener, public Transfers::Listener {
     }
   }
 
-  void transfer(std::uint32_t price, Meetings::Members members, bool early = false) {
+  void transfer(std::uint32_t estimate, CollectiveMatcher::Members members, bool early = false) {
     const Time now = simulator_.now();
     for (const OperationId who : members) {
       record(who).start = now;
       record(who).last = members.back();
     }
-    if (options_.free_communication || prices_.prices[price]->time == Time::zero()) {
+    if (options_.free_communication || estimates_.estimates[estimate]->time == Time::zero()) {
       for (const OperationId who : members) { end(who); }
       if (early) { arrived(members.front()); }
       return;
     }
     for (const OperationId who : members) { join(who); }
-    const std::uint32_t number = transfers_.start(price);
+    const std::uint32_t number = transfers_.start(estimate);
     if (number >= running_.size()) { running_.resize(number + 1); }
-    running_[number] = {price, std::move(members), now, early};
+    running_[number] = {estimate, std::move(members), now, early};
   }
 
   Parallelism use(OperationId who) const {
@@ -243,8 +243,8 @@ class Run final : public Computations::Listener, public Transfers::Listener {
   }
 
   void count(const Transfer& transfer) {
-    CallTime& own = call_times_[transfer.price];
-    own.price = transfer.price;
+    CallTime& own = call_times_[transfer.estimate];
+    own.estimate = transfer.estimate;
     own.use = use(transfer.members.front());
     ++own.count;
     own.time += simulator_.now() - transfer.start;
@@ -272,8 +272,8 @@ class Run final : public Computations::Listener, public Transfers::Listener {
     for (const CallTime& each : call_times_) {
       if (each.count > 0) { result.calls.push_back(each); }
     }
-    if (options_.critical_path) { result.critical = critical_path(workload_, prices_, records_); }
-    for (const CallPrice* each : prices_.prices) { result.prices.push_back(*each); }
+    if (options_.critical_path) { result.critical = critical_path(workload_, estimates_, records_); }
+    for (const CallEstimate* each : estimates_.estimates) { result.estimates.push_back(*each); }
     for (const Workload::Worker& each : workload_.workers) { result.names.push_back(each.name); }
     result.labels = workload_.labels;
     result.events = simulator_.events();
@@ -286,12 +286,12 @@ class Run final : public Computations::Listener, public Transfers::Listener {
   };
 
   const Workload& workload_;
-  const WorkloadPrices& prices_;
+  const WorkloadEstimates& estimates_;
   const WorkloadOptions& options_;
   Simulator simulator_;
   Computations computations_;
   Transfers transfers_;
-  Meetings meetings_;
+  CollectiveMatcher meetings_;
   std::vector<std::unique_ptr<Program>> programs_;
   Records records_;
   std::optional<WorkloadTimeline> drawing_;
@@ -305,30 +305,33 @@ class Run final : public Computations::Listener, public Transfers::Listener {
 
 }  // namespace
 
-WorkloadPrices price_all(const Workload& workload, CallPricer& pricer) {
-  WorkloadPrices prices;
-  std::map<const CallPrice*, std::uint32_t> numbers;
-  const auto number = [&](const CallPrice& price) {
-    const auto [found, fresh] = numbers.try_emplace(&price, static_cast<std::uint32_t>(prices.prices.size()));
-    if (fresh) { prices.prices.push_back(&price); }
+WorkloadEstimates estimate_all(const Workload& workload, CollectiveTimer& timer) {
+  WorkloadEstimates estimates;
+  std::map<const CallEstimate*, std::uint32_t> numbers;
+  const auto number = [&](const CallEstimate& estimate) {
+    const auto [found, fresh] = numbers.try_emplace(&estimate, static_cast<std::uint32_t>(estimates.estimates.size()));
+    if (fresh) { estimates.estimates.push_back(&estimate); }
     return found->second;
   };
-  for (const Workload::Call& call : workload.calls) { prices.of_call.push_back(number(pricer.price(workload, call))); }
+  for (const Workload::Call& call : workload.calls) {
+    estimates.of_call.push_back(number(timer.estimate(workload, call)));
+  }
   for (const Workload::Worker& worker : workload.workers) {
     for (const Workload::Operation& operation : worker.operations) {
       if (operation.kind != Kind::send) { continue; }
-      const auto [found, fresh] = prices.of_message.try_emplace({operation.subject, operation.size}, 0);
-      if (fresh) { found->second = number(pricer.price(workload.channels[operation.subject], operation.size)); }
+      const auto [found, fresh] = estimates.of_message.try_emplace({operation.subject, operation.size}, 0);
+      if (fresh) { found->second = number(timer.estimate(workload.channels[operation.subject], operation.size)); }
     }
   }
-  return prices;
+  return estimates;
 }
 
-WorkloadResult run_workload(const Workload& workload, const WorkloadPrices& prices, const WorkloadOptions& options) {
+WorkloadResult run_workload(const Workload& workload, const WorkloadEstimates& estimates,
+                            const WorkloadOptions& options) {
   check(workload);
   require(options.interference >= 0 && options.computing > 0, "computing takes {} of its time, and {} more",
           options.computing, options.interference);
-  return Run(workload, prices, options).run();
+  return Run(workload, estimates, options).run();
 }
 
 }  // namespace athanor

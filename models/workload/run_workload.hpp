@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "models/workload/call_pricer.hpp"
+#include "models/workload/collective_timer.hpp"
 #include "models/workload/workload.hpp"
 #include "models/workload/workload_result.hpp"
 
@@ -20,11 +20,12 @@ struct WorkloadOptions {
 };
 
 /// Throws as run_jobs().
-WorkloadPrices price_all(const Workload& workload, CallPricer& pricer);
+WorkloadEstimates estimate_all(const Workload& workload, CollectiveTimer& timer);
 
 /// Runs all workers to the end. Requires numbers that exist, whatever is named by them.
 /// Throws SimulationError: "deadlock" naming workers, operations and what they wait for; "mismatch" where workers of a
 /// communicator call different things, or the two ends of a channel differ in size; "time-overflow".
-WorkloadResult run_workload(const Workload& workload, const WorkloadPrices& prices, const WorkloadOptions& options);
+WorkloadResult run_workload(const Workload& workload, const WorkloadEstimates& estimates,
+                            const WorkloadOptions& options);
 
 }  // namespace athanor

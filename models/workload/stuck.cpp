@@ -14,7 +14,8 @@ constexpr std::size_t kMostLines = 8;
 
 class Stuck {
  public:
-  Stuck(const Workload& workload, const std::vector<std::unique_ptr<Program>>& programs, const Meetings& meetings)
+  Stuck(const Workload& workload, const std::vector<std::unique_ptr<Program>>& programs,
+        const CollectiveMatcher& meetings)
       : workload_(workload), programs_(programs), meetings_(meetings) {}
 
   std::string describe() {
@@ -103,7 +104,7 @@ class Stuck {
 
   const Workload& workload_;
   const std::vector<std::unique_ptr<Program>>& programs_;
-  const Meetings& meetings_;
+  const CollectiveMatcher& meetings_;
   std::size_t stuck_ = 0;
   std::vector<std::string> lines_;
 };
@@ -111,7 +112,7 @@ class Stuck {
 }  // namespace
 
 std::string describe_stuck(const Workload& workload, const std::vector<std::unique_ptr<Program>>& programs,
-                           const Meetings& meetings) {
+                           const CollectiveMatcher& meetings) {
   return Stuck(workload, programs, meetings).describe();
 }
 

@@ -22,19 +22,19 @@ Transfers::Transfers(Simulator& simulator, std::vector<Work> works, const std::v
       works_(std::move(works)),
       shares_(shares, most_of(works_)),
       listener_(listener),
-      of_price_(works_.size()) {}
+      of_estimate_(works_.size()) {}
 
-std::uint32_t Transfers::start(std::uint32_t price) {
+std::uint32_t Transfers::start(std::uint32_t estimate) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(running_.size()));
     running_.emplace_back();
   }
   const std::uint32_t number = free_.back();
   free_.pop_back();
-  const Work& work = works_[price];
-  const bool shares = shares_.shares_links(price);
+  const Work& work = works_[estimate];
+  const bool shares = shares_.shares_links(estimate);
   Running& own = running_[number];
-  own.price = price;
+  own.estimate = estimate;
   own.left = static_cast<double>((shares ? work.transfer : work.transfer + work.latency).count());
   own.speed = 0;
   own.since = simulator_.now();
@@ -42,22 +42,22 @@ std::uint32_t Transfers::start(std::uint32_t price) {
     set_speed(number, 1);
     return number;
   }
-  of_price_[price].push_back(number);
-  shares_.start(price);
-  change(price);
+  of_estimate_[estimate].push_back(number);
+  shares_.start(estimate);
+  change(estimate);
   return number;
 }
 
 /// All that begins and ends at one instant is shared out once.
-void Transfers::change(std::uint32_t price) {
-  changed_.push_back(price);
-  simulator_.settle(self_);
+void Transfers::change(std::uint32_t estimate) {
+  changed_.push_back(estimate);
+  simulator_.at_end_of_instant(self_);
 }
 
-void Transfers::on_settle() {
+void Transfers::on_end_of_instant() {
   for (std::size_t next = 0; next < changed_.size(); ++next) {
-    for (const std::uint32_t price : shares_.update(changed_[next])) {
-      for (const std::uint32_t number : of_price_[price]) { set_speed(number, shares_.speed(price)); }
+    for (const std::uint32_t estimate : shares_.update(changed_[next])) {
+      for (const std::uint32_t number : of_estimate_[estimate]) { set_speed(number, shares_.speed(estimate)); }
     }
   }
   changed_.clear();
@@ -80,9 +80,9 @@ void Transfers::on_event(std::uint64_t what) {
   Running& own = running_[number];
   if (own.generation != what >> 32U) { return; }
   ++own.generation;
-  if (own.speed > 0 && shares_.shares_links(own.price)) {
+  if (own.speed > 0 && shares_.shares_links(own.estimate)) {
     leave_links(number);
-    const Time latency = works_[own.price].latency;
+    const Time latency = works_[own.estimate].latency;
     if (latency > Time::zero()) {
       simulator_.at(simulator_.now() + latency, self_, std::uint64_t{own.generation} << 32U | number);
       return;
@@ -95,10 +95,10 @@ void Transfers::on_event(std::uint64_t what) {
 void Transfers::leave_links(std::uint32_t number) {
   Running& own = running_[number];
   own.speed = 0;
-  std::vector<std::uint32_t>& all = of_price_[own.price];
+  std::vector<std::uint32_t>& all = of_estimate_[own.estimate];
   all.erase(std::find(all.begin(), all.end(), number));
-  shares_.end(own.price);
-  change(own.price);
+  shares_.end(own.estimate);
+  change(own.estimate);
 }
 
 }  // namespace athanor

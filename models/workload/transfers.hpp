@@ -19,45 +19,45 @@ class Transfers : public Actor {
     virtual void transferred(std::uint32_t number) = 0;
   };
 
-  /// What a call of some price takes alone, and how many of them may run at once.
+  /// What a call of some estimate takes alone, and how many of them may run at once.
   struct Work {
     Time transfer;
     Time latency;
     std::uint32_t most = 1;
   };
 
-  /// `shares`: by price, what of links the call takes during its transfer.
+  /// `shares`: by estimate, what of links the call takes during its transfer.
   Transfers(Simulator& simulator, std::vector<Work> works, const std::vector<std::vector<LinkShare>>& shares,
             Listener& listener);
 
   /// Begins a call, now. The number is free again when it has ended.
-  std::uint32_t start(std::uint32_t price);
+  std::uint32_t start(std::uint32_t estimate);
 
   void on_event(std::uint64_t what) override;
-  void on_settle() override;
+  void on_end_of_instant() override;
 
  private:
   struct Running {
-    std::uint32_t price = 0;
+    std::uint32_t estimate = 0;
     std::uint32_t generation = 0;  ///< of its end's event; older ones no longer count
     double left = 0;               ///< of its transfer, in picoseconds alone, at `since`
     double speed = 0;              ///< since then; 0: not begun, or transferred
     Time since;
   };
 
-  void change(std::uint32_t price);
+  void change(std::uint32_t estimate);
   void set_speed(std::uint32_t number, double speed);
   void leave_links(std::uint32_t number);
 
   Simulator& simulator_;
   ActorId self_;
-  std::vector<Work> works_;  ///< by price
+  std::vector<Work> works_;  ///< by estimate
   CallShares shares_;
   Listener& listener_;
   std::vector<Running> running_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::vector<std::uint32_t>> of_price_;  ///< numbers that transfer
-  std::vector<std::uint32_t> changed_;                ///< prices, of this instant
+  std::vector<std::vector<std::uint32_t>> of_estimate_;  ///< numbers that transfer
+  std::vector<std::uint32_t> changed_;                   ///< estimates, of this instant
 };
 
 }  // namespace athanor

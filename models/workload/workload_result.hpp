@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/workload/call_price.hpp"
+#include "models/workload/call_estimate.hpp"
 #include "models/workload/workload.hpp"
 #include "sim/time.hpp"
 
@@ -26,7 +26,7 @@ struct WorkerTime {
 
 /// How often a kind of call ran, and how long.
 struct CallTime {
-  std::uint32_t price = 0;  ///< into WorkloadResult::prices
+  std::uint32_t estimate = 0;  ///< into WorkloadResult::estimates
   Parallelism use = Parallelism::other;
   std::uint64_t count = 0;  ///< of all workers together, each call once
   Time time;                ///< of all of them
@@ -39,7 +39,7 @@ struct CriticalPart {
   std::uint32_t worker = 0;
   std::uint32_t label = 0;               ///< of the operation
   Parallelism use = Parallelism::other;  ///< of a transfer
-  std::uint32_t price = UINT32_MAX;      ///< of a transfer: into WorkloadResult::prices; UINT32_MAX: none
+  std::uint32_t estimate = UINT32_MAX;   ///< of a transfer: into WorkloadResult::estimates; UINT32_MAX: none
   Time begin;
   Time end;
   Time alone;  ///< what the operation takes if nothing else runs
@@ -49,10 +49,10 @@ struct WorkloadResult {
   Time time;
   std::vector<WorkerTime> workers;
   std::vector<CallTime> calls;
-  std::vector<CriticalPart> critical;  ///< from the first to the last, each where the one before it ends
-  std::vector<CallPrice> prices;       ///< of calls and messages
-  std::vector<std::string> names;      ///< of workers
-  std::vector<std::string> labels;     ///< of operations
+  std::vector<CriticalPart> critical;   ///< from the first to the last, each where the one before it ends
+  std::vector<CallEstimate> estimates;  ///< of calls and messages
+  std::vector<std::string> names;       ///< of workers
+  std::vector<std::string> labels;      ///< of operations
   std::uint64_t operations = 0;
   std::uint64_t events = 0;
 };

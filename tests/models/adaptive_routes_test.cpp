@@ -1,4 +1,4 @@
-#include "models/execution/adaptive_routes.hpp"
+#include "models/network/adaptive_routes.hpp"
 
 #include <algorithm>
 #include <set>

@@ -4,9 +4,9 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/engines/trees/aggregation_manager.hpp"
 #include "models/execution/run.hpp"
 #include "models/execution/simulate.hpp"
-#include "models/in_network/aggregation_manager.hpp"
 #include "sim/error.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "tests/topologies/clusters.hpp"
@@ -55,7 +55,7 @@ RunResult run(const Cluster& cluster, CollectiveKind kind, std::int64_t elements
        .algorithms = {&find(kind, "aggregation_tree")},
        .overrides = overrides,
        .options = {},
-       .aggregation = std::make_shared<const NetworkEngines>(NetworkEngines{engine_catalog().front(), {}})});
+       .aggregation = std::make_shared<const EngineDeployment>(EngineDeployment{engine_catalog().front(), {}})});
 }
 
 void override_link(Cluster& cluster, const std::string& from, const std::string& to) {
@@ -158,7 +158,7 @@ TEST_CASE("a rank sends the payload and receives a block in a reduce-scatter, an
   const auto carried = [&](CollectiveKind kind, bool out) {
     std::vector<Bytes> bytes;
     const RunResult result = run(cluster, kind, 32'000);
-    for (const LinkLoad& load : result.simulated.loads) {
+    for (const LinkLoad& load : result.simulated.network.loads) {
       const Fabric& fabric = *cluster.fabric;
       const VertexId end = out ? fabric.source(load.link) : fabric.target(load.link);
       if (fabric.vertex(end).kind == VertexKind::host) { bytes.insert(bytes.end(), load.members, load.carried); }
@@ -225,7 +225,7 @@ TEST_CASE("with W chunks outstanding, W of them take W periods or a round trip, 
 TEST_CASE("every rank sends and receives the payload once, half of what it does in a ring") {
   const Cluster cluster = tree_of(2, 32);
   const RunResult result = run(cluster, all_reduce, 1'000'000);
-  for (const LinkLoad& load : result.simulated.loads) { CHECK(load.carried <= Bytes{4'000'000}); }
+  for (const LinkLoad& load : result.simulated.network.loads) { CHECK(load.carried <= Bytes{4'000'000}); }
   CHECK(result.bound.time <= result.time);
 }
 
@@ -241,14 +241,14 @@ TEST_CASE("simulating one of equal agents and multiplying loops changes no time 
       overrides.chunk = 4_KiB;
       overrides.channels = 2;
       const Collective collective{kind, 32, Elements{320'000}};
-      return run_collective(
-                 {.cluster = cluster,
-                  .profile = ideal,
-                  .collective = collective,
-                  .algorithms = {&find(kind, "aggregation_tree")},
-                  .overrides = overrides,
-                  .options = options,
-                  .aggregation = std::make_shared<const NetworkEngines>(NetworkEngines{engine_catalog().front(), {}})})
+      return run_collective({.cluster = cluster,
+                             .profile = ideal,
+                             .collective = collective,
+                             .algorithms = {&find(kind, "aggregation_tree")},
+                             .overrides = overrides,
+                             .options = options,
+                             .aggregation = std::make_shared<const EngineDeployment>(
+                                 EngineDeployment{engine_catalog().front(), {}})})
           .time;
     };
     CHECK(time(true) == time(false));
@@ -261,7 +261,7 @@ TEST_CASE("equal branches of a tree are simulated once, and its loops multiplied
   const Cluster cluster = tree_of(2, 32);
   const Profile ideal;
   for (const char* engine : {"ideal", "sharp_v1", "sharp_v3"}) {
-    const auto engines = std::make_shared<const NetworkEngines>(NetworkEngines{find_engine(engine), {}});
+    const auto engines = std::make_shared<const EngineDeployment>(EngineDeployment{find_engine(engine), {}});
     const Collective collective{all_reduce, 32, Elements{4'000'000}};
     const auto with = [&](const SimulationOptions& options) {
       return run_collective({.cluster = cluster,
@@ -282,9 +282,9 @@ TEST_CASE("equal branches of a tree are simulated once, and its loops multiplied
     CHECK(part.simulated.skipped_loops > 0);
     CHECK(all.simulated.lanes == 2 * 32 + 2 * 8 + 1);
     Bytes carried;
-    for (const LinkLoad& load : all.simulated.loads) { carried += load.carried; }
+    for (const LinkLoad& load : all.simulated.network.loads) { carried += load.carried; }
     Bytes folded;
-    for (const LinkLoad& load : part.simulated.loads) { folded += load.carried * load.members; }
+    for (const LinkLoad& load : part.simulated.network.loads) { folded += load.carried * load.members; }
     CHECK(folded == carried);
   }
 }

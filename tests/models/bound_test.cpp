@@ -1,4 +1,4 @@
-#include "models/bound.hpp"
+#include "models/execution/bound.hpp"
 
 #include <doctest/doctest.h>
 

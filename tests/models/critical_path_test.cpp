@@ -24,7 +24,7 @@ Followed run(CollectiveKind kind, const std::string& algorithm, std::uint32_t ra
              const CostModel& costs = UniformCosts(), SimulationOptions options = {}) {
   const Cluster cluster = star(ranks, kRate, kAlpha / 2);
   CriticalPath path;
-  options.path = &path;
+  options.observers = {&path};
   const auto schedule = find(kind, algorithm).make({kind, ranks, count}, {});
   const Placement placement{{cluster.endpoints.begin(), cluster.endpoints.begin() + ranks}, 1};
   const Time time = simulate(*schedule, cluster, placement, costs, options).time;
@@ -70,7 +70,7 @@ TEST_CASE("a broadcast in chunks waits for the root's own sends, which are trans
   const Cluster cluster = star(4, kRate, kAlpha / 2);
   CriticalPath path;
   SimulationOptions options;
-  options.path = &path;
+  options.observers = {&path};
   Layout layout;
   layout.chunk = Elements{10'000};
   const auto schedule =

@@ -1,4 +1,4 @@
-#include "models/in_network/engines/engine.hpp"
+#include "models/engines/engine.hpp"
 
 #include <algorithm>
 #include <set>
@@ -7,8 +7,8 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/engines/nic_offload.hpp"
 #include "models/execution/run.hpp"
-#include "models/in_network/nic_offload.hpp"
 #include "sim/error.hpp"
 #include "tests/topologies/clusters.hpp"
 
@@ -38,7 +38,7 @@ struct Asked {
 
 RunResult run(const Cluster& cluster, const Asked& asked) {
   const Profile ideal;
-  auto aggregation = std::make_shared<NetworkEngines>(NetworkEngines{find_engine(asked.engine), {}});
+  auto aggregation = std::make_shared<EngineDeployment>(EngineDeployment{find_engine(asked.engine), {}});
   if (asked.falls_back) {
     aggregation->fallback = {&find(all_reduce, "ring"), &find(all_reduce, "double_binary_tree")};
   }
@@ -71,7 +71,7 @@ bool says(const std::string& text, const std::string& words) { return text.find(
 
 TEST_CASE("every engine has a name of its own, a source, and at least one mode where it sits in switches") {
   std::set<std::string> names;
-  for (const InNetworkEngine& engine : engine_catalog()) {
+  for (const EngineModel& engine : engine_catalog()) {
     CAPTURE(engine.name);
     CHECK(names.insert(engine.name).second);
     CHECK_FALSE(engine.summary.empty());
@@ -134,7 +134,7 @@ TEST_CASE("channels of one tree share its engines, so that more of them are not 
 
 TEST_CASE("the bound knows engines only where some candidate may use them") {
   const Cluster cluster = racks();
-  auto aggregation = std::make_shared<NetworkEngines>(NetworkEngines{find_engine("sharp_v3"), {}});
+  auto aggregation = std::make_shared<EngineDeployment>(EngineDeployment{find_engine("sharp_v3"), {}});
   aggregation->engine.limits.trees = 0;  // none of low latency, but streaming ones
   const Profile ideal;
   const Collective collective{all_reduce, 32, Elements{1'000'000}};
@@ -163,7 +163,7 @@ TEST_CASE("PANAMA spreads a payload over several trees, so that no link between 
   const auto most_up = [&](const std::string& engine) {
     const RunResult result = run(cluster, {.engine = engine, .size = Bytes{16'384'000}});
     double most = 0;
-    for (const LinkLoad& load : result.simulated.loads) {
+    for (const LinkLoad& load : result.simulated.network.loads) {
       const VertexKind to = cluster.fabric->vertex(cluster.fabric->target(load.link)).kind;
       if (to == VertexKind::spine) { most = std::max(most, static_cast<double>(load.carried.count())); }
     }

@@ -32,7 +32,7 @@ std::vector<Message> random_messages(Random& random, std::size_t connections, st
 
 /// The same network simulated without any cleverness: at each instant at which anything starts or ends, all rates are
 /// computed from scratch. Returns when each connection's messages are injected.
-std::vector<std::vector<Time>> naive_injections(const NetworkPlan& plan, const std::vector<Message>& messages) {
+std::vector<std::vector<Time>> naive_injections(const FlowGraph& plan, const std::vector<Message>& messages) {
   constexpr Wide kPart = Wide{kFinePerByte} * 1'000'000'000'000;
   const std::size_t connections = plan.connections.size();
   std::vector<std::vector<Time>> injected(connections);
@@ -72,19 +72,19 @@ void play(Rig<Kind>& rig, const std::vector<Message>& messages) {
   for (const Message& message : messages) { rig.move_at(message.start, message.connection, message.size); }
 }
 
-std::vector<Bytes> bytes_by_link(const NetworkPlan& plan, const std::vector<Message>& messages) {
+std::vector<Bytes> bytes_by_link(const FlowGraph& plan, const std::vector<Message>& messages) {
   std::vector<Bytes> bytes(plan.links.size());
   for (const Message& message : messages) {
-    const NetworkPlan::Connection& connection = plan.connections[message.connection];
+    const FlowGraph::Connection& connection = plan.connections[ConnectionId{message.connection}];
     for (std::uint32_t u = 0; u < connection.uses; ++u) {
-      const NetworkPlan::Use& use = plan.uses[connection.first_use + u];
+      const FlowGraph::Use& use = plan.uses[connection.first_use + u];
       bytes[use.link] += message.size * use.flows;
     }
   }
   return bytes;
 }
 
-std::vector<Bytes> carried_by_link(const Network& network, const NetworkPlan& plan) {
+std::vector<Bytes> carried_by_link(const Network& network, const FlowGraph& plan) {
   std::vector<Bytes> bytes;
   for (std::uint32_t l = 0; l < plan.links.size(); ++l) { bytes.push_back(network.carried(l)); }
   return bytes;
@@ -96,7 +96,7 @@ TEST_CASE("random runs end each message at the picosecond of a simulation that s
   Random random(17);
   for (int system = 0; system < 250; ++system) {
     CAPTURE(system);
-    const NetworkPlan plan = random_plan(random, 8, 16, 1'000'000, 1'000'000'000, system % 3 == 0 ? 3 : 1);
+    const FlowGraph plan = random_plan(random, 8, 16, 1'000'000, 1'000'000'000, system % 3 == 0 ? 3 : 1);
     const Time within{system % 2 == 0 ? 0 : 2'000'000'000};
     const std::vector<Message> messages = random_messages(random, plan.connections.size(), 40, within, 500'000);
     Rig<FlowNetwork> rig(plan);
@@ -107,7 +107,7 @@ TEST_CASE("random runs end each message at the picosecond of a simulation that s
       REQUIRE(rig.of(c).injected == expected[c]);
       REQUIRE(rig.of(c).delivered.size() == expected[c].size());
       for (std::size_t k = 0; k < expected[c].size(); ++k) {
-        CHECK(rig.of(c).delivered[k] == expected[c][k] + plan.connections[c].latency);
+        CHECK(rig.of(c).delivered[k] == expected[c][k] + plan.connections[ConnectionId{c}].latency);
       }
     }
     CHECK(carried_by_link(rig.network, plan) == bytes_by_link(plan, messages));
@@ -118,7 +118,7 @@ TEST_CASE("no link carries more than its rate over any span, and all bytes are c
   Random random(19);
   for (int system = 0; system < 60; ++system) {
     CAPTURE(system);
-    const NetworkPlan plan = random_plan(random, 6, 12, 1'000'000, 1'000'000'000);
+    const FlowGraph plan = random_plan(random, 6, 12, 1'000'000, 1'000'000'000);
     const std::vector<Message> messages =
         random_messages(random, plan.connections.size(), 30, Time{2'000'000'000}, 500'000);
     Rig<FlowNetwork> rig(plan);
@@ -147,25 +147,25 @@ TEST_CASE("classes with multiplicities tell the times of the whole system to the
   Random random(23);
   for (int system = 0; system < 120; ++system) {
     CAPTURE(system);
-    NetworkPlan classes = random_plan(random, 6, 8, 1'000'000, 1'000'000'000);
+    FlowGraph classes = random_plan(random, 6, 8, 1'000'000, 1'000'000'000);
     const std::vector<std::uint32_t> divisors{1, 2, 3, 4, 6, 12};
-    NetworkPlan whole;
+    FlowGraph whole;
     std::vector<std::uint32_t> copies;
     std::vector<std::uint32_t> first_copy;
-    for (const NetworkPlan::Link& link : classes.links) {
+    for (const FlowGraph::Link& link : classes.links) {
       copies.push_back(divisors[static_cast<std::size_t>(random.between(0, 5))]);
       first_copy.push_back(static_cast<std::uint32_t>(whole.links.size()));
       whole.links.insert(whole.links.end(), copies.back(), link);
     }
     std::vector<std::uint32_t> first_member;
     std::vector<std::uint32_t> members;
-    for (const NetworkPlan::Connection& connection : classes.connections) {
+    for (const FlowGraph::Connection& connection : classes.connections) {
       members.push_back(12 * static_cast<std::uint32_t>(random.between(1, 2)));
       first_member.push_back(static_cast<std::uint32_t>(whole.connections.size()));
       for (std::uint32_t j = 0; j < members.back(); ++j) {
-        std::vector<NetworkPlan::Use> path;
+        std::vector<FlowGraph::Use> path;
         for (std::uint32_t u = 0; u < connection.uses; ++u) {
-          NetworkPlan::Use& use = classes.uses[connection.first_use + u];
+          FlowGraph::Use& use = classes.uses[connection.first_use + u];
           use.flows = members.back() / copies[use.link];
           path.push_back({first_copy[use.link] + j % copies[use.link]});
         }
@@ -197,18 +197,18 @@ TEST_CASE("classes with multiplicities tell the times of the whole system to the
 TEST_CASE("a run is the same to the picosecond when connections and links are numbered otherwise") {
   Random random(29);
   for (int system = 0; system < 60; ++system) {
-    const NetworkPlan plan = random_plan(random, 8, 16, 1'000'000, 1'000'000'000);
+    const FlowGraph plan = random_plan(random, 8, 16, 1'000'000, 1'000'000'000);
     std::vector<std::uint32_t> link_at(plan.links.size());
     std::vector<std::uint32_t> connection_at(plan.connections.size());
     std::iota(link_at.begin(), link_at.end(), 0U);
     std::iota(connection_at.begin(), connection_at.end(), 0U);
     random.shuffle(link_at);
     random.shuffle(connection_at);
-    NetworkPlan other = plan;
+    FlowGraph other = plan;
     for (std::uint32_t l = 0; l < link_at.size(); ++l) { other.links[link_at[l]] = plan.links[l]; }
-    for (NetworkPlan::Use& use : other.uses) { use.link = link_at[use.link]; }
+    for (FlowGraph::Use& use : other.uses) { use.link = link_at[use.link]; }
     for (std::uint32_t c = 0; c < connection_at.size(); ++c) {
-      other.connections[connection_at[c]] = plan.connections[c];
+      other.connections[ConnectionId{connection_at[c]}] = plan.connections[ConnectionId{c}];
     }
     std::vector<Message> messages = random_messages(random, plan.connections.size(), 40, Time{1'000'000'000}, 500'000);
     Rig<FlowNetwork> rig(plan);

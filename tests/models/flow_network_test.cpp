@@ -14,7 +14,7 @@ TEST_CASE("a flow alone takes its latency and size / the slowest of its cap and 
     for (const Bandwidth cap : {Bandwidth{301}, Bandwidth{7'000'000'001}, Bandwidth::max()}) {
       CAPTURE(size);
       CAPTURE(cap.count());
-      NetworkPlan plan = links_of({12.5_GBps, Bandwidth{9'999'999'999}, 25_GBps});
+      FlowGraph plan = links_of({12.5_GBps, Bandwidth{9'999'999'999}, 25_GBps});
       add_connection(plan, {{0}, {1}, {2}}, 2_us, cap);
       Rig<FlowNetwork> rig(plan);
       rig.move_at(5_us, 0, Bytes{size});
@@ -31,7 +31,7 @@ TEST_CASE("a flow alone takes its latency and size / the slowest of its cap and 
 TEST_CASE("n equal flows on one link take n times as long as one") {
   for (const std::uint32_t n : {1U, 2U, 3U, 7U, 64U, 100U}) {
     CAPTURE(n);
-    NetworkPlan plan = links_of({Bandwidth{10'000'000'000} * n});
+    FlowGraph plan = links_of({Bandwidth{10'000'000'000} * n});
     for (std::uint32_t c = 0; c < n; ++c) { add_connection(plan, {{0}}, 1_us); }
     Rig<FlowNetwork> rig(plan);
     for (std::uint32_t c = 0; c < n; ++c) { rig.move_at(0_ps, c, 1_MiB); }

@@ -3,8 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/execution/pricing.hpp"
-#include "models/execution/simulate.hpp"
+#include "models/execution/shared_machine.hpp"
 #include "sim/error.hpp"
 #include "topologies/generators.hpp"
 
@@ -23,9 +22,7 @@ std::unique_ptr<const Schedule> schedule_of(CollectiveKind kind, std::string_vie
 }
 
 Time time_of(const Schedule& schedule, const GpuCosts& costs, std::uint32_t gpus = 1) {
-  const GpuPricing pricing(costs, 4_B, schedule.least_slots());
-  const Placement placement{std::vector<VertexId>(schedule.agent_count().agents, VertexId{0}), 0};
-  return simulate(schedule, shared_gpus(schedule.agent_count().ranks, gpus), placement, pricing, {}).time;
+  return simulate_on_gpus(schedule, gpus, costs, 4_B, schedule.least_slots(), {}).time;
 }
 
 /// Times and a rate of a block that divide what the tests move.

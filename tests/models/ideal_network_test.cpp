@@ -11,7 +11,7 @@ using namespace literals;
 TEST_CASE("without contention every flow takes what it takes alone, however many there are") {
   for (const std::uint32_t n : {1U, 2U, 7U, 100U}) {
     CAPTURE(n);
-    NetworkPlan plan = links_of({10_GBps, 40_GBps});
+    FlowGraph plan = links_of({10_GBps, 40_GBps});
     for (std::uint32_t c = 0; c < n; ++c) { add_connection(plan, {{0, 3}, {1}}, 1_us); }
     Rig<IdealNetwork> rig(plan);
     for (std::uint32_t c = 0; c < n; ++c) { rig.move_at(0_ps, c, 1_MiB); }

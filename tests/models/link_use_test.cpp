@@ -1,4 +1,4 @@
-#include "models/execution/link_use.hpp"
+#include "models/network/link_use.hpp"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ std::vector<LinkClassUse> ring_use(const Cluster& cluster, Elements count, const
       find(CollectiveKind::all_reduce, "ring").make({CollectiveKind::all_reduce, ranks, count}, Layout{});
   const Simulated simulated = simulate(*schedule, cluster, {cluster.endpoints, 1}, UniformCosts{}, options);
   time = simulated.time;
-  return link_use(*cluster.fabric, simulated.loads, simulated.time);
+  return link_use(*cluster.fabric, simulated.network.loads, simulated.time);
 }
 
 const LinkClassUse& of_class(const std::vector<LinkClassUse>& use, std::string_view name) {

@@ -13,7 +13,7 @@ using namespace literals;
 
 TEST_CASE_TEMPLATE("messages of one connection are injected one after the other and delivered a latency later", Kind,
                    FlowNetwork, IdealNetwork) {
-  NetworkPlan plan = links_of({10_GBps});
+  FlowGraph plan = links_of({10_GBps});
   add_connection(plan, {{0}}, 3_us);
   Rig<Kind> rig(plan);
   const std::vector<Bytes> sizes{1_MiB, 0_B, 1_B, 0_B, 0_B, 5_KiB, 1_MiB};
@@ -33,7 +33,7 @@ TEST_CASE_TEMPLATE("messages of one connection are injected one after the other 
 
 TEST_CASE_TEMPLATE("a message that comes while others are in flight waits for injection alone", Kind, FlowNetwork,
                    IdealNetwork) {
-  NetworkPlan plan = links_of({10_GBps});
+  FlowGraph plan = links_of({10_GBps});
   add_connection(plan, {{0}}, 1_ms);
   Rig<Kind> rig(plan);
   const Time one = time_at(1_MiB, 10_GBps);
@@ -47,7 +47,7 @@ TEST_CASE_TEMPLATE("a message that comes while others are in flight waits for in
 
 TEST_CASE_TEMPLATE("nothing is delivered one picosecond early", Kind, FlowNetwork, IdealNetwork) {
   for (const std::int64_t size : {0, 1, 999, 1 << 20}) {
-    NetworkPlan plan = links_of({Bandwidth{9'999'999'967}});
+    FlowGraph plan = links_of({Bandwidth{9'999'999'967}});
     add_connection(plan, {{0}}, 1_us);
     Rig<Kind> rig(plan);
     rig.move_at(0_ps, 0, Bytes{size});
@@ -62,7 +62,7 @@ TEST_CASE_TEMPLATE("nothing is delivered one picosecond early", Kind, FlowNetwor
 
 TEST_CASE_TEMPLATE("a connection without links is limited by its cap alone, and by nothing without one", Kind,
                    FlowNetwork, IdealNetwork) {
-  NetworkPlan plan;
+  FlowGraph plan;
   add_connection(plan, {}, 2_us, 3_GBps);
   add_connection(plan, {}, 2_us);
   Rig<Kind> rig(plan);
@@ -81,7 +81,7 @@ TEST_CASE_TEMPLATE("the first grain arrives a latency and its own transfer time 
                    Kind, FlowNetwork, IdealNetwork) {
   for (const Bytes grain : {1_B, 4_KiB, 1_MiB, 1_GiB}) {
     CAPTURE(grain.count());
-    NetworkPlan plan = links_of({10_GBps});
+    FlowGraph plan = links_of({10_GBps});
     add_connection(plan, {{0}}, 1_us, Bandwidth::max(), grain);
     Rig<Kind> rig(plan);
     std::vector<Time> grains;
@@ -99,7 +99,7 @@ TEST_CASE_TEMPLATE("the first grain arrives a latency and its own transfer time 
 }
 
 TEST_CASE("a grain of a flow that speeds up is told of with the delivery at the latest, once and in order") {
-  NetworkPlan plan = links_of({10_GBps});
+  FlowGraph plan = links_of({10_GBps});
   add_connection(plan, {{0}}, 1_us, Bandwidth::max(), 1_MiB);
   for (int rival = 0; rival < 9; ++rival) { add_connection(plan, {{0}}); }
   Rig<FlowNetwork> rig(plan);
@@ -115,7 +115,7 @@ TEST_CASE_TEMPLATE("skipping a span shifts the rest of a run by just that span",
   constexpr Time kSkipped = 12'345'678_ps;
   for (const Time when : {10_ps, 1_us, 20_us, 55_us, 110_us, 300_us}) {
     CAPTURE(when.count());
-    NetworkPlan plan = links_of({10_GBps, 7_GBps});
+    FlowGraph plan = links_of({10_GBps, 7_GBps});
     for (std::uint32_t c = 0; c < 4; ++c) {
       add_connection(plan, {{c % 2}, {1}}, 1_us * (c + 1), Bandwidth::max(), c == 2 ? 100_KiB : 0_B);
     }
@@ -128,8 +128,8 @@ TEST_CASE_TEMPLATE("skipping a span shifts the rest of a run by just that span",
     warped.script.at(when, [&] {
       std::vector<Bytes> now;
       for (std::uint32_t l = 0; l < 2; ++l) { now.push_back(warped.network.carried(l)); }
-      warped.simulator.warp(kSkipped);
-      warped.network.warp(kSkipped, 5, now);
+      warped.simulator.fast_forward(kSkipped);
+      warped.network.fast_forward(kSkipped, 5, now);
     });
     straight.simulator.run();
     warped.simulator.run();
@@ -155,16 +155,16 @@ struct PingPong {
     rig.log.on_delivered = [this](std::uint32_t c) {
       if (left == 0) { return; }
       --left;
-      rig.network.move(1 - c, 100'000_B);
+      rig.network.move(ConnectionId{1 - c}, 100'000_B);
     };
-    rig.script.at(0_ps, [this] { rig.network.move(0, 100'000_B); });
+    rig.script.at(0_ps, [this] { rig.network.move(ConnectionId{0}, 100'000_B); });
   }
-  static NetworkPlan make_plan() {
-    NetworkPlan plan = links_of({10_GBps});
+  static FlowGraph make_plan() {
+    FlowGraph plan = links_of({10_GBps});
     for (int c = 0; c < 2; ++c) { add_connection(plan, {{0, 3}}, 1_us, Bandwidth::max(), 10'000_B); }
     return plan;
   }
-  NetworkPlan plan;
+  FlowGraph plan;
   Rig<Kind> rig;
   std::uint32_t left;
 };
@@ -190,8 +190,8 @@ TEST_CASE_TEMPLATE("skipping repetitions of a period equals running them, in tim
   });
   warped.rig.script.at(when + period, [&] {
     network.snapshot(second);
-    warped.rig.simulator.warp(period * kSkippedPeriods);
-    network.warp(period * kSkippedPeriods, kSkippedPeriods, before);
+    warped.rig.simulator.fast_forward(period * kSkippedPeriods);
+    network.fast_forward(period * kSkippedPeriods, kSkippedPeriods, before);
   });
   warped.rig.simulator.run();
   CHECK(first == second);
@@ -202,7 +202,7 @@ TEST_CASE_TEMPLATE("skipping repetitions of a period equals running them, in tim
 
 TEST_CASE_TEMPLATE("states that differ in anything to come have different snapshots", Kind, FlowNetwork, IdealNetwork) {
   std::vector<std::vector<std::int64_t>> seen;
-  NetworkPlan plan = links_of({10_GBps});
+  FlowGraph plan = links_of({10_GBps});
   for (int c = 0; c < 2; ++c) { add_connection(plan, {{0}}, 1_us, Bandwidth::max(), 1_KiB); }
   const std::vector<std::vector<Bytes>> queues{{}, {1_MiB}, {1_MiB, 0_B}, {1_MiB, 1_B}, {2_MiB}, {0_B, 3_MiB}};
   for (const std::vector<Bytes>& queue : queues) {
@@ -223,14 +223,14 @@ TEST_CASE_TEMPLATE("states that differ in anything to come have different snapsh
 
 TEST_CASE_TEMPLATE("a plan or a message that makes no sense is a defect of who made it", Kind, FlowNetwork,
                    IdealNetwork) {
-  const auto refused = [](const NetworkPlan& plan) {
+  const auto refused = [](const FlowGraph& plan) {
     Simulator simulator;
     Log log(simulator, plan.connections.size());
     CHECK_THROWS_AS(Kind(simulator, plan, log), BrokenInvariant);
   };
-  NetworkPlan good = links_of({1_GBps});
+  FlowGraph good = links_of({1_GBps});
   add_connection(good, {{0}});
-  NetworkPlan plan = good;
+  FlowGraph plan = good;
   plan.links[0].rate = Bandwidth::zero();
   refused(plan);
   plan = good;
@@ -240,16 +240,16 @@ TEST_CASE_TEMPLATE("a plan or a message that makes no sense is a defect of who m
   plan.uses[0].flows = 0;
   refused(plan);
   plan = good;
-  plan.connections[0].uses = 2;
+  plan.connections[ConnectionId{0}].uses = 2;
   refused(plan);
   plan = good;
-  plan.connections[0].cap = Bandwidth::zero();
+  plan.connections[ConnectionId{0}].cap = Bandwidth::zero();
   refused(plan);
   plan = good;
-  plan.connections[0].latency = Time{-1};
+  plan.connections[ConnectionId{0}].latency = Time{-1};
   refused(plan);
   Rig<Kind> rig(good);
-  CHECK_THROWS_AS(rig.network.move(0, Bytes{-1}), BrokenInvariant);
+  CHECK_THROWS_AS(rig.network.move(ConnectionId{0}, Bytes{-1}), BrokenInvariant);
 }
 
 }  // namespace athanor::test

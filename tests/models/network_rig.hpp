@@ -32,15 +32,15 @@ class Random {
   std::uint64_t state_;
 };
 
-inline void add_connection(NetworkPlan& plan, const std::vector<NetworkPlan::Use>& path, Time latency = Time::zero(),
+inline void add_connection(FlowGraph& plan, const std::vector<FlowGraph::Use>& path, Time latency = Time::zero(),
                            Bandwidth cap = Bandwidth::max(), Bytes grain = Bytes::zero()) {
   plan.connections.push_back(
       {latency, cap, grain, static_cast<std::uint32_t>(plan.uses.size()), static_cast<std::uint32_t>(path.size())});
   plan.uses.insert(plan.uses.end(), path.begin(), path.end());
 }
 
-inline NetworkPlan links_of(const std::vector<Bandwidth>& rates) {
-  NetworkPlan plan;
+inline FlowGraph links_of(const std::vector<Bandwidth>& rates) {
+  FlowGraph plan;
   for (const Bandwidth rate : rates) { plan.links.push_back({rate}); }
   return plan;
 }
@@ -52,11 +52,11 @@ struct Log : MoveListener {
     bool operator==(const Times&) const = default;
   };
   Log(const Simulator& clock, std::size_t connections) : clock_(clock), of(connections) {}
-  void injected(std::uint32_t c) override { of[c].injected.push_back(clock_.now()); }
-  void grain_arrived(std::uint32_t c) override { of[c].grains.push_back(clock_.now()); }
-  void delivered(std::uint32_t c) override {
-    of[c].delivered.push_back(clock_.now());
-    if (on_delivered) { on_delivered(c); }
+  void injected(ConnectionId c) override { of[c.value].injected.push_back(clock_.now()); }
+  void grain_arrived(ConnectionId c) override { of[c.value].grains.push_back(clock_.now()); }
+  void delivered(ConnectionId c) override {
+    of[c.value].delivered.push_back(clock_.now());
+    if (on_delivered) { on_delivered(c.value); }
   }
 
   const Simulator& clock_;
@@ -83,10 +83,10 @@ class Script : public Actor {
 /// A network of one kind on its own simulator, with a log.
 template <class Kind>
 struct Rig {
-  explicit Rig(const NetworkPlan& plan)
+  explicit Rig(const FlowGraph& plan)
       : script(simulator), log(simulator, plan.connections.size()), network(simulator, plan, log) {}
   void move_at(Time when, std::uint32_t connection, Bytes size) {
-    script.at(when, [this, connection, size] { network.move(connection, size); });
+    script.at(when, [this, connection, size] { network.move(ConnectionId{connection}, size); });
   }
   const Log::Times& of(std::uint32_t connection) const { return log.of[connection]; }
 

@@ -21,7 +21,7 @@ Time run(CollectiveKind kind, std::uint32_t ranks, std::int64_t count, std::int6
   Layout layout;
   layout.chunk = Elements{piece};
   SimulationOptions options;
-  options.listener = &phases;
+  options.observers = {&phases};
   const auto schedule = find(kind, "ring").make({kind, ranks, Elements{count}}, layout);
   const Placement placement{{cluster.endpoints.begin(), cluster.endpoints.begin() + ranks}, 1};
   return simulate(*schedule, cluster, placement, UniformCosts(), options).time;

@@ -42,19 +42,19 @@ Simulated run(std::string_view name, CollectiveKind kind, std::uint32_t ranks, B
 /// Hears of whole messages and counts them.
 class Counter : public MoveListener {
  public:
-  void injected(std::uint32_t connection) override { ++seen[{0, connection}]; }
-  void grain_arrived(std::uint32_t connection) override { ++seen[{1, connection}]; }
-  void delivered(std::uint32_t connection) override { ++seen[{2, connection}]; }
+  void injected(ConnectionId connection) override { ++seen[{0, connection.value}]; }
+  void grain_arrived(ConnectionId connection) override { ++seen[{1, connection.value}]; }
+  void delivered(ConnectionId connection) override { ++seen[{2, connection.value}]; }
   std::map<std::pair<int, std::uint32_t>, int> seen;
 };
 
 /// Remembers what it is given to move.
 class Recorder : public Network {
  public:
-  void move(std::uint32_t connection, Bytes size) override { moves.emplace_back(connection, size); }
+  void move(ConnectionId connection, Bytes size) override { moves.emplace_back(connection.value, size); }
   Bytes carried(std::uint32_t) const override { return {}; }
   void snapshot(std::vector<std::int64_t>&) const override {}
-  void warp(Time, std::int64_t, const std::vector<Bytes>&) override {}
+  void fast_forward(Time, std::int64_t, const std::vector<Bytes>&) override {}
   std::vector<std::pair<std::uint32_t, Bytes>> moves;
 };
 
@@ -69,7 +69,7 @@ TEST_CASE("a message is split to the byte, as evenly as it goes") {
       Recorder recorder;
       QueuePairs split(counter, 3, pairs);
       split.over(recorder);
-      split.move(2, Bytes{size});
+      split.move(ConnectionId{2}, Bytes{size});
       REQUIRE(recorder.moves.size() == pairs);
       Bytes sum;
       for (std::uint32_t pair = 0; pair < pairs; ++pair) {
@@ -86,16 +86,16 @@ TEST_CASE("a message is split to the byte, as evenly as it goes") {
 TEST_CASE("a message is told of when its last part is, whatever runs ahead") {
   Counter counter;
   QueuePairs split(counter, 2, 3);
-  split.delivered(3);
-  split.delivered(3);
-  split.delivered(4);
+  split.delivered(ConnectionId{3});
+  split.delivered(ConnectionId{3});
+  split.delivered(ConnectionId{4});
   CHECK(counter.seen.empty());
-  split.delivered(5);
+  split.delivered(ConnectionId{5});
   CHECK(counter.seen[{2, 1}] == 1);
-  split.delivered(5);
-  split.injected(4);
+  split.delivered(ConnectionId{5});
+  split.injected(ConnectionId{4});
   CHECK(counter.seen[{2, 1}] == 1);
-  split.delivered(4);
+  split.delivered(ConnectionId{4});
   CHECK(counter.seen[{2, 1}] == 2);
   CHECK(counter.seen.size() == 1);
 }
@@ -119,7 +119,7 @@ TEST_CASE("a connection takes as long as the up-link on which most of its queue 
       const Simulated simulated = run("direct", CollectiveKind::send_receive, 2, size, cluster, pairs);
       std::uint32_t most = 0;
       std::uint32_t ways = 0;
-      for (const LinkLoad& load : simulated.loads) {
+      for (const LinkLoad& load : simulated.network.loads) {
         if (cluster.fabric->vertex(cluster.fabric->source(load.link)).kind != VertexKind::leaf) { continue; }
         if (cluster.fabric->vertex(cluster.fabric->target(load.link)).kind != VertexKind::spine) { continue; }
         ++ways;

@@ -101,8 +101,8 @@ TEST_CASE("folding equal agents and multiplying loops change no result") {
           CHECK((part.lanes < part.all_lanes) == classes);
           Bytes carried_whole;
           Bytes carried_part;
-          for (const LinkLoad& load : whole.loads) { carried_whole += load.carried * load.members; }
-          for (const LinkLoad& load : part.loads) { carried_part += load.carried * load.members; }
+          for (const LinkLoad& load : whole.network.loads) { carried_whole += load.carried * load.members; }
+          for (const LinkLoad& load : part.network.loads) { carried_part += load.carried * load.members; }
           CHECK(carried_part == carried_whole);
         }
       }

@@ -7,7 +7,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "sim/error.hpp"
-#include "tests/models/in_network/two_tiers.hpp"
+#include "tests/models/engines/two_tiers.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -20,12 +20,12 @@ using enum CollectiveKind;
 const Algorithm* tree() { return &find(all_reduce, "aggregation_tree"); }
 const Algorithm* ring() { return &find(all_reduce, "ring"); }
 
-std::shared_ptr<const NetworkEngines> engines(std::string_view name, bool falls_back, bool exclusive = true) {
-  NetworkEngines all;
+std::shared_ptr<const EngineDeployment> engines(std::string_view name, bool falls_back, bool exclusive = true) {
+  EngineDeployment all;
   all.engine = find_engine(name);
   all.engine.exclusive = exclusive;
   if (falls_back) { all.fallback = {ring()}; }
-  return std::make_shared<const NetworkEngines>(all);
+  return std::make_shared<const EngineDeployment>(all);
 }
 
 /// Job j has host j of every leaf, or successive hosts.
@@ -47,8 +47,8 @@ const Profile& ideal() {
   return profile;
 }
 
-JobsResult run(const Cluster& cluster, std::vector<JobRequest> jobs, std::shared_ptr<const NetworkEngines> aggregation,
-               NetworkLevel level = NetworkLevel::flow) {
+JobsResult run(const Cluster& cluster, std::vector<JobRequest> jobs,
+               std::shared_ptr<const EngineDeployment> aggregation, NetworkLevel level = NetworkLevel::flow) {
   SimulationOptions options;
   options.level = level;
   return run_jobs({.cluster = cluster,

@@ -1,8 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/execution/pricing.hpp"
-#include "models/execution/simulate.hpp"
+#include "models/execution/shared_machine.hpp"
 #include "models/shared_memory/caches.hpp"
 #include "topologies/generators.hpp"
 
@@ -22,9 +21,7 @@ ThreadCosts only_bytes(Bandwidth rate) {
 Time time_of(CollectiveKind kind, std::string_view algorithm, std::uint32_t ranks, Elements count,
              std::uint32_t processors, const ThreadCosts& costs) {
   const auto schedule = find(kind, algorithm).make({.kind = kind, .ranks = ranks, .count = count}, {});
-  const ThreadPricing pricing(costs, 4_B, schedule->least_slots());
-  const Placement placement{std::vector<VertexId>(schedule->agent_count().agents, VertexId{0}), 0};
-  return simulate(*schedule, shared_memory(ranks, processors), placement, pricing, {}).time;
+  return simulate_on_threads(*schedule, processors, costs, 4_B, schedule->least_slots(), {}).time;
 }
 
 }  // namespace
@@ -124,9 +121,9 @@ TEST_CASE("between 3/4 and 3/2 of its size a cache keeps a part") {
 }
 
 TEST_CASE("what was touched since is counted once, however often") {
-  Recency recency;
-  const auto first = recency.touch(Recency::kNever, 10_B);
-  auto second = recency.touch(Recency::kNever, 5_B);
+  LruOrder recency;
+  const auto first = recency.touch(LruOrder::kNever, 10_B);
+  auto second = recency.touch(LruOrder::kNever, 5_B);
   for (int i = 0; i < 100; ++i) { second = recency.touch(second, 5_B); }
   CHECK(recency.since(first) == 15_B);
   CHECK(recency.since(second) == 5_B);

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "models/costs.hpp"
+#include "models/software/costs.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor::testing {

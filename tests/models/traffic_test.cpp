@@ -26,8 +26,8 @@ TrafficMatrix matrix_of(const EndpointPairs& pairs, Bytes size) {
   return matrix;
 }
 
-SimulationOptions at(NetworkLevel level) {
-  SimulationOptions options;
+NetworkOptions at(NetworkLevel level) {
+  NetworkOptions options;
   options.level = level;
   options.packet.transport.header = Bytes::zero();  // payload alone, so that the levels are comparable to the bit
   return options;
@@ -144,7 +144,7 @@ TEST_CASE("messages that wait for each other are found") {
 TEST_CASE("queue pairs carry shares of a message, and the time alone counts what they share") {
   const Cluster cluster = star(2, kRate, 1_us);
   for (const NetworkLevel level : kLevels) {
-    SimulationOptions options = at(level);
+    NetworkOptions options = at(level);
     options.queue_pairs = 4;
     const SimulatedTraffic traffic = simulate_traffic(matrix_of({{0, 1}}, 1_MiB), cluster, 1, options);
     CHECK(traffic.messages[0].alone == transfer_time(1_MiB, kRate) + 2_us);
@@ -154,7 +154,7 @@ TEST_CASE("queue pairs carry shares of a message, and the time alone counts what
 
 TEST_CASE("more paths of one message are no more cables at the ideal level") {
   const Cluster cluster = star(2, kRate, 500_ns);
-  SimulationOptions options = at(NetworkLevel::ideal);
+  NetworkOptions options = at(NetworkLevel::ideal);
   options.queue_pairs = 4;
   const SimulatedTraffic result = simulate_traffic(matrix_of({{0, 1}}, 1_MiB), cluster, 1, options);
   CHECK(result.time == 1_us + transfer_time(1_MiB, kRate));
@@ -166,13 +166,13 @@ TEST_CASE("in a window a link carries no more than its rate, also where packets 
   for (std::uint32_t sender = 1; sender < 9; ++sender) { pairs.push_back({sender, 0}); }
   TrafficMatrix matrix = matrix_of(pairs, 16_MiB);
   matrix.window = TrafficMatrix::Window{2_ms, 3_ms};
-  SimulationOptions options = at(NetworkLevel::packet);
+  NetworkOptions options = at(NetworkLevel::packet);
   options.packet.fabric.flow_control = FlowControl::none;
   options.packet.fabric.queue = 512_KiB;
   const SimulatedTraffic result = simulate_traffic(matrix, cluster, 1, options);
   double together = 0;
   for (const double rate : result.rates) { together += rate; }
-  CHECK(result.packets.value().switches.dropped > 0);
+  CHECK(result.network.packets.value().switches.dropped > 0);
   CHECK(together <= static_cast<double>(kRate.count()) * 1.001);  // a packet may have begun to arrive before
   CHECK(together > 0);
 }
@@ -181,24 +181,24 @@ TEST_CASE("receivers that ask for packets get them all where packets are lost wh
   const Cluster cluster = star(9, kRate, 500_ns);
   EndpointPairs pairs;
   for (std::uint32_t sender = 1; sender < 9; ++sender) { pairs.push_back({sender, 0}); }
-  SimulationOptions options = at(NetworkLevel::packet);
+  NetworkOptions options = at(NetworkLevel::packet);
   options.packet.transport.control = TransportSpec::Control::pull;
   options.packet.transport.recovery = TransportSpec::Recovery::selective;
   options.packet.fabric.flow_control = FlowControl::none;
   options.packet.fabric.queue = 64_KiB;
   const SimulatedTraffic result = simulate_traffic(matrix_of(pairs, 1_MiB), cluster, 1, options);
-  CHECK(result.packets.value().switches.dropped > 0);
+  CHECK(result.network.packets.value().switches.dropped > 0);
   CHECK(result.time >= transfer_time(8_MiB, kRate));
 }
 
 TEST_CASE("no link is said to be busier than it can be, and its bytes are those of its messages") {
   const Cluster cluster = star(4, kRate, 1_us);
   for (const NetworkLevel level : {NetworkLevel::flow, NetworkLevel::packet}) {
-    SimulationOptions options = at(level);
+    NetworkOptions options = at(level);
     options.count_ports = true;
     const SimulatedTraffic traffic = simulate_traffic(matrix_of(all_to_all_pairs(4), 1_MiB), cluster, 1, options);
-    CHECK(traffic.ports.size() == 8);
-    for (const PortLoad& port : traffic.ports) {
+    CHECK(traffic.network.ports.size() == 8);
+    for (const PortLoad& port : traffic.network.ports) {
       CHECK(port.carried == 3_MiB);
       CHECK(transfer_time(port.carried, port.rate) <= traffic.time);
     }
@@ -212,17 +212,17 @@ TEST_CASE("no message is faster beside others than alone, and no link is busy fo
   for (const Bytes payload : {1024_B, 4096_B, 65536_B}) {
     for (const Bytes header : {Bytes{0}, Bytes{26}, Bytes{90}}) {
       for (const EndpointPairs& pairs : {incast, shift_pairs(8, 1)}) {
-        SimulationOptions options = at(NetworkLevel::packet);
+        NetworkOptions options = at(NetworkLevel::packet);
         options.packet.transport.payload = payload;
         options.packet.transport.header = header;
         options.packet.transport.timeout = 20_us;  // too short for an incast: what has arrived is sent again
         const SimulatedTraffic traffic = simulate_traffic(matrix_of(pairs, 1_MiB), cluster, 1, options);
         CAPTURE(payload.count());
         CAPTURE(header.count());
-        CHECK(traffic.observed >= traffic.time);
+        CHECK(traffic.network.observed >= traffic.time);
         for (const MessageTimes& message : traffic.messages) { CHECK(message.end - message.start >= message.alone); }
-        for (const LinkLoad& load : traffic.loads) {
-          CHECK(transfer_time(load.carried, cluster.fabric->link(load.link).rate) <= traffic.observed);
+        for (const LinkLoad& load : traffic.network.loads) {
+          CHECK(transfer_time(load.carried, cluster.fabric->link(load.link).rate) <= traffic.network.observed);
         }
       }
     }

@@ -35,9 +35,9 @@ struct Recorder : Actor {
   int settled = 0;
   void on_event(std::uint64_t what) override {
     seen.push_back(what);
-    simulator->settle(id);
+    simulator->at_end_of_instant(id);
   }
-  void on_settle() override {
+  void on_end_of_instant() override {
     ++settled;
     if (settled == 1) { simulator->at(simulator->now(), id, 99); }
   }

@@ -38,12 +38,12 @@ class FatTree {
     plan_.connections.push_back({500_ns * uses, Bandwidth::max(), Bytes::zero(), first, uses});
   }
   std::uint32_t leaves() const { return leaves_; }
-  const NetworkPlan& plan() const { return plan_; }
+  const FlowGraph& plan() const { return plan_; }
 
  private:
   std::uint32_t hosts_;
   std::uint32_t leaves_;
-  NetworkPlan plan_;
+  FlowGraph plan_;
 };
 
 class Random {
@@ -70,21 +70,22 @@ FatTree random_flows(std::uint32_t flows) {
 }
 
 struct Silent : MoveListener {
-  void injected(std::uint32_t) override {}
-  void grain_arrived(std::uint32_t) override {}
-  void delivered(std::uint32_t) override {}
+  void injected(ConnectionId) override {}
+  void grain_arrived(ConnectionId) override {}
+  void delivered(ConnectionId) override {}
 };
 
 /// Each message that arrives makes the next connection of the ring send one, until all have sent `rounds`.
 struct RingDriver : MoveListener {
   RingDriver(std::uint32_t connections, std::uint32_t rounds) : left(connections, rounds) {}
-  void injected(std::uint32_t) override {}
-  void grain_arrived(std::uint32_t) override {}
-  void delivered(std::uint32_t connection) override {
-    const auto next = static_cast<std::uint32_t>(connection + 1 == left.size() ? 0 : connection + 1);
+  void injected(ConnectionId) override {}
+  void grain_arrived(ConnectionId) override {}
+  void delivered(ConnectionId connection) override {
+    const std::uint32_t behind = connection.value + 1;
+    const auto next = static_cast<std::uint32_t>(behind == left.size() ? 0 : behind);
     if (left[next] == 0) { return; }
     --left[next];
-    network->move(next, 256_KiB);
+    network->move(ConnectionId{next}, 256_KiB);
   }
   std::vector<std::uint32_t> left;
   Network* network = nullptr;
@@ -102,7 +103,7 @@ void lock_step_ring(benchmark::State& state) {
     RingDriver driver(hosts, kRounds - 1);
     Kind network(simulator, tree.plan(), driver);
     driver.network = &network;
-    for (std::uint32_t h = 0; h < hosts; ++h) { network.move(h, 256_KiB); }
+    for (std::uint32_t h = 0; h < hosts; ++h) { network.move(ConnectionId{h}, 256_KiB); }
     simulator.run();
   }
   const double messages = static_cast<double>(state.iterations()) * hosts * kRounds;
@@ -123,7 +124,7 @@ void run_flows(benchmark::State& state, bool random_sizes) {
     FlowNetwork network(simulator, tree.plan(), silent);
     Random random;
     for (std::uint32_t c = 0; c < flows; ++c) {
-      network.move(c, random_sizes ? 1_MiB + Bytes{random.below(63U << 20U)} : 32_MiB);
+      network.move(ConnectionId{c}, random_sizes ? 1_MiB + Bytes{random.below(63U << 20U)} : 32_MiB);
     }
     simulator.run();
     state.counters["simulated_ms"] = seconds(simulator.now()) * 1e3;
@@ -142,7 +143,7 @@ void cold_solve(benchmark::State& state) {
   for (auto unused : state) {
     state.PauseTiming();
     auto shares = std::make_unique<MaxMinShares>(tree.plan());
-    for (std::uint32_t c = 0; c < flows; ++c) { shares->start(c); }
+    for (std::uint32_t c = 0; c < flows; ++c) { shares->start(ConnectionId{c}); }
     state.ResumeTiming();
     benchmark::DoNotOptimize(shares->update().size());
     state.PauseTiming();

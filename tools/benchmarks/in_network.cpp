@@ -3,9 +3,9 @@
 #include <benchmark/benchmark.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/engines/engine_deployment.hpp"
+#include "models/engines/trees/switch_graph.hpp"
 #include "models/execution/run.hpp"
-#include "models/in_network/engines/network_engines.hpp"
-#include "models/in_network/switch_graph.hpp"
 #include "tools/benchmarks/memory.hpp"
 #include "tools/benchmarks/subjects.hpp"
 #include "topologies/generators.hpp"
@@ -35,7 +35,7 @@ void sharp(benchmark::State& state) {
          .algorithms = {&find(CollectiveKind::all_reduce, "aggregation_tree")},
          .overrides = overrides,
          .options = {},
-         .aggregation = std::make_shared<const NetworkEngines>(NetworkEngines{find_engine("sharp_v3"), {}})});
+         .aggregation = std::make_shared<const EngineDeployment>(EngineDeployment{find_engine("sharp_v3"), {}})});
   }
   state.counters["simulated_s"] = seconds(result.time);
   state.counters["lanes"] = result.simulated.lanes;

@@ -36,7 +36,7 @@ class FatTree {
     }
   }
   std::uint32_t hosts() const { return 2 * half_ * half_ * half_; }
-  const PacketPlan& plan() const { return plan_; }
+  const PacketTopology& plan() const { return plan_; }
 
   /// By aggregation switch `hash` % (k / 2) and core `hash` / (k / 2) % (k / 2).
   void connect(std::uint32_t from, std::uint32_t to, std::uint64_t hash) {
@@ -75,13 +75,13 @@ class FatTree {
 
   std::uint32_t half_;
   Bandwidth rate_;
-  PacketPlan plan_;
+  PacketTopology plan_;
 };
 
 struct Silent : MoveListener {
-  void injected(std::uint32_t) override {}
-  void grain_arrived(std::uint32_t) override {}
-  void delivered(std::uint32_t) override {}
+  void injected(ConnectionId) override {}
+  void grain_arrived(ConnectionId) override {}
+  void delivered(ConnectionId) override {}
 };
 
 SwitchSpec lossless() {
@@ -100,7 +100,7 @@ void run(benchmark::State& state, const FatTree& tree, Bytes size) {
     Simulator simulator;
     Silent silent;
     PacketNetwork network(simulator, tree.plan(), {}, 1, silent);
-    for (std::uint32_t flow = 0; flow < tree.plan().flows.size(); ++flow) { network.move(flow, size); }
+    for (std::uint32_t flow = 0; flow < tree.plan().flows.size(); ++flow) { network.move(ConnectionId{flow}, size); }
     simulator.run();
     const HostCounters& sent = network.host_counters();
     packets += static_cast<double>(sent.data);

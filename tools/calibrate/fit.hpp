@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/shared_memory/thread_costs.hpp"
+#include "models/software/thread_costs.hpp"
 #include "tools/calibrate/search.hpp"
 
 namespace athanor {

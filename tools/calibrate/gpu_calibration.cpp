@@ -4,11 +4,9 @@
 
 #include <fmt/core.h>
 
-#include "models/execution/pricing.hpp"
-#include "models/execution/simulate.hpp"
+#include "models/execution/shared_machine.hpp"
 #include "sim/json/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
-#include "topologies/generators.hpp"
 
 namespace athanor {
 
@@ -87,11 +85,9 @@ Json costs_json(const GpuCosts& costs, bool peers) {
 
 }  // namespace
 
-Time simulate_on_gpus(const Probe& probe, const GpuCosts& costs) {
+Time time_on_gpus(const Probe& probe, const GpuCosts& costs) {
   const Schedule& schedule = *probe.schedule;
-  const GpuPricing pricing(costs, Bytes{4}, schedule.least_slots());
-  const Placement placement{std::vector<VertexId>(schedule.agent_count().agents, VertexId{0}), 0};
-  return simulate(schedule, shared_gpus(schedule.agent_count().ranks, probe.workers), placement, pricing, {}).time;
+  return simulate_on_gpus(schedule, probe.workers, costs, Bytes{4}, schedule.least_slots(), {}).time;
 }
 
 GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& settings) {
@@ -100,7 +96,7 @@ GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& se
     settings.progress(what);
     std::vector<const TimedProbe*> chosen = fitted(probes);
     std::erase_if(chosen, [&](const TimedProbe* each) { return !wanted(each->probe); });
-    search<GpuCosts>(chosen, parameters, costs, factor, settings.evaluations, &simulate_on_gpus);
+    search<GpuCosts>(chosen, parameters, costs, factor, settings.evaluations, &time_on_gpus);
   };
   GpuParameters all = copy_parameters();
   find("copies", all, 3, &is_copy);
@@ -115,7 +111,7 @@ GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& se
   }
   find("all together", all, 1.2, [](const Probe&) { return true; });
   refuse_implausible(costs, all);
-  simulate_all(probes, [&](const Probe& probe) { return simulate_on_gpus(probe, costs); });
+  simulate_all(probes, [&](const Probe& probe) { return time_on_gpus(probe, costs); });
   return costs;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/gpu/gpu_costs.hpp"
+#include "models/software/gpu_costs.hpp"
 #include "sim/json/json_value.hpp"
 #include "tools/calibrate/search.hpp"
 
@@ -37,7 +37,7 @@ struct GpuFitSettings {
 GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& settings);
 
 /// How long the model says that a probe takes.
-Time simulate_on_gpus(const Probe& probe, const GpuCosts& costs);
+Time time_on_gpus(const Probe& probe, const GpuCosts& costs);
 
 /// What stands around the costs in a profile's file.
 struct GpuNote {

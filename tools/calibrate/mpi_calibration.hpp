@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/profile.hpp"
+#include "models/software/profile.hpp"
 #include "sim/json/json_value.hpp"
 #include "tools/calibrate/search.hpp"
 #include "topologies/cluster.hpp"

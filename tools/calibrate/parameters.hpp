@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "models/shared_memory/thread_costs.hpp"
+#include "models/software/thread_costs.hpp"
 #include "tools/calibrate/search.hpp"
 
 namespace athanor {

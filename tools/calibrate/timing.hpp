@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "models/shared_memory/thread_costs.hpp"
+#include "models/software/thread_costs.hpp"
 #include "sim/time.hpp"
 #include "tools/calibrate/probes.hpp"
 

@@ -17,12 +17,12 @@ class Driver final : public MoveListener {
   Driver(TrafficCase& run, Simulator& simulator)
       : run_(run), simulator_(simulator), report_(run.traffic.flows().size()) {}
 
-  NetworkPlan plan() const {
-    NetworkPlan plan;
+  FlowGraph plan() const {
+    FlowGraph plan;
     for (const ExportedFabric::Link& link : run_.network.links) { plan.links.push_back({Bandwidth{link.usable}}); }
     for (const Flow& flow : run_.traffic.flows()) {
-      NetworkPlan::Connection connection{Time::zero(), Bandwidth::max(), Bytes::zero(),
-                                         static_cast<std::uint32_t>(plan.uses.size()), 0};
+      FlowGraph::Connection connection{Time::zero(), Bandwidth::max(), Bytes::zero(),
+                                       static_cast<std::uint32_t>(plan.uses.size()), 0};
       const auto& endpoints = run_.network.endpoints;
       for (const std::uint32_t link : run_.network.routes.at({endpoints.at(flow.from), endpoints.at(flow.to)})) {
         plan.uses.push_back({link, 1});
@@ -41,18 +41,18 @@ class Driver final : public MoveListener {
     report_.print("athanor");
   }
 
-  void injected(std::uint32_t /*connection*/) override {}
-  void grain_arrived(std::uint32_t /*connection*/) override {}
-  void delivered(std::uint32_t connection) override {
-    report_.end(connection, now());
-    for (const std::uint32_t flow : run_.traffic.arrived(connection)) { start(flow); }
+  void injected(ConnectionId /*connection*/) override {}
+  void grain_arrived(ConnectionId /*connection*/) override {}
+  void delivered(ConnectionId connection) override {
+    report_.end(connection.value, now());
+    for (const std::uint32_t flow : run_.traffic.arrived(connection.value)) { start(flow); }
   }
 
  private:
   double now() const { return static_cast<double>(simulator_.now().count()) * kSecondsPerPicosecond; }
   void start(std::uint32_t flow) {
     report_.start(flow, now());
-    network_->move(flow, Bytes{run_.traffic.flows()[flow].bytes});
+    network_->move(ConnectionId{flow}, Bytes{run_.traffic.flows()[flow].bytes});
   }
 
   TrafficCase& run_;
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
     athanor::TrafficCase run = athanor::read_case(argc, argv);
     athanor::Simulator simulator;
     athanor::Driver driver(run, simulator);
-    const athanor::NetworkPlan plan = driver.plan();
+    const athanor::FlowGraph plan = driver.plan();
     athanor::FlowNetwork network(simulator, plan, driver);
     driver.run(network);
   } catch (const std::exception& error) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/execution/critical_path.hpp"
-#include "models/execution/link_use.hpp"
+#include "models/network/link_use.hpp"
 #include "models/experiments/run.hpp"
 #include "sim/json/json_value.hpp"
 #include "sim/time.hpp"

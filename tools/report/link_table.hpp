@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "models/execution/link_use.hpp"
+#include "models/network/link_use.hpp"
 #include "sim/json/json_value.hpp"
 
 namespace athanor {

@@ -21,7 +21,7 @@ std::string cell(Time time) {
 
 double percent_of(Time part, Time whole) { return 100 * microseconds(part) / microseconds(whole); }
 
-JsonValue json_of(const PathShares::Way& way) {
+JsonValue json_of(const PathShares::Messages& way) {
   return {{"latency_us", microseconds(way.latency)},
           {"transfer_us", microseconds(way.transfer)},
           {"sharing_us", microseconds(way.sharing)},

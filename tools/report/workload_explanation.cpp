@@ -121,14 +121,16 @@ class PathText {
 
   std::string call(const CallsOnPath& calls) const {
     const Time time = calls.time.total();
-    std::string text =
-        fmt::format("  {:>6.1f} % {:>6} x {} {}", share(time, explanation_.time), calls.count, name(calls.use),
-                    calls.price == WorkloadPrices::kNone ? explanation_.result.labels[calls.label]
-                                                         : describe(explanation_.result.prices[calls.price]));
+    std::string text = fmt::format(
+        "  {:>6.1f} % {:>6} x {} {}", share(time, explanation_.time), calls.count, name(calls.use),
+        calls.estimate == WorkloadEstimates::kNone ? explanation_.result.labels[calls.label]
+                                                   : describe(explanation_.result.estimates[calls.estimate]));
     text += fmt::format(": {:.1f} us each; {}", microseconds(time) / static_cast<double>(calls.count),
                         split_text(calls.time));
-    if (calls.price == WorkloadPrices::kNone || explanation_.links[calls.price].empty()) { return text + "\n"; }
-    return text + fmt::format("; busiest {}\n", explanation_.links[calls.price]);
+    if (calls.estimate == WorkloadEstimates::kNone || explanation_.links[calls.estimate].empty()) {
+      return text + "\n";
+    }
+    return text + fmt::format("; busiest {}\n", explanation_.links[calls.estimate]);
   }
 
   const WorkloadExplanation& explanation_;
@@ -179,15 +181,15 @@ JsonValue calls_json(const WorkloadExplanation& explanation) {
     json["latency_s"] = seconds(each.time.latency);
     json["sharing_s"] = seconds(each.time.sharing);
     list.push_back(std::move(json));
-    if (each.price == WorkloadPrices::kNone) { continue; }
-    const CallPrice& price = explanation.result.prices[each.price];
+    if (each.estimate == WorkloadEstimates::kNone) { continue; }
+    const CallEstimate& estimate = explanation.result.estimates[each.estimate];
     JsonValue& last = list.back();
-    last["kind"] = name(price.kind);
-    last["size"] = price.size.count();
-    last["algorithm"] = price.algorithm;
-    last["protocol"] = price.protocol;
-    last["busiest_link"] = explanation.links[each.price];
-    last["busiest_share"] = price.busiest().share;
+    last["kind"] = name(estimate.kind);
+    last["size"] = estimate.size.count();
+    last["algorithm"] = estimate.algorithm;
+    last["protocol"] = estimate.protocol;
+    last["busiest_link"] = explanation.links[each.estimate];
+    last["busiest_share"] = estimate.busiest().share;
   }
   return list;
 }

@@ -18,7 +18,7 @@ struct WorkloadExplanation {
   Time stragglers;  ///< behind the path, by the compute profile
   WorkloadResult result;
   PathSummary path;
-  std::vector<std::string> links;  ///< by price: the kind of link that it keeps busy longest; "": it uses none
+  std::vector<std::string> links;  ///< by estimate: the kind of link that it keeps busy longest; "": it uses none
   std::vector<ExplainedChange> changes;
   std::vector<std::string> notes;
 };

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/experiments/record.hpp"
-#include "models/nccl/nccl.hpp"
+#include "models/software/nccl.hpp"
 
 namespace athanor {
 

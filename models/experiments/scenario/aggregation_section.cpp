@@ -7,7 +7,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
-#include "models/in_network/engine_places.hpp"
+#include "models/engines/trees/engine_places.hpp"
 
 namespace athanor {
 
@@ -16,9 +16,9 @@ namespace {
 enum class Sharing : std::uint8_t { exclusive, turns };
 enum class OnExhausted : std::uint8_t { fail, fallback };
 
-void read_engine(ValueReader& value, InNetworkEngine& engine) {
+void read_engine(ValueReader& value, EngineModel& engine) {
   std::vector<std::string> names;
-  for (const InNetworkEngine& each : engine_catalog()) {
+  for (const EngineModel& each : engine_catalog()) {
     if (is_in_switches(each)) { names.push_back(each.name); }
   }
   std::string text = names.front();
@@ -113,9 +113,9 @@ void read(ObjectReader& reader, AggregationSection& section) {
   }
 }
 
-std::shared_ptr<const NetworkEngines> resolve(const AggregationSection& section, const Cluster& cluster,
-                                              const SlotUsers& users, Problems& problems) {
-  auto aggregation = std::make_shared<NetworkEngines>();
+std::shared_ptr<const EngineDeployment> resolve(const AggregationSection& section, const Cluster& cluster,
+                                                const SlotUsers& users, Problems& problems) {
+  auto aggregation = std::make_shared<EngineDeployment>();
   aggregation->engine = section.engine;
   if (section.fallback) {
     aggregation->fallback = named_fallback(section, users.kind, problems);
@@ -127,8 +127,9 @@ std::shared_ptr<const NetworkEngines> resolve(const AggregationSection& section,
   return aggregation;
 }
 
-std::shared_ptr<const NetworkEngines> resolve_for_groups(const AggregationSection& section, const Cluster& cluster,
-                                                         std::uint32_t ranks, const Place& place, Problems& problems) {
+std::shared_ptr<const EngineDeployment> resolve_for_groups(const AggregationSection& section, const Cluster& cluster,
+                                                           std::uint32_t ranks, const Place& place,
+                                                           Problems& problems) {
   const SlotUsers users{.kind = CollectiveKind::all_reduce, .ranks = ranks, .choose = true};
   auto aggregation = resolve(section, cluster, users, problems);
   if (!aggregation || !aggregation->slots) { return aggregation; }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/experiments/scenario/slots_section.hpp"
-#include "models/in_network/engines/network_engines.hpp"
+#include "models/engines/engine_deployment.hpp"
 #include "sim/json/object_reader.hpp"
 #include "topologies/cluster.hpp"
 
@@ -14,7 +14,7 @@ namespace athanor {
 
 /// The "aggregation" of a scenario's network, as far as it can be read without cluster and collective.
 struct AggregationSection {
-  InNetworkEngine engine;
+  EngineModel engine;
   bool falls_back = false;
   std::optional<std::vector<std::string>> fallback;  ///< absent: see default_fallback()
   SlotsSection slots;
@@ -26,12 +26,12 @@ void read(ObjectReader& reader, AggregationSection& section);
 
 /// With what only cluster and collective tell. What is wrong is added to `problems`: a switch that is not there
 /// ("no-such-switch"), an algorithm that is not known or needs engines itself; and as resolve() of slots does.
-std::shared_ptr<const NetworkEngines> resolve(const AggregationSection& section, const Cluster& cluster,
-                                              const SlotUsers& users, Problems& problems);
+std::shared_ptr<const EngineDeployment> resolve(const AggregationSection& section, const Cluster& cluster,
+                                                const SlotUsers& users, Problems& problems);
 
 /// The same for the groups of a workload of so many ranks. Null, too, with a problem at `place`, for engines that add
 /// up packet by packet: that is simulated for collectives alone.
-std::shared_ptr<const NetworkEngines> resolve_for_groups(const AggregationSection& section, const Cluster& cluster,
-                                                         std::uint32_t ranks, const Place& place, Problems& problems);
+std::shared_ptr<const EngineDeployment> resolve_for_groups(const AggregationSection& section, const Cluster& cluster,
+                                                           std::uint32_t ranks, const Place& place, Problems& problems);
 
 }  // namespace athanor

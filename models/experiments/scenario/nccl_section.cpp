@@ -81,7 +81,7 @@ bool are_alike(const Cluster& cluster, std::uint32_t ranks, const Place& place, 
 
 /// Of engines in switches, of which NCCL's plugin knows what they add up. All-gather and reduce-scatter in the network
 /// have no schedule here.
-CollNetPlugin plugin_of(const NetworkEngines* engines) {
+CollNetPlugin plugin_of(const EngineDeployment* engines) {
   CollNetPlugin plugin;
   plugin.present = engines != nullptr && !engines->slots;
   if (!plugin.present) { return plugin; }

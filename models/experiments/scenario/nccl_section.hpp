@@ -11,6 +11,7 @@
 #include "models/experiments/workload.hpp"
 #include "models/nccl/execution/communicator.hpp"
 #include "models/nccl/execution/runtime.hpp"
+#include "models/software/profile.hpp"
 #include "sim/json/object_reader.hpp"
 
 namespace athanor {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "models/engines/nic_offload.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/experiments/scenario/aggregation_section.hpp"
-#include "models/in_network/nic_offload.hpp"
 #include "sim/json/object_reader.hpp"
 #include "topologies/router.hpp"
 

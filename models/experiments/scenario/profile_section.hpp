@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/experiments/scenario/library.hpp"
-#include "models/profile.hpp"
+#include "models/software/profile.hpp"
 #include "sim/json/value_reader.hpp"
 
 namespace athanor {

@@ -10,7 +10,7 @@
 #include "models/experiments/scenario/sweep/section.hpp"
 #include "models/experiments/scenario/verify_section.hpp"
 #include "models/nccl/execution/runtime.hpp"
-#include "models/network/packet/packet_plan.hpp"
+#include "models/network/packet/packet_topology.hpp"
 #include "sim/format.hpp"
 
 namespace athanor {
@@ -24,7 +24,7 @@ void check_latencies(ObjectReader& reader, const Platform& platform) {
   for (std::uint32_t vertex = 0; vertex < fabric.vertices(); ++vertex) {
     const Fabric::OutLinks out = fabric.out(VertexId{vertex});
     for (LinkId link{out.first}; link.value < out.first + out.count; ++link.value) {
-      if (fabric.link(link).latency >= PacketPlan::kLeastLatency) { continue; }
+      if (fabric.link(link).latency >= PacketTopology::kLeastLatency) { continue; }
       return reader.problem(
           "cluster", "out-of-range",
           fmt::format("the link from {} to {} has a latency of {}, and at packet level 1 ns is the least",

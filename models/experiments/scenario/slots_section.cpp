@@ -30,11 +30,11 @@ void read_keys(ObjectReader& reader, SlotsSection& section) {
                         [&](ValueReader& value) { value.read(section.servers.emplace()); });
 }
 
-void check_values(ObjectReader& reader, const SlotsSection& section, SlotPolicy policy) {
+void check_values(ObjectReader& reader, const SlotsSection& section, AggregatorPolicy policy) {
   if (section.loss && *section.loss >= Ratio{1, 1}) {
     reader.problem("loss", "out-of-range", "a loss of 1 leaves nothing to arrive", "it is at least 0 and below 1");
   }
-  const bool shared = policy == SlotPolicy::best_effort;
+  const bool shared = policy == AggregatorPolicy::best_effort;
   if (section.servers && !shared) {
     reader.problem("servers", "conflict", "switchml has no parameter servers", "leave it out, or take atp");
   }
@@ -85,7 +85,7 @@ void place_servers(const SlotsSection& section, const Cluster& cluster, const Sl
   }
 }
 
-SlotSettings settings_of(const SlotsSection& section, SlotSettings settings) {
+AggregatorSettings settings_of(const SlotsSection& section, AggregatorSettings settings) {
   settings.slots = section.slots.value_or(settings.slots);
   settings.loss = section.loss.value_or(settings.loss);
   settings.timeout = section.timeout.value_or(settings.timeout);
@@ -97,7 +97,7 @@ SlotSettings settings_of(const SlotsSection& section, SlotSettings settings) {
 
 }  // namespace
 
-void read(ObjectReader& reader, const InNetworkEngine& engine, SlotsSection& section) {
+void read(ObjectReader& reader, const EngineModel& engine, SlotsSection& section) {
   read_keys(reader, section);
   if (reader.describing()) { return; }
   for (const char* key : kKeys) {
@@ -113,13 +113,13 @@ void read(ObjectReader& reader, const InNetworkEngine& engine, SlotsSection& sec
   if (engine.slots) { check_values(reader, section, engine.slots->policy); }
 }
 
-void resolve(const SlotsSection& section, const Cluster& cluster, const SlotUsers& users, NetworkEngines& aggregation,
+void resolve(const SlotsSection& section, const Cluster& cluster, const SlotUsers& users, EngineDeployment& aggregation,
              Problems& problems) {
-  const InNetworkEngine& engine = aggregation.engine;
+  const EngineModel& engine = aggregation.engine;
   if (!engine.slots) { return; }
   const bool given = !section.first.empty();
   if (given) { check_kind(section, users, engine.name, problems); }
-  const bool shared = engine.slots->policy == SlotPolicy::best_effort;
+  const bool shared = engine.slots->policy == AggregatorPolicy::best_effort;
   if (users.kind != CollectiveKind::all_reduce || (!given && !shared)) { return; }
   if (users.cuts) {
     problems.add({"conflict",

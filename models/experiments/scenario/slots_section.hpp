@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/in_network/engines/network_engines.hpp"
+#include "models/engines/engine_deployment.hpp"
 #include "sim/json/object_reader.hpp"
 #include "topologies/cluster.hpp"
 
@@ -25,7 +25,7 @@ struct SlotsSection {
 };
 
 /// What does not go together with the engine is reported.
-void read(ObjectReader& reader, const InNetworkEngine& engine, SlotsSection& section);
+void read(ObjectReader& reader, const EngineModel& engine, SlotsSection& section);
 
 /// Who uses the network.
 struct SlotUsers {
@@ -39,7 +39,7 @@ struct SlotUsers {
 /// Fills in slots and servers of `aggregation`, where its engine adds up packet by packet: always where it needs
 /// servers, else where the section says something. Servers are on the endpoints behind all ranks where none are named;
 /// none where these are not enough. What is wrong is added to `problems`.
-void resolve(const SlotsSection& section, const Cluster& cluster, const SlotUsers& users, NetworkEngines& aggregation,
+void resolve(const SlotsSection& section, const Cluster& cluster, const SlotUsers& users, EngineDeployment& aggregation,
              Problems& problems);
 
 }  // namespace athanor

@@ -87,11 +87,11 @@ NcclPeers peers_of(const NcclSystem& system, const NcclPaths& paths) {
   for (std::uint32_t a = 0; a < system.gpus.size(); ++a) {
     for (std::uint32_t b = 0; b < system.gpus.size(); ++b) {
       if (a == b) { continue; }
-      const NcclWay& way = paths.gpu_to_gpu(a, b);
-      peers.all_nvlink = peers.all_nvlink && way.type == NcclPath::nvl;
+      const NcclRoute& route = paths.gpu_to_gpu(a, b);
+      peers.all_nvlink = peers.all_nvlink && route.type == NcclPath::nvl;
       peers.host_memory = peers.host_memory || !paths.peer_access(a, b);
       const auto one = nccl_nvlink_megabytes(compute_capability(system.gpus[a]), {});
-      const std::int64_t links = one ? way.rate / *one : 1;
+      const std::int64_t links = one ? route.rate / *one : 1;
       least = least == 0 ? links : std::min(least, links);
     }
   }

@@ -26,8 +26,8 @@ Bytes line(NcclProtocol protocol) {
   return Bytes::zero();
 }
 
-/// Whether a block's threads are divided between two ways.
-bool goes_two_ways(const NcclRun& run) {
+/// Whether a block's threads are divided between two directions.
+bool goes_both_directions(const NcclRun& run) {
   return run.peers || run.algorithm == NcclAlgorithm::tree || run.algorithm == NcclAlgorithm::collnet_chain;
 }
 
@@ -36,7 +36,7 @@ bool uses_nvswitches(NcclAlgorithm algorithm) {
 }
 
 Bandwidth block_rate(Bandwidth rate, const NcclRun& run, const NcclCosts& costs) {
-  const bool shared = goes_two_ways(run) && rate != Bandwidth::max();
+  const bool shared = goes_both_directions(run) && rate != Bandwidth::max();
   return shared ? scaled_down(rate, costs.tree_share) : rate;
 }
 
@@ -90,7 +90,7 @@ Protocol protocol_of(const NcclRun& run, const NcclCosts& costs) {
   protocol.chunk = run.chunk;
   protocol.slices = run.slices;
   protocol.slots = run.slots;
-  protocol.cut = run.cut;
+  protocol.hints = run.hints;
   protocol.rotate = false;
   set_hops(protocol, run, costs);
   return protocol;

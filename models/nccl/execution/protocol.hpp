@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "models/nccl/costs.hpp"
-#include "models/profile.hpp"
+#include "models/software/nccl_costs.hpp"
+#include "models/software/protocol.hpp"
 
 namespace athanor {
 
@@ -20,7 +20,7 @@ struct NcclRun {
   Bytes payload;               ///< of the collective, as nccl-tests counts it
   std::uint32_t ranks = 1;
   std::uint32_t nodes = 1;
-  LibraryCut cut;
+  LayoutHints hints;
 };
 
 /// That run as a protocol: NCCL's structure with a stack's costs.

@@ -127,10 +127,10 @@ NcclRun run_of(const NcclCommunicator& communicator, const NcclCall& call, const
               .payload = call.bytes,
               .ranks = communicator.ranks,
               .nodes = communicator.nodes,
-              .cut = {}};
+              .hints = {}};
   // A thirty-second of the largest slice: what is less is not divided.
   constexpr Bytes kLeastSlice{32'768};
-  if (work.slices > 1) { run.cut.least_slice = kLeastSlice; }
+  if (work.slices > 1) { run.hints.least_slice = kLeastSlice; }
   return run;
 }
 
@@ -206,34 +206,34 @@ void NcclRuntime::set_shape(const NcclCommunicator& communicator, NcclRun& run) 
   const std::uint32_t node = communicator.most_local_ranks;
   switch (run.algorithm) {
     case NcclAlgorithm::tree:
-      run.cut.orders = tree_orders_;
-      run.cut.tree_heads = heads_of(graphs.tree.pattern);
-      run.cut.nics = communicator.nics.tree;
+      run.hints.orders = tree_orders_;
+      run.hints.tree_heads = heads_of(graphs.tree.pattern);
+      run.hints.nics = communicator.nics.tree;
       return;
     case NcclAlgorithm::collnet_chain:
-      run.cut.orders = chain_orders_;
-      run.cut.heads = heads_of(graphs.collnet_chain, node);
-      run.cut.nics = communicator.nics.collnet_chain;
-      run.cut.outstanding = kNcclBufferSteps;
+      run.hints.orders = chain_orders_;
+      run.hints.heads = heads_of(graphs.collnet_chain, node);
+      run.hints.nics = communicator.nics.collnet_chain;
+      run.hints.outstanding = kNcclBufferSteps;
       return;
     case NcclAlgorithm::collnet_direct:
-      run.cut.heads = heads_of(graphs.collnet_direct, node);
-      run.cut.nics = communicator.nics.collnet_direct;
-      run.cut.outstanding = kNcclBufferSteps;
+      run.hints.heads = heads_of(graphs.collnet_direct, node);
+      run.hints.nics = communicator.nics.collnet_direct;
+      run.hints.outstanding = kNcclBufferSteps;
       return;
     case NcclAlgorithm::nvls:
     case NcclAlgorithm::nvls_tree:
-      run.cut.heads = heads_of(graphs.nvls, node);
-      run.cut.nics = communicator.nics.nvls;
-      run.cut.outstanding = kNcclBufferSteps;
+      run.hints.heads = heads_of(graphs.nvls, node);
+      run.hints.nics = communicator.nics.nvls;
+      run.hints.outstanding = kNcclBufferSteps;
       return;
     case NcclAlgorithm::pat:
-      run.cut.messages_per_step = kNcclBufferSteps;
-      run.cut.nics = communicator.nics.ring;
+      run.hints.messages_per_step = kNcclBufferSteps;
+      run.hints.nics = communicator.nics.ring;
       return;
     case NcclAlgorithm::ring:
-      run.cut.orders = ring_orders_;
-      run.cut.nics = communicator.nics.ring;
+      run.hints.orders = ring_orders_;
+      run.hints.nics = communicator.nics.ring;
       return;
   }
 }
@@ -264,13 +264,13 @@ NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm&
               .payload = request.payload,
               .ranks = request.ranks,
               .nodes = leaves ? communicator_.nodes : 1,
-              .cut = {}};
-  run.cut.parts = work.parts;
-  run.cut.nics = communicator_.nics.peers;
+              .hints = {}};
+  run.hints.parts = work.parts;
+  run.hints.nics = communicator_.nics.peers;
   if (request.kind == CollectiveKind::all_to_all_v) {
     const NcclParts parts = nccl_parts(communicator_);
-    run.cut.parts = parts.most;
-    run.cut.parts_by_size = {parts.small, parts.large, parts.least};
+    run.hints.parts = parts.most;
+    run.hints.parts_by_size = {parts.small, parts.large, parts.least};
   }
   Protocol protocol = protocol_of(run, request.costs);
   protocol.algorithms = {algorithm.name};

@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "models/channel_nics.hpp"
 #include "models/nccl/channel_graph.hpp"
 #include "models/nccl/machine/paths.hpp"
+#include "models/software/channel_nics.hpp"
 
 namespace athanor {
 

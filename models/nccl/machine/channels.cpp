@@ -17,8 +17,4 @@ std::shared_ptr<const ChannelOrders> ring_orders(const ChannelGraph& ring, std::
   return orders;
 }
 
-std::uint32_t common_channels(const ChannelGraphs& graphs) {
-  return std::min(graphs.ring.count(), graphs.tree.count());
-}
-
 }  // namespace athanor

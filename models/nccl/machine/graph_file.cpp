@@ -154,36 +154,6 @@ class GraphReader {
   ChannelGraphs graphs_;
 };
 
-std::string gpu_text(const NcclSystem& system, std::uint32_t rank) {
-  const auto is_it = [&](const NcclSystem::Gpu& gpu) { return gpu.rank == rank; };
-  const auto gpu = std::find_if(system.gpus.begin(), system.gpus.end(), is_it);
-  return fmt::format("      <gpu dev=\"{:#x}\" rank=\"{}\"/>\n", gpu->dev, rank);
-}
-
-std::string channel_text(const NcclChannel& channel, NcclPattern pattern, const NcclSystem& system) {
-  std::string text = "    <channel>\n";
-  if (channel.in) { text += fmt::format("      <net dev=\"{:#x}\"/>\n", *channel.in); }
-  for (const std::uint32_t gpu : channel.gpus) { text += gpu_text(system, gpu); }
-  if (pattern == NcclPattern::collnet_direct) {
-    for (const NcclSystem::Gpu& gpu : system.gpus) {
-      if (gpu.rank != channel.gpus.front()) { text += gpu_text(system, gpu.rank); }
-    }
-  }
-  if (channel.out) { text += fmt::format("      <net dev=\"{:#x}\"/>\n", *channel.out); }
-  return text + "    </channel>\n";
-}
-
-std::string graph_text_of(std::uint32_t id, const ChannelGraph& graph, const NcclSystem& system) {
-  if (graph.count() == 0) { return ""; }
-  std::string text = fmt::format(
-      "  <graph id=\"{}\" pattern=\"{}\" crossnic=\"{}\" nchannels=\"{}\" speedintra=\"{}\" speedinter=\"{}\" "
-      "latencyinter=\"{}\" typeintra=\"{}\" typeinter=\"{}\" samechannels=\"{}\">\n",
-      id, static_cast<int>(graph.pattern), graph.cross_nic, graph.count(), graph.speed_intra, graph.speed_inter,
-      graph.latency_inter, name(graph.type_intra), name(graph.type_inter), graph.same_channels ? 1 : 0);
-  for (const NcclChannel& channel : graph.channels) { text += channel_text(channel, graph.pattern, system); }
-  return text + "  </graph>\n";
-}
-
 }  // namespace
 
 ChannelGraphs parse_nccl_graphs(std::string_view text, const std::string& file, const NcclSystem& system,
@@ -193,13 +163,6 @@ ChannelGraphs parse_nccl_graphs(std::string_view text, const std::string& file, 
 
 ChannelGraphs read_nccl_graphs(const std::string& path, const NcclSystem& system, Problems& problems) {
   return parse_nccl_graphs(read_text_file(path), path, system, problems);
-}
-
-std::string nccl_graphs_text(const ChannelGraphs& graphs, const NcclSystem& system) {
-  return "<graphs version=\"1\">\n" + graph_text_of(kRing, graphs.ring, system) +
-         graph_text_of(kTree, graphs.tree, system) + graph_text_of(kDirect, graphs.collnet_direct, system) +
-         graph_text_of(kChain, graphs.collnet_chain, system) + graph_text_of(kNvls, graphs.nvls, system) +
-         "</graphs>\n";
 }
 
 }  // namespace athanor

@@ -21,7 +21,4 @@ ChannelGraphs parse_nccl_graphs(std::string_view text, const std::string& file, 
 /// Of a file. Throws FileError when it cannot be read.
 ChannelGraphs read_nccl_graphs(const std::string& path, const NcclSystem& system, Problems& problems);
 
-/// The same form. Graphs without channels are left out.
-std::string nccl_graphs_text(const ChannelGraphs& graphs, const NcclSystem& system);
-
 }  // namespace athanor

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "models/nccl/nccl.hpp"
+#include "models/software/nccl.hpp"
 #include "topologies/fabric.hpp"
 #include "topologies/node/node_identity.hpp"
 

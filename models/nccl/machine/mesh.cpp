@@ -26,8 +26,8 @@ bool is_mesh(const NcclPaths& paths) {
   for (std::uint32_t a = 0; a < system.gpus.size(); ++a) {
     if (system.gpus[a].architecture.empty()) { return false; }
     for (std::uint32_t b = 0; b < system.gpus.size(); ++b) {
-      const NcclWay& way = paths.gpu_to_gpu(a, b);
-      if (a != b && (way.type != NcclPath::nvl || way.hops() != 1 || way.rate != rate)) { return false; }
+      const NcclRoute& route = paths.gpu_to_gpu(a, b);
+      if (a != b && (route.type != NcclPath::nvl || route.hops() != 1 || route.rate != rate)) { return false; }
     }
   }
   return true;
@@ -72,23 +72,23 @@ std::optional<ChannelGraphs> xgmi_mesh_graphs(const NcclPaths& paths, bool acros
   for (std::uint32_t g = 0; across && g < gpus; ++g) {
     if (gpus % 2 == 1 || !paths.local_net(g, 0)) { return std::nullopt; }
   }
-  std::vector<std::vector<std::uint32_t>> ways = across ? mesh_chains(gpus) : mesh_rings(gpus);
+  std::vector<std::vector<std::uint32_t>> orders = across ? mesh_chains(gpus) : mesh_rings(gpus);
   // RCCL lists each of them so often (src/graph/rome_models.cc, models 79 and 81: 28 on one node, 32 doubled between).
-  const std::vector<std::vector<std::uint32_t>> once = ways;
-  for (std::uint32_t i = 1; i < (across ? 4U : 2U); ++i) { ways.insert(ways.end(), once.begin(), once.end()); }
+  const std::vector<std::vector<std::uint32_t>> once = orders;
+  for (std::uint32_t i = 1; i < (across ? 4U : 2U); ++i) { orders.insert(orders.end(), once.begin(), once.end()); }
   ChannelGraphs graphs;
   ChannelGraph& ring = graphs.ring;
   ring.cross_nic = across ? 1 : 0;
   ring.speed_intra =
-      static_cast<double>(paths.gpu_to_gpu(0, 1).rate) / 1000 * (gpus - 1) / static_cast<double>(ways.size());
+      static_cast<double>(paths.gpu_to_gpu(0, 1).rate) / 1000 * (gpus - 1) / static_cast<double>(orders.size());
   ring.speed_inter = ring.speed_intra;
   ring.type_intra = NcclPath::nvl;
   ring.type_inter = across ? NcclPath::loc : NcclPath::pix;
   ring.same_channels = false;
-  for (const std::vector<std::uint32_t>& way : ways) {
+  for (const std::vector<std::uint32_t>& order : orders) {
     ring.channels.emplace_back();
-    for (const std::uint32_t place : way) { ring.channels.back().gpus.push_back(system.gpus[place].rank); }
-    if (across) { add_nics(paths, ring, way); }
+    for (const std::uint32_t place : order) { ring.channels.back().gpus.push_back(system.gpus[place].rank); }
+    if (across) { add_nics(paths, ring, order); }
   }
   graphs.tree = ring;
   graphs.tree.pattern = NcclPattern::tree;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/nccl/nccl.hpp"
+#include "models/software/nccl.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -32,7 +32,7 @@ struct NcclSystem {
   struct Vertex {
     NcclDevice kind = NcclDevice::pci;
     std::uint32_t number = 0;  ///< its place among its kind
-    std::vector<Link> links;   ///< widest first, but the way to the CPU last
+    std::vector<Link> links;   ///< widest first, but the route to the CPU last
   };
   struct Gpu {
     std::uint32_t vertex = 0;
@@ -73,9 +73,9 @@ std::uint32_t compute_capability(const NcclSystem::Gpu& gpu);
 std::uint32_t least_compute_capability(const NcclSystem& system);
 
 std::uint32_t add_vertex(NcclSystem& system, NcclDevice kind);
-/// One direction; adds up with a link of the kind that is there.
+/// Adds a link in one direction; adds up with a link of the kind that is there.
 void connect(NcclSystem& system, std::uint32_t from, const NcclSystem::Link& link);
-/// Both directions.
+/// Adds a link in both directions.
 void connect_both(NcclSystem& system, std::uint32_t a, std::uint32_t b, NcclLinkKind kind, std::int64_t rate,
                   std::int64_t nvlinks = 0);
 /// The vertex of all NVSwitches, made when it is first asked for.
@@ -83,11 +83,11 @@ std::uint32_t nvs_vertex(NcclSystem& system);
 /// Of every device below a CPU the link towards the CPU becomes the last.
 void sort_links(NcclSystem& system);
 
-/// The same with the rates that a version counts for NVLinks.
+/// The system with the rates that a version counts for NVLinks.
 NcclSystem as_counted(NcclSystem system, const NcclVersion& version);
 
-/// With some of its GPUs only, by rank, each once and in ascending order: NCCL does not see the others, which means
-/// that nothing goes through them either. GPU i of the list gets rank i. Requires one at least.
+/// The system with some of its GPUs only, by rank, each once and in ascending order: NCCL does not see the others,
+/// which means that nothing goes through them either. GPU i of the list gets rank i. Requires one at least.
 NcclSystem with_gpus(const NcclSystem& system, const std::vector<std::uint32_t>& ranks);
 
 /// The first node of a cluster, GPUs and NICs by their numbers there. NICs are those on the network that ranks use, at

@@ -37,18 +37,18 @@ std::uint32_t mirrored(std::uint32_t value, std::uint32_t power) {
   return mirror;
 }
 
-/// The places of the best ways: the widest, and of those the ones of the best type.
+/// The places of the best routes: the widest, and of those the ones of the best type.
 template <class WayTo>
-std::vector<std::uint32_t> best(std::size_t count, const WayTo& way_to) {
+std::vector<std::uint32_t> best(std::size_t count, const WayTo& route_to) {
   std::vector<std::uint32_t> found;
   std::int64_t rate = 0;
   NcclPath type = NcclPath::dis;
   for (std::uint32_t i = 0; i < count; ++i) {
-    const NcclWay& way = way_to(i);
-    if (way.type >= NcclPath::dis || way.rate < rate || (way.rate == rate && way.type > type)) { continue; }
-    if (way.rate > rate || way.type < type) { found.clear(); }
-    rate = way.rate;
-    type = way.type;
+    const NcclRoute& route = route_to(i);
+    if (route.type >= NcclPath::dis || route.rate < rate || (route.rate == rate && route.type > type)) { continue; }
+    if (route.rate > rate || route.type < type) { found.clear(); }
+    rate = route.rate;
+    type = route.type;
     found.push_back(i);
   }
   return found;
@@ -62,7 +62,7 @@ NcclPaths::NcclPaths(const NcclSystem& system, const SearchSettings& settings)
     : system_(as_counted(system, settings.version)), settings_(settings) {
   number_arcs();
   find_hosts();
-  ways_.resize(system_.vertices.size() * system_.vertices.size());
+  routes_.resize(system_.vertices.size() * system_.vertices.size());
   for (std::uint32_t v = 0; v < system_.vertices.size(); ++v) {
     const NcclDevice kind = system_.vertices[v].kind;
     if (kind != NcclDevice::pci && kind != NcclDevice::nic) { find_ways_to(v); }
@@ -127,7 +127,7 @@ void NcclPaths::find_ways_to(std::uint32_t base) {
 
 /// Whether the far end of `arc` comes better to `base` over it, backwards, and `middle`; then it will.
 bool NcclPaths::improve(std::uint32_t base, std::uint32_t middle, std::uint32_t arc) {
-  const NcclWay& rest = way(middle, base);
+  const NcclRoute& rest = route(middle, base);
   const NcclArc& link = arcs_[arc];
   const NcclDevice here = system_.vertices[middle].kind;
   const NcclDevice there = system_.vertices[link.to].kind;
@@ -140,12 +140,12 @@ bool NcclPaths::improve(std::uint32_t base, std::uint32_t middle, std::uint32_t 
   if (relays && rest.type == NcclPath::nvl) { type = NcclPath::nvb; }
   type = std::max(type, rest.type);
   const std::int64_t rate = std::min(rest.rate, link.rate);
-  NcclWay& known = at(link.to, base);
+  NcclRoute& known = at(link.to, base);
   const bool better =
       type < known.type ||
       (type == known.type && (rate > known.rate || (rate == known.rate && known.hops() > rest.hops() + 1)));
   if (!better) { return false; }
-  NcclWay found{{*reverse_[arc]}, rate, type};
+  NcclRoute found{{*reverse_[arc]}, rate, type};
   found.arcs.insert(found.arcs.end(), rest.arcs.begin(), rest.arcs.end());
   known = std::move(found);
   return true;
@@ -155,7 +155,7 @@ std::optional<std::uint32_t> NcclPaths::cpu_of(std::uint32_t gpu) const {
   std::optional<std::uint32_t> nearest;
   std::uint32_t hops = 0;
   for (const NcclSystem::Cpu& cpu : system_.cpus) {
-    const NcclWay& to_cpu = way(system_.gpus[gpu].vertex, cpu.vertex);
+    const NcclRoute& to_cpu = route(system_.gpus[gpu].vertex, cpu.vertex);
     if (to_cpu.hops() == 0 || (nearest && to_cpu.hops() >= hops)) { continue; }
     nearest = cpu.vertex;
     hops = to_cpu.hops();
@@ -164,9 +164,9 @@ std::optional<std::uint32_t> NcclPaths::cpu_of(std::uint32_t gpu) const {
 }
 
 void NcclPaths::send_by(std::uint32_t from, std::uint32_t middle, std::uint32_t to) {
-  const NcclWay first = way(from, middle);
-  const NcclWay second = way(middle, to);
-  NcclWay whole;
+  const NcclRoute first = route(from, middle);
+  const NcclRoute second = route(middle, to);
+  NcclRoute whole;
   if (first.type < NcclPath::dis && second.type < NcclPath::dis) {
     whole.arcs = first.arcs;
     whole.arcs.insert(whole.arcs.end(), second.arcs.begin(), second.arcs.end());
@@ -205,18 +205,18 @@ void NcclPaths::mark_c2c() {
     const std::uint32_t gpu = system_.gpus[g].vertex;
     for (const std::uint32_t n : local_nets(g)) {
       const std::uint32_t net = system_.nets[n].vertex;
-      if (joined(way(gpu, *cpu).type, way(net, *cpu).type) != NcclPath::p2c) { continue; }
-      at(gpu, net).type = std::min(NcclPath::p2c, way(gpu, net).type);
-      at(net, gpu).type = std::min(NcclPath::p2c, way(net, gpu).type);
+      if (joined(route(gpu, *cpu).type, route(net, *cpu).type) != NcclPath::p2c) { continue; }
+      at(gpu, net).type = std::min(NcclPath::p2c, route(gpu, net).type);
+      at(net, gpu).type = std::min(NcclPath::p2c, route(net, gpu).type);
     }
   }
 }
 
 std::vector<std::uint32_t> NcclPaths::local_nets(std::uint32_t gpu) const {
-  return best(system_.nets.size(), [&](std::uint32_t net) -> const NcclWay& { return gpu_to_net(gpu, net); });
+  return best(system_.nets.size(), [&](std::uint32_t net) -> const NcclRoute& { return gpu_to_net(gpu, net); });
 }
 std::vector<std::uint32_t> NcclPaths::local_gpus(std::uint32_t net) const {
-  return best(system_.gpus.size(), [&](std::uint32_t gpu) -> const NcclWay& { return net_to_gpu(net, gpu); });
+  return best(system_.gpus.size(), [&](std::uint32_t gpu) -> const NcclRoute& { return net_to_gpu(net, gpu); });
 }
 
 std::optional<std::uint32_t> NcclPaths::local_net(std::uint32_t gpu, std::uint32_t channel) const {
@@ -241,13 +241,13 @@ std::optional<std::uint32_t> NcclPaths::local_gpu(std::uint32_t net) const {
 }
 
 std::uint32_t NcclPaths::sender(std::uint32_t gpu, std::uint32_t net) const {
-  const NcclWay& out = gpu_to_net(gpu, net);
+  const NcclRoute& out = gpu_to_net(gpu, net);
   if (out.type != NcclPath::pxn) { return gpu; }
   for (const std::uint32_t arc : out.arcs) {
     const NcclSystem::Vertex& vertex = system_.vertices[arcs_[arc].to];
     if (vertex.kind == NcclDevice::gpu) { return vertex.number; }
   }
-  require(false, "a way by another GPU without one");
+  require(false, "a route by another GPU without one");
   return gpu;
 }
 
@@ -267,8 +267,8 @@ bool NcclPaths::gpu_direct(std::uint32_t gpu, std::uint32_t net, bool sends) con
 void NcclPaths::relay(std::uint32_t gpu, std::uint32_t net) {
   const std::optional<std::uint32_t> beside = local_gpu(net);
   if (!settings_.pxn || !beside || *beside == gpu) { return; }
-  const NcclWay& theirs = gpu_to_net(*beside, net);
-  const NcclWay& mine = gpu_to_net(gpu, net);
+  const NcclRoute& theirs = gpu_to_net(*beside, net);
+  const NcclRoute& mine = gpu_to_net(gpu, net);
   const std::uint32_t there = system_.gpus[*beside].vertex;
   const std::uint32_t here = system_.gpus[gpu].vertex;
   const bool near = theirs.type <= NcclPath::pxb && gpu_direct(*beside, net, true);

@@ -17,16 +17,16 @@ struct NcclArc {
   std::int64_t rate = 0;  ///< MB/s
 };
 
-/// The way that NCCL would take from one device to another.
-struct NcclWay {
+/// The route that NCCL would take from one device to another.
+struct NcclRoute {
   std::vector<std::uint32_t> arcs;
   std::int64_t rate = 0;  ///< of the narrowest, MB/s; 0: there is none
   NcclPath type = NcclPath::dis;
   std::uint32_t hops() const { return static_cast<std::uint32_t>(arcs.size()); }
 };
 
-/// All ways between GPUs, NICs' ports, CPUs and the NVSwitches of a node (2.30, src/graph/paths.cc): breadth first from
-/// each, the better type before the greater rate before fewer links, never through a GPU but for two NVLinks; then
+/// All routes between GPUs, NICs' ports, CPUs and the NVSwitches of a node (2.30, src/graph/paths.cc): breadth first
+/// from each, the better type before the greater rate before fewer links, never through a GPU but for two NVLinks; then
 ///  - GPUs that may not reach each other's memory directly go through the CPU of the receiver;
 ///  - GPUs send to a NIC by NVLink to the GPU beside it (PXN) where that is wider or avoids the CPU;
 ///  - without GPUDirect RDMA a GPU and a NIC meet in the memory of the GPU's CPU.
@@ -37,17 +37,19 @@ class NcclPaths {
 
   const NcclSystem& system() const { return system_; }
   const std::vector<NcclArc>& arcs() const { return arcs_; }
-  /// The same link the other way; none where there is none.
+  /// The arc of the same link in the other direction; none where there is none.
   std::optional<std::uint32_t> reverse(std::uint32_t arc) const { return reverse_[arc]; }
-  const NcclWay& way(std::uint32_t from, std::uint32_t to) const { return ways_[from * system_.vertices.size() + to]; }
-  const NcclWay& gpu_to_gpu(std::uint32_t from, std::uint32_t to) const {
-    return way(system_.gpus[from].vertex, system_.gpus[to].vertex);
+  const NcclRoute& route(std::uint32_t from, std::uint32_t to) const {
+    return routes_[from * system_.vertices.size() + to];
   }
-  const NcclWay& gpu_to_net(std::uint32_t gpu, std::uint32_t net) const {
-    return way(system_.gpus[gpu].vertex, system_.nets[net].vertex);
+  const NcclRoute& gpu_to_gpu(std::uint32_t from, std::uint32_t to) const {
+    return route(system_.gpus[from].vertex, system_.gpus[to].vertex);
   }
-  const NcclWay& net_to_gpu(std::uint32_t net, std::uint32_t gpu) const {
-    return way(system_.nets[net].vertex, system_.gpus[gpu].vertex);
+  const NcclRoute& gpu_to_net(std::uint32_t gpu, std::uint32_t net) const {
+    return route(system_.gpus[gpu].vertex, system_.nets[net].vertex);
+  }
+  const NcclRoute& net_to_gpu(std::uint32_t net, std::uint32_t gpu) const {
+    return route(system_.nets[net].vertex, system_.gpus[gpu].vertex);
   }
 
   /// The nets that a GPU reaches best (rate, then type), by their places; and the GPUs of a net alike.
@@ -67,7 +69,7 @@ class NcclPaths {
   std::uint32_t hosts() const { return hosts_; }
 
  private:
-  NcclWay& at(std::uint32_t from, std::uint32_t to) { return ways_[from * system_.vertices.size() + to]; }
+  NcclRoute& at(std::uint32_t from, std::uint32_t to) { return routes_[from * system_.vertices.size() + to]; }
   void number_arcs();
   void find_hosts();
   void find_ways_to(std::uint32_t base);
@@ -84,7 +86,7 @@ class NcclPaths {
   std::vector<NcclArc> arcs_;
   std::vector<std::optional<std::uint32_t>> reverse_;
   std::vector<std::vector<std::uint32_t>> out_;  // arcs by vertex
-  std::vector<NcclWay> ways_;
+  std::vector<NcclRoute> routes_;
   std::vector<std::uint32_t> host_;  // by vertex
   std::uint32_t hosts_ = 1;
 };

@@ -103,8 +103,8 @@ void GraphSearch::find_limits() {
   for (std::uint32_t g = 0; g < gpus_; ++g) {
     const auto targets = static_cast<std::uint32_t>(across_ ? system.nets.size() : system.gpus.size());
     for (std::uint32_t t = 0; t < targets; ++t) {
-      const NcclWay& way = across_ ? paths_.gpu_to_net(g, t) : paths_.gpu_to_gpu(g, t);
-      if (way.hops() > 0) { widest_ = std::max(widest_, way.rate); }
+      const NcclRoute& route = across_ ? paths_.gpu_to_net(g, t) : paths_.gpu_to_gpu(g, t);
+      if (route.hops() > 0) { widest_ = std::max(widest_, route.rate); }
     }
     total_ = std::max(total_, rate_of_all_links(system, g));
   }

@@ -24,7 +24,4 @@ ChannelGraphs search_channels(const NcclSystem& system, std::uint32_t nodes, con
 /// Requires a ring with channels. Where a node's graph names no GPU twice, the orders are permutations.
 std::shared_ptr<const ChannelOrders> ring_orders(const ChannelGraph& ring, std::uint32_t channels = 0);
 
-/// Channels that rings and trees share: the lesser number of the two graphs.
-std::uint32_t common_channels(const ChannelGraphs& graphs);
-
 }  // namespace athanor

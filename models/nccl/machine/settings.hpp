@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "models/nccl/channel_graph.hpp"
-#include "models/nccl/nccl.hpp"
+#include "models/software/nccl.hpp"
 
 namespace athanor {
 

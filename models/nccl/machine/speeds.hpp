@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "models/nccl/nccl.hpp"
+#include "models/software/nccl.hpp"
 
 namespace athanor {
 

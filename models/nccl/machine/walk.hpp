@@ -33,7 +33,7 @@ struct GraphDraft {
 };
 
 /// Places channels one after the other (2.30, src/graph/search.cc): depth first, each channel taking its rate from
-/// every link on its way, until the budget of visits is used up.
+/// every link on its route, until the budget of visits is used up.
 class ChannelWalk {
  public:
   /// Borrows the paths. `across`: channels leave the node.
@@ -77,13 +77,13 @@ class ChannelWalk {
   bool is_better() const;
   bool reduces(std::uint32_t net) const;
 
-  /// Takes `rate` x `times` / `parts` from the way between two vertices; all or nothing.
+  /// Takes `rate` x `times` / `parts` from the route between two vertices; all or nothing.
   bool take(std::uint32_t from, std::uint32_t to, std::int64_t rate, std::int64_t times = 1, std::int64_t parts = 1);
   void give_back(std::uint32_t from, std::uint32_t to, std::int64_t rate, std::int64_t times = 1,
                  std::int64_t parts = 1);
   bool may_take(std::uint32_t from, std::uint32_t to) const;
-  std::uint32_t charge(const NcclWay& way, std::uint32_t from, std::int64_t rate, std::uint32_t steps, bool check);
-  bool loaded_by_root_complex(const NcclWay& way, std::uint32_t from) const;
+  std::uint32_t charge(const NcclRoute& route, std::uint32_t from, std::int64_t rate, std::uint32_t steps, bool check);
+  bool loaded_by_root_complex(const NcclRoute& route, std::uint32_t from) const;
   std::int64_t reverse_charge(const NcclArc& arc, std::uint32_t from, std::int64_t forward) const;
   void count_hops(std::uint32_t from, std::uint32_t to, int sign);
 

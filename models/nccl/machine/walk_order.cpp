@@ -105,11 +105,11 @@ std::vector<ChannelWalk::Candidate> ChannelWalk::rank(Gpu gpu, bool to_net) cons
   std::vector<Merit> merits;
   for (std::uint32_t distance = 1; distance < gpus_; ++distance) {
     const Gpu next = (gpu + distance) % gpus_;
-    const NcclWay& way = paths_.gpu_to_gpu(gpu, next);
-    if (way.hops() == 0) { continue; }
-    Merit merit{0, 0, 0, -(way.rate / kGigabyte), way.hops(), distance, next};
+    const NcclRoute& route = paths_.gpu_to_gpu(gpu, next);
+    if (route.hops() == 0) { continue; }
+    Merit merit{0, 0, 0, -(route.rate / kGigabyte), route.hops(), distance, next};
     if (to_net) {
-      const NcclWay& from_net = paths_.net_to_gpu(current().in, next);
+      const NcclRoute& from_net = paths_.net_to_gpu(current().in, next);
       merit.net_rate = -(from_net.rate / kGigabyte);
       merit.pci_rate = -pci_rate(next);
       merit.net_hops = from_net.hops();
@@ -171,32 +171,32 @@ bool ChannelWalk::may_take(std::uint32_t from, std::uint32_t to) const {
     return kind == NcclDevice::gpu || kind == NcclDevice::nvs;
   };
   const NcclPath most = inside(from) && inside(to) ? draft_.type_intra : draft_.type_inter;
-  if (paths_.way(from, to).type > most) { return false; }
-  return !is_tree(draft_.pattern) || paths_.way(to, from).type <= most;
+  if (paths_.route(from, to).type > most) { return false; }
+  return !is_tree(draft_.pattern) || paths_.route(to, from).type <= most;
 }
 
 bool ChannelWalk::take(std::uint32_t from, std::uint32_t to, std::int64_t rate, std::int64_t times,
                        std::int64_t parts) {
-  const NcclWay& way = paths_.way(from, to);
-  if (way.type >= NcclPath::dis) { return false; }
+  const NcclRoute& route = paths_.route(from, to);
+  if (route.type >= NcclPath::dis) { return false; }
   const std::int64_t share = (rate * times + parts / 2) / parts;
-  const std::uint32_t taken = charge(way, from, share, way.hops(), true);
-  if (taken == way.hops()) { return true; }
-  charge(way, from, -share, taken, false);
+  const std::uint32_t taken = charge(route, from, share, route.hops(), true);
+  if (taken == route.hops()) { return true; }
+  charge(route, from, -share, taken, false);
   return false;
 }
 
 void ChannelWalk::give_back(std::uint32_t from, std::uint32_t to, std::int64_t rate, std::int64_t times,
                             std::int64_t parts) {
-  const NcclWay& way = paths_.way(from, to);
-  charge(way, from, -(rate * times + parts / 2) / parts, way.hops(), false);
+  const NcclRoute& route = paths_.route(from, to);
+  charge(route, from, -(rate * times + parts / 2) / parts, route.hops(), false);
 }
 
 /// Intel's root complexes pass on less between devices than their ports would carry.
-bool ChannelWalk::loaded_by_root_complex(const NcclWay& way, std::uint32_t from) const {
+bool ChannelWalk::loaded_by_root_complex(const NcclRoute& route, std::uint32_t from) const {
   const NcclSystem& system = paths_.system();
-  if (way.type != NcclPath::phb || system.vertices[from].kind != NcclDevice::gpu) { return false; }
-  return std::any_of(way.arcs.begin(), way.arcs.end(), [&](std::uint32_t arc) {
+  if (route.type != NcclPath::phb || system.vertices[from].kind != NcclDevice::gpu) { return false; }
+  return std::any_of(route.arcs.begin(), route.arcs.end(), [&](std::uint32_t arc) {
     const NcclSystem::Vertex& vertex = system.vertices[paths_.arcs()[arc].to];
     if (vertex.kind != NcclDevice::cpu) { return false; }
     const CpuIdentity& cpu = system.cpus[vertex.number].identity;
@@ -215,12 +215,12 @@ std::int64_t ChannelWalk::reverse_charge(const NcclArc& arc, std::uint32_t from,
   return power && arc.kind == NcclLinkKind::nvl ? forward : 0;
 }
 
-/// Charges `rate` to the first links of a way; returns to how many, where the next has too little left.
-std::uint32_t ChannelWalk::charge(const NcclWay& way, std::uint32_t from, std::int64_t rate, std::uint32_t steps,
+/// Charges `rate` to the first links of a route; returns to how many, where the next has too little left.
+std::uint32_t ChannelWalk::charge(const NcclRoute& route, std::uint32_t from, std::int64_t rate, std::uint32_t steps,
                                   bool check) {
-  const std::int64_t pci = loaded_by_root_complex(way, from) ? rate * 6 / 5 : rate;
+  const std::int64_t pci = loaded_by_root_complex(route, from) ? rate * 6 / 5 : rate;
   for (std::uint32_t step = 0; step < steps; ++step) {
-    const std::uint32_t number = way.arcs[step];
+    const std::uint32_t number = route.arcs[step];
     const NcclArc& arc = paths_.arcs()[number];
     const std::int64_t forward = arc.kind == NcclLinkKind::pci ? pci : rate;
     const std::int64_t backward = charges_back_ ? reverse_charge(arc, from, forward) : 0;
@@ -233,7 +233,7 @@ std::uint32_t ChannelWalk::charge(const NcclWay& way, std::uint32_t from, std::i
 }
 
 void ChannelWalk::count_hops(std::uint32_t from, std::uint32_t to, int sign) {
-  draft_.hops += sign * static_cast<std::int64_t>(paths_.way(from, to).hops());
+  draft_.hops += sign * static_cast<std::int64_t>(paths_.route(from, to).hops());
 }
 
 }  // namespace athanor

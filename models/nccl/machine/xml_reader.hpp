@@ -28,9 +28,9 @@ class XmlReader {
 
   /// A whole number; `absent` where the attribute is not there, a problem where it is no number.
   std::int64_t number(const pugi::xml_node& node, const char* attribute, std::int64_t absent);
-  /// The same from 0 to `most`, 0 where it is not there.
+  /// A whole number from 0 to `most`; 0 where the attribute is not there.
   std::uint32_t count(const pugi::xml_node& node, const char* attribute, std::int64_t most = 0xffffffff);
-  /// From 0 to `most`, 0 where it is not there.
+  /// A number from 0 to `most`; 0 where the attribute is not there.
   double real(const pugi::xml_node& node, const char* attribute, double most);
   /// "0x1f", and "31" as old versions wrote it.
   std::uint64_t identifier(const pugi::xml_node& node, const char* attribute);

@@ -14,7 +14,6 @@ constexpr std::array<std::string_view, kNcclFunctions> kFunctionNames{"Broadcast
 constexpr std::array<std::string_view, 12> kTypeNames{
     "ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",   "ncclInt64",      "ncclUint64",
     "ncclFloat16", "ncclFloat32", "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
-constexpr std::array<std::int64_t, 12> kTypeSizes{1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
 }  // namespace
 
@@ -58,8 +57,6 @@ NcclType nccl_type(DataType type) {
   }
   return NcclType::int64;
 }
-
-std::int64_t size_of(NcclType type) { return kTypeSizes.at(static_cast<std::size_t>(type)); }
 
 NcclOperation nccl_operation(Reduction reduction) {
   switch (reduction) {

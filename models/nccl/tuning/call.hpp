@@ -18,7 +18,7 @@ constexpr std::size_t kNcclFunctions = 5;
 std::string_view name(NcclFunction function);
 /// The inverse, whatever the case of letters.
 std::optional<NcclFunction> nccl_function(std::string_view name);
-/// None: this kind is made of sends and receives.
+/// The function that carries a kind of collective out; none: it is made of sends and receives.
 std::optional<NcclFunction> nccl_function(CollectiveKind kind);
 
 enum class NcclType : std::uint8_t {
@@ -38,8 +38,6 @@ enum class NcclType : std::uint8_t {
 /// As NCCL's messages write it: "ncclFloat32", ...
 std::string_view name(NcclType type);
 NcclType nccl_type(DataType type);
-/// Bytes of one element: 1, 2, 4 or 8.
-std::int64_t size_of(NcclType type);
 
 enum class NcclOperation : std::uint8_t { sum, product, maximum, minimum, average, premultiplied_sum };
 NcclOperation nccl_operation(Reduction reduction);

@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "models/channel_nics.hpp"
 #include "models/nccl/channel_graph.hpp"
-#include "models/nccl/nccl.hpp"
 #include "models/nccl/tuning/environment.hpp"
+#include "models/software/channel_nics.hpp"
+#include "models/software/nccl.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "models/nccl/channel_graph.hpp"
-#include "models/nccl/nccl.hpp"
 #include "models/nccl/tuning/call.hpp"
+#include "models/software/nccl.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {

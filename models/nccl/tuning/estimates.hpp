@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "models/nccl/nccl.hpp"
 #include "models/nccl/tuning/call.hpp"
 #include "models/nccl/tuning/communicator.hpp"
+#include "models/software/nccl.hpp"
 
 namespace athanor {
 

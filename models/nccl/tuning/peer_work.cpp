@@ -64,13 +64,6 @@ std::uint32_t group_size(const NcclCommunicator& communicator) {
   return group;
 }
 
-/// The number with its lowest `bits` bits in reverse.
-std::uint32_t mirrored(std::uint32_t number, std::uint32_t bits) {
-  std::uint32_t result = 0;
-  for (std::uint32_t bit = 0; bit < bits; ++bit) { result |= ((number >> bit) & 1U) << (bits - 1 - bit); }
-  return result;
-}
-
 }  // namespace
 
 std::uint32_t peer_channels(const NcclCommunicator& communicator) {
@@ -116,13 +109,6 @@ NcclPeerWork nccl_peer_work(const NcclCommunicator& communicator, Bytes bytes, b
   work.part = Bytes{divided_up(divided_up(bytes.count(), work.parts), kPartGrain) * kPartGrain};
   work.slots = kNcclBufferSteps;
   return work;
-}
-
-std::uint32_t peer_channel(const NcclCommunicator& communicator, std::uint32_t round, std::uint32_t part) {
-  const std::uint32_t all = peer_channels(communicator);
-  const auto bits = static_cast<std::uint32_t>(std::bit_width(all)) - 1;
-  const std::uint32_t step = communicator.nodes > 1 ? round / group_size(communicator) : round;
-  return (mirrored(step % all, bits) + part) % all;
 }
 
 }  // namespace athanor

@@ -8,7 +8,7 @@ namespace athanor {
 
 /// Channels for sends and receives: a power of two.
 std::uint32_t peer_channels(const NcclCommunicator& communicator);
-/// Of these, for one peer at most: a power of two.
+/// Channels for sends to and receives from one peer, at most: a power of two.
 std::uint32_t channels_per_peer(const NcclCommunicator& communicator);
 
 /// How the message to one peer is cut.
@@ -34,8 +34,5 @@ NcclParts nccl_parts(const NcclCommunicator& communicator);
 /// of no bytes is one part. The network has as many channels as its NICs need from 2.28 on, before two at most for all
 /// that one NIC carries.
 NcclPeerWork nccl_peer_work(const NcclCommunicator& communicator, Bytes bytes, bool over_network);
-
-/// The channel of part `part` of the message of round `round` (rounds are told apart by how far the peer is).
-std::uint32_t peer_channel(const NcclCommunicator& communicator, std::uint32_t round, std::uint32_t part);
 
 }  // namespace athanor

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "models/nccl/nccl.hpp"
 #include "models/nccl/tuning/call.hpp"
 #include "models/nccl/tuning/communicator.hpp"
+#include "models/software/nccl.hpp"
 
 namespace athanor {
 

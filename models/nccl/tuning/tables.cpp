@@ -160,12 +160,6 @@ std::string nccl_version_note(NcclVersion version) {
                      tables.since.major, tables.through);
 }
 
-std::vector<NcclVersion> nccl_tuned_versions() {
-  std::vector<NcclVersion> versions;
-  for (const NcclTuningTables& each : all_tables()) { versions.push_back(each.since); }
-  return versions;
-}
-
 double nccl_tree_correction(NcclProtocol protocol, std::uint32_t index) {
   return kTreeCorrection.at(static_cast<std::size_t>(protocol)).at(index);
 }

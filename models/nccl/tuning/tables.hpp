@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/nccl/nccl.hpp"
+#include "models/software/nccl.hpp"
 
 namespace athanor {
 
@@ -56,14 +56,11 @@ struct NcclTuningTables {
   bool ll128_mixed = true;                             ///< also where compute capabilities of at least 90 differ
 };
 
-/// Those of this version, or of the nearest older one that is known; of 2.18 for what is older still.
+/// The tables of a version, or of the nearest older one that is known; of 2.18 for what is older still.
 const NcclTuningTables& nccl_tuning_tables(NcclVersion version);
 
 /// Where the tables of a version are not known: whose are taken in their place, in a sentence. "": they are known.
 std::string nccl_version_note(NcclVersion version);
-
-/// The first versions of the tables that are known, ascending.
-std::vector<NcclVersion> nccl_tuned_versions();
 
 /// By what a tree's rate for all-reduce is multiplied: measured, by floor(log2(bytes / 64)) from 0 to 23.
 double nccl_tree_correction(NcclProtocol protocol, std::uint32_t index);

@@ -73,7 +73,7 @@ void Hosts::receive_in_any_order(std::uint32_t flow, Receiver& receiver, const P
 /// The packet that was to come. True where its message is then there.
 bool Hosts::take_in(std::uint32_t flow, Receiver& receiver) {
   Sender& sender = senders_[flow];
-  const PacketPlan::Flow& plan = links_.plan().flows[flow];
+  const PacketTopology::Flow& plan = links_.plan().flows[flow];
   const Sender::Message message = sender.messages.at(sender.delivered_messages);
   const Time there = clock_.now() + plan.software;
   ++receiver.expected;

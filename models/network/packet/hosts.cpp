@@ -174,9 +174,9 @@ std::uint32_t Hosts::payload(const Sender& sender, std::uint32_t number) const {
   return number + 1 == message.end ? message.last_payload : static_cast<std::uint32_t>(spec_.payload.count());
 }
 
-/// Into PacketPlan::hops: where the path begins that a packet takes. Sent again it takes another.
+/// Into PacketTopology::hops: where the path begins that a packet takes. Sent again it takes another.
 std::uint32_t Hosts::path_of(std::uint32_t flow, std::uint32_t number) const {
-  const PacketPlan::Flow& plan = links_.plan().flows[flow];
+  const PacketTopology::Flow& plan = links_.plan().flows[flow];
   if (plan.paths == 1) { return plan.first_hop; }
   const std::uint64_t hash = join_hash(join_hash(flow, number), counters_.repeated);
   return plan.first_hop + static_cast<std::uint32_t>(hash % plan.paths) * plan.hops;

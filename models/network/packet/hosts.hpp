@@ -85,7 +85,7 @@ class Hosts {
   std::uint32_t first_link(std::uint32_t flow) const { return links_.plan().hops[links_.plan().flows[flow].first_hop]; }
   bool pulled() const { return spec_.control == TransportSpec::Control::pull; }
   std::uint32_t last_link(std::uint32_t flow) const {
-    const PacketPlan::Flow& plan = links_.plan().flows[flow];
+    const PacketTopology::Flow& plan = links_.plan().flows[flow];
     return links_.plan().hops[plan.first_hop + plan.hops - 1];
   }
   bool selective() const { return spec_.recovery == TransportSpec::Recovery::selective; }

@@ -6,12 +6,12 @@
 namespace athanor {
 
 Time base_round_trip(PacketLinks& links, std::uint32_t number, const TransportSpec& transport) {
-  const PacketPlan::Flow& flow = links.plan().flows[number];
+  const PacketTopology::Flow& flow = links.plan().flows[number];
   const auto along = [&](std::uint32_t first, std::uint32_t hops, Bytes bytes) {
     Time time;
     for (std::uint32_t hop = first; hop < first + hops; ++hop) {
       const std::uint32_t link = links.plan().hops[hop];
-      const PacketPlan::Device& target = links.plan().devices[links.link(link).target];
+      const PacketTopology::Device& target = links.plan().devices[links.link(link).target];
       const bool cut_through = !target.host && links.plan().switches[target.spec].cut_through;
       time += links.link(link).latency;
       if (!cut_through) { time += links.port(link).duration(static_cast<std::uint32_t>(bytes.count())); }
@@ -44,7 +44,7 @@ Hpcc::Hpcc(const TransportSpec& transport, PacketLinks& links)
   std::vector<std::uint32_t> remembered(flows_.size(), 1);
   const Time base = spec_.round_trip > Time::zero() ? spec_.round_trip : longest_round_trip(links, transport);
   for (std::uint32_t f = 0; f < flows_.size(); ++f) {
-    const PacketPlan::Flow& plan = links.plan().flows[f];
+    const PacketTopology::Flow& plan = links.plan().flows[f];
     if (plan.hops == 0) { continue; }
     Flow& flow = flows_[f];
     const Bandwidth line = links.link(links.plan().hops[plan.first_hop]).rate;

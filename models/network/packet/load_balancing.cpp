@@ -6,8 +6,8 @@ namespace athanor {
 /// Moves a data packet to another path of its flow, of those that go on from here: they share the link by which it
 /// came, and stand together.
 void Switches::balance(const SwitchSpec& spec, std::uint32_t number, Time now, Packet& packet) {
-  const PacketPlan& plan = links_.plan();
-  const PacketPlan::Flow& flow = plan.flows[packet.flow];
+  const PacketTopology& plan = links_.plan();
+  const PacketTopology::Flow& flow = plan.flows[packet.flow];
   if (packet.kind != PacketKind::data || flow.paths == 1) { return; }
   const std::uint32_t hop = (packet.hop - flow.first_hop) % flow.hops;
   const auto link = [&](std::uint32_t path, std::uint32_t at) {
@@ -43,8 +43,8 @@ std::uint32_t Switches::flowlet_path(const SwitchSpec& spec, std::uint32_t numbe
 /// Of equal ones any: who would always take the first would fill it with the packets of all ports at once.
 std::uint32_t Switches::least_loaded(std::uint32_t number, const Packet& packet, std::uint32_t hop, std::uint32_t first,
                                      std::uint32_t last) {
-  const PacketPlan& plan = links_.plan();
-  const PacketPlan::Flow& flow = plan.flows[packet.flow];
+  const PacketTopology& plan = links_.plan();
+  const PacketTopology::Flow& flow = plan.flows[packet.flow];
   const std::uint32_t count = last - first + 1;
   const auto start = static_cast<std::uint32_t>(join_hash(seed_ ^ number, devices_[number].draws++) % count);
   std::uint32_t best = first;

@@ -21,7 +21,7 @@ struct Packet {
   Time sent;                  ///< when its data packet left the sender, echoed by acknowledgements
   std::uint32_t bytes = 0;    ///< on the wire, headers included
   std::uint32_t ingress = 0;  ///< within a switch: the link by which it came
-  std::uint32_t hop = 0;      ///< into PacketPlan::hops: the link that it takes next
+  std::uint32_t hop = 0;      ///< into PacketTopology::hops: the link that it takes next
   PacketKind kind = PacketKind::data;
   std::uint8_t service = 0;  ///< class of service; 0 is served first
   bool marked = false;       ///< congestion experienced; in acknowledgements: an echo of it

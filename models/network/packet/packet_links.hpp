@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/network/packet/packet_counters.hpp"
-#include "models/network/packet/packet_plan.hpp"
+#include "models/network/packet/packet_topology.hpp"
 #include "models/network/packet/port.hpp"
 #include "models/network/packet/ring.hpp"
 #include "models/network/packet/telemetry.hpp"
@@ -31,11 +31,11 @@ class LinkListener {
 /// All links of a packet network: the port at the source of each, and what is in flight on it.
 class PacketLinks {
  public:
-  PacketLinks(const PacketPlan& plan, LinkListener& listener) : plan_(plan), listener_(listener) {
+  PacketLinks(const PacketTopology& plan, LinkListener& listener) : plan_(plan), listener_(listener) {
     ports_.reserve(plan.links.size());
     lanes_.reserve(plan.links.size());
-    for (const PacketPlan::Link& link : plan.links) {
-      const PacketPlan::Device& target = plan.devices[link.target];
+    for (const PacketTopology::Link& link : plan.links) {
+      const PacketTopology::Device& target = plan.devices[link.target];
       ports_.emplace_back(link.rate, link.framing);
       lanes_.push_back({{}, 0, Time::zero(), link.latency, !target.host && plan.switches[target.spec].cut_through});
     }
@@ -46,7 +46,7 @@ class PacketLinks {
 
   /// From now on what happens at each port is counted.
   void count_ports() { counters_.resize(plan_.links.size()); }
-  /// Those of the port at the source of the link; nullptr where nothing is counted.
+  /// What is counted at the port at the source of the link; nullptr where nothing is.
   PortCounters* counters(std::uint32_t link) { return counters_.empty() ? nullptr : &counters_[link]; }
   const PortCounters* counters(std::uint32_t link) const { return counters_.empty() ? nullptr : &counters_[link]; }
 
@@ -57,8 +57,8 @@ class PacketLinks {
   /// nullptr: none is written.
   Telemetry* telemetry() const { return telemetry_.get(); }
 
-  const PacketPlan& plan() const { return plan_; }
-  const PacketPlan::Link& link(std::uint32_t link) const { return plan_.links[link]; }
+  const PacketTopology& plan() const { return plan_; }
+  const PacketTopology::Link& link(std::uint32_t link) const { return plan_.links[link]; }
   Port& port(std::uint32_t link) { return ports_[link]; }
   const Port& port(std::uint32_t link) const { return ports_[link]; }
   Ring<Flight>& flights(std::uint32_t link) { return lanes_[link].flights; }
@@ -94,7 +94,7 @@ class PacketLinks {
 
   /// Does the link lead to a switch that gives credits?
   bool under_credits(std::uint32_t link) const {
-    const PacketPlan::Device& target = plan_.devices[plan_.links[link].target];
+    const PacketTopology::Device& target = plan_.devices[plan_.links[link].target];
     return !target.host && plan_.switches[target.spec].flow_control == FlowControl::credits;
   }
   /// Blocks that each class has at the far end. Requires under_credits().
@@ -119,7 +119,7 @@ class PacketLinks {
   std::uint32_t next_hop(const Packet& packet) const { return plan_.hops[packet.hop]; }
   /// Has it arrived where it was going?
   bool at_end(const Packet& packet) const {
-    const PacketPlan::Flow& flow = plan_.flows[packet.flow];
+    const PacketTopology::Flow& flow = plan_.flows[packet.flow];
     if (packet.kind != PacketKind::data) { return packet.hop == flow.first_hop_back + flow.hops_back; }
     if (flow.paths == 1) { return packet.hop == flow.first_hop + flow.hops; }
     return (packet.hop - flow.first_hop) % flow.hops == 0;  // it has taken the first hop of its path already
@@ -159,7 +159,7 @@ class PacketLinks {
     bool cut_through = false;  ///< leads to a switch that sends packets on while they arrive
   };
 
-  const PacketPlan& plan_;
+  const PacketTopology& plan_;
   LinkListener& listener_;
   std::vector<Port> ports_;
   std::vector<Lane> lanes_;

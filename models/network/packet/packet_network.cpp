@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "models/network/graph_check.hpp"
 #include "models/network/packet/waiting_circle.hpp"
-#include "models/network/plan_check.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
@@ -17,10 +17,11 @@ using namespace literals;
 namespace {
 
 /// In which no switch learns of anything that happens meanwhile.
-Time lookahead(const PacketPlan& plan) {
+Time lookahead(const PacketTopology& plan) {
   Time least = 1_ms;
-  for (const PacketPlan::Link& link : plan.links) {
-    require(link.latency >= PacketPlan::kLeastLatency, "a link of {} ps latency at packet level", link.latency.count());
+  for (const PacketTopology::Link& link : plan.links) {
+    require(link.latency >= PacketTopology::kLeastLatency, "a link of {} ps latency at packet level",
+            link.latency.count());
     if (!plan.devices[link.target].host) { least = std::min(least, link.latency); }
   }
   return least;
@@ -28,7 +29,7 @@ Time lookahead(const PacketPlan& plan) {
 
 }  // namespace
 
-PacketNetwork::PacketNetwork(Simulator& simulator, const PacketPlan& plan, const TransportSpec& transport,
+PacketNetwork::PacketNetwork(Simulator& simulator, const PacketTopology& plan, const TransportSpec& transport,
                              std::uint64_t seed, MoveListener& listener, Time most_window)
     : simulator_(simulator),
       listener_(listener),
@@ -42,14 +43,15 @@ PacketNetwork::PacketNetwork(Simulator& simulator, const PacketPlan& plan, const
       switches_(links_, seed),
       hosts_(links_, transport, seed, *this) {}
 
-void PacketNetwork::move(std::uint32_t connection, Bytes size) {
+void PacketNetwork::move(ConnectionId connection, Bytes size) {
   require(size >= Bytes::zero(), "a message of {} bytes", size.count());
-  if (links_.plan().flows[connection].hops == 0) { return move_within_device(connection, size); }
-  hosts_.send(connection, size);
+  const std::uint32_t flow = connection.value;
+  if (links_.plan().flows[flow].hops == 0) { return move_within_device(flow, size); }
+  hosts_.send(flow, size);
 }
 
 void PacketNetwork::move_within_device(std::uint32_t flow, Bytes size) {
-  const PacketPlan::Flow& plan = links_.plan().flows[flow];
+  const PacketTopology::Flow& plan = links_.plan().flows[flow];
   const Time start = std::max(simulator_.now(), free_[flow]);
   free_[flow] = start + injection_time(size, plan.cap);
   injected_at(flow, free_[flow]);
@@ -115,9 +117,9 @@ void PacketNetwork::on_event(std::uint64_t what) {
     case Kind::service: return hosts_.serve(index);
     case Kind::timeout: return time_out(index);
     case Kind::pull: return hosts_.pull(index);
-    case Kind::injected: return listener_.injected(index);
-    case Kind::delivered: return listener_.delivered(index);
-    case Kind::grain: return listener_.grain_arrived(index);
+    case Kind::injected: return listener_.injected(ConnectionId{index});
+    case Kind::delivered: return listener_.delivered(ConnectionId{index});
+    case Kind::grain: return listener_.grain_arrived(ConnectionId{index});
   }
 }
 
@@ -155,7 +157,7 @@ void PacketNetwork::snapshot(std::vector<std::int64_t>&) const {
   require(false, "loops are not repeated at packet level");
 }
 
-void PacketNetwork::warp(Time, std::int64_t, const std::vector<Bytes>&) {
+void PacketNetwork::fast_forward(Time, std::int64_t, const std::vector<Bytes>&) {
   require(false, "loops are not repeated at packet level");
 }
 

@@ -17,9 +17,9 @@ namespace athanor {
 /// long as the least latency of a link (see Switches), which gives the same results.
 class PacketNetwork final : public Network, public Actor, private LinkListener, private HostClock {
  public:
-  /// Borrows all of them. Requires links of at least PacketPlan::kLeastLatency. `most_window`: windows are no longer
-  /// than this; changes no result, for checking that.
-  PacketNetwork(Simulator& simulator, const PacketPlan& plan, const TransportSpec& transport, std::uint64_t seed,
+  /// Borrows all of them. Requires links of at least PacketTopology::kLeastLatency. `most_window`: windows are no
+  /// longer than this; changes no result, for checking that.
+  PacketNetwork(Simulator& simulator, const PacketTopology& plan, const TransportSpec& transport, std::uint64_t seed,
                 MoveListener& listener, Time most_window = Time::max());
 
   /// How errors name a link; before, by its number.
@@ -27,14 +27,14 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
 
   /// Events that follow may throw SimulationError("deadlock"), which names links whose ports wait for each other in a
   /// circle. It is found out when a sender's timeout ends.
-  void move(std::uint32_t connection, Bytes size) override;
-  std::optional<Bytes> arrived(std::uint32_t connection) const override { return hosts_.arrived(connection); }
+  void move(ConnectionId connection, Bytes size) override;
+  std::optional<Bytes> arrived(ConnectionId connection) const override { return hosts_.arrived(connection.value); }
   /// On the wire: by data packets with their headers, repeated ones too.
   Bytes carried(std::uint32_t link) const override { return links_.carried(link); }
   Time quiet() const { return links_.quiet(); }
   /// Not supported: the state of a packet network never recurs exactly.
   void snapshot(std::vector<std::int64_t>& state) const override;
-  void warp(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
+  void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
 
   void on_event(std::uint64_t what) override;
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "models/network/packet/link_framing.hpp"
-#include "models/network/packet/packet_plan.hpp"
+#include "models/network/packet/packet_topology.hpp"
 #include "models/network/packet/transport.hpp"
 #include "sim/json/object_reader.hpp"
 

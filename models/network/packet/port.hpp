@@ -7,7 +7,7 @@
 
 #include "models/network/packet/link_framing.hpp"
 #include "models/network/packet/packet.hpp"
-#include "models/network/packet/packet_plan.hpp"
+#include "models/network/packet/packet_topology.hpp"
 #include "models/network/packet/ring.hpp"
 
 namespace athanor {

@@ -228,7 +228,7 @@ void Switches::start(std::uint32_t link, const Packet& packet, Time left, Time e
   Telemetry& telemetry = *links_.telemetry();
   telemetry.count(link, links_.port(link).wire_bytes(packet.bytes));
   if (packet.kind != PacketKind::data) { return; }
-  const PacketPlan::Flow& flow = links_.plan().flows[packet.flow];
+  const PacketTopology::Flow& flow = links_.plan().flows[packet.flow];
   const std::uint32_t hop = (packet.hop - 1 - flow.first_hop) % flow.hops;
   telemetry.note(packet.flow, packet.number, hop, link, links_.port(link).bytes(), left);
 }

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "models/network/packet/packet_plan.hpp"
+#include "models/network/packet/packet_topology.hpp"
 #include "sim/time.hpp"
 
 namespace athanor {
@@ -22,7 +22,7 @@ struct HopRecord {
 class Telemetry {
  public:
   /// `packets`: of each flow at most so many are remembered, the latest.
-  Telemetry(const PacketPlan& plan, const std::vector<std::uint32_t>& packets) : sent_(plan.links.size()) {
+  Telemetry(const PacketTopology& plan, const std::vector<std::uint32_t>& packets) : sent_(plan.links.size()) {
     flows_.reserve(plan.flows.size());
     for (std::size_t f = 0; f < plan.flows.size(); ++f) {
       flows_.push_back({plan.flows[f].hops, std::max(1U, packets[f]), {}});

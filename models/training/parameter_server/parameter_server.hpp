@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/execution/simulate.hpp"
+#include "models/network/fabric_network.hpp"
 #include "models/training/parameter_server/compute_time.hpp"
 
 namespace athanor {
@@ -56,9 +56,7 @@ struct ParameterServerResult {
   std::vector<std::uint64_t> staleness;  ///< parts of gradients by the updates between parameters and gradient
   double server_busy = 0;                ///< share of the time that the busiest server applied gradients
   Time end;                              ///< of everything, with what came before and after
-  Time observed;                         ///< in which links carried their loads; longer than `end` at packet level
-  std::vector<LinkLoad> loads;
-  std::optional<PacketCounters> packets;
+  NetworkUse network;
   std::uint64_t events = 0;
 
   double updates_per_second() const { return static_cast<double>(updates) / seconds(time); }
@@ -70,10 +68,10 @@ struct ParameterServerResult {
 /// Simulates until the steps are done. A worker's gradient is its request for parameters as well. Software costs
 /// nothing but what the setup says, and copies within an endpoint take no time. All shards' gradients of a step count
 /// where backup workers let it end: parameters are given out when the last shard has its gradients. `seed`: of
-/// routing's choices and of what is drawn; each worker draws from a stream of its own. Of the options, classes, loops,
-/// ports and the timeline mean nothing here. Requires workers and shards of equally many copies on endpoints of the
-/// cluster. Throws SimulationError: "no-route", "time-overflow"; at packet level also as packet_plan() does.
+/// routing's choices and of what is drawn; each worker draws from a stream of its own. Requires workers and shards of
+/// equally many copies on endpoints of the cluster. Throws SimulationError: "no-route", "time-overflow"; at packet
+/// level also as packet_topology() does.
 ParameterServerResult simulate_parameter_server(const ParameterServerSetup& setup, const Cluster& cluster,
-                                                std::uint64_t seed, const SimulationOptions& options);
+                                                std::uint64_t seed, const NetworkOptions& options);
 
 }  // namespace athanor

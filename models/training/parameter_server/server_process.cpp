@@ -50,21 +50,21 @@ Bytes ServerProcess::change_of(std::uint32_t server) const {
   return whole_step ? parameters_of(shard_of(server)) : gradient_of(shard_of(server));
 }
 
-// ---- ways ------------------------------------------------------------------------------------------------------
+// ---- routes ------------------------------------------------------------------------------------------------------
 
-void ServerProcess::add_channel(Message message, std::uint32_t server, std::uint32_t worker, Way way) {
-  channels_.push_back({.message = message, .server = server, .worker = worker, .way = way});
-  if (way.from == way.to) { return; }
-  channels_.back().connection = static_cast<std::uint32_t>(channel_of_.size());
+void ServerProcess::add_channel(Message message, std::uint32_t server, std::uint32_t worker, Route route) {
+  channels_.push_back({.message = message, .server = server, .worker = worker, .route = route});
+  if (route.from == route.to) { return; }
+  channels_.back().connection = channel_of_.next();
   channel_of_.push_back(static_cast<std::uint32_t>(channels_.size() - 1));
 }
 
 void ServerProcess::lay_channels() {
   for (std::uint32_t w = 0; w < workers(); ++w) {
     for (std::uint32_t s = 0; s < shards(); ++s) {
-      const Way way{setup_.workers[w], setup_.shards[s].front()};
-      add_channel(Message::gradient, first_server(s), w, way);
-      add_channel(Message::parameters, first_server(s), w, {way.to, way.from});
+      const Route route{setup_.workers[w], setup_.shards[s].front()};
+      add_channel(Message::gradient, first_server(s), w, route);
+      add_channel(Message::parameters, first_server(s), w, {route.to, route.from});
     }
   }
   first_copy_ = static_cast<std::uint32_t>(channels_.size());
@@ -83,22 +83,22 @@ std::uint32_t ServerProcess::copy_channel(std::uint32_t server) const {
   return first_copy_ + 2 * (shard_of(server) * (copies() - 1) + copy - 1);
 }
 
-std::vector<ServerProcess::Way> ServerProcess::connections() const {
-  std::vector<Way> ways;
-  for (const std::uint32_t channel : channel_of_) { ways.push_back(channels_[channel].way); }
-  return ways;
+std::vector<ServerProcess::Route> ServerProcess::routes() const {
+  std::vector<Route> routes;
+  for (const std::uint32_t channel : channel_of_) { routes.push_back(channels_[channel].route); }
+  return routes;
 }
 
 void ServerProcess::send(std::uint32_t channel, Bytes size) {
   const Channel& self = channels_[channel];
-  if (self.way.from == self.way.to) {
+  if (self.route.from == self.route.to) {
     simulator_.at(simulator_.now(), self_, event(kArrived, channel));
   } else {
     network_->move(self.connection, size);
   }
 }
 
-void ServerProcess::delivered(std::uint32_t connection) { arrived(channel_of_[connection]); }
+void ServerProcess::delivered(ConnectionId connection) { arrived(channel_of_[connection]); }
 
 void ServerProcess::on_event(std::uint64_t what) {
   const auto number = static_cast<std::uint32_t>(what);

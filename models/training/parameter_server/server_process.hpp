@@ -13,18 +13,18 @@ namespace athanor {
 /// Workers and servers of one training, as they exchange gradients and parameters over a network.
 class ServerProcess final : public Actor, public MoveListener {
  public:
-  /// A way between two endpoints.
-  struct Way {
+  /// From one endpoint to another.
+  struct Route {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
-    bool operator==(const Way&) const = default;
+    bool operator==(const Route&) const = default;
   };
 
   /// Borrows both.
   ServerProcess(Simulator& simulator, const ParameterServerSetup& setup, std::uint64_t seed);
 
-  /// In the order of the network's connections: ways between different endpoints.
-  std::vector<Way> connections() const;
+  /// In the order of the network's connections: those between different endpoints.
+  std::vector<Route> routes() const;
 
   /// To be called once, before the simulator runs: all workers ask for parameters. Borrows the network, which reports
   /// to this process.
@@ -33,9 +33,9 @@ class ServerProcess final : public Actor, public MoveListener {
   ParameterServerResult take_result();
 
   void on_event(std::uint64_t what) override;
-  void injected(std::uint32_t /*connection*/) override {}
-  void grain_arrived(std::uint32_t /*connection*/) override {}
-  void delivered(std::uint32_t connection) override;
+  void injected(ConnectionId /*connection*/) override {}
+  void grain_arrived(ConnectionId /*connection*/) override {}
+  void delivered(ConnectionId connection) override;
 
  private:
   enum class Message : std::uint8_t { gradient, parameters, copy, acknowledgement };
@@ -45,8 +45,8 @@ class ServerProcess final : public Actor, public MoveListener {
     Message message = Message::gradient;
     std::uint32_t server = 0;  ///< of gradient and parameters the shard's first; of others the copy that is not
     std::uint32_t worker = 0;
-    Way way;
-    std::uint32_t connection = 0;            ///< of the network, where it is one
+    Route route;
+    ConnectionId connection = {};            ///< of the network, where it is one
     std::deque<std::uint32_t> changes = {};  ///< of copies and acknowledgements: which are under way
   };
   struct Worker {
@@ -91,7 +91,7 @@ class ServerProcess final : public Actor, public MoveListener {
   Bytes change_of(std::uint32_t server) const;
 
   void lay_channels();
-  void add_channel(Message message, std::uint32_t server, std::uint32_t worker, Way way);
+  void add_channel(Message message, std::uint32_t server, std::uint32_t worker, Route route);
   std::uint32_t copy_channel(std::uint32_t server) const;
   void send(std::uint32_t channel, Bytes size);
   void arrived(std::uint32_t channel);
@@ -123,8 +123,8 @@ class ServerProcess final : public Actor, public MoveListener {
   ActorId self_;
   Network* network_ = nullptr;
   std::vector<Channel> channels_;
-  std::vector<std::uint32_t> channel_of_;  ///< by connection of the network
-  std::uint32_t first_copy_ = 0;           ///< into channels_: for each copy that is not the first, to it, then back
+  IdVector<ConnectionId, std::uint32_t> channel_of_;
+  std::uint32_t first_copy_ = 0;  ///< into channels_: for each copy that is not the first, to it, then back
   std::vector<Worker> workers_;
   std::vector<Pair> pairs_;  ///< by worker and shard
   std::vector<Shard> shards_;

@@ -1,7 +1,4 @@
-#include <span>
-
-#include "models/execution/path_layout.hpp"
-#include "models/execution/plan_network.hpp"
+#include "models/network/fabric_network.hpp"
 #include "models/training/parameter_server/parameter_server.hpp"
 #include "models/training/parameter_server/server_process.hpp"
 #include "sim/check.hpp"
@@ -29,17 +26,14 @@ void check(const ParameterServerSetup& setup, std::size_t endpoints) {
   }
 }
 
-Plan plan_of(const ServerProcess& process, const Cluster& cluster, std::uint64_t seed, std::uint32_t queue_pairs) {
-  Plan plan;
-  plan.queue_pairs = striped(queue_pairs, cluster);
-  PathLayout paths(plan, cluster);
+FabricConnections connections_of(const ServerProcess& process, const Cluster& cluster, std::uint64_t seed,
+                                 std::uint32_t queue_pairs) {
+  ConnectionBuilder connections(cluster, striped(queue_pairs, cluster));
   std::uint32_t number = 0;
-  for (const ServerProcess::Way& way : process.connections()) {
-    paths.add({cluster.endpoints[way.from], cluster.endpoints[way.to], join_hash(seed, number)},
-              [](std::span<const LinkId>) { return ConnectionCost{}; });
-    ++number;
+  for (const ServerProcess::Route& route : process.routes()) {
+    connections.add(cluster.endpoints[route.from], cluster.endpoints[route.to], join_hash(seed, number++));
   }
-  return plan;
+  return connections.take();
 }
 
 }  // namespace
@@ -67,18 +61,17 @@ Time ParameterServerResult::p95_iteration() const {
 }
 
 ParameterServerResult simulate_parameter_server(const ParameterServerSetup& setup, const Cluster& cluster,
-                                                std::uint64_t seed, const SimulationOptions& options) {
+                                                std::uint64_t seed, const NetworkOptions& options) {
   check(setup, cluster.endpoints.size());
   Simulator simulator;
   ServerProcess process(simulator, setup, seed);
-  const Plan plan = plan_of(process, cluster, seed, options.level == NetworkLevel::ideal ? 1 : options.queue_pairs);
-  PlanNetwork network(simulator, plan, *cluster.fabric, options, seed, process);
+  const std::uint32_t queue_pairs = options.level == NetworkLevel::ideal ? 1 : options.queue_pairs;
+  const FabricConnections connections = connections_of(process, cluster, seed, queue_pairs);
+  FabricNetwork network(simulator, connections, *cluster.fabric, options, seed, process);
   process.start(network.network());
   simulator.run();
   ParameterServerResult result = process.take_result();
-  result.observed = network.observed(result.end);
-  result.loads = network.loads(result.observed);
-  result.packets = network.packets();
+  result.network = network.use(result.end);
   result.events = simulator.events();
   return result;
 }

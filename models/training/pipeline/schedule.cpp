@@ -114,4 +114,23 @@ PipelineSchedule schedule_of(const ParallelPlan& plan) {
   return pipeline_schedule(plan.schedule, plan.pipeline, chunks, plan.micro_batches());
 }
 
+HeldActivations peak_activations(const PipelineSchedule& schedule, std::uint32_t stage, double weight_share) {
+  require(stage < schedule.stages, "stage {} of {}", stage, schedule.stages);
+  std::uint32_t whole = 0;
+  std::uint32_t weights = 0;
+  HeldActivations peak;
+  const double chunks = static_cast<double>(schedule.chunks) / schedule.replicas;
+  for (const PipelineTask& task : schedule.tasks[stage]) {
+    const bool begins = task.kind == PipelineTask::Kind::forward || task.kind == PipelineTask::Kind::forward_backward;
+    whole += begins ? 1 : 0;
+    const HeldActivations now{whole / chunks, weights / chunks};
+    if (now.whole + weight_share * now.weights > peak.whole + weight_share * peak.weights) { peak = now; }
+    const bool ends = task.kind != PipelineTask::Kind::forward && task.kind != PipelineTask::Kind::backward_weight;
+    whole -= ends ? 1 : 0;
+    if (task.kind == PipelineTask::Kind::backward_input) { ++weights; }
+    if (task.kind == PipelineTask::Kind::backward_weight) { --weights; }
+  }
+  return peak;
+}
+
 }  // namespace athanor

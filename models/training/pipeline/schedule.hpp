@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "models/training/parallel_plan.hpp"
@@ -41,7 +39,7 @@ struct PipelineSchedule {
     std::uint32_t chunk = 0;
     bool operator==(const Seat&) const = default;
   };
-  /// Of each replica one after the other, by place in the model: replica r begins at entry r * places().
+  /// By replica, then by place in the model: replica r begins at entry r * places().
   std::vector<Seat> seats;
   /// Of the model's parameters (dual_pipe: 2, one for each direction). Micro-batches are split among them: replica r
   /// has those from r * micro_batches / replicas on.
@@ -67,12 +65,8 @@ struct PipelineSchedule {
 PipelineSchedule pipeline_schedule(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks,
                                    std::uint32_t micro_batches);
 
-/// That of a plan; zb_v has two chunks whatever the plan says. Throws as pipeline_schedule().
+/// The pipeline schedule of a plan; zb_v has two chunks whatever the plan says. Throws as pipeline_schedule().
 PipelineSchedule schedule_of(const ParallelPlan& plan);
-
-/// What is wrong with a schedule; nothing: every micro-batch has its forward and its backward (whole, or of inputs and
-/// then of weights) once at every place of its replica, and in these orders no task waits for ever.
-std::optional<std::string> fault_in(const PipelineSchedule& schedule);
 
 /// What a stage keeps for backward, in activations of one micro-batch through a whole stage (through all its chunks;
 /// dual_pipe: through those of one replica).

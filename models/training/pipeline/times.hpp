@@ -31,12 +31,13 @@ struct PipelineTimes {
   Time longest() const;  ///< from the first to the last task of one stage: where stages need not end together
 };
 
-/// On every stage alike. Each stage does its tasks in order, as early as what they need is there: a forward the forward
-/// at the place before, a backward the stage's own forward and the backward at the place behind, weights the backward
-/// of inputs.
+/// Times of a schedule whose tasks take equally long on every stage. Each stage does its tasks in order, as early as
+/// what they need is there: a forward the forward at the place before, a backward the stage's own forward and the
+/// backward at the place behind, weights the backward of inputs.
 PipelineTimes pipeline_times(const PipelineSchedule& schedule, const PipelineDurations& durations);
-/// The same, with durations by place of the model: `message` of what crosses the boundary behind the place, either way;
-/// of two passes side by side that of the forward's place counts. Requires durations of every place.
+/// Times of a schedule with durations by place of the model: `message` of what crosses the boundary behind the place,
+/// in either direction; of two passes side by side that of the forward's place counts. Requires durations of every
+/// place.
 PipelineTimes pipeline_times(const PipelineSchedule& schedule, const std::vector<PipelineDurations>& durations);
 
 }  // namespace athanor

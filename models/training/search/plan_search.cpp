@@ -21,7 +21,7 @@ constexpr std::uint64_t kMostRemembered = 30'000'000;  // half a gigabyte
 struct Candidate {
   std::size_t number = 0;  ///< in the list: of equal bounds the first comes first
   Time bound;
-  bool priced = false;  ///< the bound knows what communication takes
+  bool timed = false;  ///< the bound knows what communication takes
   MemoryUse memory;
 };
 
@@ -63,8 +63,8 @@ std::string without_numbers(const std::string& message) { return message.substr(
 
 class PlanSearch {
  public:
-  PlanSearch(const TrainingSetup& setup, const PlanSearchSettings& settings, CallPricer& pricer)
-      : setup_(setup), settings_(settings), pricer_(pricer), list_(plans_of(settings.space, setup)), bound_(setup) {}
+  PlanSearch(const TrainingSetup& setup, const PlanSearchSettings& settings, CollectiveTimer& timer)
+      : setup_(setup), settings_(settings), timer_(timer), list_(plans_of(settings.space, setup)), bound_(setup) {}
 
   PlanSearchResult run() {
     result_.misfit = list_.misfit;
@@ -152,8 +152,8 @@ class PlanSearch {
       if (!asked_to_go_on()) { break; }
       fitting_.pop();
       try {
-        if (!next.priced) {
-          price(next);
+        if (!next.timed) {
+          estimate(next);
           fitting_.push(next);
         } else {
           keep(simulate(list_.plans[next.number], layers_of(list_.plans[next.number]), next.memory));
@@ -174,16 +174,15 @@ class PlanSearch {
                                        list_.plans.size() - result_.unfit, result_.simulated));
   }
 
-  void price(Candidate& candidate) {
+  void estimate(Candidate& candidate) {
     const ParallelPlan& plan = list_.plans[candidate.number];
-    candidate.bound =
-        std::max(candidate.bound, step_bound(setup_of(plan, layers_of(plan)), schedule_of(plan), pricer_));
-    candidate.priced = true;
+    candidate.bound = std::max(candidate.bound, step_bound(setup_of(plan, layers_of(plan)), schedule_of(plan), timer_));
+    candidate.timed = true;
   }
 
   RankedPlan simulate(const ParallelPlan& plan, std::vector<std::uint32_t> layers, const MemoryUse& memory) {
-    if (pricer_.remembered() > kMostRemembered) { pricer_.forget(); }
-    const StepResult result = simulate_step(setup_of(plan, layers), pricer_, {.critical_path = false});
+    if (timer_.remembered() > kMostRemembered) { timer_.forget(); }
+    const StepResult result = simulate_step(setup_of(plan, layers), timer_, {.critical_path = false});
     ++result_.simulated;
     return {.plan = plan,
             .layers = std::move(layers),
@@ -229,12 +228,12 @@ class PlanSearch {
       Candidate next = near_.top();
       near_.pop();
       const ParallelPlan& plan = list_.plans[next.number];
-      if (next.priced) {
+      if (next.timed) {
         result_.miss = {plan, layers_of(plan), next.memory, next.bound};
         return;
       }
       try {
-        price(next);
+        estimate(next);
         near_.push(next);
       } catch (const SimulationError&) {  // nobody would run it
       } catch (const ScenarioError&) {}
@@ -243,7 +242,7 @@ class PlanSearch {
 
   const TrainingSetup& setup_;
   const PlanSearchSettings& settings_;
-  CallPricer& pricer_;
+  CollectiveTimer& timer_;
   PlanList list_;
   ComputingBound bound_;
   Queue fitting_;
@@ -254,8 +253,8 @@ class PlanSearch {
 
 }  // namespace
 
-PlanSearchResult search_plans(const TrainingSetup& setup, const PlanSearchSettings& settings, CallPricer& pricer) {
-  return PlanSearch(setup, settings, pricer).run();
+PlanSearchResult search_plans(const TrainingSetup& setup, const PlanSearchSettings& settings, CollectiveTimer& timer) {
+  return PlanSearch(setup, settings, timer).run();
 }
 
 }  // namespace athanor

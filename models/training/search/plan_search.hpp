@@ -72,6 +72,6 @@ struct PlanSearchResult {
 /// their step, until the next bound exceeds the slowest plan that is kept. What is found is then what simulating all of
 /// them would find. A space without plans gives an empty result. Throws as simulate_step() for the setup's own plan;
 /// plans that cannot be simulated count as refused.
-PlanSearchResult search_plans(const TrainingSetup& setup, const PlanSearchSettings& settings, CallPricer& pricer);
+PlanSearchResult search_plans(const TrainingSetup& setup, const PlanSearchSettings& settings, CollectiveTimer& timer);
 
 }  // namespace athanor

@@ -149,11 +149,11 @@ Time ComputingBound::of(const ParallelPlan& plan) {
 namespace {
 
 /// What the stages of a plan pay for collectives and messages.
-class StagePrices {
+class StageTimes {
  public:
-  StagePrices(const TrainingSetup& setup, const PipelineSchedule& schedule, CallPricer& pricer)
+  StageTimes(const TrainingSetup& setup, const PipelineSchedule& schedule, CollectiveTimer& timer)
       : schedule_(schedule),
-        pricer_(pricer),
+        timer_(timer),
         dense_(RankGrid::dense(setup.plan)),
         expert_(RankGrid::expert(setup.plan)) {}
 
@@ -167,7 +167,7 @@ class StagePrices {
                                 .type = DataType::bfloat16,
                                 .root = 0,
                                 .imbalance = piece.imbalance};
-      found->second = pricer_.time(communicators_, call);
+      found->second = timer_.time(communicators_, call);
     }
     return found->second;
   }
@@ -182,7 +182,7 @@ class StagePrices {
     if (fresh) {
       const Workload::Channel channel{
           "", Parallelism::pipeline, from, to, std::make_shared<const EndpointGroups>(dense_.pairs(from, to)), false};
-      found->second = pricer_.price(channel, size).time;
+      found->second = timer_.estimate(channel, size).time;
     }
     return found->second;
   }
@@ -208,7 +208,7 @@ class StagePrices {
   }
 
   const PipelineSchedule& schedule_;
-  CallPricer& pricer_;
+  CollectiveTimer& timer_;
   RankGrid dense_;
   RankGrid expert_;
   Workload communicators_;  ///< without workers
@@ -220,7 +220,7 @@ class StagePrices {
 /// A pass through a chunk from its first piece on, as Chain has its operations wait for each other.
 class PassClock {
  public:
-  PassClock(StagePrices& prices, std::uint32_t stage) : prices_(prices), stage_(stage) {}
+  PassClock(StageTimes& estimates, std::uint32_t stage) : estimates_(estimates), stage_(stage) {}
 
   void add(const Pieces& pieces) {
     for (const WorkPiece& piece : pieces) { add(piece); }
@@ -237,7 +237,7 @@ class PassClock {
       return;
     }
     Time& stream = streams_[static_cast<std::size_t>(piece.use)];
-    stream = std::max(end(), stream) + prices_.call(stage_, piece);
+    stream = std::max(end(), stream) + estimates_.call(stage_, piece);
     if (piece.beside) {
       beside_ = std::max(beside_, stream);
     } else {
@@ -245,7 +245,7 @@ class PassClock {
     }
   }
 
-  StagePrices& prices_;
+  StageTimes& estimates_;
   std::uint32_t stage_;
   Time computed_;
   Time next_;    ///< when communication has ended that the next computation waits for
@@ -256,11 +256,11 @@ class PassClock {
 /// Passes through the chunk of one place.
 class PlacePasses {
  public:
-  PlacePasses(const ChunkPieces& chunk, StagePrices& prices, std::uint32_t stage)
-      : chunk_(chunk), prices_(prices), stage_(stage) {}
+  PlacePasses(const ChunkPieces& chunk, StageTimes& estimates, std::uint32_t stage)
+      : chunk_(chunk), estimates_(estimates), stage_(stage) {}
 
   ChunkComputing all() const {
-    PassClock forward(prices_, stage_);
+    PassClock forward(estimates_, stage_);
     for (const LayerPieces& layer : chunk_.layers) { forward.add(layer.forward); }
     return {.forward = forward.end(),
             .backward = backwards(true, &LayerPieces::backward),
@@ -271,7 +271,7 @@ class PlacePasses {
 
  private:
   Time backwards(bool inputs, Pieces LayerPieces::*pieces) const {
-    PassClock clock(prices_, stage_);
+    PassClock clock(estimates_, stage_);
     for (auto layer = chunk_.layers.rbegin(); layer != chunk_.layers.rend(); ++layer) {
       if (inputs) { clock.add(layer->recompute); }
       clock.add((*layer).*pieces);
@@ -280,16 +280,16 @@ class PlacePasses {
   }
 
   const ChunkPieces& chunk_;
-  StagePrices& prices_;
+  StageTimes& estimates_;
   std::uint32_t stage_;
 };
 
 /// Where sending is waited for, it is a part of the pass.
 void add_messages(std::vector<PipelineDurations>& durations, const StepPieces& step, bool overlap,
-                  StagePrices& prices) {
+                  StageTimes& estimates) {
   for (std::uint32_t place = 0; place < step.boundaries.size(); ++place) {
-    const Time on = prices.message(place, step.boundaries[place], true);
-    const Time back = prices.message(place, step.boundaries[place], false);
+    const Time on = estimates.message(place, step.boundaries[place], true);
+    const Time back = estimates.message(place, step.boundaries[place], false);
     if (overlap) {
       durations[place].message = std::min(on, back);
     } else {
@@ -301,17 +301,17 @@ void add_messages(std::vector<PipelineDurations>& durations, const StepPieces& s
 
 }  // namespace
 
-Time step_bound(const TrainingSetup& setup, const PipelineSchedule& schedule, CallPricer& pricer) {
+Time step_bound(const TrainingSetup& setup, const PipelineSchedule& schedule, CollectiveTimer& timer) {
   if (schedule.replicas > 1) { return Time::zero(); }
   const StepPieces step = step_pieces(setup.model, setup.plan, setup.layers, schedule, setup.gpu, setup.compute);
-  StagePrices prices(setup, schedule, pricer);
+  StageTimes estimates(setup, schedule, timer);
   std::vector<ChunkComputing> places;
   for (std::uint32_t place = 0; place < schedule.places(); ++place) {
-    places.push_back(PlacePasses(step.places[place], prices, schedule.seats[place].stage).all());
+    places.push_back(PlacePasses(step.places[place], estimates, schedule.seats[place].stage).all());
   }
   std::vector<PipelineDurations> durations;
   for (const ChunkComputing& place : places) { durations.push_back(durations_of(place, setup.plan.schedule)); }
-  add_messages(durations, step, setup.plan.overlap_pipeline, prices);
+  add_messages(durations, step, setup.plan.overlap_pipeline, estimates);
   const std::vector<Time> ends = ends_of(schedule, durations);
   Time last;
   for (std::uint32_t stage = 0; stage < schedule.stages; ++stage) {

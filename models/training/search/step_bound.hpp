@@ -60,8 +60,8 @@ class ComputingBound {
 };
 
 /// The bound with all that passes wait for within a stage, and messages between stages: collectives of tensor, context
-/// and expert ranks as the pricer has them. Of two directions, whose communication is hidden by each other's passes:
-/// zero. Throws as CallPricer.
-Time step_bound(const TrainingSetup& setup, const PipelineSchedule& schedule, CallPricer& pricer);
+/// and expert ranks as the timer has them. Of two directions, whose communication is hidden by each other's passes:
+/// zero. Throws as CollectiveTimer.
+Time step_bound(const TrainingSetup& setup, const PipelineSchedule& schedule, CollectiveTimer& timer);
 
 }  // namespace athanor

@@ -92,11 +92,11 @@ std::vector<KindResult> kinds_of(const TrainingSetup& setup, const StepWork& wor
   return kinds;
 }
 
-StepResult run_step(const TrainingSetup& setup, const StepWork& work, const WorkloadPrices& prices,
+StepResult run_step(const TrainingSetup& setup, const StepWork& work, const WorkloadEstimates& estimates,
                     const ComputeProfile& compute, WorkloadOptions options) {
   options.interference = compute.interference;
   StepResult result;
-  result.workload = run_workload(work.workload, prices, options);
+  result.workload = run_workload(work.workload, estimates, options);
   result.time = with_stragglers(result.workload.time, setup.plan, compute);
   result.spread = share(result.time - result.workload.time, result.time);
   result.shares = shares_of(result.workload, result.time);
@@ -113,21 +113,21 @@ Time with_stragglers(Time alike, const ParallelPlan& plan, const ComputeProfile&
          Time{static_cast<std::int64_t>(std::llround(static_cast<double>(alike.count()) * compute.spread * doublings))};
 }
 
-PreparedStep::PreparedStep(TrainingSetup setup, CallPricer& pricer)
+PreparedStep::PreparedStep(TrainingSetup setup, CollectiveTimer& timer)
     : setup_(std::move(setup)), schedule_(schedule_of(setup_.plan)) {
-  prices_ = price_all(work_of(setup_, schedule_, setup_.compute).workload, pricer);
-  for (const CallPrice* price : prices_.prices) { own_prices_.push_back(*price); }
-  for (std::size_t i = 0; i < own_prices_.size(); ++i) { prices_.prices[i] = &own_prices_[i]; }
+  estimates_ = estimate_all(work_of(setup_, schedule_, setup_.compute).workload, timer);
+  for (const CallEstimate* estimate : estimates_.estimates) { own_estimates_.push_back(*estimate); }
+  for (std::size_t i = 0; i < own_estimates_.size(); ++i) { estimates_.estimates[i] = &own_estimates_[i]; }
 }
 
 /// Of all compute profiles the same calls and messages in the same order.
 StepResult PreparedStep::run(const ComputeProfile& compute, const WorkloadOptions& options) const {
-  return run_step(setup_, work_of(setup_, schedule_, compute), prices_, compute, options);
+  return run_step(setup_, work_of(setup_, schedule_, compute), estimates_, compute, options);
 }
 
-StepResult simulate_step(const TrainingSetup& setup, CallPricer& pricer, const WorkloadOptions& options) {
+StepResult simulate_step(const TrainingSetup& setup, CollectiveTimer& timer, const WorkloadOptions& options) {
   const StepWork work = work_of(setup, schedule_of(setup.plan), setup.compute);
-  return run_step(setup, work, price_all(work.workload, pricer), setup.compute, options);
+  return run_step(setup, work, estimate_all(work.workload, timer), setup.compute, options);
 }
 
 }  // namespace athanor

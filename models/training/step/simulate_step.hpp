@@ -56,7 +56,7 @@ Time with_stragglers(Time alike, const ParallelPlan& plan, const ComputeProfile&
 class PreparedStep {
  public:
   /// Throws as pipeline_schedule() and run_jobs().
-  PreparedStep(TrainingSetup setup, CallPricer& pricer);
+  PreparedStep(TrainingSetup setup, CollectiveTimer& timer);
   PreparedStep(const PreparedStep&) = delete;
   PreparedStep& operator=(const PreparedStep&) = delete;
 
@@ -68,11 +68,11 @@ class PreparedStep {
  private:
   TrainingSetup setup_;
   PipelineSchedule schedule_;
-  std::vector<CallPrice> own_prices_;
-  WorkloadPrices prices_;
+  std::vector<CallEstimate> own_estimates_;
+  WorkloadEstimates estimates_;
 };
 
 /// One step in the steady state. Throws as PreparedStep.
-StepResult simulate_step(const TrainingSetup& setup, CallPricer& pricer, const WorkloadOptions& options);
+StepResult simulate_step(const TrainingSetup& setup, CollectiveTimer& timer, const WorkloadOptions& options);
 
 }  // namespace athanor

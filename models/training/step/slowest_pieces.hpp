@@ -13,7 +13,7 @@ namespace athanor {
 /// By kind of GPU, how many ranks are of it; none without ranks.
 using KindCounts = std::map<std::uint32_t, std::uint32_t>;
 
-/// Of each pipeline stage.
+/// How many ranks of which kind of GPU each pipeline stage has.
 std::vector<KindCounts> kinds_of_stages(const ParallelPlan& plan, const std::vector<std::uint32_t>& kind_of_rank);
 
 /// What unequal GPUs do together: the ranks of a stage do the same and wait for each other, so that each piece takes as

@@ -1,10 +1,12 @@
 #include "models/nccl/machine/graph_file.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include "tests/models/nccl/systems.hpp"
 
@@ -13,7 +15,7 @@ namespace athanor {
 namespace {
 
 using testing::preset_system;
-using testing::way;
+using testing::route;
 
 void check_equal(const ChannelGraph& a, const ChannelGraph& b) {
   CHECK(a.count() == b.count());
@@ -27,6 +29,43 @@ void check_equal(const ChannelGraph& a, const ChannelGraph& b) {
   CHECK(a.type_inter == b.type_inter);
   CHECK(a.same_channels == b.same_channels);
   CHECK(a.channels == b.channels);
+}
+
+std::string gpu_text(const NcclSystem& system, std::uint32_t rank) {
+  const auto is_it = [&](const NcclSystem::Gpu& gpu) { return gpu.rank == rank; };
+  const auto gpu = std::find_if(system.gpus.begin(), system.gpus.end(), is_it);
+  return fmt::format("      <gpu dev=\"{:#x}\" rank=\"{}\"/>\n", gpu->dev, rank);
+}
+
+std::string channel_text(const NcclChannel& channel, NcclPattern pattern, const NcclSystem& system) {
+  std::string text = "    <channel>\n";
+  if (channel.in) { text += fmt::format("      <net dev=\"{:#x}\"/>\n", *channel.in); }
+  for (const std::uint32_t gpu : channel.gpus) { text += gpu_text(system, gpu); }
+  if (pattern == NcclPattern::collnet_direct) {
+    for (const NcclSystem::Gpu& gpu : system.gpus) {
+      if (gpu.rank != channel.gpus.front()) { text += gpu_text(system, gpu.rank); }
+    }
+  }
+  if (channel.out) { text += fmt::format("      <net dev=\"{:#x}\"/>\n", *channel.out); }
+  return text + "    </channel>\n";
+}
+
+std::string graph_text_of(std::uint32_t id, const ChannelGraph& graph, const NcclSystem& system) {
+  if (graph.count() == 0) { return ""; }
+  std::string text = fmt::format(
+      "  <graph id=\"{}\" pattern=\"{}\" crossnic=\"{}\" nchannels=\"{}\" speedintra=\"{}\" speedinter=\"{}\" "
+      "latencyinter=\"{}\" typeintra=\"{}\" typeinter=\"{}\" samechannels=\"{}\">\n",
+      id, static_cast<int>(graph.pattern), graph.cross_nic, graph.count(), graph.speed_intra, graph.speed_inter,
+      graph.latency_inter, name(graph.type_intra), name(graph.type_inter), graph.same_channels ? 1 : 0);
+  for (const NcclChannel& channel : graph.channels) { text += channel_text(channel, graph.pattern, system); }
+  return text + "  </graph>\n";
+}
+
+/// As NCCL writes them.
+std::string written(const ChannelGraphs& graphs, const NcclSystem& system) {
+  return "<graphs version=\"1\">\n" + graph_text_of(0, graphs.ring, system) + graph_text_of(1, graphs.tree, system) +
+         graph_text_of(4, graphs.collnet_direct, system) + graph_text_of(2, graphs.collnet_chain, system) +
+         graph_text_of(3, graphs.nvls, system) + "</graphs>\n";
 }
 
 /// As NCCL 2.30 writes it, of two GPUs and two NICs.
@@ -83,7 +122,7 @@ TEST_CASE("graphs that are written and read again are the same, with and without
       CAPTURE(nodes);
       const NcclSystem system = preset_system(node, nodes);
       const ChannelGraphs graphs = search_channels(system, nodes, settings);
-      const std::string text = nccl_graphs_text(graphs, system);
+      const std::string text = written(graphs, system);
       Problems problems;
       const ChannelGraphs again = parse_nccl_graphs(text, "graphs.xml", system, problems);
       CHECK(problems.empty());
@@ -102,14 +141,14 @@ TEST_CASE("a graph file is ground truth: what it says is what is there, to the l
   const ChannelGraphs graphs = parse_nccl_graphs(kSmall, "graphs.xml", system, problems);
   REQUIRE(problems.empty());
   REQUIRE(graphs.ring.count() == 2);
-  CHECK(way(graphs.ring.channels[0]) == "0: 0 1 :1");
-  CHECK(way(graphs.ring.channels[1]) == "1: 1 0 :0");
+  CHECK(route(graphs.ring.channels[0]) == "0: 0 1 :1");
+  CHECK(route(graphs.ring.channels[1]) == "1: 1 0 :0");
   CHECK(graphs.ring.speed_intra == 22.5);
   CHECK(graphs.ring.latency_inter == 1.5);
   CHECK(graphs.ring.type_inter == NcclPath::pxb);
   CHECK_FALSE(graphs.ring.same_channels);
   CHECK(graphs.tree.pattern == NcclPattern::balanced_tree);
-  CHECK(nccl_graphs_text(graphs, system) == kSmall);
+  CHECK(written(graphs, system) == kSmall);
 }
 
 TEST_CASE("broken graph files are named with their lines") {

@@ -15,7 +15,9 @@ using testing::preset_system;
 using testing::shape;
 
 /// "NVL 240": type and GB/s.
-std::string of(const NcclWay& way) { return std::string(name(way.type)) + " " + std::to_string(way.rate / 1000); }
+std::string of(const NcclRoute& route) {
+  return std::string(name(route.type)) + " " + std::to_string(route.rate / 1000);
+}
 
 /// GPUs on the ports of one socket.
 NcclSystem on_socket(const std::string& gpu, std::uint32_t gpus, const std::string& vendor) {

@@ -74,21 +74,6 @@ TEST_CASE("Messages of at most 16 KiB a channel take LL within a node, where it 
   CHECK(nccl_peer_work(pcie_box(), 1_MiB, false).chunk == 128_KiB);
 }
 
-TEST_CASE("Rounds begin at channels in bit-reversed order") {
-  const NcclCommunicator one = dgx_h100(1);
-  CHECK(peer_channel(one, 0, 0) == 0);
-  CHECK(peer_channel(one, 1, 0) == 16);
-  CHECK(peer_channel(one, 2, 0) == 8);
-  CHECK(peer_channel(one, 3, 5) == 29);
-  CHECK(peer_channel(one, 3, 9) == 1);
-  std::set<std::uint32_t> bases;
-  for (std::uint32_t round = 0; round < 32; ++round) { bases.insert(peer_channel(one, round, 0)); }
-  CHECK(bases.size() == 32);
-  const NcclCommunicator two = dgx_h100(2);
-  CHECK(peer_channel(two, 7, 0) == 0);
-  CHECK(peer_channel(two, 8, 0) == 8);
-}
-
 TEST_CASE("The rule of parts is that of single messages") {
   for (const NcclCommunicator& communicator : {dgx_h100(1), dgx_h100(2), dgx_h100(16), pcie_box()}) {
     const NcclParts rule = nccl_parts(communicator);

@@ -16,8 +16,8 @@ namespace {
 
 using testing::node_system;
 using testing::preset_system;
+using testing::route;
 using testing::shape;
-using testing::way;
 
 /// What NCCL 2.30 finds: graphs for one node and for several.
 struct Known {
@@ -95,15 +95,15 @@ TEST_CASE("more than two nodes search as two do") {
 
 TEST_CASE("one node with NVSwitches goes along its GPUs on all channels") {
   const ChannelGraphs graphs = search_channels(preset_system("DGX-H100", 1), 1, {});
-  for (const NcclChannel& channel : graphs.ring.channels) { CHECK(way(channel) == "-: 0 1 2 3 4 5 6 7 :-"); }
+  for (const NcclChannel& channel : graphs.ring.channels) { CHECK(route(channel) == "-: 0 1 2 3 4 5 6 7 :-"); }
 }
 
 TEST_CASE("rings of several DGX H100 leave by the NIC beside the last GPU, in pairs of each other's reverse") {
   const ChannelGraphs graphs = search_channels(preset_system("DGX-H100", 2), 2, {});
   REQUIRE(graphs.ring.count() == 8);
-  CHECK(way(graphs.ring.channels[0]) == "0: 0 7 6 5 4 3 2 1 :1");
-  CHECK(way(graphs.ring.channels[1]) == "1: 1 2 3 4 5 6 7 0 :0");
-  CHECK(way(graphs.ring.channels[2]) == "2: 2 1 0 7 6 5 4 3 :3");
+  CHECK(route(graphs.ring.channels[0]) == "0: 0 7 6 5 4 3 2 1 :1");
+  CHECK(route(graphs.ring.channels[1]) == "1: 1 2 3 4 5 6 7 0 :0");
+  CHECK(route(graphs.ring.channels[2]) == "2: 2 1 0 7 6 5 4 3 :3");
   for (std::uint32_t c = 0; c < 8; c += 2) {
     std::vector<std::uint32_t> back = graphs.ring.channels[c + 1].gpus;
     std::reverse(back.begin(), back.end());
@@ -114,7 +114,7 @@ TEST_CASE("rings of several DGX H100 leave by the NIC beside the last GPU, in pa
 TEST_CASE("rings of several DGX A100 enter and leave by one NIC, through the two GPUs of its switch") {
   const ChannelGraphs graphs = search_channels(preset_system("DGX-A100", 2), 2, {});
   REQUIRE(graphs.ring.count() == 8);
-  CHECK(way(graphs.ring.channels[0]) == "0: 0 7 6 5 4 3 2 1 :0");
+  CHECK(route(graphs.ring.channels[0]) == "0: 0 7 6 5 4 3 2 1 :0");
   for (const NcclChannel& channel : graphs.ring.channels) {
     CHECK(channel.in == channel.out);
     CHECK(channel.gpus.front() / 2 == channel.gpus.back() / 2);
@@ -214,7 +214,7 @@ TEST_CASE("every preset, alone and among others, whole and in part, has rings an
 TEST_CASE("one GPU to a node makes rings and trees of one rank each, on all its NICs") {
   const ChannelGraphs graphs = search_channels(with_gpus(preset_system("PCIe-8xL40S", 2), {0}), 2, {});
   CHECK(graphs.ring.count() >= 1);
-  CHECK(way(graphs.ring.channels[0]) == "0: 0 :0");
+  CHECK(route(graphs.ring.channels[0]) == "0: 0 :0");
   CHECK(graphs.tree.pattern == NcclPattern::tree);
   CHECK(graphs.nvls.count() == 0);
 }

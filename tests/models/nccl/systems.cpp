@@ -25,7 +25,7 @@ std::string shape(const ChannelGraph& graph) {
                      name(graph.type_inter));
 }
 
-std::string way(const NcclChannel& channel) {
+std::string route(const NcclChannel& channel) {
   const auto nic = [](const auto& number) { return number ? std::to_string(*number) : std::string("-"); };
   return fmt::format("{}: {} :{}", nic(channel.in), fmt::join(channel.gpus, " "), nic(channel.out));
 }

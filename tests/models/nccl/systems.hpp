@@ -19,6 +19,6 @@ Cluster hosts(std::uint32_t count);
 /// several.
 std::string shape(const ChannelGraph& graph);
 /// "0: 0 7 6 5 4 3 2 1 :1": NIC, GPUs, NIC.
-std::string way(const NcclChannel& channel);
+std::string route(const NcclChannel& channel);
 
 }  // namespace athanor::testing

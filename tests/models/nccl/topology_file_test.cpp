@@ -14,8 +14,8 @@ namespace athanor {
 namespace {
 
 using testing::preset_system;
+using testing::route;
 using testing::shape;
-using testing::way;
 
 NcclSystem system_of(const std::string& text) {
   Problems problems;

@@ -170,7 +170,7 @@ TEST_CASE("sprayed packets use all paths evenly, and one flow fills what its has
     paths.push_back(fabric.cable(middle, leaf_b, 5_GBps, 500_ns));
   }
   fabric.flow({up, paths[0], paths[1], down});
-  PacketPlan sprayed = fabric.plan;
+  PacketTopology sprayed = fabric.plan;
   sprayed.flows[0].first_hop = static_cast<std::uint32_t>(sprayed.hops.size());
   sprayed.flows[0].paths = 4;
   for (int spine = 0; spine < 4; ++spine) {

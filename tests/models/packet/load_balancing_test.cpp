@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/execution/shortest_ways.hpp"
 #include "models/execution/simulate.hpp"
+#include "models/network/packet/shortest_paths.hpp"
 #include "sim/error.hpp"
 #include "tests/models/packet/packet_rig.hpp"
 #include "tests/models/small_clusters.hpp"
@@ -58,7 +58,7 @@ class LeafSpine {
   void flow_over(std::uint32_t from, std::uint32_t to, std::uint32_t spine) { fabric.flow(path(from, to, spine)); }
   void flow_over_all(std::uint32_t from, std::uint32_t to) {
     fabric.flow(path(from, to, 0));
-    PacketPlan::Flow& flow = fabric.plan.flows.back();
+    PacketTopology::Flow& flow = fabric.plan.flows.back();
     flow.first_hop = static_cast<std::uint32_t>(fabric.plan.hops.size());
     flow.paths = size_;
     for (std::uint32_t s = 0; s < size_; ++s) {
@@ -170,14 +170,14 @@ TEST_CASE(
     "shortest ways: as many as spines in two tiers, as (k/2)^2 between the pods of three, grouped by their links") {
   ClosSpec spec = clos_of_radix(4);
   const Cluster cluster = fat_tree(hosts(16), spec);
-  ShortestWays ways(*cluster.fabric);
+  ShortestPaths ways(*cluster.fabric);
   std::vector<std::size_t> counts;
   for (const std::uint32_t to : {1U, 2U, 4U, 15U}) {
     const std::vector<LinkId> path = route(cluster, cluster.endpoints[0], cluster.endpoints[to]);
     const auto& found = ways.between(cluster.fabric->target(path.front()), cluster.fabric->source(path.back()));
     counts.push_back(found.size());
     CHECK(std::is_sorted(found.begin(), found.end()));
-    for (const ShortestWays::Way& way : found) { CHECK(way.size() == path.size() - 2); }
+    for (const ShortestPaths::Path& way : found) { CHECK(way.size() == path.size() - 2); }
   }
   CHECK(counts == std::vector<std::size_t>{1, 2, 4, 4});
 }
@@ -198,7 +198,7 @@ TEST_CASE("many paths: all-to-all on a fat tree loads all its up-links, with spr
     const Simulated result = simulate(*schedule, cluster, {cluster.endpoints, 1}, costs, options);
     times.push_back(seconds(result.time));
     std::uint32_t up = 0;
-    for (const LinkLoad& load : result.loads) {
+    for (const LinkLoad& load : result.network.loads) {
       const VertexKind kind = cluster.fabric->vertex(cluster.fabric->target(load.link)).kind;
       up += kind == VertexKind::core && load.carried > Bytes::zero() ? 1 : 0;
     }

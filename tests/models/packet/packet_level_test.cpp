@@ -66,10 +66,10 @@ TEST_CASE("an incast that nothing slows down takes as long as at flow level, and
   const Cluster cluster = flat_star();
   CHECK(ratio(cluster, CollectiveKind::gather, "linear", 16, 16_MiB) < 1.02);
   const Simulated packets = simulated(cluster, CollectiveKind::gather, "linear", 16, 16_MiB, NetworkLevel::packet);
-  REQUIRE(packets.packets.has_value());
-  CHECK(packets.packets->switches.pauses > 0);
-  CHECK(packets.packets->switches.dropped == 0);
-  CHECK(packets.packets->hosts.data == 15 * 256);
+  REQUIRE(packets.network.packets.has_value());
+  CHECK(packets.network.packets->switches.pauses > 0);
+  CHECK(packets.network.packets->switches.dropped == 0);
+  CHECK(packets.network.packets->hosts.data == 15 * 256);
 }
 
 TEST_CASE("devices of a torus pass on what is for others") {

@@ -12,7 +12,7 @@ namespace athanor::test {
 /// A packet plan by hand: devices, cables of two links, flows along cables.
 class PacketFabric {
  public:
-  PacketPlan plan;
+  PacketTopology plan;
 
   std::uint32_t host() {
     plan.devices.push_back({true, 0});
@@ -32,14 +32,14 @@ class PacketFabric {
   }
   std::uint32_t flow(const std::vector<std::uint32_t>& path, Time software = Time::zero(),
                      Bytes grain = Bytes::zero()) {
-    PacketPlan::Flow flow{static_cast<std::uint32_t>(plan.hops.size()),
-                          static_cast<std::uint32_t>(path.size()),
-                          0,
-                          static_cast<std::uint32_t>(path.size()),
-                          1,
-                          Bandwidth::max(),
-                          software,
-                          grain};
+    PacketTopology::Flow flow{static_cast<std::uint32_t>(plan.hops.size()),
+                              static_cast<std::uint32_t>(path.size()),
+                              0,
+                              static_cast<std::uint32_t>(path.size()),
+                              1,
+                              Bandwidth::max(),
+                              software,
+                              grain};
     plan.hops.insert(plan.hops.end(), path.begin(), path.end());
     flow.first_hop_back = static_cast<std::uint32_t>(plan.hops.size());
     for (auto link = path.rbegin(); link != path.rend(); ++link) { plan.hops.push_back(plan.links[*link].reverse); }
@@ -61,12 +61,12 @@ inline PacketFabric incast(std::uint32_t senders, const SwitchSpec& spec, Bandwi
 
 /// A packet network on a simulator of its own, with a log.
 struct PacketRig {
-  PacketRig(const PacketPlan& plan, const TransportSpec& transport, Time most_window = Time::max())
+  PacketRig(const PacketTopology& plan, const TransportSpec& transport, Time most_window = Time::max())
       : script(simulator),
         log(simulator, plan.flows.size()),
         network(simulator, plan, transport, 1, log, most_window) {}
   void move_at(Time when, std::uint32_t flow, Bytes size) {
-    script.at(when, [this, flow, size] { network.move(flow, size); });
+    script.at(when, [this, flow, size] { network.move(ConnectionId{flow}, size); });
   }
   const Log::Times& of(std::uint32_t flow) const { return log.of[flow]; }
   Time last_delivery() const {

@@ -30,6 +30,12 @@ PhasedKernels layer(const Transformer& model, const ParallelPlan& plan, std::uin
   return whole(layer_work(model, plan, number));
 }
 
+double flops_of(const Kernels& kernels) {
+  double sum = 0;
+  for (const Kernel& kernel : kernels) { sum += kernel.flops; }
+  return sum;
+}
+
 double flops_of(const PhasedKernels& work) {
   return flops_of(work.forward) + flops_of(work.backward_input) + flops_of(work.backward_weight) +
          flops_of(work.recompute);

@@ -42,7 +42,7 @@ ParameterServerResult simulated(const ParameterServerSetup& setup, NetworkLevel 
   std::uint32_t hosts = 0;
   for (const std::uint32_t worker : setup.workers) { hosts = std::max(hosts, worker + 1); }
   for (const auto& shard : setup.shards) { hosts = std::max(hosts, *std::max_element(shard.begin(), shard.end()) + 1); }
-  SimulationOptions options;
+  NetworkOptions options;
   options.level = level;
   options.packet.transport.header = Bytes::zero();
   return simulate_parameter_server(setup, star(hosts, kRate, kLatency / 2), seed, options);

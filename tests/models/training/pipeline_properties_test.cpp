@@ -10,8 +10,10 @@
 #include "models/training/pipeline/schedule.hpp"
 #include "models/training/pipeline/times.hpp"
 #include "sim/error.hpp"
+#include "tests/models/training/pipeline_fault.hpp"
 
 using namespace athanor;
+using namespace athanor::testing;
 
 namespace {
 

@@ -8,18 +8,20 @@ namespace {
 
 using Prices = std::vector<std::vector<LinkShare>>;
 
-/// Of each price, where one call of each of `running` runs.
-std::vector<double> speeds(const Prices& prices, const std::vector<std::uint32_t>& running) {
-  std::vector<std::uint32_t> most(prices.size());
-  for (const std::uint32_t price : running) { ++most[price]; }
-  CallShares shares(prices, most);
-  for (const std::uint32_t price : running) {
-    if (!shares.shares_links(price)) { continue; }
-    shares.start(price);
-    shares.update(price);
+/// Of each estimate, where one call of each of `running` runs.
+std::vector<double> speeds(const Prices& estimates, const std::vector<std::uint32_t>& running) {
+  std::vector<std::uint32_t> most(estimates.size());
+  for (const std::uint32_t estimate : running) { ++most[estimate]; }
+  CallShares shares(estimates, most);
+  for (const std::uint32_t estimate : running) {
+    if (!shares.shares_links(estimate)) { continue; }
+    shares.start(estimate);
+    shares.update(estimate);
   }
   std::vector<double> result;
-  for (std::uint32_t price = 0; price < prices.size(); ++price) { result.push_back(shares.speed(price)); }
+  for (std::uint32_t estimate = 0; estimate < estimates.size(); ++estimate) {
+    result.push_back(shares.speed(estimate));
+  }
   return result;
 }
 
@@ -53,7 +55,7 @@ TEST_CASE("what one link slows down leaves room on another") {
 }
 
 TEST_CASE("who is slowed down more on another link is not settled by the first") {
-  // Link 0 would let the two calls of price 2 go at 0.71, of which link 1 has room for 0.45.
+  // Link 0 would let the two calls of estimate 2 go at 0.71, of which link 1 has room for 0.45.
   const std::vector<double> result = speeds({{{0, 1}}, {{0, 1}}, {{0, 0.35}, {1, 1}}, {{1, 0.1}}}, {0, 1, 2, 2, 3});
   CHECK(result[0] == doctest::Approx(0.25));
   CHECK(result[1] == doctest::Approx(0.25));
@@ -61,7 +63,7 @@ TEST_CASE("who is slowed down more on another link is not settled by the first")
   CHECK(result[3] == doctest::Approx(1));
 }
 
-TEST_CASE("calls of one price that run at the same time share with each other") {
+TEST_CASE("calls of one estimate that run at the same time share with each other") {
   CallShares shares({{{0, 0.8}}}, {2});
   REQUIRE(shares.shares_links(0));
   shares.start(0);
@@ -75,7 +77,7 @@ TEST_CASE("calls of one price that run at the same time share with each other") 
   CHECK(shares.speed(0) == 1);
 }
 
-TEST_CASE("how often calls of a price may run at once decides whether a link may be short") {
+TEST_CASE("how often calls of an estimate may run at once decides whether a link may be short") {
   CHECK_FALSE(CallShares({{{0, 0.3}}}, {3}).shares_links(0));
   CHECK(CallShares({{{0, 0.3}}}, {4}).shares_links(0));
   const CallShares beside({{{0, 0.3}}, {{0, 0.05}}}, {3, 3});
@@ -84,10 +86,10 @@ TEST_CASE("how often calls of a price may run at once decides whether a link may
 }
 
 TEST_CASE("links that are shared alike are one row") {
-  Prices prices(2);
+  Prices estimates(2);
   for (std::uint32_t link = 0; link < 1000; ++link) {
-    prices[0].push_back({link, 0.9});
-    prices[1].push_back({link, link % 2 == 0 ? 0.5 : 0.25});
+    estimates[0].push_back({link, 0.9});
+    estimates[1].push_back({link, link % 2 == 0 ? 0.5 : 0.25});
   }
-  CHECK(CallShares(prices, {1, 1}).rows() == 2);
+  CHECK(CallShares(estimates, {1, 1}).rows() == 2);
 }

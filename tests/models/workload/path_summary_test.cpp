@@ -23,7 +23,7 @@ void check_adds_up(const WorkloadResult& result, const PathSummary& path) {
     end = part.end;
   }
   CHECK(end == result.time);
-  Time all = path.all_computing() + path.idle;
+  Time all = std::accumulate(path.computing.begin(), path.computing.end(), path.slowed) + path.idle;
   for (const TransferTime& each : path.transfers) { all += each.total(); }
   CHECK(all == result.time);
   CHECK(std::accumulate(path.workers.begin(), path.workers.end(), Time::zero()) == result.time);

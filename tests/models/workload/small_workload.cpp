@@ -78,8 +78,8 @@ std::uint32_t SmallWorkload::receive(std::uint32_t worker, std::uint32_t channel
 }
 
 WorkloadResult SmallWorkload::run(const WorkloadOptions& options, bool share_link) {
-  std::deque<CallPrice> all;
-  WorkloadPrices prices;
+  std::deque<CallEstimate> all;
+  WorkloadEstimates estimates;
   const auto shares = std::make_shared<const std::vector<LinkShare>>(share_link ? std::vector<LinkShare>{{0, 1}}
                                                                                 : std::vector<LinkShare>{});
   const auto add_price = [&](Bytes size) {
@@ -90,17 +90,17 @@ WorkloadResult SmallWorkload::run(const WorkloadOptions& options, bool share_lin
                    .protocol = "",
                    .limited_by = "",
                    .shares = shares});
-    prices.prices.push_back(&all.back());
-    return static_cast<std::uint32_t>(prices.prices.size() - 1);
+    estimates.estimates.push_back(&all.back());
+    return static_cast<std::uint32_t>(estimates.estimates.size() - 1);
   };
-  for (const Workload::Call& call : workload_.calls) { prices.of_call.push_back(add_price(call.size)); }
+  for (const Workload::Call& call : workload_.calls) { estimates.of_call.push_back(add_price(call.size)); }
   for (const Workload::Worker& worker : workload_.workers) {
     for (const Workload::Operation& operation : worker.operations) {
       if (operation.kind != Workload::Kind::send) { continue; }
-      prices.of_message.try_emplace({operation.subject, operation.size}, add_price(operation.size));
+      estimates.of_message.try_emplace({operation.subject, operation.size}, add_price(operation.size));
     }
   }
-  return run_workload(workload_, prices, options);
+  return run_workload(workload_, estimates, options);
 }
 
 }  // namespace athanor::testing

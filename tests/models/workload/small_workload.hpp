@@ -8,7 +8,7 @@
 
 namespace athanor::testing {
 
-/// A workload that is put together operation by operation, and prices that are said instead of simulated.
+/// A workload that is put together operation by operation, and estimates that are said instead of simulated.
 class SmallWorkload {
  public:
   SmallWorkload() { workload_.labels = {"work"}; }

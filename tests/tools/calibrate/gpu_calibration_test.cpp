@@ -37,7 +37,7 @@ GpuCosts known_costs(std::uint32_t gpus) {
 std::vector<TimedProbe> timed_by_the_model(std::uint32_t gpus) {
   std::vector<TimedProbe> timed;
   for (Probe& probe : gpu_probes(machine_of(gpus))) {
-    const Time time = simulate_on_gpus(probe, known_costs(gpus));
+    const Time time = time_on_gpus(probe, known_costs(gpus));
     timed.push_back({std::move(probe), time, {}});
   }
   return timed;
@@ -103,7 +103,7 @@ TEST_CASE("the profile of GPUs that is written can be simulated with, and fitted
   const Profile read = read_profile_file(path, problems);
   CHECK(problems.empty());
   REQUIRE(read.gpus);
-  for (const TimedProbe& each : timed) { CHECK(simulate_on_gpus(each.probe, *read.gpus) == each.measured); }
+  for (const TimedProbe& each : timed) { CHECK(time_on_gpus(each.probe, *read.gpus) == each.measured); }
   GpuNote again;
   CHECK(gpu_probes_of(path, again).size() == timed.size());
   CHECK(again.gpus.blocks == 128);

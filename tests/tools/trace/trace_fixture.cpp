@@ -41,21 +41,21 @@ ReadTrace read(const std::vector<std::string>& files, const TraceOptions& option
 std::string example(const std::string& name) { return ATHANOR_TEST_SCENARIOS "/traces/" + name; }
 
 Time run_with(const Workload& workload, Time call, Time message) {
-  CallPrice of_call;
+  CallEstimate of_call;
   of_call.time = call;
   of_call.shares = std::make_shared<const std::vector<LinkShare>>();
-  CallPrice of_message = of_call;
+  CallEstimate of_message = of_call;
   of_message.time = message;
-  WorkloadPrices prices;
-  prices.prices = {&of_call, &of_message};
-  prices.of_call.assign(workload.calls.size(), 0);
+  WorkloadEstimates estimates;
+  estimates.estimates = {&of_call, &of_message};
+  estimates.of_call.assign(workload.calls.size(), 0);
   for (const Workload::Worker& worker : workload.workers) {
     for (const Workload::Operation& operation : worker.operations) {
       if (operation.kind != Workload::Kind::send) { continue; }
-      prices.of_message[{operation.subject, operation.size}] = 1;
+      estimates.of_message[{operation.subject, operation.size}] = 1;
     }
   }
-  return run_workload(workload, prices, {}).time;
+  return run_workload(workload, estimates, {}).time;
 }
 
 std::string compressed(const std::string& text) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/profile.hpp"
+#include "models/software/profile.hpp"
 #include "tools/calibrate/tables/table_rows.hpp"
 
 namespace athanor {

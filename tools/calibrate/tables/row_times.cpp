@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "models/execution/candidates.hpp"
 #include "models/execution/choice.hpp"
 
 namespace athanor {
@@ -27,7 +28,7 @@ std::vector<std::int64_t> key_of(const RunRequest& request, const Candidate& can
                                 protocol.channels,
                                 protocol.slices,
                                 protocol.slots,
-                                protocol.cut.parts};
+                                protocol.hints.parts};
   add(protocol.node, key);
   add(protocol.network, key);
   add(protocol.engine, key);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/profile.hpp"
+#include "models/software/profile.hpp"
 #include "tools/calibrate/search.hpp"
 
 namespace athanor {

@@ -7,7 +7,7 @@
 
 #include "models/experiments/collective.hpp"
 #include "models/experiments/scenario/scenario.hpp"
-#include "models/profile.hpp"
+#include "models/software/profile.hpp"
 #include "tools/calibrate/tables/row_times.hpp"
 
 namespace athanor {

@@ -26,14 +26,14 @@ MeasuredSteps measured_steps(const std::vector<Scenario>& scenarios) {
     for (const Case& each : scenario.cases) {
       const auto* experiment = each.as<TrainingExperiment>();
       if (experiment == nullptr || !experiment->training().measured) { continue; }
-      CallPricer pricer(experiment->pricing(each.platform, {}));
+      CollectiveTimer timer(experiment->pricing(each.platform, {}));
       const TrainingSetup& setup = experiment->training().setup;
       steps.push_back({scenario.path,
                        each.name,
                        setup.model.name,
                        setup.plan.ranks(),
                        *experiment->training().measured,
-                       std::make_shared<const PreparedStep>(setup, pricer),
+                       std::make_shared<const PreparedStep>(setup, timer),
                        std::make_shared<const StepKernels>(setup),
                        {}});
     }

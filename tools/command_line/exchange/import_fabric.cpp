@@ -8,6 +8,7 @@
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 #include "sim/json/document.hpp"
+#include "sim/json/object_reader.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "topologies/scenario/make_cluster.hpp"

@@ -6,12 +6,12 @@
 
 #include <fmt/core.h>
 
-#include "models/execution/candidate.hpp"
+#include "models/execution/candidates.hpp"
 #include "models/execution/choice.hpp"
-#include "models/execution/link_use.hpp"
 #include "models/execution/pipeline_phases.hpp"
 #include "models/experiments/collective.hpp"
 #include "models/nccl/execution/runtime.hpp"
+#include "models/network/link_use.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/command_line/explain/explain_nccl.hpp"
@@ -96,9 +96,8 @@ void explain_course(const Candidate& candidate, SimulationOptions options, Expla
   constexpr std::size_t kParts = 360;
   PipelinePhases listener;
   options.timeline = nullptr;
-  options.listener = &listener;
   CriticalPath path;
-  options.path = &path;
+  options.observers = {&listener, &path};
   const RunResult result = candidate.run(options);
   if (path.shares().total() == result.simulated.time) { explanation.path = path.shares(); }
   if (listener.draining() == Time::zero()) { return; }
@@ -120,11 +119,11 @@ std::string collective_text(const CollectiveSetup& setup, Bytes size) {
 
 /// What the links did: by class, of the busiest one, and of what kinds those are that are busy at least half as long.
 void take_loads(const Fabric& fabric, const RunResult& result, Explanation& explanation) {
-  explanation.links = link_use(fabric, result.simulated.loads, observed(result));
+  explanation.links = link_use(fabric, result.simulated.network.loads, observed(result));
   if (explanation.links.empty()) { return; }
   const double most = explanation.links.front().most;
   explanation.busiest_link = 100 * most;
-  for (const LinkLoad& load : result.simulated.loads) {
+  for (const LinkLoad& load : result.simulated.network.loads) {
     const bool limits = 2 * utilisation(load.carried, fabric.link(load.link).usable, observed(result)) >= most;
     if (most > 0 && limits) { explanation.limiting.insert(fabric.link(load.link).kind); }
   }

@@ -5,10 +5,11 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
+#include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
 #include "models/experiments/jobs.hpp"
 #include "models/experiments/workload.hpp"
-#include "models/in_network/slots/run_with_slots.hpp"
+#include "models/execution/by_packets.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
 #include "sim/printable.hpp"
@@ -131,7 +132,7 @@ ExitCode explain_collective(const Invocation& invocation, const Streams& streams
                             const Case& scenario_case) {
   const CollectiveSetup& setup = setup_of(scenario_case);
   const Bytes size = invocation.has("size") ? size_option("explain", invocation, "size") : setup.sizes.back();
-  if (uses_slots(setup.request(scenario_case.platform, size, {}))) {
+  if (uses_aggregators(setup.request(scenario_case.platform, size, {}))) {
     throw UsageError(
         "explain follows schedules, and packets that switches add up one by one have none; use athanor run");
   }

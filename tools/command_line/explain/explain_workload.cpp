@@ -30,8 +30,8 @@ WorkloadRun simulate(const Scenario& scenario, const Case& scenario_case, const 
 }
 
 /// "nvlink, gpu to nvswitch".
-std::string link_text(const Fabric& fabric, const CallPrice& price) {
-  const LinkShare busiest = price.busiest();
+std::string link_text(const Fabric& fabric, const CallEstimate& estimate) {
+  const LinkShare busiest = estimate.busiest();
   if (busiest.share == 0) { return ""; }
   const LinkId link{busiest.link};
   return fmt::format("{}, {} to {}", name(fabric.link(link).kind), name(fabric.vertex(fabric.source(link)).kind),
@@ -42,12 +42,12 @@ std::string link_text(const Fabric& fabric, const CallPrice& price) {
 std::set<LinkKind> limiting_links(const Fabric& fabric, const WorkloadExplanation& explanation) {
   std::set<LinkKind> kinds;
   for (const CallsOnPath& calls : explanation.path.calls) {
-    if (calls.price == WorkloadPrices::kNone) { continue; }
-    const CallPrice& price = explanation.result.prices[calls.price];
-    if (price.busiest().share == 0) { continue; }
-    kinds.insert(fabric.link(LinkId{price.busiest().link}).kind);
-    for (const LinkShare& each : *price.shares) {  // a NIC is no faster than the PCIe link that it is on
-      if (2 * each.share > price.busiest().share) { kinds.insert(fabric.link(LinkId{each.link}).kind); }
+    if (calls.estimate == WorkloadEstimates::kNone) { continue; }
+    const CallEstimate& estimate = explanation.result.estimates[calls.estimate];
+    if (estimate.busiest().share == 0) { continue; }
+    kinds.insert(fabric.link(LinkId{estimate.busiest().link}).kind);
+    for (const LinkShare& each : *estimate.shares) {  // a NIC is no faster than the PCIe link that it is on
+      if (2 * each.share > estimate.busiest().share) { kinds.insert(fabric.link(LinkId{each.link}).kind); }
     }
   }
   return kinds;
@@ -120,9 +120,9 @@ std::string memory_note(const Case& now, const Case& changed) {
 
 /// Why faster links may make the same calls slower: NCCL chooses by a model of its own.
 std::string choice_note(const WorkloadResult& now, const WorkloadResult& changed) {
-  for (std::size_t i = 0; i < std::min(now.prices.size(), changed.prices.size()); ++i) {
-    const CallPrice& before = now.prices[i];
-    const CallPrice& after = changed.prices[i];
+  for (std::size_t i = 0; i < std::min(now.estimates.size(), changed.estimates.size()); ++i) {
+    const CallEstimate& before = now.estimates[i];
+    const CallEstimate& after = changed.estimates[i];
     if (before.algorithm == after.algorithm || after.time <= before.time) { continue; }
     return fmt::format("{} of {} is then done by {} in place of {}, which takes longer", name(after.kind),
                        to_string(after.size), after.algorithm, before.algorithm);
@@ -146,8 +146,8 @@ WorkloadExplanation explain_workload(const Invocation& invocation, const Streams
                                   .changes = {},
                                   .notes = std::move(done.notes)};
   explanation.path = summary_of_path(explanation.result);
-  for (const CallPrice& price : explanation.result.prices) {
-    explanation.links.push_back(link_text(*scenario_case.platform.cluster->fabric, price));
+  for (const CallEstimate& estimate : explanation.result.estimates) {
+    explanation.links.push_back(link_text(*scenario_case.platform.cluster->fabric, estimate));
   }
   explanation.changes = try_changes(
       invocation, scenario, changes_for(scenario_case, explanation),

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "models/in_network/engines/engine.hpp"
+#include "models/engines/engine.hpp"
 #include "sim/format.hpp"
 #include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
@@ -55,7 +55,7 @@ Json limits_json(const EngineLimits& limits) {
 }
 
 Json mode_json(const Protocol& mode) {
-  const AggregationCost& cost = mode.aggregation;
+  const EngineCost& cost = mode.aggregation;
   return {{"name", mode.name},
           {"from_bytes", mode.from.count()},
           {"to_bytes", mode.to == Bytes::max() ? Json(nullptr) : Json(mode.to.count())},
@@ -70,18 +70,18 @@ Json mode_json(const Protocol& mode) {
           {"streaming", cost.streaming}};
 }
 
-std::string_view name(SlotPolicy policy) {
+std::string_view name(AggregatorPolicy policy) {
   switch (policy) {
-    case SlotPolicy::static_pool: return "static pool";
-    case SlotPolicy::best_effort: return "best effort";
+    case AggregatorPolicy::static_pool: return "static pool";
+    case AggregatorPolicy::best_effort: return "best effort";
   }
   return "";
 }
 
 /// Null where packets are not simulated one by one.
-Json pool_json(const InNetworkEngine& engine) {
+Json pool_json(const EngineModel& engine) {
   if (!engine.slots) { return nullptr; }
-  const SlotSettings& slots = *engine.slots;
+  const AggregatorSettings& slots = *engine.slots;
   return {{"policy", name(slots.policy)},
           {"slots", slots.slots},
           {"window", slots.window == 0 ? Json(nullptr) : Json(slots.window)},
@@ -90,7 +90,7 @@ Json pool_json(const InNetworkEngine& engine) {
           {"timeout_us", microseconds(slots.timeout)}};
 }
 
-Json engine_json(const InNetworkEngine& engine) {
+Json engine_json(const EngineModel& engine) {
   Json modes = Json::list();
   for (const Protocol& mode : engine.modes) { modes.push_back(mode_json(mode)); }
   return {{"name", engine.name},
@@ -119,7 +119,7 @@ std::string limits_text(const Json& limits) {
 }
 
 std::string mode_text(const Protocol& mode) {
-  const AggregationCost& cost = mode.aggregation;
+  const EngineCost& cost = mode.aggregation;
   std::string text = fmt::format("{}: {} per message to or from an engine", mode.name, to_string(cost.latency));
   if (mode.chunk != Bytes::max()) { text += fmt::format(", operations of {}", to_string(mode.chunk)); }
   if (cost.outstanding > 0) { text += fmt::format(", {} under way", cost.outstanding); }
@@ -129,16 +129,16 @@ std::string mode_text(const Protocol& mode) {
   return text;
 }
 
-std::string pool_text(const InNetworkEngine& engine) {
+std::string pool_text(const EngineModel& engine) {
   if (!engine.slots) { return ""; }
-  const SlotSettings& slots = *engine.slots;
+  const AggregatorSettings& slots = *engine.slots;
   return fmt::format(
       "{} of {}, a packet of {} and {} of headers in each; sent again after {}", slots.slots,
-      slots.policy == SlotPolicy::static_pool ? "each job's own, shared out evenly" : "all jobs together",
+      slots.policy == AggregatorPolicy::static_pool ? "each job's own, shared out evenly" : "all jobs together",
       to_string(slots.payload), to_string(slots.header), to_string(slots.timeout));
 }
 
-std::string details(const InNetworkEngine& engine, const Json& json) {
+std::string details(const EngineModel& engine, const Json& json) {
   std::string text;
   const auto line = [&](std::string_view title, const std::string& value) {
     if (!value.empty()) { text += fmt::format("    {:<11}{}\n", title, wrapped(value, 15)); }
@@ -157,7 +157,7 @@ ExitCode list_engines(const Invocation& invocation, const Streams& streams) {
   Json rows = Json::list();
   std::string text = invocation.verbose ? "" : "# --verbose: limits, costs, sources and what is assumed\n";
   text += fmt::format("{:<10}  {:<13}  {}\n", "engine", "where", "what it is");
-  for (const InNetworkEngine& engine : engine_catalog()) {
+  for (const EngineModel& engine : engine_catalog()) {
     rows.push_back(engine_json(engine));
     text += fmt::format("{:<10}  {:<13}  {}\n", engine.name, name(engine.limits.place), wrapped(engine.summary, 27));
     if (invocation.verbose) { text += details(engine, rows.back()); }

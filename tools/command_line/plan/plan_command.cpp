@@ -107,8 +107,8 @@ PlanReport report_of(const Invocation& invocation, const Streams& streams, const
                                       report.interrupted = report.interrupted || streams.interrupted();
                                       return !report.interrupted;
                                     }};
-  CallPricer pricer(experiment.pricing(scenario_case.platform, run_options_of(invocation)));
-  report.result = search_plans(training.setup, settings, pricer);
+  CollectiveTimer timer(experiment.pricing(scenario_case.platform, run_options_of(invocation)));
+  report.result = search_plans(training.setup, settings, timer);
   report.advice = advice_of(report);
   return report;
 }

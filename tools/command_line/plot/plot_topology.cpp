@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "models/in_network/slots/run_with_slots.hpp"
+#include "models/execution/by_packets.hpp"
 #include "sim/error.hpp"
 #include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
@@ -55,7 +55,7 @@ JsonValue topology_in_use(const Invocation& invocation, const std::string& path,
   check_drawable(*platform.cluster);
   const SimulationOptions options = simulation_options(platform, run_options_of(invocation));
   const RunRequest request = setup.request(platform, size, options);
-  if (uses_slots(request)) {
+  if (uses_aggregators(request)) {
     throw UsageError("plot: --size follows schedules, and packets that switches add up one by one have none");
   }
   if (auto json = topology_use_json(*platform.cluster, setup, size, choose_fastest(request), options)) { return *json; }

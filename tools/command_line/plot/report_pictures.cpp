@@ -5,9 +5,10 @@
 #include <optional>
 
 #include "algorithms/catalog.hpp"
+#include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
 #include "models/experiments/training.hpp"
-#include "models/in_network/slots/run_with_slots.hpp"
+#include "models/execution/by_packets.hpp"
 #include "sim/error.hpp"
 #include "sim/json/json_value.hpp"
 #include "sim/timeline.hpp"
@@ -43,7 +44,7 @@ Json collective_pictures(const Platform& platform, const CollectiveSetup& setup,
   if (setup.exchange || setup.kind == CollectiveKind::barrier) { return pictures; }
   const Bytes size = setup.sizes.back();
   const RunRequest request = setup.request(platform, size, options);
-  if (uses_slots(request)) { return pictures; }
+  if (uses_aggregators(request)) { return pictures; }
   const Choice choice = choose_fastest(request);
   if (platform.cluster->endpoints.size() <= kMostEndpoints) {
     if (auto use = topology_use_json(*platform.cluster, setup, size, choice, options)) {

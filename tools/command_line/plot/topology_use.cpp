@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "models/execution/link_use.hpp"
+#include "models/network/link_use.hpp"
 #include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
 #include "topologies/description.hpp"
@@ -18,7 +18,7 @@ using Json = JsonValue;
 /// By link; 0 of those that carried nothing.
 std::vector<double> busy_shares(const Fabric& fabric, const RunResult& result) {
   std::vector<double> shares(fabric.links(), 0);
-  for (const LinkLoad& load : result.simulated.loads) {
+  for (const LinkLoad& load : result.simulated.network.loads) {
     shares[load.link.value] = utilisation(load.carried, fabric.link(load.link).usable, observed(result));
   }
   return shares;

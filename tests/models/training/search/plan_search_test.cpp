@@ -22,8 +22,8 @@ const Profile& no_costs() {
 }
 
 /// Rings, pairwise exchanges and messages.
-CallPricer pricer_on(const Cluster& cluster) {
-  return CallPricer(
+CollectiveTimer timer_on(const Cluster& cluster) {
+  return CollectiveTimer(
       {.cluster = cluster, .profile = no_costs(), .options = {}, .algorithms = [](CollectiveKind kind) {
          const bool sends = kind == CollectiveKind::send_receive;
          const bool exchanges = kind == CollectiveKind::all_to_all;
@@ -78,11 +78,11 @@ void check_same(const PlanSearchResult& searched, const PlanSearchResult& all) {
 /// Searches with bounds and without, and says how many plans bounds have spared.
 std::uint64_t search_twice(const TrainingSetup& setup, std::uint32_t gpus, double room) {
   const Cluster cluster = star(gpus, 10_GBps, 1_us);
-  CallPricer pricer = pricer_on(cluster);
+  CollectiveTimer timer = timer_on(cluster);
   PlanSearchSettings settings = settings_of(setup, gpus, room);
-  const PlanSearchResult searched = search_plans(setup, settings, pricer);
+  const PlanSearchResult searched = search_plans(setup, settings, timer);
   settings.exhaustive = true;
-  const PlanSearchResult all = search_plans(setup, settings, pricer);
+  const PlanSearchResult all = search_plans(setup, settings, timer);
   check_same(searched, all);
   return searched.bounded;
 }
@@ -90,7 +90,7 @@ std::uint64_t search_twice(const TrainingSetup& setup, std::uint32_t gpus, doubl
 /// Simulates all plans of a space: none takes less than its bounds.
 std::size_t check_bounds(const TrainingSetup& setup, std::uint32_t gpus) {
   const Cluster cluster = star(gpus, 10_GBps, 1_us);
-  CallPricer pricer = pricer_on(cluster);
+  CollectiveTimer timer = timer_on(cluster);
   const PlanList list = plans_of(settings_of(setup, gpus, 0).space, setup);
   std::size_t checked = 0;
   ComputingBound computing(setup);
@@ -103,12 +103,12 @@ std::size_t check_bounds(const TrainingSetup& setup, std::uint32_t gpus) {
     } catch (const SimulationError&) { continue; }
     own.layers = layers_of_places(setup.model.transformer->layers, schedule.places());
     computing.take(schedule, own.layers);
-    const Time step = simulate_step(own, pricer, {}).time;
+    const Time step = simulate_step(own, timer, {}).time;
     CAPTURE(name(own.plan.schedule));
     CAPTURE(own.plan.tensor);
     CAPTURE(own.plan.pipeline);
     CHECK(computing.of(own.plan) <= step);
-    CHECK(step_bound(own, schedule, pricer) <= step);
+    CHECK(step_bound(own, schedule, timer) <= step);
     ++checked;
   }
   return checked;
@@ -131,14 +131,14 @@ TEST_CASE("without communication the bound of one direction is the step") {
   TrainingSetup setup = setup_of(llama(8, 512, 8));
   setup.compute.interference = 0;
   const Cluster cluster = star(1, 10_GBps, 1_us);
-  CallPricer pricer = pricer_on(cluster);
+  CollectiveTimer timer = timer_on(cluster);
   for (const Recompute recompute : {Recompute::none, Recompute::full}) {
     setup.plan.recompute = recompute;
     const PipelineSchedule schedule = schedule_of(setup.plan);
     ComputingBound computing(setup);
     computing.take(schedule, setup.layers);
-    CHECK(computing.of(setup.plan) == simulate_step(setup, pricer, {}).time);
-    CHECK(step_bound(setup, schedule, pricer) == computing.of(setup.plan));
+    CHECK(computing.of(setup.plan) == simulate_step(setup, timer, {}).time);
+    CHECK(step_bound(setup, schedule, timer) == computing.of(setup.plan));
   }
 }
 
@@ -156,12 +156,12 @@ TEST_CASE("the setup's own plan is ranked among the others, once") {
   setup.plan.sequence_parallel = true;
   setup.plan.data = 2;
   const Cluster cluster = star(4, 10_GBps, 1_us);
-  CallPricer pricer = pricer_on(cluster);
+  CollectiveTimer timer = timer_on(cluster);
   PlanSearchSettings settings = settings_of(setup, 4, 0);
   settings.own_plan = true;
   settings.exhaustive = true;
   settings.top = 100'000;
-  const PlanSearchResult result = search_plans(setup, settings, pricer);
+  const PlanSearchResult result = search_plans(setup, settings, timer);
   REQUIRE(result.own.has_value());
   CHECK(result.own_first == result.own_last);
   CHECK(result.best[result.own_first - 1].parts.time == result.own->parts.time);
@@ -173,13 +173,13 @@ TEST_CASE("the setup's own plan is ranked among the others, once") {
 TEST_CASE("where nothing fits, the smallest plan is known; where little does, the nearest miss") {
   const TrainingSetup setup = setup_of(llama(8, 512, 8));
   const Cluster cluster = star(4, 10_GBps, 1_us);
-  CallPricer pricer = pricer_on(cluster);
-  const PlanSearchResult none = search_plans(setup, settings_of(setup, 4, 1e6), pricer);
+  CollectiveTimer timer = timer_on(cluster);
+  const PlanSearchResult none = search_plans(setup, settings_of(setup, 4, 1e6), timer);
   CHECK(none.best.empty());
   CHECK(none.simulated == 0);
   REQUIRE(none.smallest.has_value());
   const double least = none.smallest->memory.total();
-  const PlanSearchResult few = search_plans(setup, settings_of(setup, 4, 1.05 * least), pricer);
+  const PlanSearchResult few = search_plans(setup, settings_of(setup, 4, 1.05 * least), timer);
   REQUIRE_FALSE(few.best.empty());
   for (const RankedPlan& each : few.best) { CHECK(each.memory.total() <= 1.05 * least); }
   REQUIRE(few.miss.has_value());
@@ -190,8 +190,8 @@ TEST_CASE("where nothing fits, the smallest plan is known; where little does, th
 TEST_CASE("parts of a step add up to it") {
   const TrainingSetup setup = setup_of(llama(8, 512, 8));
   const Cluster cluster = star(4, 10_GBps, 1_us);
-  CallPricer pricer = pricer_on(cluster);
-  for (const RankedPlan& each : search_plans(setup, settings_of(setup, 4, 0), pricer).best) {
+  CollectiveTimer timer = timer_on(cluster);
+  for (const RankedPlan& each : search_plans(setup, settings_of(setup, 4, 0), timer).best) {
     double sum = each.parts.computing_s + each.parts.bubble_s + each.parts.stragglers_s;
     for (const double exposed : each.parts.exposed_s) { sum += exposed; }
     CHECK(sum == doctest::Approx(seconds(each.parts.time)).epsilon(1e-9));

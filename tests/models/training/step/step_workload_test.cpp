@@ -39,21 +39,21 @@ StepPieces even_pieces(const PipelineSchedule& schedule, std::size_t layers, Tim
 
 /// Of a call, by its size; of messages nothing.
 WorkloadResult run(const Workload& workload, const std::function<Time(const Workload::Call&)>& time_of_call) {
-  static std::deque<CallPrice> all;
+  static std::deque<CallEstimate> all;
   const auto none = std::make_shared<const std::vector<LinkShare>>();
-  WorkloadPrices prices;
+  WorkloadEstimates estimates;
   const auto add = [&](Time time) {
-    CallPrice& price = all.emplace_back();
-    price.time = time;
-    price.shares = none;
-    prices.prices.push_back(&price);
-    return static_cast<std::uint32_t>(prices.prices.size() - 1);
+    CallEstimate& estimate = all.emplace_back();
+    estimate.time = time;
+    estimate.shares = none;
+    estimates.estimates.push_back(&estimate);
+    return static_cast<std::uint32_t>(estimates.estimates.size() - 1);
   };
-  for (const Workload::Call& call : workload.calls) { prices.of_call.push_back(add(time_of_call(call))); }
+  for (const Workload::Call& call : workload.calls) { estimates.of_call.push_back(add(time_of_call(call))); }
   for (std::uint32_t channel = 0; channel < workload.channels.size(); ++channel) {
-    prices.of_message[{channel, 1000_B}] = add(Time::zero());
+    estimates.of_message[{channel, 1000_B}] = add(Time::zero());
   }
-  return run_workload(workload, prices, {});
+  return run_workload(workload, estimates, {});
 }
 
 Time step(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks, std::uint32_t micro_batches, Time forward,

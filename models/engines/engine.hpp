@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/schedule/collective.hpp"
+#include "models/engines/aggregator_settings.hpp"
+#include "models/software/profile.hpp"
+
+namespace athanor {
+
+/// One kind of engine in the network, as public documents describe it.
+struct EngineModel {
+  std::string name;     ///< "sharp_v2", ...: in scenarios
+  std::string summary;  ///< one line
+  EngineLimits limits;
+  std::vector<DataType> only_summed = {};  ///< of its types those that it reduces by no other operation
+  std::uint32_t trees_per_job = 1;         ///< that a job's channels are spread over
+  /// Does a job keep its streaming tree for itself? Else jobs take turns, operation by operation.
+  bool exclusive = true;
+  /// How messages travel, each where its payload sizes say: what hops, engines and packets cost, and chunks. What the
+  /// host's software costs is that of the profile (see engine_protocols).
+  std::vector<Protocol> modes;
+  /// How its switches come by memory for packets, and what packets are like; none: they are not simulated one by one.
+  /// Limits and latencies in it are those of the engine and of hosts where it runs.
+  std::optional<AggregatorSettings> slots;
+  std::string source;   ///< of limits and costs
+  std::string assumed;  ///< what no public document says
+};
+
+/// All engines, each system in a file of its own under kinds/. The first, "ideal", has neither limits nor costs.
+std::span<const EngineModel> engine_catalog();
+
+/// Is it in switches of the network, so that an aggregation manager grants it?
+bool is_in_switches(const EngineModel& engine);
+
+/// Throws ScenarioError ("unknown-engine") with the nearest name and all names.
+const EngineModel& find_engine(std::string_view name);
+
+/// Why an engine cannot do this at all, in words for the user, or nothing: a type or reduction that it does not add, an
+/// operation of more bytes than it takes. `operation`: the payload, or the chunk where the library cuts it into
+/// operations of its own.
+std::optional<std::string> refuses(const EngineModel& engine, CollectiveKind kind, DataType type, Reduction reduction,
+                                   Bytes operation);
+
+/// The algorithms that need engines in switches of the network, by the names of the catalog.
+std::span<const std::string> aggregating_algorithms();
+
+/// The protocols by which aggregating_algorithms() run on a machine with this profile and such engines: those of the
+/// profile where it names one of the algorithms; else one for each mode, with the costs of the profile's first protocol
+/// for the software of hosts: half of its latency between nodes at each end of a tree.
+std::vector<Protocol> engine_protocols(const EngineModel& engine, const Profile& profile);
+
+/// The protocols by which aggregating_algorithms() run where a library says how it drives engines: its own protocols,
+/// each once with every mode of the engine, whose costs in the network, memory and trees they take. Chunks are the
+/// library's operations; where the engine does not stream they are cut into its own. Half of the library's latency
+/// between nodes is that of each end of a tree. `operations`: pieces into which the library divides a payload for as
+/// many trees, at least one; an engine's mode is for operations of its sizes.
+std::vector<Protocol> engine_protocols(const EngineModel& engine, const std::vector<Protocol>& library,
+                                       std::uint32_t operations);
+
+}  // namespace athanor

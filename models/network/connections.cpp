@@ -1,0 +1,64 @@
+#include "models/network/connections.hpp"
+
+#include <algorithm>
+
+#include "sim/check.hpp"
+#include "sim/random.hpp"
+
+namespace athanor {
+
+namespace {
+constexpr std::uint32_t kNone = 0xffffffff;
+}  // namespace
+
+Time FabricConnections::latency(ConnectionId connection) const {
+  Time longest;
+  for (const FlowGraph::Connection& pair : pairs_of(connection)) { longest = std::max(longest, pair.latency); }
+  return longest;
+}
+
+std::uint32_t striped(std::uint32_t queue_pairs, const Cluster& cluster) {
+  const std::uint32_t nics = cluster.nics_per_endpoint;
+  return (queue_pairs + nics - 1) / nics * nics;
+}
+
+ConnectionBuilder::ConnectionBuilder(const Cluster& cluster, std::uint32_t queue_pairs)
+    : fabric_(*cluster.fabric), routes_(*cluster.router, *cluster.fabric), numbers_(cluster.fabric->links(), kNone) {
+  require(queue_pairs > 0, "connections of no queue pair");
+  opened_.queue_pairs = queue_pairs;
+}
+
+void ConnectionBuilder::open(RouteRequest request, std::uint32_t pair) {
+  path_.clear();
+  if (pair > 0) { request.flow = join_hash(request.flow, pair); }
+  request.channel += pair;
+  routes_.open(request, path_);
+}
+
+std::uint32_t ConnectionBuilder::number(LinkId link) {
+  std::uint32_t& number = numbers_[link.value];
+  if (number == kNone) {
+    number = static_cast<std::uint32_t>(opened_.links.size());
+    opened_.links.push_back(link);
+    opened_.link_members.push_back(1);
+    opened_.graph.links.push_back({fabric_.link(link).usable});
+  }
+  return number;
+}
+
+/// A share of what the whole connection may take, and of its first grain, on the present path.
+void ConnectionBuilder::add_pair(const ConnectionCost& cost) {
+  Time latency = cost.latency;
+  FlowGraph& graph = opened_.graph;
+  const auto first_use = static_cast<std::uint32_t>(graph.uses.size());
+  for (const LinkId link : path_) {
+    latency += fabric_.link(link).latency;
+    graph.uses.push_back({number(link), 1});
+  }
+  const bool capped = cost.cap != Bandwidth::max();
+  const Bandwidth cap = capped ? std::max(cost.cap / opened_.queue_pairs, Bandwidth{1}) : cost.cap;
+  const Bytes grain{ceil_div(cost.grain.count(), opened_.queue_pairs)};
+  graph.connections.push_back({latency, cap, grain, first_use, static_cast<std::uint32_t>(path_.size())});
+}
+
+}  // namespace athanor

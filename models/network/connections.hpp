@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/network/adaptive_routes.hpp"
+#include "models/network/network.hpp"
+#include "models/software/costs.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+/// Connections over the links of a fabric, with a path for each of their queue pairs: what a network is made from.
+/// Either every link and every connection, or (of a folded schedule) one that stands for each class of equal ones.
+struct FabricConnections {
+  FlowGraph graph;                           ///< of queue pairs, over links that some path crosses
+  std::vector<LinkId> links;                 ///< by link of `graph`: the link, or one member of its class
+  std::vector<std::uint32_t> link_members;   ///< by link of `graph`: how many links it stands for
+  std::vector<LinkId> all_links;             ///< where links stand for classes: every link; else empty
+  std::vector<std::uint32_t> class_of_link;  ///< by entry of `all_links`: the link of `graph` that stands for it
+  std::uint32_t queue_pairs = 1;  ///< of connection c are [c * queue_pairs, (c + 1) * queue_pairs) of `graph`
+
+  std::size_t count() const { return graph.connections.size() / queue_pairs; }
+  IdRange<ConnectionId> ids() const { return {ConnectionId{0}, ConnectionId{static_cast<std::uint32_t>(count())}}; }
+  std::span<const FlowGraph::Connection> pairs_of(ConnectionId connection) const {
+    return {graph.connections.begin() + std::ptrdiff_t{connection.value} * queue_pairs, queue_pairs};
+  }
+  /// The links that a queue pair crosses, in their order.
+  std::span<const FlowGraph::Use> path_of(const FlowGraph::Connection& pair) const {
+    return std::span(graph.uses).subspan(pair.first_use, pair.uses);
+  }
+  /// Of the connection's slowest queue pair.
+  Time latency(ConnectionId connection) const;
+};
+
+/// Queue pairs of a connection whose NICs no library chooses: so many, rounded up to a multiple of the NICs that a GPU
+/// has to itself, so that each message is striped over all of these (as UCX and MPI libraries do with several rails).
+std::uint32_t striped(std::uint32_t queue_pairs, const Cluster& cluster);
+
+/// Opens connections one after the other. Links get their numbers in the order in which paths first cross them.
+class ConnectionBuilder {
+ public:
+  /// Borrows the cluster. Requires at least one queue pair.
+  ConnectionBuilder(const Cluster& cluster, std::uint32_t queue_pairs);
+
+  /// Opens a connection and returns its number. `flow` tells flows between the same two apart. Throws
+  /// SimulationError("no-route").
+  ConnectionId add(VertexId from, VertexId to, std::uint64_t flow, const ConnectionCost& cost = {}) {
+    const ConnectionId number = opened_.ids().last;
+    add({from, to, flow}, [&](std::span<const LinkId>) { return cost; });
+    return number;
+  }
+  /// Opens a connection whose cost hangs on its path: `cost_of` is told the links of queue pair 0 and returns what the
+  /// whole connection costs, which is returned. Queue pair 0 has the flow of the request, the others have one of their
+  /// own each. The request's channel and those after it choose the NICs of the pairs, where it names none. Throws
+  /// SimulationError("no-route").
+  template <class CostOf>
+  ConnectionCost add(const RouteRequest& request, const CostOf& cost_of) {
+    ConnectionCost cost;
+    for (std::uint32_t pair = 0; pair < opened_.queue_pairs; ++pair) {
+      open(request, pair);
+      if (pair == 0) { cost = cost_of(std::span<const LinkId>(path_)); }
+      add_pair(cost);
+    }
+    return cost;
+  }
+
+  const FabricConnections& opened() const { return opened_; }
+  FabricConnections take() { return std::move(opened_); }
+
+ private:
+  void open(RouteRequest request, std::uint32_t pair);
+  void add_pair(const ConnectionCost& cost);
+  std::uint32_t number(LinkId link);
+
+  const Fabric& fabric_;
+  AdaptiveRoutes routes_;
+  FabricConnections opened_;
+  std::vector<LinkId> path_;
+  std::vector<std::uint32_t> numbers_;  ///< in the graph, by link of the fabric
+};
+
+}  // namespace athanor

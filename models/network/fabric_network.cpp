@@ -1,0 +1,132 @@
+#include "models/network/fabric_network.hpp"
+
+#include <algorithm>
+
+#include "models/network/flow_network.hpp"
+#include "models/network/ideal_network.hpp"
+#include "models/network/packet/packet_network.hpp"
+#include "sim/check.hpp"
+
+namespace athanor {
+
+std::string_view name(NetworkLevel level) {
+  switch (level) {
+    case NetworkLevel::ideal: return "ideal";
+    case NetworkLevel::flow: return "flow";
+    case NetworkLevel::packet: return "packet";
+  }
+  return "";
+}
+
+FabricNetwork::FabricNetwork(Simulator& simulator, const FabricConnections& connections, const Fabric& fabric,
+                             const NetworkOptions& options, std::uint64_t seed, MoveListener& listener)
+    : connections_(connections),
+      fabric_(fabric),
+      options_(options),
+      pairs_(listener, connections.count(), connections.queue_pairs) {
+  MoveListener& above = is_paired() ? static_cast<MoveListener&>(pairs_) : listener;
+  switch (options.level) {
+    case NetworkLevel::ideal: beneath_ = std::make_unique<IdealNetwork>(simulator, connections.graph, above); break;
+    case NetworkLevel::flow: beneath_ = std::make_unique<FlowNetwork>(simulator, connections.graph, above); break;
+    case NetworkLevel::packet:
+      layout_ = packet_topology(connections, fabric, options.packet);
+      auto packets = std::make_unique<PacketNetwork>(simulator, layout_->plan, options.packet.transport, seed, above);
+      if (options.count_ports) { packets->count_ports(); }
+      packets->name_links([this](std::uint32_t link) { return fabric_.name(layout_->links[link]); });
+      packets_ = packets.get();
+      beneath_ = std::move(packets);
+      break;
+  }
+  pairs_.over(*beneath_);
+}
+
+FabricNetwork::~FabricNetwork() = default;
+
+Network& FabricNetwork::network() { return is_paired() ? pairs_ : *beneath_; }
+
+/// At packet level those that connections do not cross are behind the others: paths back, and further paths to choose.
+std::uint32_t FabricNetwork::links() const {
+  return static_cast<std::uint32_t>(layout_ ? layout_->links.size() : connections_.links.size());
+}
+
+LinkId FabricNetwork::id(std::uint32_t link) const { return layout_ ? layout_->links[link] : connections_.links[link]; }
+
+std::uint32_t FabricNetwork::members(std::uint32_t link) const {
+  return link < connections_.link_members.size() ? connections_.link_members[link] : 1;
+}
+
+Bandwidth FabricNetwork::wire_rate(std::uint32_t link) const {
+  return layout_ ? layout_->plan.links[link].rate : connections_.graph.links[link].rate;
+}
+
+/// As if all packets, or those of the link itself, were full.
+Ratio FabricNetwork::payload_share(std::uint32_t link) const {
+  const LinkFraming& framing = layout_->plan.links[link].framing;
+  if (framing.unit > 0) { return {framing.unit, framing.unit + framing.overhead}; }
+  const TransportSpec& transport = options_.packet.transport;
+  return {transport.payload.count(), (transport.payload + transport.header).count()};
+}
+
+Bandwidth FabricNetwork::payload_rate(std::uint32_t link) const {
+  return layout_ ? scaled_up(wire_rate(link), payload_share(link)) : wire_rate(link);
+}
+
+std::vector<LinkLoad> FabricNetwork::loads(Time time) const {
+  std::vector<LinkLoad> loads;
+  for (std::uint32_t link = 0; link < links(); ++link) {
+    const Bytes carried = beneath_->carried(link);
+    require(options_.level == NetworkLevel::ideal || transfer_time(carried, wire_rate(link)) <= time,
+            "link {} carried {} bytes in {} ps, more than its rate allows", id(link).value, carried.count(),
+            time.count());
+    if (carried == Bytes::zero() && link >= connections_.links.size()) { continue; }
+    loads.push_back({id(link), members(link), packets_ ? scaled_down(carried, payload_share(link)) : carried});
+  }
+  return loads;
+}
+
+namespace {
+
+/// What one of each class carried, for every member of it.
+std::vector<LinkLoad> of_each_link(const FabricConnections& connections, const std::vector<LinkLoad>& classes) {
+  if (connections.all_links.empty()) { return classes; }
+  std::vector<LinkLoad> loads;
+  for (std::size_t link = 0; link < connections.all_links.size(); ++link) {
+    loads.push_back({connections.all_links[link], 1, classes[connections.class_of_link[link]].carried});
+  }
+  return loads;
+}
+
+}  // namespace
+
+NetworkUse FabricNetwork::use(Time end) const {
+  NetworkUse use;
+  use.observed = packets_ == nullptr ? end : std::max(end, packets_->quiet());
+  use.loads = loads(use.observed);
+  if (options_.each_link) { use.loads = of_each_link(connections_, use.loads); }
+  use.ports = ports(use.observed);
+  if (packets_ != nullptr) { use.packets = {packets_->switch_counters(), packets_->host_counters()}; }
+  return use;
+}
+
+std::vector<PortLoad> FabricNetwork::ports(Time time) const {
+  std::vector<PortLoad> ports;
+  if (!options_.count_ports) { return ports; }
+  for (std::uint32_t link = 0; link < links(); ++link) {
+    PortLoad port{fabric_.source(id(link)),
+                  fabric_.target(id(link)),
+                  fabric_.link(id(link)).kind,
+                  members(link),
+                  wire_rate(link),
+                  beneath_->carried(link),
+                  {},
+                  {}};
+    if (packets_ != nullptr) {
+      port.counters = packets_->port_counters(link, time);
+      port.pauses_sent = packets_->port_counters(layout_->plan.links[link].reverse, time).pauses;
+    }
+    ports.push_back(port);
+  }
+  return ports;
+}
+
+}  // namespace athanor

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/network/network_use.hpp"
+#include "topologies/fabric.hpp"
+
+namespace athanor {
+
+/// Which share of a time a link was busy with what it carried at its usable rate: from 0 to 1. More than 1 would be
+/// needed at the ideal level alone, where links are shared at full speed; there it is 1. `time`: `observed` of what was
+/// simulated. 0 where there is no time.
+double utilisation(Bytes carried, Bandwidth usable, Time time);
+
+/// How long the link needed for what it carried, at its usable rate.
+Time busy_time(const Fabric& fabric, const LinkLoad& load);
+
+/// The kind of a link and of the devices at its ends: "network leaf->spine".
+std::string link_class(const Fabric& fabric, LinkId link);
+
+/// What all links of one kind between devices of the same kinds did. Links that are down are left out.
+struct LinkClassUse {
+  std::string name;  ///< as link_class(); of several networks side by side also whose: "network leaf->spine, storage"
+  std::uint32_t links = 0;  ///< one direction each
+  std::uint32_t used = 0;   ///< of them: carried anything
+  double mean = 0;          ///< share of the time in which one of `links` was busy, on average
+  double most = 0;          ///< of the busiest
+  Bytes carried;            ///< by all of them
+};
+
+/// Of every class of links in the fabric, the busiest first. `loads`: of every link that carried anything, alone or as
+/// a member of its class. All shares are 0 where time is.
+std::vector<LinkClassUse> link_use(const Fabric& fabric, const std::vector<LinkLoad>& loads, Time time);
+
+}  // namespace athanor

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "models/network/connections.hpp"
+#include "models/network/packet/packet_settings.hpp"
+
+namespace athanor {
+
+/// `links`: of the fabric, by link of the packet plan.
+struct PacketsLaidOut {
+  PacketTopology plan;
+  std::vector<LinkId> links;
+};
+
+/// The packet network of connections that do not stand for classes: queue pair q becomes flow q, link l becomes link l,
+/// and behind are added links back and those of further paths: where packets take many, each queue pair takes all
+/// shortest paths between the first and the last switch on its own. Acknowledgements take the path of their data
+/// packets backwards.
+///
+/// A link brings the payload of usual packets over at its usable rate (4096 bytes on network links, at most at the line
+/// rate; kPcieFraming, kNvlinkFraming); so a message alone takes as long as at flow level, apart from headers that the
+/// usable rate does not allow for and from what packets wait at switches that do not cut through. Vertices where flows
+/// begin or end are hosts.
+///
+/// Throws SimulationError: "latency-too-small" naming a link of less than PacketTopology::kLeastLatency, "one-way"
+/// naming a link without another one back, "routing" where paths are longer than the shortest ones and packets are to
+/// take many, "too-many-paths".
+PacketsLaidOut packet_topology(const FabricConnections& connections, const Fabric& fabric,
+                               const PacketSettings& settings);
+
+}  // namespace athanor

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "models/workload/workload.hpp"
+
+namespace athanor {
+
+/// One operation of one worker.
+struct OperationId {
+  std::uint32_t worker = 0;
+  std::uint32_t operation = 0;
+};
+
+/// Brings those together who do one thing together: the k-th calls of a communicator's workers, the k-th send over a
+/// channel and the k-th receive.
+class CollectiveMatcher {
+ public:
+  /// Borrows the workload.
+  explicit CollectiveMatcher(const Workload& workload);
+
+  /// All who take part, the last one to come at the end; of messages sender and receiver, in the order in which they
+  /// came.
+  using Members = std::vector<OperationId>;
+
+  /// A worker has come to a call. Returns all members where it is the last one.
+  /// Throws SimulationError("mismatch") where it calls something else than those who came before.
+  std::optional<Members> call(OperationId who);
+  /// A worker has come to an end of a message.
+  std::optional<Members> message(OperationId who);
+
+  /// Of an operation that has come and waits: for whom. For telling of a deadlock.
+  std::vector<std::uint32_t> missing(OperationId who) const;
+
+ private:
+  struct Room {                        ///< of a communicator
+    std::vector<std::uint64_t> calls;  ///< by member: how often it has called
+    std::uint64_t first = 0;           ///< the number of the first call in `open`
+    std::deque<Members> open;
+  };
+  struct Ends {  ///< of a channel: what has come of one side and waits for the other
+    std::deque<OperationId> sends;
+    std::deque<OperationId> receives;
+  };
+
+  const Workload::Operation& operation(OperationId who) const {
+    return workload_.workers[who.worker].operations[who.operation];
+  }
+  std::size_t place(const Workload::Communicator& communicator, std::uint32_t worker) const;
+  void check_same(OperationId first, OperationId other) const;
+
+  const Workload& workload_;
+  std::vector<Room> rooms_;
+  std::vector<Ends> ends_;
+};
+
+}  // namespace athanor
