@@ -6,7 +6,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/execution/run.hpp"
 #include "tests/models/aggregators/aggregation_cases.hpp"
-#include "topologies/generators.hpp"
+#include "tests/topologies/clusters.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

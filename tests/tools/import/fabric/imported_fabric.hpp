@@ -6,6 +6,7 @@
 
 #include "models/experiments/scenario/library.hpp"
 #include "sim/json/document.hpp"
+#include "sim/json/object_reader.hpp"
 #include "tests/test_files.hpp"
 #include "tools/import/fabric/import_fabric.hpp"
 #include "topologies/scenario/make_cluster.hpp"
