@@ -84,6 +84,27 @@ std::optional<std::string> refuses(const Collective& collective, const Layout& l
 
 }  // namespace
 
+Algorithm all_to_all_in_rounds(CollectiveKind kind, RoundsPath path) {
+  Algorithm algorithm = rounds_algorithm(kind, path);
+  if (path == RoundsPath::by_rail) {
+    algorithm.summary = "as rounds, over the neighbour on the receiver's rail";
+    algorithm.explanation =
+        "As rounds, but a message to another node goes first to the neighbour whose place in the node is the "
+        "receiver's, which passes it on: no message changes its rail, and a NIC sends what the whole node has for one "
+        "rank after the other. NCCL calls it PXN.";
+    algorithm.fabrics = "nodes with a fast inside and rails: only the inside of nodes joins these";
+    return algorithm;
+  }
+  algorithm.summary = "all blocks in rounds, eight peers at a time on each channel, as a library runs Send and Recv";
+  algorithm.explanation =
+      "P rounds, the first with oneself: in each a rank sends to one other and gets from one other. On several nodes "
+      "the rounds of a group of up to eight ranks follow each other, and groups at triangular distances, so that "
+      "successive rounds go far apart. Each message is spread over `parts` channels, and a channel serves "
+      "`peers_at_once` peers side by side; when all of these are served, the next ones come.";
+  algorithm.fabrics = "any; many channels, each with few messages under way";
+  return algorithm;
+}
+
 Algorithm rounds_algorithm(CollectiveKind kind, RoundsPath path) {
   const bool by_rail = path == RoundsPath::by_rail;
   Algorithm algorithm;

@@ -15,8 +15,8 @@ std::uint32_t rounds(std::uint32_t ranks) { return static_cast<std::uint32_t>(st
 /// one, so that all ranks do the same.
 class BruckAllGather final : public Circulant<BlockSchedule> {
  public:
-  BruckAllGather(const Collective& collective, const Layout& layout)
-      : Circulant(collective, std::bit_floor(collective.ranks - 1), layout) {}
+  BruckAllGather(const Collective& collective, const Layout& layout, Direction copies)
+      : Circulant(collective, std::bit_floor(collective.ranks - 1), layout), copies_(copies) {}
 
   Lane lane(AgentId, LaneId lane) const override {
     const std::uint32_t ports = rounds(ranks());
@@ -69,7 +69,8 @@ class BruckAllGather final : public Circulant<BlockSchedule> {
     return primitive;
   }
 
-  Primitive place(std::uint32_t me, std::uint32_t channel, std::uint64_t loop, std::uint32_t position) const {
+  Primitive place(std::uint32_t me, std::uint32_t channel, std::uint64_t loop, std::uint32_t number) const {
+    const std::uint32_t position = copies_ == Direction::forwards ? number : ranks() - 1 - number;
     const std::uint32_t owner = after(me, position);
     const Piece range = cut().part(owner, channel, loop);
     Primitive primitive = over(range);
@@ -77,7 +78,13 @@ class BruckAllGather final : public Circulant<BlockSchedule> {
     primitive.store = contiguous(Buffer::output, cut().first(owner) + range.first);
     return primitive;
   }
+
+  Direction copies_;
 };
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return bruck_all_gather_schedule(collective, layout, Direction::forwards);
+}
 
 /// A rank sends its first blocks again and again: rank 0 the fullest ones.
 Cost cost(const Collective& collective) {
@@ -91,8 +98,9 @@ Cost cost(const Collective& collective) {
 
 }  // namespace
 
-std::unique_ptr<const Schedule> bruck_all_gather_schedule(const Collective& collective, const Layout& layout) {
-  return std::make_unique<BruckAllGather>(collective, layout);
+std::unique_ptr<const Schedule> bruck_all_gather_schedule(const Collective& collective, const Layout& layout,
+                                                          Direction copies) {
+  return std::make_unique<BruckAllGather>(collective, layout, copies);
 }
 
 Algorithm bruck_all_gather() {
@@ -109,7 +117,7 @@ Algorithm bruck_all_gather() {
           "the last round), so that the blocks double; at the end each copies them to their places.",
       .ranks = "any number of ranks, in ceil(log2 P) rounds",
       .fabrics = "small payloads; numbers of ranks that are no power of two",
-      .make_for_many = bruck_all_gather_schedule,
+      .make_for_many = make,
       .granule_for_many = granule_of_blocks,
       .cost_for_many = cost,
   };

@@ -14,7 +14,7 @@ namespace {
 /// A rank puts its own block and those that its children send, the smallest subtree first, one after the other into
 /// scratch and sends all to its parent. The root stores what arrives in its output.
 std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return reversed(binomial_tree_scatter_schedule(dual_of(collective), layout), collective);
+  return reversed(binomial_tree_scatter_schedule(dual_of(collective), layout, Direction::backwards), collective);
 }
 
 /// The largest message is one to the root: those of its children that have the most blocks, or fuller ones.

@@ -13,7 +13,7 @@ namespace {
 /// Scratch begins with a rank's own block and holds those of the ranks after it. Round k = ceil(log2 P)-1 .. 0 gives
 /// the sums of the blocks from 2^k on to the rank 2^k places after, which adds them to its first ones.
 std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
-  return reversed(bruck_all_gather_schedule(dual_of(collective), layout), collective);
+  return reversed(bruck_all_gather_schedule(dual_of(collective), layout, Direction::backwards), collective);
 }
 
 /// A rank sends every block but its own, of which the last is the shortest, and adds to its first ones.

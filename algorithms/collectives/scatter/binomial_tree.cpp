@@ -23,8 +23,10 @@ std::uint32_t most_blocks(std::uint32_t ranks) {
 /// blocks of their subtree in scratch, in the order of ranks from their own, without gaps. One lane per channel.
 class BinomialTreeScatter final : public BlockSchedule {
  public:
-  BinomialTreeScatter(const Collective& collective, const Layout& layout)
-      : BlockSchedule(collective, most_blocks(collective.ranks), layout), tree_(collective.ranks, collective.root) {}
+  BinomialTreeScatter(const Collective& collective, const Layout& layout, Direction copies)
+      : BlockSchedule(collective, most_blocks(collective.ranks), layout),
+        tree_(collective.ranks, collective.root),
+        copies_(copies) {}
 
   /// What all do who have the same size of subtree, as far as they are alike, is one program.
   Lane lane(AgentId agent, LaneId lane) const override {
@@ -49,7 +51,10 @@ class BinomialTreeScatter final : public BlockSchedule {
     const Place place{lane.value, loop};
     if (step + 1 == steps(rank)) { return own(rank, place); }
     const std::uint32_t before = steps(rank) - 1 - tree_.children(rank);
-    if (step < before) { return tree_.is_root(rank) ? wrap(place, step) : receive_all(rank, place); }
+    if (step < before) {
+      return tree_.is_root(rank) ? wrap(place, copies_ == Direction::forwards ? step : 1 - step)
+                                 : receive_all(rank, place);
+    }
     const std::uint32_t i = tree_.children(rank) - 1 - (step - before);
     const Subtree below = subtree(tree_.child(rank, i));
     Primitive primitive = over(around(below, place));
@@ -143,7 +148,12 @@ class BinomialTreeScatter final : public BlockSchedule {
   }
 
   BinomialTree tree_;
+  Direction copies_;
 };
+
+std::unique_ptr<const Schedule> make(const Collective& collective, const Layout& layout) {
+  return binomial_tree_scatter_schedule(collective, layout, Direction::forwards);
+}
 
 /// The root sends every block but its own.
 Cost cost(const Collective& collective) {
@@ -153,8 +163,9 @@ Cost cost(const Collective& collective) {
 
 }  // namespace
 
-std::unique_ptr<const Schedule> binomial_tree_scatter_schedule(const Collective& collective, const Layout& layout) {
-  return std::make_unique<BinomialTreeScatter>(collective, layout);
+std::unique_ptr<const Schedule> binomial_tree_scatter_schedule(const Collective& collective, const Layout& layout,
+                                                               Direction copies) {
+  return std::make_unique<BinomialTreeScatter>(collective, layout, copies);
 }
 
 Algorithm binomial_tree_scatter() {
@@ -170,7 +181,7 @@ Algorithm binomial_tree_scatter() {
           "The root hands each child the blocks of its whole subtree, the largest first; children do the same.",
       .ranks = "any number of ranks",
       .fabrics = "small blocks",
-      .make_for_many = binomial_tree_scatter_schedule,
+      .make_for_many = make,
       .granule_for_many = granule_of_blocks,
       .cost_for_many = cost,
   };
