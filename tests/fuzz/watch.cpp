@@ -182,7 +182,7 @@ class Watcher {
     return true;
   }
 
-  void at_end_of_instant(Worker& worker, int status) {
+  void settle(Worker& worker, int status) {
     worker.process = 0;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
       result_.tries += worker.end - worker.next;
