@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "sim/json/json_value.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/scenario/cluster_text.hpp"

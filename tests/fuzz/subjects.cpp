@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/compute_profile_section.hpp"
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "models/experiments/scenario/measurement.hpp"
 #include "models/experiments/scenario/model_section.hpp"
 #include "models/experiments/scenario/profile_section.hpp"

@@ -14,7 +14,6 @@ ALLOWED = {
 }
 # Circles of modules that are still there, each by its modules. They may vanish; none may be added.
 KNOWN_CIRCLES = [
-    {"tools/bill", "tools/import", "tools/scenario"},
     {"topologies/fabric", "topologies/fabric_graph"},
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
@@ -130,7 +129,8 @@ class Layering(unittest.TestCase):
         self.assertEqual(circles(edges(headers, unit), {unit(path) for path, _ in headers}), [])
 
     def test_every_header_is_guarded_once(self):
-        unguarded = [str(path) for path in tree.files(".hpp") if "#pragma once" not in tree.text(path)]
+        unguarded = [str(path) for path in tree.files(".hpp")
+                     if "#pragma once" not in tree.text(path) and path.parent.name != "precompiled"]
         self.assertEqual(unguarded, [])
 
 

@@ -8,7 +8,7 @@
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/variables_map.hpp>
 
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "sim/file.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/command_line/streams.hpp"

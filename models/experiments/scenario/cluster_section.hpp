@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "sim/json/object_reader.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/link_scaling.hpp"

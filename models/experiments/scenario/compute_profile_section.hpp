@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "models/training/compute_profile.hpp"
 #include "sim/json/value_reader.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "models/training/architecture.hpp"
 #include "models/training/parallel_plan.hpp"
 #include "sim/json/value_reader.hpp"

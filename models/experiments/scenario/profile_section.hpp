@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "models/software/profile.hpp"
 #include "sim/json/value_reader.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "models/bill/bill.hpp"
 #include "models/experiments/experiment.hpp"
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "models/experiments/scenario/sweep/plan.hpp"
 #include "sim/error.hpp"
 #include "topologies/link_scaling.hpp"

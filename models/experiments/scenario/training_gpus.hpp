@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "models/training/step/simulate_step.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/scenario/cluster_text.hpp"

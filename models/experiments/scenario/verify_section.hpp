@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "models/experiments/verification.hpp"
 #include "sim/json/object_reader.hpp"
 #include "topologies/cluster.hpp"

@@ -4,7 +4,7 @@
 
 #include "models/execution/choice.hpp"
 #include "models/experiments/collective.hpp"
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "models/experiments/scenario/scenario.hpp"
 #include "tests/test_files.hpp"
 #include "tests/tools/command_line_fixture.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "sim/json/json_value.hpp"
 
 namespace athanor {

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 #include "sim/json/document.hpp"
 #include "sim/json/object_reader.hpp"
 #include "tests/test_files.hpp"

@@ -1,4 +1,4 @@
-#include "models/experiments/scenario/library.hpp"
+#include "models/library/library.hpp"
 
 #include <algorithm>
 #include <filesystem>
