@@ -10,6 +10,7 @@ namespace athanor {
 namespace {
 
 bool has_handshake(const ConnectionCost& cost) { return cost.handshake > Time::zero(); }
+bool has_grain(const ConnectionCost& cost) { return cost.grain > Bytes::zero(); }
 
 }  // namespace
 
@@ -21,6 +22,7 @@ NetworkSubstrate::NetworkSubstrate(Simulator& simulator, const MappedSchedule& m
       id_(simulator.add(*this)),
       beneath_(simulator, mapped.network, fabric, options, seed, *this),
       network_(beneath_.network()),
+      has_grains_(std::any_of(mapped.connection_costs.begin(), mapped.connection_costs.end(), has_grain)),
       lanes_(mapped.lanes.size()),
       connections_(mapped.connections.size()) {
   const std::vector<ConnectionCost>& costs = mapped.connection_costs;
@@ -63,7 +65,8 @@ Time NetworkSubstrate::local_work(LaneIndex lane, const AgentCost& cost) const {
   return Time::zero();
 }
 
-void NetworkSubstrate::begin(LaneIndex lane) {
+/// Of what a primitive begins on.
+void NetworkSubstrate::count_incomplete(LaneIndex lane) {
   LaneState& state = lanes_[lane];
   state.incomplete = 0;
   for (const ConnectionId connection : executor_->receives_of(lane)) {
@@ -71,6 +74,11 @@ void NetworkSubstrate::begin(LaneIndex lane) {
   }
   state.unreleased = state.incomplete > 0;
   if (state.unreleased) { executor_->hold(lane); }
+}
+
+void NetworkSubstrate::begin(LaneIndex lane) {
+  LaneState& state = lanes_[lane];
+  if (has_grains_) { count_incomplete(lane); }
   const Executor::LaneState& primitive = executor_->lane(lane);
   const AgentCost& cost = mapped_.agent_costs[mapped_.lanes[lane].cost];
   const bool has_port = primitive.receives.count + primitive.sends.count > 0;
@@ -94,6 +102,7 @@ void NetworkSubstrate::begin(LaneIndex lane) {
 }
 
 void NetworkSubstrate::ending(LaneIndex lane) {
+  if (!has_grains_) { return; }
   for (const ConnectionId connection : executor_->receives_of(lane)) { --connections_[connection].complete; }
 }
 
@@ -109,8 +118,10 @@ void NetworkSubstrate::send(LaneIndex lane) {
   for (const ConnectionId connection : executor_->sends_of(lane)) {
     const SendEnd end = cost(connection).end;
     if (end == SendEnd::injected || end == SendEnd::delivered) { executor_->hold(lane); }
-    ++connections_[connection].moved;
-    connections_[connection].withheld = lanes_[lane].unreleased;
+    if (has_grains_) {
+      ++connections_[connection].moved;
+      connections_[connection].withheld = lanes_[lane].unreleased;
+    }
     const Bytes bytes = wire_bytes(connection, payload);
     for (ExecutionObserver* each : observers_) { each->moves(connection, bytes); }
     move(connection, bytes);
@@ -168,6 +179,16 @@ void NetworkSubstrate::grain_arrived(ConnectionId connection) {
 
 void NetworkSubstrate::delivered(ConnectionId connection) {
   for (ExecutionObserver* each : observers_) { each->arrived(connection, simulator_.now()); }
+  if (has_grains_) {
+    complete(connection);
+  } else {
+    arrived(connection);
+  }
+  executor_->drain();
+}
+
+/// A message has been delivered: is it complete, too?
+void NetworkSubstrate::complete(ConnectionId connection) {
   ConnectionState& state = connections_[connection];
   ++state.landed;
   if (state.withheld && state.landed == state.moved) {
@@ -177,7 +198,6 @@ void NetworkSubstrate::delivered(ConnectionId connection) {
   } else {
     arrived(connection);
   }
-  executor_->drain();
 }
 
 void NetworkSubstrate::arrive_late(ConnectionId connection) {
@@ -193,11 +213,13 @@ void NetworkSubstrate::arrived(ConnectionId connection) {
   const MappedSchedule::Connection& mapped = mapped_.connections[connection];
   const ConnectionCost& cost = this->cost(connection);
   if (cost.grain == Bytes::zero()) { executor_->usable(connection); }
-  ++connections_[connection].complete;
-  const Executor::LaneState& target = executor_->lane(mapped.target_lane);
-  const bool in_use = target.begun() && mapped.target_port - target.receives.first < target.receives.count;
-  if (cost.grain > Bytes::zero() && in_use && connections_[connection].complete == 1) {
-    inputs_complete(mapped.target_lane);
+  if (has_grains_) {
+    ++connections_[connection].complete;
+    const Executor::LaneState& target = executor_->lane(mapped.target_lane);
+    const bool in_use = target.begun() && mapped.target_port - target.receives.first < target.receives.count;
+    if (cost.grain > Bytes::zero() && in_use && connections_[connection].complete == 1) {
+      inputs_complete(mapped.target_lane);
+    }
   }
   if (cost.end == SendEnd::delivered) { executor_->part_ended(mapped.source_lane); }
 }
@@ -252,6 +274,7 @@ void NetworkSubstrate::snapshot(std::vector<std::int64_t>& state) const {
     }
   }
   for (const ConnectionState& connection : connections_) {
+    if (!has_grains_) { break; }
     state.push_back(pack(connection.complete, connection.moved - connection.landed));
     state.push_back((connection.withheld ? 2 : 0) | (connection.early ? 1 : 0));
     state.push_back(relative(connection.not_before));

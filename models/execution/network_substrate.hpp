@@ -85,6 +85,8 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
   void send(LaneIndex lane);
   void move(ConnectionId connection, Bytes size);
   void move_asking(ConnectionId connection);
+  void count_incomplete(LaneIndex lane);
+  void complete(ConnectionId connection);
   void pace(LaneIndex lane);
   void inputs_complete(LaneIndex lane);
   void release_sends(LaneIndex lane);
@@ -103,6 +105,7 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
   Network& network_;  ///< of this
   Executor* executor_ = nullptr;
   std::vector<ExecutionObserver*> observers_;
+  bool has_grains_;  ///< else no message is ever incomplete, withheld, early or late, and nothing of that is kept up
   IdVector<LaneIndex, LaneState> lanes_;
   IdVector<ConnectionId, ConnectionState> connections_;
   IdVector<ConnectionId, std::deque<Asking>> asking_;  ///< in their order; empty where none has a handshake
