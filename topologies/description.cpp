@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/routing/dependency_cycle.hpp"
 
 namespace athanor {

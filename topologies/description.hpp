@@ -8,9 +8,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "topologies/cluster.hpp"
+#include "topologies/fabric.hpp"
+#include "topologies/structure.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// What a cluster is, in numbers.
 struct ClusterDescription {

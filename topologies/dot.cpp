@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "sim/format.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 
 namespace athanor {

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 
 namespace athanor {

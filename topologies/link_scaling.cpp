@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/check.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

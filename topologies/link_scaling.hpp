@@ -3,9 +3,11 @@
 #include <vector>
 
 #include "sim/ratio.hpp"
-#include "topologies/cluster.hpp"
+#include "topologies/fabric.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// All links of one kind, faster or nearer than they are.
 struct LinkScaling {

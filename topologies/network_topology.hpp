@@ -7,11 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "topologies/cluster.hpp"
+#include "topologies/fabric.hpp"
 #include "topologies/population.hpp"
 #include "topologies/router.hpp"
+#include "topologies/structure.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// A network cable as generators take it.
 struct CableSpec {

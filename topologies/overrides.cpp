@@ -8,6 +8,7 @@
 
 #include "sim/check.hpp"
 #include "sim/words.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/routing/shortest_path_router.hpp"
 
 namespace athanor {

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "sim/json/value_reader.hpp"
-#include "topologies/cluster.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// What is different about some links of a cluster: slower, farther, or down. What is absent stays as it is.
 struct LinkOverride {

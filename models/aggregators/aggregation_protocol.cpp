@@ -8,6 +8,7 @@
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

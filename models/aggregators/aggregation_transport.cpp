@@ -4,6 +4,7 @@
 
 #include "models/network/graph_check.hpp"
 #include "sim/random.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -6,9 +6,11 @@
 
 #include "models/engines/aggregator_settings.hpp"
 #include "models/network/fabric_network.hpp"
-#include "topologies/cluster.hpp"
+#include "topologies/fabric.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// An all-reduce of one vector over workers.
 struct AggregationJob {

@@ -8,10 +8,11 @@
 
 #include "models/library/library.hpp"
 #include "sim/json/json_value.hpp"
-#include "topologies/cluster.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// What one part costs and draws; absent: nobody says.
 struct PartPrice {

@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include "topologies/cluster.hpp"
+
 namespace athanor {
 
 namespace {

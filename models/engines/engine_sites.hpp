@@ -10,9 +10,11 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/engines/trees/aggregation_manager.hpp"
-#include "topologies/cluster.hpp"
+#include "topologies/fabric.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// Who grants trees of engines in switches. Whose job asks, for what kind of trees and for how many of each group is
 /// for it to say.

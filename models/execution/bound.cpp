@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/check.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -4,9 +4,10 @@
 
 #include "algorithms/schedule/collective.hpp"
 #include "sim/units.hpp"
-#include "topologies/cluster.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// The least time that any algorithm could take on this hardware, software costing nothing.
 struct Bound {

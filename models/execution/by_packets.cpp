@@ -11,6 +11,7 @@
 #include "models/execution/choice.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -10,6 +10,7 @@
 #include "models/execution/shared_machine.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 
@@ -122,7 +123,8 @@ Simulated Candidate::simulate_with(Bytes element_size, const SimulationOptions& 
   const auto& blocks = request_.profile.gpus;
   require((gpus > 0) == blocks.has_value(), "shared GPUs and their costs go together");
   if (blocks) { return simulate_on_gpus(*schedule, gpus, *blocks, element_size, slots, options); }
-  return simulate(*schedule, request_.cluster, place(schedule->agent_count()), *costs(*schedule, element_size), options);
+  return simulate(*schedule, request_.cluster, place(schedule->agent_count()), *costs(*schedule, element_size),
+                  options);
 }
 
 std::unique_ptr<const CostModel> Candidate::costs(const Schedule& schedule, Bytes element_size) const {

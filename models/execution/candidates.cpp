@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/check.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

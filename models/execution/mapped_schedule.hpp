@@ -8,9 +8,11 @@
 #include "models/network/connections.hpp"
 #include "models/software/channel_nics.hpp"
 #include "models/software/costs.hpp"
-#include "topologies/cluster.hpp"
+#include "topologies/fabric.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// Where agents sit and what tells their flows apart.
 struct Placement {

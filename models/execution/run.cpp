@@ -11,6 +11,7 @@
 #include "models/execution/choice.hpp"
 #include "models/network/link_use.hpp"
 #include "sim/error.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

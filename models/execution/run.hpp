@@ -12,9 +12,10 @@
 #include "models/execution/bound.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/software/profile.hpp"
-#include "topologies/cluster.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 struct Algorithm;
 class NcclRuntime;

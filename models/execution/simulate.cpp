@@ -4,6 +4,7 @@
 #include "models/execution/network_substrate.hpp"
 #include "models/execution/repetition.hpp"
 #include "models/execution/timeline_recorder.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -5,16 +5,17 @@
 
 #include <fmt/core.h>
 
+#include "models/execution/by_packets.hpp"
 #include "models/execution/candidate.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/table.hpp"
-#include "models/execution/by_packets.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "models/nccl/tuning/tables.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "sim/printable.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 
@@ -112,7 +113,8 @@ void put_ports(const Run& run, const RunResult& result, Record& record) {
   if (!run.options.ports) { return; }
   const std::string label =
       fmt::format("{},{},{}", csv_field(record.string(kCase)), result.size.count(), csv_field(result.algorithm));
-  record.ports = port_lines(label, result.simulated.network.ports, *run.platform.cluster->fabric, result.simulated.network.observed);
+  record.ports = port_lines(label, result.simulated.network.ports, *run.platform.cluster->fabric,
+                            result.simulated.network.observed);
 }
 
 Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& result) {

@@ -4,10 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "models/execution/by_packets.hpp"
 #include "models/execution/candidate.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/table.hpp"
-#include "models/execution/by_packets.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 
@@ -135,7 +136,8 @@ std::vector<Record> JobsExperiment::run(const Run& run) const {
   if (!run.options.ports) { return {record}; }
   const std::string label =
       fmt::format("{},{},{} jobs", csv_field(run.head.string(kCase)), run.size.count(), result.jobs.size());
-  record.ports = port_lines(label, result.simulated.network.ports, *platform.cluster->fabric, result.simulated.network.observed);
+  record.ports =
+      port_lines(label, result.simulated.network.ports, *platform.cluster->fabric, result.simulated.network.observed);
   return {record};
 }
 

@@ -5,6 +5,7 @@
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/traffic.hpp"
 #include "sim/format.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -3,9 +3,12 @@
 #include <numeric>
 
 #include "models/execution/run_jobs.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/routing/dependency_cycle.hpp"
 
 namespace athanor {
+
+bool Platform::shares_machine() const { return cluster->processors > 0 || cluster->shared_gpus > 0; }
 
 Platform with_seed(const Platform& platform, std::uint64_t seed) {
   Platform other = platform;

@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "models/execution/simulate.hpp"
 #include "models/engines/engine_deployment.hpp"
+#include "models/execution/simulate.hpp"
 #include "models/software/profile.hpp"
-#include "topologies/cluster.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// What an experiment runs on: a cluster, how data travels over it, and what software costs there.
 struct Platform {
@@ -22,7 +23,8 @@ struct Platform {
   Profile profile;
   std::uint64_t seed = 1;  ///< of routing's choices and of what experiments draw
 
-  bool shares_machine() const { return cluster->processors > 0 || cluster->shared_gpus > 0; }
+  /// Whether ranks share one machine: its memory, or its GPUs.
+  bool shares_machine() const;
 };
 
 /// The same with another seed, by which routing chooses anew.

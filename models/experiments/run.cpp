@@ -7,6 +7,7 @@
 #include "models/experiments/network_columns.hpp"
 #include "sim/error.hpp"
 #include "sim/printable.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -9,6 +9,7 @@
 #include "models/traffic/traffic_summary.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

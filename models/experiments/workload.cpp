@@ -11,6 +11,7 @@
 #include "models/experiments/scenario/profile_section.hpp"
 #include "models/experiments/workload_columns.hpp"
 #include "sim/error.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -9,6 +9,7 @@
 #include "models/execution/candidate.hpp"
 #include "models/experiments/scenario/profile_section.hpp"
 #include "sim/format.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

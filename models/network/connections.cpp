@@ -4,6 +4,7 @@
 
 #include "sim/check.hpp"
 #include "sim/random.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

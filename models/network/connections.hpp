@@ -7,9 +7,11 @@
 #include "models/network/adaptive_routes.hpp"
 #include "models/network/network.hpp"
 #include "models/software/costs.hpp"
-#include "topologies/cluster.hpp"
+#include "topologies/fabric.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// Connections over the links of a fabric, with a path for each of their queue pairs: what a network is made from.
 /// Either every link and every connection, or (of a folded schedule) one that stands for each class of equal ones.

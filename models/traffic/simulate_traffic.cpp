@@ -10,6 +10,7 @@
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/random.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

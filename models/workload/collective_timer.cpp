@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sim/check.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 
@@ -59,6 +60,9 @@ bool CollectiveTimer::within_nodes(const EndpointGroups& groups) const {
            std::all_of(group.begin(), group.end(), [&](std::uint32_t each) { return node_of(each) == node; });
   });
 }
+
+CollectiveTimer::CollectiveTimer(PricingSettings settings)
+    : settings_(std::move(settings)), nodes_(*settings_.cluster.fabric) {}
 
 CollectiveTimer::Question CollectiveTimer::question_of(const Workload::Call& call) {
   Question question{call.kind, call.size, call.type, call.root};

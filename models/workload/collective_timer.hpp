@@ -40,8 +40,7 @@ struct PricingSettings {
 /// what is fastest for the first of them.
 class CollectiveTimer {
  public:
-  explicit CollectiveTimer(PricingSettings settings)
-      : settings_(std::move(settings)), nodes_(*settings_.cluster.fabric) {}
+  explicit CollectiveTimer(PricingSettings settings);
 
   /// Throws as run_jobs().
   const CallEstimate& estimate(const Workload& workload, const Workload::Call& call);

@@ -1,5 +1,7 @@
 #include "tests/fuzz/random_cluster.hpp"
 
+#include "topologies/cluster.hpp"
+
 namespace athanor::fuzz {
 
 namespace {

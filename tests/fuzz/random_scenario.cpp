@@ -3,6 +3,7 @@
 #include "tests/fuzz/random_cluster.hpp"
 #include "tests/fuzz/random_trace.hpp"
 #include "tests/fuzz/random_workload.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor::fuzz {
 

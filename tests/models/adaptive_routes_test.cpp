@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 

@@ -10,6 +10,7 @@
 #include "sim/error.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 #include "topologies/overrides.hpp"
 

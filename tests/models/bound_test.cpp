@@ -5,6 +5,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/execution/run.hpp"
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/overrides.hpp"
 
 using namespace athanor;

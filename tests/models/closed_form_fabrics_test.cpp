@@ -10,6 +10,7 @@
 #include "tests/models/law_conditions.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 
 using namespace athanor;

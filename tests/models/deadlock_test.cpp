@@ -4,6 +4,7 @@
 #include "sim/error.hpp"
 #include "tests/algorithms/toy_schedules.hpp"
 #include "tests/models/small_clusters.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -11,6 +11,7 @@
 #include "models/execution/run.hpp"
 #include "sim/error.hpp"
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

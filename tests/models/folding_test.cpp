@@ -4,6 +4,7 @@
 #include "models/execution/simulate.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 #include "topologies/overrides.hpp"
 

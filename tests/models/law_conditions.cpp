@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/models/small_clusters.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor::testing {
 

@@ -8,6 +8,7 @@
 #include "models/execution/simulate.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

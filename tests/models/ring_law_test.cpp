@@ -3,6 +3,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/execution/simulate.hpp"
 #include "tests/models/small_clusters.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -5,6 +5,7 @@
 #include "algorithms/catalog.hpp"
 #include "sim/error.hpp"
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 #include "topologies/overrides.hpp"
 

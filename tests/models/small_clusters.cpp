@@ -1,5 +1,6 @@
 #include "tests/models/small_clusters.hpp"
 
+#include "topologies/cluster.hpp"
 #include "topologies/fabric_builder.hpp"
 
 namespace athanor::testing {

@@ -7,6 +7,7 @@
 #include "models/traffic/traffic_summary.hpp"
 #include "sim/error.hpp"
 #include "tests/models/small_clusters.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

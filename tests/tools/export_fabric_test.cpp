@@ -3,6 +3,7 @@
 
 #include "tests/tools/command_line_fixture.hpp"
 #include "tests/tools/import/fabric/imported_fabric.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/formats/exporters.hpp"
 
 using namespace athanor;

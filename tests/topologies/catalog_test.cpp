@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/topologies/route_laws.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 
 using namespace athanor;

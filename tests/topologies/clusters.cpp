@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/json/object_reader.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators/assemble.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 #include "topologies/kinds/fabric_settings.hpp"

@@ -5,6 +5,7 @@
 
 #include "tests/json_text.hpp"
 #include "tests/topologies/route_laws.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -4,6 +4,7 @@
 
 #include "tests/topologies/route_laws.hpp"
 #include "tests/topologies/scenario_rig.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::test;

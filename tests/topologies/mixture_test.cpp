@@ -3,6 +3,7 @@
 #include "sim/error.hpp"
 #include "tests/topologies/route_laws.hpp"
 #include "tests/topologies/scenario_rig.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 
 using namespace athanor;

@@ -4,6 +4,7 @@
 #include "sim/json/document.hpp"
 #include "sim/json/object_reader.hpp"
 #include "tests/topologies/route_laws.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 #include "topologies/node/node_template.hpp"
 #include "topologies/scenario/make_cluster.hpp"

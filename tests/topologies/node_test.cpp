@@ -5,6 +5,7 @@
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "tests/topologies/route_laws.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::test;

@@ -4,6 +4,7 @@
 #include "tests/json_text.hpp"
 #include "tests/topologies/route_laws.hpp"
 #include "tests/topologies/scenario_rig.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 
 using namespace athanor;

@@ -4,6 +4,7 @@
 #include "models/execution/simulate.hpp"
 #include "tools/benchmarks/memory.hpp"
 #include "tools/benchmarks/subjects.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -2,6 +2,7 @@
 
 #include "tools/benchmarks/memory.hpp"
 #include "tools/benchmarks/subjects.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

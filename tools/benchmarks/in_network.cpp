@@ -8,6 +8,7 @@
 #include "models/execution/run.hpp"
 #include "tools/benchmarks/memory.hpp"
 #include "tools/benchmarks/subjects.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 
 namespace athanor {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sim/check.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators/assemble.hpp"
 #include "topologies/generators/clos.hpp"
 

@@ -10,6 +10,7 @@
 #include "models/execution/simulate.hpp"
 #include "sim/json/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

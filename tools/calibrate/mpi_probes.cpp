@@ -4,6 +4,7 @@
 #include "sim/format.hpp"
 #include "tools/calibrate/message_schedules.hpp"
 #include "tools/calibrate/mpi_calibration.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators/assemble.hpp"
 #include "topologies/generators/clos.hpp"
 

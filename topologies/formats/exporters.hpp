@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "topologies/cluster.hpp"
-
 namespace athanor {
+
+struct Cluster;
 
 /// The fabric as GraphML, for networkx, igraph, Gephi, yEd: a directed graph whose nodes have "name", "kind", "node"
 /// (of the cluster; -1 for none) and "index", and whose edges have "kind", "rate_bytes_per_s", "usable_bytes_per_s" and

@@ -4,6 +4,7 @@
 #include <boost/property_map/function_property_map.hpp>
 
 #include "sim/printable.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/fabric_graph.hpp"
 #include "topologies/formats/exporters.hpp"
 

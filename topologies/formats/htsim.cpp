@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "sim/error.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/formats/exporters.hpp"
 
 namespace athanor {

@@ -4,6 +4,7 @@
 
 #include "sim/error.hpp"
 #include "sim/printable.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/formats/exporters.hpp"
 
 namespace athanor {

@@ -6,6 +6,7 @@
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/routing/regular_router.hpp"
 
 namespace athanor {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "sim/error.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 #include "topologies/half_cut.hpp"
 #include "topologies/routing/shortest_path_router.hpp"

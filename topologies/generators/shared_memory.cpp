@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 #include "topologies/routing/shortest_path_router.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 #include "topologies/population.hpp"
 #include "topologies/routing/regular_router.hpp"

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "sim/check.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "topologies/cluster.hpp"
+#include "topologies/fabric.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// Whether routes may wait for each other in a circle: the channel dependency graph of Dally and Seitz ("Deadlock-free
 /// message routing in multiprocessor interconnection networks", IEEE Trans. Computers 1987) has a vertex for each

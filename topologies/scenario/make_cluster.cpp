@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 #include "topologies/node/node_template.hpp"

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "sim/json/object_reader.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {

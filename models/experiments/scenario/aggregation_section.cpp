@@ -6,8 +6,9 @@
 #include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/engines/trees/engine_places.hpp"
+#include "models/experiments/scenario/algorithm_choice.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

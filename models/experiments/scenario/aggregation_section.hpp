@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "models/experiments/scenario/slots_section.hpp"
 #include "models/engines/engine_deployment.hpp"
+#include "models/experiments/scenario/slots_section.hpp"
 #include "sim/json/object_reader.hpp"
-#include "topologies/cluster.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// The "aggregation" of a scenario's network, as far as it can be read without cluster and collective.
 struct AggregationSection {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "sim/format.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/scenario/make_cluster.hpp"
 
 namespace athanor {

@@ -9,11 +9,13 @@
 
 #include "models/library/library.hpp"
 #include "sim/json/object_reader.hpp"
-#include "topologies/cluster.hpp"
 #include "topologies/link_scaling.hpp"
+#include "topologies/router.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 struct Presets;
 

@@ -12,6 +12,7 @@
 #include "models/experiments/scenario/verify_section.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "sim/format.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -8,6 +8,7 @@
 #include "models/experiments/scenario/collective_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "sim/format.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -6,6 +6,7 @@
 #include "models/experiments/scenario/traffic_section.hpp"
 #include "models/traffic/patterns.hpp"
 #include "sim/check.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

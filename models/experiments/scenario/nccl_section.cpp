@@ -10,6 +10,7 @@
 #include "models/nccl/machine/graph_file.hpp"
 #include "models/nccl/machine/topology_system.hpp"
 #include "models/nccl/tuning/tables.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

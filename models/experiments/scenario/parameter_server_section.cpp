@@ -8,6 +8,7 @@
 #include "models/experiments/parameter_server.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/sizes.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -10,9 +10,10 @@
 
 #include "models/training/parameter_server/parameter_server.hpp"
 #include "sim/json/object_reader.hpp"
-#include "topologies/cluster.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// The "parameter_server" of a scenario: who trains how, and where the parameters are.
 struct ParameterServerText {

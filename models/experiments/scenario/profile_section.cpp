@@ -6,6 +6,7 @@
 
 #include "models/experiments/platform.hpp"
 #include "sim/json/object_reader.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

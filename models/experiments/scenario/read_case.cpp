@@ -12,6 +12,7 @@
 #include "models/nccl/execution/runtime.hpp"
 #include "models/network/packet/packet_topology.hpp"
 #include "sim/format.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -13,6 +13,7 @@
 #include "models/experiments/training.hpp"
 #include "models/training/layer_spread.hpp"
 #include "sim/error.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

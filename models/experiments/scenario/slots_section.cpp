@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "topologies/cluster.hpp"
+
 namespace athanor {
 
 namespace {

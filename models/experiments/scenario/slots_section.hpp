@@ -6,9 +6,10 @@
 
 #include "models/engines/engine_deployment.hpp"
 #include "sim/json/object_reader.hpp"
-#include "topologies/cluster.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// Those keys of a network's "aggregation" that say how programmable switches hold packets.
 struct SlotsSection {

@@ -8,6 +8,7 @@
 #include "models/experiments/trace.hpp"
 #include "models/traces/read_trace.hpp"
 #include "models/traces/trace_limits.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -8,9 +8,10 @@
 
 #include "models/traffic/traffic_matrix.hpp"
 #include "sim/json/object_reader.hpp"
-#include "topologies/cluster.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// An endpoint as a scenario names it: by number in rank order, or by the name of its device.
 struct EndpointText {

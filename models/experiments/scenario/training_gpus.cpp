@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "topologies/cluster.hpp"
 #include "topologies/scenario/make_cluster.hpp"
 
 namespace athanor {

@@ -6,10 +6,11 @@
 
 #include "models/library/library.hpp"
 #include "models/training/step/simulate_step.hpp"
-#include "topologies/cluster.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// Which GPUs the endpoints of a cluster are.
 struct ClusterGpus {

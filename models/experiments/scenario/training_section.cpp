@@ -10,6 +10,7 @@
 #include "models/experiments/training.hpp"
 #include "models/training/step/rank_grid.hpp"
 #include "sim/error.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -7,6 +7,7 @@
 
 #include "models/experiments/collective.hpp"
 #include "sim/format.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -3,12 +3,13 @@
 #include <optional>
 #include <string>
 
-#include "models/library/library.hpp"
 #include "models/experiments/verification.hpp"
+#include "models/library/library.hpp"
 #include "sim/json/object_reader.hpp"
-#include "topologies/cluster.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// The "verify" of a scenario. `directory`: of the scenario file, where relative paths start. `problems` takes what is
 /// wrong with the measurement's own file.

@@ -9,6 +9,7 @@
 #include "models/nccl/machine/paths.hpp"
 #include "models/nccl/machine/search.hpp"
 #include "sim/check.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -7,9 +7,10 @@
 
 #include "models/nccl/machine/nccl_system.hpp"
 #include "models/nccl/tuning/communicator.hpp"
-#include "topologies/cluster.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// What a user says of NCCL beside the cluster.
 struct NcclSettings {

@@ -5,6 +5,7 @@
 #include "models/nccl/machine/link_rates.hpp"
 #include "models/nccl/machine/nccl_system.hpp"
 #include "sim/check.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "models/software/nccl.hpp"
-#include "topologies/cluster.hpp"
+#include "topologies/node/node_identity.hpp"
 
 namespace athanor {
+
+struct Cluster;
 
 /// What NCCL tells apart among devices.
 enum class NcclDevice : std::uint8_t { gpu, pci, nvs, cpu, nic, net };

@@ -3,6 +3,7 @@
 #include "models/training/parameter_server/server_process.hpp"
 #include "sim/check.hpp"
 #include "sim/random.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -2,6 +2,7 @@
 
 #include "sim/error.hpp"
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor::testing {
 

@@ -7,6 +7,7 @@
 #include "models/execution/run.hpp"
 #include "tests/models/aggregators/aggregation_cases.hpp"
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

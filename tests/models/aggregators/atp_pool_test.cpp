@@ -7,6 +7,7 @@
 #include "models/aggregators/aggregator_places.hpp"
 #include "models/aggregators/send_window.hpp"
 #include "tests/models/aggregators/aggregation_cases.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/models/aggregators/aggregation_cases.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -7,6 +7,7 @@
 #include "models/engines/trees/aggregation_manager.hpp"
 #include "sim/random.hpp"
 #include "tests/models/engines/two_tiers.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::testing;

@@ -8,6 +8,7 @@
 #include "models/execution/run.hpp"
 #include "sim/error.hpp"
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 
 using namespace athanor;

@@ -5,6 +5,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/run.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 
 using namespace athanor;

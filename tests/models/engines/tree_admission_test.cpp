@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/models/engines/two_tiers.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::testing;

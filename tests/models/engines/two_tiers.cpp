@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor::testing {
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tests/topologies/scenario_rig.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor::testing {
 

@@ -5,6 +5,7 @@
 #include "tests/models/packet/packet_rig.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "tests/topologies/fabrics.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/scenario/presets.hpp"
 
 using namespace athanor;

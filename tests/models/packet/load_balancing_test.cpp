@@ -10,6 +10,7 @@
 #include "tests/models/small_clusters.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "tests/topologies/fabrics.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -11,6 +11,7 @@
 #include "tests/tools/calibrate/sanitized.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 #include "tests/topologies/clusters.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

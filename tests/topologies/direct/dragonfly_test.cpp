@@ -5,6 +5,7 @@
 
 #include "sim/error.hpp"
 #include "tests/topologies/direct/direct_laws.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators/direct/global_cables.hpp"
 
 using namespace athanor;

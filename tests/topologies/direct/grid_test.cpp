@@ -4,6 +4,7 @@
 
 #include "sim/error.hpp"
 #include "tests/topologies/direct/direct_laws.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::test;

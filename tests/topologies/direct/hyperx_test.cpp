@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/topologies/direct/direct_laws.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::test;

@@ -2,6 +2,7 @@
 
 #include "tests/topologies/direct/direct_laws.hpp"
 #include "tests/topologies/scenario_rig.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::test;

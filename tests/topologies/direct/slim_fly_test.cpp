@@ -4,6 +4,7 @@
 
 #include "tests/topologies/direct/direct_laws.hpp"
 #include "tests/topologies/scenario_rig.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/generators/direct/galois_field.hpp"
 
 using namespace athanor;

@@ -15,6 +15,7 @@
 #include "tools/command_line/silent_end.hpp"
 #include "tools/measure/machine.hpp"
 #include "tools/measure/mpi_backend.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -8,6 +8,7 @@
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/describe/named_clusters.hpp"
 #include "tools/command_line/output_file.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 
 namespace athanor {

@@ -8,6 +8,7 @@
 #include "models/experiments/scenario/cluster_section.hpp"
 #include "sim/error.hpp"
 #include "tools/command_line/read_scenarios.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -9,6 +9,7 @@
 #include "tools/command_line/describe/named_clusters.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 #include "topologies/formats/exporters.hpp"
 

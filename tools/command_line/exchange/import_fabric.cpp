@@ -11,6 +11,7 @@
 #include "sim/json/object_reader.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/scenario/make_cluster.hpp"
 
 namespace athanor {

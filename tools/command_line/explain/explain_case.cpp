@@ -15,6 +15,7 @@
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/command_line/explain/explain_nccl.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

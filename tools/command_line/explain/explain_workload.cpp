@@ -14,6 +14,7 @@
 #include "tools/command_line/explain/what_if.hpp"
 #include "tools/command_line/progress.hpp"
 #include "tools/command_line/read_scenarios.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

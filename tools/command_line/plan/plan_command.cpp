@@ -21,6 +21,7 @@
 #include "tools/command_line/read_scenarios.hpp"
 #include "tools/report/machine_readable.hpp"
 #include "tools/report/plan_report.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -14,6 +14,7 @@
 #include "tools/command_line/plot/drawing.hpp"
 #include "tools/command_line/plot/topology_use.hpp"
 #include "tools/command_line/read_scenarios.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 
 namespace athanor {

@@ -8,13 +8,13 @@
 #include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
 #include "models/experiments/training.hpp"
-#include "models/execution/by_packets.hpp"
 #include "sim/error.hpp"
 #include "sim/json/json_value.hpp"
 #include "sim/timeline.hpp"
 #include "tools/command_line/plot/plot_schedule.hpp"
 #include "tools/command_line/plot/topology_use.hpp"
 #include "tools/command_line/read_scenarios.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

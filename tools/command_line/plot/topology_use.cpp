@@ -7,6 +7,7 @@
 #include "models/network/link_use.hpp"
 #include "sim/json/json_value.hpp"
 #include "sim/json/text.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 
 namespace athanor {

@@ -6,6 +6,7 @@
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/read_scenarios.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

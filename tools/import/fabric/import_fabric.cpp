@@ -11,6 +11,7 @@
 #include "tools/import/fabric/infiniband.hpp"
 #include "tools/import/fabric/nccl_xml.hpp"
 #include "tools/import/fabric/slurm_tree.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/tools/import/fabric/imported_fabric.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 
 using namespace athanor;

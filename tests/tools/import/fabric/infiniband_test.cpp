@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/tools/import/fabric/imported_fabric.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

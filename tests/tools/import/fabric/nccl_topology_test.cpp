@@ -4,6 +4,7 @@
 #include "models/nccl/machine/search.hpp"
 #include "models/nccl/machine/topology_system.hpp"
 #include "tests/tools/import/fabric/imported_fabric.hpp"
+#include "topologies/cluster.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

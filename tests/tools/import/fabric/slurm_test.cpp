@@ -2,6 +2,7 @@
 
 #include "tests/tools/import/fabric/imported_fabric.hpp"
 #include "tools/import/fabric/hostlist.hpp"
+#include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 
 using namespace athanor;
