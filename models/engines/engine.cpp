@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/engines/catalog.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {

@@ -9,9 +9,11 @@
 
 #include "algorithms/schedule/collective.hpp"
 #include "models/engines/aggregator_settings.hpp"
-#include "models/software/profile.hpp"
+#include "models/software/protocol.hpp"
 
 namespace athanor {
+
+struct Profile;
 
 /// One kind of engine in the network, as public documents describe it.
 struct EngineModel {

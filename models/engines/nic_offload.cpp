@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/software/profile.hpp"
+
 namespace athanor {
 
 Profile offloaded(Profile profile, const NicOffload& offload) {

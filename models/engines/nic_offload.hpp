@@ -2,9 +2,11 @@
 
 #include <optional>
 
-#include "models/software/profile.hpp"
+#include "models/software/protocol.hpp"
 
 namespace athanor {
+
+struct Profile;
 
 /// NICs that run the schedule of a collective for their hosts: every primitive is theirs. After the model of management
 /// queues whose requests wait for others: Graham et al., ConnectX-2 InfiniBand Management Queues, CCGRID 2010.

@@ -8,6 +8,7 @@
 
 #include "models/execution/by_packets.hpp"
 #include "models/execution/shared_machine.hpp"
+#include "models/software/profile.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "topologies/cluster.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/software/profile.hpp"
 #include "sim/check.hpp"
 #include "topologies/cluster.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/software/profile.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {

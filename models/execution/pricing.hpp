@@ -5,10 +5,12 @@
 
 #include "algorithms/schedule/agent_mapping.hpp"
 #include "models/software/costs.hpp"
-#include "models/software/profile.hpp"
+#include "models/software/protocol.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {
+
+struct Profile;
 
 /// Which agents are what: devices that run software, then engines of NVSwitches, then engines in switches of the
 /// network.

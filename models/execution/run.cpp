@@ -10,6 +10,7 @@
 #include "models/execution/candidates.hpp"
 #include "models/execution/choice.hpp"
 #include "models/network/link_use.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "topologies/cluster.hpp"
 

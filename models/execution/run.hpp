@@ -11,10 +11,10 @@
 #include "models/engines/engine_sites.hpp"
 #include "models/execution/bound.hpp"
 #include "models/execution/simulate.hpp"
-#include "models/software/profile.hpp"
 
 namespace athanor {
 
+struct Profile;
 struct Cluster;
 
 struct Algorithm;

@@ -13,6 +13,7 @@
 #include "models/engines/trees/tree_admission.hpp"
 #include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
+#include "models/software/profile.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "topologies/cluster.hpp"

@@ -12,6 +12,7 @@
 #include "models/experiments/table.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "models/nccl/tuning/tables.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "sim/printable.hpp"
@@ -182,7 +183,7 @@ Collective CollectiveSetup::collective(Bytes size) const {
 
 RunRequest CollectiveSetup::request(const Platform& platform, Bytes size, const SimulationOptions& options) const {
   return {.cluster = *platform.cluster,
-          .profile = nccl ? platform.profile.on_nodes(nccl->communicator().nodes) : platform.profile,
+          .profile = nccl ? platform.profile->on_nodes(nccl->communicator().nodes) : *platform.profile,
           .collective = collective(size),
           .element_size = size_of(type),
           .algorithms = algorithms,
@@ -323,7 +324,7 @@ std::vector<const Column*> CollectiveExperiment::csv_columns() const {
 }
 
 std::vector<std::pair<std::string, std::string>> CollectiveExperiment::description(const Platform& platform) const {
-  const Profile& profile = platform.profile;
+  const Profile& profile = *platform.profile;
   if (!setup_.verification) { return {{"profile", profile_text(profile)}}; }
   const Measurement& measurement = setup_.verification->measurement;
   std::string software = profile_text(profile);
@@ -350,7 +351,7 @@ std::string CollectiveExperiment::footer(const std::vector<Record>& records) con
 }
 
 std::vector<std::string> CollectiveExperiment::warnings(const Platform& platform) const {
-  return nccl_warnings(platform.profile, {setup_.nccl});
+  return nccl_warnings(*platform.profile, {setup_.nccl});
 }
 
 std::string CollectiveExperiment::refusal(const Platform& platform, Ability ability) const {
@@ -374,13 +375,13 @@ const Verification* CollectiveExperiment::verification() const {
 }
 
 bool CollectiveExperiment::may_use_switches(const Platform& platform) const {
-  return platform.profile.nccl || std::any_of(setup_.algorithms.begin(), setup_.algorithms.end(),
-                                              [](const Algorithm* algorithm) { return aggregates(*algorithm); });
+  return platform.profile->nccl || std::any_of(setup_.algorithms.begin(), setup_.algorithms.end(),
+                                               [](const Algorithm* algorithm) { return aggregates(*algorithm); });
 }
 
 std::vector<IdleKeys> CollectiveExperiment::idle_keys(const Platform& platform) const {
   std::vector<IdleKeys> idle = idle_keys_of(setup_);
-  if (platform.profile.nccl) { idle.push_back(kFallbackKeys); }
+  if (platform.profile->nccl) { idle.push_back(kFallbackKeys); }
   return idle;
 }
 

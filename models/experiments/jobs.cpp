@@ -147,7 +147,7 @@ std::vector<const Column*> JobsExperiment::columns(bool /*seeds*/) const {
 }
 
 std::vector<std::pair<std::string, std::string>> JobsExperiment::description(const Platform& platform) const {
-  return {{"profile", profile_text(platform.profile)}};
+  return {{"profile", profile_text(*platform.profile)}};
 }
 
 std::string JobsExperiment::participants() const {
@@ -169,7 +169,7 @@ std::string JobsExperiment::footer(const std::vector<Record>& records) const {
 }
 
 std::vector<std::string> JobsExperiment::warnings(const Platform& platform) const {
-  return nccl_warnings(platform.profile, setup_.nccl);
+  return nccl_warnings(*platform.profile, setup_.nccl);
 }
 
 std::string JobsExperiment::refusal(const Platform& platform, Ability ability) const {

@@ -7,11 +7,11 @@
 
 #include "models/engines/engine_deployment.hpp"
 #include "models/execution/simulate.hpp"
-#include "models/software/profile.hpp"
 
 namespace athanor {
 
 struct Cluster;
+struct Profile;
 
 /// What an experiment runs on: a cluster, how data travels over it, and what software costs there.
 struct Platform {
@@ -20,8 +20,8 @@ struct Platform {
   PacketSettings packet;  ///< at packet level
   std::uint32_t queue_pairs = 1;
   std::shared_ptr<const EngineDeployment> aggregation;  ///< engines of the network's switches; null: they have none
-  Profile profile;
-  std::uint64_t seed = 1;  ///< of routing's choices and of what experiments draw
+  std::shared_ptr<const Profile> profile;               ///< of a platform that has been read: never null
+  std::uint64_t seed = 1;                               ///< of routing's choices and of what experiments draw
 
   /// Whether ranks share one machine: its memory, or its GPUs.
   bool shares_machine() const;

@@ -86,7 +86,7 @@ std::vector<const Column*> TraceExperiment::columns(bool /*seeds*/) const {
 
 std::vector<std::pair<std::string, std::string>> TraceExperiment::description(const Platform& platform) const {
   return {{"trace", fmt::format("{} of {} ranks: {}", variant(), ranks(), fmt::join(text_.files, " "))},
-          {"profile", profile_text(platform.profile)}};
+          {"profile", profile_text(*platform.profile)}};
 }
 
 std::vector<IdleKeys> TraceExperiment::idle_keys(const Platform& platform) const {

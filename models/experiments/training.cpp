@@ -201,7 +201,7 @@ std::vector<std::pair<std::string, std::string>> TrainingExperiment::description
     }
   }
   return {{"training", describe(setup)},
-          {"profile", fmt::format("collectives {}; computing {}", profile_text(platform.profile), computing)}};
+          {"profile", fmt::format("collectives {}; computing {}", profile_text(*platform.profile), computing)}};
 }
 
 std::string TrainingExperiment::refusal(const Platform& platform, Ability ability) const {

@@ -10,6 +10,7 @@
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/scenario/profile_section.hpp"
 #include "models/experiments/workload_columns.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "topologies/cluster.hpp"
 
@@ -61,15 +62,15 @@ std::vector<const Algorithm*> nccls(CollectiveKind kind) {
 
 PricingSettings WorkloadExperiment::pricing(const Platform& platform, const RunOptions& options) const {
   PricingSettings settings{.cluster = *platform.cluster,
-                           .profile = platform.profile,
+                           .profile = *platform.profile,
                            .options = simulation_options(platform, options),
                            .seed = platform.seed,
                            .aggregation = platform.aggregation,
                            .algorithms = nccls,
                            .nccl = nccl_.groups};
   settings.options.timeline = nullptr;
-  settings.ring_per_rank = platform.profile.name == kIdealProfile;
-  if (!platform.profile.nccl) {
+  settings.ring_per_rank = platform.profile->name == kIdealProfile;
+  if (!platform.profile->nccl) {
     settings.algorithms = [cluster = platform.cluster](CollectiveKind kind) {
       return usual_algorithms(kind, *cluster);
     };
@@ -86,7 +87,7 @@ std::span<const Bytes> WorkloadExperiment::sizes() const {
 std::string WorkloadExperiment::label(Bytes /*size*/) const { return std::string(subject()); }
 
 std::vector<std::string> WorkloadExperiment::warnings(const Platform& platform) const {
-  return nccl_warnings(platform.profile, {nccl_.all});
+  return nccl_warnings(*platform.profile, {nccl_.all});
 }
 
 std::string WorkloadExperiment::refusal(const Platform& /*platform*/, Ability ability) const {

@@ -8,6 +8,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/execution/candidate.hpp"
 #include "models/experiments/scenario/profile_section.hpp"
+#include "models/software/profile.hpp"
 #include "sim/format.hpp"
 #include "topologies/cluster.hpp"
 
@@ -118,7 +119,7 @@ void add_workload_notes(const WorkloadResult& result, const Platform& platform, 
   const auto any = [&](auto is) { return std::any_of(result.estimates.begin(), result.estimates.end(), is); };
   if (any([](const CallEstimate& each) { return each.extrapolated; })) {
     notes.push_back(fmt::format("extrapolated: some collectives are outside what the profile {} was fitted in",
-                                platform.profile.name));
+                                platform.profile->name));
   }
   if (platform.aggregation && !any(&uses_switches)) {
     notes.emplace_back(
@@ -127,7 +128,7 @@ void add_workload_notes(const WorkloadResult& result, const Platform& platform, 
         "engines");
   }
   const bool communicates = any([](const CallEstimate& each) { return each.time > Time::zero(); });
-  if (communicates && platform.profile.name == kIdealProfile && platform.cluster->identity) {
+  if (communicates && platform.profile->name == kIdealProfile && platform.cluster->identity) {
     notes.emplace_back(
         "without a \"profile\" collectives cost no software: no launch, no protocol; `athanor list profiles` names "
         "some");

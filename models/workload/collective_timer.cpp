@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "models/software/profile.hpp"
 #include "sim/check.hpp"
 #include "topologies/cluster.hpp"
 

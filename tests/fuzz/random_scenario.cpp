@@ -1,5 +1,6 @@
 #include "tests/fuzz/random_scenario.hpp"
 
+#include "models/software/profile.hpp"
 #include "tests/fuzz/random_cluster.hpp"
 #include "tests/fuzz/random_trace.hpp"
 #include "tests/fuzz/random_workload.hpp"

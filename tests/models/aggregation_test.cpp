@@ -7,6 +7,7 @@
 #include "models/engines/trees/aggregation_manager.hpp"
 #include "models/execution/run.hpp"
 #include "models/execution/simulate.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "tests/topologies/clusters.hpp"

@@ -4,6 +4,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/run.hpp"
+#include "models/software/profile.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/overrides.hpp"

@@ -9,6 +9,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/engines/nic_offload.hpp"
 #include "models/execution/run.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "tests/models/engines/two_tiers.hpp"
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "models/experiments/collective.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"

@@ -6,6 +6,7 @@
 #include "models/engines/engine_deployment.hpp"
 #include "models/engines/trees/switch_graph.hpp"
 #include "models/execution/run.hpp"
+#include "models/software/profile.hpp"
 #include "tools/benchmarks/memory.hpp"
 #include "tools/benchmarks/subjects.hpp"
 #include "topologies/cluster.hpp"

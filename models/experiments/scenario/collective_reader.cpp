@@ -11,6 +11,7 @@
 #include "models/experiments/scenario/profile_section.hpp"
 #include "models/experiments/scenario/verify_section.hpp"
 #include "models/nccl/execution/runtime.hpp"
+#include "models/software/profile.hpp"
 #include "sim/format.hpp"
 #include "topologies/cluster.hpp"
 
@@ -148,10 +149,10 @@ class CollectiveReader : public ExperimentReader {
     if (!check(parts, setup) || !take_engines(parts, setup)) { return nullptr; }
     take_exchange(parts, setup.common);
     const std::optional<NcclSection> told =
-        with_pxn(parts.reader, parts.nccl, parts.network.pxn, parts.platform().profile,
+        with_pxn(parts.reader, parts.nccl, parts.network.pxn, *parts.platform().profile,
                  several() && section_.jobs->has_own_nccl());
     if (!parts.reader.ok()) { return nullptr; }
-    if (parts.platform().profile.nccl && !take_nccl(told, parts, setup)) { return nullptr; }
+    if (parts.platform().profile->nccl && !take_nccl(told, parts, setup)) { return nullptr; }
     check_algorithms_of_all(parts, setup);
     if (several()) { return std::make_shared<const JobsExperiment>(std::move(setup)); }
     return std::make_shared<const CollectiveExperiment>(std::move(setup.common));

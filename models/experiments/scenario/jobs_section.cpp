@@ -7,6 +7,7 @@
 #include "algorithms/schedule/contract.hpp"
 #include "models/experiments/scenario/collective_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/software/profile.hpp"
 #include "sim/format.hpp"
 #include "topologies/cluster.hpp"
 
@@ -91,7 +92,7 @@ void check_own(const CaseParts& parts, const JobsText& text, const CollectiveSet
       parts.reader.problem("collective", "conflict", fmt::format("{} is not done in place", name(kind)),
                            R"(leave "in_place" out)");
     }
-    if (own.nccl && !parts.platform().profile.nccl) {
+    if (own.nccl && !parts.platform().profile->nccl) {
       parts.reader.problem("collective", "conflict", "a job has \"nccl\", and nothing says what NCCL's steps cost",
                            R"(name a "profile" of NCCL, or write "nccl": {} beside the collective)");
     }

@@ -10,6 +10,7 @@
 #include "models/nccl/machine/graph_file.hpp"
 #include "models/nccl/machine/topology_system.hpp"
 #include "models/nccl/tuning/tables.hpp"
+#include "models/software/profile.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -98,8 +99,8 @@ std::shared_ptr<const NcclRuntime> resolve_nccl(const NcclSection& section, cons
                                                 Problems& problems) {
   const std::size_t before = problems.size();
   NcclSettings settings;
-  settings.version = section.version.value_or(platform.profile.nccl->version);
-  settings.rccl = platform.profile.nccl->rccl;
+  settings.version = section.version.value_or(platform.profile->nccl->version);
+  settings.rccl = platform.profile->nccl->rccl;
   settings.environment = section.environment;
   settings.registered_buffers = section.registered_buffers;
   settings.gpu_direct = section.gpu_direct;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/experiments/platform.hpp"
+#include "models/software/profile.hpp"
 #include "sim/json/object_reader.hpp"
 #include "topologies/cluster.hpp"
 
@@ -83,12 +84,12 @@ namespace {
 /// Threads are priced by the section "threads", and nothing else is.
 void check_threads(ObjectReader& reader, const Platform& platform) {
   const bool threads = platform.cluster->processors > 0;
-  if (threads == platform.profile.threads.has_value()) { return; }
+  if (threads == platform.profile->threads.has_value()) { return; }
   reader.problem(
       reader.has("profile") ? "profile" : "cluster", "profile-mismatch",
-      threads ? fmt::format("the ranks share memory, but profile '{}' has no \"threads\"", platform.profile.name)
+      threads ? fmt::format("the ranks share memory, but profile '{}' has no \"threads\"", platform.profile->name)
               : fmt::format("profile '{}' is of threads on shared memory, which this cluster is not",
-                            platform.profile.name),
+                            platform.profile->name),
       threads ? "`athanor calibrate --output profile.json` makes one for this machine"
               : R"(write "cluster": {"shared_memory": {"ranks": 4, "processors": 2}}, or take another profile)");
 }
@@ -96,11 +97,11 @@ void check_threads(ObjectReader& reader, const Platform& platform) {
 /// Ranks that share GPUs are priced by the section "gpus", and nothing else is.
 void check_gpus(ObjectReader& reader, const Platform& platform) {
   const bool gpus = platform.cluster->shared_gpus > 0;
-  if (gpus == platform.profile.gpus.has_value()) { return; }
+  if (gpus == platform.profile->gpus.has_value()) { return; }
   reader.problem(
       reader.has("profile") ? "profile" : "cluster", "profile-mismatch",
-      gpus ? fmt::format("the ranks share GPUs, but profile '{}' has no \"gpus\"", platform.profile.name)
-           : fmt::format("profile '{}' is of ranks that share GPUs, which this cluster is not", platform.profile.name),
+      gpus ? fmt::format("the ranks share GPUs, but profile '{}' has no \"gpus\"", platform.profile->name)
+           : fmt::format("profile '{}' is of ranks that share GPUs, which this cluster is not", platform.profile->name),
       gpus ? "`athanor calibrate --backend cuda --output profile.json` makes one for the GPUs of this machine"
            : R"(write "cluster": {"shared_gpus": {"ranks": 8, "gpus": 1}}, or take another profile)");
 }
@@ -108,15 +109,15 @@ void check_gpus(ObjectReader& reader, const Platform& platform) {
 void check_protocol(ObjectReader& reader, const Platform& platform, const std::optional<std::string>& protocol) {
   if (!protocol) { return; }
   std::vector<std::string> names;
-  if (platform.profile.nccl) {
+  if (platform.profile->nccl) {
     names = {"LL", "LL128", "Simple"};
   } else {
-    for (const Protocol& each : platform.profile.protocols) { names.push_back(each.name); }
+    for (const Protocol& each : platform.profile->protocols) { names.push_back(each.name); }
   }
   const std::string& chosen = *protocol;
   if (std::find(names.begin(), names.end(), chosen) != names.end()) { return; }
   reader.problem("collective", "unknown-protocol",
-                 fmt::format("profile '{}' has no protocol '{}'", platform.profile.name, chosen),
+                 fmt::format("profile '{}' has no protocol '{}'", platform.profile->name, chosen),
                  fmt::format("it has {}", fmt::join(names, ", ")));
 }
 
@@ -129,7 +130,7 @@ void check_profile(ObjectReader& reader, const Platform& platform, const std::op
 }
 
 void check_engines(ObjectReader& reader, const Platform& platform) {
-  if (!platform.profile.nccl || !platform.aggregation || !platform.aggregation->slots) { return; }
+  if (!platform.profile->nccl || !platform.aggregation || !platform.aggregation->slots) { return; }
   reader.problem("network", "conflict",
                  fmt::format("NCCL does not use {}: it reduces in switches by SHARP alone, through its CollNet plugin",
                              platform.aggregation->engine.name),

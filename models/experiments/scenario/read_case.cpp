@@ -11,6 +11,7 @@
 #include "models/experiments/scenario/verify_section.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "models/network/packet/packet_topology.hpp"
+#include "models/software/profile.hpp"
 #include "sim/format.hpp"
 #include "topologies/cluster.hpp"
 
@@ -105,10 +106,11 @@ void read_parts(CaseParts& parts) {
   parts.scenario_case.cluster_text = std::make_shared<const ClusterText>(parts.order.text);
   reader.optional_object("prices", "What parts cost and draw, for bills of materials",
                          [&](ObjectReader& inner) { read_prices(inner, parts.scenario_case.prices); });
-  reader.optional_value(
-      "profile", "What the software costs: a name in profiles/, or its figures; absent: nothing",
-      [&](ValueReader& value) { read_profile(value, context.library, context.problems, platform.profile); });
-  parts.nccl = read_nccl(reader, platform.profile);
+  Profile profile;
+  reader.optional_value("profile", "What the software costs: a name in profiles/, or its figures; absent: nothing",
+                        [&](ValueReader& value) { read_profile(value, context.library, context.problems, profile); });
+  parts.nccl = read_nccl(reader, profile);
+  platform.profile = std::make_shared<const Profile>(std::move(profile));
 }
 
 }  // namespace
@@ -126,7 +128,7 @@ void build_cluster(CaseParts& parts) {
 
 std::optional<NicOffload> take_offload(CaseParts& parts) {
   const std::optional<NicOffload>& offload = parts.network.offload;
-  Profile& profile = parts.platform().profile;
+  const Profile& profile = *parts.platform().profile;
   if (!offload) { return std::nullopt; }
   if (profile.shares_machine()) {
     parts.reader.problem("network", "conflict",
@@ -140,7 +142,7 @@ std::optional<NicOffload> take_offload(CaseParts& parts) {
                          R"(leave "offload" out, or take a "profile" without "nccl")");
     return std::nullopt;
   }
-  profile = offloaded(std::move(profile), *offload);
+  parts.platform().profile = std::make_shared<const Profile>(offloaded(profile, *offload));
   return offload;
 }
 
@@ -160,7 +162,7 @@ std::optional<WorkloadNccl> prepare_workload(std::uint32_t ranks, CaseParts& par
                    R"(say what a step of training took: "measured" of "training")");
     return std::nullopt;
   }
-  if (platform.profile.shares_machine()) {
+  if (platform.profile->shares_machine()) {
     reader.problem("profile", "conflict", "workloads run on GPUs with memory of their own",
                    "choose a profile of NCCL or MPI");
     return std::nullopt;
@@ -172,8 +174,8 @@ std::optional<WorkloadNccl> prepare_workload(std::uint32_t ranks, CaseParts& par
                                               reader.place("network"), context.problems);
     if (!platform.aggregation) { return std::nullopt; }
   }
-  if (!platform.profile.nccl) { return WorkloadNccl{}; }
-  const std::optional<NcclSection> told = with_pxn(reader, parts.nccl, parts.network.pxn, platform.profile, false);
+  if (!platform.profile->nccl) { return WorkloadNccl{}; }
+  const std::optional<NcclSection> told = with_pxn(reader, parts.nccl, parts.network.pxn, *platform.profile, false);
   if (!reader.ok()) { return std::nullopt; }
   const auto runtime = resolve_nccl(told.value_or(NcclSection{}), on_first_endpoints(platform, ranks), ranks,
                                     reader.place(told ? "nccl" : "profile"), context.directory, context.problems);
@@ -189,7 +191,7 @@ void refuse_software(std::string_view what, CaseParts& parts) {
     parts.reader.problem("verify", "conflict", fmt::format("measurements are of collectives, and this is {}", what),
                          "leave it out");
   }
-  if (parts.reader.has("profile") && parts.platform().profile.name != kIdealProfile) {
+  if (parts.reader.has("profile") && parts.platform().profile->name != kIdealProfile) {
     parts.reader.problem("profile", "conflict", fmt::format("{} has no software whose costs a profile could say", what),
                          "leave it out");
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {

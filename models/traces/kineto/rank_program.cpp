@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "models/software/profile.hpp"
 #include "models/traces/kineto/stream_waits.hpp"
 #include "models/traces/program_draft.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "models/software/profile.hpp"
 #include "models/traces/kineto/rank_program.hpp"
 #include "models/traces/trace_limits.hpp"
 

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "models/software/profile.hpp"
 #include "models/traces/kineto/event_sink.hpp"
 #include "models/traces/kineto/recorded_calls.hpp"
 #include "models/traces/trace_limits.hpp"

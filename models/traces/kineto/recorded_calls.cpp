@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "models/software/profile.hpp"
 #include "models/traces/trace_limits.hpp"
 
 namespace athanor {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "models/software/profile.hpp"
+
 namespace athanor {
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/run.hpp"
+#include "models/software/profile.hpp"
 #include "tests/models/aggregators/aggregation_cases.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"

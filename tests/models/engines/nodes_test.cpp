@@ -6,6 +6,7 @@
 #include "algorithms/catalog.hpp"
 #include "algorithms/patterns/double_binary_tree.hpp"
 #include "models/execution/run.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"

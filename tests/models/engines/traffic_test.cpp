@@ -5,6 +5,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/run.hpp"
+#include "models/software/profile.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 

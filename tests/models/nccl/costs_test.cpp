@@ -7,6 +7,7 @@
 #include "models/execution/run.hpp"
 #include "models/nccl/execution/protocol.hpp"
 #include "models/software/nccl_costs.hpp"
+#include "models/software/profile.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/software/profile.hpp"
 #include "models/workload/transfers.hpp"
 #include "tests/models/small_clusters.hpp"
 

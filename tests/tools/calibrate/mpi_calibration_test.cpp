@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/profile_section.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"

@@ -4,8 +4,9 @@
 
 #include "models/execution/choice.hpp"
 #include "models/experiments/collective.hpp"
-#include "models/library/library.hpp"
 #include "models/experiments/scenario/scenario.hpp"
+#include "models/library/library.hpp"
+#include "models/software/profile.hpp"
 #include "tests/test_files.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 
@@ -20,15 +21,16 @@ TEST_CASE("remembered times are those of runs, whatever figure has changed in be
   Scenario scenario = read_scenario(path, Library(ATHANOR_TEST_SCENARIOS), {}, problems);
   problems.throw_if_any();
   Case& only = scenario.cases.front();
-  Profile& used = only.platform.profile;
+  Profile& used = *only.platform.profile;
   used.nccl->choosing = NcclChoosing::fastest;
   const Profile start = used;
   const CollectiveSetup& setup = only.as<CollectiveExperiment>()->setup();
   for (const Bytes size : setup.sizes) {
     RowTimes times;
     const auto check = [&](const auto& change) {
-      used = start;
+      Profile used = start;
       change(used);
+      only.platform.profile = std::make_shared<const Profile>(used);
       const RunRequest request = setup.request(only.platform, size, {});
       CHECK(times.fastest(request) == choose_fastest(request).result.time);
     };

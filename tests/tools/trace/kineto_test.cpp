@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include "models/software/profile.hpp"
 #include "models/traces/kineto/recorded_calls.hpp"
 #include "tests/tools/trace/trace_fixture.hpp"
 

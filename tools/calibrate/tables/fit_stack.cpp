@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "models/software/profile.hpp"
 #include "sim/check.hpp"
 #include "tools/calibrate/tables/stack_search.hpp"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "models/software/profile.hpp"
+
 namespace athanor {
 
 namespace {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "models/software/profile.hpp"
+
 namespace athanor {
 
 namespace {

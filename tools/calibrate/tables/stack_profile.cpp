@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "models/software/profile.hpp"
 #include "sim/json/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
 

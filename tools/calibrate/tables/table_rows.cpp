@@ -6,6 +6,7 @@
 #include <future>
 #include <thread>
 
+#include "models/software/profile.hpp"
 #include "sim/time.hpp"
 #include "tools/verify/measured_points.hpp"
 
@@ -59,7 +60,8 @@ Tables Tables::of(const std::vector<Scenario>& scenarios) {
 }
 
 void simulate(Tables& tables, const Profile& profile) {
-  for (Tables::MeasuredCase& each : tables.cases) { each.platform.profile = profile; }
+  const auto shared = std::make_shared<const Profile>(profile);
+  for (Tables::MeasuredCase& each : tables.cases) { each.platform.profile = shared; }
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < tables.rows.size(); i = next++) {

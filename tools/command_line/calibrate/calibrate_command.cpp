@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "sim/json/json_value.hpp"

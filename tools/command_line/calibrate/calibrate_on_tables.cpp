@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/experiments/scenario/profile_section.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/calibrate/tables/stack_parameters.hpp"
@@ -32,7 +33,7 @@ Tables tables_of(const Invocation& invocation) {
 
 /// A file, or a name of the library; absent: that of the first case.
 Profile start_of(const Invocation& invocation, const Tables& tables) {
-  Profile profile = tables.cases.front().platform.profile;
+  Profile profile = tables.cases.*front().platform.profile;
   if (invocation.has("profile")) {
     const std::string name = invocation.text("profile");
     const bool known = invocation.library.has(Shelf::profiles, name);

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/calibrate/mpi_calibration.hpp"

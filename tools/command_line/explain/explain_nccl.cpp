@@ -11,6 +11,7 @@
 #include "models/nccl/execution/runtime.hpp"
 #include "models/nccl/tuning/rates.hpp"
 #include "models/nccl/tuning/work.hpp"
+#include "models/software/profile.hpp"
 #include "sim/format.hpp"
 
 namespace athanor {

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/collective.hpp"
+#include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "sim/parse.hpp"
@@ -60,11 +61,11 @@ bool within_limits(const Scenario& scenario, const Case& scenario_case, std::opt
 }
 
 void warn_of_another_machine(const Case& scenario_case, ResultSink& sink) {
-  const std::string& calibrated = scenario_case.platform.profile.machine;
+  const std::string& calibrated = scenario_case.platform.profile->machine;
   const Measurement& measurement = scenario_case.experiment->verification()->measurement;
   if (calibrated.empty() || measurement.machine.empty() || calibrated == measurement.machine) { return; }
   sink.warn_of(fmt::format("{}profile {} is of another machine ({}) than was measured in {} ({})",
-                           prefix(scenario_case), scenario_case.platform.profile.name, calibrated, measurement.id,
+                           prefix(scenario_case), scenario_case.platform.profile->name, calibrated, measurement.id,
                            measurement.machine));
 }
 

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/software/profile.hpp"
 #include "models/training/layer_spread.hpp"
 #include "models/training/search/step_bound.hpp"
 #include "tests/models/small_clusters.hpp"
