@@ -21,6 +21,7 @@ constexpr Topology (*kKinds[])() = {
     topology_of<struct DragonflyFabric>,      // dragonfly
     topology_of<struct DragonflyPlusFabric>,  // dragonfly_plus
     topology_of<struct SlimFlyFabric>,        // slim_fly
+    topology_of<struct HammingMeshFabric>,    // hamming_mesh
 };
 
 const std::vector<Topology>& topologies() {
