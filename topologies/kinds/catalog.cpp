@@ -22,6 +22,7 @@ constexpr Topology (*kKinds[])() = {
     topology_of<struct DragonflyPlusFabric>,  // dragonfly_plus
     topology_of<struct SlimFlyFabric>,        // slim_fly
     topology_of<struct HammingMeshFabric>,    // hamming_mesh
+    topology_of<struct JellyfishFabric>,      // jellyfish
 };
 
 const std::vector<Topology>& topologies() {
