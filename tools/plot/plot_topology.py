@@ -166,11 +166,13 @@ def explanation(drawing):
     hosts = collections.Counter("node" if device.startswith("node") else drawing.kinds[device]
                                 for device in drawing.endpoints)
     words = [counted(count, kind) for kind, count in hosts.items()]
-    numbers = set(drawing.switches or drawing.devices)
+    # Endpoints that a layout has places for forward, and cables between them count as those between switches do.
+    hosts_apart = drawing.switches and (drawing.layout == "layers" or topology.laid_out(drawing)[0] in drawing.switches)
+    numbers = set(drawing.switches if hosts_apart else drawing.devices)
     inner = sum(count for ends, count in drawing.cables.items() if all(end in numbers for end in ends))
     if drawing.switches:
         words.append(counted(len(drawing.switches), "switch"))
-    words.append(counted(inner, "cable") + (" between switches" if drawing.switches else ""))
+    words.append(counted(inner, "cable") + (" between switches" if hosts_apart else ""))
     text = ", ".join(words) + "."
     if any(count > 1 for count in drawing.cables.values()):
         text += " Thick lines: several cables side by side."

@@ -21,6 +21,8 @@ constexpr Topology (*kKinds[])() = {
     topology_of<struct DragonflyFabric>,      // dragonfly
     topology_of<struct DragonflyPlusFabric>,  // dragonfly_plus
     topology_of<struct SlimFlyFabric>,        // slim_fly
+    topology_of<struct HammingMeshFabric>,    // hamming_mesh
+    topology_of<struct JellyfishFabric>,      // jellyfish
 };
 
 const std::vector<Topology>& topologies() {

@@ -103,11 +103,13 @@ inline std::uint32_t bisection_by_search(const Neighbours& routers) {
   return least;
 }
 
-/// What a fabric of these keys for so many hosts is refused with; "": it is not.
+/// What a fabric of these keys for a population is refused with, the code first; "": it is not.
 inline std::string refused(const Population& population, const std::string& keys) {
   try {
     on(population, keys);
-  } catch (const ScenarioError& error) { return describe(error.problems()[0]); }
+  } catch (const ScenarioError& error) {
+    return error.problems()[0].code + ": " + describe(error.problems()[0]);
+  }
   return "";
 }
 
