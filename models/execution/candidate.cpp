@@ -88,6 +88,8 @@ RunResult Candidate::run(const SimulationOptions& options) const {
   return result;
 }
 
+Time Candidate::launch() const { return request_.profile.launch + protocol_.start; }
+
 Time Candidate::host_time() const {
   const auto& nccl = request_.profile.nccl;
   if (!nccl) { return Time::zero(); }

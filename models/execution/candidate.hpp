@@ -41,7 +41,7 @@ class Candidate {
   const Algorithm& algorithm() const { return algorithm_; }
   const Protocol& protocol() const { return protocol_; }
   /// Before its first primitive.
-  Time launch() const { return request_.profile.launch + protocol_.start; }
+  Time launch() const;
   /// How long a host is busy with it that prepares it for all ranks, one after the other, beside the one before it.
   Time host_time() const;
   std::unique_ptr<const Schedule> schedule() const { return algorithm_.make(collective_, layout_); }

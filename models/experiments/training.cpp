@@ -7,6 +7,7 @@
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/step_costs_columns.hpp"
 #include "models/experiments/workload_columns.hpp"
+#include "models/software/profile.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/experiments/collective.hpp"
+#include "models/software/profile.hpp"
 #include "sim/format.hpp"
 #include "topologies/cluster.hpp"
 

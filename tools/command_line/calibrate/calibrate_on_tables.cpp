@@ -33,7 +33,7 @@ Tables tables_of(const Invocation& invocation) {
 
 /// A file, or a name of the library; absent: that of the first case.
 Profile start_of(const Invocation& invocation, const Tables& tables) {
-  Profile profile = tables.cases.*front().platform.profile;
+  Profile profile = *tables.cases.front().platform.profile;
   if (invocation.has("profile")) {
     const std::string name = invocation.text("profile");
     const bool known = invocation.library.has(Shelf::profiles, name);

@@ -9,7 +9,6 @@
 #include "models/execution/choice.hpp"
 #include "models/experiments/jobs.hpp"
 #include "models/experiments/workload.hpp"
-#include "models/execution/by_packets.hpp"
 #include "sim/error.hpp"
 #include "sim/json/text.hpp"
 #include "sim/printable.hpp"
