@@ -21,9 +21,8 @@ TEST_CASE("remembered times are those of runs, whatever figure has changed in be
   Scenario scenario = read_scenario(path, Library(ATHANOR_TEST_SCENARIOS), {}, problems);
   problems.throw_if_any();
   Case& only = scenario.cases.front();
-  Profile& used = *only.platform.profile;
-  used.nccl->choosing = NcclChoosing::fastest;
-  const Profile start = used;
+  Profile start = *only.platform.profile;
+  start.nccl->choosing = NcclChoosing::fastest;
   const CollectiveSetup& setup = only.as<CollectiveExperiment>()->setup();
   for (const Bytes size : setup.sizes) {
     RowTimes times;
