@@ -72,9 +72,11 @@ std::string head_line(const std::vector<const Column*>& columns, std::string_vie
 
 }  // namespace
 
-std::string Table::head() const { return head_line(columns_, &Column::head) + head_line(columns_, &Column::unit); }
+std::string ResultTable::head() const {
+  return head_line(columns_, &Column::head) + head_line(columns_, &Column::unit);
+}
 
-std::string Table::line(const Record& record) const {
+std::string ResultTable::line(const Record& record) const {
   std::string line;
   std::size_t known = 0;  // behind the last value nothing is written
   for (const Column* column : columns_) {
@@ -89,7 +91,7 @@ std::string Table::line(const Record& record) const {
   return line + (extrapolated != nullptr && extrapolated->boolean() ? " *\n" : "\n");
 }
 
-std::string Table::lines(const Record& record) const {
+std::string ResultTable::lines(const Record& record) const {
   std::string text;
   for (const Record& each : record.lines()) { text += line(each); }
   for (const std::string& remark : record.remarks) { text += "#   " + printable(remark) + "\n"; }

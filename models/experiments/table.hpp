@@ -16,10 +16,10 @@ std::string fitted(double value, std::size_t width);
 std::string fitted_ms(Time time, std::size_t width);
 
 /// A table for people, line by line as results become known.
-class Table {
+class ResultTable {
  public:
   /// In the order of the table; borrowed for ever.
-  explicit Table(std::vector<const Column*> columns) : columns_(std::move(columns)) {}
+  explicit ResultTable(std::vector<const Column*> columns) : columns_(std::move(columns)) {}
 
   /// Heads and units: two lines that begin with '#'.
   std::string head() const;

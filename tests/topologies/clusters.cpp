@@ -40,7 +40,10 @@ std::string keys_of(const std::string& kind, const ClosSpec& spec, const char* o
   } else if (spec.leaf_oversubscription) {
     keys += fmt::format(R"(, "oversubscription": {})", decimal(leaf));
   }
-  if (link(spec.core_cable) != link(spec.up_cable)) { keys += R"(, "core_link": )" + link(spec.core_cable); }
+  const bool has_cores = spec.core_cable.rate > Bandwidth::zero();
+  if (has_cores && link(spec.core_cable) != link(spec.up_cable)) {
+    keys += R"(, "core_link": )" + link(spec.core_cable);
+  }
   return keys;
 }
 

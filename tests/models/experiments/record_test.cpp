@@ -26,7 +26,7 @@ Record row(int size, double time) {
   return record;
 }
 
-Table table() { return Table({&kSize, &kTook, &kShare, &kHow}); }
+ResultTable table() { return ResultTable({&kSize, &kTook, &kShare, &kHow}); }
 
 }  // namespace
 

@@ -102,7 +102,7 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
 bool run_to_table(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation, Timeline* timeline,
                   const Streams& streams, ResultSink& sink) {
   const Experiment& experiment = *scenario_case.experiment;
-  const Table table(experiment.columns(!scenario_case.seeds.empty()));
+  const ResultTable table(experiment.columns(!scenario_case.seeds.empty()));
   sink.print(heading_of(scenario, scenario_case).text() + table.head());
   for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }
   std::vector<Record> records;

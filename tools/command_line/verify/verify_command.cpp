@@ -36,7 +36,7 @@ Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const I
   warn_of_another_machine(scenario_case, sink);
   warn_of_other_elements(scenario_case, sink);
   for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }
-  const Table table(error_columns());
+  const ResultTable table(error_columns());
   sink.print(heading_of(scenario, scenario_case).text() + table.head());
   std::vector<Record> records;
   const bool complete = run_case(scenario, scenario_case, invocation, nullptr, streams, [&](Record record) {

@@ -27,7 +27,7 @@ constexpr Column kSimulated{"", "simulated", "(ms)", 12, Format::milliseconds};
 constexpr Column kRelative{"", "error", "(%)", 8, Format::signed_percent};
 constexpr Column kName{"", "step", "", 0, Format::text, 2};
 
-Table steps_table() { return Table({&kMeasured, &kSimulated, &kRelative, &kName}); }
+ResultTable steps_table() { return ResultTable({&kMeasured, &kSimulated, &kRelative, &kName}); }
 
 std::string step_line(const Record& record, const std::string& name) {
   Record line;
