@@ -30,6 +30,15 @@ void ResultSink::add(const Case& scenario_case, Record record) {
   records_.push_back(std::move(record));
 }
 
+void ResultSink::add_list(const std::string& key, std::vector<JsonValue> elements) {
+  const auto found = std::find_if(lists_.begin(), lists_.end(), [&](const auto& each) { return each.first == key; });
+  if (found == lists_.end()) {
+    lists_.emplace_back(key, std::move(elements));
+  } else {
+    found->second.insert(found->second.end(), elements.begin(), elements.end());
+  }
+}
+
 void ResultSink::warn_of(const std::string& text) {
   if (std::find(warnings_.begin(), warnings_.end(), text) != warnings_.end()) { return; }
   warnings_.push_back(text);

@@ -26,10 +26,8 @@ class ResultSink {
   void print(std::string_view text) const { choice_.print(text); }
   /// A result of that case.
   void add(const Case& scenario_case, Record record);
-  /// A further list of the JSON document.
-  void add_list(const std::string& key, std::vector<JsonValue> elements) {
-    lists_.emplace_back(key, std::move(elements));
-  }
+  /// Elements of a further list of the JSON document.
+  void add_list(const std::string& key, std::vector<JsonValue> elements);
   /// Prints to err at once unless --quiet, and goes to the manifest.
   void warn_of(const std::string& text);
 
