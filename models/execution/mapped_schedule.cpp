@@ -125,8 +125,8 @@ MappedSchedule flatten(const Schedule& schedule) {
 
 MappedSchedule lay_out(const Schedule& schedule, const Cluster& cluster, const Placement& placement,
                        const CostModel& costs) {
-  require(placement.vertices.size() == schedule.agent_count().agents, "{} places for {} agents", placement.vertices.size(),
-          schedule.agent_count().agents);
+  require(placement.vertices.size() == schedule.agent_count().agents, "{} places for {} agents",
+          placement.vertices.size(), schedule.agent_count().agents);
   MappedSchedule mapped = flatten(schedule);
   price_agents(mapped, schedule, costs);
   ConnectionBuilder network(cluster, placement.queue_pairs);

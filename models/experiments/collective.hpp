@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "algorithms/schedule/reduction.hpp"
+#include "models/engines/nic_offload.hpp"
 #include "models/execution/run.hpp"
 #include "models/experiments/experiment.hpp"
 #include "models/experiments/verification.hpp"
-#include "models/engines/nic_offload.hpp"
 
 namespace athanor {
 
@@ -28,7 +28,7 @@ struct CollectiveSetup {
   std::vector<const Algorithm*> algorithms;               ///< candidates; the fastest at each size counts
   bool each_algorithm = false;                            ///< is reported instead, where it fits
   std::vector<std::shared_ptr<const Algorithm>> imports;  ///< those among them that are not the catalog's
-  std::shared_ptr<const AllToAllVSizes> exchange;          ///< of all-to-all-v; `sizes` then holds its payload
+  std::shared_ptr<const AllToAllVSizes> exchange;         ///< of all-to-all-v; `sizes` then holds its payload
   Overrides overrides;
   std::shared_ptr<const NcclRuntime> nccl;  ///< on the platform and its ranks; null where the profile has no "nccl"
   std::optional<Verification> verification;

@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "models/network/link_use.hpp"
 #include "models/experiments/table.hpp"
+#include "models/network/link_use.hpp"
 
 namespace athanor {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "models/engines/aggregator_settings.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/experiments/record.hpp"
-#include "models/engines/aggregator_settings.hpp"
 
 namespace athanor {
 

@@ -7,10 +7,10 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/compute_profile_section.hpp"
-#include "models/library/library.hpp"
 #include "models/experiments/scenario/measurement.hpp"
 #include "models/experiments/scenario/model_section.hpp"
 #include "models/experiments/scenario/profile_section.hpp"
+#include "models/library/library.hpp"
 #include "models/traces/byte_source.hpp"
 #include "models/traces/trace_limits.hpp"
 #include "sim/file.hpp"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "models/execution/critical_path.hpp"
-#include "models/network/link_use.hpp"
 #include "models/experiments/run.hpp"
+#include "models/network/link_use.hpp"
 #include "sim/json/json_value.hpp"
 #include "sim/time.hpp"
 #include "tools/report/explained_change.hpp"

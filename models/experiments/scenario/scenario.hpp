@@ -9,8 +9,8 @@
 
 #include "models/bill/bill.hpp"
 #include "models/experiments/experiment.hpp"
-#include "models/library/library.hpp"
 #include "models/experiments/scenario/sweep/plan.hpp"
+#include "models/library/library.hpp"
 #include "sim/error.hpp"
 #include "topologies/link_scaling.hpp"
 

@@ -107,9 +107,7 @@ inline std::uint32_t bisection_by_search(const Neighbours& routers) {
 inline std::string refused(const Population& population, const std::string& keys) {
   try {
     on(population, keys);
-  } catch (const ScenarioError& error) {
-    return error.problems()[0].code + ": " + describe(error.problems()[0]);
-  }
+  } catch (const ScenarioError& error) { return error.problems()[0].code + ": " + describe(error.problems()[0]); }
   return "";
 }
 

@@ -7,8 +7,8 @@
 
 #include "algorithms/execution/fixed_point.hpp"
 #include "algorithms/patterns/node_groups.hpp"
-#include "models/experiments/scenario/algorithm_choice.hpp"
 #include "algorithms/schedule/aggregation_tree.hpp"
+#include "models/experiments/scenario/algorithm_choice.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/command_line/option_values.hpp"

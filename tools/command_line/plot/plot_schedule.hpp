@@ -1,9 +1,9 @@
 #pragma once
 
-#include "algorithms/proof/rounds.hpp"
-#include "sim/json/json_value.hpp"
 #include <nlohmann/json_fwd.hpp>
 
+#include "algorithms/proof/rounds.hpp"
+#include "sim/json/json_value.hpp"
 #include "tools/command_line/plot/schedule_options.hpp"
 
 namespace athanor {
