@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/config/text.hpp"
 #include "sim/file.hpp"
-#include "sim/json/text.hpp"
 
 namespace athanor {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/json/value_reader.hpp"
+#include "sim/config/value_reader.hpp"
 
 namespace athanor {
 

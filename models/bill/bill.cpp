@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/library/library.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {

@@ -1,7 +1,7 @@
 #include "models/bill/bill.hpp"
 #include "models/bill/read_price.hpp"
-#include "sim/json/document.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/document.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/scenario/sources.hpp"
 
 namespace athanor {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "models/bill/bill.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/experiments/column.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 

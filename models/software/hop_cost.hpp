@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 

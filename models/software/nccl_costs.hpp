@@ -5,7 +5,7 @@
 
 #include "models/software/hop_cost.hpp"
 #include "models/software/nccl.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 

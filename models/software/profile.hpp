@@ -11,7 +11,7 @@
 #include "models/software/nccl_costs.hpp"
 #include "models/software/protocol.hpp"
 #include "models/software/thread_costs.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {

@@ -11,7 +11,7 @@
 #include "models/software/channel_nics.hpp"
 #include "models/software/costs.hpp"
 #include "models/software/hop_cost.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/json/value_reader.hpp"
+#include "sim/config/value_reader.hpp"
 
 namespace athanor {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/training/kernel.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "sim/time.hpp"
 #include "topologies/scenario/presets.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 #include "tests/fuzz/mutation.hpp"
 
 namespace athanor::fuzz {

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 #include "tests/fuzz/laws.hpp"
 #include "tests/fuzz/random_scenario.hpp"
 #include "tests/fuzz/request.hpp"

@@ -12,8 +12,8 @@
 
 #include <fmt/core.h>
 
+#include "sim/config/text.hpp"
 #include "sim/file.hpp"
-#include "sim/json/text.hpp"
 #include "tests/fuzz/random_trace.hpp"
 #include "tests/fuzz/scenario_variants.hpp"
 #include "tests/fuzz/tolerances.hpp"

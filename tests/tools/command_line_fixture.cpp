@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 #include "tools/command_line/run_command_line.hpp"
 
 namespace athanor {

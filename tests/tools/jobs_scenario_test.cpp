@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 
 using namespace athanor;

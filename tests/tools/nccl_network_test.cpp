@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "sim/config/text.hpp"
 #include "sim/file.hpp"
-#include "sim/json/text.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 
 using namespace athanor;

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include "sim/config/text.hpp"
 #include "sim/file.hpp"
-#include "sim/json/text.hpp"
 #include "tests/json_text.hpp"
 #include "tests/test_files.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 #include "topologies/kinds/fabric_settings.hpp"
 

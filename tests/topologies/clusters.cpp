@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/generators/assemble.hpp"
 #include "topologies/kinds/fabric_kind.hpp"

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "sim/json/document.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/document.hpp"
+#include "sim/config/object_reader.hpp"
 #include "tests/topologies/route_laws.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/description.hpp"

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/scenario/make_cluster.hpp"
 
 /// Clusters as scenarios write them, with what is wrong with them.

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 

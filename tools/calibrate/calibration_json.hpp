@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/config/json_value.hpp"
+#include "sim/config/object_reader.hpp"
 #include "sim/format.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/object_reader.hpp"
 #include "tools/calibrate/search.hpp"
 
 // What the profiles of all backends hold of their calibration.

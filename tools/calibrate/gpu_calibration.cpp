@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/execution/shared_machine.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
 
 namespace athanor {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/software/gpu_costs.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/calibrate/search.hpp"
 
 namespace athanor {

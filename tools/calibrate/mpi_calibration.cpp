@@ -9,7 +9,7 @@
 #include "models/execution/pricing.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/software/profile.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
 #include "topologies/cluster.hpp"
 

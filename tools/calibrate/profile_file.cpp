@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
 
 namespace athanor {

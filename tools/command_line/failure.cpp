@@ -4,7 +4,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "sim/json/foreign.hpp"
+#include "sim/config/foreign.hpp"
 
 namespace athanor {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/json/value_reader.hpp"
+#include "sim/config/value_reader.hpp"
 #include "sim/parse.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/progress.hpp"

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
 
 namespace athanor {
 

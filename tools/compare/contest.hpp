@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 
 namespace athanor {
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/config/json_value.hpp"
 #include "sim/format.hpp"
-#include "sim/json/json_value.hpp"
 #include "sim/printable.hpp"
 #include "tools/report/columns.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/compare/contest.hpp"
 
 namespace athanor {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "sim/check.hpp"
-#include "sim/json/document.hpp"
+#include "sim/config/document.hpp"
 #include "tools/import/nccl_json.hpp"
 #include "tools/import/nccl_text.hpp"
 #include "tools/import/osu_text.hpp"

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 #include "tools/import/nccl_text.hpp"
 
 namespace athanor {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sim/json/document.hpp"
+#include "sim/config/document.hpp"
 #include "tools/import/imported_rows.hpp"
 
 namespace athanor {

@@ -8,8 +8,8 @@
 #include "models/execution/run.hpp"
 #include "models/experiments/collective.hpp"
 #include "models/experiments/table.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/format.hpp"
-#include "sim/json/json_value.hpp"
 
 namespace athanor {
 

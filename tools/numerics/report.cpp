@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "models/experiments/table.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/format.hpp"
-#include "sim/json/json_value.hpp"
 
 namespace athanor {
 

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/table.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 

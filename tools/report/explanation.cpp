@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/table.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/report/link_table.hpp"
 #include "tools/report/path_table.hpp"
 

@@ -8,7 +8,7 @@
 #include "models/execution/critical_path.hpp"
 #include "models/experiments/run.hpp"
 #include "models/network/link_use.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/time.hpp"
 #include "tools/report/explained_change.hpp"
 #include "topologies/fabric.hpp"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "models/network/link_use.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 

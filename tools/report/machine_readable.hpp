@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "models/experiments/record.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
-#include "sim/json/json_value.hpp"
 #include "tools/report/manifest.hpp"
 
 namespace athanor {

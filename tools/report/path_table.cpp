@@ -4,8 +4,8 @@
 
 #include "models/experiments/table.hpp"
 #include "sim/check.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/format.hpp"
-#include "sim/json/json_value.hpp"
 
 namespace athanor {
 

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/training_gpus.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/report/plan_report.hpp"
 
 namespace athanor {

@@ -5,7 +5,7 @@
 
 #include "models/experiments/run.hpp"
 #include "models/training/search/plan_search.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 

@@ -8,9 +8,9 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/json/foreign.hpp"
-#include "sim/json/locator.hpp"
-#include "sim/json/text.hpp"
+#include "sim/config/foreign.hpp"
+#include "sim/config/locator.hpp"
+#include "sim/config/text.hpp"
 
 namespace athanor {
 

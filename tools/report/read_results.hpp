@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/json/json_value.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/object_reader.hpp"
 
 // What athanor writes with --json and reads again to compare, report and draw it (docs/results.md). Anybody may have
 // changed it meanwhile: it is read like a scenario, and all throw DocumentError for what athanor does not write.

@@ -7,7 +7,7 @@
 
 #include "models/experiments/table.hpp"
 #include "models/experiments/workload_columns.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 

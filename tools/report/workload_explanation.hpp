@@ -6,7 +6,7 @@
 
 #include "models/experiments/run.hpp"
 #include "models/workload/path_summary.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/report/explained_change.hpp"
 
 namespace athanor {

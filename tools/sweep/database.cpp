@@ -8,9 +8,9 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/digest.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
 #include "sim/output_file.hpp"
 #include "sim/printable.hpp"
 #include "tools/report/read_results.hpp"

@@ -1,8 +1,8 @@
 #include "tools/sweep/export.hpp"
 
 #include "models/experiments/table.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/output_file.hpp"
 #include "tools/report/machine_readable.hpp"
 #include "tools/sweep/table.hpp"

@@ -5,9 +5,9 @@
 
 #include <fmt/core.h>
 
-#include "sim/json/foreign.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
+#include "sim/config/foreign.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/printable.hpp"
 
 namespace athanor {

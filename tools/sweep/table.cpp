@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "tools/report/columns.hpp"
 
 namespace athanor {

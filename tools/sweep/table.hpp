@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/sweep/database.hpp"
 
 namespace athanor {

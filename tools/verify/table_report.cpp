@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/format.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
 #include "tools/verify/table_errors.hpp"
 
 namespace athanor {

@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "sim/config/object_reader.hpp"
 #include "sim/error.hpp"
-#include "sim/json/object_reader.hpp"
 
 namespace athanor {
 

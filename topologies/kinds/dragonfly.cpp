@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/generators/direct/coordinates.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/kinds/group_settings.hpp"

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/kinds/catalog.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 #include "topologies/node/node_spec.hpp"

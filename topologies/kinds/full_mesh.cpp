@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/generators/direct/hyperx.hpp"
 #include "topologies/kinds/grid_settings.hpp"

@@ -1,6 +1,6 @@
 #include "topologies/kinds/grid_settings.hpp"
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 
 namespace athanor {

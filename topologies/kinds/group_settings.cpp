@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "sim/config/object_reader.hpp"
 #include "sim/error.hpp"
-#include "sim/json/object_reader.hpp"
 #include "topologies/generators/direct/coordinates.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/kinds/grid_settings.hpp"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 

@@ -7,8 +7,8 @@
 #include <fmt/core.h>
 
 #include "sim/check.hpp"
+#include "sim/config/object_reader.hpp"
 #include "sim/error.hpp"
-#include "sim/json/object_reader.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 

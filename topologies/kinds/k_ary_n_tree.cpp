@@ -5,8 +5,8 @@
 #include <fmt/core.h>
 
 #include "sim/check.hpp"
+#include "sim/config/object_reader.hpp"
 #include "sim/error.hpp"
-#include "sim/json/object_reader.hpp"
 #include "sim/random.hpp"
 #include "topologies/kinds/clos_settings.hpp"
 

@@ -1,4 +1,4 @@
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/generators/clos.hpp"
 #include "topologies/kinds/clos_settings.hpp"
 

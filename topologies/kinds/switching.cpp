@@ -1,6 +1,6 @@
 #include "topologies/kinds/switching.hpp"
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/config/limits.hpp"
 #include "sim/error.hpp"
-#include "sim/json/limits.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 #include "topologies/network_topology.hpp"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/kinds/grid_settings.hpp"
 
 namespace athanor {

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/config/object_reader.hpp"
 #include "sim/file.hpp"
-#include "sim/json/object_reader.hpp"
 #include "topologies/scenario/sources.hpp"
 
 namespace athanor {

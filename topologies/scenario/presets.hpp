@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/json/value_reader.hpp"
+#include "sim/config/value_reader.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 

@@ -1,4 +1,4 @@
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/scenario/graph_text.hpp"
 
 namespace athanor {

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

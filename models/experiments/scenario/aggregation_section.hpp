@@ -7,7 +7,7 @@
 
 #include "models/engines/engine_deployment.hpp"
 #include "models/experiments/scenario/slots_section.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

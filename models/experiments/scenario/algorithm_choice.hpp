@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithms/catalog.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

@@ -10,7 +10,7 @@
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/scenario/exchange_section.hpp"
 #include "models/experiments/scenario/jobs_section.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

@@ -5,7 +5,7 @@
 
 #include "models/library/library.hpp"
 #include "models/training/compute_profile.hpp"
-#include "sim/json/value_reader.hpp"
+#include "sim/config/value_reader.hpp"
 
 namespace athanor {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "models/training/step/step_costs.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

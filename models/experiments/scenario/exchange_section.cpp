@@ -7,9 +7,9 @@
 
 #include <fmt/core.h>
 
+#include "sim/config/object_reader.hpp"
 #include "sim/file.hpp"
 #include "sim/format.hpp"
-#include "sim/json/object_reader.hpp"
 #include "sim/random.hpp"
 
 namespace athanor {

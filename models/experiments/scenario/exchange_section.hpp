@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/schedule/all_to_all_v_sizes.hpp"
-#include "sim/json/value_reader.hpp"
+#include "sim/config/value_reader.hpp"
 
 namespace athanor {
 

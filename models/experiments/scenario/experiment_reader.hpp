@@ -11,7 +11,7 @@
 #include "models/experiments/scenario/network_section.hpp"
 #include "models/experiments/scenario/scenario.hpp"
 #include "models/experiments/verification.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

@@ -8,7 +8,7 @@
 #include "models/experiments/jobs.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/scenario/nccl_section.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "sim/json/document.hpp"
-#include "sim/json/value_reader.hpp"
+#include "sim/config/document.hpp"
+#include "sim/config/value_reader.hpp"
 
 namespace athanor {
 

@@ -7,8 +7,8 @@
 #include "models/execution/run.hpp"
 #include "models/experiments/scenario/measurement.hpp"
 #include "sim/check.hpp"
+#include "sim/config/text.hpp"
 #include "sim/format.hpp"
-#include "sim/json/text.hpp"
 
 namespace athanor {
 

@@ -9,8 +9,8 @@
 #include "models/experiments/scenario/transformer_fields.hpp"
 #include "models/training/formats/huggingface.hpp"
 #include "models/training/formats/megatron.hpp"
+#include "sim/config/object_reader.hpp"
 #include "sim/file.hpp"
-#include "sim/json/object_reader.hpp"
 #include "topologies/scenario/sources.hpp"
 
 namespace athanor {

@@ -8,7 +8,7 @@
 #include "models/library/library.hpp"
 #include "models/training/architecture.hpp"
 #include "models/training/parallel_plan.hpp"
-#include "sim/json/value_reader.hpp"
+#include "sim/config/value_reader.hpp"
 #include "sim/ratio.hpp"
 
 namespace athanor {

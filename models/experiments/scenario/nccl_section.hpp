@@ -12,7 +12,7 @@
 #include "models/nccl/execution/communicator.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "models/software/profile.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

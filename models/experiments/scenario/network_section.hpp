@@ -7,7 +7,7 @@
 #include "models/engines/nic_offload.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/experiments/scenario/aggregation_section.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/router.hpp"
 
 namespace athanor {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/training/parameter_server/parameter_server.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

@@ -5,7 +5,7 @@
 #include "models/experiments/training.hpp"
 #include "models/training/layer_spread.hpp"
 #include "sim/check.hpp"
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 
 namespace athanor {
 

@@ -6,7 +6,7 @@
 
 #include "models/experiments/platform.hpp"
 #include "models/software/profile.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {

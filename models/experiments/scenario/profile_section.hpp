@@ -7,7 +7,7 @@
 
 #include "models/library/library.hpp"
 #include "models/software/profile.hpp"
-#include "sim/json/value_reader.hpp"
+#include "sim/config/value_reader.hpp"
 
 namespace athanor {
 

@@ -12,10 +12,10 @@
 #include "models/experiments/scenario/read_case.hpp"
 #include "models/experiments/scenario/scenario.hpp"
 #include "models/experiments/scenario/trace_section.hpp"
+#include "sim/config/document.hpp"
+#include "sim/config/object_reader.hpp"
+#include "sim/config/text.hpp"
 #include "sim/file.hpp"
-#include "sim/json/document.hpp"
-#include "sim/json/object_reader.hpp"
-#include "sim/json/text.hpp"
 
 namespace athanor {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/json/value_reader.hpp"
+#include "sim/config/value_reader.hpp"
 #include "sim/parse.hpp"
 
 namespace athanor {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/engines/engine_deployment.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

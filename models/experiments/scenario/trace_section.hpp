@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/traces/trace_options.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

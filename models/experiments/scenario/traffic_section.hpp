@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/traffic/traffic_matrix.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

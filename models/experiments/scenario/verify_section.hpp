@@ -5,7 +5,7 @@
 
 #include "models/experiments/verification.hpp"
 #include "models/library/library.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

@@ -5,7 +5,7 @@
 
 #include "models/nccl/channel_graph.hpp"
 #include "models/nccl/machine/nccl_system.hpp"
-#include "sim/json/value_reader.hpp"
+#include "sim/config/value_reader.hpp"
 
 namespace athanor {
 

@@ -57,13 +57,6 @@ std::int64_t network_chunk(NcclProtocol protocol, std::int64_t bytes, std::int64
   return bytes < 8 * step ? step / 2 : step;
 }
 
-/// Rounds go to groups of as many ranks of a node: at most 8 that divide it.
-std::uint32_t group_size(const NcclCommunicator& communicator) {
-  std::uint32_t group = std::clamp(communicator.most_local_ranks, 1U, kGroup);
-  while (communicator.most_local_ranks % group != 0) { --group; }
-  return group;
-}
-
 }  // namespace
 
 std::uint32_t peer_channels(const NcclCommunicator& communicator) {

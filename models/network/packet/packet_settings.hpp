@@ -3,7 +3,7 @@
 #include "models/network/packet/link_framing.hpp"
 #include "models/network/packet/packet_topology.hpp"
 #include "models/network/packet/transport.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

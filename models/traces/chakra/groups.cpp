@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "models/traces/trace_limits.hpp"
+#include "sim/config/syntax.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
-#include "sim/json/syntax.hpp"
-#include "sim/json/text.hpp"
 
 namespace athanor {
 

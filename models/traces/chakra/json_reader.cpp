@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "models/traces/chakra/node.hpp"
+#include "sim/config/syntax.hpp"
 #include "sim/error.hpp"
-#include "sim/json/syntax.hpp"
 
 namespace athanor {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "models/workload/workload.hpp"
-#include "sim/json/limits.hpp"
+#include "sim/config/limits.hpp"
 
 namespace athanor {
 

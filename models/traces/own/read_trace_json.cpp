@@ -10,7 +10,7 @@
 #include "models/traces/own/trace_json.hpp"
 #include "models/traces/program_draft.hpp"
 #include "models/traces/trace_limits.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

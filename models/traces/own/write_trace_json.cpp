@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "models/traces/own/trace_json.hpp"
+#include "sim/config/text.hpp"
 #include "sim/format.hpp"
-#include "sim/json/text.hpp"
 
 namespace athanor {
 

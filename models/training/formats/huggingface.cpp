@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

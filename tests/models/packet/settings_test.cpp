@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "models/network/packet/packet_settings.hpp"
-#include "sim/json/document.hpp"
+#include "sim/config/document.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/profile_section.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "sim/json/text.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 
 using namespace athanor;

@@ -7,8 +7,8 @@
 
 #include "models/experiments/scenario/profile_section.hpp"
 #include "models/software/profile.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "sim/json/text.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 #include "tests/topologies/clusters.hpp"

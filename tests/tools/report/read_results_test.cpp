@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/json/foreign.hpp"
+#include "sim/config/foreign.hpp"
 
 namespace athanor {
 

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 #include "tests/test_files.hpp"
 #include "tests/tools/command_line_fixture.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "models/software/profile.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
 
 namespace athanor {

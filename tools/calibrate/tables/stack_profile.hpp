@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/calibrate/tables/fit_stack.hpp"
 #include "tools/calibrate/tables/hold_out.hpp"
 

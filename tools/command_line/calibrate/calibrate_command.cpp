@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "models/software/profile.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
 #include "tools/calibrate/profile_file.hpp"
 #include "tools/calibrate/timing.hpp"
 #include "tools/command_line/calibrate/calibrations.hpp"

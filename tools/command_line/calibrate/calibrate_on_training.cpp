@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "models/experiments/scenario/compute_profile_section.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/calibrate/training/fit_compute.hpp"
 #include "tools/command_line/calibrate/calibrations.hpp"
 #include "tools/command_line/option_values.hpp"

@@ -1,6 +1,6 @@
 #include "tools/command_line/compare/add_bill.hpp"
 
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 

@@ -4,7 +4,7 @@
 
 #include "models/bill/bill.hpp"
 #include "models/experiments/scenario/scenario.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 

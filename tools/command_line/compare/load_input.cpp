@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/digest.hpp"
+#include "sim/config/foreign.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/file.hpp"
-#include "sim/json/foreign.hpp"
-#include "sim/json/json_value.hpp"
 #include "tools/command_line/compare/add_bill.hpp"
 #include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/read_scenarios.hpp"

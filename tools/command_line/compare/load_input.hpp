@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/scenario.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/compare/contest.hpp"
 

@@ -2,8 +2,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/printable.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/describe/named_clusters.hpp"

@@ -3,8 +3,8 @@
 
 #include "models/experiments/scenario/measurement.hpp"
 #include "models/experiments/scenario/scenario.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "sim/json/text.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/output_file.hpp"
 

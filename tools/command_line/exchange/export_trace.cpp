@@ -7,8 +7,8 @@
 
 #include "models/experiments/scenario/trace_section.hpp"
 #include "models/traces/own/trace_json.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "sim/json/text.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "algorithms/formats/msccl_import.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 #include "sim/format.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
 #include "sim/printable.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/exchange/import_fabric.hpp"

@@ -5,10 +5,10 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
+#include "sim/config/document.hpp"
+#include "sim/config/object_reader.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
-#include "sim/json/document.hpp"
-#include "sim/json/object_reader.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "topologies/cluster.hpp"

@@ -7,10 +7,10 @@
 #include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
 #include "tools/command_line/list/wrapped_text.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/output_file.hpp"

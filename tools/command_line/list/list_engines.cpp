@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "models/engines/engine.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/format.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
 #include "tools/command_line/list/wrapped_text.hpp"
 #include "tools/command_line/output_file.hpp"
 

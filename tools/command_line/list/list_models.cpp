@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/model_section.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/command_line/list/wrapped_text.hpp"
 
 namespace athanor {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "models/library/library.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 #include "tools/command_line/list/wrapped_text.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "topologies/kinds/catalog.hpp"

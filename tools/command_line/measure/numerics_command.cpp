@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/table.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/inputs_read.hpp"
 #include "tools/command_line/measure/numerics_options.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/command_line/command.hpp"
 
 namespace athanor {

@@ -1,9 +1,9 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
+#include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
-#include "sim/json/json_value.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/compare/load_input.hpp"
 #include "tools/command_line/plot/drawing.hpp"

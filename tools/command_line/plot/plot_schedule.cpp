@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/plot/drawing.hpp"
 

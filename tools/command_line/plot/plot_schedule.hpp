@@ -3,7 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "algorithms/proof/rounds.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/command_line/plot/schedule_options.hpp"
 
 namespace athanor {

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "models/execution/by_packets.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
 #include "tools/command_line/describe/named_clusters.hpp"
 #include "tools/command_line/option_values.hpp"
 #include "tools/command_line/plot/drawing.hpp"

@@ -3,7 +3,7 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/compare/contest_options.hpp"
 #include "tools/command_line/compare/load_input.hpp"

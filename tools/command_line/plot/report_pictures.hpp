@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "models/experiments/scenario/scenario.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/plot/temporary_file.hpp"
 

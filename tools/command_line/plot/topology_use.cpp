@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "models/network/link_use.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "models/execution/choice.hpp"
 #include "models/experiments/collective.hpp"
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 

@@ -1,8 +1,8 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/output_file.hpp"
 #include "tools/command_line/read_scenarios.hpp"

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/command_line/compare/add_bill.hpp"
 #include "tools/command_line/failure.hpp"
 #include "tools/command_line/read_scenarios.hpp"

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "models/experiments/scenario/digest.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 #include "sim/file.hpp"
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
 #include "sim/printable.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/command_line/inputs_read.hpp"

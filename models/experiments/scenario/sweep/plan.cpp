@@ -9,8 +9,8 @@
 
 #include "models/experiments/scenario/sweep/values.hpp"
 #include "sim/check.hpp"
+#include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "sim/json/text.hpp"
 
 namespace athanor {
 

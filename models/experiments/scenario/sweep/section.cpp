@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/sweep/values.hpp"
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 
 namespace athanor {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "models/experiments/scenario/sweep/plan.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 namespace athanor {
 

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 #include "sim/parse.hpp"
 
 namespace athanor {

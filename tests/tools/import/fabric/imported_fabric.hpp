@@ -5,8 +5,8 @@
 #include <fmt/core.h>
 
 #include "models/library/library.hpp"
-#include "sim/json/document.hpp"
-#include "sim/json/object_reader.hpp"
+#include "sim/config/document.hpp"
+#include "sim/config/object_reader.hpp"
 #include "tests/test_files.hpp"
 #include "tools/import/fabric/import_fabric.hpp"
 #include "topologies/scenario/make_cluster.hpp"

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/config/document.hpp"
+#include "sim/config/object_reader.hpp"
 #include "sim/error.hpp"
-#include "sim/json/document.hpp"
-#include "sim/json/object_reader.hpp"
 
 // What athanor once wrote and reads again: results, comparisons, sweeps. Meanwhile anybody may have changed it.
 

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "sim/json/value_reader.hpp"
+#include "sim/config/value_reader.hpp"
 
 namespace athanor {
 

@@ -1,4 +1,4 @@
-#include "sim/json/syntax.hpp"
+#include "sim/config/syntax.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -10,8 +10,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/config/locator.hpp"
 #include "sim/error.hpp"
-#include "sim/json/locator.hpp"
 
 namespace athanor {
 

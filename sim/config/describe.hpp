@@ -8,7 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "sim/json/limits.hpp"
+#include "sim/config/limits.hpp"
 
 namespace athanor {
 

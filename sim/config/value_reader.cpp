@@ -1,4 +1,4 @@
-#include "sim/json/value_reader.hpp"
+#include "sim/config/value_reader.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
+#include "sim/config/describe.hpp"
+#include "sim/config/object_reader.hpp"
+#include "sim/config/text.hpp"
 #include "sim/format.hpp"
-#include "sim/json/describe.hpp"
-#include "sim/json/object_reader.hpp"
-#include "sim/json/text.hpp"
 #include "sim/parse.hpp"
 
 namespace athanor {

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
-#include "sim/json/json_value.hpp"
-#include "sim/json/text.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
 
 namespace athanor {
 

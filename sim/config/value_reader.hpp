@@ -14,9 +14,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "sim/config/document.hpp"
+#include "sim/config/limits.hpp"
 #include "sim/error.hpp"
-#include "sim/json/document.hpp"
-#include "sim/json/limits.hpp"
 
 namespace athanor {
 

@@ -1,4 +1,4 @@
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 #include <algorithm>
 

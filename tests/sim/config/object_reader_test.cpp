@@ -1,11 +1,11 @@
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 #include <algorithm>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 #include "sim/parse.hpp"
 #include "tests/json_text.hpp"
 

@@ -1,4 +1,4 @@
-#include "sim/json/locator.hpp"
+#include "sim/config/locator.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 #include "sim/random.hpp"
 
 namespace athanor {

@@ -1,4 +1,4 @@
-#include "sim/json/object_reader.hpp"
+#include "sim/config/object_reader.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
-#include "sim/json/locator.hpp"
+#include "sim/config/locator.hpp"
 
 namespace athanor {
 

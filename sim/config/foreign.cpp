@@ -1,4 +1,4 @@
-#include "sim/json/foreign.hpp"
+#include "sim/config/foreign.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "sim/json/document.hpp"
+#include "sim/config/document.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
+#include "sim/config/locator.hpp"
+#include "sim/config/syntax.hpp"
+#include "sim/config/text.hpp"
 #include "sim/file.hpp"
-#include "sim/json/locator.hpp"
-#include "sim/json/syntax.hpp"
-#include "sim/json/text.hpp"
 #include "sim/lines.hpp"
 #include "sim/parse.hpp"
 

@@ -1,4 +1,4 @@
-#include "sim/json/describe.hpp"
+#include "sim/config/describe.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "sim/json/document.hpp"
+#include "sim/config/document.hpp"
 
 #include <cstdio>
 

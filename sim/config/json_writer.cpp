@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "sim/json/json_value.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 

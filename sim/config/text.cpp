@@ -1,8 +1,8 @@
-#include "sim/json/text.hpp"
+#include "sim/config/text.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "sim/json/syntax.hpp"
+#include "sim/config/syntax.hpp"
 
 namespace athanor {
 
