@@ -61,4 +61,13 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
+std::string enumeration(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const char* before = i == 0 ? "" : i + 1 == words.size() ? " and " : ", ";
+    text += before + words[i];
+  }
+  return text;
+}
+
 }  // namespace athanor

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,5 +19,8 @@ bool equal_but_case(std::string_view a, std::string_view b);
 
 /// Whether all of `text` is as `pattern` says: '*' stands for any characters, '?' for one.
 bool matches_pattern(std::string_view pattern, std::string_view text);
+
+/// "a", "a and b", "a, b and c".
+std::string enumeration(const std::vector<std::string>& words);
 
 }  // namespace athanor

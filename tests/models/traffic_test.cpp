@@ -183,7 +183,7 @@ TEST_CASE("receivers that ask for packets get them all where packets are lost wh
   EndpointPairs pairs;
   for (std::uint32_t sender = 1; sender < 9; ++sender) { pairs.push_back({sender, 0}); }
   NetworkOptions options = at(NetworkLevel::packet);
-  options.packet.transport.control = TransportSpec::Control::pull;
+  options.packet.transport.control = congestion_control("pull");
   options.packet.transport.recovery = TransportSpec::Recovery::selective;
   options.packet.fabric.flow_control = FlowControl::none;
   options.packet.fabric.queue = 64_KiB;

@@ -11,8 +11,6 @@ namespace athanor {
 
 namespace {
 
-using Control = TransportSpec::Control;
-
 /// For which cases keys count.
 struct Scope {
   std::vector<const char*> keys;  ///< JSON pointers
@@ -65,22 +63,6 @@ std::vector<Scope> scopes_of_the_network() {
        [](const Case& each) { return packet(each).fabric.load_balancing == LoadBalancing::flowlets; },
        "nothing is balanced by flowlets",
        R"(write "load_balancing": "flowlets", or leave it out)"},
-      {{"/network/transport/swift"},
-       [](const Case& each) { return packet(each).transport.control == Control::swift; },
-       "it is of another congestion control",
-       R"(write "control": "swift", or leave it out)"},
-      {{"/network/transport/hpcc"},
-       [](const Case& each) { return packet(each).transport.control == Control::hpcc; },
-       "it is of another congestion control",
-       R"(write "control": "hpcc", or leave it out)"},
-      {{"/network/transport/initial_window"},
-       [](const Case& each) {
-         const Control control = packet(each).transport.control;
-         return control == Control::newreno || control == Control::cubic || control == Control::dctcp ||
-                control == Control::swift || control == Control::pull;
-       },
-       "only newreno, cubic, dctcp, swift and pull begin with one",
-       "choose one of these as \"control\", or leave it out"},
   };
 }
 
@@ -92,20 +74,32 @@ std::vector<Scope> scopes_of_software() {
            "leave it out, or simulate a collective, a training or a trace"}};
 }
 
-bool is_there(const nlohmann::json& root, const char* pointer) {
+bool is_there(const nlohmann::json& root, const std::string& pointer) {
   return root.contains(nlohmann::json::json_pointer(pointer));
 }
 
 }  // namespace
 
 void refuse_keys_without_effect(const Document& document, const Case& scenario_case, Problems& problems) {
-  const auto refuse = [&](const std::vector<const char*>& keys, const char* why, const char* instead) {
-    for (const char* key : keys) {
-      if (!is_there(document.root(), key)) { continue; }
-      const std::string name = std::string(key).substr(std::string(key).rfind('/') + 1);
-      problems.add({"no-effect", fmt::format("'{}' has no effect here: {}", name, why), document.place(key), instead});
-    }
+  const auto refuse_key = [&](const std::string& key, const std::string& why, const std::string& instead) {
+    if (!is_there(document.root(), key)) { return; }
+    const std::string name = key.substr(key.rfind('/') + 1);
+    problems.add({"no-effect", fmt::format("'{}' has no effect here: {}", name, why), document.place(key), instead});
   };
+  const auto refuse = [&](const std::vector<const char*>& keys, const char* why, const char* instead) {
+    for (const char* key : keys) { refuse_key(key, why, instead); }
+  };
+  const ControlWords& control = packet(scenario_case).transport.control->words();
+  for (const ControlEntry& each : congestion_controls()) {
+    if (!each.words.has_keys || each.words.name == control.name) { continue; }
+    refuse_key(fmt::format("/network/transport/{}", each.words.name), "it is of another congestion control",
+               fmt::format(R"(write "control": "{}", or leave it out)", each.words.name));
+  }
+  if (!control.initial_window) {
+    refuse_key("/network/transport/initial_window",
+               fmt::format("only {} begin with one", controls_with_initial_window()),
+               "choose one of these as \"control\", or leave it out");
+  }
   for (const auto& scopes : {scopes_of_the_network(), scopes_of_software()}) {
     for (const Scope& scope : scopes) {
       if (!scope.counts(scenario_case)) { refuse(scope.keys, scope.why, scope.instead); }

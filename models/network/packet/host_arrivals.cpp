@@ -23,8 +23,8 @@ void Hosts::arrive(std::uint32_t link) {
 void Hosts::receive_data(std::uint32_t flow, const Packet& packet) {
   Receiver& receiver = receivers_[flow];
   const Time now = clock_.now();
-  if (packet.marked && spec_.control == TransportSpec::Control::dcqcn && now >= receiver.next_notice) {
-    receiver.next_notice = now + spec_.dcqcn.notice_interval;
+  if (packet.marked && notice_interval_ && now >= receiver.next_notice) {
+    receiver.next_notice = now + *notice_interval_;
     ++counters_.notices;
     reply(packet, PacketKind::congestion_notice, 0, true);
   }
@@ -63,7 +63,7 @@ void Hosts::receive_in_any_order(std::uint32_t flow, Receiver& receiver, const P
     }
   }
   receiver.highest = std::max(receiver.highest, packet.number + 1);
-  if (pulled()) { ask_for_more(flow, packet); }
+  if (pulled_) { ask_for_more(flow, packet); }
   if (packet.trimmed) { return reply(packet, PacketKind::negative, packet.number, packet.marked); }
   reply(packet, PacketKind::acknowledgement, packet.number, packet.marked);
   receiver.there.add(packet.number);

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "models/network/packet/dcqcn.hpp"
-#include "models/network/packet/hpcc.hpp"
-#include "models/network/packet/window_controls.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/random.hpp"
@@ -17,33 +14,17 @@ std::uint32_t initial_packets(const TransportSpec& spec) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(spec.initial_window / spec.payload, 1, UINT32_MAX));
 }
 
-std::unique_ptr<CongestionControl> make_congestion_control(const TransportSpec& spec,
-                                                           const std::vector<Bandwidth>& line_rates,
-                                                           PacketLinks& links) {
-  const double window = initial_packets(spec);
-  const std::size_t flows = line_rates.size();
-  switch (spec.control) {
-    case TransportSpec::Control::pull:
-    case TransportSpec::Control::none: return std::make_unique<CongestionControl>();
-    case TransportSpec::Control::dcqcn: return std::make_unique<Dcqcn>(spec.dcqcn, line_rates);
-    case TransportSpec::Control::newreno: return std::make_unique<NewReno>(window, flows);
-    case TransportSpec::Control::cubic: return std::make_unique<Cubic>(window, flows);
-    case TransportSpec::Control::dctcp: return std::make_unique<Dctcp>(window, flows);
-    case TransportSpec::Control::swift: return std::make_unique<Swift>(spec.swift, window, flows);
-    case TransportSpec::Control::hpcc: return std::make_unique<Hpcc>(spec, links);
-  }
-  return nullptr;
-}
-
 Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, std::uint64_t seed, HostClock& clock)
     : links_(links),
       spec_(spec),
       seed_(join_hash(seed, hash_text("jitter of hosts"))),
       clock_(clock),
+      pulled_(spec.control->words().receivers_ask),
+      notice_interval_(spec.control->notice_interval()),
       full_packet_(static_cast<std::uint32_t>((spec.payload + spec.header).count())),
       senders_(links.plan().flows.size()),
       receivers_(links.plan().flows.size()),
-      inlets_(pulled() ? links.plan().links.size() : 0),
+      inlets_(pulled_ ? links.plan().links.size() : 0),
       outlets_(links.plan().links.size()) {
   std::vector<Bandwidth> rates;
   rates.reserve(senders_.size());
@@ -54,7 +35,7 @@ Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, std::uint64_t seed, 
   if (spec.window != Bytes::max()) {
     most_window_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(spec.window / spec.payload, 1, UINT32_MAX));
   }
-  control_ = make_congestion_control(spec, rates, links);
+  control_ = spec.control->make({spec, std::move(rates), links});
   for (std::uint32_t flow = 0; flow < senders_.size(); ++flow) { set_window(flow); }
 }
 
@@ -70,7 +51,7 @@ void Hosts::send(std::uint32_t flow, Bytes size) {
   const std::int64_t last = size.count() - (packets - 1) * spec_.payload.count();
   sender.end += static_cast<std::uint32_t>(packets);
   sender.messages.push({sender.end, static_cast<std::uint32_t>(last), size.count()});
-  if (pulled()) {
+  if (pulled_) {
     receivers_[flow].needed += static_cast<std::uint32_t>(packets);
     grant_first_window(flow);
   }
@@ -79,9 +60,7 @@ void Hosts::send(std::uint32_t flow, Bytes size) {
 
 /// Drawn for the next packet of a flow.
 Time Hosts::jitter(std::uint32_t flow) const {
-  const bool by_losses =
-      spec_.control == TransportSpec::Control::newreno || spec_.control == TransportSpec::Control::cubic;
-  if (!spec_.jitter && !by_losses) { return Time::zero(); }
+  if (!spec_.jitter && !spec_.control->words().by_losses) { return Time::zero(); }
   const Time most = spec_.jitter ? *spec_.jitter : links_.port(first_link(flow)).duration(full_packet_);
   const std::uint64_t hash = join_hash(join_hash(seed_, flow), static_cast<std::uint64_t>(clock_.now().count()));
   return Time{static_cast<std::int64_t>(scale_hash(hash, static_cast<std::uint64_t>(most.count()) + 1))};
@@ -214,7 +193,7 @@ Time Hosts::capped(std::uint32_t flow, std::uint32_t bytes, Time start) const {
 /// Counts a packet, which has been sent and whose last bit leaves at `end`.
 void Hosts::note_sent(std::uint32_t flow, Sender& sender, std::uint32_t number, Time end) {
   ++sender.outstanding;
-  sender.credit -= pulled() ? 1 : 0;
+  sender.credit -= pulled_ ? 1 : 0;
   if (number == sender.next) {
     ++sender.next;
     while (sender.next != sender.end && sender.messages.at(sender.sending_message).end <= sender.next) {
@@ -258,7 +237,7 @@ void Hosts::timeout(std::uint32_t flow) {
     if (!sender.there.has(number)) { sender.repeats.push(number); }
   }
   sender.outstanding = 0;
-  if (pulled()) { grant_repeats(flow); }
+  if (pulled_) { grant_repeats(flow); }
   arm(flow, sender);
   queue_up(flow);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <vector>
 
@@ -83,7 +84,6 @@ class Hosts {
   };
 
   std::uint32_t first_link(std::uint32_t flow) const { return links_.plan().hops[links_.plan().flows[flow].first_hop]; }
-  bool pulled() const { return spec_.control == TransportSpec::Control::pull; }
   std::uint32_t last_link(std::uint32_t flow) const {
     const PacketTopology::Flow& plan = links_.plan().flows[flow];
     return links_.plan().hops[plan.first_hop + plan.hops - 1];
@@ -91,7 +91,7 @@ class Hosts {
   bool selective() const { return spec_.recovery == TransportSpec::Recovery::selective; }
   bool may_send(const Sender& sender) const {
     return (sender.next != sender.end || !sender.repeats.empty()) && sender.outstanding < sender.window &&
-           (!pulled() || sender.credit > 0);
+           (!pulled_ || sender.credit > 0);
   }
   void queue_up(std::uint32_t flow);
   Time jitter(std::uint32_t flow) const;
@@ -127,7 +127,9 @@ class Hosts {
   TransportSpec spec_;
   std::uint64_t seed_;
   HostClock& clock_;
-  std::uint32_t full_packet_;  ///< bytes
+  bool pulled_;                          ///< receivers ask for packets
+  std::optional<Time> notice_interval_;  ///< of receivers that tell senders of marks; none: they do not
+  std::uint32_t full_packet_;            ///< bytes
   std::unique_ptr<CongestionControl> control_;
   std::uint32_t most_window_ = UINT32_MAX;  ///< packets
   std::vector<Sender> senders_;             ///< by flow

@@ -83,25 +83,6 @@ void read_framing(ObjectReader& reader, Bytes largest, LinkFraming& framing) {
   framing.overhead = static_cast<std::uint16_t>(overhead.count());
 }
 
-void read_swift(ObjectReader& reader, SwiftSpec& spec) {
-  reader.optional("target", spec.target, "Round trip that a flow with a large window aims at", {1_ns, 1_s});
-  reader.optional("scaling", spec.scaling, "Most that small windows add to it", {Time::zero(), 1_s});
-  reader.optional("increase", spec.increase, "Packets per round trip", {{1, 1000}, {1000, 1}});
-  reader.optional("decrease", spec.decrease, "Of the window, by the share of the delay above the target",
-                  {{0, 1}, {1, 1}});
-  reader.optional("most_decrease", spec.most_decrease, "Of the window, at once", {{0, 1}, {1, 1}});
-}
-
-void read_hpcc(ObjectReader& reader, HpccSpec& spec) {
-  reader.optional("utilisation", spec.utilisation, "That flows aim at on their busiest link", {{1, 100}, {1, 1}});
-  reader.optional("most_stages", spec.most_stages, "Round trips in a row in which windows only grow", {0, 1000});
-  reader.optional("increase", spec.increase, "Bytes that a window grows by at each change", {Bytes::zero(), 1_MiB});
-  std::optional<Time> round_trip;
-  reader.optional("round_trip", round_trip, "Where nothing waits, of the network; default: the longest of its flows",
-                  {1_ns, 1_s});
-  spec.round_trip = round_trip.value_or(Time::zero());
-}
-
 void check_together(ObjectReader& reader, const TransportSpec& spec) {
   const auto conflict = [&](const char* key, const char* message, const char* hint) {
     reader.problem(key, "conflict", message, hint);
@@ -109,7 +90,7 @@ void check_together(ObjectReader& reader, const TransportSpec& spec) {
   if (spec.recovery == Recovery::selective && spec.acknowledge_every > 1) {
     conflict("acknowledge_every", "selective recovery acknowledges every packet", "leave it out, or use go_back_n");
   }
-  if (spec.control == TransportSpec::Control::pull && spec.recovery != Recovery::selective) {
+  if (spec.control->words().selective_only && spec.recovery != Recovery::selective) {
     conflict("control", "receivers that ask for single packets need selective recovery",
              R"(write "recovery": "selective")");
   }
@@ -141,13 +122,13 @@ TransportSpec transport_of(TransportPreset preset) {
       spec.timeout = local_ack_timeout;
       break;
     case TransportPreset::roce_v2:
-      spec.control = TransportSpec::Control::dcqcn;
+      spec.control = congestion_control("dcqcn");
       spec.header = 82_B;  // preamble and gap 20, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4
       spec.reply = 86_B;   // and AETH 4
       spec.timeout = local_ack_timeout;
       break;
     case TransportPreset::tcp:
-      spec.control = TransportSpec::Control::cubic;
+      spec.control = congestion_control("cubic");
       spec.recovery = Recovery::selective;
       spec.payload = 1'448_B;  // of an MTU of 1500
       spec.header = 90_B;      // preamble and gap 20, Ethernet 14, IPv4 20, TCP 20 and its timestamps 12, FCS 4
@@ -165,30 +146,35 @@ void read_class(ObjectReader& reader, std::string_view key, std::string_view mea
   service = static_cast<std::uint8_t>(number);
 }
 
+/// Keys of other controls than the one that is chosen are read, too: what is wrong with them is wrong.
+void read_control(ObjectReader& reader, std::shared_ptr<const ControlKind>& control) {
+  OneOf names;
+  for (const ControlEntry& each : congestion_controls()) { names.words.emplace_back(each.words.name); }
+  std::string name(control->words().name);
+  reader.optional("control", name, "What a sender does about congestion", names);
+  for (const ControlEntry& each : congestion_controls()) {
+    const std::shared_ptr<ControlKind> made = each.make();
+    if (each.words.has_keys) {
+      reader.optional_object(each.words.name, fmt::format("Parameters of {}", each.words.name),
+                             [&](ObjectReader& fields) { made->read(fields); });
+    }
+    if (each.words.name == name) { control = made; }
+  }
+}
+
 void read_transport(ObjectReader& reader, TransportSpec& spec) {
-  using Control = TransportSpec::Control;
   std::optional<TransportPreset> preset;
   reader.optional("preset", preset, "What the other keys of the transport are by default",
                   {{"infiniband_rc", TransportPreset::infiniband_rc},
                    {"roce_v2", TransportPreset::roce_v2},
                    {"tcp", TransportPreset::tcp}});
   if (preset) { spec = transport_of(*preset); }
-  reader.optional("control", spec.control, "What a sender does about congestion",
-                  {{"none", Control::none},
-                   {"dcqcn", Control::dcqcn},
-                   {"newreno", Control::newreno},
-                   {"cubic", Control::cubic},
-                   {"dctcp", Control::dctcp},
-                   {"swift", Control::swift},
-                   {"hpcc", Control::hpcc},
-                   {"pull", Control::pull}});
+  read_control(reader, spec.control);
   reader.optional("recovery", spec.recovery, "What happens about packets that are missing",
                   {{"go_back_n", Recovery::go_back_n}, {"selective", Recovery::selective}});
   reader.optional("spray", spec.spray, "Does each packet take another of all shortest paths, as its host draws?");
   reader.optional("initial_window", spec.initial_window,
-                  "Of newreno, cubic, dctcp, swift and pull; default: ten packets");
-  reader.optional_object("swift", "Parameters of swift", [&](ObjectReader& fields) { read_swift(fields, spec.swift); });
-  reader.optional_object("hpcc", "Parameters of hpcc", [&](ObjectReader& fields) { read_hpcc(fields, spec.hpcc); });
+                  fmt::format("Of {}; default: ten packets", controls_with_initial_window()));
   reader.optional("payload", spec.payload, "Most of one packet: the MTU without headers", {64_B, 64_KiB});
   reader.optional("header", spec.header, "Of a data packet, on the wire", {Bytes::zero(), 1_KiB});
   reader.optional("reply", spec.reply, "An acknowledgement, on the wire", {1_B, 1_KiB});
@@ -222,9 +208,7 @@ void check_switches(ObjectReader& reader, const PacketSettings& settings) {
         fmt::format("a packet of {} never fits into a \"{}\" of {}", to_string(packet), key, to_string(room)),
         fmt::format("enlarge \"{}\", or make \"payload\" smaller", key));
   };
-  const auto control = settings.transport.control;
-  const bool by_marks = control == TransportSpec::Control::dcqcn || control == TransportSpec::Control::dctcp;
-  if (by_marks && switches.marking.from == Bytes::max()) {
+  if (settings.transport.control->words().by_marks && switches.marking.from == Bytes::max()) {
     reader.problem("transport", "conflict",
                    "its control slows down for packets that switches have marked, and no switch marks any",
                    R"(add "marking": {"from": "5kB", "to": "200kB", "most": 0.01} to "switches")");

@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include "models/network/packet/hpcc.hpp"
-#include "models/network/packet/window_controls.hpp"
+#include "models/network/packet/congestion/round_trip.hpp"
+#include "models/network/packet/packet_links.hpp"
+#include "sim/config/document.hpp"
+#include "sim/config/object_reader.hpp"
 #include "tests/models/packet/packet_rig.hpp"
 
 using namespace athanor;
@@ -12,7 +14,6 @@ using namespace athanor::test;
 
 namespace {
 
-using Control = TransportSpec::Control;
 using Recovery = TransportSpec::Recovery;
 
 /// 4096 bytes of payload and 64 of header on 10 GB/s: 416 ns a packet; 64 bytes of acknowledgement: 6.4 ns.
@@ -20,13 +21,42 @@ constexpr Bandwidth kRate = 10_GBps;
 constexpr Time kPacket = 416_ns;
 constexpr Time kReply = 6'400_ps;
 
-TransportSpec transport(Control control, Recovery recovery = Recovery::selective) {
+/// `keys`: of the control's object in a scenario.
+std::shared_ptr<const ControlKind> control_of(std::string_view name, const std::string& keys = "{}") {
+  const std::shared_ptr<ControlKind> control = congestion_control(name);
+  Problems problems;
+  read_document(Document::parse(keys, "here"), problems, [&](ObjectReader& reader) { control->read(reader); });
+  REQUIRE(problems.empty());
+  return control;
+}
+
+TransportSpec transport(std::string_view control, Recovery recovery = Recovery::selective) {
   TransportSpec spec;
-  spec.control = control;
+  spec.control = control_of(control);
   spec.recovery = recovery;
   spec.jitter = Time::zero();
   return spec;
 }
+
+struct Nobody : LinkListener {
+  void expect_arrival(std::uint32_t, Time) override {}
+  void expect_pause(std::uint32_t, Time) override {}
+};
+
+/// The control of one flow between two hosts, whose events the test makes up.
+struct LoneControl {
+  LoneControl(std::string_view name, std::uint32_t initial_window)
+      : fabric(incast(1, {}, kRate, 1_us)), links(fabric.plan, nobody), spec(transport(name)) {
+    spec.initial_window = spec.payload * initial_window;
+    control = spec.control->make({spec, {kRate}, links});
+  }
+
+  PacketFabric fabric;
+  Nobody nobody;
+  PacketLinks links;
+  TransportSpec spec;
+  std::unique_ptr<CongestionControl> control;
+};
 
 /// One acknowledgement of one packet after another, a round trip of a second for each window.
 struct Driver {
@@ -51,7 +81,7 @@ TEST_CASE("slow start doubles a window with each round trip: to the picosecond w
   PacketFabric fabric;
   const Time latency = 100_us;
   fabric.flow({fabric.cable(fabric.host(), fabric.host(), kRate, latency)});
-  for (const Control control : {Control::newreno, Control::cubic, Control::dctcp}) {
+  for (const char* control : {"newreno", "cubic", "dctcp"}) {
     PacketRig rig(fabric.plan, transport(control));
     rig.move_at(Time::zero(), 0, 4_KiB * 70);  // 10, 20 and 40 packets
     rig.simulator.run();
@@ -61,7 +91,8 @@ TEST_CASE("slow start doubles a window with each round trip: to the picosecond w
 }
 
 TEST_CASE("NewReno grows by a packet a round trip and halves once for all losses of a window") {
-  NewReno control(100, 1);
+  LoneControl lone("newreno", 100);
+  CongestionControl& control = *lone.control;
   Driver driver(control);
   control.lost(0, {50, 100, 100, 0_s});
   CHECK(control.window(0) == 50);
@@ -77,7 +108,8 @@ TEST_CASE("NewReno grows by a packet a round trip and halves once for all losses
 }
 
 TEST_CASE("CUBIC is back at the window of the loss after the cube root of its cut over C") {
-  Cubic control(1000, 1);
+  LoneControl lone("cubic", 1000);
+  CongestionControl& control = *lone.control;
   control.lost(0, {0, 1000, 1000, 0_s});
   CHECK(control.window(0) == 700);
   Driver driver(control);
@@ -94,7 +126,8 @@ TEST_CASE("CUBIC is back at the window of the loss after the cube root of its cu
 }
 
 TEST_CASE("DCTCP cuts by half the share of marked packets, which it averages over 16 round trips") {
-  Dctcp control(100, 1);
+  LoneControl lone("dctcp", 100);
+  CongestionControl& control = *lone.control;
   Driver driver(control);
   driver.round(100, true);
   const std::uint32_t after_one = control.window(0);
@@ -108,7 +141,7 @@ TEST_CASE("selective recovery repeats what was lost and nothing else") {
   shallow.queue = 40_KiB;
   const PacketFabric fabric = incast(4, shallow, kRate, 1_us);
   for (const Recovery recovery : {Recovery::selective, Recovery::go_back_n}) {
-    TransportSpec spec = transport(Control::newreno, recovery);
+    TransportSpec spec = transport("newreno", recovery);
     spec.timeout = 1_ms;
     PacketRig rig(fabric.plan, spec);
     for (std::uint32_t flow = 0; flow < 4; ++flow) { rig.move_at(Time::zero(), flow, 4_MiB); }
@@ -129,7 +162,7 @@ TEST_CASE("DCTCP keeps the queue at its marks, drops nothing, and shares fairly"
   SwitchSpec spec;
   spec.marking = {100_KiB, 100_KiB, {1, 1}};
   const PacketFabric fabric = incast(2, spec, kRate, 5_us);
-  PacketRig rig(fabric.plan, transport(Control::dctcp));
+  PacketRig rig(fabric.plan, transport("dctcp"));
   for (std::uint32_t flow = 0; flow < 2; ++flow) { rig.move_at(Time::zero(), flow, 40_MiB); }
   rig.simulator.run();
   CHECK(rig.network.switch_counters().dropped == 0);
@@ -144,9 +177,8 @@ TEST_CASE("Swift holds the round trip of an incast near its target without a los
   SwitchSpec spec;
   spec.queue = 4_MiB;
   const PacketFabric fabric = incast(8, spec, kRate, 2_us);
-  TransportSpec swift = transport(Control::swift);
-  swift.swift.target = 30_us;
-  swift.swift.scaling = 0_us;
+  TransportSpec swift = transport("swift");
+  swift.control = control_of("swift", R"({"target": "30us", "scaling": "0us"})");
   PacketRig rig(fabric.plan, swift);
   for (std::uint32_t flow = 0; flow < 8; ++flow) { rig.move_at(Time::zero(), flow, 8_MiB); }
   rig.simulator.run();
@@ -176,7 +208,7 @@ TEST_CASE("sprayed packets use all paths evenly, and one flow fills what its has
   for (int spine = 0; spine < 4; ++spine) {
     sprayed.hops.insert(sprayed.hops.end(), {up, paths[2 * spine], paths[2 * spine + 1], down});
   }
-  TransportSpec spec_one = transport(Control::none);
+  TransportSpec spec_one = transport("none");
   PacketRig one(fabric.plan, spec_one);
   TransportSpec spec_all = spec_one;
   spec_all.spray = spec_all.any_order = true;
@@ -200,7 +232,7 @@ TEST_CASE("receivers that ask fill their link in an incast: trimmed packets come
   spec.queue = 40_KiB;
   spec.trims = true;
   const PacketFabric fabric = incast(16, spec, kRate, 1_us);
-  PacketRig rig(fabric.plan, transport(Control::pull));
+  PacketRig rig(fabric.plan, transport("pull"));
   for (std::uint32_t flow = 0; flow < 16; ++flow) { rig.move_at(Time::zero(), flow, 1_MiB); }
   rig.simulator.run();
   const SwitchCounters& switches = rig.network.switch_counters();
@@ -220,7 +252,7 @@ TEST_CASE("receivers that ask fill their link in an incast: trimmed packets come
 TEST_CASE("receivers that ask: messages that follow each other begin without being asked for") {
   PacketFabric fabric;
   fabric.flow({fabric.cable(fabric.host(), fabric.host(), kRate, 100_us)});
-  PacketRig rig(fabric.plan, transport(Control::pull));
+  PacketRig rig(fabric.plan, transport("pull"));
   rig.move_at(Time::zero(), 0, 4_KiB * 5);
   rig.move_at(50_us, 0, 4_KiB * 5);  // before the first has arrived
   rig.move_at(1_ms, 0, 4_KiB * 5);   // long after
@@ -230,13 +262,25 @@ TEST_CASE("receivers that ask: messages that follow each other begin without bei
   CHECK(rig.network.host_counters().timeouts == 0);
 }
 
+TEST_CASE("HPCC: flows fill a port to the utilisation that the scenario aims at") {
+  for (const double aim : {0.5, 0.8, 0.95}) {
+    const PacketFabric fabric = incast(2, {}, kRate, 2_us);
+    TransportSpec spec = transport("hpcc", Recovery::go_back_n);
+    spec.control = control_of("hpcc", R"({"utilisation": )" + std::to_string(aim) + "}");
+    PacketRig rig(fabric.plan, spec);
+    for (std::uint32_t flow = 0; flow < 2; ++flow) { rig.move_at(Time::zero(), flow, 4_KiB * 10'000); }
+    rig.simulator.run();
+    CHECK(seconds(kPacket * 20'000) / seconds(rig.last_delivery()) == doctest::Approx(aim).epsilon(0.02));
+  }
+}
+
 TEST_CASE("HPCC: flows share a port at its target utilisation, and who comes later meets no queue") {
   const Time latency = 2_us;
   for (const std::uint32_t flows : {1U, 2U, 4U}) {
     CAPTURE(flows);
     SwitchSpec spec;
     const PacketFabric fabric = incast(flows + 1, spec, kRate, latency);
-    PacketRig rig(fabric.plan, transport(Control::hpcc, Recovery::go_back_n));
+    PacketRig rig(fabric.plan, transport("hpcc", Recovery::go_back_n));
     for (std::uint32_t flow = 0; flow < flows; ++flow) { rig.move_at(Time::zero(), flow, 4_KiB * 10'000); }
     const Time late = kPacket * 9'000 * flows;  // all are still sending
     rig.move_at(late, flows, 4_KiB);
@@ -257,15 +301,12 @@ TEST_CASE("HPCC: the least round trip is that of a packet and its acknowledgemen
     SwitchSpec spec;
     spec.cut_through = cut_through;
     PacketFabric fabric = incast(1, spec, kRate, 2_us);
-    TransportSpec window = transport(Control::none, Recovery::go_back_n);
+    TransportSpec window = transport("none", Recovery::go_back_n);
     window.window = 4_KiB;  // one packet a round trip
     PacketRig rig(fabric.plan, window);
     rig.move_at(Time::zero(), 0, 4_KiB * 2);
     rig.simulator.run();
-    struct Nobody : LinkListener {
-      void expect_arrival(std::uint32_t, Time) override {}
-      void expect_pause(std::uint32_t, Time) override {}
-    } nobody;
+    Nobody nobody;
     PacketLinks links(fabric.plan, nobody);
     const Time there = cut_through ? kPacket + 4_us : kPacket * 2 + 4_us;
     CHECK(rig.of(0).delivered == std::vector{base_round_trip(links, 0, window) + there});
@@ -273,7 +314,7 @@ TEST_CASE("HPCC: the least round trip is that of a packet and its acknowledgemen
 }
 
 TEST_CASE("flows that losses drive share a queue without marks: none is locked out of step with another") {
-  for (const Control control : {Control::newreno, Control::cubic}) {
+  for (const char* control : {"newreno", "cubic"}) {
     for (const std::uint32_t flows : {2U, 4U}) {
       CAPTURE(flows);
       SwitchSpec spec;
@@ -303,7 +344,7 @@ TEST_CASE("HPCC: near and far senders at one port get like shares, by the one ro
   for (const Time distance : {1_us, 1_us, 6_us, 6_us}) {
     fabric.flow({fabric.cable(fabric.host(), middle, kRate, distance), down});
   }
-  PacketRig rig(fabric.plan, transport(Control::hpcc, Recovery::go_back_n));
+  PacketRig rig(fabric.plan, transport("hpcc", Recovery::go_back_n));
   for (std::uint32_t flow = 0; flow < 4; ++flow) { rig.move_at(Time::zero(), flow, 4_KiB * 10'000); }
   rig.simulator.run();
   for (std::uint32_t flow = 0; flow < 4; ++flow) {

@@ -152,7 +152,7 @@ TEST_CASE("results do not depend on the length of the windows in which switches 
   credits.cut_through = true;
   for (const SwitchSpec& spec : {lossless, lossy, credits}) {
     TransportSpec transport;
-    transport.control = TransportSpec::Control::dcqcn;
+    transport.control = congestion_control("dcqcn");
     transport.timeout = 150_us;
     const PacketFabric fabric = incast(6, spec, kRate, kLatency);
     std::vector<std::vector<Log::Times>> logs;

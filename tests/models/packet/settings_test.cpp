@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "models/network/packet/packet_settings.hpp"
 #include "sim/config/document.hpp"
@@ -45,7 +46,6 @@ TEST_CASE("parts of a transport that do not go together are refused where they s
 }
 
 TEST_CASE("presets of transports are defaults: what stands beside them wins") {
-  using Control = TransportSpec::Control;
   using Recovery = TransportSpec::Recovery;
   const TransportSpec infiniband = settings_of(R"({"transport": {"preset": "infiniband_rc"}})").transport;
   CHECK(infiniband.payload + infiniband.header == 4122_B);
@@ -54,29 +54,31 @@ TEST_CASE("presets of transports are defaults: what stands beside them wins") {
       settings_of(
           R"({"transport": {"preset": "roce_v2", "payload": "1KiB"}, "switches": {"marking": {"from": "5kB", "to": "9kB"}}})")
           .transport;
-  CHECK(roce.control == Control::dcqcn);
+  CHECK(roce.control->words().name == "dcqcn");
   CHECK(roce.payload + roce.header == 1106_B);
   const TransportSpec tcp =
       settings_of(
           R"({"transport": {"control": "dctcp", "preset": "tcp"}, "switches": {"marking": {"from": "5kB", "to": "9kB"}}})")
           .transport;
-  CHECK(tcp.control == Control::dctcp);
+  CHECK(tcp.control->words().name == "dctcp");
   CHECK(tcp.recovery == Recovery::selective);
   CHECK(tcp.payload + tcp.header == 1538_B);  // an Ethernet frame of 1500 bytes with all that is around it
   CHECK(fault(R"({"preset": "rocev2"})").find("rocev2") != std::string::npos);
 }
 
-TEST_CASE("HPCC's parameters are those of its paper where the scenario says nothing else") {
-  const HpccSpec usual = settings_of(R"({"transport": {"control": "hpcc"}})").transport.hpcc;
-  CHECK(usual.utilisation == Ratio{95, 100});
-  CHECK(usual.most_stages == 5);
-  CHECK(usual.round_trip == Time::zero());
-  const HpccSpec other =
-      settings_of(R"({"transport": {"control": "hpcc", "hpcc": {"round_trip": "13us", "increase": "1KiB"}}})")
-          .transport.hpcc;
-  CHECK(other.round_trip == 13_us);
-  CHECK(other.increase == 1_KiB);
+TEST_CASE("parameters of a control are those of its paper where the scenario says nothing else") {
+  PacketSettings settings;
+  const nlohmann::json schema = describe_schema("x", [&](ObjectReader& reader) { read(reader, settings); });
+  const auto usual = [&](const char* control, const char* key) {
+    return schema.at("properties").at("transport").at("properties").at(control).at("properties").at(key).at("default");
+  };
+  CHECK(usual("hpcc", "utilisation") == 0.95);
+  CHECK(usual("hpcc", "most_stages") == 5);
+  CHECK(usual("dcqcn", "gain") == 1.0 / 256);
+  CHECK(usual("dcqcn", "increase_interval") == "55 us");
+  CHECK(usual("swift", "decrease") == 0.8);
   CHECK(fault(R"({"hpcc": {"utilisation": 2}})").starts_with("/transport/hpcc/utilisation"));
+  CHECK(fault(R"({"control": "swift", "dcqcn": {"gain": 2}})").starts_with("/transport/dcqcn/gain"));
 }
 
 TEST_CASE("packets of PCIe and NVLink are those of the scenario") {

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/units.hpp"
+
+namespace athanor {
+
+class ObjectReader;
+class PacketLinks;
+struct TransportSpec;
+
+/// What flows do about congestion. One object for all flows of a network.
+class CongestionControl {
+ public:
+  struct Acknowledgement {
+    std::uint32_t packets = 0;        ///< that it acknowledges for the first time; at least one
+    std::uint32_t first_missing = 0;  ///< all packets before this one are there
+    std::uint32_t sent = 0;           ///< packets of the flow that have been sent so far
+    bool marked = false;              ///< one of them met a queue that marks
+    Time round_trip;                  ///< of the packet that it answers
+    Time now;
+    std::uint32_t packet = 0;  ///< the one that it answers
+  };
+  /// Where a flow stands when a packet turns out to be lost.
+  struct Progress {
+    std::uint32_t packet = 0;       ///< the one that is lost
+    std::uint32_t sent = 0;         ///< packets of the flow that have been sent so far
+    std::uint32_t outstanding = 0;  ///< of those, under way
+    Time now;
+  };
+
+  virtual ~CongestionControl() = default;
+  /// Packets that may be outstanding.
+  virtual std::uint32_t window(std::uint32_t /*flow*/) const { return UINT32_MAX; }
+  /// A data packet of so many bytes on the wire leaves at `start`. Returns when the next one may.
+  virtual Time paced(std::uint32_t /*flow*/, std::uint32_t /*bytes*/, Time start) { return start; }
+  virtual void congestion_notice(std::uint32_t /*flow*/, Time /*now*/) {}
+  virtual void acknowledged(std::uint32_t /*flow*/, const Acknowledgement&) {}
+  virtual void lost(std::uint32_t /*flow*/, const Progress&) {}
+  virtual void timed_out(std::uint32_t /*flow*/, const Progress&) {}
+};
+
+/// What a control is made for.
+struct ControlSite {
+  const TransportSpec& transport;
+  std::vector<Bandwidth> line_rates;  ///< of the first link of each flow; max where a flow stays inside its host
+  PacketLinks& links;                 ///< whose switches may begin to write telemetry
+};
+
+/// What is said of a control without its keys.
+struct ControlWords {
+  std::string_view name;
+  std::string_view meaning;     ///< one line
+  bool has_keys = false;        ///< in an object of its name beside "control"
+  bool by_marks = false;        ///< it slows down for packets that switches have marked, and for nothing else
+  bool by_losses = false;       ///< it slows down for losses alone: see TransportSpec::jitter
+  bool initial_window = false;  ///< it begins with TransportSpec::initial_window
+  bool receivers_ask = false;   ///< receivers ask for each packet beyond the first window (Hosts::pull)
+  bool selective_only = false;  ///< it needs to be told of each packet
+};
+
+/// A congestion control as a scenario describes it. Each is a file of its own in this folder, which holds its keys,
+/// what it does and its words, and a line in catalog.cpp.
+class ControlKind {
+ public:
+  virtual ~ControlKind() = default;
+  /// Declares the keys of its object.
+  virtual void read(ObjectReader& /*reader*/) {}
+  virtual std::unique_ptr<CongestionControl> make(const ControlSite& site) const = 0;
+  /// Least time between two congestion notices that a receiver of marked packets sends to a flow; none: it sends none.
+  virtual std::optional<Time> notice_interval() const { return {}; }
+
+  const ControlWords& words() const { return *words_; }
+
+ private:
+  friend struct ControlEntry;
+  const ControlWords* words_ = nullptr;
+};
+
+/// A control in the catalog.
+struct ControlEntry {
+  ControlWords words;
+  std::shared_ptr<ControlKind> (*construct)() = nullptr;
+
+  /// With the defaults of all its keys.
+  std::shared_ptr<ControlKind> make() const {
+    std::shared_ptr<ControlKind> kind = construct();
+    kind->words_ = &words;
+    return kind;
+  }
+};
+
+/// In the order of lists.
+const std::vector<ControlEntry>& congestion_controls();
+
+/// The control of this name, with the defaults of all its keys. Requires that the catalog has it.
+std::shared_ptr<ControlKind> congestion_control(std::string_view name);
+
+/// "newreno, cubic and dctcp": those that begin with TransportSpec::initial_window.
+std::string controls_with_initial_window();
+
+}  // namespace athanor
