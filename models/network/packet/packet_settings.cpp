@@ -208,7 +208,7 @@ void check_switches(ObjectReader& reader, const PacketSettings& settings) {
         fmt::format("a packet of {} never fits into a \"{}\" of {}", to_string(packet), key, to_string(room)),
         fmt::format("enlarge \"{}\", or make \"payload\" smaller", key));
   };
-  if (settings.transport.control->words().by_marks && switches.marking.from == Bytes::max()) {
+  if (settings.transport.control->words().needs_marks && switches.marking.from == Bytes::max()) {
     reader.problem("transport", "conflict",
                    "its control slows down for packets that switches have marked, and no switch marks any",
                    R"(add "marking": {"from": "5kB", "to": "200kB", "most": 0.01} to "switches")");

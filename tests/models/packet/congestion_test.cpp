@@ -45,10 +45,10 @@ struct Nobody : LinkListener {
 
 /// The control of one flow between two hosts, whose events the test makes up.
 struct LoneControl {
-  LoneControl(std::string_view name, std::uint32_t initial_window)
-      : fabric(incast(1, {}, kRate, 1_us)), links(fabric.plan, nobody), spec(transport(name)) {
+  LoneControl(std::string_view name, std::uint32_t initial_window, Time latency = 1_us, const std::string& keys = "{}")
+      : fabric(incast(1, {}, kRate, latency)), links(fabric.plan, nobody), spec(transport(name)) {
     spec.initial_window = spec.payload * initial_window;
-    control = spec.control->make({spec, {kRate}, links});
+    control = control_of(name, keys)->make({spec, {kRate}, links});
   }
 
   PacketFabric fabric;
@@ -349,5 +349,75 @@ TEST_CASE("HPCC: near and far senders at one port get like shares, by the one ro
   rig.simulator.run();
   for (std::uint32_t flow = 0; flow < 4; ++flow) {
     CHECK(seconds(rig.of(flow).delivered.front()) > 0.7 * seconds(rig.last_delivery()));
+  }
+}
+
+TEST_CASE("NSCC: marks and delay tell four states, each with its own change of the window") {
+  LoneControl lone("nscc", 10, 20_us, R"({"eta": 0})");
+  CongestionControl& control = *lone.control;
+  Driver driver(control);
+  const Time base = base_round_trip(lone.links, 0, lone.spec);
+  const double product = seconds(base) * static_cast<double>(kRate.count());
+  const double scale = product / 150e3;  // of 100 Gb/s for 12 us
+  const Time target{base.count() * 3 / 4};
+  CHECK(control.window(0) == doctest::Approx(1.5 * product / 4160).epsilon(0.01));  // packets of 4160 B
+
+  // Late and marked: by 0.8 of what the average delay is above the target, at most half. It becomes three targets.
+  for (int round = 0; round < 20; ++round) { driver.round(control.window(0), true, base + target * 3); }
+  CHECK(control.window(0) < 20);
+  // A window w that gains g packets for each w that are acknowledged: w^2 grows by 2 g for each packet.
+  const auto gain = [&](bool marked, Time delay) {
+    const double before = control.window(0);
+    double packets = 0;
+    for (int round = 0; round < 3; ++round) {
+      const std::uint32_t window = control.window(0);
+      driver.round(window, marked, base + delay);
+      packets += window;
+    }
+    return (std::pow(control.window(0), 2) - before * before) / (2 * packets) / scale;
+  };
+  for (int round = 0; round < 3; ++round) { driver.round(control.window(0), false, base + target); }
+  CHECK(gain(false, target + 1_us) == doctest::Approx(5).epsilon(0.1));  // late, but not marked: 5 packets
+  CHECK(gain(true, target / 2) == 0);                                    // soon, but marked: a queue that may empty
+  // Soon and not marked: 4 packets, times target over 12 us, times how far the delay is below the target.
+  const double expected = 4 * seconds(target) / 12e-6 / 8;
+  CHECK(gain(false, target * 7 / 8) == doctest::Approx(expected).epsilon(0.1));
+}
+
+TEST_CASE("NSCC: a window gains 0.15 packets a round trip in any case, scaled by what the path holds") {
+  LoneControl lone("nscc", 10, 20_us);
+  const Time base = base_round_trip(lone.links, 0, lone.spec);
+  Driver driver(*lone.control);
+  for (int round = 0; round < 20; ++round) { driver.round(lone.control->window(0), true, base * 3); }
+  const double before = lone.control->window(0);
+  for (int round = 0; round < 100; ++round) { driver.round(64, true, base + 2_us); }  // soon, but marked
+  const double scale = seconds(base) * static_cast<double>(kRate.count()) / 150e3;
+  CHECK(lone.control->window(0) - before == doctest::Approx(100 * 0.15 * scale).epsilon(0.05));
+}
+
+TEST_CASE("NSCC: senders of an incast share its link evenly, and who comes later waits for less than a round trip") {
+  const Time latency = 2_us;
+  for (const std::uint32_t flows : {8U, 32U}) {
+    CAPTURE(flows);
+    SwitchSpec spec;
+    spec.queue = 200_KiB;
+    spec.trims = true;
+    spec.marking = {20_KiB, 80_KiB, Ratio{1}};
+    const PacketFabric fabric = incast(flows + 1, spec, kRate, latency);
+    PacketRig rig(fabric.plan, transport("nscc"));
+    for (std::uint32_t flow = 0; flow < flows; ++flow) { rig.move_at(Time::zero(), flow, 4_KiB * 2'000); }
+    const Time late = kPacket * 1'500 * flows;  // all are still sending
+    rig.move_at(late, flows, 4_KiB);
+    rig.simulator.run();
+    CHECK(seconds(rig.last_delivery()) < 1.01 * seconds(kPacket * 2'000 * flows));
+    CHECK(rig.network.switch_counters().trimmed < 40 * flows);  // of the first windows, and next to nothing after
+    Nobody nobody;
+    PacketLinks links(fabric.plan, nobody);
+    const Time base = base_round_trip(links, 0, transport("nscc"));
+    const Time there = (kPacket + latency) * 2;
+    CHECK(rig.of(flows).delivered.front() - late < there + base);
+    Time first = Time::max();
+    for (std::uint32_t flow = 0; flow < flows; ++flow) { first = std::min(first, rig.of(flow).delivered.front()); }
+    CHECK(seconds(first) > 0.8 * seconds(rig.last_delivery()));
   }
 }

@@ -19,6 +19,7 @@ constexpr ControlEntry (*kControls[])() = {
     control_entry_of<struct DctcpControl>,    // dctcp
     control_entry_of<struct SwiftControl>,    // swift
     control_entry_of<struct HpccControl>,     // hpcc
+    control_entry_of<struct NsccControl>,     // nscc
     control_entry_of<struct PullControl>,     // pull
 };
 

@@ -58,7 +58,7 @@ struct ControlWords {
   std::string_view name;
   std::string_view meaning;     ///< one line
   bool has_keys = false;        ///< in an object of its name beside "control"
-  bool by_marks = false;        ///< it slows down for packets that switches have marked, and for nothing else
+  bool needs_marks = false;     ///< it does nothing about congestion where switches mark no packets
   bool by_losses = false;       ///< it slows down for losses alone: see TransportSpec::jitter
   bool initial_window = false;  ///< it begins with TransportSpec::initial_window
   bool receivers_ask = false;   ///< receivers ask for each packet beyond the first window (Hosts::pull)

@@ -131,7 +131,7 @@ void Dcqcn::congestion_notice(std::uint32_t number, Time now) {
 
 struct DcqcnControl : ControlKind {
   static ControlWords description() {
-    return {.name = "dcqcn", .meaning = "rates that congestion notices cut", .has_keys = true, .by_marks = true};
+    return {.name = "dcqcn", .meaning = "rates that congestion notices cut", .has_keys = true, .needs_marks = true};
   }
   void read(ObjectReader& reader) override {
     reader.optional("gain", spec_.gain, "g: weight of a congestion notice in the average of them", {{0, 1}, {1, 1}});

@@ -44,7 +44,7 @@ void Dctcp::acknowledged(std::uint32_t flow, const Acknowledgement& what) {
 
 struct DctcpControl : ControlKind {
   static ControlWords description() {
-    return {.name = "dctcp", .meaning = "windows that marks cut", .by_marks = true, .initial_window = true};
+    return {.name = "dctcp", .meaning = "windows that marks cut", .needs_marks = true, .initial_window = true};
   }
   std::unique_ptr<CongestionControl> make(const ControlSite& site) const override {
     return std::make_unique<Dctcp>(site);
