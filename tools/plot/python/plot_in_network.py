@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the pictures of docs/in_network.md.
 
-    plot_in_network.py DATA.json FOLDER    DATA.json: as tools/document_in_network writes it; one picture for each key
+    plot_in_network.py DATA.json FOLDER    DATA.json: as tools/scripts/documents/in_network writes it; one picture for each key
 """
 
 import pathlib

@@ -3,7 +3,7 @@
 
     plot_sweeps.py DATA.json FOLDER
 
-DATA is what tools/document_sweeps collects: the name of a picture -> {"results", "figure": which of the figures of that sweep
+DATA is what tools/scripts/documents/sweeps collects: the name of a picture -> {"results", "figure": which of the figures of that sweep
 it is}, or {"contest"}: its Pareto front.
 """
 

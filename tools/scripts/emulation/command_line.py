@@ -17,7 +17,7 @@ from . import launch, machine, plan, statistics, validation
 from .fabric import check_load, read_fabric
 from .refusal import FAILED, INTERRUPTED, NO_FILE, OK, USAGE, Refusal
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 SIZE = re.compile(r"(\d+)(B|kB|MB|KiB|MiB)")
 FABRIC = "fabric.json"
 UNITS = {"B": 1, "kB": 1000, "MB": 10**6, "KiB": 1024, "MiB": 2**20}
