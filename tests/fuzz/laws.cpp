@@ -17,7 +17,7 @@
 #include "tests/fuzz/random_trace.hpp"
 #include "tests/fuzz/scenario_variants.hpp"
 #include "tests/fuzz/tolerances.hpp"
-#include "tools/command_line/run_command_line.hpp"
+#include "tools/cli/run_command_line.hpp"
 
 namespace athanor::fuzz {
 

@@ -15,8 +15,8 @@
 #include "models/traces/trace_limits.hpp"
 #include "sim/config/value_reader.hpp"
 #include "sim/file.hpp"
-#include "tools/command_line/failure.hpp"
-#include "tools/command_line/run_command_line.hpp"
+#include "tools/cli/failure.hpp"
+#include "tools/cli/run_command_line.hpp"
 #include "topologies/scenario/presets.hpp"
 
 namespace athanor::fuzz {

@@ -1,4 +1,4 @@
-"""docs/algorithms.md is what tools/document_algorithms writes, and its pictures are small.
+"""docs/algorithms.md is what tools/scripts/documents/algorithms writes, and its pictures are small.
 
     algorithms_page_test.py PATH_OF_ATHANOR
 """
@@ -18,7 +18,7 @@ MOST_BYTES = 60_000
 @unittest.skipIf(ATHANOR is None, "needs the path of athanor as its argument")
 class AlgorithmsPage(unittest.TestCase):
     def test_the_page_says_what_the_catalog_says_and_every_algorithm_has_a_picture(self):
-        done = subprocess.run([sys.executable, tree.ROOT / "tools/document_algorithms", "--check", "--athanor", ATHANOR],
+        done = subprocess.run([sys.executable, tree.ROOT / "tools/scripts/documents/algorithms", "--check", "--athanor", ATHANOR],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

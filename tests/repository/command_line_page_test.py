@@ -1,4 +1,4 @@
-"""docs/command_line.md is what tools/document_command_line writes, and has every command.
+"""docs/command_line.md is what tools/scripts/documents/command_line writes, and has every command.
 
     command_line_page_test.py PATH_OF_ATHANOR
 """
@@ -17,7 +17,7 @@ ATHANOR = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 @unittest.skipIf(ATHANOR is None, "needs the path of athanor as its argument")
 class CommandLinePage(unittest.TestCase):
     def test_the_page_says_what_the_program_says(self):
-        done = subprocess.run([sys.executable, tree.ROOT / "tools/document_command_line", "--check", "--athanor", ATHANOR],
+        done = subprocess.run([sys.executable, tree.ROOT / "tools/scripts/documents/command_line", "--check", "--athanor", ATHANOR],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

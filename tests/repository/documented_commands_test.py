@@ -20,7 +20,7 @@ import unittest
 
 import tree
 
-sys.path.insert(0, str(tree.ROOT / "tools/plot"))
+sys.path.insert(0, str(tree.ROOT / "tools/plot/python"))
 import interpreter  # noqa: E402
 
 ATHANOR = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None

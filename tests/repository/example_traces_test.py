@@ -1,4 +1,4 @@
-"""The traces in scenarios/traces are what tools/make_example_traces writes, and small."""
+"""The traces in scenarios/traces are what tools/scripts/make_example_traces writes, and small."""
 
 import gzip
 import pathlib
@@ -20,7 +20,7 @@ def content(path):
 class ExampleTraces(unittest.TestCase):
     def test_the_script_writes_every_example_again(self):
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([sys.executable, tree.ROOT / "tools/make_example_traces", folder], check=True)
+            subprocess.run([sys.executable, tree.ROOT / "tools/scripts/make_example_traces", folder], check=True)
             written = {path.name: content(path) for path in pathlib.Path(folder).iterdir()}
         kept = {path.name: content(path) for path in (tree.ROOT / "scenarios/traces").iterdir()}
         self.assertEqual(sorted(written), sorted(kept))
@@ -28,7 +28,7 @@ class ExampleTraces(unittest.TestCase):
         self.assertEqual([name for name in kept if len(kept[name]) > MOST_BYTES], [])
 
     def test_a_wrong_command_line_is_refused(self):
-        ran = subprocess.run([sys.executable, tree.ROOT / "tools/make_example_traces", "--kineto"], check=False,
+        ran = subprocess.run([sys.executable, tree.ROOT / "tools/scripts/make_example_traces", "--kineto"], check=False,
                              capture_output=True)
         self.assertEqual(ran.returncode, 2)
 

@@ -13,7 +13,7 @@ import unittest
 
 import tree
 
-sys.path.insert(0, str(tree.ROOT / "tools/plot"))
+sys.path.insert(0, str(tree.ROOT / "tools/plot/python"))
 import interpreter  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None

@@ -11,7 +11,7 @@ import unittest
 
 import tree
 
-sys.path.insert(0, str(tree.ROOT / "tools/plot"))
+sys.path.insert(0, str(tree.ROOT / "tools/plot/python"))
 import interpreter  # noqa: E402
 
 if interpreter.with_module("jsonschema"):

@@ -10,7 +10,7 @@ import unittest
 
 import tree
 
-sys.path.insert(0, str(tree.ROOT / "tools"))
+sys.path.insert(0, str(tree.ROOT / "tools/scripts"))
 import test_summary  # noqa: E402
 
 

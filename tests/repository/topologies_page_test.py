@@ -1,4 +1,4 @@
-"""docs/topologies.md is what tools/document_topologies writes, its pictures are small, and its examples too.
+"""docs/topologies.md is what tools/scripts/documents/topologies writes, its pictures are small, and its examples too.
 
     topologies_page_test.py PATH_OF_ATHANOR
 """
@@ -21,7 +21,7 @@ MOST_ENDPOINTS = 40
 @unittest.skipIf(ATHANOR is None, "needs the path of athanor as its argument")
 class TopologiesPage(unittest.TestCase):
     def test_the_page_says_what_the_catalog_says_and_every_topology_has_a_picture(self):
-        done = subprocess.run([sys.executable, tree.ROOT / "tools/document_topologies", "--check", "--athanor", ATHANOR],
+        done = subprocess.run([sys.executable, tree.ROOT / "tools/scripts/documents/topologies", "--check", "--athanor", ATHANOR],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

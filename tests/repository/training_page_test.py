@@ -3,7 +3,7 @@
     training_page_test.py PATH_OF_ATHANOR
 
 All that the page says of profiles and fabrics is checked, the summary against the table of all steps, and of the steps of
-each scenario one. `tools/document_training --check` checks every step.
+each scenario one. `tools/scripts/documents/training --check` checks every step.
 """
 
 import importlib.machinery
@@ -20,11 +20,11 @@ PAGE = tree.ROOT / "docs/training.md"
 
 
 def page_program():
-    """tools/document_training as a module."""
-    sys.path.insert(0, str(tree.ROOT / "tools"))
+    """tools/scripts/documents/training as a module."""
+    sys.path.insert(0, str(tree.ROOT / "tools/scripts/documents"))
     sys.dont_write_bytecode = True
-    loader = importlib.machinery.SourceFileLoader("document_training", str(tree.ROOT / "tools/document_training"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("document_training", loader))
+    loader = importlib.machinery.SourceFileLoader("training", str(tree.ROOT / "tools/scripts/documents/training"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("training", loader))
     loader.exec_module(module)
     return module
 

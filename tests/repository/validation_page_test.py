@@ -16,7 +16,7 @@ ATHANOR = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 @unittest.skipIf(ATHANOR is None, "needs the path of athanor as its argument")
 class ValidationPage(unittest.TestCase):
     def test_every_table_is_up_to_date(self):
-        done = subprocess.run([sys.executable, tree.ROOT / "tools/document_validation", "--check", "--athanor", ATHANOR],
+        done = subprocess.run([sys.executable, tree.ROOT / "tools/scripts/documents/validation", "--check", "--athanor", ATHANOR],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

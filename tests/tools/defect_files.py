@@ -12,7 +12,7 @@ import unittest
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 DEFECTS = pathlib.Path(__file__).resolve().parent / "defects"
 ATHANOR = str(pathlib.Path(sys.argv.pop(1)).resolve())
-sys.path.insert(0, str(PROJECT / "tools/plot"))
+sys.path.insert(0, str(PROJECT / "tools/plot/python"))
 import interpreter  # noqa: E402
 
 PYTHON = interpreter.with_module("matplotlib")

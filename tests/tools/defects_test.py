@@ -254,7 +254,7 @@ class Outputs(Files):
 
     @unittest.skipUnless(PYTHON, "no Python with matplotlib")
     def test_pictures_and_pages_are_there_as_a_whole_or_not_at_all(self):
-        sys.path.insert(0, str(PROJECT / "tools/plot"))
+        sys.path.insert(0, str(PROJECT / "tools/plot/python"))
         import output_files
 
         old = self.folder / "old.svg"

@@ -11,8 +11,8 @@
 #include "models/nccl/tuning/choice.hpp"
 #include "sim/error.hpp"
 #include "tools/benchmarks/memory.hpp"
-#include "tools/command_line/data_directory.hpp"
-#include "tools/command_line/explain/explain_case.hpp"
+#include "tools/cli/data_directory.hpp"
+#include "tools/explain/explain_case.hpp"
 
 namespace athanor {
 

@@ -11,8 +11,8 @@
 #include "models/experiments/scenario/scenario.hpp"
 #include "sim/error.hpp"
 #include "tools/benchmarks/memory.hpp"
-#include "tools/command_line/data_directory.hpp"
-#include "tools/command_line/run_command_line.hpp"
+#include "tools/cli/data_directory.hpp"
+#include "tools/cli/run_command_line.hpp"
 
 namespace athanor {
 namespace {

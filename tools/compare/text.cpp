@@ -8,7 +8,7 @@
 #include "sim/config/json_value.hpp"
 #include "sim/format.hpp"
 #include "sim/printable.hpp"
-#include "tools/report/columns.hpp"
+#include "tools/cli/columns.hpp"
 
 namespace athanor {
 

@@ -13,7 +13,7 @@
 #include "sim/error.hpp"
 #include "sim/output_file.hpp"
 #include "sim/printable.hpp"
-#include "tools/report/read_results.hpp"
+#include "tools/cli/read_results.hpp"
 #include "tools/sweep/plan_json.hpp"
 #include "tools/sweep/schema.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/experiments/scenario/sweep/plan.hpp"
-#include "tools/report/manifest.hpp"
+#include "tools/cli/manifest.hpp"
 #include "tools/sweep/sqlite.hpp"
 
 namespace athanor {

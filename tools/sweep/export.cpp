@@ -4,7 +4,7 @@
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
 #include "sim/output_file.hpp"
-#include "tools/report/machine_readable.hpp"
+#include "tools/cli/machine_readable.hpp"
 #include "tools/sweep/table.hpp"
 
 namespace athanor {

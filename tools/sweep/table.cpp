@@ -6,7 +6,7 @@
 
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
-#include "tools/report/columns.hpp"
+#include "tools/cli/columns.hpp"
 
 namespace athanor {
 

@@ -8,7 +8,7 @@
 #include "models/experiments/scenario/profile_section.hpp"
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "tests/tools/command_line_fixture.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

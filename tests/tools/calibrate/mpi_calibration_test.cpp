@@ -10,7 +10,7 @@
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"
-#include "tests/tools/command_line_fixture.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"
 

@@ -8,7 +8,7 @@
 #include "models/library/library.hpp"
 #include "models/software/profile.hpp"
 #include "tests/test_files.hpp"
-#include "tests/tools/command_line_fixture.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "sim/error.hpp"
-#include "tests/tools/command_line_fixture.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/compare/contest.hpp"
 #include "tools/compare/difference.hpp"
 #include "tools/compare/text.hpp"

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "tests/tools/command_line_fixture.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/import/import_measurement.hpp"
 
 using namespace athanor;

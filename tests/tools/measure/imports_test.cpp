@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/test_files.hpp"
-#include "tests/tools/command_line_fixture.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "tests/tools/command_line_fixture.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
 

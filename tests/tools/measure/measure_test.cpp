@@ -5,7 +5,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/experiments/scenario/measurement.hpp"
 #include "sim/error.hpp"
-#include "tests/tools/command_line_fixture.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/measure/run.hpp"
 #include "tools/measure/threads_backend.hpp"
 

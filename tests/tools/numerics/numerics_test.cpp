@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "algorithms/execution/element_values.hpp"
-#include "tests/tools/command_line_fixture.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/numerics/comparison.hpp"
 #include "tools/numerics/numbers.hpp"
 

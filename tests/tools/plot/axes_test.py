@@ -4,7 +4,7 @@ import pathlib
 import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools/plot"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools/plot/python"))
 import interpreter  # noqa: E402
 
 interpreter.require_module("matplotlib")

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PLOT = ROOT / "tools/plot/plot_explanation.py"
+PLOT = ROOT / "tools/plot/python/plot_explanation.py"
 
 
 def candidate(algorithm, simulated, *, predicted=None, chosen=False):

@@ -9,7 +9,7 @@ import unittest
 
 import made_up_results
 
-PLOT = pathlib.Path(__file__).resolve().parents[3] / "tools/plot/plot_results.py"
+PLOT = pathlib.Path(__file__).resolve().parents[3] / "tools/plot/python/plot_results.py"
 
 
 def plot(content, *, raw=False):

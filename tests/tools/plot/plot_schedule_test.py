@@ -8,8 +8,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PLOT = ROOT / "tools/plot/plot_schedule.py"
-sys.path.insert(0, str(ROOT / "tools/plot"))
+PLOT = ROOT / "tools/plot/python/plot_schedule.py"
+sys.path.insert(0, str(ROOT / "tools/plot/python"))
 import schedule as schedules  # noqa: E402
 
 

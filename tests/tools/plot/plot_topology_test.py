@@ -10,8 +10,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PLOT = ROOT / "tools/plot/plot_topology.py"
-sys.path.insert(0, str(ROOT / "tools/plot"))
+PLOT = ROOT / "tools/plot/python/plot_topology.py"
+sys.path.insert(0, str(ROOT / "tools/plot/python"))
 import interpreter  # noqa: E402
 
 interpreter.require_module("matplotlib")

@@ -11,7 +11,7 @@ import unittest
 import made_up_results
 
 TOOLS = pathlib.Path(__file__).resolve().parents[3] / "tools"
-sys.path.insert(0, str(TOOLS))
+sys.path.insert(0, str(TOOLS / "scripts/documents"))
 import fitted_curve  # noqa: E402
 
 
@@ -20,7 +20,7 @@ def drawn(document):
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "results.json"
         source.write_text(json.dumps(document), encoding="utf-8")
-        subprocess.run([sys.executable, TOOLS / "plot/plot_validation.py", source, folder], check=True, capture_output=True)
+        subprocess.run([sys.executable, TOOLS / "plot/python/plot_validation.py", source, folder], check=True, capture_output=True)
         return {path.stem: path.read_text(encoding="utf-8") for path in pathlib.Path(folder).glob("*.svg")}
 
 

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "sim/file.hpp"
-#include "tests/tools/command_line_fixture.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/sweep/database.hpp"
 
 namespace athanor {

@@ -5,7 +5,7 @@ import sys
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools/scripts"))
 
 RATE = 6_250_000  # bytes a second: 50 Mb/s
 

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include "sim/config/text.hpp"
-#include "tests/tools/command_line_fixture.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
 

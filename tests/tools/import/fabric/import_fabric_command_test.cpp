@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "tests/tools/command_line_fixture.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
 

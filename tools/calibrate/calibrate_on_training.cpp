@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "models/experiments/scenario/compute_profile_section.hpp"
+#include "sim/config/json_value.hpp"
+#include "tools/calibrate/calibrations.hpp"
+#include "tools/calibrate/training/fit_compute.hpp"
+#include "tools/cli/option_values.hpp"
+#include "tools/cli/output_file.hpp"
+#include "tools/cli/progress.hpp"
+#include "tools/cli/read_scenarios.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = JsonValue;
+
+MeasuredSteps steps_of(const Invocation& invocation) {
+  Invocation of_tables = invocation;
+  of_tables.arguments = invocation.options["tables"].as<std::vector<std::string>>();
+  MeasuredSteps steps = measured_steps(read_scenarios(of_tables));
+  if (steps.empty()) {
+    throw UsageError("calibrate: --tables: no case of these scenarios trains and has \"measured\"");
+  }
+  const auto precision = [](const MeasuredStep& each) { return each.step->setup().plan.precision; };
+  const bool alike = std::all_of(steps.begin(), steps.end(), [&](const MeasuredStep& each) {
+    return precision(each) == precision(steps.front()) &&
+           each.step->setup().gpu.name == steps.front().step->setup().gpu.name;
+  });
+  if (!alike) {
+    throw UsageError("calibrate: --tables: a compute profile is of one GPU and one precision; name others");
+  }
+  return steps;
+}
+
+/// A file, or a name of the library; absent: that of the first case.
+ComputeProfile start_of(const Invocation& invocation, const MeasuredSteps& steps) {
+  if (!invocation.has("profile")) { return steps.front().step->setup().compute; }
+  const std::string name = invocation.text("profile");
+  const bool known = invocation.library.has(Shelf::compute, name);
+  Problems problems;
+  const ComputeProfile profile =
+      read_compute_profile_file(known ? invocation.library.path(Shelf::compute, name) : name, problems);
+  problems.throw_if_any();
+  return profile;
+}
+
+ComputeFitSettings settings_of(const Invocation& invocation, Precision precision) {
+  ComputeFitSettings settings;
+  if (invocation.has("quick")) { settings.rounds = 2; }
+  if (!invocation.has("free")) { return settings; }
+  settings.free = words_of("calibrate", "free", invocation.text("free"));
+  std::vector<std::string> known;
+  for (const auto& each : compute_figures(precision)) { known.push_back(each.name); }
+  for (const std::string& word : settings.free) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) {
+      throw UsageError(
+          fmt::format("calibrate: --free: there is no figure '{}'; choose from {}", word, fmt::join(known, ", ")));
+    }
+  }
+  return settings;
+}
+
+bool holds_out(const Invocation& invocation, const std::string& what) {
+  if (!invocation.has("hold-out")) { return false; }
+  const std::vector<std::string> words = words_of("calibrate", "hold-out", invocation.text("hold-out"));
+  for (const std::string& word : words) {
+    if (word != "rows" && word != "models") {
+      throw UsageError(fmt::format("calibrate: --hold-out: '{}' is none of rows and models", word));
+    }
+  }
+  return std::count(words.begin(), words.end(), what) > 0;
+}
+
+Json errors_json(const MeasuredSteps& steps) {
+  const StepErrors errors = errors_of(steps);
+  return {{"steps", errors.steps}, {"median", errors.median}, {"p90", errors.p90}};
+}
+
+std::string errors_line(const char* what, const MeasuredSteps& steps) {
+  const StepErrors errors = errors_of(steps);
+  if (errors.steps == 0) { return ""; }
+  return fmt::format("# {:<18} {:>4} steps, |error| median {:5.1f} %, 90th percentile {:5.1f} %\n", what, errors.steps,
+                     errors.median * 100, errors.p90 * 100);
+}
+
+double rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
+
+Json products_json(const ProductEfficiency& products) {
+  return {{"share", rounded(products.share)}, {"depth", rounded(products.depth)}};
+}
+
+Json profile_json(const Invocation& invocation, const ComputeFit& fit, const MeasuredSteps& steps,
+                  const ComputeProfile& start) {
+  const TrainingSetup& setup = steps.front().step->setup();
+  const ComputeProfile& profile = fit.profile;
+  std::vector<std::string> tables;
+  for (const MeasuredStep& each : steps) {
+    const std::string table = std::filesystem::path(each.table).stem().string();
+    if (std::count(tables.begin(), tables.end(), table) == 0) { tables.push_back(table); }
+  }
+  Json gemm = products_json(profile.gemm);
+  for (const auto& [precision, products] : profile.narrow) {
+    gemm[std::string(name(precision))] = products_json(products);
+  }
+  return {{"name", profile_name(invocation)},
+          {"description",
+           fmt::format("{} on {}, as measured in {} steps", name(setup.plan.precision), setup.gpu.name, steps.size())},
+          {"source", fmt::format("athanor calibrate --backend training, beginning with {}; found: {}", start.name,
+                                 fmt::join(fit.free, ", "))},
+          {"gemm", gemm},
+          {"attention", rounded(profile.attention)},
+          {"memory", rounded(profile.memory)},
+          {"overhead", fmt::format("{}us", rounded(microseconds(profile.overhead)))},
+          {"interference", rounded(profile.interference)},
+          {"spread", rounded(profile.spread)},
+          {"fitted",
+           {{"gpus", {setup.gpu.name}},
+            {"precisions", {std::string(name(setup.plan.precision))}},
+            {"measurements", tables}}}};
+}
+
+}  // namespace
+
+ExitCode calibrate_on_training(const Invocation& invocation, const Streams& streams) {
+  check_writable(invocation.text("output"));
+  Progress progress(streams, !invocation.quiet);
+  progress.show("calibrating: collectives");
+  MeasuredSteps steps = steps_of(invocation);
+  const ComputeProfile start = start_of(invocation, steps);
+  const ComputeFitSettings settings = settings_of(invocation, steps.front().step->setup().plan.precision);
+  progress.show("calibrating: all steps");
+  const ComputeFit fit = fit_compute(steps, start, settings);
+  std::string summary = errors_line("fitted", steps) + errors_line("scaling, anchored", anchored_series(steps));
+  Json errors = {{"fitted", errors_json(steps)}, {"scaling", errors_json(anchored_series(steps))}};
+  if (holds_out(invocation, "rows")) {
+    progress.show("calibrating: without every other step");
+    const MeasuredSteps held = hold_out_rows(steps, fit.profile, start, settings);
+    summary += errors_line("rows held out", held);
+    errors["rows_held_out"] = errors_json(held);
+  }
+  if (holds_out(invocation, "models")) {
+    progress.show("calibrating: without one model");
+    const MeasuredSteps held = hold_out_models(steps, fit.profile, start, settings);
+    summary += errors_line("model held out", held);
+    errors["model_held_out"] = errors_json(held);
+  }
+  progress.clear();
+  Json profile = profile_json(invocation, fit, steps, start);
+  profile["fitted"]["errors"] = errors;
+  write_profile(invocation, streams, profile, summary);
+  return ExitCode::ok;
+}
+
+}  // namespace athanor

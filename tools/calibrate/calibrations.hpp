@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/config/json_value.hpp"
+#include "tools/calibrate/search.hpp"
+#include "tools/cli/command.hpp"
+
+// What `athanor calibrate` does for each backend, and what these have in common.
+namespace athanor {
+
+ExitCode calibrate_threads(const Invocation& invocation, const Streams& streams);
+/// In every process that mpirun has started alike; one of them fits and writes.
+ExitCode calibrate_over_mpi(const Invocation& invocation, const Streams& streams);
+
+ExitCode calibrate_on_gpus(const Invocation& invocation, const Streams& streams);
+/// From tables that others measured, which the scenarios of --tables name.
+ExitCode calibrate_on_tables(const Invocation& invocation, const Streams& streams);
+/// The compute profile of training steps that others measured, which the scenarios of --tables have.
+ExitCode calibrate_on_training(const Invocation& invocation, const Streams& streams);
+
+/// "2026-11-21", of UTC.
+std::string calibration_date();
+/// Of Athanor and its compiler.
+std::string calibration_versions();
+/// Of the profile that goes to --output.
+std::string profile_name(const Invocation& invocation);
+/// A line for what was fitted and one for what was held out.
+std::string error_lines(const std::vector<TimedProbe>& probes);
+/// Writes the profile to --output, and to where --json says; else prints the summary.
+void write_profile(const Invocation& invocation, const Streams& streams, const JsonValue& profile,
+                   const std::string& summary);
+
+}  // namespace athanor

@@ -1,0 +1,317 @@
+#include "tools/cli/read_results.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/config/foreign.hpp"
+#include "sim/config/locator.hpp"
+#include "sim/config/text.hpp"
+
+namespace athanor {
+
+namespace {
+
+using nlohmann::json;
+using Form = ValueReader::Form;
+
+/// Larger ones are no figures of a simulation, and beyond what tables and plots can show.
+constexpr double kMostFigure = 1e18;
+/// An object that keeps the order of its keys looks for each among all others.
+constexpr std::size_t kMostKeys = 4096;
+
+constexpr std::array<std::string_view, 22> kWords{
+    "scenario", "case",      "collective", "algorithm", "protocol", "type",        "network",   "bound_by",
+    "traffic",  "model",     "gpu",        "precision", "schedule", "sharding",    "recompute", "limited_by",
+    "update",   "fell_back", "format",     "reduction", "backend",  "busiest_link"};
+constexpr std::array<std::string_view, 7> kCounts{"bytes",    "total_bytes", "ranks",    "gpus",
+                                                  "channels", "messages",    "endpoints"};
+constexpr std::array<std::string_view, 9> kUnits{"_us",      "_s",     "_gbps", "_gb",    "_usd",
+                                                 "_per_gpu", "_us_p5", "_j",    "_us_p95"};
+constexpr std::array<std::string_view, 6> kFigures{"mfu", "bubble_fraction", "kept", "fairness", "bill_w", "slowdown"};
+constexpr std::array<std::string_view, 2> kFlags{"extrapolated", "padded"};
+
+bool is_one_of(std::string_view key, const auto& keys) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+bool is_figure(std::string_view key) {
+  return is_one_of(key, kFigures) ||
+         std::any_of(kUnits.begin(), kUnits.end(), [&](std::string_view unit) { return key.ends_with(unit); });
+}
+
+void read_word(ValueReader& value) { value.text(); }
+
+void read_words(ValueReader& value) { value.list(&read_word, {0}); }
+
+void read_figure(ValueReader& value) {
+  const auto check = [](ValueReader& number) {
+    if (std::abs(number.json()->get<double>()) <= kMostFigure) { return; }
+    number.problem("out-of-range", "this number is too large for a figure of a simulation", "expected at most 1e18");
+  };
+  value.one_of({{Form::Type::number, check}});
+}
+
+void read_figure_or_null(ValueReader& value) {
+  if (value.json() != nullptr && !value.json()->is_null()) { read_figure(value); }
+}
+
+/// Of times, rates and the like.
+void read_amount_or_null(ValueReader& value) {
+  read_figure_or_null(value);
+  const json* const number = value.json();
+  if (number != nullptr && number->is_number() && number->get<double>() < 0) {
+    value.problem("out-of-range", "this is below zero, which no simulation gives", "expected 0 or more");
+  }
+}
+
+/// Some are known from the least to the most only.
+void read_price(ValueReader& value) {
+  if (value.json() != nullptr && value.json()->is_array()) { return value.list(&read_figure, {0}); }
+  read_figure_or_null(value);
+}
+
+void read_word_or_null(ValueReader& value) {
+  if (value.json() != nullptr && !value.json()->is_null()) { read_word(value); }
+}
+
+void read_flag(ValueReader& value) {
+  bool flag = false;
+  value.read(flag);
+}
+
+void read_count(ValueReader& value) {
+  std::int64_t count = 0;
+  value.read(count, {0, static_cast<std::int64_t>(kMostFigure)});
+}
+
+void read_error(ObjectReader& reader) {
+  std::string word;
+  reader.required("code", word, "Stable, for scripts");
+  reader.required("message", word, "What is wrong");
+  for (const char* key : {"file", "pointer", "hint"}) { reader.optional(key, word, "Where it is, and what to do"); }
+  reader.entries("Lines and columns", [](const std::string& /*key*/, ValueReader& value) { read_figure(value); });
+}
+
+void read_each(ObjectReader& reader, void (*read)(ValueReader&)) {
+  reader.entries("Each by its name", [read](const std::string& /*name*/, ValueReader& value) { read(value); });
+}
+
+/// Numbers of other keys, too: each can be chosen as the figure that is compared or drawn. A seed is none.
+void read_other(const std::string& key, ValueReader& value) {
+  if (value.json() != nullptr && value.json()->is_number() && key != "seed") { read_figure(value); }
+}
+
+void read_fact(const std::string& key, ValueReader& value) {
+  if (is_one_of(key, kWords)) { return read_word(value); }
+  if (is_one_of(key, kCounts)) { return read_count(value); }
+  if (is_one_of(key, kFlags)) { return read_flag(value); }
+  if (key.ends_with("_usd")) { return read_price(value); }
+  if (is_figure(key)) { return read_amount_or_null(value); }  // infinite: null
+  if (key == "notes" || key == "roots") { return read_words(value); }
+  if (key == "trace") { return value.one_of({{Form::Type::string, &read_word}, {Form::Type::list, &read_words}}); }
+  if (key == "error") {
+    return value.one_of({{Form::Type::number, &read_figure},
+                         {Form::Type::object, [](ValueReader& error) { error.object(&read_error); }}});
+  }
+  if (key == "parameters") {
+    return value.object([](ObjectReader& parameters) { read_each(parameters, &read_word); });
+  }
+  if (key == "breakdown") {
+    return value.object([](ObjectReader& shares) { read_each(shares, &read_figure); });
+  }
+  if (key == "jobs") {
+    return value.list([](ValueReader& job) { job.object(&read_result); }, {0});
+  }
+  read_other(key, value);
+}
+
+void read_manifest_file(ObjectReader& reader) {
+  std::string path;
+  reader.required("path", path, "As it was named");
+  reader.required_value("hash", "sha256: and 64 digits; null: it changed meanwhile", &read_word_or_null);
+}
+
+void read_manifest_fact(const std::string& key, ValueReader& value) {
+  constexpr std::array<std::string_view, 5> kTexts{"version", "git_revision", "compiler", "build", "host"};
+  constexpr std::array<std::string_view, 3> kLists{"command_line", "warnings", "extrapolations"};
+  if (is_one_of(key, kTexts)) { return read_word(value); }
+  if (is_one_of(key, kLists)) { return read_words(value); }
+  if (key == "scenarios" || key == "inputs") {
+    return value.list([](ValueReader& file) { file.object(&read_manifest_file); }, {0});
+  }
+  if (key == "seeds") {
+    return value.list([](ValueReader& seed) { seed.one_of({{Form::Type::number, [](ValueReader&) {}}}); }, {0});
+  }
+  if (key == "interrupted") { return read_flag(value); }
+  read_other(key, value);
+}
+
+/// A pointer to an object of more keys than are read; "": there is none, or the root is it.
+const json* too_many_keys(const json& value, std::string& pointer) {
+  if (!value.is_structured()) { return nullptr; }
+  if (value.is_object() && value.size() > kMostKeys) { return &value; }
+  for (const auto& [key, part] : value.items()) {
+    const std::size_t length = pointer.size();
+    pointer += "/" + pointer_token(key);
+    if (const json* found = too_many_keys(part, pointer)) { return found; }
+    pointer.resize(length);
+  }
+  return nullptr;
+}
+
+JsonValue checked(const std::string& text, const std::string& file, const ValueReader::ReadObject& read) {
+  const Document document = parse_foreign(text, file);
+  std::string pointer;
+  if (const json* large = too_many_keys(document.root(), pointer)) {
+    throw DocumentError({{"too-large", fmt::format("this object has {} keys", large->size()), document.place(pointer),
+                          fmt::format("expected at most {}", kMostKeys)}});
+  }
+  read_foreign(document, read);
+  return json_value_of(text).value();
+}
+
+/// As many as there are contestants.
+void read_contest_row(ObjectReader& line, const char* key, std::size_t contestants, void (*read)(ValueReader&)) {
+  const auto count = static_cast<std::uint32_t>(contestants);
+  line.required_value(key, "One for each contestant", [&](ValueReader& row) { row.list(read, {count, count}); });
+}
+
+void read_condition(const std::string& key, ValueReader& value) {
+  key == "bytes" ? read_count(value) : read_word(value);
+}
+
+void read_contest_line(ObjectReader& line, std::size_t contestants, bool costs) {
+  read_contest_row(line, "values", contestants, &read_figure_or_null);
+  read_contest_row(line, "ratios", contestants, &read_figure_or_null);
+  read_contest_row(line, "algorithms", contestants, &read_word_or_null);
+  line.required_value("winners", "Who reach the best", &read_words);
+  if (costs) {
+    read_contest_row(line, "against", contestants, &read_figure_or_null);
+    line.required_value("front", "Whom nobody beats", &read_words);
+  }
+  line.entries("What tells lines apart", &read_condition);
+}
+
+void read_crossover(ObjectReader& crossover) {
+  std::string name;
+  crossover.required("before", name, "Who wins below");
+  crossover.required("after", name, "Who wins above");
+  for (const char* key : {"from_bytes", "to_bytes", "at_bytes"}) {
+    crossover.required_value(key, "Sizes", &read_figure);
+  }
+  read_each(crossover, &read_word);
+}
+
+void read_contest(ObjectReader& reader) {
+  std::string word;
+  std::string cost;
+  std::vector<std::string> contestants;
+  for (const char* key : {"by", "figure", "base"}) { reader.required(key, word, "What is compared"); }
+  reader.optional("against", cost, "What it costs");
+  reader.required("contestants", contestants, "By name");
+  const std::size_t count = contestants.size();
+  reader.required_value("lines", "One for each condition", [&](ValueReader& lines) {
+    lines.list([&](ValueReader& each) {
+      each.object([&](ObjectReader& line) { read_contest_line(line, count, !cost.empty()); });
+    });
+  });
+  reader.required_value("more_is_better", "Of the figure", &read_flag);
+  read_contest_row(reader, "mean_ratios", count, &read_figure_or_null);
+  read_contest_row(reader, "wins", count, &read_count);
+  read_contest_row(reader, "extrapolated", count, &read_count);
+  reader.optional_objects("crossovers", "Where one overtakes another", &read_crossover);
+  reader.optional_value("differences", "Sentences", &read_words);
+}
+
+/// The keys of the root object, as far as the text is JSON.
+class RootKeys : public nlohmann::json_sax<json> {
+ public:
+  bool object = false;
+  bool results = false;
+  bool comparison = false;
+
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& /*value*/) override { return true; }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool start_object(std::size_t /*elements*/) override {
+    object = object || depth_ == 0;
+    ++depth_;
+    return true;
+  }
+  bool key(string_t& key) override {
+    results = results || (depth_ == 1 && key == "results");
+    comparison = comparison || (depth_ == 1 && key == "contestants");
+    return !results && !comparison;  // enough is known
+  }
+  bool end_object() override { return --depth_ > 0; }
+  bool start_array(std::size_t /*elements*/) override {
+    ++depth_;
+    return true;
+  }
+  bool end_array() override { return --depth_ > 0; }
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*mistake*/) override {
+    return false;
+  }
+
+ private:
+  std::size_t depth_ = 0;
+};
+
+}  // namespace
+
+ResultKind result_kind(std::string_view text) {
+  RootKeys keys;
+  json::sax_parse(text, &keys, json::input_format_t::json, false, true);
+  if (keys.results) { return ResultKind::results; }
+  if (keys.comparison) { return ResultKind::comparison; }
+  return keys.object ? ResultKind::other_object : ResultKind::no_object;
+}
+
+void read_result(ObjectReader& reader) { reader.entries("A fact of a result", &read_fact); }
+
+JsonValue result_from_text(const std::string& text, const std::string& place) {
+  return checked(text, place, &read_result);
+}
+
+JsonValue error_from_text(const std::string& text, const std::string& place) {
+  return checked(text, place, &read_error);
+}
+
+std::vector<std::string> words_from_text(const std::string& text, const std::string& place) {
+  std::vector<std::string> words;
+  checked("{\"list\":" + text + "}", place, [&](ObjectReader& reader) {
+    reader.required_value("list", "Words", [&](ValueReader& list) {
+      list.list([&](ValueReader& word) { words.push_back(word.text().value_or("")); }, {0});
+    });
+  });
+  return words;
+}
+
+ResultDocument read_results(const std::string& text, const std::string& file) {
+  const JsonValue root = checked(text, file, [](ObjectReader& reader) {
+    reader.required_objects("results", "What athanor run --json writes", &read_result);
+    reader.optional_object("manifest", "How it was simulated",
+                           [](ObjectReader& manifest) { manifest.entries("A fact of the run", &read_manifest_fact); });
+    reader.entries("Rankings, tables", [](const std::string& /*key*/, ValueReader& /*value*/) {});
+  });
+  ResultDocument document;
+  document.records = root["results"].elements();
+  document.manifest = root.contains("manifest") ? root["manifest"] : JsonValue::object();
+  return document;
+}
+
+JsonValue read_comparison(const std::string& text, const std::string& file) {
+  return checked(text, file, &read_contest);
+}
+
+}  // namespace athanor

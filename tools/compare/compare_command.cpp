@@ -1,0 +1,129 @@
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "models/experiments/table.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
+#include "sim/printable.hpp"
+#include "tools/cli/command.hpp"
+#include "tools/cli/machine_readable.hpp"
+#include "tools/cli/output_choice.hpp"
+#include "tools/compare/contest_options.hpp"
+#include "tools/compare/difference.hpp"
+#include "tools/compare/load_input.hpp"
+#include "tools/compare/text.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// The scenario of a contestant, where it is known and the contestants differ in it.
+const nlohmann::json* scenario_of(const std::vector<LoadedInput>& inputs, const Contest& contest, std::size_t which) {
+  const std::string& name = contest.contestants[which];
+  for (const LoadedInput& each : inputs) {
+    if (each.scenarios.empty() || (contest.by == "input" && each.input.label != name)) { continue; }
+    const auto found = contest.by == "case" ? each.scenarios.find(name) : each.scenarios.begin();
+    if (found != each.scenarios.end()) { return &found->second; }
+  }
+  return nullptr;
+}
+
+/// In what each contestant differs from the base, the first of it.
+std::vector<std::string> first_differences(const std::vector<LoadedInput>& inputs, const Contest& contest) {
+  std::vector<std::string> texts;
+  if (contest.by != "input" && contest.by != "case") { return texts; }
+  const nlohmann::json* base = scenario_of(inputs, contest, contest.base);
+  for (std::size_t i = 0; base != nullptr && i < contest.contestants.size(); ++i) {
+    const nlohmann::json* own = scenario_of(inputs, contest, i);
+    if (i == contest.base || own == nullptr) { continue; }
+    const std::vector<Difference> found = differences(*base, *own);
+    if (found.empty()) {
+      texts.push_back(fmt::format("{}: the same scenario", contest.contestants[i]));
+      continue;
+    }
+    const Difference& first = found.front();
+    texts.push_back(fmt::format("{}: {} is {}, of the base {}{}", contest.contestants[i], first.pointer,
+                                first.second.empty() ? "absent" : first.second,
+                                first.first.empty() ? "absent" : first.first,
+                                found.size() > 1 ? fmt::format("; {} more", found.size() - 1) : ""));
+  }
+  return texts;
+}
+
+/// Every column, each once, in the order in which lines have them.
+std::vector<std::string> csv_columns(const Contest& contest) {
+  std::vector<std::string> columns = contest.conditions;
+  const auto add = [&](const std::string& column) {
+    if (std::find(columns.begin(), columns.end(), column) == columns.end()) { columns.push_back(column); }
+  };
+  for (const std::string& each : contest.contestants) { add(each); }
+  if (contest.against.empty()) { return columns; }
+  for (const std::string& each : contest.contestants) { add(fmt::format("{} {}", each, contest.against)); }
+  add("front");
+  return columns;
+}
+
+JsonValue csv_line(const Contest& contest, const ContestLine& line) {
+  JsonValue record = JsonValue::object();
+  for (std::size_t i = 0; i < line.conditions.size(); ++i) { record[contest.conditions[i]] = line.conditions[i]; }
+  for (std::size_t i = 0; i < line.entries.size(); ++i) {
+    const std::string& contestant = contest.contestants[i];
+    if (!line.entries[i]) { continue; }
+    record[contestant] = line.entries[i]->value;
+    if (line.entries[i]->against) {
+      record[fmt::format("{} {}", contestant, contest.against)] = *line.entries[i]->against;
+    }
+  }
+  if (contest.against.empty()) { return record; }
+  record["front"] = JsonValue::list();
+  for (const std::size_t each : contest.front(line)) { record["front"].push_back(contest.contestants[each]); }
+  return record;
+}
+
+std::string csv_of(const Contest& contest) {
+  std::vector<JsonValue> lines;
+  for (const ContestLine& line : contest.lines) { lines.push_back(csv_line(contest, line)); }
+  return csv_document(csv_columns(contest), lines);
+}
+
+ExitCode compare(const Invocation& invocation, const Streams& streams) {
+  const OutputChoice output(invocation, streams);
+  std::vector<LoadedInput> inputs;
+  std::vector<ComparedInput> compared;
+  for (const std::string& path : invocation.arguments) {
+    std::optional<LoadedInput> loaded = load_input(path, invocation, streams);
+    if (!loaded) { return ExitCode::interrupted; }
+    compared.push_back(loaded->input);
+    inputs.push_back(std::move(*loaded));
+  }
+  const Contest result = contest(compared, contest_request(invocation));
+  const std::vector<std::string> differing = first_differences(inputs, result);
+  output.print(version_line() + contest_text(result));
+  for (const std::string& each : differing) { output.print("# differs: " + printable(each) + "\n"); }
+  output.write("json", [&] {
+    JsonValue json = contest_json(result);
+    json["differences"] = differing;
+    return text_of(json, 2) + "\n";
+  });
+  output.write("csv", [&] { return csv_of(result); });
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command compare_command() {
+  return {.name = "compare",
+          .summary = "puts results side by side: ratios, who wins at which size, and where that changes",
+          .arguments = "FILE...",
+          .explanation =
+              "Files are scenarios, which are simulated, results of --json, or sweeps. Of several files each is a\n"
+              "contestant; of one its cases, or what a sweep varies first.\n",
+          .example = "athanor compare scenarios/fabrics_1024.json --case \"fat tree\" --case rail-optimized",
+          .least_arguments = 1,
+          .most_arguments = SIZE_MAX,
+          .options = &contest_options,
+          .execute = &compare};
+}
+
+}  // namespace athanor

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "models/experiments/scenario/scenario.hpp"
+#include "sim/config/json_value.hpp"
+#include "tools/cli/command.hpp"
+#include "tools/compare/contest.hpp"
+
+namespace athanor {
+
+/// What `athanor compare` and `athanor report` are given: results, and the scenario that they are of where it is at
+/// hand.
+struct LoadedInput {
+  ComparedInput input;
+  std::string text;                                 ///< of the scenario; "": not at hand
+  JsonValue manifest;                               ///< of the results
+  std::map<std::string, nlohmann::json> scenarios;  ///< by case, with its patch applied; "" where there are no cases
+  std::optional<Scenario> simulated;                ///< whose results these are; none: they were written earlier
+};
+
+/// Whether there is such a file, and it is what a sweep writes.
+bool is_sweep(const std::string& path);
+
+/// A scenario, which is simulated; a document of --json; or the file of a sweep. None: interrupted. Throws as these
+/// commands, and FileError for what is none of them, or not as athanor writes it.
+std::optional<LoadedInput> load_input(const std::string& path, const Invocation& invocation, const Streams& streams);
+
+}  // namespace athanor

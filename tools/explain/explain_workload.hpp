@@ -1,0 +1,17 @@
+#pragma once
+
+#include "models/experiments/scenario/scenario.hpp"
+#include "tools/cli/command.hpp"
+#include "tools/explain/workload_explanation.hpp"
+
+namespace athanor {
+
+class Timeline;
+
+/// Simulates a case of training or of a trace, says what its critical path consists of, and simulates what might
+/// shorten it, one change after the other. `scenario`: as it was read by this invocation. `timeline` may be null.
+/// Throws SimulationErrors as simulating does.
+WorkloadExplanation explain_workload(const Invocation& invocation, const Streams& streams, const Scenario& scenario,
+                                     const Case& scenario_case, Timeline* timeline);
+
+}  // namespace athanor

@@ -1,0 +1,68 @@
+#include "tools/plot/drawing.hpp"
+
+#include <filesystem>
+
+#include <fmt/core.h>
+
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
+#include "sim/error.hpp"
+#include "sim/printable.hpp"
+#include "tools/cli/output_file.hpp"
+#include "tools/plot/python.hpp"
+#include "tools/plot/temporary_file.hpp"
+
+namespace athanor {
+
+namespace files = std::filesystem;
+
+std::string plotting_script(const Library& library, const std::string& name) {
+  const files::path root = files::absolute(library.directory()).lexically_normal();
+  const files::path parent = root.has_filename() ? root.parent_path() : root.parent_path().parent_path();
+  const files::path script = parent / "tools/plot/python" / name;
+  if (!files::exists(script)) {
+    throw FileError(fmt::format("the plotting script is missing: there is no {}; --data DIR says where scenarios/ is",
+                                script.string()));
+  }
+  return script.string();
+}
+
+std::string picture_path(const Invocation& invocation, const std::string& name) {
+  if (!invocation.has("output")) { return (files::path(invocation.text("out")) / (name + ".svg")).string(); }
+  return picture_at(invocation.text("output"));
+}
+
+std::string picture_at(const std::string& path) {
+  const std::string ending = files::path(path).extension().string();
+  if (ending != ".svg" && ending != ".png" && ending != ".pdf") {
+    throw UsageError(fmt::format("'{}' should end in .svg, .png or .pdf", path));
+  }
+  check_writable(path);
+  return path;
+}
+
+void draw_file(const Invocation& invocation, const Streams& streams, const std::string& script, const std::string& file,
+               const std::vector<std::string>& words, const std::string& what) {
+  std::vector<std::string> command = python_with("matplotlib", plotting_script(invocation.library, "isolated.py"));
+  command.push_back(plotting_script(invocation.library, script));
+  command.push_back(file);
+  command.insert(command.end(), words.begin(), words.end());
+  const Finished finished = run_process(command);
+  streams.out(printable_lines(finished.out));
+  streams.err(printable_lines(finished.err));
+  if (finished.status != 0) { throw FileError(fmt::format("plot: {} could not be drawn", what)); }
+}
+
+void draw_data(const Invocation& invocation, const Streams& streams, const std::string& script, const JsonValue& data,
+               const std::vector<std::string>& words, const std::string& what) {
+  const TemporaryFile file(".json");
+  write_text_file(file.path(), text_of(data));
+  draw_file(invocation, streams, script, file.path(), words, what);
+}
+
+void draw(const Invocation& invocation, const Streams& streams, const std::string& script, const JsonValue& data,
+          const std::string& picture) {
+  draw_data(invocation, streams, script, data, {"--output", picture}, picture);
+}
+
+}  // namespace athanor

@@ -1,0 +1,86 @@
+#include "tools/plot/plot_topology.hpp"
+
+#include <filesystem>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "models/execution/by_packets.hpp"
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
+#include "sim/error.hpp"
+#include "tools/cli/option_values.hpp"
+#include "tools/cli/read_scenarios.hpp"
+#include "tools/describe/named_clusters.hpp"
+#include "tools/plot/drawing.hpp"
+#include "tools/plot/topology_use.hpp"
+#include "topologies/cluster.hpp"
+#include "topologies/description.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Nodes are drawn as one thing each, so that a picture may stand for more devices than can be told apart in it.
+constexpr std::uint32_t kMostVertices = 100'000;
+
+void check_drawable(const Cluster& cluster) {
+  if (cluster.fabric->vertices() <= kMostVertices) { return; }
+  throw UsageError(fmt::format("plot: {} devices are too many for a picture; draw a smaller cluster of the same kind",
+                               cluster.fabric->vertices()));
+}
+
+/// The one case that --size is for.
+Case the_collective(const Invocation& invocation, const std::string& path) {
+  if (!std::filesystem::exists(path)) {
+    throw UsageError(
+        fmt::format("plot: --size: a collective of a scenario is simulated, and {} is no file; leave it out to draw "
+                    "the node alone",
+                    path));
+  }
+  const Scenario scenario = read_scenario_at(path, invocation);
+  if (scenario.cases.size() > 1) {
+    throw UsageError(
+        fmt::format("plot: --size: {} has {} cases; choose one with --case NAME", path, scenario.cases.size()));
+  }
+  if (scenario.cases.front().as<CollectiveExperiment>() == nullptr) {
+    throw UsageError(fmt::format("plot: --size is for one collective, and {} has none; leave it out", path));
+  }
+  return scenario.cases.front();
+}
+
+JsonValue topology_in_use(const Invocation& invocation, const std::string& path, Bytes size) {
+  const Case scenario_case = the_collective(invocation, path);
+  const Platform& platform = scenario_case.platform;
+  const CollectiveSetup& setup = scenario_case.as<CollectiveExperiment>()->setup();
+  check_drawable(*platform.cluster);
+  const SimulationOptions options = simulation_options(platform, run_options_of(invocation));
+  const RunRequest request = setup.request(platform, size, options);
+  if (uses_aggregators(request)) {
+    throw UsageError("plot: --size follows schedules, and packets that switches add up one by one have none");
+  }
+  if (auto json = topology_use_json(*platform.cluster, setup, size, choose_fastest(request), options)) { return *json; }
+  throw UsageError("plot: --size: nothing went over a link, so there is no utilisation to draw; leave it out");
+}
+
+}  // namespace
+
+ExitCode plot_topology(const Invocation& invocation, const Streams& streams) {
+  if (invocation.arguments.size() < 2) {
+    throw UsageError("plot: which cluster? Write the file of a scenario, or a node preset, after topology");
+  }
+  const std::string& argument = invocation.arguments[1];
+  const std::string picture = picture_path(invocation, "topology-" + std::filesystem::path(argument).stem().string());
+  if (invocation.has("size")) {
+    const Bytes size = size_option("plot", invocation, "size");
+    draw(invocation, streams, "plot_topology.py", topology_in_use(invocation, argument, size), picture);
+    return ExitCode::ok;
+  }
+  const std::vector<NamedCluster> clusters = named_clusters_of(invocation, argument);
+  const Cluster& cluster = *the_only(clusters, "plot topology draws").cluster;
+  check_drawable(cluster);
+  draw(invocation, streams, "plot_topology.py", json_value_of(text_of(graph_to_json(cluster))).value(), picture);
+  return ExitCode::ok;
+}
+
+}  // namespace athanor

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include <boost/program_options/value_semantic.hpp>
+#include <fmt/core.h>
+
+#include "models/experiments/table.hpp"
+#include "sim/error.hpp"
+#include "sim/format.hpp"
+#include "sim/printable.hpp"
+#include "sim/timeline.hpp"
+#include "tools/cli/command.hpp"
+#include "tools/cli/machine_readable.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/cli/output_file.hpp"
+#include "tools/cli/read_scenarios.hpp"
+#include "tools/run/result_sink.hpp"
+
+namespace athanor {
+
+namespace {
+
+boost::program_options::options_description run_options() {
+  auto options = simulation_options();
+  options.add_options()("trace", boost::program_options::value<std::string>()->value_name("FILE"),
+                        "what happened when, as Chrome trace events (opens in Perfetto); of one case and one size");
+  options.add_options()("flows", boost::program_options::value<std::string>()->value_name("FILE"),
+                        "of traffic: every message with its start, end and the time that it takes alone, as CSV");
+  options.add_options()("ports", boost::program_options::value<std::string>()->value_name("FILE"),
+                        "what every port carried, and at packet level its queues, marks, drops and pauses, as CSV");
+  options.add_options()("strict",
+                        "ends with status 6 where a training does not fit into memory, by the estimate of it");
+  options.add_options()("dry-run", "says what would be simulated, once all of it has been read and checked");
+  return options;
+}
+
+/// What a case would simulate, below what it is.
+std::string intention(const Scenario& scenario, const Case& scenario_case) {
+  std::string text = heading_of(scenario, scenario_case).text();
+  const std::span<const Bytes> sizes = scenario_case.experiment->sizes();
+  if (!sizes.empty()) {
+    text += fmt::format("# would simulate {} sizes from {} to {}", sizes.size(),
+                        to_string(*std::min_element(sizes.begin(), sizes.end())),
+                        to_string(*std::max_element(sizes.begin(), sizes.end())));
+  } else {
+    text += "# would simulate one run";
+  }
+  if (!scenario_case.seeds.empty()) { text += fmt::format(", each with {} seeds", scenario_case.seeds.size()); }
+  return text + "\n";
+}
+
+/// Throws UsageError where no case can do what an option asks for.
+void require_ability(const Invocation& invocation, const std::vector<Scenario>& scenarios, const char* option,
+                     Ability ability) {
+  if (!invocation.has(option)) { return; }
+  std::string refusal;
+  for (const Scenario& scenario : scenarios) {
+    for (const Case& each : scenario.cases) {
+      refusal = each.experiment->refusal(each.platform, ability);
+      if (refusal.empty()) { return; }
+    }
+  }
+  throw UsageError(refusal);
+}
+
+/// Says that a training does not fit into memory; else ok.
+ExitCode fitting(const std::vector<Scenario>& scenarios, const Streams& streams) {
+  for (const Scenario& scenario : scenarios) {
+    for (const Case& each : scenario.cases) {
+      if (each.experiment->fits_memory()) { continue; }
+      complain(streams, fmt::format("{}{}{} does not fit into memory (--strict)", scenario.path,
+                                    each.name.empty() ? "" : ": ", each.name));
+      return ExitCode::does_not_fit;
+    }
+  }
+  return ExitCode::ok;
+}
+
+/// The recorder that --trace asks for, or null.
+std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::vector<Scenario>& scenarios) {
+  if (!invocation.has("trace")) { return nullptr; }
+  std::size_t runs = 0;
+  for (const Scenario& scenario : scenarios) {
+    for (const Case& each : scenario.cases) {
+      runs += each.experiment->sizes().size() * std::max<std::size_t>(each.seeds.size(), 1);
+      const std::string refusal = each.experiment->refusal(each.platform, Ability::timeline);
+      if (!refusal.empty()) { throw UsageError(refusal); }
+    }
+  }
+  if (runs != 1) {
+    throw UsageError(fmt::format(
+        "--trace records one case at one size and one seed, and this is {} of them; choose with --case NAME, "
+        "--sizes 1MiB and --set /seeds=1",
+        runs));
+  }
+  check_writable(invocation.text("trace"));
+  return std::make_unique<Timeline>(invocation.text("trace"));
+}
+
+/// Runs a case, and prints and collects its rows. False: interrupted.
+bool run_to_table(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation, Timeline* timeline,
+                  const Streams& streams, ResultSink& sink) {
+  const Experiment& experiment = *scenario_case.experiment;
+  const ResultTable table(experiment.columns(!scenario_case.seeds.empty()));
+  sink.print(heading_of(scenario, scenario_case).text() + table.head());
+  for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }
+  std::vector<Record> records;
+  const bool complete = run_case(scenario, scenario_case, invocation, timeline, streams, [&](Record record) {
+    sink.print(table.lines(record));
+    records.push_back(record);
+    sink.add(scenario_case, std::move(record));
+  });
+  sink.print(experiment.footer(records) + (complete ? "" : interruption_line()));
+  return complete;
+}
+
+ExitCode run(const Invocation& invocation, const Streams& streams) {
+  ResultSink sink(invocation, streams);
+  const std::vector<Scenario> scenarios = read_scenarios(invocation);
+  require_ability(invocation, scenarios, "flows", Ability::flows);
+  require_ability(invocation, scenarios, "ports", Ability::ports);
+  require_ability(invocation, scenarios, "strict", Ability::memory);
+  if (invocation.has("dry-run")) {
+    for (const Scenario& scenario : scenarios) {
+      for (const Case& each : scenario.cases) { streams.out(printable_lines(intention(scenario, each))); }
+    }
+    return ExitCode::ok;
+  }
+  const std::unique_ptr<Timeline> timeline = open_trace(invocation, scenarios);
+  bool complete = true;
+  bool first = true;
+  for (const Scenario& scenario : scenarios) {
+    for (const Case& each : scenario.cases) {
+      if (!complete) { break; }
+      sink.print(first ? version_line() : "\n");
+      first = false;
+      complete = run_to_table(scenario, each, invocation, timeline.get(), streams, sink);
+    }
+  }
+  if (timeline) { timeline->close(); }
+  sink.finish(scenarios, !complete);
+  if (!complete) { return ExitCode::interrupted; }
+  return invocation.has("strict") ? fitting(scenarios, streams) : ExitCode::ok;
+}
+
+}  // namespace
+
+Command run_command() {
+  return {.name = "run",
+          .summary = "simulates every case of a scenario at every size",
+          .arguments = "SCENARIO...",
+          .explanation =
+              "Prints nccl-tests' columns, the least time that the hardware allows (bound), what limited the\n"
+              "collective, and measured times where the scenario names a measurement. Results go to stdout,\n"
+              "everything else to stderr.\n",
+          .example = "athanor run scenarios/quickstart.json --sizes 1MiB..1GiB --json=result.json",
+          .least_arguments = 1,
+          .most_arguments = SIZE_MAX,
+          .options = &run_options,
+          .execute = &run};
+}
+
+}  // namespace athanor

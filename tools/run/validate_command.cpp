@@ -1,0 +1,68 @@
+#include <boost/program_options/value_semantic.hpp>
+#include <fmt/core.h>
+
+#include "sim/config/json_value.hpp"
+#include "sim/config/text.hpp"
+#include "tools/cli/command.hpp"
+#include "tools/cli/output_file.hpp"
+#include "tools/cli/read_scenarios.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+namespace {
+
+boost::program_options::options_description validate_options() {
+  boost::program_options::options_description options("options");
+  options.add_options()("set", boost::program_options::value<std::vector<std::string>>()->value_name("/POINTER=VALUE"),
+                        "changes the scenario first; repeatable");
+  return options;
+}
+
+JsonValue to_json(const Scenario& scenario) {
+  JsonValue cases = JsonValue::list();
+  for (const Case& each : scenario.cases) {
+    const Experiment& experiment = *each.experiment;
+    cases.push_back({{"name", each.name},
+                     {"cluster", each.platform.cluster->description},
+                     {"ranks", experiment.ranks()},
+                     {experiment.subject(), experiment.variant()},
+                     {"sizes", experiment.sizes().size()},
+                     {"warnings", warnings_of(each)}});
+    if (experiment.jobs() > 0) { cases.back()["jobs"] = experiment.jobs(); }
+  }
+  return {{"path", scenario.path}, {"valid", true}, {"cases", cases}};
+}
+
+ExitCode validate(const Invocation& invocation, const Streams& streams) {
+  const std::vector<Scenario> scenarios = read_scenarios(invocation);
+  JsonValue results = JsonValue::list();
+  for (const Scenario& scenario : scenarios) {
+    results.push_back(to_json(scenario));
+    if (invocation.has("json")) { continue; }
+    streams.out(fmt::format("{}: valid, {} {}\n", scenario.path, scenario.cases.size(),
+                            scenario.cases.size() == 1 ? "case" : "cases"));
+    for (const Case& each : scenario.cases) {
+      if (invocation.quiet) { continue; }
+      for (const std::string& warning : warnings_of(each)) { warn(streams, warning); }
+    }
+  }
+  if (invocation.has("json")) { write_json(invocation, streams, text_of(JsonValue{{"results", results}}, 2)); }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command validate_command() {
+  return {.name = "validate",
+          .summary = "checks scenarios without running them",
+          .arguments = "SCENARIO...",
+          .explanation = "Reports every problem of every file in one pass, with its line, column and JSON pointer.\n",
+          .example = "athanor validate scenarios/*.json",
+          .least_arguments = 1,
+          .most_arguments = SIZE_MAX,
+          .options = &validate_options,
+          .execute = &validate};
+}
+
+}  // namespace athanor

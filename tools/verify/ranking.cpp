@@ -1,0 +1,122 @@
+#include "tools/verify/ranking.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "models/experiments/collective.hpp"
+#include "models/experiments/network_columns.hpp"
+#include "sim/format.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// From 1 on; equal values share the mean of their ranks.
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<double> ranks;
+  for (const double value : values) {
+    const auto below = std::count_if(values.begin(), values.end(), [&](double other) { return other < value; });
+    const auto equal = std::count(values.begin(), values.end(), value);
+    ranks.push_back(static_cast<double>(below) + static_cast<double>(equal + 1) / 2);
+  }
+  return ranks;
+}
+
+/// Pearson's of the ranks; 0 where one side does not tell the algorithms apart.
+double correlation_of(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> x = ranks_of(a);
+  const std::vector<double> y = ranks_of(b);
+  const double mean = static_cast<double>(x.size() + 1) / 2;
+  double xy = 0;
+  double xx = 0;
+  double yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += (x[i] - mean) * (y[i] - mean);
+    xx += (x[i] - mean) * (x[i] - mean);
+    yy += (y[i] - mean) * (y[i] - mean);
+  }
+  return xx == 0 || yy == 0 ? 0 : xy / std::sqrt(xx * yy);
+}
+
+Ranking ranking_of(Bytes size, const std::vector<const Record*>& records) {
+  std::vector<double> simulated;
+  std::vector<double> measured;
+  for (const Record* record : records) {
+    simulated.push_back(record->number(kTime));
+    measured.push_back(record->number(kMeasuredTime));
+  }
+  const auto predicted = std::min_element(simulated.begin(), simulated.end()) - simulated.begin();
+  const auto best = std::min_element(measured.begin(), measured.end()) - measured.begin();
+  const auto at = [](const auto& list, std::ptrdiff_t i) { return list[static_cast<std::size_t>(i)]; };
+  return {records.front()->string(kCase),
+          size,
+          records.size(),
+          correlation_of(simulated, measured),
+          at(records, predicted)->string(kAlgorithm),
+          at(records, best)->string(kAlgorithm),
+          at(measured, predicted) / at(measured, best) - 1};
+}
+
+std::string error_text(std::vector<double> errors) {
+  std::sort(errors.begin(), errors.end());
+  return fmt::format("{:>3} points, median |error| {:5.1f} %, worst {:6.1f} %", errors.size(),
+                     errors[errors.size() / 2] * 100, errors.back() * 100);
+}
+
+}  // namespace
+
+std::vector<Ranking> rankings(const std::vector<Record>& records) {
+  std::vector<Bytes> sizes;
+  std::map<Bytes, std::vector<const Record*>> by_size;
+  for (const Record& record : records) {
+    if (!record.has(kMeasuredTime)) { continue; }
+    const Bytes size = size_of(record);
+    std::vector<const Record*>& same = by_size[size];
+    if (same.empty()) { sizes.push_back(size); }
+    same.push_back(&record);
+  }
+  std::vector<Ranking> all;
+  for (const Bytes size : sizes) {
+    if (by_size[size].size() > 1) { all.push_back(ranking_of(size, by_size[size])); }
+  }
+  return all;
+}
+
+JsonValue to_json(const Ranking& ranking) {
+  return {{"case", ranking.case_name},        {"bytes", ranking.size.count()},
+          {"algorithms", ranking.algorithms}, {"correlation", ranking.correlation},
+          {"predicted", ranking.predicted},   {"measured", ranking.measured},
+          {"regret", ranking.regret}};
+}
+
+std::string algorithm_error_lines(const std::vector<Record>& records) {
+  std::map<std::string, std::vector<double>> errors;
+  std::vector<double> all;
+  for (const Record& record : records) {
+    if (!record.has(kError)) { continue; }
+    errors[record.string(kAlgorithm)].push_back(std::abs(record.number(kError)));
+    all.push_back(std::abs(record.number(kError)));
+  }
+  std::string lines;
+  for (const auto& [algorithm, of] : errors) { lines += fmt::format("# {:<26} {}\n", algorithm + ":", error_text(of)); }
+  return all.empty() ? lines : lines + fmt::format("# {:<26} {}\n", "all algorithms:", error_text(all));
+}
+
+std::string ranking_lines(const std::vector<Ranking>& rankings) {
+  std::string lines;
+  for (const Ranking& ranking : rankings) {
+    const std::string choice =
+        ranking.predicted == ranking.measured
+            ? fmt::format("{} is predicted and measured to be the fastest", ranking.measured)
+            : fmt::format("{} is predicted, {} measured to be the fastest: choosing the former costs {:.1f} %",
+                          ranking.predicted, ranking.measured, ranking.regret * 100);
+    lines += fmt::format("# {:>9}: rank correlation {:5.2f} of {} algorithms; {}\n", to_string(ranking.size),
+                         ranking.correlation, ranking.algorithms, choice);
+  }
+  return lines;
+}
+
+}  // namespace athanor

@@ -1,0 +1,91 @@
+#include "tools/verify/verdict.hpp"
+
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "models/experiments/collective.hpp"
+#include "models/software/profile.hpp"
+#include "sim/error.hpp"
+#include "sim/format.hpp"
+#include "sim/parse.hpp"
+#include "tools/verify/error_summary.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// "case: " in front of what a message is about.
+std::string prefix(const Case& scenario_case) { return scenario_case.name.empty() ? "" : scenario_case.name + ": "; }
+
+}  // namespace
+
+std::optional<Ratio> max_error_option(const Invocation& invocation) {
+  if (!invocation.has("max-error")) { return std::nullopt; }
+  std::string text = invocation.text("max-error");
+  const bool percent = text.ends_with('%');
+  if (percent) { text.pop_back(); }
+  const Parsed<Ratio> parsed = parse_ratio(text);
+  if (!parsed.value || *parsed.value < Ratio{0, 1} || parsed.value->denominator > INT64_MAX / 100) {
+    throw UsageError(
+        fmt::format("--max-error: '{}' is not a ratio from 0 on, such as 0.05 or 5%", invocation.text("max-error")));
+  }
+  return percent ? Ratio{parsed.value->numerator, parsed.value->denominator * 100} : *parsed.value;
+}
+
+bool within_limits(const Scenario& scenario, const Case& scenario_case, std::optional<Ratio> threshold,
+                   const std::vector<Record>& records, const ResultSink& sink) {
+  const Verification& verification = *scenario_case.experiment->verification();
+  const Bytes below = verification.to == Bytes::max() ? verification.to : verification.to + Bytes{1};
+  const ErrorBand counted = error_band(records, verification.from, below);
+  if (!counted.worst) {
+    throw ScenarioError({"nothing-to-verify",
+                         fmt::format("{}no simulated size that counts was measured in '{}'", prefix(scenario_case),
+                                     verification.measurement.id),
+                         {scenario.path, 0, 0, ""},
+                         R"(simulate sizes that its rows hold, or widen "from" and "to" of "verify")"});
+  }
+  const std::string sizes = fmt::format("from {}{}", to_string(verification.from),
+                                        verification.to == Bytes::max() ? " on" : " to " + to_string(verification.to));
+  const auto holds = [&](std::optional<Ratio> allowed, double found, const char* which, const std::string& where) {
+    if (!allowed) { return true; }
+    const bool passed = found <= to_double(*allowed);
+    sink.print(fmt::format("# {}: {} |error| {}: {:.2f} %{}, {:.4g} % allowed\n", passed ? "passed" : "FAILED", which,
+                           sizes, found * 100, where, to_double(*allowed) * 100));
+    return passed;
+  };
+  const bool worst = holds(threshold ? threshold : verification.max_error, std::abs(counted.worst->number(kError)),
+                           "worst", " at " + to_string(size_of(*counted.worst)));
+  const bool median = holds(verification.max_median_error, counted.median, "median", "");
+  return worst && median;
+}
+
+void warn_of_another_machine(const Case& scenario_case, ResultSink& sink) {
+  const std::string& calibrated = scenario_case.platform.profile->machine;
+  const Measurement& measurement = scenario_case.experiment->verification()->measurement;
+  if (calibrated.empty() || measurement.machine.empty() || calibrated == measurement.machine) { return; }
+  sink.warn_of(fmt::format("{}profile {} is of another machine ({}) than was measured in {} ({})",
+                           prefix(scenario_case), scenario_case.platform.profile->name, calibrated, measurement.id,
+                           measurement.machine));
+}
+
+void warn_of_other_elements(const Case& scenario_case, ResultSink& sink) {
+  const CollectiveSetup& setup = scenario_case.as<CollectiveExperiment>()->setup();
+  const Measurement& measurement = setup.verification->measurement;
+  for (const Bytes size : setup.sizes) {
+    const Measurement::Row* row = measurement.find(setup.measured_like(""), size);
+    if (row == nullptr) { continue; }
+    if (row->type && *row->type != setup.type) {
+      sink.warn_of(fmt::format("{}{} was measured with {}, and is simulated with {}: write \"type\": \"{}\"",
+                               prefix(scenario_case), measurement.id, name(*row->type), name(setup.type),
+                               name(*row->type)));
+    }
+    if (reduces(setup.kind) && !is_of(*row, setup.reduction)) {
+      sink.warn_of(fmt::format("{}{} was measured with the reduction {}, and is simulated with {}",
+                               prefix(scenario_case), measurement.id, row->reduction, name(setup.reduction)));
+    }
+    return;
+  }
+}
+
+}  // namespace athanor

@@ -1,0 +1,134 @@
+#include "tools/verify/verify_all.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/core.h>
+
+#include "sim/error.hpp"
+#include "tools/cli/machine_readable.hpp"
+#include "tools/cli/read_scenarios.hpp"
+#include "tools/verify/table_errors.hpp"
+#include "tools/verify/verdict.hpp"
+#include "tools/verify/verify_steps.hpp"
+
+namespace athanor {
+
+namespace {
+
+namespace files = std::filesystem;
+
+std::vector<std::string> scenarios_in(const std::string& directory) {
+  std::vector<std::string> paths;
+  std::error_code ignored;
+  for (const auto& entry : files::directory_iterator(directory, ignored)) {
+    if (entry.path().extension() == ".json") { paths.push_back(entry.path().string()); }
+  }
+  if (paths.empty()) { throw FileError(fmt::format("{}: there is no scenario (*.json) in it", directory)); }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+/// All cases of one measurement, wherever they stand.
+struct Table {
+  std::string id;
+  std::vector<VerifiedCase> cases;
+};
+
+Table& table_of(std::vector<Table>& tables, const std::string& id) {
+  const auto found = std::find_if(tables.begin(), tables.end(), [&](const Table& table) { return table.id == id; });
+  return found == tables.end() ? tables.emplace_back(Table{id, {}}) : *found;
+}
+
+/// What came of all cases so far.
+struct Outcome {
+  std::vector<Table> tables;
+  std::vector<VerifiedSteps> steps;
+  bool failed = false;
+  bool interrupted = false;
+};
+
+void verify_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+                 const Streams& streams, ResultSink& sink, Outcome& outcome) {
+  warn_of_another_machine(scenario_case, sink);
+  VerifiedCase verified{scenario.path, &scenario_case, {}};
+  const bool complete = run_case(scenario, scenario_case, invocation, nullptr, streams, [&](Record record) {
+    verified.records.push_back(record);
+    sink.add(scenario_case, std::move(record));
+  });
+  outcome.interrupted = !complete;
+  if (!complete) { return; }
+  const bool passed = within_limits(scenario, scenario_case, max_error_option(invocation), verified.records, sink);
+  outcome.failed = outcome.failed || !passed;
+  table_of(outcome.tables, scenario_case.experiment->verification()->measurement.id)
+      .cases.push_back(std::move(verified));
+}
+
+void verify_scenario(const Scenario& scenario, const Invocation& invocation, const Streams& streams, ResultSink& sink,
+                     Outcome& outcome) {
+  for (const Case& each : scenario.cases) {
+    if (outcome.interrupted || each.experiment->verification() == nullptr) { continue; }
+    verify_case(scenario, each, invocation, streams, sink, outcome);
+  }
+  if (outcome.interrupted || std::none_of(scenario.cases.begin(), scenario.cases.end(), is_measured_step)) { return; }
+  outcome.steps.push_back(verify_steps(scenario, invocation, streams, sink));
+  outcome.failed = outcome.failed || !outcome.steps.back().passed;
+  outcome.interrupted = outcome.steps.back().interrupted;
+}
+
+/// One after the other, so that the clusters of one only are in memory. Returns them without.
+std::vector<Scenario> verify_published_steps(const Invocation& invocation, const Streams& streams, ResultSink& sink,
+                                             Outcome& outcome) {
+  std::vector<Scenario> done;
+  Invocation one = invocation;
+  for (const std::string& path : scenarios_in((files::path(invocation.library.directory()) / "training").string())) {
+    if (outcome.interrupted) { break; }
+    one.arguments = {path};
+    Scenario& scenario = done.emplace_back(read_scenarios(one).front());
+    verify_scenario(scenario, invocation, streams, sink, outcome);
+    scenario.traces = nullptr;
+    for (Case& each : scenario.cases) {
+      Case seeds;
+      seeds.platform.seed = each.platform.seed;
+      seeds.seeds = each.seeds;
+      each = std::move(seeds);
+    }
+  }
+  return done;
+}
+
+}  // namespace
+
+ExitCode verify_all(const Invocation& invocation, const Streams& streams) {
+  if (!invocation.arguments.empty()) {
+    throw UsageError(fmt::format("verify: '{}' beside --all, which takes all scenarios of a --directory",
+                                 invocation.arguments.front()));
+  }
+  max_error_option(invocation);
+  ResultSink sink(invocation, streams);
+  const bool published = !invocation.has("directory");
+  const auto validation = files::path(invocation.library.directory()) / "validation";
+  Invocation every = invocation;
+  every.arguments = scenarios_in(published ? validation.string() : invocation.text("directory"));
+  std::vector<Scenario> scenarios = read_scenarios(every);
+  sink.print(version_line());
+  Outcome outcome;
+  for (const Scenario& each : scenarios) { verify_scenario(each, invocation, streams, sink, outcome); }
+  if (published) {
+    for (Scenario& each : verify_published_steps(invocation, streams, sink, outcome)) {
+      scenarios.push_back(std::move(each));
+    }
+  }
+  std::vector<TableErrors> tables;
+  for (const Table& table : outcome.tables) { tables.push_back(table_errors(table.cases)); }
+  if (!tables.empty()) { sink.print(table_error_lines(tables)); }
+  sink.print(step_table_lines(outcome.steps));
+  sink.add_list("training_steps", step_table_json(outcome.steps));
+  for (auto& [key, elements] : table_error_json(tables)) { sink.add_list(key, std::move(elements)); }
+  if (outcome.interrupted) { sink.print(interruption_line()); }
+  sink.finish(scenarios, outcome.interrupted);
+  if (outcome.interrupted) { return ExitCode::interrupted; }
+  return outcome.failed ? ExitCode::above_threshold : ExitCode::ok;
+}
+
+}  // namespace athanor

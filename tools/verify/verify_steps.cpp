@@ -1,0 +1,134 @@
+#include "tools/verify/verify_steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/core.h>
+
+#include "models/experiments/table.hpp"
+#include "models/experiments/training.hpp"
+#include "models/experiments/workload_columns.hpp"
+#include "tools/cli/read_scenarios.hpp"
+#include "tools/verify/verdict.hpp"
+
+namespace athanor {
+
+namespace {
+
+double nearest_rank(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size()) - 1e-9));
+  return values[std::max<std::size_t>(rank, 1) - 1];
+}
+
+constexpr Column kMeasured{"", "measured", "(ms)", 12, Format::milliseconds};
+constexpr Column kSimulated{"", "simulated", "(ms)", 12, Format::milliseconds};
+constexpr Column kRelative{"", "error", "(%)", 8, Format::signed_percent};
+constexpr Column kName{"", "step", "", 0, Format::text, 2};
+
+ResultTable steps_table() { return ResultTable({&kMeasured, &kSimulated, &kRelative, &kName}); }
+
+std::string step_line(const Record& record, const std::string& name) {
+  Record line;
+  line.put(kMeasured, record.number(kMeasuredStep));
+  line.put(kSimulated, record.number(kStepTime));
+  line.put(kRelative, record.number(kStepError));
+  line.put(kName, name);
+  return steps_table().lines(line);
+}
+
+/// Says whether a limit holds, where there is one.
+bool holds(std::optional<Ratio> limit, double found, const std::string& what, const ResultSink& sink) {
+  if (!limit) { return true; }
+  const bool passed = found <= to_double(*limit);
+  sink.print(fmt::format("# {}: {}: {:.2f} %, {:.4g} % allowed\n", passed ? "passed" : "FAILED", what, found * 100,
+                         to_double(*limit) * 100));
+  return passed;
+}
+
+/// Requires a case that trains.
+const Training& training_of(const Case& scenario_case) { return scenario_case.as<TrainingExperiment>()->training(); }
+
+/// The smallest limit that a case names counts for all of them.
+std::optional<Ratio> median_limit(const Scenario& scenario) {
+  std::optional<Ratio> limit;
+  for (const Case& each : scenario.cases) {
+    if (!is_measured_step(each) || !training_of(each).max_median_error) { continue; }
+    limit = std::min(limit.value_or(*training_of(each).max_median_error), *training_of(each).max_median_error);
+  }
+  return limit;
+}
+
+std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+}  // namespace
+
+bool is_measured_step(const Case& scenario_case) {
+  const auto* experiment = scenario_case.as<TrainingExperiment>();
+  return experiment != nullptr && experiment->training().measured.has_value();
+}
+
+double VerifiedSteps::size_at(double share) const {
+  std::vector<double> sizes;
+  for (const double each : errors) { sizes.push_back(std::abs(each)); }
+  return nearest_rank(std::move(sizes), share);
+}
+
+double VerifiedSteps::median() const { return nearest_rank(errors, 0.5); }
+
+VerifiedSteps verify_steps(const Scenario& scenario, const Invocation& invocation, const Streams& streams,
+                           ResultSink& sink) {
+  VerifiedSteps found{.scenario = scenario.path, .errors = {}};
+  const std::optional<Ratio> asked = max_error_option(invocation);
+  for (const Case& each : scenario.cases) {
+    if (!is_measured_step(each)) { continue; }
+    if (found.errors.empty()) { sink.print(fmt::format("# {}\n{}", scenario.path, steps_table().head())); }
+    for (const std::string& warning : warnings_of(each)) { sink.warn_of(warning); }
+    found.interrupted = !run_case(scenario, each, invocation, nullptr, streams, [&](Record record) {
+      const double error = record.number(kStepError);
+      found.errors.push_back(error);
+      sink.print(step_line(record, each.name));
+      const std::optional<Ratio> limit = asked ? asked : training_of(each).max_error;
+      found.passed = holds(limit, std::abs(error), "|error| of " + each.name, sink) && found.passed;
+      sink.add(each, std::move(record));
+    });
+    if (found.interrupted) { break; }
+  }
+  if (found.errors.empty() || found.interrupted) { return found; }
+  if (found.errors.size() > 1) {
+    sink.print(fmt::format("# {} steps: |error| {:.1f} % in the median, {:.1f} % at the 90th percentile\n",
+                           found.errors.size(), found.size_at(0.5) * 100, found.size_at(0.9) * 100));
+  }
+  found.passed = holds(median_limit(scenario), found.size_at(0.5), "median |error| of the steps", sink) && found.passed;
+  return found;
+}
+
+std::string step_table_lines(const std::vector<VerifiedSteps>& tables) {
+  std::string lines;
+  for (const VerifiedSteps& each : tables) {
+    if (each.errors.empty()) { continue; }
+    if (lines.empty()) {
+      lines = fmt::format("# {:<32} {:>6} {:>14} {:>14} {:>14}\n", "steps of training", "steps", "median |error|",
+                          "90th percentile", "median error");
+    }
+    lines += fmt::format("  {:<32} {:>6} {:>12.1f} % {:>13.1f} % {:>+12.1f} %\n", stem(each.scenario),
+                         each.errors.size(), each.size_at(0.5) * 100, each.size_at(0.9) * 100, each.median() * 100);
+  }
+  return lines;
+}
+
+std::vector<JsonValue> step_table_json(const std::vector<VerifiedSteps>& tables) {
+  std::vector<JsonValue> elements;
+  for (const VerifiedSteps& each : tables) {
+    if (each.errors.empty()) { continue; }
+    elements.push_back({{"scenario", each.scenario},
+                        {"steps", each.errors.size()},
+                        {"median_error", each.size_at(0.5)},
+                        {"p90_error", each.size_at(0.9)},
+                        {"median", each.median()}});
+  }
+  return elements;
+}
+
+}  // namespace athanor
