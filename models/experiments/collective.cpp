@@ -23,17 +23,17 @@ namespace athanor {
 namespace {
 
 constexpr Column kReductionName{"", "redop", "", 6, Format::word};
-constexpr Column kRoot{"root", "root", "", 5, Format::count};
-constexpr Column kBoundBy{"bound_by"};
-constexpr Column kLimitedBy{"limited_by", "limited by", "", 0, Format::text, 2};
-constexpr Column kPadded{"padded"};
-constexpr Column kTotalTime{"total_time_us"};
-constexpr Column kHostTime{"host_time_us"};
-constexpr Column kOverlap{"overlap"};
-constexpr Column kTimeP5{"time_us_p5", "time p5", "(us)", 9, Format::figure, 2};
-constexpr Column kTimeP95{"time_us_p95", "time p95", "(us)", 9};
-constexpr Column kBusBandwidthP5{"busbw_gbps_p5", "bus p5", "(GB/s)", 7};
-constexpr Column kBusBandwidthP95{"busbw_gbps_p95", "bus p95", "(GB/s)", 7};
+constexpr Column kRoot{"root", "root", "", 5, Format::count};  ///< rank; -1: it has none
+constexpr Column kBoundBy{"bound_by"};  ///< what the least time follows from: `endpoints`, a cut, `latency`
+constexpr Column kLimitedBy{"limited_by", "limited by", "", 0, Format::text, 2};  ///< as the column above
+constexpr Column kPadded{"padded"};            ///< priced at the next size that cuts into equal pieces
+constexpr Column kTotalTime{"total_time_us"};  ///< with `compute`: both together
+constexpr Column kHostTime{"host_time_us"};    ///< with `compute`: what the host spends on communication
+constexpr Column kOverlap{"overlap"};          ///< with `compute`: share of the collective that is hidden
+constexpr Column kTimeP5{"time_us_p5", "time p5", "(us)", 9, Format::figure, 2};  ///< of several seeds: 5th percentile
+constexpr Column kTimeP95{"time_us_p95", "time p95", "(us)", 9};                  ///< of several seeds: 95th percentile
+constexpr Column kBusBandwidthP5{"busbw_gbps_p5", "bus p5", "(GB/s)", 7};         ///< of several seeds: 5th percentile
+constexpr Column kBusBandwidthP95{"busbw_gbps_p95", "bus p95", "(GB/s)", 7};      ///< of several seeds: 95th percentile
 
 /// Whether every rank holds a part of the whole for each of the others.
 bool partitioned(CollectiveKind kind) {

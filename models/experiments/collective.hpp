@@ -42,21 +42,24 @@ struct CollectiveSetup {
 };
 
 // Columns of collectives, and of each of several jobs; nccl-tests' where it has them.
-inline constexpr Column kCollective{"collective"};
-inline constexpr Column kAlgorithm{"algorithm", "algorithm", "", 20, Format::text, 2};
-inline constexpr Column kProtocol{"protocol", "protocol", "", 8, Format::text};
-inline constexpr Column kChannels{"channels", "ch", "", 2, Format::count};
-inline constexpr Column kRanks{"ranks"};
-inline constexpr Column kBytes{"bytes", "size", "(B)", 12, Format::count};
-inline constexpr Column kType{"type"};
-inline constexpr Column kTime{"time_us", "time", "(us)", 9};
-inline constexpr Column kAlgorithmBandwidth{"algbw_gbps", "algbw", "(GB/s)", 7};
-inline constexpr Column kBusBandwidth{"busbw_gbps", "busbw", "(GB/s)", 7};
-inline constexpr Column kBoundTime{"bound_time_us", "bound", "(us)", 9, Format::figure, 2};
-inline constexpr Column kFellBack{"fell_back"};
-inline constexpr Column kRoots{"roots"};
-inline constexpr Column kMeasuredTime{"measured_time_us", "measured", "(us)", 9};
-inline constexpr Column kError{"error", "error", "(%)", 8, Format::signed_percent};
+inline constexpr Column kCollective{"collective"};                                      ///< what was done
+inline constexpr Column kAlgorithm{"algorithm", "algorithm", "", 20, Format::text, 2};  ///< of the fastest candidate
+inline constexpr Column kProtocol{"protocol", "protocol", "", 8,
+                                  Format::text};  ///< of the profile, that the fastest candidate used
+inline constexpr Column kChannels{"channels", "ch", "", 2, Format::count};  ///< of the fastest candidate
+inline constexpr Column kRanks{"ranks"};                                    ///< how many take part
+inline constexpr Column kBytes{"bytes", "size", "(B)", 12,
+                               Format::count};                ///< payload, as nccl-tests counts it for the collective
+inline constexpr Column kType{"type"};                        ///< of an element
+inline constexpr Column kTime{"time_us", "time", "(us)", 9};  ///< from the launch to the end of the last rank
+inline constexpr Column kAlgorithmBandwidth{"algbw_gbps", "algbw", "(GB/s)", 7};  ///< size / time
+inline constexpr Column kBusBandwidth{"busbw_gbps", "busbw", "(GB/s)", 7};        ///< as the column above
+inline constexpr Column kBoundTime{"bound_time_us", "bound", "(us)", 9,
+                                   Format::figure,  2};  ///< least time that the hardware allows any algorithm
+inline constexpr Column kFellBack{"fell_back"};          ///< why no engines of switches could be had
+inline constexpr Column kRoots{"roots"};                 ///< switches at which trees of engines end
+inline constexpr Column kMeasuredTime{"measured_time_us", "measured", "(us)", 9};    ///< what was measured
+inline constexpr Column kError{"error", "error", "(%)", 8, Format::signed_percent};  ///< simulated / measured - 1
 inline constexpr Column kCount{"", "count", "(elements)", 12, Format::count};
 inline constexpr Column kTypeName{"", "type", "", 9, Format::word};
 

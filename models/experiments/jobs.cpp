@@ -14,11 +14,12 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kJobs{"jobs"};
-constexpr Column kJob{"job", "job", "", 5, Format::count};
-constexpr Column kAloneTime{"alone_time_us", "alone", "(us)", 9};
-constexpr Column kSlowdown{"slowdown", "slowdown", "", 8, Format::two_decimals};
-constexpr Column kWaited{"waited_us"};
+constexpr Column kJobs{"jobs"};                                    ///< a result for each
+constexpr Column kJob{"job", "job", "", 5, Format::count};         ///< its number
+constexpr Column kAloneTime{"alone_time_us", "alone", "(us)", 9};  ///< what it takes without the others
+constexpr Column kSlowdown{"slowdown", "slowdown", "", 8,
+                           Format::two_decimals};  ///< how many times as long it takes beside the others
+constexpr Column kWaited{"waited_us"};             ///< for engines that others held
 constexpr Column kNote{"", "note", "", 0, Format::text, 2};
 
 std::string note_of(const JobResult& job, CollectiveKind kind, CollectiveKind common) {

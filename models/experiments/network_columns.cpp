@@ -9,10 +9,10 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kBusiestLink{"busiest_link"};
-constexpr Column kBusiestUtilisation{"busiest_utilisation"};
-constexpr Column kPackets{"packets"};
-constexpr Column kSlots{"slots"};
+constexpr Column kBusiestLink{"busiest_link"};                ///< by name
+constexpr Column kBusiestUtilisation{"busiest_utilisation"};  ///< of its usable rate, the share that was used
+constexpr Column kPackets{"packets"};                         ///< at level `packet`: counters, see [Packets](#packets)
+constexpr Column kSlots{"slots"};  ///< of `switchml` and `atp`: [packets and slots](scenario.md#engines-in-switches)
 
 }  // namespace
 

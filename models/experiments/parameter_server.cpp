@@ -11,24 +11,26 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kUpdate{"update"};
-constexpr Column kWorkers{"workers"};
-constexpr Column kServers{"servers"};
-constexpr Column kCopies{"copies"};
-constexpr Column kParameters{"bytes", "parameters", "(B)", 12, Format::count};
-constexpr Column kTrainingTime{"time_us"};
-constexpr Column kUpdates{"updates_per_s", "updates", "(1/s)", 10};
-constexpr Column kGradientRate{"gradients_per_s", "gradients", "(1/s)", 11};
-constexpr Column kIterationMean{"iteration_us_mean", "iteration", "(us)", 11};
-constexpr Column kIterationP95{"iteration_us_p95", "p95", "(us)", 11};
-constexpr Column kWaiting{"waiting", "waiting", "(%)", 8, Format::percent};
-constexpr Column kStalenessMean{"staleness_mean", "staleness", "(mean)", 9, Format::two_decimals};
-constexpr Column kStaleness{"staleness"};
-constexpr Column kGradients{"gradients"};
-constexpr Column kDropped{"dropped", "dropped", "", 8, Format::count};
-constexpr Column kServerBusy{"server_busy", "server", "(%)", 7, Format::percent};
-constexpr Column kUpdatesP5{"updates_per_s_p5", "updates p5", "(1/s)", 10};
-constexpr Column kUpdatesP95{"updates_per_s_p95", "p95", "(1/s)", 10};
+constexpr Column kUpdate{"update"};    ///< [how it is done](scenario.md#parameter_server)
+constexpr Column kWorkers{"workers"};  ///< how many
+constexpr Column kServers{"servers"};  ///< how many
+constexpr Column kCopies{"copies"};    ///< of each parameter, on different servers
+constexpr Column kParameters{"bytes", "parameters", "(B)", 12, Format::count};  ///< of all parameters
+constexpr Column kTrainingTime{"time_us"};                                      ///< of all iterations
+constexpr Column kUpdates{"updates_per_s", "updates", "(1/s)", 10};             ///< changes of the parameters
+constexpr Column kGradientRate{"gradients_per_s", "gradients", "(1/s)", 11};    ///< gradients that were used
+constexpr Column kIterationMean{"iteration_us_mean", "iteration", "(us)", 11};  ///< of a worker
+constexpr Column kIterationP95{"iteration_us_p95", "p95", "(us)", 11};          ///< of a worker
+constexpr Column kWaiting{"waiting", "waiting", "(%)", 8,
+                          Format::percent};  ///< share of an iteration that a worker waits for servers and the network
+constexpr Column kStalenessMean{"staleness_mean", "staleness", "(mean)", 9, Format::two_decimals};  ///< of gradients
+constexpr Column kStaleness{"staleness"};  ///< how many parts found 0, 1, 2, ... such changes
+constexpr Column kGradients{"gradients"};  ///< that were made
+constexpr Column kDropped{"dropped", "dropped", "", 8, Format::count};  ///< gradients that came too late
+constexpr Column kServerBusy{"server_busy", "server", "(%)", 7,
+                             Format::percent};  ///< of the busiest server, the share of the time
+constexpr Column kUpdatesP5{"updates_per_s_p5", "updates p5", "(1/s)", 10};  ///< of several seeds: 5th percentile
+constexpr Column kUpdatesP95{"updates_per_s_p95", "p95", "(1/s)", 10};       ///< of several seeds: 95th percentile
 
 /// How many updates there were, on average, between the parameters of a gradient that was used and it.
 double mean_staleness(const ParameterServerResult& result) {

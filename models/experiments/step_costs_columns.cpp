@@ -10,17 +10,17 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kEnergy{"energy_j"};
-constexpr Column kGpuEnergy{"gpu_energy_j"};
-constexpr Column kNodeEnergy{"node_energy_j"};
-constexpr Column kSwitchEnergy{"switch_energy_j"};
-constexpr Column kElectricity{"electricity_usd"};
-constexpr Column kTokensPerJoule{"tokens_per_j"};
-constexpr Column kCost{"cost_usd"};
-constexpr Column kCostPerMillionTokens{"usd_per_million_tokens"};
-constexpr Column kTrainingDays{"training_days"};
-constexpr Column kTrainingEnergy{"training_energy_kwh"};
-constexpr Column kTrainingCost{"training_cost_usd"};
+constexpr Column kEnergy{"energy_j"};               ///< of a step: [all](models.md#energy-and-rent)
+constexpr Column kGpuEnergy{"gpu_energy_j"};        ///< of a step: GPUs
+constexpr Column kNodeEnergy{"node_energy_j"};      ///< of a step: nodes without their GPUs
+constexpr Column kSwitchEnergy{"switch_energy_j"};  ///< of a step: switches
+constexpr Column kElectricity{"electricity_usd"};   ///< of a step
+constexpr Column kTokensPerJoule{"tokens_per_j"};   ///< of a step
+constexpr Column kCost{"cost_usd"};                 ///< rent of a step, from the cheapest to the dearest offer
+constexpr Column kCostPerMillionTokens{"usd_per_million_tokens"};  ///< rent, from the cheapest to the dearest offer
+constexpr Column kTrainingDays{"training_days"};          ///< of the whole training, where `costs` say its `tokens`
+constexpr Column kTrainingEnergy{"training_energy_kwh"};  ///< of the whole training
+constexpr Column kTrainingCost{"training_cost_usd"};      ///< of the whole training
 
 constexpr double kJoulesPerKwh = 3.6e6;
 constexpr double kSecondsPerDay = 86400;

@@ -33,7 +33,7 @@ class ResultTable {
 };
 
 /// Where a record stands outside of what its profile was fitted on.
-inline constexpr Column kExtrapolated{"extrapolated"};
+inline constexpr Column kExtrapolated{"extrapolated"};  ///< the profile was not fitted for such a run
 
 /// RFC 4180: what each record has for the keys of `first` and of all records, where each comes first, under a line of
 /// these keys. What a record lacks is empty; lists are joined by semicolons.

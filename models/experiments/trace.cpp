@@ -12,10 +12,10 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kFiles{"trace"};
-constexpr Column kTraceFormat{"format"};
+constexpr Column kFiles{"trace"};         ///< files that [were replayed](traces.md)
+constexpr Column kTraceFormat{"format"};  ///< of the files
 constexpr Column kReplayTime{"", "time", "(ms)", 12, Format::milliseconds};
-constexpr Column kOperations{"operations"};
+constexpr Column kOperations{"operations"};  ///< how many
 
 /// Keys that traces of some formats alone make use of.
 struct KeysOfFormats {

@@ -15,26 +15,29 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kTraffic{"traffic"};
-constexpr Column kEndpoints{"endpoints"};
-constexpr Column kMessageSize{"bytes", "size", "(B)", 12, Format::size};
-constexpr Column kMessages{"messages", "messages", "", 9, Format::count};
-constexpr Column kTotalBytes{"total_bytes"};
-constexpr Column kLastDelivery{"time_us"};
-constexpr Column kGoodput{"goodput_gbps", "goodput", "(GB/s)", 9};
-constexpr Column kKept{"kept", "kept", "(%)", 6, Format::percent};
-constexpr Column kKeptLeast{"kept_least"};
-constexpr Column kFairness{"fairness"};
-constexpr Column kCompletionMean{"completion_us_mean", "mean", "(us)", 10};
-constexpr Column kCompletionMedian{"completion_us_median", "median", "(us)", 10};
-constexpr Column kCompletionP99{"completion_us_p99", "p99", "(us)", 10};
-constexpr Column kCompletionMax{"completion_us_max", "max", "(us)", 10};
-constexpr Column kSlowdownMean{"slowdown_mean", "slowdown", "(mean)", 8};
-constexpr Column kSlowdownP99{"slowdown_p99", "p99", "", 8};
-constexpr Column kKeptP5{"kept_p5", "kept p5", "(%)", 8, Format::percent};
-constexpr Column kKeptP95{"kept_p95", "kept p95", "(%)", 8, Format::percent};
-constexpr Column kMeanP5{"completion_us_mean_p5"};
-constexpr Column kMeanP95{"completion_us_mean_p95"};
+constexpr Column kTraffic{"traffic"};                                      ///< the pattern
+constexpr Column kEndpoints{"endpoints"};                                  ///< how many take part
+constexpr Column kMessageSize{"bytes", "size", "(B)", 12, Format::size};   ///< of a message; 0: of their own
+constexpr Column kMessages{"messages", "messages", "", 9, Format::count};  ///< how many
+constexpr Column kTotalBytes{"total_bytes"};                               ///< of all messages
+constexpr Column kLastDelivery{"time_us"};                                 ///< to the last delivery
+constexpr Column kGoodput{"goodput_gbps", "goodput", "(GB/s)", 9};         ///< of all together
+constexpr Column kKept{"kept", "kept", "(%)", 6,
+                       Format::percent};    ///< mean share that messages keep of the rate that they have alone
+constexpr Column kKeptLeast{"kept_least"};  ///< the least such share
+constexpr Column kFairness{"fairness"};     ///< Jain's index of these shares
+constexpr Column kCompletionMean{"completion_us_mean", "mean", "(us)",
+                                 10};  ///< from a message's start to its last byte
+constexpr Column kCompletionMedian{"completion_us_median", "median", "(us)", 10};  ///< median
+constexpr Column kCompletionP99{"completion_us_p99", "p99", "(us)", 10};           ///< 99th percentile
+constexpr Column kCompletionMax{"completion_us_max", "max", "(us)", 10};           ///< the longest
+constexpr Column kSlowdownMean{"slowdown_mean", "slowdown", "(mean)",
+                               8};                            ///< completion over the time that the message takes alone
+constexpr Column kSlowdownP99{"slowdown_p99", "p99", "", 8};  ///< 99th percentile
+constexpr Column kKeptP5{"kept_p5", "kept p5", "(%)", 8, Format::percent};     ///< of several seeds: 5th percentile
+constexpr Column kKeptP95{"kept_p95", "kept p95", "(%)", 8, Format::percent};  ///< of several seeds: 95th percentile
+constexpr Column kMeanP5{"completion_us_mean_p5"};                             ///< of several seeds: 5th percentile
+constexpr Column kMeanP95{"completion_us_mean_p95"};                           ///< of several seeds: 95th percentile
 
 void put_completion(const CompletionTimes& times, Record& record) {
   record.put(kCompletionMean, microseconds(times.mean));

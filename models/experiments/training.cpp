@@ -14,32 +14,34 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kModel{"model"};
-constexpr Column kGpu{"gpu"};
-constexpr Column kGpus{"gpus"};
-constexpr Column kPrecision{"precision"};
-constexpr Column kTensor{"tensor"};
-constexpr Column kContext{"context"};
-constexpr Column kPipeline{"pipeline"};
-constexpr Column kData{"data"};
-constexpr Column kExpert{"expert"};
-constexpr Column kSchedule{"schedule"};
-constexpr Column kVirtualStages{"virtual_stages"};
-constexpr Column kSharding{"sharding"};
-constexpr Column kRecompute{"recompute"};
-constexpr Column kMicroBatch{"micro_batch"};
-constexpr Column kGlobalBatch{"global_batch"};
-constexpr Column kSequence{"sequence"};
-constexpr Column kSamples{"samples_per_s", "samples", "(1/s)", 12};
-constexpr Column kTokens{"tokens_per_s", "tokens", "(1/s)", 12};
-constexpr Column kFlops{"tflops_per_gpu", "TFLOP/s", "per GPU", 8, Format::one_decimal};
-constexpr Column kMfu{"mfu", "MFU", "(%)", 6, Format::percent};
+constexpr Column kModel{"model"};                   ///< by name
+constexpr Column kGpu{"gpu"};                       ///< preset of the GPUs
+constexpr Column kGpus{"gpus"};                     ///< how many
+constexpr Column kPrecision{"precision"};           ///< of the products of matrices
+constexpr Column kTensor{"tensor"};                 ///< GPUs that share each layer
+constexpr Column kContext{"context"};               ///< GPUs that share every sequence
+constexpr Column kPipeline{"pipeline"};             ///< stages
+constexpr Column kData{"data"};                     ///< replicas
+constexpr Column kExpert{"expert"};                 ///< GPUs that share experts
+constexpr Column kSchedule{"schedule"};             ///< of the pipeline
+constexpr Column kVirtualStages{"virtual_stages"};  ///< of each GPU
+constexpr Column kSharding{"sharding"};         ///< what replicas share: `none`, `optimizer`, `gradients`, `parameters`
+constexpr Column kRecompute{"recompute"};       ///< what backward computes again
+constexpr Column kMicroBatch{"micro_batch"};    ///< sequences
+constexpr Column kGlobalBatch{"global_batch"};  ///< sequences of a step
+constexpr Column kSequence{"sequence"};         ///< tokens
+constexpr Column kSamples{"samples_per_s", "samples", "(1/s)", 12};                       ///< sequences or samples
+constexpr Column kTokens{"tokens_per_s", "tokens", "(1/s)", 12};                          ///< of transformers
+constexpr Column kFlops{"tflops_per_gpu", "TFLOP/s", "per GPU", 8, Format::one_decimal};  ///< the model's FLOP/s
+constexpr Column kMfu{"mfu", "MFU", "(%)", 6, Format::percent};  ///< the model's FLOP/s as a share of the GPU's peak
 constexpr Column kComputing{"", "computing", "(%)", 9, Format::percent};
-constexpr Column kBubble{"bubble_fraction", "bubble", "(%)", 7, Format::percent};
+constexpr Column kBubble{"bubble_fraction", "bubble", "(%)", 7,
+                         Format::percent};  ///< share of the step that waits for other stages
 constexpr Column kExposed{"", "exposed", "(%)", 7, Format::percent};
 constexpr Column kStragglers{"", "straggler", "(%)", 9, Format::percent};
-constexpr Column kMemory{"memory_gb"};
-constexpr Column kGpuKinds{"gpu_kinds"};
+constexpr Column kMemory{"memory_gb"};    ///< of the fullest GPU
+constexpr Column kGpuKinds{"gpu_kinds"};  ///< of unequal GPUs a list of `{"gpu", "gpus", "computing"}`: how many, and
+                                          ///< the share of the step in which these compute
 
 constexpr double kGigabyte = 1e-9;
 

@@ -26,8 +26,9 @@ struct Training {
   std::vector<std::string> notes;         ///< what a user may not have meant
 };
 
-inline constexpr Column kMeasuredStep{"measured_time_s", "measured", "(ms)", 11, Format::milliseconds};
-inline constexpr Column kStepError{"error", "error", "(%)", 7, Format::signed_percent};
+inline constexpr Column kMeasuredStep{"measured_time_s", "measured", "(ms)", 11,
+                                      Format::milliseconds};                             ///< what was measured
+inline constexpr Column kStepError{"error", "error", "(%)", 7, Format::signed_percent};  ///< simulated / measured - 1
 
 /// A step of training.
 class TrainingExperiment : public WorkloadExperiment {

@@ -1,4 +1,4 @@
-"""docs/results.md explains every key that results of each kind have.
+"""docs/results.md explains every key that results of each kind have, in the words of the declarations of columns.
 
     results_page_test.py PATH_OF_ATHANOR
 """
@@ -74,6 +74,13 @@ class ResultsPage(unittest.TestCase):
                 document = self.document(command)
                 self.assertTrue(document["results"])
                 self.assertEqual(sorted(keys(document) - known), [])
+
+
+class Declarations(unittest.TestCase):
+    def test_tables_are_what_columns_say_and_each_column_has_a_meaning(self):
+        done = subprocess.run([sys.executable, tree.ROOT / "tools/scripts/documents/results", "--check"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 class TheCheckItself(unittest.TestCase):
