@@ -24,6 +24,7 @@ namespace {
 
 constexpr Column kReductionName{"", "redop", "", 6, Format::word};
 constexpr Column kRoot{"root", "root", "", 5, Format::count};  ///< rank; -1: it has none
+constexpr Column kEfficiency{"efficiency"};                    ///< bound_time_us / time_us: 1 is the hardware's limit
 constexpr Column kBoundBy{"bound_by"};  ///< what the least time follows from: `endpoints`, a cut, `latency`
 constexpr Column kLimitedBy{"limited_by", "limited by", "", 0, Format::text, 2};  ///< as the column above
 constexpr Column kPadded{"padded"};            ///< priced at the next size that cuts into equal pieces
@@ -88,6 +89,7 @@ void put_result(const CollectiveSetup& setup, const Collective& collective, cons
   record.put(kBusBandwidth, lasts ? bus_bandwidth(collective, run.size, run.time) : 0.0);
   record.put(kBoundTime, microseconds(run.bound.time));
   record.put(kBoundBy, run.bound.limited_by);
+  record.put(kEfficiency, lasts ? microseconds(run.bound.time) / microseconds(run.time) : 0.0);
   record.put(kLimitedBy, run.limited_by);
 }
 
