@@ -17,4 +17,12 @@ std::string to_string(Bandwidth bandwidth);
 /// "0.95"; "1/3" where no decimal of 18 digits is exact.
 std::string to_string(Ratio ratio);
 
+/// Without the blank, as scenarios and profiles write quantities: "1.5us", "50GB/s".
+template <class Quantity>
+std::string written(Quantity quantity) {
+  std::string text = to_string(quantity);
+  std::erase(text, ' ');
+  return text;
+}
+
 }  // namespace athanor

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 
 namespace athanor {
 

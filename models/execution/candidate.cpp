@@ -308,8 +308,7 @@ Placement Candidate::place(const AgentCount& agent_count) const {
   placement.vertices.insert(placement.vertices.end(), engines.begin(), engines.end());
   placement.vertices.resize(agent_count.agents);  // one rank alone needs no engine
   placement.seed = request_.seed;
-  const bool alone = request_.options.level == NetworkLevel::ideal || request_.profile.shares_machine();
-  placement.queue_pairs = alone ? 1 : request_.options.queue_pairs;
+  placement.queue_pairs = request_.profile.shares_machine() ? 1 : request_.options.pairs_of_connections();
   if (protocol_.hints.nics) {
     use_nics(agent_count, placement);
   } else {

@@ -125,7 +125,7 @@ Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& 
   const Collective collective = setup.collective(run.size);
   put_collective(setup, collective, record);
   put_result(setup, collective, result, record);
-  record.put(kNetwork, name(run.platform.level));
+  record.put(kNetwork, name(run.platform.network.level));
   record.put(kExtrapolated, result.extrapolated);
   record.put(kPadded, result.padded);
   record.put(kNotes, result.notes);

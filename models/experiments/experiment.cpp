@@ -8,9 +8,7 @@ namespace athanor {
 
 SimulationOptions simulation_options(const Platform& platform, const RunOptions& options) {
   SimulationOptions simulation;
-  simulation.level = platform.level;
-  simulation.packet = platform.packet;
-  simulation.queue_pairs = platform.queue_pairs;
+  static_cast<NetworkSettings&>(simulation) = platform.network;
   simulation.count_ports = options.ports;
   simulation.classes = options.classes;
   simulation.repeat_loops = options.repeat_loops;

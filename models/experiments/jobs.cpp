@@ -126,7 +126,7 @@ std::vector<Record> JobsExperiment::run(const Run& run) const {
   record.put(kRanks, setup_.common.ranks);
   record.put(kBytes, run.size.count());
   record.put(kType, name(setup_.common.type));
-  record.put(kNetwork, name(platform.level));
+  record.put(kNetwork, name(platform.network.level));
   record.put(kTime, microseconds(result.time));
   std::vector<Record> parts;
   for (std::size_t job = 0; job < result.jobs.size(); ++job) {

@@ -80,7 +80,7 @@ std::vector<Record> ParameterServerExperiment::run(const Run& run) const {
   Record record = run.head;
   put_setup(setup, record);
   put_result(result, record);
-  record.put(kNetwork, name(platform.level));
+  record.put(kNetwork, name(platform.network.level));
   record.put(kSeed, platform.seed);
   put_busiest_link(result.network.loads, *platform.cluster->fabric, result.network.observed, record);
   put_packets(result.network.packets, true, record);

@@ -32,7 +32,8 @@ Platform on_first_endpoints(const Platform& platform, std::uint32_t ranks) {
 std::string circle_warning(const Platform& platform) {
   constexpr std::uint32_t kFlows = 2;
   constexpr std::uint64_t kMostRoutes = 200'000;
-  const bool stops = platform.level == NetworkLevel::packet && platform.packet.fabric.flow_control != FlowControl::none;
+  const bool stops = platform.network.level == NetworkLevel::packet &&
+                     platform.network.packet.fabric.flow_control != FlowControl::none;
   if (!stops) { return ""; }
   return deadlock_warning(*platform.cluster->fabric, dependency_cycle(*platform.cluster, kFlows, kMostRoutes));
 }

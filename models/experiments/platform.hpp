@@ -16,9 +16,7 @@ struct Profile;
 /// What an experiment runs on: a cluster, how data travels over it, and what software costs there.
 struct Platform {
   std::shared_ptr<const Cluster> cluster;  ///< shared by cases whose "cluster", routing and seed are the same
-  NetworkLevel level = NetworkLevel::flow;
-  PacketSettings packet;  ///< at packet level
-  std::uint32_t queue_pairs = 1;
+  NetworkSettings network;                 ///< how data travels
   std::shared_ptr<const EngineDeployment> aggregation;  ///< engines of the network's switches; null: they have none
   std::shared_ptr<const Profile> profile;               ///< of a platform that has been read: never null
   std::uint64_t seed = 1;                               ///< of routing's choices and of what experiments draw

@@ -77,7 +77,7 @@ class Runner {
 /// "flow, seed 1", "flow, seeds 1 to 9".
 std::string network_text(const Case& scenario_case) {
   const std::vector<std::uint64_t>& seeds = scenario_case.seeds;
-  const std::string_view level = name(scenario_case.platform.level);
+  const std::string_view level = name(scenario_case.platform.network.level);
   if (seeds.empty()) { return fmt::format("{}, seed {}", level, scenario_case.platform.seed); }
   const bool counted = seeds.back() - seeds.front() + 1 == seeds.size() && std::is_sorted(seeds.begin(), seeds.end());
   const std::string which =

@@ -70,7 +70,7 @@ std::vector<Record> TraceExperiment::run(const Run& run) const {
   record.put(kExposedShare, shares.all_exposed());
   record.put(kWaitingShare, shares.waiting);
   record.put(kOperations, done.result.operations);
-  record.put(kNetwork, name(run.platform.level));
+  record.put(kNetwork, name(run.platform.network.level));
   record.put(kNotes, done.notes);
   const std::string exposed = exposed_text(shares);
   if (!exposed.empty()) { record.remarks.push_back("exposed: " + exposed); }

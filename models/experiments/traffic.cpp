@@ -105,7 +105,7 @@ std::vector<Record> TrafficExperiment::run(const Run& run) const {
   record.put(kEndpoints, ranks());
   record.put(kMessageSize, run.size.count());
   put_summary(summary, record);
-  record.put(kNetwork, name(platform.level));
+  record.put(kNetwork, name(platform.network.level));
   record.put(kSeed, platform.seed);
   if (summary.completion) { put_completion(*summary.completion, record); }
   put_busiest_link(simulated.network.loads, fabric, simulated.network.observed, record);

@@ -167,7 +167,7 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
   put_plan(setup, record);
   put_step(result, record);
   record.put(kMemory, training_->memory.total() * kGigabyte);
-  record.put(kNetwork, name(run.platform.level));
+  record.put(kNetwork, name(run.platform.network.level));
   if (setup.model.transformer) { record.put(kTokens, result.tokens_per_s); }
   if (training_->measured) {
     record.put(kMeasuredStep, seconds(*training_->measured));

@@ -9,15 +9,6 @@
 
 namespace athanor {
 
-std::string_view name(NetworkLevel level) {
-  switch (level) {
-    case NetworkLevel::ideal: return "ideal";
-    case NetworkLevel::flow: return "flow";
-    case NetworkLevel::packet: return "packet";
-  }
-  return "";
-}
-
 FabricNetwork::FabricNetwork(Simulator& simulator, const FabricConnections& connections, const Fabric& fabric,
                              const NetworkOptions& options, std::uint64_t seed, MoveListener& listener)
     : connections_(connections),

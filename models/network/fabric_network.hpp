@@ -2,34 +2,22 @@
 
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "models/network/connections.hpp"
+#include "models/network/network_settings.hpp"
 #include "models/network/network_use.hpp"
 #include "models/network/packet/packet_layout.hpp"
-#include "models/network/packet/packet_settings.hpp"
 #include "models/network/queue_pairs.hpp"
 
 namespace athanor {
 
 class PacketNetwork;
 
-enum class NetworkLevel : std::uint8_t {
-  ideal,   ///< latency and the slowest link of a path; no contention
-  flow,    ///< max-min fair sharing of every link
-  packet,  ///< queues, marks, pauses and losses of single packets
-};
-
-std::string_view name(NetworkLevel level);
-
-/// How a network is simulated.
-struct NetworkOptions {
-  NetworkLevel level = NetworkLevel::flow;
-  PacketSettings packet;          ///< at packet level
-  std::uint32_t queue_pairs = 1;  ///< of every connection, each with a path of its own; means nothing at level ideal
-  bool count_ports = false;       ///< NetworkUse::ports
-  bool each_link = false;         ///< NetworkUse::loads has every link, not one of each class
+/// How a network is simulated, and what is counted.
+struct NetworkOptions : NetworkSettings {
+  bool count_ports = false;  ///< NetworkUse::ports
+  bool each_link = false;    ///< NetworkUse::loads has every link, not one of each class
 };
 
 /// The network of connections on a fabric at one of the levels, their queue pairs included: what is moved over

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 
@@ -17,6 +17,6 @@ struct HopCost {
   std::optional<Bytes> grain = std::nullopt;  ///< in place of the protocol's: 0 where a host passes on whole messages
 };
 
-void read(ObjectReader& reader, HopCost& hop);
+void visit(Fields& fields, HopCost& hop);
 
 }  // namespace athanor

@@ -5,61 +5,52 @@
 
 #include <fmt/core.h>
 
+#include "sim/parse.hpp"
 #include "sim/quantity.hpp"
 
 namespace athanor {
 
-namespace {
-
-const LimitsOf<Ratio> kShare{{1, 100}, {1, 1}};
-
-void read_protocol(ObjectReader& reader, NcclProtocolCosts& costs) {
-  reader.optional("step", costs.step, "Of a thread block, for each message that it receives or sends");
-  reader.optional("latency", costs.node_latency, "Of a message within a node, beside the links'");
-  reader.optional("rate", costs.rate, "Payload that one channel's thread block moves; absent: only links limit");
-  reader.optional("network_latency", costs.network_latency, "Of a message between nodes");
-  reader.optional("network_rate", costs.network_rate, "Payload of one channel between nodes");
+static void visit(Fields& fields, NcclProtocolCosts& costs) {
+  fields.optional("step", costs.step, "Of a thread block, for each message that it receives or sends");
+  fields.optional("latency", costs.node_latency, "Of a message within a node, beside the links'");
+  fields.optional("rate", costs.rate, "Payload that one channel's thread block moves; absent: only links limit");
+  fields.optional("network_latency", costs.network_latency, "Of a message between nodes");
+  fields.optional("network_rate", costs.network_rate, "Payload of one channel between nodes");
 }
 
-}  // namespace
-
-void read_version(ValueReader& value, NcclVersion& version) {
-  std::string text;
-  value.read(text);
-  if (value.describing() || !value.ok()) { return; }
-  const std::optional<NcclVersion> parsed = nccl_version(text);
-  if (parsed) {
-    version = *parsed;
-  } else {
-    value.problem("wrong-version", fmt::format("'{}' is no version of NCCL", text), "write it like 2.27.5");
-  }
+void visit_version(FieldValue& value, NcclVersion& version) {
+  const auto parse = [](const std::string& text) -> Parsed<NcclVersion> {
+    return {nccl_version(text),
+            {"wrong-version", fmt::format("'{}' is no version of NCCL", text), "write it like 2.27.5"}};
+  };
+  value.text(version, parse, [](NcclVersion written) { return to_string(written); });
 }
 
-void read(ObjectReader& reader, NcclCosts& costs) {
-  reader.optional_value("version", "Whose tuning tables decide; absent: the newest known",
-                        [&](ValueReader& value) { read_version(value, costs.version); });
-  reader.optional("rccl", costs.rccl, "AMD's library");
-  reader.optional(
+void visit(Fields& fields, NcclCosts& costs) {
+  const LimitsOf<Ratio> share{{1, 100}, {1, 1}};
+  fields.optional_value("version", "Whose tuning tables decide; absent: the newest known",
+                        [&](FieldValue& value) { visit_version(value, costs.version); });
+  fields.optional("rccl", costs.rccl, "AMD's library");
+  fields.optional(
       "choose", costs.choosing, "Whose word decides what runs",
       {{"tuner", NcclChoosing::tuner}, {"algorithm", NcclChoosing::algorithm}, {"fastest", NcclChoosing::fastest}});
   for (const NcclProtocol protocol : {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
-    reader.optional_object(name(protocol), "What this protocol costs",
-                           [&](ObjectReader& inner) { read_protocol(inner, costs.of(protocol)); });
+    fields.optional_object(name(protocol), costs.of(protocol), "What this protocol costs");
   }
-  reader.optional("tree_share", costs.tree_share,
-                  "Of a thread block's rate that trees have each way, and sends and receives", kShare);
-  reader.optional("idle", costs.idle, "Of a step of LL within a node that moves no data", kShare);
-  reader.optional("nvls_start", costs.nvls_start, "Of algorithms that use NVSwitches as engines, once");
-  reader.optional("nvls_loop", costs.nvls_loop, "Of these, for each chunk of a head");
-  reader.optional("network_spread", costs.network_spread,
+  fields.optional("tree_share", costs.tree_share,
+                  "Of a thread block's rate that trees have each way, and sends and receives", share);
+  fields.optional("idle", costs.idle, "Of a step of LL within a node that moves no data", share);
+  fields.optional("nvls_start", costs.nvls_start, "Of algorithms that use NVSwitches as engines, once");
+  fields.optional("nvls_loop", costs.nvls_loop, "Of these, for each chunk of a head");
+  fields.optional("network_spread", costs.network_spread,
                   "Mean by which one channel's way between nodes varies: the slowest of several is waited for");
-  reader.optional("peer_start", costs.peer_start, "Of each peer that a rank exchanges messages with, once per call");
-  reader.optional("nvls_efficiency", costs.nvls_efficiency, "Of these, of the NVLinks' usable rate", kShare);
-  reader.optional("node_efficiency", costs.node_efficiency, "Of the usable rate of links within nodes", kShare);
-  reader.optional("network_efficiency", costs.network_efficiency, "The same of messages between nodes", kShare);
-  reader.optional("host_launch", costs.host_launch,
+  fields.optional("peer_start", costs.peer_start, "Of each peer that a rank exchanges messages with, once per call");
+  fields.optional("nvls_efficiency", costs.nvls_efficiency, "Of these, of the NVLinks' usable rate", share);
+  fields.optional("node_efficiency", costs.node_efficiency, "Of the usable rate of links within nodes", share);
+  fields.optional("network_efficiency", costs.network_efficiency, "The same of messages between nodes", share);
+  fields.optional("host_launch", costs.host_launch,
                   "Of the one process that drives all GPUs, per collective; absent: each GPU has its own process");
-  reader.optional("host_channel", costs.host_channel, "Of this process, for each channel after the first");
+  fields.optional("host_channel", costs.host_channel, "Of this process, for each channel after the first");
 }
 
 Time overlapped_launch(Time device, Time host) {

@@ -5,7 +5,7 @@
 
 #include "models/software/hop_cost.hpp"
 #include "models/software/nccl.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 
@@ -53,9 +53,9 @@ struct NcclCosts {
   NcclProtocolCosts& of(NcclProtocol protocol) { return protocols.at(static_cast<std::size_t>(protocol)); }
 };
 
-void read(ObjectReader& reader, NcclCosts& costs);
+void visit(Fields& fields, NcclCosts& costs);
 /// "2.27.5".
-void read_version(ValueReader& value, NcclVersion& version);
+void visit_version(FieldValue& value, NcclVersion& version);
 
 /// How long a collective takes whose next launch is prepared while it runs. Both durations vary, and the longer one of
 /// each round counts: where they are alike, that is more than either. The cube root of the sum of cubes is a fit to

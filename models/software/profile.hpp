@@ -11,7 +11,7 @@
 #include "models/software/nccl_costs.hpp"
 #include "models/software/protocol.hpp"
 #include "models/software/thread_costs.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {
@@ -61,6 +61,6 @@ std::string gpu_name(const Cluster& cluster);
 /// Nodes on which the first `ranks` endpoints are; an endpoint on the fabric itself is one. Requires that there are.
 std::uint32_t nodes_of(const Cluster& cluster, std::uint32_t ranks);
 
-void read(ObjectReader& reader, Profile& profile);
+void visit(Fields& fields, Profile& profile);
 
 }  // namespace athanor

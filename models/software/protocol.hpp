@@ -11,7 +11,7 @@
 #include "models/software/channel_nics.hpp"
 #include "models/software/costs.hpp"
 #include "models/software/hop_cost.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 
@@ -79,6 +79,6 @@ struct Protocol {
   LayoutHints hints;   ///< not in files
 };
 
-void read(ObjectReader& reader, Protocol& protocol);
+void visit(Fields& fields, Protocol& protocol);
 
 }  // namespace athanor

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 
 namespace athanor {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "models/traces/trace_options.hpp"
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 
 namespace athanor {
 

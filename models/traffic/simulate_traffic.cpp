@@ -116,7 +116,7 @@ void measure_rates(const TrafficMatrix& matrix, const std::optional<TrafficDrive
 SimulatedTraffic simulate_traffic(const TrafficMatrix& matrix, const Cluster& cluster, std::uint64_t seed,
                                   const NetworkOptions& options) {
   // Without contention a path more would be a cable more.
-  const std::uint32_t queue_pairs = options.level == NetworkLevel::ideal ? 1 : options.queue_pairs;
+  const std::uint32_t queue_pairs = options.pairs_of_connections();
   const FabricConnections connections = connections_of(matrix, cluster, seed, queue_pairs);
   Simulator simulator;
   TrafficDriver driver(simulator, matrix);

@@ -109,24 +109,25 @@ Time time_of(const Kernels& kernels, const GpuRates& gpu, const ComputeProfile& 
 
 namespace {
 
-void read_number(ObjectReader& reader, std::string_view key, double& target, std::string_view meaning,
-                 const Range<Ratio>& range) {
-  reader.optional_value(key, meaning, [&](ValueReader& value) {
-    Ratio number = range.least;
-    value.read(number, range);
-    if (!value.describing() && value.ok()) { target = to_double(number); }
+void visit_number(Fields& fields, std::string_view key, double& target, std::string_view meaning,
+                  const Range<Ratio>& range) {
+  fields.optional_value(key, meaning, [&](FieldValue& value) {
+    constexpr double kDigits = 1e6;
+    Ratio number = value.writing() ? Ratio{std::llround(target * kDigits), std::llround(kDigits)} : range.least;
+    value.visit(number, range);
+    if (value.ok()) { target = to_double(number); }
   });
 }
 
 constexpr Range<Ratio> kShare{{1, 1000}, {2, 1}};
 constexpr Range<Ratio> kMore{{0, 1}, {10, 1}};
 
-void read_products(ObjectReader& reader, ProductEfficiency& products) {
-  read_number(reader, "share", products.share, "Of the peak, that the largest products of matrices reach (default 0.7)",
-              kShare);
-  read_number(reader, "depth", products.depth,
-              "Elements: half of that is lost where rows times columns sum over as few (default 250)",
-              {{0, 1}, {100'000, 1}});
+void visit_products(Fields& fields, ProductEfficiency& products) {
+  visit_number(fields, "share", products.share,
+               "Of the peak, that the largest products of matrices reach (default 0.7)", kShare);
+  visit_number(fields, "depth", products.depth,
+               "Elements: half of that is lost where rows times columns sum over as few (default 250)",
+               {{0, 1}, {100'000, 1}});
 }
 
 Names<Precision> precision_names() {
@@ -134,47 +135,45 @@ Names<Precision> precision_names() {
           {"bf16", Precision::bf16}, {"fp8", Precision::fp8},   {"fp4", Precision::fp4}};
 }
 
-void read_domain(ObjectReader& reader, ComputeProfile::Domain& domain) {
-  reader.optional("gpus", domain.gpus, "GPU presets of the steps that it was fitted on");
-  reader.optional("precisions", domain.precisions, "Of those steps", precision_names());
-  reader.optional("measurements", domain.measurements, "Tables of those steps");
-  reader.optional_object("errors", "How far the fit is off", [](ObjectReader& errors) {
-    errors.entries("\"fitted\": {\"steps\", \"median\", \"p90\"}, ...", [](const std::string&, ValueReader&) {});
+void visit_domain(Fields& fields, ComputeProfile::Domain& domain) {
+  fields.optional("gpus", domain.gpus, "GPU presets of the steps that it was fitted on");
+  fields.optional("precisions", domain.precisions, "Of those steps", precision_names());
+  fields.optional("measurements", domain.measurements, "Tables of those steps");
+  fields.optional_object("errors", "How far the fit is off", [](Fields& errors) {
+    errors.entries("\"fitted\": {\"steps\", \"median\", \"p90\"}, ...", [](const std::string&, FieldValue&) {});
   });
 }
 
 }  // namespace
 
-void read(ObjectReader& reader, ComputeProfile& profile) {
-  reader.optional("name", profile.name, "As results name it");
-  reader.optional("description", profile.description, "For people");
-  reader.optional("source", profile.source, "Where its figures come from");
-  reader.optional_object("gemm", "Products of matrices", [&](ObjectReader& gemm) {
-    read_products(gemm, profile.gemm);
+void visit(Fields& fields, ComputeProfile& profile) {
+  fields.optional("name", profile.name, "As results name it");
+  fields.optional("description", profile.description, "For people");
+  fields.optional("source", profile.source, "Where its figures come from");
+  fields.optional_object("gemm", "Products of matrices", [&](Fields& gemm) {
+    visit_products(gemm, profile.gemm);
     for (const Precision precision : {Precision::fp8, Precision::fp4}) {
-      gemm.optional_object(name(precision), "The same in this precision; absent: as the others",
-                           [&](ObjectReader& inner) {
-                             ProductEfficiency products = profile.gemm;
-                             read_products(inner, products);
-                             if (!inner.describing()) { profile.narrow[precision] = products; }
-                           });
+      if (gemm.writing() && !profile.narrow.contains(precision)) { continue; }
+      gemm.optional_object(name(precision), "The same in this precision; absent: as the others", [&](Fields& inner) {
+        visit_products(inner, profile.narrow.try_emplace(precision, profile.gemm).first->second);
+      });
     }
   });
-  read_number(reader, "attention", profile.attention,
-              "Share of the peak of 16 bits that fused attention reaches "
-              "(default 0.5)",
-              kShare);
-  read_number(reader, "memory", profile.memory,
-              "Share of the memory's bandwidth that element-wise kernels reach "
-              "(default 0.85)",
-              kShare);
-  reader.optional("overhead", profile.overhead, "Of each kernel");
-  read_number(reader, "interference", profile.interference,
-              "How much longer kernels take while the GPU communicates (default 0)", kMore);
-  read_number(reader, "spread", profile.spread,
-              "How much longer a step takes with each doubling of GPUs beyond 8 (default 0)", kMore);
-  reader.optional_object("fitted", "The domain in which its figures were fitted; absent: not fitted",
-                         [&](ObjectReader& domain) { read_domain(domain, profile.fitted); });
+  visit_number(fields, "attention", profile.attention,
+               "Share of the peak of 16 bits that fused attention reaches "
+               "(default 0.5)",
+               kShare);
+  visit_number(fields, "memory", profile.memory,
+               "Share of the memory's bandwidth that element-wise kernels reach "
+               "(default 0.85)",
+               kShare);
+  fields.optional("overhead", profile.overhead, "Of each kernel");
+  visit_number(fields, "interference", profile.interference,
+               "How much longer kernels take while the GPU communicates (default 0)", kMore);
+  visit_number(fields, "spread", profile.spread,
+               "How much longer a step takes with each doubling of GPUs beyond 8 (default 0)", kMore);
+  fields.optional_object("fitted", profile.fitted, "The domain in which its figures were fitted; absent: not fitted",
+                         visit_domain);
 }
 
 }  // namespace athanor

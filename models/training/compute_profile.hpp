@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/training/kernel.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/time.hpp"
 #include "topologies/scenario/presets.hpp"
 
@@ -68,7 +68,7 @@ struct ComputeProfile {
   bool covers(const std::string& gpu, Precision precision) const;
 };
 
-void read(ObjectReader& reader, ComputeProfile& profile);
+void visit(Fields& fields, ComputeProfile& profile);
 
 /// How long one kernel takes, to the nearest picosecond. Throws as peak_of.
 Time time_of(const Kernel& kernel, const GpuRates& gpu, const ComputeProfile& profile);

@@ -35,7 +35,7 @@ Document parse_foreign(std::string text, const std::string& file) {
   } catch (const ScenarioError& error) { throw DocumentError(error.problems()); }
 }
 
-void read_foreign(const Document& document, const ValueReader::ReadObject& read) {
+void read_foreign(const Document& document, const FieldValue::VisitObject& read) {
   Problems problems;
   read_document(document, problems, read);
   try {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/config/document.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/error.hpp"
 
 // What athanor once wrote and reads again: results, comparisons, sweeps. Meanwhile anybody may have changed it.
@@ -26,6 +26,6 @@ class DocumentError : public FileError {
 Document parse_foreign(std::string text, const std::string& file);
 
 /// Reads the root object. Throws DocumentError for all that `read` finds.
-void read_foreign(const Document& document, const ValueReader::ReadObject& read);
+void read_foreign(const Document& document, const FieldValue::VisitObject& read);
 
 }  // namespace athanor

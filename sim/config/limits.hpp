@@ -55,6 +55,7 @@ struct Named {
 template <class E>
 struct Names {
   Names(std::initializer_list<Named<E>> list) : named(list) {}
+  explicit Names(std::vector<Named<E>> list) : named(std::move(list)) {}
   std::vector<Named<E>> named;
 };
 

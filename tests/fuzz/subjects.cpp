@@ -13,7 +13,7 @@
 #include "models/library/library.hpp"
 #include "models/traces/byte_source.hpp"
 #include "models/traces/trace_limits.hpp"
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 #include "sim/file.hpp"
 #include "tools/cli/failure.hpp"
 #include "tools/cli/run_command_line.hpp"

@@ -18,7 +18,7 @@ namespace {
 Profile read_profile(const std::string& text) {
   Profile profile;
   Problems problems;
-  read_document(Document::parse(text, "profile.json"), problems, [&](ObjectReader& root) { read(root, profile); });
+  read_document(Document::parse(text, "profile.json"), problems, [&](Fields& root) { visit(root, profile); });
   problems.throw_if_any();
   return profile;
 }

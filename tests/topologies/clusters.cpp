@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/generators/assemble.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
@@ -60,7 +60,7 @@ Cluster cluster_on(const std::string& keys, const Population& population, const 
   const Document document = Document::parse(given, "keys of a fabric");
   FabricSettings fabric;
   Problems problems;
-  read_document(document, problems, [&](ObjectReader& reader) { read(reader, fabric); });
+  read_document(document, problems, [&](Fields& fields) { visit(fields, fabric); });
   problems.throw_if_any();
   check_population(population);
   const FabricSite site{population, fabric.kind->switches().radix, between, host, host};

@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 
 #include "sim/config/document.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "tests/topologies/route_laws.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
@@ -56,8 +56,8 @@ Made made(const std::string& cluster) {
   Problems problems;
   ClusterText text;
   const Document document = Document::parse(R"({"cluster": )" + cluster + "}", "s.json");
-  read_document(document, problems, [&](ObjectReader& reader) {
-    reader.required_object("cluster", "", [&](ObjectReader& fields) { read(fields, text); });
+  read_document(document, problems, [&](Fields& fields) {
+    fields.required_object("cluster", "", [&](Fields& inner) { visit(inner, text); });
   });
   if (problems.empty()) { result.cluster = make_cluster(text, {}, {}, {}, problems); }
   for (const Problem& problem : problems.list()) { result.problems += describe(problem) + "\n"; }

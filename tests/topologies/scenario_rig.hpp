@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/scenario/make_cluster.hpp"
 
 /// Clusters as scenarios write them, with what is wrong with them.
@@ -27,8 +27,8 @@ inline Outcome cluster_of(const std::string& text) {
   ClusterText cluster;
   RoutingRequest routing;
   Place routing_place;
-  read_document(document, outcome.problems, [&](ObjectReader& root) {
-    root.required_object("cluster", "", [&](ObjectReader& reader) { read(reader, cluster); });
+  read_document(document, outcome.problems, [&](Fields& root) {
+    root.required_object("cluster", "", [&](Fields& fields) { visit(fields, cluster); });
     root.optional("routing", routing.routing, "", routing_names());
     root.optional("pxn", routing.pxn, "");
     root.optional("fabric", routing.fabric, "");

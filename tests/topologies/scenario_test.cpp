@@ -265,9 +265,9 @@ TEST_CASE("keys that do not go together, and keys that are no keys, are refused"
 }
 
 TEST_CASE("the schema of a cluster describes what the reader accepts") {
-  const nlohmann::json schema = describe_schema("cluster", [](ObjectReader& reader) {
+  const nlohmann::json schema = describe_schema("cluster", [](Fields& fields) {
     ClusterText cluster;
-    read(reader, cluster);
+    visit(fields, cluster);
   });
   CHECK(schema["properties"].contains("node"));
   CHECK(schema["properties"].contains("fabric"));

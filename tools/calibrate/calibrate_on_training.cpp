@@ -89,38 +89,33 @@ std::string errors_line(const char* what, const MeasuredSteps& steps) {
 
 double rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
-Json products_json(const ProductEfficiency& products) {
-  return {{"share", rounded(products.share)}, {"depth", rounded(products.depth)}};
+ComputeProfile in_four_digits(ComputeProfile profile) {
+  const auto round = [](ProductEfficiency& products) { products = {rounded(products.share), rounded(products.depth)}; };
+  round(profile.gemm);
+  for (auto& [precision, products] : profile.narrow) { round(products); }
+  for (double* figure : {&profile.attention, &profile.memory, &profile.interference, &profile.spread}) {
+    *figure = rounded(*figure);
+  }
+  profile.overhead = Time{std::llround(rounded(microseconds(profile.overhead)) * 1e6)};
+  return profile;
 }
 
 Json profile_json(const Invocation& invocation, const ComputeFit& fit, const MeasuredSteps& steps,
                   const ComputeProfile& start) {
   const TrainingSetup& setup = steps.front().step->setup();
-  const ComputeProfile& profile = fit.profile;
-  std::vector<std::string> tables;
+  ComputeProfile profile = in_four_digits(fit.profile);
+  profile.name = profile_name(invocation);
+  profile.description =
+      fmt::format("{} on {}, as measured in {} steps", name(setup.plan.precision), setup.gpu.name, steps.size());
+  profile.source = fmt::format("athanor calibrate --backend training, beginning with {}; found: {}", start.name,
+                               fmt::join(fit.free, ", "));
+  profile.fitted = {{setup.gpu.name}, {setup.plan.precision}, {}};
+  std::vector<std::string>& tables = profile.fitted.measurements;
   for (const MeasuredStep& each : steps) {
     const std::string table = std::filesystem::path(each.table).stem().string();
     if (std::count(tables.begin(), tables.end(), table) == 0) { tables.push_back(table); }
   }
-  Json gemm = products_json(profile.gemm);
-  for (const auto& [precision, products] : profile.narrow) {
-    gemm[std::string(name(precision))] = products_json(products);
-  }
-  return {{"name", profile_name(invocation)},
-          {"description",
-           fmt::format("{} on {}, as measured in {} steps", name(setup.plan.precision), setup.gpu.name, steps.size())},
-          {"source", fmt::format("athanor calibrate --backend training, beginning with {}; found: {}", start.name,
-                                 fmt::join(fit.free, ", "))},
-          {"gemm", gemm},
-          {"attention", rounded(profile.attention)},
-          {"memory", rounded(profile.memory)},
-          {"overhead", fmt::format("{}us", rounded(microseconds(profile.overhead)))},
-          {"interference", rounded(profile.interference)},
-          {"spread", rounded(profile.spread)},
-          {"fitted",
-           {{"gpus", {setup.gpu.name}},
-            {"precisions", {std::string(name(setup.plan.precision))}},
-            {"measurements", tables}}}};
+  return json_of(profile, Detail::complete);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "models/software/profile.hpp"
 #include "sim/config/json_value.hpp"
 
 namespace athanor {
@@ -15,14 +16,20 @@ using Json = JsonValue;
 
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
-void read(ObjectReader& reader, ProbeTime& probe) {
-  reader.required("probe", probe.name, "Its name");
-  reader.required("measured", probe.measured, "The median", {Time{1}});
-  reader.elsewhere("purpose", "", nullptr);
-  reader.elsewhere("simulated", "", nullptr);
+void visit(Fields& fields, ProbeTime& probe) {
+  fields.required("probe", probe.name, "Its name");
+  fields.required("measured", probe.measured, "The median", {Time{1}});
+  fields.elsewhere("purpose", "", nullptr);
+  fields.elsewhere("simulated", "", nullptr);
 }
 
 }  // namespace
+
+Json profile_json(const Profile& profile, JsonValue calibration) {
+  Json json = json_of(profile);
+  json["calibration"] = std::move(calibration);
+  return json;
+}
 
 Json error_json(const std::vector<TimedProbe>& probes, Probe::Purpose purpose) {
   const FitError error = error_of(probes, purpose);
@@ -45,11 +52,10 @@ Json probes_json(const std::vector<TimedProbe>& probes) {
   return list;
 }
 
-void read_probes(ObjectReader& reader, std::vector<ProbeTime>& times) {
-  reader.elsewhere("fit", "", nullptr);
-  reader.elsewhere("hold_out", "", nullptr);
-  reader.required_objects("probes", "What was timed",
-                          [&](ObjectReader& fields) { read(fields, times.emplace_back()); });
+void read_probes(Fields& fields, std::vector<ProbeTime>& times) {
+  fields.elsewhere("fit", "", nullptr);
+  fields.elsewhere("hold_out", "", nullptr);
+  fields.required_objects("probes", "What was timed", [&](Fields& inner) { visit(inner, times.emplace_back()); });
 }
 
 std::vector<TimedProbe> matched(std::vector<Probe> today, const std::vector<ProbeTime>& times) {
@@ -65,21 +71,21 @@ std::vector<TimedProbe> matched(std::vector<Probe> today, const std::vector<Prob
 }
 
 std::vector<TimedProbe> read_calibrated(const std::string& path, CalibratedDomain& domain,
-                                        const std::function<void(ObjectReader&)>& read_calibration,
+                                        const std::function<void(Fields&)>& read_calibration,
                                         const std::function<std::vector<TimedProbe>()>& timed) {
   const Document document = Document::load(path);
   Problems problems;
-  read_document(document, problems, [&](ObjectReader& reader) {
+  read_document(document, problems, [&](Fields& fields) {
     for (const char* key : {"name", "description", "source", "threads", "gpus", "launch", "reduce_rate", "copy_rate",
                             "overlapped", "protocols"}) {
-      reader.elsewhere(key, "", nullptr);
+      fields.elsewhere(key, "", nullptr);
     }
-    reader.required("machine", domain.machine, "That was measured");
-    reader.required_object("fitted", "The domain", [&](ObjectReader& fields) {
-      fields.required("ranks", domain.ranks, "", {1, 1U << 20U});
-      for (const char* key : {"collectives", "measurements", "from", "to"}) { fields.elsewhere(key, "", nullptr); }
+    fields.required("machine", domain.machine, "That was measured");
+    fields.required_object("fitted", "The domain", [&](Fields& inner) {
+      inner.required("ranks", domain.ranks, "", {1, 1U << 20U});
+      for (const char* key : {"collectives", "measurements", "from", "to"}) { inner.elsewhere(key, "", nullptr); }
     });
-    reader.required_object("calibration", "What it was fitted on", read_calibration);
+    fields.required_object("calibration", "What it was fitted on", read_calibration);
   });
   problems.throw_if_any();
   std::vector<TimedProbe> result = timed();

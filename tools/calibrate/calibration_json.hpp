@@ -4,22 +4,18 @@
 #include <string>
 #include <vector>
 
+#include "sim/config/fields.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/object_reader.hpp"
 #include "sim/format.hpp"
 #include "tools/calibrate/search.hpp"
 
 // What the profiles of all backends hold of their calibration.
 namespace athanor {
 
-/// To_string without the blank, as scenarios write quantities.
-template <class Quantity>
-std::string written(Quantity quantity) {
-  std::string text = to_string(quantity);
-  std::erase(text, ' ');
-  return text;
-}
+struct Profile;
 
+/// A profile's file: the profile, and how it was found.
+JsonValue profile_json(const Profile& profile, JsonValue calibration);
 /// Under "fit" and "hold_out": how far the simulated times are from the measured ones.
 JsonValue error_json(const std::vector<TimedProbe>& probes, Probe::Purpose purpose);
 /// "median 3.1 %, worst 12.0 %" of those that were held out, for a profile's description.
@@ -33,7 +29,7 @@ struct ProbeTime {
   Time measured;
 };
 /// Reads "probes", and declares "fit" and "hold_out".
-void read_probes(ObjectReader& reader, std::vector<ProbeTime>& times);
+void read_probes(Fields& fields, std::vector<ProbeTime>& times);
 
 /// Those of today's probes that there are times of; what the catalog has lost is left out.
 std::vector<TimedProbe> matched(std::vector<Probe> today, const std::vector<ProbeTime>& times);
@@ -46,7 +42,7 @@ struct CalibratedDomain {
   std::vector<std::uint32_t> ranks;
 };
 std::vector<TimedProbe> read_calibrated(const std::string& path, CalibratedDomain& domain,
-                                        const std::function<void(ObjectReader&)>& read_calibration,
+                                        const std::function<void(Fields&)>& read_calibration,
                                         const std::function<std::vector<TimedProbe>()>& timed);
 
 }  // namespace athanor

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/execution/shared_machine.hpp"
+#include "models/software/profile.hpp"
 #include "sim/config/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
 
@@ -65,24 +66,6 @@ GpuCosts first_guess(const GpuMachine& machine) {
 
 bool is_copy(const Probe& probe) { return probe.name.find("blocks copy") != std::string::npos; }
 
-Json costs_json(const GpuCosts& costs, bool peers) {
-  Json json{{"launch", written(costs.launch)},
-            {"primitive", written(costs.primitive)},
-            {"flag", written(costs.flag)},
-            {"block_rate", written(costs.block_rate)},
-            {"cache_size", written(costs.cache_size)},
-            {"cache_rate", written(costs.cache_rate)},
-            {"memory_rate", written(costs.memory_rate)}};
-  if (peers) {
-    json["peer_flag"] = written(costs.peer_flag);
-    json["peer_block_rate"] = written(costs.peer_block_rate);
-    json["peer_rate"] = written(costs.peer_rate);
-  }
-  json["blocks"] = costs.blocks;
-  json["slots"] = costs.slots;
-  return json;
-}
-
 }  // namespace
 
 Time time_on_gpus(const Probe& probe, const GpuCosts& costs) {
@@ -116,33 +99,33 @@ GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& se
 }
 
 Json gpu_profile(const GpuCosts& costs, const GpuNote& note, const std::vector<TimedProbe>& probes) {
-  return {{"name", note.name},
-          {"description", fmt::format("the cuda executor on {}; {}", note.machine, hold_out_text(probes))},
-          {"source", "athanor calibrate --backend cuda"},
-          {"machine", note.machine},
-          {"gpus", costs_json(costs, note.gpus.gpus > 1)},
-          {"fitted", {{"ranks", std::vector{4, 8}}}},
-          {"calibration",
-           {{"date", note.date},
-            {"versions", note.versions},
-            {"gpus", note.gpus.gpus},
-            {"blocks", note.gpus.blocks},
-            {"cache_size", written(note.gpus.cache_size)},
-            {"fit", error_json(probes, Probe::Purpose::fit)},
-            {"hold_out", error_json(probes, Probe::Purpose::hold_out)},
-            {"probes", probes_json(probes)}}}};
+  Profile profile;
+  profile.name = note.name;
+  profile.description = fmt::format("the cuda executor on {}; {}", note.machine, hold_out_text(probes));
+  profile.source = "athanor calibrate --backend cuda";
+  profile.machine = note.machine;
+  profile.gpus = costs;
+  profile.fitted.ranks = {4, 8};
+  return profile_json(profile, {{"date", note.date},
+                                {"versions", note.versions},
+                                {"gpus", note.gpus.gpus},
+                                {"blocks", note.gpus.blocks},
+                                {"cache_size", written(note.gpus.cache_size)},
+                                {"fit", error_json(probes, Probe::Purpose::fit)},
+                                {"hold_out", error_json(probes, Probe::Purpose::hold_out)},
+                                {"probes", probes_json(probes)}});
 }
 
 std::vector<TimedProbe> gpu_probes_of(const std::string& path, GpuNote& note) {
   CalibratedDomain domain;
   std::vector<ProbeTime> times;
-  const auto read = [&](ObjectReader& reader) {
-    reader.required("date", note.date, "Of the measurements");
-    reader.required("versions", note.versions, "Of what measured");
-    reader.required("gpus", note.gpus.gpus, "That were measured", {1, 64});
-    reader.required("blocks", note.gpus.blocks, "Resident at once on one", {1, 1U << 20U});
-    reader.required("cache_size", note.gpus.cache_size, "Of one", {Bytes{1}});
-    read_probes(reader, times);
+  const auto read = [&](Fields& fields) {
+    fields.required("date", note.date, "Of the measurements");
+    fields.required("versions", note.versions, "Of what measured");
+    fields.required("gpus", note.gpus.gpus, "That were measured", {1, 64});
+    fields.required("blocks", note.gpus.blocks, "Resident at once on one", {1, 1U << 20U});
+    fields.required("cache_size", note.gpus.cache_size, "Of one", {Bytes{1}});
+    read_probes(fields, times);
   };
   const auto timed = [&] {
     note.machine = domain.machine;

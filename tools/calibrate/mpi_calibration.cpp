@@ -149,21 +149,6 @@ class Fitting {
   const MpiFitSettings& settings_;
 };
 
-Json protocol_json(const Protocol& protocol) {
-  Json json{{"name", protocol.name},
-            {"overhead", written(protocol.overhead)},
-            {"node", {{"latency", written(protocol.node.latency)}}},
-            {"network", {{"latency", written(protocol.network.latency)}}},
-            {"payload", to_double(protocol.payload)}};
-  if (protocol.eager != Bytes::max()) {
-    json["eager"] = written(protocol.eager);
-    json["handshake"] = written(protocol.handshake);
-  }
-  json["slots"] = protocol.slots;
-  json["send_end"] = protocol.send_end == SendEnd::copied ? "copied" : "injected";
-  return json;
-}
-
 }  // namespace
 
 std::string words_for(const Cluster& cluster) {
@@ -188,37 +173,32 @@ Profile fit_mpi_profile(std::vector<TimedProbe>& probes, const MpiFitSettings& s
   return found;
 }
 
-Json mpi_profile(const Profile& profile, const MpiNote& note, const std::vector<TimedProbe>& probes) {
-  return {{"name", note.name},
-          {"description", fmt::format("{} between {} processes on {}; {}", note.library, note.ranks, note.machine,
-                                      hold_out_text(probes))},
-          {"source", "athanor calibrate --backend mpi"},
-          {"machine", note.machine},
-          {"launch", written(profile.launch)},
-          {"reduce_rate", written(profile.reduce_rate)},
-          {"copy_rate", written(profile.copy_rate)},
-          {"overlapped", profile.overlapped},
-          {"protocols", std::vector{protocol_json(protocol_of(profile))}},
-          {"fitted", {{"ranks", std::vector{note.ranks}}}},
-          {"calibration",
-           {{"date", note.date},
-            {"versions", note.versions},
-            {"library", note.library},
-            {"cluster", note.cluster},
-            {"fit", error_json(probes, Probe::Purpose::fit)},
-            {"hold_out", error_json(probes, Probe::Purpose::hold_out)},
-            {"probes", probes_json(probes)}}}};
+Json mpi_profile(const Profile& found, const MpiNote& note, const std::vector<TimedProbe>& probes) {
+  Profile profile = found;
+  profile.name = note.name;
+  profile.description =
+      fmt::format("{} between {} processes on {}; {}", note.library, note.ranks, note.machine, hold_out_text(probes));
+  profile.source = "athanor calibrate --backend mpi";
+  profile.machine = note.machine;
+  profile.fitted.ranks = {note.ranks};
+  return profile_json(profile, {{"date", note.date},
+                                {"versions", note.versions},
+                                {"library", note.library},
+                                {"cluster", note.cluster},
+                                {"fit", error_json(probes, Probe::Purpose::fit)},
+                                {"hold_out", error_json(probes, Probe::Purpose::hold_out)},
+                                {"probes", probes_json(probes)}});
 }
 
 std::vector<TimedProbe> mpi_probes_of(const std::string& path, MpiNote& note) {
   CalibratedDomain domain;
   std::vector<ProbeTime> times;
-  const auto read = [&](ObjectReader& reader) {
-    reader.required("date", note.date, "Of the measurements");
-    reader.required("versions", note.versions, "Of what measured");
-    reader.required("library", note.library, "Of MPI");
-    reader.required("cluster", note.cluster, "Between the processes");
-    read_probes(reader, times);
+  const auto read = [&](Fields& fields) {
+    fields.required("date", note.date, "Of the measurements");
+    fields.required("versions", note.versions, "Of what measured");
+    fields.required("library", note.library, "Of MPI");
+    fields.required("cluster", note.cluster, "Between the processes");
+    read_probes(fields, times);
   };
   const auto timed = [&] {
     note.machine = domain.machine;

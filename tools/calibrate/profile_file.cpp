@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "models/software/profile.hpp"
 #include "sim/config/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"
 
@@ -10,37 +11,6 @@ namespace athanor {
 namespace {
 
 using Json = JsonValue;
-
-Json caches_of(const ThreadCosts& costs) {
-  Json caches = Json::list();
-  for (const CacheLevel& level : costs.caches) {
-    Json cache{{"size", written(Bytes{level.size.count() / 1024 * 1024})}, {"rate", written(level.rate)}};
-    if (level.shared) {
-      cache["shared"] = true;
-    } else {
-      cache["remote_rate"] = written(level.remote_rate);
-    }
-    caches.push_back(cache);
-  }
-  return caches;
-}
-
-Json costs_json(const ThreadCosts& costs) {
-  Json json{{"start", written(costs.start)},
-            {"meeting", written(costs.meeting)},
-            {"lane", written(costs.lane)},
-            {"turn", written(costs.turn)},
-            {"primitive", written(costs.primitive)},
-            {"port", written(costs.port)},
-            {"remote_port", written(costs.remote_port)},
-            {"notice", written(costs.notice)}};
-  if (costs.patience != Time::max()) { json["patience"] = written(costs.patience); }
-  json["wake"] = written(costs.wake);
-  json["caches"] = caches_of(costs);
-  json["memory_rate"] = written(costs.memory_rate);
-  json["remote_latency"] = written(costs.remote_latency);
-  return json;
-}
 
 Json calibration_json(const CalibrationNote& note, const std::vector<TimedProbe>& probes) {
   Json caches = Json::list();
@@ -54,24 +24,29 @@ Json calibration_json(const CalibrationNote& note, const std::vector<TimedProbe>
           {"probes", probes_json(probes)}};
 }
 
-void read(ObjectReader& reader, CalibrationNote& note, std::vector<ProbeTime>& times) {
-  reader.required("date", note.date, "Of the measurements");
-  reader.required("versions", note.versions, "Of what measured");
-  reader.required("processors", note.fit.processors, "That the workers had", {1, 4096});
-  reader.required("private_caches", note.fit.private_caches, "Of one processor, from the nearest on");
-  read_probes(reader, times);
+void read_note(Fields& fields, CalibrationNote& note, std::vector<ProbeTime>& times) {
+  fields.required("date", note.date, "Of the measurements");
+  fields.required("versions", note.versions, "Of what measured");
+  fields.required("processors", note.fit.processors, "That the workers had", {1, 4096});
+  fields.required("private_caches", note.fit.private_caches, "Of one processor, from the nearest on");
+  read_probes(fields, times);
 }
 
 }  // namespace
 
 Json thread_profile(const ThreadCosts& costs, const CalibrationNote& note, const std::vector<TimedProbe>& probes) {
-  return {{"name", note.name},
-          {"description", fmt::format("threads on {}; {}", note.machine, hold_out_text(probes))},
-          {"source", "athanor calibrate --backend threads"},
-          {"machine", note.machine},
-          {"threads", costs_json(costs)},
-          {"fitted", {{"ranks", note.ranks}}},
-          {"calibration", calibration_json(note, probes)}};
+  Profile profile;
+  profile.name = note.name;
+  profile.description = fmt::format("threads on {}; {}", note.machine, hold_out_text(probes));
+  profile.source = "athanor calibrate --backend threads";
+  profile.machine = note.machine;
+  profile.threads = costs;
+  for (CacheLevel& level : profile.threads->caches) {
+    level.size = Bytes{level.size.count() / 1024 * 1024};
+    if (level.shared) { level.remote_rate = level.rate; }  // nobody's in particular
+  }
+  profile.fitted.ranks = note.ranks;
+  return profile_json(profile, calibration_json(note, probes));
 }
 
 std::vector<TimedProbe> probes_of(const std::string& path, CalibrationNote& note) {
@@ -83,7 +58,7 @@ std::vector<TimedProbe> probes_of(const std::string& path, CalibrationNote& note
     return matched(probes({.ranks = note.ranks, .processors = note.fit.processors}), times);
   };
   return read_calibrated(
-      path, domain, [&](ObjectReader& reader) { read(reader, note, times); }, timed);
+      path, domain, [&](Fields& fields) { read_note(fields, note, times); }, timed);
 }
 
 }  // namespace athanor

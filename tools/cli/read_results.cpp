@@ -17,7 +17,7 @@ namespace athanor {
 namespace {
 
 using nlohmann::json;
-using Form = ValueReader::Form;
+using Form = FieldValue::Form;
 
 /// Larger ones are no figures of a simulation, and beyond what tables and plots can show.
 constexpr double kMostFigure = 1e18;
@@ -44,24 +44,24 @@ bool is_figure(std::string_view key) {
          std::any_of(kUnits.begin(), kUnits.end(), [&](std::string_view unit) { return key.ends_with(unit); });
 }
 
-void read_word(ValueReader& value) { value.text(); }
+void read_word(FieldValue& value) { value.text(); }
 
-void read_words(ValueReader& value) { value.list(&read_word, {0}); }
+void read_words(FieldValue& value) { value.list(&read_word, {0}); }
 
-void read_figure(ValueReader& value) {
-  const auto check = [](ValueReader& number) {
+void read_figure(FieldValue& value) {
+  const auto check = [](FieldValue& number) {
     if (std::abs(number.json()->get<double>()) <= kMostFigure) { return; }
     number.problem("out-of-range", "this number is too large for a figure of a simulation", "expected at most 1e18");
   };
   value.one_of({{Form::Type::number, check}});
 }
 
-void read_figure_or_null(ValueReader& value) {
+void read_figure_or_null(FieldValue& value) {
   if (value.json() != nullptr && !value.json()->is_null()) { read_figure(value); }
 }
 
 /// Of times, rates and the like.
-void read_amount_or_null(ValueReader& value) {
+void read_amount_or_null(FieldValue& value) {
   read_figure_or_null(value);
   const json* const number = value.json();
   if (number != nullptr && number->is_number() && number->get<double>() < 0) {
@@ -70,43 +70,43 @@ void read_amount_or_null(ValueReader& value) {
 }
 
 /// Some are known from the least to the most only.
-void read_price(ValueReader& value) {
+void read_price(FieldValue& value) {
   if (value.json() != nullptr && value.json()->is_array()) { return value.list(&read_figure, {0}); }
   read_figure_or_null(value);
 }
 
-void read_word_or_null(ValueReader& value) {
+void read_word_or_null(FieldValue& value) {
   if (value.json() != nullptr && !value.json()->is_null()) { read_word(value); }
 }
 
-void read_flag(ValueReader& value) {
+void read_flag(FieldValue& value) {
   bool flag = false;
-  value.read(flag);
+  value.visit(flag);
 }
 
-void read_count(ValueReader& value) {
+void read_count(FieldValue& value) {
   std::int64_t count = 0;
-  value.read(count, {0, static_cast<std::int64_t>(kMostFigure)});
+  value.visit(count, {0, static_cast<std::int64_t>(kMostFigure)});
 }
 
-void read_error(ObjectReader& reader) {
+void read_error(Fields& fields) {
   std::string word;
-  reader.required("code", word, "Stable, for scripts");
-  reader.required("message", word, "What is wrong");
-  for (const char* key : {"file", "pointer", "hint"}) { reader.optional(key, word, "Where it is, and what to do"); }
-  reader.entries("Lines and columns", [](const std::string& /*key*/, ValueReader& value) { read_figure(value); });
+  fields.required("code", word, "Stable, for scripts");
+  fields.required("message", word, "What is wrong");
+  for (const char* key : {"file", "pointer", "hint"}) { fields.optional(key, word, "Where it is, and what to do"); }
+  fields.entries("Lines and columns", [](const std::string& /*key*/, FieldValue& value) { read_figure(value); });
 }
 
-void read_each(ObjectReader& reader, void (*read)(ValueReader&)) {
-  reader.entries("Each by its name", [read](const std::string& /*name*/, ValueReader& value) { read(value); });
+void read_each(Fields& fields, void (*read)(FieldValue&)) {
+  fields.entries("Each by its name", [read](const std::string& /*name*/, FieldValue& value) { read(value); });
 }
 
 /// Numbers of other keys, too: each can be chosen as the figure that is compared or drawn. A seed is none.
-void read_other(const std::string& key, ValueReader& value) {
+void read_other(const std::string& key, FieldValue& value) {
   if (value.json() != nullptr && value.json()->is_number() && key != "seed") { read_figure(value); }
 }
 
-void read_fact(const std::string& key, ValueReader& value) {
+void read_fact(const std::string& key, FieldValue& value) {
   if (is_one_of(key, kWords)) { return read_word(value); }
   if (is_one_of(key, kCounts)) { return read_count(value); }
   if (is_one_of(key, kFlags)) { return read_flag(value); }
@@ -116,36 +116,36 @@ void read_fact(const std::string& key, ValueReader& value) {
   if (key == "trace") { return value.one_of({{Form::Type::string, &read_word}, {Form::Type::list, &read_words}}); }
   if (key == "error") {
     return value.one_of({{Form::Type::number, &read_figure},
-                         {Form::Type::object, [](ValueReader& error) { error.object(&read_error); }}});
+                         {Form::Type::object, [](FieldValue& error) { error.object(&read_error); }}});
   }
   if (key == "parameters") {
-    return value.object([](ObjectReader& parameters) { read_each(parameters, &read_word); });
+    return value.object([](Fields& parameters) { read_each(parameters, &read_word); });
   }
   if (key == "breakdown") {
-    return value.object([](ObjectReader& shares) { read_each(shares, &read_figure); });
+    return value.object([](Fields& shares) { read_each(shares, &read_figure); });
   }
   if (key == "jobs") {
-    return value.list([](ValueReader& job) { job.object(&read_result); }, {0});
+    return value.list([](FieldValue& job) { job.object(&read_result); }, {0});
   }
   read_other(key, value);
 }
 
-void read_manifest_file(ObjectReader& reader) {
+void read_manifest_file(Fields& fields) {
   std::string path;
-  reader.required("path", path, "As it was named");
-  reader.required_value("hash", "sha256: and 64 digits; null: it changed meanwhile", &read_word_or_null);
+  fields.required("path", path, "As it was named");
+  fields.required_value("hash", "sha256: and 64 digits; null: it changed meanwhile", &read_word_or_null);
 }
 
-void read_manifest_fact(const std::string& key, ValueReader& value) {
+void read_manifest_fact(const std::string& key, FieldValue& value) {
   constexpr std::array<std::string_view, 5> kTexts{"version", "git_revision", "compiler", "build", "host"};
   constexpr std::array<std::string_view, 3> kLists{"command_line", "warnings", "extrapolations"};
   if (is_one_of(key, kTexts)) { return read_word(value); }
   if (is_one_of(key, kLists)) { return read_words(value); }
   if (key == "scenarios" || key == "inputs") {
-    return value.list([](ValueReader& file) { file.object(&read_manifest_file); }, {0});
+    return value.list([](FieldValue& file) { file.object(&read_manifest_file); }, {0});
   }
   if (key == "seeds") {
-    return value.list([](ValueReader& seed) { seed.one_of({{Form::Type::number, [](ValueReader&) {}}}); }, {0});
+    return value.list([](FieldValue& seed) { seed.one_of({{Form::Type::number, [](FieldValue&) {}}}); }, {0});
   }
   if (key == "interrupted") { return read_flag(value); }
   read_other(key, value);
@@ -164,7 +164,7 @@ const json* too_many_keys(const json& value, std::string& pointer) {
   return nullptr;
 }
 
-JsonValue checked(const std::string& text, const std::string& file, const ValueReader::ReadObject& read) {
+JsonValue checked(const std::string& text, const std::string& file, const FieldValue::VisitObject& read) {
   const Document document = parse_foreign(text, file);
   std::string pointer;
   if (const json* large = too_many_keys(document.root(), pointer)) {
@@ -176,16 +176,16 @@ JsonValue checked(const std::string& text, const std::string& file, const ValueR
 }
 
 /// As many as there are contestants.
-void read_contest_row(ObjectReader& line, const char* key, std::size_t contestants, void (*read)(ValueReader&)) {
+void read_contest_row(Fields& line, const char* key, std::size_t contestants, void (*read)(FieldValue&)) {
   const auto count = static_cast<std::uint32_t>(contestants);
-  line.required_value(key, "One for each contestant", [&](ValueReader& row) { row.list(read, {count, count}); });
+  line.required_value(key, "One for each contestant", [&](FieldValue& row) { row.list(read, {count, count}); });
 }
 
-void read_condition(const std::string& key, ValueReader& value) {
+void read_condition(const std::string& key, FieldValue& value) {
   key == "bytes" ? read_count(value) : read_word(value);
 }
 
-void read_contest_line(ObjectReader& line, std::size_t contestants, bool costs) {
+void read_contest_line(Fields& line, std::size_t contestants, bool costs) {
   read_contest_row(line, "values", contestants, &read_figure_or_null);
   read_contest_row(line, "ratios", contestants, &read_figure_or_null);
   read_contest_row(line, "algorithms", contestants, &read_word_or_null);
@@ -197,7 +197,7 @@ void read_contest_line(ObjectReader& line, std::size_t contestants, bool costs) 
   line.entries("What tells lines apart", &read_condition);
 }
 
-void read_crossover(ObjectReader& crossover) {
+void read_crossover(Fields& crossover) {
   std::string name;
   crossover.required("before", name, "Who wins below");
   crossover.required("after", name, "Who wins above");
@@ -207,25 +207,24 @@ void read_crossover(ObjectReader& crossover) {
   read_each(crossover, &read_word);
 }
 
-void read_contest(ObjectReader& reader) {
+void read_contest(Fields& fields) {
   std::string word;
   std::string cost;
   std::vector<std::string> contestants;
-  for (const char* key : {"by", "figure", "base"}) { reader.required(key, word, "What is compared"); }
-  reader.optional("against", cost, "What it costs");
-  reader.required("contestants", contestants, "By name");
+  for (const char* key : {"by", "figure", "base"}) { fields.required(key, word, "What is compared"); }
+  fields.optional("against", cost, "What it costs");
+  fields.required("contestants", contestants, "By name");
   const std::size_t count = contestants.size();
-  reader.required_value("lines", "One for each condition", [&](ValueReader& lines) {
-    lines.list([&](ValueReader& each) {
-      each.object([&](ObjectReader& line) { read_contest_line(line, count, !cost.empty()); });
-    });
+  fields.required_value("lines", "One for each condition", [&](FieldValue& lines) {
+    lines.list(
+        [&](FieldValue& each) { each.object([&](Fields& line) { read_contest_line(line, count, !cost.empty()); }); });
   });
-  reader.required_value("more_is_better", "Of the figure", &read_flag);
-  read_contest_row(reader, "mean_ratios", count, &read_figure_or_null);
-  read_contest_row(reader, "wins", count, &read_count);
-  read_contest_row(reader, "extrapolated", count, &read_count);
-  reader.optional_objects("crossovers", "Where one overtakes another", &read_crossover);
-  reader.optional_value("differences", "Sentences", &read_words);
+  fields.required_value("more_is_better", "Of the figure", &read_flag);
+  read_contest_row(fields, "mean_ratios", count, &read_figure_or_null);
+  read_contest_row(fields, "wins", count, &read_count);
+  read_contest_row(fields, "extrapolated", count, &read_count);
+  fields.optional_objects("crossovers", "Where one overtakes another", &read_crossover);
+  fields.optional_value("differences", "Sentences", &read_words);
 }
 
 /// The keys of the root object, as far as the text is JSON.
@@ -277,7 +276,7 @@ ResultKind result_kind(std::string_view text) {
   return keys.object ? ResultKind::other_object : ResultKind::no_object;
 }
 
-void read_result(ObjectReader& reader) { reader.entries("A fact of a result", &read_fact); }
+void read_result(Fields& fields) { fields.entries("A fact of a result", &read_fact); }
 
 JsonValue result_from_text(const std::string& text, const std::string& place) {
   return checked(text, place, &read_result);
@@ -289,20 +288,20 @@ JsonValue error_from_text(const std::string& text, const std::string& place) {
 
 std::vector<std::string> words_from_text(const std::string& text, const std::string& place) {
   std::vector<std::string> words;
-  checked("{\"list\":" + text + "}", place, [&](ObjectReader& reader) {
-    reader.required_value("list", "Words", [&](ValueReader& list) {
-      list.list([&](ValueReader& word) { words.push_back(word.text().value_or("")); }, {0});
+  checked("{\"list\":" + text + "}", place, [&](Fields& fields) {
+    fields.required_value("list", "Words", [&](FieldValue& list) {
+      list.list([&](FieldValue& word) { words.push_back(word.text().value_or("")); }, {0});
     });
   });
   return words;
 }
 
 ResultDocument read_results(const std::string& text, const std::string& file) {
-  const JsonValue root = checked(text, file, [](ObjectReader& reader) {
-    reader.required_objects("results", "What athanor run --json writes", &read_result);
-    reader.optional_object("manifest", "How it was simulated",
-                           [](ObjectReader& manifest) { manifest.entries("A fact of the run", &read_manifest_fact); });
-    reader.entries("Rankings, tables", [](const std::string& /*key*/, ValueReader& /*value*/) {});
+  const JsonValue root = checked(text, file, [](Fields& fields) {
+    fields.required_objects("results", "What athanor run --json writes", &read_result);
+    fields.optional_object("manifest", "How it was simulated",
+                           [](Fields& manifest) { manifest.entries("A fact of the run", &read_manifest_fact); });
+    fields.entries("Rankings, tables", [](const std::string& /*key*/, FieldValue& /*value*/) {});
   });
   ResultDocument document;
   document.records = root["results"].elements();

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/config/fields.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/object_reader.hpp"
 
 // What athanor writes with --json and reads again to compare, report and draw it (docs/results.md). Anybody may have
 // changed it meanwhile: it is read like a scenario, and all throw DocumentError for what athanor does not write.
@@ -17,7 +17,7 @@ enum class ResultKind : std::uint8_t { results, comparison, other_object, no_obj
 ResultKind result_kind(std::string_view text);
 
 /// One result: which of its keys hold words, numbers, lists and objects. Keys that are not known may hold anything.
-void read_result(ObjectReader& reader);
+void read_result(Fields& fields);
 
 /// A result, or the error of a point, that is written in one line. `place`: what messages call it.
 JsonValue result_from_text(const std::string& text, const std::string& place);

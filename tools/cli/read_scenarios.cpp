@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 #include "sim/parse.hpp"
 #include "tools/cli/option_values.hpp"
 #include "tools/cli/progress.hpp"

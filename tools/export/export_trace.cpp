@@ -37,7 +37,7 @@ std::shared_ptr<const ImportedTrace> trace_of(const Invocation& invocation) {
   Problems problems;
   TraceText text;
   TraceShelf shelf;
-  read_document(document, problems, [&](ObjectReader& reader) { read(reader, "", shelf, problems, text); });
+  read_document(document, problems, [&](Fields& fields) { visit(fields, "", shelf, problems, text); });
   problems.throw_if_any();
   return text.trace;
 }

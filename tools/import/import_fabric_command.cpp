@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "sim/config/document.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 #include "tools/cli/option_values.hpp"
@@ -85,11 +85,11 @@ void put_on_fabric(const Invocation& invocation, Json& cluster) {
 void check(const std::string& scenario, const std::string& path, const Presets& presets, Problems& problems) {
   const Document document = Document::parse(scenario, "imported from " + path);
   ClusterText text;
-  read_document(document, problems, [&](ObjectReader& reader) {
+  read_document(document, problems, [&](Fields& fields) {
     std::string name;
-    reader.optional("name", name, "");
-    reader.required_object("cluster", "", [&](ObjectReader& fields) { read(fields, text); });
-    reader.elsewhere("collective", "", [] { return nlohmann::json::object(); });
+    fields.optional("name", name, "");
+    fields.required_object("cluster", "", [&](Fields& inner) { visit(inner, text); });
+    fields.elsewhere("collective", "", [] { return nlohmann::json::object(); });
   });
   if (problems.empty()) { make_cluster(text, presets, {}, {}, problems); }
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/experiments/scenario/measurement.hpp"
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {

@@ -2,49 +2,49 @@
 
 #include <fmt/core.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
 
 namespace {
 
-void read_oversubscription(ValueReader& reader, std::vector<Ratio>& ratios) {
-  using Type = ValueReader::Form::Type;
+void read_oversubscription(FieldValue& fields, std::vector<Ratio>& ratios) {
+  using Type = FieldValue::Form::Type;
   const Range<Ratio> range{{1, 1000}, {1000, 1}};
-  const auto one = [&](ValueReader& value) {
+  const auto one = [&](FieldValue& value) {
     Ratio ratio{1, 1};
-    value.read(ratio, range);
+    value.visit(ratio, range);
     ratios = {ratio};
   };
-  const auto several = [&](ValueReader& value) { value.read(ratios, range); };
-  reader.one_of({{Type::number, one}, {Type::list, several}});
-  if (ratios.size() > 2) { reader.problem("out-of-range", "only leaves and spines can be oversubscribed", "give two"); }
+  const auto several = [&](FieldValue& value) { value.visit(ratios, range); };
+  fields.one_of({{Type::number, one}, {Type::list, several}});
+  if (ratios.size() > 2) { fields.problem("out-of-range", "only leaves and spines can be oversubscribed", "give two"); }
 }
 
 }  // namespace
 
-void read(ObjectReader& reader, ClosSettings& clos) {
-  read(reader, clos.switching);
-  read_network_link(reader, "uplink", "Leaf to spine; default: as the others", clos.uplink);
-  read_network_link(reader, "core_link", "Spine to core; default: as the others", clos.core_link);
-  reader.optional("tiers", clos.tiers, "2 or 3; default: as few as fit", {2, 3});
-  read_radix(reader, clos.switching);
-  reader.optional("leaves", clos.leaves, "Leaf switches", kPositionRange);
-  reader.optional("spines", clos.spines, "Spine switches; of one pod with three tiers", kPortRange);
-  reader.optional("pods", clos.pods, "With three tiers", kPositionRange);
-  reader.optional("leaves_per_pod", clos.leaves_per_pod, "With three tiers", kPortRange);
-  reader.optional("cores", clos.cores, "Core switches, with three tiers", kPositionRange);
-  reader.optional_value("oversubscription", "Bandwidth down / up of leaves, or of [leaves, spines]",
-                        [&](ValueReader& value) { read_oversubscription(value, clos.oversubscription); });
+void visit(Fields& fields, ClosSettings& clos) {
+  visit(fields, clos.switching);
+  fields.optional_object("uplink", clos.uplink, "Leaf to spine; default: as the others");
+  fields.optional_object("core_link", clos.core_link, "Spine to core; default: as the others");
+  fields.optional("tiers", clos.tiers, "2 or 3; default: as few as fit", {2, 3});
+  read_radix(fields, clos.switching);
+  fields.optional("leaves", clos.leaves, "Leaf switches", kPositionRange);
+  fields.optional("spines", clos.spines, "Spine switches; of one pod with three tiers", kPortRange);
+  fields.optional("pods", clos.pods, "With three tiers", kPositionRange);
+  fields.optional("leaves_per_pod", clos.leaves_per_pod, "With three tiers", kPortRange);
+  fields.optional("cores", clos.cores, "Core switches, with three tiers", kPositionRange);
+  fields.optional_value("oversubscription", "Bandwidth down / up of leaves, or of [leaves, spines]",
+                        [&](FieldValue& value) { read_oversubscription(value, clos.oversubscription); });
 }
 
-void read_hosts_per_leaf(ObjectReader& reader, std::optional<std::uint32_t>& hosts, std::string_view more) {
-  reader.optional("hosts_per_leaf", hosts, fmt::format("Hosts or NICs on one leaf{}", more), kPortRange);
+void read_hosts_per_leaf(Fields& fields, std::optional<std::uint32_t>& hosts, std::string_view more) {
+  fields.optional("hosts_per_leaf", hosts, fmt::format("Hosts or NICs on one leaf{}", more), kPortRange);
 }
 
-void read_nodes_per_group(ObjectReader& reader, std::optional<std::uint32_t>& nodes, std::string_view more) {
-  reader.optional("nodes_per_group", nodes, fmt::format("Nodes whose NICs r share a leaf{}", more), kPortRange);
+void read_nodes_per_group(Fields& fields, std::optional<std::uint32_t>& nodes, std::string_view more) {
+  fields.optional("nodes_per_group", nodes, fmt::format("Nodes whose NICs r share a leaf{}", more), kPortRange);
 }
 
 ClosSpec ClosSettings::spec(const FabricSite& site, std::optional<std::uint32_t> hosts_per_leaf) const {

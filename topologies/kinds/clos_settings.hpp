@@ -20,11 +20,11 @@ struct ClosSettings {
   /// `hosts_per_leaf`: nodes per group where NICs are on leaves by rail.
   ClosSpec spec(const FabricSite& site, std::optional<std::uint32_t> hosts_per_leaf) const;
 };
-void read(ObjectReader& reader, ClosSettings& clos);
+void visit(Fields& fields, ClosSettings& clos);
 
 /// "hosts_per_leaf" and "nodes_per_group"; `more` ends what the first means.
-void read_hosts_per_leaf(ObjectReader& reader, std::optional<std::uint32_t>& hosts, std::string_view more = "");
-void read_nodes_per_group(ObjectReader& reader, std::optional<std::uint32_t>& nodes, std::string_view more = "");
+void read_hosts_per_leaf(Fields& fields, std::optional<std::uint32_t>& hosts, std::string_view more = "");
+void read_nodes_per_group(Fields& fields, std::optional<std::uint32_t>& nodes, std::string_view more = "");
 
 /// Throws ScenarioError("does-not-fit") unless all nodes have as many NICs as there are rails.
 void check_rails(const Population& population);

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/generators/direct/coordinates.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/kinds/group_settings.hpp"
@@ -174,11 +174,11 @@ struct DragonflyFabric : FabricKind {
             .routings = {Routing::minimal, Routing::valiant, Routing::ugal}};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, groups);
-    reader.required("hosts_per_router", hosts_per_router, "Hosts or NICs on one router: p", kPortRange);
-    reader.optional("routers_per_group", routers_per_group, "a; default: 2 p", kPortRange);
-    reader.optional("global_cables", global_cables, "Of one router to other groups: h; default: p", kCableRange);
+  void visit(Fields& fields) override {
+    athanor::visit(fields, groups);
+    fields.required("hosts_per_router", hosts_per_router, "Hosts or NICs on one router: p", kPortRange);
+    fields.optional("routers_per_group", routers_per_group, "a; default: 2 p", kPortRange);
+    fields.optional("global_cables", global_cables, "Of one router to other groups: h; default: p", kCableRange);
   }
 
   const Switching& switches() const override { return groups.switching; }

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/generators/direct/coordinates.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/kinds/group_settings.hpp"
@@ -193,12 +193,12 @@ struct DragonflyPlusFabric : FabricKind {
             .routings = {Routing::minimal, Routing::valiant, Routing::ugal}};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, groups);
-    reader.required("leaves_per_group", leaves_per_group, "Leaf switches of one group: l", kPortRange);
-    reader.optional("spines_per_group", spines_per_group, "Spine switches of one group; default: l", kPortRange);
-    reader.optional("hosts_per_leaf", hosts_per_leaf, "Hosts or NICs on one leaf; default: l", kPortRange);
-    reader.optional("global_cables", global_cables, "Of one spine to other groups; default: l", kCableRange);
+  void visit(Fields& fields) override {
+    athanor::visit(fields, groups);
+    fields.required("leaves_per_group", leaves_per_group, "Leaf switches of one group: l", kPortRange);
+    fields.optional("spines_per_group", spines_per_group, "Spine switches of one group; default: l", kPortRange);
+    fields.optional("hosts_per_leaf", hosts_per_leaf, "Hosts or NICs on one leaf; default: l", kPortRange);
+    fields.optional("global_cables", global_cables, "Of one spine to other groups; default: l", kCableRange);
   }
 
   const Switching& switches() const override { return groups.switching; }

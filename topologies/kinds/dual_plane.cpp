@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/generators/planes.hpp"
 #include "topologies/kinds/clos_settings.hpp"
 
@@ -34,12 +34,12 @@ struct DualPlaneFabric : FabricKind {
         .routings = upward_routings()};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, clos);
-    reader.optional("planes", planes, "Networks side by side, and ports of a NIC", {1, 64});
-    reader.optional("by_rail", by_rail, "Whether planes are rail-optimized; default: where there are nodes");
-    read_hosts_per_leaf(reader, hosts_per_leaf, ", not by rail");
-    read_nodes_per_group(reader, nodes_per_group, ", by rail");
+  void visit(Fields& fields) override {
+    athanor::visit(fields, clos);
+    fields.optional("planes", planes, "Networks side by side, and ports of a NIC", {1, 64});
+    fields.optional("by_rail", by_rail, "Whether planes are rail-optimized; default: where there are nodes");
+    read_hosts_per_leaf(fields, hosts_per_leaf, ", not by rail");
+    read_nodes_per_group(fields, nodes_per_group, ", by rail");
   }
 
   const Switching& switches() const override { return clos.switching; }

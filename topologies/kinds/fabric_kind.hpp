@@ -12,7 +12,7 @@
 
 namespace athanor {
 
-class ObjectReader;
+class Fields;
 class Problems;
 
 /// What a cluster gives a fabric: who is on it, and what its cables carry unless the kind's own keys say otherwise.
@@ -35,7 +35,7 @@ class FabricKind {
   virtual ~FabricKind() = default;
 
   /// Declares the keys beside "kind".
-  virtual void read(ObjectReader& reader) = 0;
+  virtual void visit(Fields& fields) = 0;
   virtual const Switching& switches() const = 0;
   /// The network of these keys at a site; what they leave open follows from the population. Throws ScenarioError:
   /// "does-not-fit" where sizes do not go together, "too-large" for more than can be counted.

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/kinds/catalog.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 #include "topologies/node/node_spec.hpp"
@@ -12,36 +12,35 @@ namespace athanor {
 namespace {
 
 /// What fabrics of all kinds have.
-void read_common(ObjectReader& reader, FabricSettings& fabric) {
+void read_common(Fields& fields, FabricSettings& fabric) {
   std::vector<std::uint32_t> nics;
-  reader.optional("nics", nics, "The NICs of every node that are on it, counted from 0; absent: all",
+  fields.optional("nics", nics, "The NICs of every node that are on it, counted from 0; absent: all",
                   {0, kMaxDevicesPerNode});
-  if (reader.has("nics")) { fabric.nics = nics; }
+  if (fields.has("nics")) { fabric.nics = nics; }
 }
 
 }  // namespace
 
-void read(ObjectReader& reader, FabricSettings& fabric) {
-  std::vector<ObjectReader::Kind> kinds;
+void visit(Fields& fields, FabricSettings& fabric) {
+  std::vector<Fields::Kind> kinds;
   for (const Topology& topology : topologies()) {
-    kinds.push_back({topology.name, topology.summary, [&](ObjectReader& fields) {
+    kinds.push_back({topology.name, topology.summary, [&](Fields& inner) {
                        std::unique_ptr<FabricKind> kind = topology.make();
-                       kind->read(fields);
-                       if (!fields.describing()) { fabric.kind = std::move(kind); }
+                       kind->visit(inner);
+                       fabric.kind = std::move(kind);
                      }});
   }
-  reader.choice("kind", "How nodes are joined", kinds);
-  read_common(reader, fabric);
-  if (reader.describing()) { return; }
-  fabric.place = reader.place();
-  fabric.nics_place = reader.place("nics");
+  fields.choice("kind", "How nodes are joined", kinds);
+  read_common(fields, fabric);
+  fabric.place = fields.place();
+  fabric.nics_place = fields.place("nics");
 }
 
 std::vector<std::string> keys_of(const Topology& topology) {
-  const nlohmann::json schema = describe_schema("", [&](ObjectReader& reader) {
+  const nlohmann::json schema = describe_schema("", [&](Fields& fields) {
     FabricSettings fabric;
-    topology.make()->read(reader);
-    read_common(reader, fabric);
+    topology.make()->visit(fields);
+    read_common(fields, fabric);
   });
   std::vector<std::string> keys;
   for (const auto& [key, described] : schema["properties"].items()) { keys.push_back(key); }

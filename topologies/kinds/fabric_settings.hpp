@@ -11,7 +11,7 @@
 namespace athanor {
 
 class FabricKind;
-class ObjectReader;
+class Fields;
 struct Topology;
 
 /// A "fabric" as a scenario writes it.
@@ -22,7 +22,7 @@ struct FabricSettings {
   Place place;
   Place nics_place;
 };
-void read(ObjectReader& reader, FabricSettings& fabric);
+void visit(Fields& fields, FabricSettings& fabric);
 
 /// The keys that a fabric of this kind may have beside "kind", in alphabetical order.
 std::vector<std::string> keys_of(const Topology& topology);

@@ -31,9 +31,9 @@ struct FatTreeFabric : FabricKind {
         .routings = upward_routings()};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, clos);
-    read_hosts_per_leaf(reader, hosts_per_leaf);
+  void visit(Fields& fields) override {
+    athanor::visit(fields, clos);
+    read_hosts_per_leaf(fields, hosts_per_leaf);
   }
 
   const Switching& switches() const override { return clos.switching; }

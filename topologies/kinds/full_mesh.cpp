@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/generators/direct/hyperx.hpp"
 #include "topologies/kinds/grid_settings.hpp"
@@ -32,14 +32,14 @@ struct FullMeshFabric : FabricKind {
             .routings = {Routing::dimension_order, Routing::valiant, Routing::ugal}};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, switching);
-    read_radix(reader, switching);
-    reader.optional("switches", count, "Switches that are joined; default: the nodes themselves are", kPositionRange);
-    reader.optional("hosts_per_switch", hosts_per_switch, "Hosts or NICs on one switch", kPortRange);
-    reader.optional_value("cables", "Side by side between every two",
-                          [&](ValueReader& value) { read_cables(value, cables); });
-    read_positions(reader, at_positions);
+  void visit(Fields& fields) override {
+    athanor::visit(fields, switching);
+    read_radix(fields, switching);
+    fields.optional("switches", count, "Switches that are joined; default: the nodes themselves are", kPositionRange);
+    fields.optional("hosts_per_switch", hosts_per_switch, "Hosts or NICs on one switch", kPortRange);
+    fields.optional_value("cables", "Side by side between every two",
+                          [&](FieldValue& value) { read_cables(value, cables); });
+    read_positions(fields, at_positions);
   }
 
   const Switching& switches() const override { return switching; }

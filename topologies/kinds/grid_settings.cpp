@@ -1,23 +1,19 @@
 #include "topologies/kinds/grid_settings.hpp"
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 
 namespace athanor {
 
-void read_positions(ObjectReader& reader, VertexKind& positions) {
-  reader.optional("positions", positions, "What stands at a position where there are no nodes",
+void read_positions(Fields& fields, VertexKind& positions) {
+  fields.optional("positions", positions, "What stands at a position where there are no nodes",
                   {{"host", VertexKind::host}, {"gpu", VertexKind::gpu}});
 }
 
-void read(ObjectReader& reader, GridSettings& grid) {
-  reader.required("dimensions", grid.dimensions, "Positions in each dimension", kPositionRange);
-  reader.required_object("link", "From a position to its neighbour", [&](ObjectReader& fields) {
-    NetworkLink link;
-    read(fields, link);
-    if (!fields.describing()) { grid.switching.link = link; }
-  });
-  read_positions(reader, grid.positions);
+void visit(Fields& fields, GridSettings& grid) {
+  fields.required("dimensions", grid.dimensions, "Positions in each dimension", kPositionRange);
+  fields.required_object("link", grid.switching.link.emplace(), "From a position to its neighbour");
+  read_positions(fields, grid.positions);
 }
 
 std::shared_ptr<NetworkTopology> GridSettings::build(const FabricSite& site, const std::string& name,

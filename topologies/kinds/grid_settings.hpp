@@ -18,9 +18,9 @@ struct GridSettings {
   /// `name`: "torus"; begins the title. `shape` has the dimensions. Throws ScenarioError as check_grid does.
   std::shared_ptr<NetworkTopology> build(const FabricSite& site, const std::string& name, const GridShape& shape) const;
 };
-void read(ObjectReader& reader, GridSettings& grid);
+void visit(Fields& fields, GridSettings& grid);
 
 /// "positions".
-void read_positions(ObjectReader& reader, VertexKind& positions);
+void read_positions(Fields& fields, VertexKind& positions);
 
 }  // namespace athanor

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
-void read(ObjectReader& reader, GroupSettings& groups) {
-  read(reader, groups.switching);
-  read_radix(reader, groups.switching);
-  read_network_link(reader, "global_link", "Between groups; default: as the others", groups.global_link);
-  reader.optional("groups", groups.groups,
+void visit(Fields& fields, GroupSettings& groups) {
+  visit(fields, groups.switching);
+  read_radix(fields, groups.switching);
+  fields.optional_object("global_link", groups.global_link, "Between groups; default: as the others");
+  fields.optional("groups", groups.groups,
                   "Groups of switches; default: as few as take all nodes, or as many as can be joined", kPositionRange);
-  reader.optional("arrangement", groups.arrangement, "To which groups the global cables of a group lead",
+  fields.optional("arrangement", groups.arrangement, "To which groups the global cables of a group lead",
                   {{"palm_tree", Arrangement::palm_tree}, {"consecutive", Arrangement::consecutive}});
 }
 

@@ -22,6 +22,6 @@ struct GroupSettings {
   Wide capacity(std::uint32_t switches, std::uint32_t hosts_per_switch, Wide global_cables) const;
   DirectSpec spec(const FabricSite& site, std::uint32_t hosts_per_switch) const;
 };
-void read(ObjectReader& reader, GroupSettings& groups);
+void visit(Fields& fields, GroupSettings& groups);
 
 }  // namespace athanor

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/error.hpp"
 #include "topologies/generators/direct/coordinates.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
@@ -356,13 +356,13 @@ struct HammingMeshFabric : FabricKind {
             .routings = {Routing::minimal, Routing::valiant, Routing::ugal}};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, switching);
-    read_radix(reader, switching);
-    reader.required("board", board, "Positions of a board along a row and along a column: [a, b]", kPositionRange);
-    reader.required("boards", boards, "Boards in a row and in a column: [x, y]", kPositionRange);
-    read_network_link(reader, "board_link", "Between neighbours on a board; default: as the others", board_link);
-    read_positions(reader, at_positions);
+  void visit(Fields& fields) override {
+    athanor::visit(fields, switching);
+    read_radix(fields, switching);
+    fields.required("board", board, "Positions of a board along a row and along a column: [a, b]", kPositionRange);
+    fields.required("boards", boards, "Boards in a row and in a column: [x, y]", kPositionRange);
+    fields.optional_object("board_link", board_link, "Between neighbours on a board; default: as the others");
+    read_positions(fields, at_positions);
   }
 
   const Switching& switches() const override { return switching; }

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 
@@ -37,14 +37,14 @@ struct HyperXFabric : FabricKind {
             .routings = {Routing::dimension_order, Routing::valiant, Routing::ugal}};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, switching);
-    read_radix(reader, switching);
-    reader.required("dimensions", dimensions, "Switches along each dimension", kPositionRange);
-    reader.optional("hosts_per_switch", hosts_per_switch, "Hosts or NICs on one switch; default: as few as take all",
+  void visit(Fields& fields) override {
+    athanor::visit(fields, switching);
+    read_radix(fields, switching);
+    fields.required("dimensions", dimensions, "Switches along each dimension", kPositionRange);
+    fields.optional("hosts_per_switch", hosts_per_switch, "Hosts or NICs on one switch; default: as few as take all",
                     kPortRange);
-    reader.optional_value("cables", "Side by side between two switches, of all dimensions or of each",
-                          [&](ValueReader& value) { read_cables(value, cables); });
+    fields.optional_value("cables", "Side by side between two switches, of all dimensions or of each",
+                          [&](FieldValue& value) { read_cables(value, cables); });
   }
 
   const Switching& switches() const override { return switching; }

@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "sim/check.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/error.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
@@ -346,14 +346,14 @@ struct JellyfishFabric : FabricKind {
         .routings = {Routing::minimal, Routing::valiant, Routing::ugal}};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, switching);
-    read_radix(reader, switching);
-    reader.required("switches", shape.switches, "N", kPositionRange);
-    reader.required("cables_per_switch", shape.cables, "Of one switch to others: r", kPortRange);
-    reader.optional("hosts_per_switch", hosts_per_switch, "Hosts or NICs on one switch; default: as few as take all",
+  void visit(Fields& fields) override {
+    athanor::visit(fields, switching);
+    read_radix(fields, switching);
+    fields.required("switches", shape.switches, "N", kPositionRange);
+    fields.required("cables_per_switch", shape.cables, "Of one switch to others: r", kPortRange);
+    fields.optional("hosts_per_switch", hosts_per_switch, "Hosts or NICs on one switch; default: as few as take all",
                     kPortRange);
-    reader.optional("seed", shape.seed, "Which of all such networks: it draws the cables");
+    fields.optional("seed", shape.seed, "Which of all such networks: it draws the cables");
   }
 
   const Switching& switches() const override { return switching; }

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "sim/check.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/error.hpp"
 #include "sim/random.hpp"
 #include "topologies/kinds/clos_settings.hpp"
@@ -214,10 +214,10 @@ struct KaryTreeFabric : FabricKind {
             .routings = upward_routings()};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, switching);
-    reader.required("arity", arity, "k: links down of every switch, and up", {2, kMostPorts});
-    reader.required("levels", levels, "n: of switches; k^n hosts or NICs find place", {1, 31});
+  void visit(Fields& fields) override {
+    athanor::visit(fields, switching);
+    fields.required("arity", arity, "k: links down of every switch, and up", {2, kMostPorts});
+    fields.required("levels", levels, "n: of switches; k^n hosts or NICs find place", {1, 31});
   }
 
   const Switching& switches() const override { return switching; }

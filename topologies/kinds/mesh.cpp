@@ -1,4 +1,4 @@
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/kinds/grid_settings.hpp"
 
 namespace athanor {
@@ -25,9 +25,9 @@ struct MeshFabric : FabricKind {
             .routings = {Routing::dimension_order}};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, grid);
-    reader.optional("wrap", wrap, "By dimension: whether it closes on itself; default: none does");
+  void visit(Fields& fields) override {
+    athanor::visit(fields, grid);
+    fields.optional("wrap", wrap, "By dimension: whether it closes on itself; default: none does");
   }
 
   const Switching& switches() const override { return grid.switching; }

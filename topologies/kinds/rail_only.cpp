@@ -32,9 +32,9 @@ struct RailOnlyFabric : FabricKind {
             .routings = upward_routings()};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, clos);
-    read_nodes_per_group(reader, nodes_per_group);
+  void visit(Fields& fields) override {
+    athanor::visit(fields, clos);
+    read_nodes_per_group(fields, nodes_per_group);
   }
 
   const Switching& switches() const override { return clos.switching; }

@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "sim/check.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/error.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/generators/direct/galois_field.hpp"
@@ -249,11 +249,11 @@ struct SlimFlyFabric : FabricKind {
             .routings = {Routing::minimal, Routing::valiant, Routing::ugal}};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, switching);
-    read_radix(reader, switching);
-    reader.required("q", q, "A prime power: 2 q^2 routers");
-    reader.optional("hosts_per_router", hosts_per_router,
+  void visit(Fields& fields) override {
+    athanor::visit(fields, switching);
+    read_radix(fields, switching);
+    fields.required("q", q, "A prime power: 2 q^2 routers");
+    fields.optional("hosts_per_router", hosts_per_router,
                     "Hosts or NICs on one router; default: half of its cables to others", kPortRange);
   }
 

@@ -1,4 +1,4 @@
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/generators/clos.hpp"
 #include "topologies/kinds/clos_settings.hpp"
 
@@ -25,9 +25,9 @@ struct StarFabric : FabricKind {
             .routings = upward_routings()};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, switching);
-    reader.optional("radix", switching.radix, "Ports of the switch; default: of the preset, else any", kPositionRange);
+  void visit(Fields& fields) override {
+    athanor::visit(fields, switching);
+    fields.optional("radix", switching.radix, "Ports of the switch; default: of the preset, else any", kPositionRange);
   }
 
   const Switching& switches() const override { return switching; }

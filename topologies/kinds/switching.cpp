@@ -1,25 +1,16 @@
 #include "topologies/kinds/switching.hpp"
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
-void read(ObjectReader& reader, NetworkLink& link) {
-  reader.required("rate", link.rate, "Line rate, one direction");
-  reader.required("latency", link.latency, "Of one link, the forwarding of the switch included");
-  reader.optional("efficiency", link.efficiency, "Payload rate / line rate");
+void visit(Fields& fields, NetworkLink& link) {
+  fields.required("rate", link.rate, "Line rate, one direction");
+  fields.required("latency", link.latency, "Of one link, the forwarding of the switch included");
+  fields.optional("efficiency", link.efficiency, "Payload rate / line rate");
   if (link.efficiency.numerator == 0) {
-    reader.problem("efficiency", "out-of-range", "an efficiency of 0 leaves no bandwidth");
+    fields.problem("efficiency", "out-of-range", "an efficiency of 0 leaves no bandwidth");
   }
-}
-
-void read_network_link(ObjectReader& reader, std::string_view key, std::string_view meaning,
-                       std::optional<NetworkLink>& link) {
-  reader.optional_object(key, meaning, [&](ObjectReader& fields) {
-    NetworkLink given;
-    read(fields, given);
-    if (!fields.describing()) { link = given; }
-  });
 }
 
 CableSpec cable_of(const NetworkLink& link) {
@@ -30,36 +21,35 @@ CableSpec cable_or(const std::optional<NetworkLink>& link, const CableSpec& othe
   return link ? cable_of(*link) : otherwise;
 }
 
-void read(ObjectReader& reader, Switching& switching) {
-  reader.optional("switch", switching.preset, "A switch preset: port rate, latency and radix");
-  read_network_link(reader, "link", "Every link of the network, where no switch is named", switching.link);
-  reader.optional("cable_latency", switching.cable_latency, "Propagation of a cable, beside a switch's own latency");
-  if (reader.describing()) { return; }
-  switching.preset_place = reader.place("switch");
-  if (switching.link && reader.has("cable_latency")) {
-    reader.problem("cable_latency", "no-effect",
+void visit(Fields& fields, Switching& switching) {
+  fields.optional("switch", switching.preset, "A switch preset: port rate, latency and radix");
+  fields.optional_object("link", switching.link, "Every link of the network, where no switch is named");
+  fields.optional("cable_latency", switching.cable_latency, "Propagation of a cable, beside a switch's own latency");
+  switching.preset_place = fields.place("switch");
+  if (switching.link && fields.has("cable_latency")) {
+    fields.problem("cable_latency", "no-effect",
                    "'cable_latency' has no effect here: \"link\" says the latency of a link",
                    "add it to the latency of the link, or name a \"switch\" in place of \"link\"");
   }
-  if (switching.preset.has_value() == switching.link.has_value() && reader.ok()) {
-    reader.problem("", "missing-key", "a network needs either \"switch\" or \"link\"",
+  if (fields.ok() && switching.preset.has_value() == switching.link.has_value()) {
+    fields.problem("", "missing-key", "a network needs either \"switch\" or \"link\"",
                    R"(write "switch": "QM9700", or "link": {"rate": "400Gb/s", "latency": "500ns"})");
   }
 }
 
-void read_radix(ObjectReader& reader, Switching& switching) {
-  reader.optional("radix", switching.radix, "Ports of a switch; default: of the preset, else any", kPortRange);
+void read_radix(Fields& fields, Switching& switching) {
+  fields.optional("radix", switching.radix, "Ports of a switch; default: of the preset, else any", kPortRange);
 }
 
-void read_cables(ValueReader& reader, std::vector<std::uint32_t>& cables) {
-  using Type = ValueReader::Form::Type;
-  const auto one = [&](ValueReader& value) {
+void read_cables(FieldValue& value, std::vector<std::uint32_t>& cables) {
+  using Type = FieldValue::Form::Type;
+  const auto one = [&](FieldValue& number) {
     std::uint32_t count = 1;
-    value.read(count, kCableRange);
+    number.visit(count, kCableRange);
     cables = {count};
   };
-  const auto several = [&](ValueReader& value) { value.read(cables, kCableRange); };
-  reader.one_of({{Type::number, one}, {Type::list, several}});
+  const auto several = [&](FieldValue& list) { list.visit(cables, kCableRange); };
+  value.one_of({{Type::number, one}, {Type::list, several}});
 }
 
 }  // namespace athanor

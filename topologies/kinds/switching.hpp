@@ -14,8 +14,8 @@
 
 namespace athanor {
 
-class ObjectReader;
-class ValueReader;
+class Fields;
+class FieldValue;
 
 /// {"rate": "400Gb/s", "latency": "500ns", "efficiency": 0.97}: a cable of the network.
 struct NetworkLink {
@@ -23,10 +23,7 @@ struct NetworkLink {
   Time latency;  ///< the forwarding of the switch that it leaves included
   Ratio efficiency{1, 1};
 };
-void read(ObjectReader& reader, NetworkLink& link);
-/// Declares the object `key`, which may be absent.
-void read_network_link(ObjectReader& reader, std::string_view key, std::string_view meaning,
-                       std::optional<NetworkLink>& link);
+void visit(Fields& fields, NetworkLink& link);
 
 CableSpec cable_of(const NetworkLink& link);
 /// The cable of a link of its own, where it has one.
@@ -41,9 +38,9 @@ struct Switching {
   Place preset_place;
 };
 /// "switch", "link" and "cable_latency".
-void read(ObjectReader& reader, Switching& switching);
+void visit(Fields& fields, Switching& switching);
 /// "radix" of the switches of a fabric that has more than one.
-void read_radix(ObjectReader& reader, Switching& switching);
+void read_radix(Fields& fields, Switching& switching);
 
 /// Bounds of keys: ports, or switches, hosts and cables on one switch; switches or positions in all.
 constexpr std::uint32_t kMostPorts = 65'536;
@@ -54,6 +51,6 @@ constexpr Range<std::uint32_t> kCableRange{1, kMostCables};
 constexpr Range<std::uint32_t> kPositionRange{1, kMostPositions};
 
 /// A number of parallel cables, or a list of one for each dimension.
-void read_cables(ValueReader& reader, std::vector<std::uint32_t>& cables);
+void read_cables(FieldValue& fields, std::vector<std::uint32_t>& cables);
 
 }  // namespace athanor

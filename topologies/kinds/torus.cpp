@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/kinds/grid_settings.hpp"
 
 namespace athanor {
@@ -43,29 +43,29 @@ struct TorusFabric : FabricKind {
         .routings = {Routing::dimension_order}};
   }
 
-  void read(ObjectReader& reader) override {
-    athanor::read(reader, grid);
-    reader.optional_value("twists",
+  void visit(Fields& fields) override {
+    athanor::visit(fields, grid);
+    fields.optional_value("twists",
                           "Row i: how far who passes the end of dimension i is shifted in each other; \"tpu_v4\": a "
                           "dimension of the least length k shifts those of 2 k by k",
-                          [&](ValueReader& value) { read_twists(value); });
+                          [&](FieldValue& value) { read_twists(value); });
   }
 
-  void read_twists(ValueReader& reader) {
-    using Type = ValueReader::Form::Type;
-    const auto named = [&](ValueReader& value) {
+  void read_twists(FieldValue& fields) {
+    using Type = FieldValue::Form::Type;
+    const auto named = [&](FieldValue& value) {
       std::string word;
-      value.read(word, {{"tpu_v4"}});
+      value.visit(word, {{"tpu_v4"}});
       tpu_v4_twists = word == "tpu_v4";
     };
-    const auto rows = [&](ValueReader& value) {
-      value.list([&](ValueReader& row) {
+    const auto rows = [&](FieldValue& value) {
+      value.list([&](FieldValue& row) {
         std::vector<std::uint32_t> shifts;
-        row.read(shifts, {0, kMostPositions});
+        row.visit(shifts, {0, kMostPositions});
         twists.push_back(std::move(shifts));
       });
     };
-    reader.one_of({{Type::string, named}, {Type::list, rows}});
+    fields.one_of({{Type::string, named}, {Type::list, rows}});
   }
 
   const Switching& switches() const override { return grid.switching; }

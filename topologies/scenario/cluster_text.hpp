@@ -20,8 +20,8 @@
 /// to report what turns out wrong later.
 namespace athanor {
 
-class ObjectReader;
-class ValueReader;
+class Fields;
+class FieldValue;
 
 /// "nvlink4", or {"rate": ..., "usable": ..., "latency": ...}.
 struct LinkText {
@@ -32,8 +32,8 @@ struct LinkText {
   Place place;
 };
 /// The name of its preset, or an object of its figures.
-void read(ValueReader& reader, LinkText& link);
-void read(ObjectReader& reader, LinkText& link);
+void read(FieldValue& fields, LinkText& link);
+void visit(Fields& fields, LinkText& link);
 
 struct ScaleUpText {
   enum class Kind : std::uint8_t { none, nvswitch, nvlink_mesh };
@@ -80,9 +80,9 @@ struct NodeText {
   Place nic_place;
 };
 /// Every key of a node, preset or written out.
-void read(ObjectReader& reader, NodeText& node);
+void visit(Fields& fields, NodeText& node);
 /// "compute_capability" of a GPU or of the GPUs of a node: from 1.0 to 99.9, in steps of a tenth.
-void read_compute_capability(ObjectReader& reader, std::optional<Ratio>& capability);
+void read_compute_capability(Fields& fields, std::optional<Ratio>& capability);
 
 /// One machine whose ranks are threads.
 struct SharedMemoryText {
@@ -119,9 +119,9 @@ struct ClusterText {
   Place fabrics_place;
 };
 /// The "cluster" part of a scenario.
-void read(ObjectReader& reader, ClusterText& cluster);
+void visit(Fields& fields, ClusterText& cluster);
 /// One entry of "overrides".
-void read(ObjectReader& reader, LinkOverride& given);
+void visit(Fields& fields, LinkOverride& given);
 
 /// The names of "network": {"routing": ...}.
 Names<Routing> routing_names();

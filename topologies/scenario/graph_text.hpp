@@ -10,7 +10,7 @@
 
 namespace athanor {
 
-class ObjectReader;
+class Fields;
 
 /// Devices and links written out: a whole cluster, or the inside of a node.
 struct GraphText {
@@ -32,6 +32,6 @@ struct GraphText {
   Place place;
 };
 /// "vertices" and "links".
-void read(ObjectReader& reader, GraphText& graph);
+void visit(Fields& fields, GraphText& graph);
 
 }  // namespace athanor

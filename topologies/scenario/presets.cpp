@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/file.hpp"
 #include "topologies/scenario/sources.hpp"
 
@@ -16,11 +16,11 @@ namespace athanor {
 
 namespace {
 
-void read_provenance(ObjectReader& reader, const Sources& sources, Provenance& provenance) {
-  reader.optional_object("from", "The source of each figure", [&](ObjectReader& from) {
-    from.entries("A source of this file", [&](const std::string& figure, ValueReader& value) {
+void read_provenance(Fields& fields, const Sources& sources, Provenance& provenance) {
+  fields.optional_object("from", "The source of each figure", [&](Fields& from) {
+    from.entries("A source of this file", [&](const std::string& figure, FieldValue& value) {
       std::string key;
-      value.read(key);
+      value.visit(key);
       const auto source = sources.find(key);
       if (source != sources.end()) {
         provenance.from[figure] = source->second;
@@ -29,77 +29,77 @@ void read_provenance(ObjectReader& reader, const Sources& sources, Provenance& p
       }
     });
   });
-  reader.optional("unverified", provenance.unverified, "Figures without a public source");
-  reader.optional("note", provenance.note, "What else there is to know");
+  fields.optional("unverified", provenance.unverified, "Figures without a public source");
+  fields.optional("note", provenance.note, "What else there is to know");
 }
 
 Names<Framing> framing_names() {
   return {{"none", Framing::none}, {"infiniband", Framing::infiniband}, {"roce", Framing::roce}};
 }
 
-void read_fields(ObjectReader& reader, LinkPreset& link) {
-  reader.required(
+void read_fields(Fields& fields, LinkPreset& link) {
+  fields.required(
       "kind", link.kind, "What it is",
       {{"nvlink", LinkKind::nvlink}, {"c2c", LinkKind::c2c}, {"pcie", LinkKind::pcie}, {"socket", LinkKind::socket}});
   LinkText text;
-  read(reader, text);
+  visit(fields, text);
   link.spec = {text.rate, text.usable.value_or(text.rate), text.latency};
 }
 
-void read_fields(ObjectReader& reader, GpuPreset& gpu) {
-  reader.required("memory", gpu.memory, "Size of its memory", {Bytes{1}});
-  reader.required("memory_bandwidth", gpu.memory_bandwidth, "Of its memory, reading and writing together");
-  reader.required_object("tflops", "Dense, by type", [&](ObjectReader& types) {
-    types.entries("1e12 operations per second", [&](const std::string& type, ValueReader& value) {
-      value.read(gpu.tflops[type], {{0, 1}, {1'000'000, 1}});
+void read_fields(Fields& fields, GpuPreset& gpu) {
+  fields.required("memory", gpu.memory, "Size of its memory", {Bytes{1}});
+  fields.required("memory_bandwidth", gpu.memory_bandwidth, "Of its memory, reading and writing together");
+  fields.required_object("tflops", "Dense, by type", [&](Fields& types) {
+    types.entries("1e12 operations per second", [&](const std::string& type, FieldValue& value) {
+      value.visit(gpu.tflops[type], {{0, 1}, {1'000'000, 1}});
     });
   });
-  reader.optional("nvlink", gpu.nvlink, "The link preset of its NVLinks");
-  reader.optional("nvlinks", gpu.nvlinks, "How many it has", {1, 1024});
-  reader.required("pcie", gpu.pcie, "The link preset of its PCIe port");
-  read_compute_capability(reader, gpu.compute_capability);
-  reader.optional("architecture", gpu.architecture, "Of a GPU from AMD, as its compiler names it: gfx942");
-  reader.optional("gpu_direct", gpu.gpu_direct, "May NICs read and write its memory (GPUDirect RDMA)?");
-  reader.optional("peer_access", gpu.peer_access, "May other GPUs over PCIe?");
-  reader.optional("power_w", gpu.power_w, "Watts", {1, 100'000});
-  reader.optional("idle_w", gpu.idle_w, "Watts while nothing runs on it", {1, 100'000});
-  reader.optional("rent_usd_per_hour", gpu.rent_usd_per_hour, "Of one: the cheapest offer, and the dearest",
+  fields.optional("nvlink", gpu.nvlink, "The link preset of its NVLinks");
+  fields.optional("nvlinks", gpu.nvlinks, "How many it has", {1, 1024});
+  fields.required("pcie", gpu.pcie, "The link preset of its PCIe port");
+  read_compute_capability(fields, gpu.compute_capability);
+  fields.optional("architecture", gpu.architecture, "Of a GPU from AMD, as its compiler names it: gfx942");
+  fields.optional("gpu_direct", gpu.gpu_direct, "May NICs read and write its memory (GPUDirect RDMA)?");
+  fields.optional("peer_access", gpu.peer_access, "May other GPUs over PCIe?");
+  fields.optional("power_w", gpu.power_w, "Watts", {1, 100'000});
+  fields.optional("idle_w", gpu.idle_w, "Watts while nothing runs on it", {1, 100'000});
+  fields.optional("rent_usd_per_hour", gpu.rent_usd_per_hour, "Of one: the cheapest offer, and the dearest",
                   {{0, 1}, {1'000'000, 1}});
-  reader.optional("multiprocessors", gpu.multiprocessors, "Streaming multiprocessors, or compute units", {1, 10'000});
+  fields.optional("multiprocessors", gpu.multiprocessors, "Streaming multiprocessors, or compute units", {1, 10'000});
 }
 
-void read_fields(ObjectReader& reader, NicPreset& nic) {
-  reader.required("rate", nic.rate, "Line rate of the network port, one direction");
-  reader.required("protocol", nic.protocol, "What headers cost", framing_names());
-  reader.required("latency", nic.latency, "Of forwarding, each way");
-  reader.required("pcie", nic.pcie, "The link preset of its PCIe port");
+void read_fields(Fields& fields, NicPreset& nic) {
+  fields.required("rate", nic.rate, "Line rate of the network port, one direction");
+  fields.required("protocol", nic.protocol, "What headers cost", framing_names());
+  fields.required("latency", nic.latency, "Of forwarding, each way");
+  fields.required("pcie", nic.pcie, "The link preset of its PCIe port");
 }
 
-void read_fields(ObjectReader& reader, SwitchPreset& device) {
-  reader.required("rate", device.rate, "Line rate of a port, one direction");
-  reader.required("radix", device.radix, "Ports", {2, 65'536});
-  reader.required("latency", device.latency, "Of forwarding");
-  reader.required("protocol", device.protocol, "What headers cost", framing_names());
-  reader.optional("hashes", device.hashes,
+void read_fields(Fields& fields, SwitchPreset& device) {
+  fields.required("rate", device.rate, "Line rate of a port, one direction");
+  fields.required("radix", device.radix, "Ports", {2, 65'536});
+  fields.required("latency", device.latency, "Of forwarding");
+  fields.required("protocol", device.protocol, "What headers cost", framing_names());
+  fields.optional("hashes", device.hashes,
                   "Flows over equal paths, as Ethernet switches do: routing is ecmp by default");
 }
 
-void read_fields(ObjectReader& reader, NodePreset& node) { read(reader, node.node); }
+void read_fields(Fields& fields, NodePreset& node) { visit(fields, node.node); }
 
 template <class Preset>
 void load(const std::string& path, std::map<std::string, Preset>& presets, Problems& problems) {
   const Document document = Document::load(path);
-  read_document(document, problems, [&](ObjectReader& file) {
+  read_document(document, problems, [&](Fields& file) {
     std::string about;
     Sources sources;
     file.optional("about", about, "What the figures mean");
-    file.optional_object("sources", "By key", [&](ObjectReader& reader) { read_sources(reader, sources); });
-    file.required_object("presets", "By name", [&](ObjectReader& list) {
-      list.entries("One preset", [&](const std::string& name, ValueReader& value) {
-        value.object([&](ObjectReader& fields) {
+    file.optional_object("sources", "By key", [&](Fields& fields) { read_sources(fields, sources); });
+    file.required_object("presets", "By name", [&](Fields& list) {
+      list.entries("One preset", [&](const std::string& name, FieldValue& value) {
+        value.object([&](Fields& inner) {
           Preset preset;
-          read_fields(fields, preset);
-          read_provenance(fields, sources, preset.provenance);
+          read_fields(inner, preset);
+          read_provenance(inner, sources, preset.provenance);
           presets[name] = std::move(preset);
         });
       });

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {

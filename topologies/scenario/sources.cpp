@@ -4,9 +4,9 @@
 
 namespace athanor {
 
-void read_sources(ObjectReader& reader, Sources& sources) {
-  reader.entries("Where figures come from", [&](const std::string& key, ValueReader& value) {
-    value.object([&](ObjectReader& source) {
+void read_sources(Fields& fields, Sources& sources) {
+  fields.entries("Where figures come from", [&](const std::string& key, FieldValue& value) {
+    value.object([&](Fields& source) {
       std::string what;
       std::string where;
       source.required("what", what, "The document");

@@ -3,13 +3,13 @@
 #include <map>
 #include <string>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
 /// What the figures of a file of presets come from, by the short names that presets use: "what (where)".
 using Sources = std::map<std::string, std::string>;
 
-void read_sources(ObjectReader& reader, Sources& sources);
+void read_sources(Fields& fields, Sources& sources);
 
 }  // namespace athanor

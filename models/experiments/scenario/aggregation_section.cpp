@@ -17,27 +17,27 @@ namespace {
 enum class Sharing : std::uint8_t { exclusive, turns };
 enum class OnExhausted : std::uint8_t { fail, fallback };
 
-void read_engine(ValueReader& value, EngineModel& engine) {
+void read_engine(FieldValue& value, EngineModel& engine) {
   std::vector<std::string> names;
   for (const EngineModel& each : engine_catalog()) {
     if (is_in_switches(each)) { names.push_back(each.name); }
   }
   std::string text = names.front();
-  value.read(text, OneOf{names});
+  value.visit(text, OneOf{names});
   if (value.ok()) { engine = find_engine(text); }
 }
 
-void read_limits(ObjectReader& reader, EngineLimits& limits) {
-  reader.optional("switches", limits.switches,
+void read_limits(Fields& fields, EngineLimits& limits) {
+  fields.optional("switches", limits.switches,
                   "Names, with * and ?, of the switches that have an engine; absent: all that the engine is made for");
-  reader.optional("children", limits.children, "Most that one switch adds up: ranks and other switches",
+  fields.optional("children", limits.children, "Most that one switch adds up: ranks and other switches",
                   {2, UINT32_MAX});
-  reader.optional("trees", limits.trees, "Trees of low latency in the whole fabric");
-  reader.optional("streams", limits.streams, "Streaming trees in the whole fabric");
-  reader.optional("streams_per_switch", limits.streams_per_switch, "Streaming trees that are active in one switch");
-  reader.optional("streams_per_port", limits.streams_per_port, "Streaming trees that use one port");
-  reader.optional("jobs_per_switch", limits.jobs_per_switch, "Jobs that hold memory of one switch");
-  reader.optional("message", limits.message,
+  fields.optional("trees", limits.trees, "Trees of low latency in the whole fabric");
+  fields.optional("streams", limits.streams, "Streaming trees in the whole fabric");
+  fields.optional("streams_per_switch", limits.streams_per_switch, "Streaming trees that are active in one switch");
+  fields.optional("streams_per_port", limits.streams_per_port, "Streaming trees that use one port");
+  fields.optional("jobs_per_switch", limits.jobs_per_switch, "Jobs that hold memory of one switch");
+  fields.optional("message", limits.message,
                   "Most bytes of one operation: of a chunk where one is given, else of the "
                   "payload",
                   {Bytes{1}});
@@ -87,30 +87,29 @@ bool check_switches(const AggregationSection& section, const Cluster& cluster, P
 
 }  // namespace
 
-void read(ObjectReader& reader, AggregationSection& section) {
+void visit(Fields& fields, AggregationSection& section) {
   section.engine = engine_catalog().front();
-  reader.optional_value("engine", "Its limits and costs (`athanor list engines`); absent: ideal",
-                        [&](ValueReader& value) { read_engine(value, section.engine); });
-  read_limits(reader, section.engine.limits);
-  reader.optional("trees_per_job", section.engine.trees_per_job, "That the channels of a job are spread over", {1, 64});
+  fields.optional_value("engine", "Its limits and costs (`athanor list engines`); absent: ideal",
+                        [&](FieldValue& value) { read_engine(value, section.engine); });
+  read_limits(fields, section.engine.limits);
+  fields.optional("trees_per_job", section.engine.trees_per_job, "That the channels of a job are spread over", {1, 64});
   Sharing sharing = section.engine.exclusive ? Sharing::exclusive : Sharing::turns;
-  reader.optional("sharing", sharing,
+  fields.optional("sharing", sharing,
                   "What jobs do that need a streaming tree of one switch; absent: as the engine's software does",
                   {{"exclusive", Sharing::exclusive}, {"turns", Sharing::turns}});
   section.engine.exclusive = sharing == Sharing::exclusive;
   OnExhausted on_exhausted = OnExhausted::fail;
-  reader.optional("on_exhausted", on_exhausted, "Where engines cannot be had",
+  fields.optional("on_exhausted", on_exhausted, "Where engines cannot be had",
                   {{"fail", OnExhausted::fail}, {"fallback", OnExhausted::fallback}});
   section.falls_back = on_exhausted == OnExhausted::fallback;
-  reader.optional_value("fallback",
+  fields.optional_value("fallback",
                         "Algorithms without engines, of which the fastest runs then; absent: a choice of them",
-                        [&](ValueReader& value) { value.read(section.fallback.emplace()); });
-  read(reader, section.engine, section.slots);
-  if (reader.describing()) { return; }
-  section.switches_place = reader.place("switches");
-  section.fallback_place = reader.place("fallback");
+                        [&](FieldValue& value) { value.visit(section.fallback.emplace()); });
+  visit(fields, section.engine, section.slots);
+  section.switches_place = fields.place("switches");
+  section.fallback_place = fields.place("fallback");
   if (section.fallback && !section.falls_back) {
-    reader.problem("fallback", "conflict", "nothing falls back here", R"(add "on_exhausted": "fallback")");
+    fields.problem("fallback", "conflict", "nothing falls back here", R"(add "on_exhausted": "fallback")");
   }
 }
 

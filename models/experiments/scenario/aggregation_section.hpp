@@ -7,7 +7,7 @@
 
 #include "models/engines/engine_deployment.hpp"
 #include "models/experiments/scenario/slots_section.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -23,7 +23,7 @@ struct AggregationSection {
   Place fallback_place;
 };
 
-void read(ObjectReader& reader, AggregationSection& section);
+void visit(Fields& fields, AggregationSection& section);
 
 /// With what only cluster and collective tell. What is wrong is added to `problems`: a switch that is not there
 /// ("no-such-switch"), an algorithm that is not known or needs engines itself; and as resolve() of slots does.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kBest = "best";
 constexpr const char* kEach = "each";
-using Type = ValueReader::Form::Type;
+using Type = FieldValue::Form::Type;
 
 /// Names that "algorithm" may hold. `known` kind: those of that collective; else those of all, each once.
 std::vector<std::string> algorithm_names(std::optional<CollectiveKind> known) {
@@ -30,26 +30,26 @@ class Chooser {
   Chooser(std::optional<CollectiveKind> kind, ImportShelf& shelf, Problems& problems, AlgorithmChoice& choice)
       : kind_(kind), shelf_(shelf), problems_(problems), choice_(choice) {}
 
-  void name(ValueReader& text, bool best) {
+  void name(FieldValue& text, bool best) {
     std::vector<std::string> names = algorithm_names(kind_);
     if (best) { names.insert(names.end(), {kBest, kEach}); }
     std::string word = names.front();
-    text.read(word, OneOf{names});
-    if (text.describing() || !text.ok()) { return; }
+    text.visit(word, OneOf{names});
+    if (!text.ok()) { return; }
     choice_.each = word == kEach;
     if (choice_.each || word == kBest || !kind_) { return; }
     choice_.algorithms.push_back(&find(*kind_, word));
   }
 
-  void file(ValueReader& object) {
-    object.object([&](ObjectReader& reader) {
-      reader.required_value("msccl", "An MSCCL algorithm: the path of its XML, relative to this file",
-                            [&](ValueReader& path) { import(path); });
+  void file(FieldValue& object) {
+    object.object([&](Fields& fields) {
+      fields.required_value("msccl", "An MSCCL algorithm: the path of its XML, relative to this file",
+                            [&](FieldValue& path) { import(path); });
     });
   }
 
  private:
-  void import(ValueReader& path) {
+  void import(FieldValue& path) {
     const auto text = path.text();
     if (!text) { return; }
     try {
@@ -83,23 +83,23 @@ std::shared_ptr<const Algorithm> ImportShelf::msccl(const std::string& path) {
   return read;
 }
 
-void read_algorithm_choice(ObjectReader& reader, std::optional<CollectiveKind> kind, ImportShelf& shelf,
-                           Problems& problems, AlgorithmChoice& choice) {
+void read_algorithm_choice(Fields& fields, std::optional<CollectiveKind> kind, ImportShelf& shelf, Problems& problems,
+                           AlgorithmChoice& choice) {
   Chooser chooser(kind, shelf, problems, choice);
-  const auto element = [&](ValueReader& value) {
-    value.one_of({{Type::string, [&](ValueReader& text) { chooser.name(text, false); }},
-                  {Type::object, [&](ValueReader& object) { chooser.file(object); }}});
+  const auto element = [&](FieldValue& value) {
+    value.one_of({{Type::string, [&](FieldValue& text) { chooser.name(text, false); }},
+                  {Type::object, [&](FieldValue& object) { chooser.file(object); }}});
   };
-  reader.optional_value("algorithm",
+  fields.optional_value("algorithm",
                         "A name, an imported algorithm, a list whose fastest is reported at each size, \"best\": all "
                         "of the catalog that fit, or \"each\": all of these, each reported",
-                        [&](ValueReader& value) {
-                          value.one_of({{Type::string, [&](ValueReader& text) { chooser.name(text, true); }},
-                                        {Type::object, [&](ValueReader& object) { chooser.file(object); }},
-                                        {Type::list, [&](ValueReader& list) { list.list(element); }}});
+                        [&](FieldValue& value) {
+                          value.one_of({{Type::string, [&](FieldValue& text) { chooser.name(text, true); }},
+                                        {Type::object, [&](FieldValue& object) { chooser.file(object); }},
+                                        {Type::list, [&](FieldValue& list) { list.list(element); }}});
                         });
-  if (reader.describing()) { return; }
-  choice.place = reader.place("algorithm");
+  if (!fields.reading()) { return; }
+  choice.place = fields.place("algorithm");
   if (kind && choice.algorithms.empty()) { choice.algorithms = algorithms_of(*kind); }
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithms/catalog.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -37,8 +37,8 @@ struct AlgorithmChoice {
 /// "ring", {"msccl": "path.xml"}, a list of these, or "best": every algorithm of the kind, also where nothing is
 /// chosen; "each": all of these, one by one. Without a known kind only the form is checked. `problems` takes what is
 /// wrong with a file.
-void read_algorithm_choice(ObjectReader& reader, std::optional<CollectiveKind> kind, ImportShelf& shelf,
-                           Problems& problems, AlgorithmChoice& choice);
+void read_algorithm_choice(Fields& fields, std::optional<CollectiveKind> kind, ImportShelf& shelf, Problems& problems,
+                           AlgorithmChoice& choice);
 
 /// Why none of them can run: a line for each, or one for all where they share the reason.
 std::string why_none(const std::vector<std::pair<const Algorithm*, std::string>>& reasons);

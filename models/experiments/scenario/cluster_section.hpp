@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/library/library.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/link_scaling.hpp"
 #include "topologies/router.hpp"
 #include "topologies/scenario/cluster_text.hpp"

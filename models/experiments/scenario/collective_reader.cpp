@@ -49,15 +49,15 @@ JobsSetup setup_of(const CollectiveSection& section, const ScenarioChanges& chan
   return setup;
 }
 
-void check_ranks(ObjectReader& reader, const Cluster& cluster, const CollectiveSetup& setup, bool one) {
+void check_ranks(Fields& fields, const Cluster& cluster, const CollectiveSetup& setup, bool one) {
   const std::size_t endpoints = cluster.endpoints.size();
   if (setup.ranks > endpoints && one) {
-    reader.problem(
+    fields.problem(
         "collective", "too-many-ranks",
         fmt::format("{} ranks, but the cluster has {} endpoints: {}", setup.ranks, endpoints, cluster.description),
         fmt::format("\"ranks\" is at most {}, and all of them where it is absent", endpoints));
   } else if (setup.root >= setup.ranks && setup.ranks > 0) {
-    reader.problem("collective", "no-such-root",
+    fields.problem("collective", "no-such-root",
                    fmt::format("the root is rank {}, but ranks go from 0 to {}", setup.root, setup.ranks - 1), "");
   }
 }
@@ -140,8 +140,8 @@ bool reach_alike(const std::vector<Runtime>& runtimes, const Place& place, Probl
 /// One collective, or several jobs.
 class CollectiveReader : public ExperimentReader {
  public:
-  void read(ObjectReader& section, ReadingContext& context) override {
-    athanor::read(section, {context.directory, context.imports, context.problems}, section_);
+  void visit(Fields& section, ReadingContext& context) override {
+    athanor::visit(section, {context.directory, context.imports, context.problems}, section_);
   }
 
   std::shared_ptr<const Experiment> make(CaseParts& parts) override {
@@ -149,9 +149,9 @@ class CollectiveReader : public ExperimentReader {
     if (!check(parts, setup) || !take_engines(parts, setup)) { return nullptr; }
     take_exchange(parts, setup.common);
     const std::optional<NcclSection> told =
-        with_pxn(parts.reader, parts.nccl, parts.network.pxn, *parts.platform().profile,
+        with_pxn(parts.fields, parts.nccl, parts.network.pxn, *parts.platform().profile,
                  several() && section_.jobs->has_own_nccl());
-    if (!parts.reader.ok()) { return nullptr; }
+    if (!parts.fields.ok()) { return nullptr; }
     if (parts.platform().profile->nccl && !take_nccl(told, parts, setup)) { return nullptr; }
     check_algorithms_of_all(parts, setup);
     if (several()) { return std::make_shared<const JobsExperiment>(std::move(setup)); }
@@ -168,11 +168,11 @@ class CollectiveReader : public ExperimentReader {
     common.ranks = section_.ranks.value_or(endpoints / setup.jobs);
     common.verification = parts.verification;
     if (several()) { check_jobs(parts, *section_.jobs, setup); }
-    check_ranks(parts.reader, *platform.cluster, common, !several());
-    check_profile(parts.reader, platform, common.overrides.protocol);
-    if (common.verification) { check_verification(parts.reader, *platform.cluster, common); }
+    check_ranks(parts.fields, *platform.cluster, common, !several());
+    check_profile(parts.fields, platform, common.overrides.protocol);
+    if (common.verification) { check_verification(parts.fields, *platform.cluster, common); }
     common.offload = take_offload(parts);
-    return parts.reader.ok();
+    return parts.fields.ok();
   }
 
   bool take_engines(CaseParts& parts, const JobsSetup& setup) const {
@@ -187,7 +187,7 @@ class CollectiveReader : public ExperimentReader {
       platform.aggregation = resolve(*parts.network.aggregation, *platform.cluster, users, parts.context.problems);
       if (!platform.aggregation) { return false; }
     }
-    check_engines(parts.reader, platform);
+    check_engines(parts.fields, platform);
     return true;
   }
 
@@ -201,7 +201,7 @@ class CollectiveReader : public ExperimentReader {
 
   /// False where NCCL would end with an error.
   bool take_nccl(const std::optional<NcclSection>& told, CaseParts& parts, JobsSetup& setup) const {
-    const Place place = parts.reader.place(told ? "nccl" : "profile");
+    const Place place = parts.fields.place(told ? "nccl" : "profile");
     const NcclSection common = told.value_or(NcclSection{});
     const ReadingContext& context = parts.context;
     if (several()) {

@@ -10,7 +10,7 @@
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/scenario/exchange_section.hpp"
 #include "models/experiments/scenario/jobs_section.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -38,12 +38,9 @@ struct CollectiveContext {
   Problems& problems;
 };
 
-void read(ObjectReader& reader, const CollectiveContext& context, CollectiveSection& section);
+void visit(Fields& fields, const CollectiveContext& context, CollectiveSection& section);
 
 class ExperimentReader;
 std::unique_ptr<ExperimentReader> collective_reader();
-
-/// The name of a collective.
-void read_kind(ValueReader& value, std::optional<CollectiveKind>& kind);
 
 }  // namespace athanor

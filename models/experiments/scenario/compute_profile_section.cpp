@@ -2,34 +2,34 @@
 
 #include <algorithm>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
 namespace {
-using Type = ValueReader::Form::Type;
+using Type = FieldValue::Form::Type;
 }
 
 ComputeProfile read_compute_profile_file(const std::string& path, Problems& problems) {
   const Document document = Document::load(path);
   ComputeProfile profile;
   profile.name = path;
-  read_document(document, problems, [&](ObjectReader& reader) { read(reader, profile); });
+  read_document(document, problems, [&](Fields& fields) { visit(fields, profile); });
   return profile;
 }
 
-void read_compute_profile(ValueReader& value, const Library& library, Problems& problems, ComputeProfile& profile) {
-  const auto read_name = [&](ValueReader& text) {
+void read_compute_profile(FieldValue& value, const Library& library, Problems& problems, ComputeProfile& profile) {
+  const auto read_name = [&](FieldValue& text) {
     const std::vector<std::string> names = library.names(Shelf::compute);
     std::string name = names.empty() ? "" : names.front();
-    text.read(name, OneOf{names});
-    if (!text.describing() && text.ok() && library.has(Shelf::compute, name)) {
+    text.visit(name, OneOf{names});
+    if (text.ok() && library.has(Shelf::compute, name)) {
       profile = read_compute_profile_file(library.path(Shelf::compute, name), problems);
     }
   };
-  const auto read_inline = [&](ValueReader& object) {
-    if (!object.describing()) { profile.name = "inline"; }
-    object.object([&](ObjectReader& reader) { read(reader, profile); });
+  const auto read_inline = [&](FieldValue& object) {
+    profile.name = "inline";
+    object.object([&](Fields& fields) { visit(fields, profile); });
   };
   value.one_of({{Type::string, read_name}, {Type::object, read_inline}});
 }

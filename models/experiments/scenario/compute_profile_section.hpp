@@ -5,13 +5,13 @@
 
 #include "models/library/library.hpp"
 #include "models/training/compute_profile.hpp"
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 
 namespace athanor {
 
 /// A scenario's compute profile: a name of `athanor list compute`, or the profile itself. `problems` takes what is
 /// wrong with the named file.
-void read_compute_profile(ValueReader& value, const Library& library, Problems& problems, ComputeProfile& profile);
+void read_compute_profile(FieldValue& value, const Library& library, Problems& problems, ComputeProfile& profile);
 
 /// Reads the profile's own file. Throws FileError.
 ComputeProfile read_compute_profile_file(const std::string& path, Problems& problems);

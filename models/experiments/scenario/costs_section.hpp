@@ -1,12 +1,12 @@
 #pragma once
 
 #include "models/training/step/step_costs.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
 /// The "costs" of a training.
-void read_costs(ObjectReader& reader, CostFigures& costs);
+void read_costs(Fields& fields, CostFigures& costs);
 
 /// What the scenario leaves open the GPU's preset says, where it does.
 CostFigures completed(CostFigures figures, const TrainingSetup& setup);

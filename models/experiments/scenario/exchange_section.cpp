@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/file.hpp"
 #include "sim/format.hpp"
 #include "sim/random.hpp"
@@ -16,7 +16,7 @@ namespace athanor {
 
 namespace {
 
-using Type = ValueReader::Form::Type;
+using Type = FieldValue::Form::Type;
 
 using Row = std::vector<Bytes>;
 constexpr std::uint32_t kMostExponent = 4;
@@ -61,12 +61,12 @@ ExchangeText read_csv(const std::string& path, Problems& problems) {
   return exchange;
 }
 
-void read_rows(ValueReader& value, std::vector<Row>& rows) {
-  value.list([&](ValueReader& row) {
+void read_rows(FieldValue& value, std::vector<Row>& rows) {
+  value.list([&](FieldValue& row) {
     Row sizes;
-    row.list([&](ValueReader& cell) {
+    row.list([&](FieldValue& cell) {
       Bytes size;
-      cell.read(size, Range<Bytes>{Bytes::zero()});
+      cell.visit(size, Range<Bytes>{Bytes::zero()});
       sizes.push_back(size);
     });
     rows.push_back(std::move(sizes));
@@ -76,8 +76,8 @@ void read_rows(ValueReader& value, std::vector<Row>& rows) {
 ExchangeText read_json(const std::string& path, Problems& problems) {
   ExchangeText exchange;
   const Document document = Document::load(path);
-  read_document(document, problems, [&](ObjectReader& reader) {
-    reader.required_value("exchange", "A row per sender", [&](ValueReader& value) {
+  read_document(document, problems, [&](Fields& fields) {
+    fields.required_value("exchange", "A row per sender", [&](FieldValue& value) {
       read_rows(value, exchange.rows);
       exchange.place = value.place();
     });
@@ -85,7 +85,7 @@ ExchangeText read_json(const std::string& path, Problems& problems) {
   return exchange;
 }
 
-void read_file(ValueReader& value, const std::string& directory, Problems& problems, ExchangeText& exchange) {
+void read_file(FieldValue& value, const std::string& directory, Problems& problems, ExchangeText& exchange) {
   const auto text = value.text();
   if (!text) { return; }
   const std::string path = (std::filesystem::path(directory) / *text).string();
@@ -96,25 +96,24 @@ void read_file(ValueReader& value, const std::string& directory, Problems& probl
   }
 }
 
-void read_distribution(ObjectReader& reader, ExchangeText& exchange) {
-  reader.optional_object("random", "Blocks of any size in a range", [&](ObjectReader& inner) {
-    RandomExchange random;
-    inner.required("least", random.least, "Smallest block", {Bytes::zero()});
-    inner.required("most", random.most, "Largest block", {Bytes::zero()});
-    if (inner.describing()) { return; }
-    if (random.most < random.least) {
-      inner.problem("most", "empty-range", "the largest block is smaller than the smallest", "swap them");
-    }
-    exchange.random = random;
-  });
-  reader.optional_object("zipf", "Popular receivers get more, as 1/k^exponent", [&](ObjectReader& inner) {
-    ZipfExchange zipf;
-    inner.required("payload", zipf.payload, "What every rank sends in all, its own block included", {Bytes::zero()});
-    inner.optional("exponent", zipf.exponent, "0: all alike", {0, kMostExponent});
-    if (!inner.describing()) { exchange.zipf = zipf; }
-  });
-  if (!reader.describing() && reader.ok() && exchange.random.has_value() == exchange.zipf.has_value()) {
-    reader.problem("", "missing-key", "an exchange is drawn from one distribution",
+void visit_random(Fields& fields, RandomExchange& random) {
+  fields.required("least", random.least, "Smallest block", {Bytes::zero()});
+  fields.required("most", random.most, "Largest block", {Bytes::zero()});
+  if (random.most < random.least) {
+    fields.problem("most", "empty-range", "the largest block is smaller than the smallest", "swap them");
+  }
+}
+
+void visit_zipf(Fields& fields, ZipfExchange& zipf) {
+  fields.required("payload", zipf.payload, "What every rank sends in all, its own block included", {Bytes::zero()});
+  fields.optional("exponent", zipf.exponent, "0: all alike", {0, kMostExponent});
+}
+
+void read_distribution(Fields& fields, ExchangeText& exchange) {
+  fields.optional_object("random", exchange.random, "Blocks of any size in a range", visit_random);
+  fields.optional_object("zipf", exchange.zipf, "Popular receivers get more, as 1/k^exponent", visit_zipf);
+  if (fields.ok() && exchange.random.has_value() == exchange.zipf.has_value()) {
+    fields.problem("", "missing-key", "an exchange is drawn from one distribution",
                    R"(write {"random": {"least": "0B", "most": "1MiB"}} or {"zipf": {"payload": "64MiB"}})");
   }
 }
@@ -199,16 +198,16 @@ std::vector<Elements> by_popularity(Elements payload, std::uint32_t exponent, st
 
 }  // namespace
 
-void read_exchange(ValueReader& value, const std::string& directory, Problems& problems,
+void read_exchange(FieldValue& value, const std::string& directory, Problems& problems,
                    std::optional<ExchangeText>& exchange) {
   ExchangeText read;
   const std::size_t before = problems.size();
-  value.one_of({{Type::list, [&](ValueReader& table) { read_rows(table, read.rows); }},
-                {Type::string, [&](ValueReader& path) { read_file(path, directory, problems, read); }},
-                {Type::object, [&](ValueReader& object) {
-                   object.object([&](ObjectReader& reader) { read_distribution(reader, read); });
+  value.one_of({{Type::list, [&](FieldValue& table) { read_rows(table, read.rows); }},
+                {Type::string, [&](FieldValue& path) { read_file(path, directory, problems, read); }},
+                {Type::object, [&](FieldValue& object) {
+                   object.object([&](Fields& fields) { read_distribution(fields, read); });
                  }}});
-  if (value.describing() || !value.ok() || problems.size() != before) { return; }
+  if (!value.ok() || problems.size() != before) { return; }
   if (read.place.file.empty()) { read.place = value.place(); }
   exchange = std::move(read);
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/schedule/all_to_all_v_sizes.hpp"
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 
 namespace athanor {
 
@@ -33,7 +33,7 @@ struct ExchangeText {
 
 /// A table, the path of a file that holds one (relative to `directory`), or a distribution. `problems` takes what is
 /// wrong with the file. Leaves `exchange` as it is after a problem.
-void read_exchange(ValueReader& value, const std::string& directory, Problems& problems,
+void read_exchange(FieldValue& value, const std::string& directory, Problems& problems,
                    std::optional<ExchangeText>& exchange);
 
 /// CSV: a line per sender, of whole numbers of bytes with commas between. JSON: {"exchange": [["1KiB", ...], ...]}.

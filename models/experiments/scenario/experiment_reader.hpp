@@ -11,7 +11,7 @@
 #include "models/experiments/scenario/network_section.hpp"
 #include "models/experiments/scenario/scenario.hpp"
 #include "models/experiments/verification.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -30,7 +30,7 @@ struct ReadingContext {
 
 /// What has been read of a case beside the section of its experiment.
 struct CaseParts {
-  ObjectReader& reader;  ///< of the whole case, of whose keys problems are told
+  Fields& fields;  ///< of the whole case, of whose keys problems are told
   ReadingContext& context;
   Case& scenario_case;  ///< its platform as far as it has been read; no cluster: that has problems
   NetworkSection network = {};
@@ -47,7 +47,7 @@ class ExperimentReader {
   virtual ~ExperimentReader() = default;
 
   /// Declares and reads the keys of the section.
-  virtual void read(ObjectReader& section, ReadingContext& context) = 0;
+  virtual void visit(Fields& section, ReadingContext& context) = 0;
   /// The section on the case's cluster, once it has been read without a problem.
   virtual void fit(CaseParts& /*parts*/) {}
   /// The experiment, once the whole case has been read without a problem; null where there are problems now. May change

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "models/traffic/traffic_matrix.hpp"
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 
 namespace athanor {
 

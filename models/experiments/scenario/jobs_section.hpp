@@ -8,7 +8,7 @@
 #include "models/experiments/jobs.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/scenario/nccl_section.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -33,7 +33,7 @@ struct JobsText {
 };
 
 /// The keys "jobs" and "placement" of a collective of that kind; nothing where there is no "jobs".
-void read_jobs(ObjectReader& reader, const CollectiveContext& context, std::optional<CollectiveKind> kind,
+void read_jobs(Fields& fields, const CollectiveContext& context, std::optional<CollectiveKind> kind,
                std::optional<JobsText>& jobs);
 
 struct CaseParts;

@@ -20,9 +20,11 @@ struct Scope {
 };
 
 bool has_network(const Case& each) { return !each.platform.shares_machine(); }
-bool is_at_packets(const Case& each) { return each.platform.level == NetworkLevel::packet && has_network(each); }
+bool is_at_packets(const Case& each) {
+  return each.platform.network.level == NetworkLevel::packet && has_network(each);
+}
 bool has_software(const Case& each) { return each.experiment->has_collectives(); }
-const PacketSettings& packet(const Case& each) { return each.platform.packet; }
+const PacketSettings& packet(const Case& each) { return each.platform.network.packet; }
 bool has_flow_control(const Case& each, FlowControl control) { return packet(each).fabric.flow_control == control; }
 
 std::vector<Scope> scopes_of_the_network() {
@@ -36,7 +38,7 @@ std::vector<Scope> scopes_of_the_network() {
        "there are packets at packet level alone",
        R"(write "level": "packet" beside it, or leave it out; in a case by null)"},
       {{"/network/queue_pairs"},
-       [](const Case& each) { return each.platform.level != NetworkLevel::ideal; },
+       [](const Case& each) { return each.platform.network.level != NetworkLevel::ideal; },
        "without contention messages over several queue pairs take as long as over one",
        R"(write another "level", or leave it out)"},
       {{"/network/aggregation"},

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "sim/config/document.hpp"
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 
 namespace athanor {
 

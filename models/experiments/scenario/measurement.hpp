@@ -12,7 +12,7 @@
 
 #include "algorithms/schedule/collective.hpp"
 #include "algorithms/schedule/reduction.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 

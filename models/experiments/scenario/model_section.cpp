@@ -9,7 +9,7 @@
 #include "models/experiments/scenario/transformer_fields.hpp"
 #include "models/training/formats/huggingface.hpp"
 #include "models/training/formats/megatron.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/file.hpp"
 #include "topologies/scenario/sources.hpp"
 
@@ -17,13 +17,13 @@ namespace athanor {
 
 namespace {
 
-using Type = ValueReader::Form::Type;
+using Type = FieldValue::Form::Type;
 
-void read_preset(ObjectReader& reader, const Sources& sources, ModelPreset& preset) {
-  read_architecture(reader, true, preset.model);
-  reader.required_value("source", "A source of this file", [&](ValueReader& value) {
+void read_preset(Fields& fields, const Sources& sources, ModelPreset& preset) {
+  read_architecture(fields, true, preset.model);
+  fields.required_value("source", "A source of this file", [&](FieldValue& value) {
     std::string key;
-    value.read(key);
+    value.visit(key);
     const auto source = sources.find(key);
     if (source != sources.end()) {
       preset.source = source->second;
@@ -31,10 +31,10 @@ void read_preset(ObjectReader& reader, const Sources& sources, ModelPreset& pres
       value.problem("unknown-source", fmt::format("source \"{}\" is not in this file", key), "add it to \"sources\"");
     }
   });
-  reader.optional("published_billions", preset.published_billions, "Parameters as the source gives them",
+  fields.optional("published_billions", preset.published_billions, "Parameters as the source gives them",
                   {{0, 1}, {1'000'000, 1}});
-  reader.optional("unverified", preset.unverified, "Fields without a public source");
-  reader.optional("note", preset.note, "What else there is to know");
+  fields.optional("unverified", preset.unverified, "Fields without a public source");
+  fields.optional("note", preset.note, "What else there is to know");
 }
 
 }  // namespace
@@ -42,15 +42,15 @@ void read_preset(ObjectReader& reader, const Sources& sources, ModelPreset& pres
 std::map<std::string, ModelPreset> load_models(const Library& library, Problems& problems) {
   std::map<std::string, ModelPreset> models;
   const Document document = Document::load(library.path(Shelf::presets, "models"));
-  read_document(document, problems, [&](ObjectReader& file) {
+  read_document(document, problems, [&](Fields& file) {
     std::string about;
     Sources sources;
     file.optional("about", about, "What the figures mean");
-    file.required_object("sources", "By key", [&](ObjectReader& reader) { read_sources(reader, sources); });
-    file.required_object("presets", "By name", [&](ObjectReader& list) {
-      list.entries("One model", [&](const std::string& name, ValueReader& value) {
+    file.required_object("sources", "By key", [&](Fields& fields) { read_sources(fields, sources); });
+    file.required_object("presets", "By name", [&](Fields& list) {
+      list.entries("One model", [&](const std::string& name, FieldValue& value) {
         ModelPreset& preset = models[name];
-        value.object([&](ObjectReader& reader) { read_preset(reader, sources, preset); });
+        value.object([&](Fields& fields) { read_preset(fields, sources, preset); });
         preset.model.name = name;
         if (preset.model.transformer) { preset.model.transformer->name = name; }
       });
@@ -67,53 +67,53 @@ class ModelReader {
   ModelReader(const Library& library, const std::string& directory, Problems& problems, ModelSection& section)
       : library_(library), directory_(directory), problems_(problems), section_(section) {}
 
-  void read_name(ValueReader& value) {
+  void read_name(FieldValue& value) {
     const std::map<std::string, ModelPreset> models = load_models(library_, problems_);
     std::vector<std::string> names;
     for (const auto& [name, preset] : models) { names.push_back(name); }
     std::string name = names.empty() ? "" : names.front();
-    value.read(name, OneOf{names});
-    if (!value.describing() && value.ok() && models.contains(name)) { section_.model = models.at(name).model; }
+    value.visit(name, OneOf{names});
+    if (value.ok() && models.contains(name)) { section_.model = models.at(name).model; }
   }
 
-  void read_object(ObjectReader& reader) {
-    reader.optional_value("preset", "A model of `athanor list models`; fields beside it override",
-                          [&](ValueReader& value) { read_name(value); });
-    reader.optional_value("huggingface", "The path of a config.json, relative to this file; fields beside it override",
-                          [&](ValueReader& value) { read_huggingface(value); });
-    reader.optional_value("megatron", "Megatron-LM's arguments, or the path of a file with them; fields override",
-                          [&](ValueReader& value) { read_megatron(value); });
-    check_origins(reader);
-    const bool from_nothing = origins(reader) == 0;
-    reader.optional("name", section_.model.name, "As results name it");
-    if (!reader.describing() && !reader.ok()) { return skip(reader); }
-    read_architecture(reader, from_nothing, section_.model);
+  void read_object(Fields& fields) {
+    fields.optional_value("preset", "A model of `athanor list models`; fields beside it override",
+                          [&](FieldValue& value) { read_name(value); });
+    fields.optional_value("huggingface", "The path of a config.json, relative to this file; fields beside it override",
+                          [&](FieldValue& value) { read_huggingface(value); });
+    fields.optional_value("megatron", "Megatron-LM's arguments, or the path of a file with them; fields override",
+                          [&](FieldValue& value) { read_megatron(value); });
+    check_origins(fields);
+    const bool from_nothing = origins(fields) == 0;
+    fields.optional("name", section_.model.name, "As results name it");
+    if (fields.reading() && !fields.ok()) { return skip(fields); }
+    read_architecture(fields, from_nothing, section_.model);
     if (section_.model.name.empty()) { section_.model.name = "own model"; }
     if (section_.model.transformer) { section_.model.transformer->name = section_.model.name; }
   }
 
  private:
-  static std::size_t origins(const ObjectReader& reader) {
+  static std::size_t origins(const Fields& fields) {
     std::size_t count = 0;
-    for (const char* key : {"preset", "huggingface", "megatron"}) { count += reader.has(key) ? 1 : 0; }
+    for (const char* key : {"preset", "huggingface", "megatron"}) { count += fields.has(key) ? 1 : 0; }
     return count;
   }
 
-  static void check_origins(ObjectReader& reader) {
-    if (origins(reader) > 1) {
-      reader.problem("", "conflict", "a model begins with one of \"preset\", \"huggingface\" and \"megatron\"",
+  static void check_origins(Fields& fields) {
+    if (origins(fields) > 1) {
+      fields.problem("", "conflict", "a model begins with one of \"preset\", \"huggingface\" and \"megatron\"",
                      "leave all but one out");
     }
   }
 
   /// What stands beside an origin that cannot be read says nothing.
-  static void skip(ObjectReader& reader) {
-    reader.entries("", [](const std::string& /*key*/, ValueReader& /*value*/) {});
+  static void skip(Fields& fields) {
+    fields.entries("", [](const std::string& /*key*/, FieldValue& /*value*/) {});
   }
 
   std::string beside(const std::string& path) const { return (std::filesystem::path(directory_) / path).string(); }
 
-  void read_huggingface(ValueReader& value) {
+  void read_huggingface(FieldValue& value) {
     const auto path = value.text();
     if (!path) { return; }
     try {
@@ -126,7 +126,7 @@ class ModelReader {
     }
   }
 
-  void read_megatron(ValueReader& value) {
+  void read_megatron(FieldValue& value) {
     const auto text = value.text();
     if (!text) { return; }
     try {
@@ -149,13 +149,12 @@ class ModelReader {
 
 }  // namespace
 
-void read_model(ValueReader& value, const Library& library, const std::string& directory, Problems& problems,
+void read_model(FieldValue& value, const Library& library, const std::string& directory, Problems& problems,
                 ModelSection& section) {
   ModelReader model(library, directory, problems, section);
-  value.one_of({{Type::string, [&](ValueReader& name) { model.read_name(name); }},
-                {Type::object, [&](ValueReader& object) {
-                   object.object([&](ObjectReader& reader) { model.read_object(reader); });
-                 }}});
+  value.one_of(
+      {{Type::string, [&](FieldValue& name) { model.read_name(name); }},
+       {Type::object, [&](FieldValue& object) { object.object([&](Fields& fields) { model.read_object(fields); }); }}});
 }
 
 }  // namespace athanor

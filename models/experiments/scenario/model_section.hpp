@@ -8,7 +8,7 @@
 #include "models/library/library.hpp"
 #include "models/training/architecture.hpp"
 #include "models/training/parallel_plan.hpp"
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 #include "sim/ratio.hpp"
 
 namespace athanor {
@@ -36,7 +36,7 @@ struct ModelSection {
 /// none: from nothing) with fields of its own, which override; or one with a list of plain layers. `directory`: paths
 /// are relative to it. `problems` takes what is wrong with files that are named; the section's own mistakes are
 /// reported at their place.
-void read_model(ValueReader& value, const Library& library, const std::string& directory, Problems& problems,
+void read_model(FieldValue& value, const Library& library, const std::string& directory, Problems& problems,
                 ModelSection& section);
 
 }  // namespace athanor

@@ -15,32 +15,25 @@
 
 namespace athanor {
 
-void read(ObjectReader& reader, NcclSection& section) {
-  NcclVersion version;
-  reader.optional_value("version", "Whose tuning tables decide; absent: the profile's", [&](ValueReader& value) {
-    read_version(value, version);
-    section.version = version;
+void visit(Fields& fields, NcclSection& section) {
+  fields.optional_value("version", "Whose tuning tables decide; absent: the profile's",
+                        [&](FieldValue& value) { visit_version(value, section.version.emplace()); });
+  fields.optional_object("environment", "Variables of every process", [&](Fields& inner) {
+    inner.entries("\"NCCL_ALGO\": \"Ring\", ...",
+                  [&](const std::string& key, FieldValue& value) { value.visit(section.environment[key]); });
   });
-  reader.optional_object("environment", "Variables of every process", [&](ObjectReader& inner) {
-    inner.entries("\"NCCL_ALGO\": \"Ring\", ...", [&](const std::string& key, ValueReader& value) {
-      std::string text;
-      value.read(text);
-      section.environment[key] = text;
-    });
-  });
-  reader.optional("topology", section.topology,
+  fields.optional("topology", section.topology,
                   "A file that NCCL wrote by NCCL_TOPO_DUMP_FILE, in place of what the cluster's nodes look like");
-  reader.optional("graphs", section.graphs,
+  fields.optional("graphs", section.graphs,
                   "A file that NCCL wrote by NCCL_GRAPH_DUMP_FILE, in place of what its search would find");
-  reader.optional("registered_buffers", section.registered_buffers, "Of users, by ncclCommRegister or CUDA graphs");
-  reader.optional("gpu_direct", section.gpu_direct,
+  fields.optional("registered_buffers", section.registered_buffers, "Of users, by ncclCommRegister or CUDA graphs");
+  fields.optional("gpu_direct", section.gpu_direct,
                   "The network plugin reads and writes the memory of GPUs; plain TCP does not");
 }
 
-std::optional<NcclSection> read_nccl(ObjectReader& reader, Profile& profile) {
+std::optional<NcclSection> read_nccl(Fields& fields, Profile& profile) {
   std::optional<NcclSection> section;
-  reader.optional_object("nccl", "That NCCL chooses what runs, and what it is told",
-                         [&](ObjectReader& inner) { read(inner, section.emplace()); });
+  fields.optional_object("nccl", section, "That NCCL chooses what runs, and what it is told");
   if (section && !profile.nccl) { profile.nccl.emplace(); }
   return section;
 }
@@ -151,13 +144,13 @@ NcclSource nccl_of_groups(const std::optional<NcclSection>& section, const Place
   };
 }
 
-std::optional<NcclSection> with_pxn(ObjectReader& reader, std::optional<NcclSection> section, std::optional<bool> pxn,
+std::optional<NcclSection> with_pxn(Fields& fields, std::optional<NcclSection> section, std::optional<bool> pxn,
                                     const Profile& profile, bool own) {
   if (!pxn || !profile.nccl) { return section; }
   if (!section) { section.emplace(); }
   const bool fresh = section->environment.try_emplace("NCCL_PXN_DISABLE", *pxn ? "0" : "1").second;
   if (fresh && !own) { return section; }
-  reader.problem("network", "conflict", R"("pxn" says again what "nccl" says, or its jobs for themselves)",
+  fields.problem("network", "conflict", R"("pxn" says again what "nccl" says, or its jobs for themselves)",
                  R"(leave out "pxn", and write NCCL_PXN_DISABLE into "environment" of "nccl")");
   return section;
 }

@@ -12,7 +12,7 @@
 #include "models/nccl/execution/communicator.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "models/software/profile.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -26,13 +26,13 @@ struct NcclSection {
   bool gpu_direct = true;
 };
 
-void read(ObjectReader& reader, NcclSection& section);
+void visit(Fields& fields, NcclSection& section);
 /// The "nccl" of a case, if it has one; its profile then has costs of NCCL, if only none.
-std::optional<NcclSection> read_nccl(ObjectReader& reader, Profile& profile);
+std::optional<NcclSection> read_nccl(Fields& fields, Profile& profile);
 
 /// The section with "pxn" of the network, which is its NCCL_PXN_DISABLE in other words: NCCL chooses NICs itself.
 /// `own`: jobs have sections of their own.
-std::optional<NcclSection> with_pxn(ObjectReader& reader, std::optional<NcclSection> section, std::optional<bool> pxn,
+std::optional<NcclSection> with_pxn(Fields& fields, std::optional<NcclSection> section, std::optional<bool> pxn,
                                     const Profile& profile, bool own);
 
 /// NCCL as a section tells it on the first `ranks` endpoints of a platform, which has no others; null where it would

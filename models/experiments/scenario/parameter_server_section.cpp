@@ -14,94 +14,88 @@ namespace athanor {
 
 namespace {
 
-using Type = ValueReader::Form::Type;
+using Type = FieldValue::Form::Type;
 using Update = ParameterServerSetup::Update;
 using Placement = ParameterServerText::Placement;
 
 constexpr std::uint64_t kMostPairs = 4'000'000;         ///< of a worker and a shard
 constexpr std::uint64_t kMostMessages = 1'000'000'000;  ///< of all steps
 
-void read_distribution(ObjectReader& reader, ComputeTime& time) {
+void read_distribution(Fields& fields, ComputeTime& time) {
   // The lambdas that run are those of the distribution that the scenario names.
-  const auto as = [&](ComputeTime::Kind kind, auto read) {
-    return [&time, kind, read](ObjectReader& fields) {
-      if (!fields.describing()) { time.kind = kind; }
-      read(fields);
+  const auto as = [&](ComputeTime::Kind kind, auto visit) {
+    return [&time, kind, visit](Fields& nested) {
+      time.kind = kind;
+      visit(nested);
     };
   };
-  reader.required("mean", time.mean, "Of all iterations");
-  reader.choice(
-      "distribution", "How it differs from one iteration to the next",
-      {{"constant", "it does not", as(ComputeTime::Kind::constant, [](ObjectReader&) {})},
-       {"normal", "symmetric about the mean, never below 0",
-        as(ComputeTime::Kind::normal,
-           [&](ObjectReader& f) { f.required("deviation", time.deviation, "Standard deviation"); })},
-       {"exponential", "what exceeds the least time falls exponentially",
-        as(ComputeTime::Kind::exponential,
-           [&](ObjectReader& f) { f.optional("least", time.least, "Never shorter than this; at most the mean"); })},
-       {"pareto", "a tail that falls as a power",
-        as(ComputeTime::Kind::pareto,
-           [&](ObjectReader& f) {
-             f.optional("shape", time.shape, "That power; smaller is heavier", {{101, 100}, {1'000, 1}});
-           })}},
-      "constant");
-  if (!reader.describing() && time.least > time.mean) {
-    reader.problem("least", "out-of-range", "the least time is longer than the mean", "make it shorter");
+  fields.required("mean", time.mean, "Of all iterations");
+  fields.choice("distribution", "How it differs from one iteration to the next",
+                {{"constant", "it does not", as(ComputeTime::Kind::constant, [](Fields&) {})},
+                 {"normal", "symmetric about the mean, never below 0",
+                  as(ComputeTime::Kind::normal,
+                     [&](Fields& f) { f.required("deviation", time.deviation, "Standard deviation"); })},
+                 {"exponential", "what exceeds the least time falls exponentially",
+                  as(ComputeTime::Kind::exponential,
+                     [&](Fields& f) { f.optional("least", time.least, "Never shorter than this; at most the mean"); })},
+                 {"pareto", "a tail that falls as a power",
+                  as(ComputeTime::Kind::pareto,
+                     [&](Fields& f) {
+                       f.optional("shape", time.shape, "That power; smaller is heavier", {{101, 100}, {1'000, 1}});
+                     })}},
+                "constant");
+  if (time.least > time.mean) {
+    fields.problem("least", "out-of-range", "the least time is longer than the mean", "make it shorter");
   }
 }
 
-void read_compute(ValueReader& value, ComputeTime& time) {
-  value.one_of({{Type::string, [&](ValueReader& text) { text.read(time.mean); }},
-                {Type::object, [&](ValueReader& object) {
-                   object.object([&](ObjectReader& inner) { read_distribution(inner, time); });
-                 }}});
+void read_compute(FieldValue& value, ComputeTime& time) {
+  value.one_of({{Type::string, [&](FieldValue& text) { text.visit(time.mean); }},
+                {Type::object,
+                 [&](FieldValue& object) { object.object([&](Fields& inner) { read_distribution(inner, time); }); }}});
 }
 
-void read_update(ObjectReader& reader, ParameterServerSetup& setup) {
-  const auto as = [&](Update update, auto read) {
-    return [&setup, update, read](ObjectReader& fields) {
-      if (!fields.describing()) { setup.update = update; }
-      read(fields);
+void read_update(Fields& fields, ParameterServerSetup& setup) {
+  const auto as = [&](Update update, auto visit) {
+    return [&setup, update, visit](Fields& nested) {
+      setup.update = update;
+      visit(nested);
     };
   };
-  reader.choice("update", "When gradients change the parameters",
+  fields.choice("update", "When gradients change the parameters",
                 {{"synchronous", "all of a step together; then the next one begins",
                   as(Update::synchronous,
-                     [&](ObjectReader& f) {
+                     [&](Fields& f) {
                        f.optional("backup_workers", setup.backup_workers,
                                   "So many gradients of each step are not waited for, and dropped when they come");
                      })},
-                 {"asynchronous", "each when it comes", as(Update::asynchronous, [](ObjectReader&) {})},
+                 {"asynchronous", "each when it comes", as(Update::asynchronous, [](Fields&) {})},
                  {"stale", "each when it comes, and nobody runs ahead too far",
                   as(Update::stale,
-                     [&](ObjectReader& f) {
+                     [&](Fields& f) {
                        f.required("bound", setup.bound, "By how many iterations a worker may be ahead of the slowest");
                      })}},
                 "synchronous");
 }
 
-void read_servers(ObjectReader& reader, ParameterServerText& text) {
-  reader.required_value(
-      "servers", "How many shards the parameters have, or the endpoints that hold them", [&](ValueReader& value) {
-        value.one_of({{Type::number, [&](ValueReader& n) { n.read(text.shards.emplace(1), Range<std::uint32_t>{1}); }},
-                      {Type::list, [&](ValueReader& list) { list.read(text.servers); }}});
+void read_servers(Fields& fields, ParameterServerText& text) {
+  fields.required_value(
+      "servers", "How many shards the parameters have, or the endpoints that hold them", [&](FieldValue& value) {
+        value.one_of({{Type::number, [&](FieldValue& n) { n.visit(text.shards.emplace(1), Range<std::uint32_t>{1}); }},
+                      {Type::list, [&](FieldValue& list) { list.visit(text.servers); }}});
       });
-  reader.optional("placement", text.placement,
+  fields.optional("placement", text.placement,
                   "Of a number of servers: apart, on the first endpoints, or with_workers, beside them",
                   {{"apart", Placement::apart}, {"with_workers", Placement::with_workers}});
-  reader.optional("copies", text.copies, "Of each shard, on so many servers", {1, 1'000});
-  reader.optional("replication", text.setup.replication, "How a change comes to all copies before workers are answered",
+  fields.optional("copies", text.copies, "Of each shard, on so many servers", {1, 1'000});
+  fields.optional("replication", text.setup.replication, "How a change comes to all copies before workers are answered",
                   {{"chain", ParameterServerSetup::Replication::chain},
                    {"all_to_all", ParameterServerSetup::Replication::all_to_all}});
 }
 
-void read_stragglers(ObjectReader& reader, ParameterServerSetup& setup) {
-  reader.optional_objects("stragglers", "Workers that always take longer", [&](ObjectReader& inner) {
-    ParameterServerSetup::Straggler straggler;
-    inner.required("worker", straggler.worker, "Its number among workers");
-    inner.required("factor", straggler.factor, "Of its times of computing", {{1, 1'000}, {1'000'000, 1}});
-    setup.stragglers.push_back(straggler);
-  });
+void visit_straggler(Fields& fields, ParameterServerSetup::Straggler& straggler) {
+  fields.required("worker", straggler.worker, "Its number among workers");
+  fields.required("factor", straggler.factor, "Of its times of computing", {{1, 1'000}, {1'000'000, 1}});
 }
 
 class EndpointFinder {
@@ -226,30 +220,29 @@ void check_numbers(const ParameterServerText& text, Problems& problems) {
 
 }  // namespace
 
-void read(ObjectReader& reader, ParameterServerText& text) {
-  reader.required_value("parameters", "Of the model, all shards together: \"1GB\", \"1MB..1GB\", a list",
-                        [&](ValueReader& value) { read_sizes(value, text.sizes); });
-  read_servers(reader, text);
-  reader.optional("workers", text.workers, "How many; absent: one on every endpoint that may have one", {1});
-  read_update(reader, text.setup);
-  reader.required_value("compute", "How long a worker computes in each iteration",
-                        [&](ValueReader& value) { read_compute(value, text.setup.compute); });
-  read_stragglers(reader, text.setup);
-  reader.optional("gradient", text.setup.gradient, "Bytes of gradients for each byte of parameters",
+void visit(Fields& fields, ParameterServerText& text) {
+  fields.required_value("parameters", "Of the model, all shards together: \"1GB\", \"1MB..1GB\", a list",
+                        [&](FieldValue& value) { read_sizes(value, text.sizes); });
+  read_servers(fields, text);
+  fields.optional("workers", text.workers, "How many; absent: one on every endpoint that may have one", {1});
+  read_update(fields, text.setup);
+  fields.required_value("compute", "How long a worker computes in each iteration",
+                        [&](FieldValue& value) { read_compute(value, text.setup.compute); });
+  fields.optional_list("stragglers", text.setup.stragglers, "Workers that always take longer", visit_straggler);
+  fields.optional("gradient", text.setup.gradient, "Bytes of gradients for each byte of parameters",
                   {{0, 1}, {1'000, 1}});
-  reader.optional_value("apply_rate", "Gradients that a server adds to its shard; absent: at once",
-                        [&](ValueReader& value) { value.read(text.setup.apply_rate); });
-  reader.optional("warm_up", text.setup.warm_up, "Steps that are not measured", {1, 1'000'000});
-  reader.optional("steps", text.setup.steps,
+  fields.optional_value("apply_rate", "Gradients that a server adds to its shard; absent: at once",
+                        [&](FieldValue& value) { value.visit(text.setup.apply_rate); });
+  fields.optional("warm_up", text.setup.warm_up, "Steps that are not measured", {1, 1'000'000});
+  fields.optional("steps", text.setup.steps,
                   "Steps that are measured; asynchronous and stale: as many gradients of each worker, on average",
                   {1, 1'000'000});
-  if (reader.describing()) { return; }
   for (const char* key : {"", "servers", "workers", "backup_workers", "stragglers"}) {
-    text.places[key] = reader.place(key);
+    text.places[key] = fields.place(key);
   }
   for (const Bytes size : text.sizes) {
     if (size > Bytes::zero()) { continue; }
-    reader.problem("parameters", "out-of-range", "a model of 0 B has no parameters", "sizes are at least 1B");
+    fields.problem("parameters", "out-of-range", "a model of 0 B has no parameters", "sizes are at least 1B");
     return;
   }
 }
@@ -264,8 +257,8 @@ namespace {
 
 class ParameterServerReader : public ExperimentReader {
  public:
-  void read(ObjectReader& section, ReadingContext& context) override {
-    athanor::read(section, text_);
+  void visit(Fields& section, ReadingContext& context) override {
+    athanor::visit(section, text_);
     if (context.changes.sizes) { text_.sizes = *context.changes.sizes; }
   }
   void fit(CaseParts& parts) override { resolve(text_, *parts.platform().cluster, parts.context.problems); }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/training/parameter_server/parameter_server.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -31,7 +31,7 @@ struct ParameterServerText {
   std::map<std::string, Place, std::less<>> places;  ///< of keys, "" for the whole
 };
 
-void read(ObjectReader& reader, ParameterServerText& text);
+void visit(Fields& fields, ParameterServerText& text);
 
 /// Finds the endpoints of workers and servers, and adds what does not fit the cluster to `problems`.
 void resolve(ParameterServerText& text, const Cluster& cluster, Problems& problems);

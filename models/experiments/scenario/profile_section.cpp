@@ -6,7 +6,7 @@
 
 #include "models/experiments/platform.hpp"
 #include "models/software/profile.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -20,7 +20,7 @@ std::vector<std::string> profile_names(const Library& library) {
 
 namespace {
 
-using Type = ValueReader::Form::Type;
+using Type = FieldValue::Form::Type;
 
 /// Costs nothing until it is read, and does not say of itself that it does.
 Profile undescribed(const std::string& name) {
@@ -35,7 +35,7 @@ Profile undescribed(const std::string& name) {
 Profile read_profile_file(const std::string& path, Problems& problems) {
   const Document document = Document::load(path);
   Profile profile = undescribed(path);
-  read_document(document, problems, [&](ObjectReader& reader) { read(reader, profile); });
+  read_document(document, problems, [&](Fields& fields) { visit(fields, profile); });
   return profile;
 }
 
@@ -60,33 +60,33 @@ void find_inside(const Library& library, const Place& place, Problems& problems,
 
 }  // namespace
 
-void read_profile(ValueReader& value, const Library& library, Problems& problems, Profile& profile) {
-  const auto read_name = [&](ValueReader& text) {
+void read_profile(FieldValue& value, const Library& library, Problems& problems, Profile& profile) {
+  const auto read_name = [&](FieldValue& text) {
     std::string name(kIdealProfile);
-    text.read(name, OneOf{profile_names(library)});
-    if (text.describing() || !text.ok()) { return; }
+    text.visit(name, OneOf{profile_names(library)});
+    if (!text.ok()) { return; }
     if (library.has(Shelf::profiles, name)) {
       profile = read_profile_file(library.path(Shelf::profiles, name), problems);
     } else {
       profile = Profile{};
     }
   };
-  const auto read_inline = [&](ValueReader& object) {
+  const auto read_inline = [&](FieldValue& object) {
     profile = undescribed("inline");
-    object.object([&](ObjectReader& reader) { read(reader, profile); });
+    object.object([&](Fields& fields) { visit(fields, profile); });
   };
   value.one_of({{Type::string, read_name}, {Type::object, read_inline}});
-  if (!value.describing() && value.ok()) { find_inside(library, value.place(), problems, profile); }
+  if (value.ok()) { find_inside(library, value.place(), problems, profile); }
 }
 
 namespace {
 
 /// Threads are priced by the section "threads", and nothing else is.
-void check_threads(ObjectReader& reader, const Platform& platform) {
+void check_threads(Fields& fields, const Platform& platform) {
   const bool threads = platform.cluster->processors > 0;
   if (threads == platform.profile->threads.has_value()) { return; }
-  reader.problem(
-      reader.has("profile") ? "profile" : "cluster", "profile-mismatch",
+  fields.problem(
+      fields.has("profile") ? "profile" : "cluster", "profile-mismatch",
       threads ? fmt::format("the ranks share memory, but profile '{}' has no \"threads\"", platform.profile->name)
               : fmt::format("profile '{}' is of threads on shared memory, which this cluster is not",
                             platform.profile->name),
@@ -95,18 +95,18 @@ void check_threads(ObjectReader& reader, const Platform& platform) {
 }
 
 /// Ranks that share GPUs are priced by the section "gpus", and nothing else is.
-void check_gpus(ObjectReader& reader, const Platform& platform) {
+void check_gpus(Fields& fields, const Platform& platform) {
   const bool gpus = platform.cluster->shared_gpus > 0;
   if (gpus == platform.profile->gpus.has_value()) { return; }
-  reader.problem(
-      reader.has("profile") ? "profile" : "cluster", "profile-mismatch",
+  fields.problem(
+      fields.has("profile") ? "profile" : "cluster", "profile-mismatch",
       gpus ? fmt::format("the ranks share GPUs, but profile '{}' has no \"gpus\"", platform.profile->name)
            : fmt::format("profile '{}' is of ranks that share GPUs, which this cluster is not", platform.profile->name),
       gpus ? "`athanor calibrate --backend cuda --output profile.json` makes one for the GPUs of this machine"
            : R"(write "cluster": {"shared_gpus": {"ranks": 8, "gpus": 1}}, or take another profile)");
 }
 
-void check_protocol(ObjectReader& reader, const Platform& platform, const std::optional<std::string>& protocol) {
+void check_protocol(Fields& fields, const Platform& platform, const std::optional<std::string>& protocol) {
   if (!protocol) { return; }
   std::vector<std::string> names;
   if (platform.profile->nccl) {
@@ -116,22 +116,22 @@ void check_protocol(ObjectReader& reader, const Platform& platform, const std::o
   }
   const std::string& chosen = *protocol;
   if (std::find(names.begin(), names.end(), chosen) != names.end()) { return; }
-  reader.problem("collective", "unknown-protocol",
+  fields.problem("collective", "unknown-protocol",
                  fmt::format("profile '{}' has no protocol '{}'", platform.profile->name, chosen),
                  fmt::format("it has {}", fmt::join(names, ", ")));
 }
 
 }  // namespace
 
-void check_profile(ObjectReader& reader, const Platform& platform, const std::optional<std::string>& protocol) {
-  check_threads(reader, platform);
-  check_gpus(reader, platform);
-  check_protocol(reader, platform, protocol);
+void check_profile(Fields& fields, const Platform& platform, const std::optional<std::string>& protocol) {
+  check_threads(fields, platform);
+  check_gpus(fields, platform);
+  check_protocol(fields, platform, protocol);
 }
 
-void check_engines(ObjectReader& reader, const Platform& platform) {
+void check_engines(Fields& fields, const Platform& platform) {
   if (!platform.profile->nccl || !platform.aggregation || !platform.aggregation->slots) { return; }
-  reader.problem("network", "conflict",
+  fields.problem("network", "conflict",
                  fmt::format("NCCL does not use {}: it reduces in switches by SHARP alone, through its CollNet plugin",
                              platform.aggregation->engine.name),
                  R"(take another "engine" or leave "aggregation" out, or take a "profile" without "nccl")");

@@ -7,7 +7,7 @@
 
 #include "models/library/library.hpp"
 #include "models/software/profile.hpp"
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 
 namespace athanor {
 
@@ -18,7 +18,7 @@ constexpr std::string_view kIdealProfile = "ideal";
 std::vector<std::string> profile_names(const Library& library);
 
 /// The "profile" of a scenario: a name, or the profile itself. `problems` takes what is wrong with the named file.
-void read_profile(ValueReader& value, const Library& library, Problems& problems, Profile& profile);
+void read_profile(FieldValue& value, const Library& library, Problems& problems, Profile& profile);
 
 /// Reads the profile's own file. Throws FileError.
 Profile read_profile_file(const std::string& path, Problems& problems);
@@ -27,9 +27,9 @@ struct Platform;
 
 /// Whether the profile's costs are those of what the platform's ranks are, and whether it has the protocol that is
 /// asked for.
-void check_profile(ObjectReader& reader, const Platform& platform, const std::optional<std::string>& protocol);
+void check_profile(Fields& fields, const Platform& platform, const std::optional<std::string>& protocol);
 
 /// Whether a library that the profile is of can use the engines of the platform's switches.
-void check_engines(ObjectReader& reader, const Platform& platform);
+void check_engines(Fields& fields, const Platform& platform);
 
 }  // namespace athanor

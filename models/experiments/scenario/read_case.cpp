@@ -20,14 +20,14 @@ namespace athanor {
 namespace {
 
 /// Switches are worked off in windows as long as the least latency of a link.
-void check_latencies(ObjectReader& reader, const Platform& platform) {
-  if (platform.level != NetworkLevel::packet) { return; }
+void check_latencies(Fields& fields, const Platform& platform) {
+  if (platform.network.level != NetworkLevel::packet) { return; }
   const Fabric& fabric = *platform.cluster->fabric;
   for (std::uint32_t vertex = 0; vertex < fabric.vertices(); ++vertex) {
     const Fabric::OutLinks out = fabric.out(VertexId{vertex});
     for (LinkId link{out.first}; link.value < out.first + out.count; ++link.value) {
       if (fabric.link(link).latency >= PacketTopology::kLeastLatency) { continue; }
-      return reader.problem(
+      return fields.problem(
           "cluster", "out-of-range",
           fmt::format("the link from {} to {} has a latency of {}, and at packet level 1 ns is the least",
                       fabric.name(VertexId{vertex}), fabric.name(fabric.target(link)),
@@ -38,19 +38,19 @@ void check_latencies(ObjectReader& reader, const Platform& platform) {
 }
 
 /// A number counts on from `seed`; a list names them, unless the command line names another one.
-void read_seeds(ValueReader& value, std::uint64_t first, bool asked, std::vector<std::uint64_t>& seeds) {
+void read_seeds(FieldValue& value, std::uint64_t first, bool asked, std::vector<std::uint64_t>& seeds) {
   constexpr std::uint32_t kMostSeeds = 10'000;
-  const auto number = [&](ValueReader& given) {
+  const auto number = [&](FieldValue& given) {
     std::uint32_t count = 1;
-    given.read(count, Range<std::uint32_t>{1, kMostSeeds});
+    given.visit(count, Range<std::uint32_t>{1, kMostSeeds});
     seeds.clear();
     for (std::uint32_t i = 0; i < count; ++i) { seeds.push_back(first + i); }
   };
-  const auto list = [&](ValueReader& given) {
-    given.read(seeds);
+  const auto list = [&](FieldValue& given) {
+    given.visit(seeds);
     if (asked) { seeds.clear(); }
   };
-  value.one_of({{ValueReader::Form::Type::number, number}, {ValueReader::Form::Type::list, list}});
+  value.one_of({{FieldValue::Form::Type::number, number}, {FieldValue::Form::Type::list, list}});
 }
 
 /// The reader of each kind whose section the case has.
@@ -61,55 +61,53 @@ Found read_experiments(CaseParts& parts) {
   for (const ExperimentKind& kind : experiment_kinds()) {
     std::unique_ptr<ExperimentReader> reader = kind.reader();
     bool there = false;
-    parts.reader.optional_object(kind.key, kind.meaning, [&](ObjectReader& section) {
+    parts.fields.optional_object(kind.key, kind.meaning, [&](Fields& section) {
       there = true;
-      reader->read(section, parts.context);
+      reader->visit(section, parts.context);
     });
-    if (!there || parts.reader.describing()) { continue; }
-    if (parts.reader.ok() && parts.platform().cluster) { reader->fit(parts); }
+    if (!there || !parts.fields.reading()) { continue; }
+    if (parts.fields.ok() && parts.platform().cluster) { reader->fit(parts); }
     found.emplace_back(kind.key, std::move(reader));
   }
   return found;
 }
 
 /// One experiment, and no more.
-void check_number(const Found& found, ObjectReader& reader) {
+void check_number(const Found& found, Fields& fields) {
   std::vector<std::string_view> keys;
   for (const ExperimentKind& kind : experiment_kinds()) {
-    if (reader.has(kind.key)) { keys.push_back(kind.key); }
+    if (fields.has(kind.key)) { keys.push_back(kind.key); }
   }
   if (keys.size() > 1) {
-    reader.problem(keys[keys.front() == experiment_kinds().front().key ? 1 : 0], "conflict",
+    fields.problem(keys[keys.front() == experiment_kinds().front().key ? 1 : 0], "conflict",
                    "a case has one of a collective, traffic, training, a trace and parameter servers, and here are "
                    "several",
                    R"(take one out; in a case by "collective": null)");
   }
   if (found.empty() && keys.empty()) {
-    reader.problem("", "missing-key", "the key 'collective' is missing, or 'traffic' in its place",
+    fields.problem("", "missing-key", "the key 'collective' is missing, or 'traffic' in its place",
                    "either says what is simulated");
   }
 }
 
 void read_parts(CaseParts& parts) {
-  ObjectReader& reader = parts.reader;
+  Fields& fields = parts.fields;
   const ReadingContext& context = parts.context;
   Platform& platform = parts.platform();
-  reader.optional_object("network", "How data travels", [&](ObjectReader& inner) { read(inner, parts.network); });
-  platform.level = parts.network.level;
-  platform.packet = parts.network.packet;
-  platform.queue_pairs = parts.network.queue_pairs.value_or(1);
-  reader.required_value("cluster", "Nodes and what joins them", [&](ValueReader& value) {
-    value.object([&](ObjectReader& inner) { read(inner, parts.order.text); });
-    if (!value.describing() && value.ok()) { parts.order.json = value.json()->dump(); }
+  fields.optional_object("network", parts.network, "How data travels");
+  platform.network = parts.network.settings;
+  fields.required_value("cluster", "Nodes and what joins them", [&](FieldValue& value) {
+    value.object([&](Fields& inner) { visit(inner, parts.order.text); });
+    if (value.ok()) { parts.order.json = value.json()->dump(); }
   });
   if (!parts.order.json.empty()) { build_cluster(parts); }
   parts.scenario_case.cluster_text = std::make_shared<const ClusterText>(parts.order.text);
-  reader.optional_object("prices", "What parts cost and draw, for bills of materials",
-                         [&](ObjectReader& inner) { read_prices(inner, parts.scenario_case.prices); });
+  fields.optional_object("prices", "What parts cost and draw, for bills of materials",
+                         [&](Fields& inner) { read_prices(inner, parts.scenario_case.prices); });
   Profile profile;
-  reader.optional_value("profile", "What the software costs: a name in profiles/, or its figures; absent: nothing",
-                        [&](ValueReader& value) { read_profile(value, context.library, context.problems, profile); });
-  parts.nccl = read_nccl(reader, profile);
+  fields.optional_value("profile", "What the software costs: a name in profiles/, or its figures; absent: nothing",
+                        [&](FieldValue& value) { read_profile(value, context.library, context.problems, profile); });
+  parts.nccl = read_nccl(fields, profile);
   platform.profile = std::make_shared<const Profile>(std::move(profile));
 }
 
@@ -131,13 +129,13 @@ std::optional<NicOffload> take_offload(CaseParts& parts) {
   const Profile& profile = *parts.platform().profile;
   if (!offload) { return std::nullopt; }
   if (profile.shares_machine()) {
-    parts.reader.problem("network", "conflict",
+    parts.fields.problem("network", "conflict",
                          "ranks that share one machine have no NICs that could carry a collective out",
                          "leave \"offload\" out");
     return std::nullopt;
   }
   if (profile.nccl) {
-    parts.reader.problem("network", "conflict",
+    parts.fields.problem("network", "conflict",
                          "NCCL's collectives are carried out by GPUs, and \"offload\" has NICs do it",
                          R"(leave "offload" out, or take a "profile" without "nccl")");
     return std::nullopt;
@@ -148,55 +146,56 @@ std::optional<NicOffload> take_offload(CaseParts& parts) {
 
 void follow_nccl(const NcclRuntime& runtime, CaseParts& parts) {
   const NcclCommunicator& communicator = runtime.communicator();
-  parts.platform().queue_pairs =
-      parts.network.queue_pairs.value_or(std::min(kMostQueuePairs, communicator.environment.queue_pairs));
+  if (!parts.network.settings.queue_pairs) {
+    parts.platform().network.queue_pairs = std::min(kMostQueuePairs, communicator.environment.queue_pairs);
+  }
   if (restrict_access(communicator.access, parts.order)) { build_cluster(parts); }
 }
 
 std::optional<WorkloadNccl> prepare_workload(std::uint32_t ranks, CaseParts& parts) {
-  ObjectReader& reader = parts.reader;
+  Fields& fields = parts.fields;
   ReadingContext& context = parts.context;
   Platform& platform = parts.platform();
   if (parts.verification) {
-    reader.problem("verify", "conflict", "these measurements are of collectives, and this is no collective",
+    fields.problem("verify", "conflict", "these measurements are of collectives, and this is no collective",
                    R"(say what a step of training took: "measured" of "training")");
     return std::nullopt;
   }
   if (platform.profile->shares_machine()) {
-    reader.problem("profile", "conflict", "workloads run on GPUs with memory of their own",
+    fields.problem("profile", "conflict", "workloads run on GPUs with memory of their own",
                    "choose a profile of NCCL or MPI");
     return std::nullopt;
   }
   take_offload(parts);
-  if (!reader.ok()) { return std::nullopt; }
+  if (!fields.ok()) { return std::nullopt; }
   if (parts.network.aggregation) {
     platform.aggregation = resolve_for_groups(*parts.network.aggregation, *platform.cluster, ranks,
-                                              reader.place("network"), context.problems);
+                                              fields.place("network"), context.problems);
     if (!platform.aggregation) { return std::nullopt; }
   }
   if (!platform.profile->nccl) { return WorkloadNccl{}; }
-  const std::optional<NcclSection> told = with_pxn(reader, parts.nccl, parts.network.pxn, *platform.profile, false);
-  if (!reader.ok()) { return std::nullopt; }
+  const std::optional<NcclSection> told = with_pxn(fields, parts.nccl, parts.network.pxn, *platform.profile, false);
+  if (!fields.ok()) { return std::nullopt; }
   const auto runtime = resolve_nccl(told.value_or(NcclSection{}), on_first_endpoints(platform, ranks), ranks,
-                                    reader.place(told ? "nccl" : "profile"), context.directory, context.problems);
+                                    fields.place(told ? "nccl" : "profile"), context.directory, context.problems);
   if (!runtime) { return std::nullopt; }
   follow_nccl(*runtime, parts);
   if (!platform.cluster) { return std::nullopt; }
   return WorkloadNccl{runtime,
-                      nccl_of_groups(told, reader.place(parts.nccl ? "nccl" : "profile"), context.directory, platform)};
+                      nccl_of_groups(told, fields.place(parts.nccl ? "nccl" : "profile"), context.directory, platform)};
 }
 
 void refuse_software(std::string_view what, CaseParts& parts) {
   if (parts.verification) {
-    parts.reader.problem("verify", "conflict", fmt::format("measurements are of collectives, and this is {}", what),
+    parts.fields.problem("verify", "conflict", fmt::format("measurements are of collectives, and this is {}", what),
                          "leave it out");
   }
-  if (parts.reader.has("profile") && parts.platform().profile->name != kIdealProfile) {
-    parts.reader.problem("profile", "conflict", fmt::format("{} has no software whose costs a profile could say", what),
+  if (parts.fields.has("profile") && parts.platform().profile->name != kIdealProfile) {
+    parts.fields.problem("profile", "conflict", fmt::format("{} has no software whose costs a profile could say", what),
                          "leave it out");
   }
   if (parts.platform().shares_machine()) {
-    parts.reader.problem("cluster", "conflict",
+    parts.fields.problem("cluster", "conflict",
                          fmt::format("ranks that share one machine have no network for {}", what),
                          "describe nodes or a fabric");
   }
@@ -213,26 +212,26 @@ std::vector<std::string> warnings_of(const Case& scenario_case) {
   return warnings;
 }
 
-void read_case(ObjectReader& reader, ReadingContext& context, Case& scenario_case, std::vector<SweepAxis>& sweep) {
+void read_case(Fields& fields, ReadingContext& context, Case& scenario_case, std::vector<SweepAxis>& sweep) {
   std::string schema;
   std::uint64_t& seed = scenario_case.platform.seed;
-  reader.optional("$schema", schema, "For editors");
-  reader.optional_object("sweep", "What `athanor sweep` varies", [&](ObjectReader& inner) { read(inner, sweep); });
-  reader.optional("name", scenario_case.name, "As results name it");
-  reader.optional("seed", seed, "Of routing's choices among equal paths");
+  fields.optional("$schema", schema, "For editors");
+  fields.optional_object("sweep", "What `athanor sweep` varies", [&](Fields& inner) { visit(inner, sweep); });
+  fields.optional("name", scenario_case.name, "As results name it");
+  fields.optional("seed", seed, "Of routing's choices among equal paths");
   seed = context.changes.seed.value_or(seed);
-  reader.optional_value(
+  fields.optional_value(
       "seeds", "Repetitions with other seeds, counted on from `seed`, or a list of seeds",
-      [&](ValueReader& value) { read_seeds(value, seed, context.changes.seed.has_value(), scenario_case.seeds); });
-  CaseParts parts{reader, context, scenario_case};
+      [&](FieldValue& value) { read_seeds(value, seed, context.changes.seed.has_value(), scenario_case.seeds); });
+  CaseParts parts{fields, context, scenario_case};
   read_parts(parts);
   const Found found = read_experiments(parts);
-  if (!reader.describing()) { check_number(found, reader); }
-  reader.optional_object("verify", "A measurement to hold the results against", [&](ObjectReader& inner) {
-    read(inner, context.directory, context.library, context.problems, parts.verification);
+  check_number(found, fields);
+  fields.optional_object("verify", "A measurement to hold the results against", [&](Fields& inner) {
+    visit(inner, context.directory, context.library, context.problems, parts.verification);
   });
-  if (reader.describing() || !reader.ok()) { return; }
-  check_latencies(reader, scenario_case.platform);
+  if (!fields.ok()) { return; }
+  check_latencies(fields, scenario_case.platform);
   scenario_case.experiment = found.front().second->make(parts);
 }
 

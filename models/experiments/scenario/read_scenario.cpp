@@ -13,7 +13,7 @@
 #include "models/experiments/scenario/scenario.hpp"
 #include "models/experiments/scenario/trace_section.hpp"
 #include "sim/config/document.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/config/text.hpp"
 #include "sim/file.hpp"
 
@@ -141,7 +141,7 @@ void read_cases(Scenario& scenario, Document document, ReadingContext context) {
     ReadingContext own{context.directory, context.library, context.changes, found,
                        context.workshop,  context.imports, context.traces};
     scenario.sweep.clear();
-    read_document(each, found, [&](ObjectReader& reader) { read_case(reader, own, scenario_case, scenario.sweep); });
+    read_document(each, found, [&](Fields& fields) { read_case(fields, own, scenario_case, scenario.sweep); });
     if (found.empty() && scenario_case.experiment) {
       engines.see(each, scenario_case);
       refuse_keys_without_effect(each, scenario_case, found);
@@ -219,10 +219,10 @@ nlohmann::json scenario_schema(const Library& library) {
   ImportShelf imports("");
   TraceShelf traces;
   ReadingContext context{"", library, unchanged, dropped, workshop, imports, traces};
-  nlohmann::json whole = describe_schema("", [&](ObjectReader& reader) {
+  nlohmann::json whole = describe_schema("", [&](Fields& fields) {
     Case described;
     std::vector<SweepAxis> sweep;
-    read_case(reader, context, described, sweep);
+    read_case(fields, context, described, sweep);
   });
   for (const char* key : {"$schema", "title"}) { whole.erase(key); }
   nlohmann::json one_case = patch_schema(whole);

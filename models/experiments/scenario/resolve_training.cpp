@@ -22,7 +22,7 @@ namespace {
 class Resolution {
  public:
   Resolution(CaseParts& parts, TrainingText& text)
-      : reader_(parts.reader), context_(parts.context), case_(parts.scenario_case), text_(text) {}
+      : reader_(parts.fields), context_(parts.context), case_(parts.scenario_case), text_(text) {}
 
   std::shared_ptr<const Training> resolve() {
     auto training = std::make_shared<Training>();
@@ -237,7 +237,7 @@ class Resolution {
     return true;
   }
 
-  ObjectReader& reader_;
+  Fields& reader_;
   ReadingContext& context_;
   const Case& case_;
   TrainingText& text_;

@@ -2,14 +2,14 @@
 
 #include <fmt/core.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/format.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Type = ValueReader::Form::Type;
+using Type = FieldValue::Form::Type;
 
 using Sizes = std::vector<Bytes>;
 constexpr const char* kSyntax =
@@ -55,7 +55,7 @@ Parsed<Sizes> parse_part(std::string_view text) {
   return progression(*from.value, *to.value, 2);
 }
 
-void read_text(ValueReader& value, Sizes& sizes) {
+void read_text(FieldValue& value, Sizes& sizes) {
   const auto text = value.text();
   if (!text) { return; }
   Parsed<Sizes> parsed = parse_sizes(*text);
@@ -66,17 +66,17 @@ void read_text(ValueReader& value, Sizes& sizes) {
   sizes = std::move(*parsed.value);
 }
 
-void read_progression(ObjectReader& reader, Sizes& sizes) {
+void read_progression(Fields& fields, Sizes& sizes) {
   Bytes from;
   Bytes to;
   std::uint32_t factor = 2;
-  reader.required("from", from, "The first size", {Bytes{1}});
-  reader.required("to", to, "No size exceeds it", {Bytes{1}});
-  reader.optional("factor", factor, "From one size to the next", {2, 1U << 30});
-  if (reader.describing() || !reader.ok()) { return; }
+  fields.required("from", from, "The first size", {Bytes{1}});
+  fields.required("to", to, "No size exceeds it", {Bytes{1}});
+  fields.optional("factor", factor, "From one size to the next", {2, 1U << 30});
+  if (!fields.ok()) { return; }
   Parsed<Sizes> parsed = progression(from, to, factor);
   if (!parsed.value) {
-    reader.problem("", parsed.mistake.code, parsed.mistake.message, parsed.mistake.hint);
+    fields.problem("", parsed.mistake.code, parsed.mistake.message, parsed.mistake.hint);
     return;
   }
   sizes = std::move(*parsed.value);
@@ -98,12 +98,11 @@ Parsed<Sizes> parse_sizes(std::string_view text) {
   return {std::move(sizes), {}};
 }
 
-void read_sizes(ValueReader& value, Sizes& sizes) {
-  value.one_of({{Type::string, [&](ValueReader& text) { read_text(text, sizes); }},
-                {Type::list, [&](ValueReader& list) { list.read(sizes); }},
-                {Type::object, [&](ValueReader& range) {
-                   range.object([&](ObjectReader& reader) { read_progression(reader, sizes); });
-                 }}});
+void read_sizes(FieldValue& value, Sizes& sizes) {
+  value.one_of({{Type::string, [&](FieldValue& text) { read_text(text, sizes); }},
+                {Type::list, [&](FieldValue& list) { list.visit(sizes); }},
+                {Type::object,
+                 [&](FieldValue& range) { range.object([&](Fields& fields) { read_progression(fields, sizes); }); }}});
 }
 
 }  // namespace athanor

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 #include "sim/parse.hpp"
 
 namespace athanor {
@@ -16,6 +16,6 @@ constexpr std::size_t kMostSizes = 10'000;
 Parsed<std::vector<Bytes>> parse_sizes(std::string_view text);
 
 /// A text as above, a list of sizes, or {"from": "8B", "to": "1GiB", "factor": 4}. Keeps the order that was written.
-void read_sizes(ValueReader& value, std::vector<Bytes>& sizes);
+void read_sizes(FieldValue& value, std::vector<Bytes>& sizes);
 
 }  // namespace athanor

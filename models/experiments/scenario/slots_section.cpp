@@ -13,38 +13,38 @@ namespace {
 constexpr std::array kKeys{"slots", "loss", "timeout", "window", "payload", "header", "servers"};
 constexpr std::uint32_t kMost = 1U << 20U;
 
-void read_keys(ObjectReader& reader, SlotsSection& section) {
-  reader.optional("slots", section.slots, "switchml and atp: packets that a switch adds up at a time; absent: 512",
+void read_keys(Fields& fields, SlotsSection& section) {
+  fields.optional("slots", section.slots, "switchml and atp: packets that a switch adds up at a time; absent: 512",
                   {.most = kMost});
-  reader.optional("loss", section.loss,
+  fields.optional("loss", section.loss,
                   "The same: probability that a packet is lost, on each way between two that handle it; absent: 0");
-  reader.optional("timeout", section.timeout,
+  fields.optional("timeout", section.timeout,
                   "The same: after which a worker sends a packet again; above the round trip; absent: 1 ms", {Time{1}});
-  reader.optional("window", section.window,
+  fields.optional("window", section.window,
                   "The same: most packets that a worker has under way; absent: as many as its job has slots",
                   {1, kMost});
-  reader.optional("payload", section.payload, "The same: of a packet; absent: the engine's", {Bytes{1}, Bytes{kMost}});
-  reader.optional("header", section.header, "The same: of a packet on the wire, beside the payload",
+  fields.optional("payload", section.payload, "The same: of a packet; absent: the engine's", {Bytes{1}, Bytes{kMost}});
+  fields.optional("header", section.header, "The same: of a packet on the wire, beside the payload",
                   {.most = Bytes{kMost}});
-  reader.optional_value("servers",
+  fields.optional_value("servers",
                         "atp: numbers of the endpoints with the parameter servers, one for each job; absent: those "
                         "behind all ranks",
-                        [&](ValueReader& value) { value.read(section.servers.emplace()); });
+                        [&](FieldValue& value) { value.visit(section.servers.emplace()); });
 }
 
-void check_values(ObjectReader& reader, const SlotsSection& section, AggregatorPolicy policy) {
+void check_values(Fields& fields, const SlotsSection& section, AggregatorPolicy policy) {
   if (section.loss && *section.loss >= Ratio{1, 1}) {
-    reader.problem("loss", "out-of-range", "a loss of 1 leaves nothing to arrive", "it is at least 0 and below 1");
+    fields.problem("loss", "out-of-range", "a loss of 1 leaves nothing to arrive", "it is at least 0 and below 1");
   }
   const bool shared = policy == AggregatorPolicy::best_effort;
   if (section.servers && !shared) {
-    reader.problem("servers", "conflict", "switchml has no parameter servers", "leave it out, or take atp");
+    fields.problem("servers", "conflict", "switchml has no parameter servers", "leave it out, or take atp");
   }
   if (section.slots != 0U) { return; }
   if (!shared) {
-    reader.problem("slots", "out-of-range", "without slots a switch adds nothing up", "give it 1 or more");
+    fields.problem("slots", "out-of-range", "without slots a switch adds nothing up", "give it 1 or more");
   } else if (!section.window) {
-    reader.problem("slots", "missing-key", "a parameter server alone leaves the window open", R"(add "window": 512)");
+    fields.problem("slots", "missing-key", "a parameter server alone leaves the window open", R"(add "window": 512)");
   }
 }
 
@@ -99,20 +99,20 @@ AggregatorSettings settings_of(const SlotsSection& section, AggregatorSettings s
 
 }  // namespace
 
-void read(ObjectReader& reader, const EngineModel& engine, SlotsSection& section) {
-  read_keys(reader, section);
-  if (reader.describing()) { return; }
+void visit(Fields& fields, const EngineModel& engine, SlotsSection& section) {
+  read_keys(fields, section);
+  if (!fields.reading()) { return; }
   for (const char* key : kKeys) {
-    if (!reader.has(key)) { continue; }
+    if (!fields.has(key)) { continue; }
     if (section.first.empty()) { section.first = key; }
     if (!engine.slots) {
-      reader.problem(key, "conflict", fmt::format("{} does not add up packet by packet", engine.name),
+      fields.problem(key, "conflict", fmt::format("{} does not add up packet by packet", engine.name),
                      R"(only "engine": "switchml" and "atp" do)");
     }
   }
-  section.place = reader.place(section.first);
-  section.servers_place = reader.place("servers");
-  if (engine.slots) { check_values(reader, section, engine.slots->policy); }
+  section.place = fields.place(section.first);
+  section.servers_place = fields.place("servers");
+  if (engine.slots) { check_values(fields, section, engine.slots->policy); }
 }
 
 void resolve(const SlotsSection& section, const Cluster& cluster, const SlotUsers& users, EngineDeployment& aggregation,

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/engines/engine_deployment.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -26,7 +26,7 @@ struct SlotsSection {
 };
 
 /// What does not go together with the engine is reported.
-void read(ObjectReader& reader, const EngineModel& engine, SlotsSection& section);
+void visit(Fields& fields, const EngineModel& engine, SlotsSection& section);
 
 /// Who uses the network.
 struct SlotUsers {

@@ -14,7 +14,7 @@ namespace athanor {
 
 namespace {
 
-using Type = ValueReader::Form::Type;
+using Type = FieldValue::Form::Type;
 
 constexpr std::int64_t kMostScale = 1000;
 
@@ -22,9 +22,9 @@ std::string path_from(const std::string& directory, const std::string& path) {
   return (std::filesystem::path(directory) / path).string();
 }
 
-void read_files(ValueReader& value, TraceText& text) {
-  value.one_of({{Type::string, [&](ValueReader& one) { text.files = {one.text().value_or("")}; }},
-                {Type::list, [&](ValueReader& list) { list.read(text.files); }}});
+void read_files(FieldValue& value, TraceText& text) {
+  value.one_of({{Type::string, [&](FieldValue& one) { text.files = {one.text().value_or("")}; }},
+                {Type::list, [&](FieldValue& list) { list.visit(text.files); }}});
 }
 
 Names<TraceFormat> format_names() {
@@ -37,22 +37,22 @@ Names<TraceFormat> format_names() {
   return names;
 }
 
-void read_roofline(ObjectReader& reader, TraceOptions::Roofline& roofline) {
+void read_roofline(Fields& fields, TraceOptions::Roofline& roofline) {
   std::uint64_t gigaflops = 1;
-  reader.required("gigaflops", gigaflops, "Operations per second, in 10^9", {1});
-  reader.required("bandwidth", roofline.bandwidth, "Of the GPU's memory");
+  fields.required("gigaflops", gigaflops, "Operations per second, in 10^9", {1});
+  fields.required("bandwidth", roofline.bandwidth, "Of the GPU's memory");
   constexpr double kGiga = 1e9;
   roofline.flops = static_cast<double>(gigaflops) * kGiga;
 }
 
-void read_how(ObjectReader& reader, TraceOptions& options) {
+void read_how(Fields& fields, TraceOptions& options) {
   using Communication = TraceOptions::Communication;
-  reader.optional("compute_scale", options.compute_scale,
+  fields.optional("compute_scale", options.compute_scale,
                   "Computations of the GPU take so many times as long as in the trace", {{0, 1}, {kMostScale, 1}});
-  reader.optional("communication", options.communication,
+  fields.optional("communication", options.communication,
                   "simulated: on this cluster; measured: as long as in the trace, waiting for others included",
                   {{"simulated", Communication::simulated}, {"measured", Communication::measured}});
-  reader.optional("cpu", options.cpu, "serial: operations of the CPU take their time beside the GPU; free: none",
+  fields.optional("cpu", options.cpu, "serial: operations of the CPU take their time beside the GPU; free: none",
                   {{"serial", TraceOptions::Cpu::serial}, {"free", TraceOptions::Cpu::free}});
 }
 
@@ -80,40 +80,39 @@ std::shared_ptr<const ImportedTrace> TraceShelf::read(const std::vector<std::str
   return trace;
 }
 
-void read(ObjectReader& reader, const std::string& directory, TraceShelf& shelf, Problems& problems, TraceText& text) {
+void visit(Fields& fields, const std::string& directory, TraceShelf& shelf, Problems& problems, TraceText& text) {
   TraceOptions& options = text.options;
-  reader.required_value("files", "Paths relative to the scenario; or one with '*' in the place of the rank",
-                        [&](ValueReader& value) { read_files(value, text); });
-  reader.optional("format", options.format, "Absent: by name and content", format_names());
-  read_how(reader, options);
-  reader.optional("unit", options.unit, "Of times in the text of ASTRA-sim, and of SimAI where it is not 1ns",
+  fields.required_value("files", "Paths relative to the scenario; or one with '*' in the place of the rank",
+                        [&](FieldValue& value) { read_files(value, text); });
+  fields.optional("format", options.format, "Absent: by name and content", format_names());
+  read_how(fields, options);
+  fields.optional("unit", options.unit, "Of times in the text of ASTRA-sim, and of SimAI where it is not 1ns",
                   {Time{1}});
-  reader.optional("ranks", options.ranks, "Of the text of ASTRA-sim, and of a profile of one rank",
+  fields.optional("ranks", options.ranks, "Of the text of ASTRA-sim, and of a profile of one rank",
                   {1, kMostTraceRanks});
-  reader.optional("model_ranks", options.model_ranks, "Of the text of ASTRA-sim: how many share a model");
+  fields.optional("model_ranks", options.model_ranks, "Of the text of ASTRA-sim: how many share a model");
   std::string groups;
-  reader.optional("groups", groups, "Of Chakra: a comm_group.json");
-  reader.optional_object(
-      "roofline", "Of Chakra: how long computations take that have no duration", [&](ObjectReader& inner) {
-        options.roofline = TraceOptions::Roofline{};  // Clang 14 refuses emplace() of a nested struct
-        read_roofline(inner, *options.roofline);
-      });
-  reader.optional("step", options.step, "Of profiles: the ProfilerStep to be replayed; absent: all that was recorded");
-  reader.optional("eager", options.eager, "Of GOAL: messages up to this size do not wait for their receiver");
-  reader.optional("limit", options.limit,
+  fields.optional("groups", groups, "Of Chakra: a comm_group.json");
+  fields.optional_object("roofline", "Of Chakra: how long computations take that have no duration", [&](Fields& inner) {
+    options.roofline = TraceOptions::Roofline{};  // Clang 14 refuses emplace() of a nested struct
+    read_roofline(inner, *options.roofline);
+  });
+  fields.optional("step", options.step, "Of profiles: the ProfilerStep to be replayed; absent: all that was recorded");
+  fields.optional("eager", options.eager, "Of GOAL: messages up to this size do not wait for their receiver");
+  fields.optional("limit", options.limit,
                   "What may come out of a file that is decompressed; absent: 1 GiB, of profiles and .et files 4 GiB",
                   {Bytes{1}});
   bool drop = false;
-  reader.optional("drop_absent", drop, "Dependencies on operations that are not in the file are left out");
+  fields.optional("drop_absent", drop, "Dependencies on operations that are not in the file are left out");
   options.drop_absent = drop;
-  if (reader.describing() || !reader.ok()) { return; }
+  if (!fields.ok()) { return; }
   if (!groups.empty()) { options.groups = path_from(directory, groups); }
   std::vector<std::string> files;
   for (const std::string& file : text.files) { files.push_back(path_from(directory, file)); }
   try {
     text.trace = shelf.read(files, options, problems);
   } catch (const FileError& error) {
-    reader.problem("files", "no-trace", error.what(), "a path is relative to the scenario's file");
+    fields.problem("files", "no-trace", error.what(), "a path is relative to the scenario's file");
   }
 }
 
@@ -121,14 +120,14 @@ namespace {
 
 class TraceReader : public ExperimentReader {
  public:
-  void read(ObjectReader& section, ReadingContext& context) override {
-    athanor::read(section, context.directory, context.traces, context.problems, text_);
+  void visit(Fields& section, ReadingContext& context) override {
+    athanor::visit(section, context.directory, context.traces, context.problems, text_);
   }
 
   void fit(CaseParts& parts) override {
     const Cluster& cluster = *parts.platform().cluster;
     if (!text_.trace || text_.trace->ranks <= cluster.endpoints.size()) { return; }
-    parts.reader.problem("trace", "too-many-ranks",
+    parts.fields.problem("trace", "too-many-ranks",
                          fmt::format("the trace has {} ranks, but the cluster has {} endpoints: {}", text_.trace->ranks,
                                      cluster.endpoints.size(), cluster.description),
                          "describe a larger cluster");

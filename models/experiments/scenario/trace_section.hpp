@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/traces/trace_options.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -29,7 +29,7 @@ class TraceShelf {
 };
 
 /// `directory`: where paths in the section start. `problems` takes what is wrong with the files that it names.
-void read(ObjectReader& reader, const std::string& directory, TraceShelf& shelf, Problems& problems, TraceText& text);
+void visit(Fields& fields, const std::string& directory, TraceShelf& shelf, Problems& problems, TraceText& text);
 
 class ExperimentReader;
 std::unique_ptr<ExperimentReader> trace_reader();

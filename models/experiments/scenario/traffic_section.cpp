@@ -15,124 +15,117 @@ namespace athanor {
 namespace {
 
 using Pattern = TrafficText::Pattern;
-using Type = ValueReader::Form::Type;
+using Type = FieldValue::Form::Type;
 
-void read_endpoint(ValueReader& value, EndpointText& endpoint) {
-  value.one_of({{Type::number, [&](ValueReader& number) { number.read(endpoint.number); }},
-                {Type::string, [&](ValueReader& text) {
+void read_endpoint(FieldValue& value, EndpointText& endpoint) {
+  value.one_of({{Type::number, [&](FieldValue& number) { number.visit(endpoint.number); }},
+                {Type::string, [&](FieldValue& text) {
                    endpoint.name = text.text().value_or("");
                    if (endpoint.name.empty()) { text.problem("unknown-endpoint", "an endpoint has a name"); }
                  }}});
-  if (!value.describing()) { endpoint.place = value.place(); }
+  endpoint.place = value.place();
 }
 
-void read_incast(ObjectReader& reader, TrafficText& traffic) {
-  reader.optional_value("receiver", "An endpoint, by number or by the name of its device",
-                        [&](ValueReader& value) { read_endpoint(value, traffic.receiver); });
-  reader.optional_value("senders", "How many that follow the receiver in rank order, or a list; absent: all others",
-                        [&](ValueReader& value) {
-                          value.one_of({{Type::number,
-                                         [&](ValueReader& count) {
-                                           count.read(traffic.sender_count.emplace(1), Range<std::uint32_t>{1});
-                                         }},
-                                        {Type::list, [&](ValueReader& list) {
-                                           list.list([&](ValueReader& element) {
-                                             EndpointText sender;
-                                             read_endpoint(element, sender);
-                                             traffic.senders.push_back(std::move(sender));
-                                           });
-                                         }}});
-                        });
-}
-
-void read_pairs(ObjectReader& reader, TrafficText& traffic) {
-  reader.required_objects("pairs", "Messages, each on a connection of its own", [&](ObjectReader& inner) {
-    TrafficText::Pair pair;
-    inner.required_value("from", "The sender, by number or by the name of its device",
-                         [&](ValueReader& value) { read_endpoint(value, pair.from); });
-    inner.required_value("to", "The receiver, likewise", [&](ValueReader& value) { read_endpoint(value, pair.to); });
-    inner.optional("size", pair.size, "Absent: that of \"sizes\"", {Bytes{1}});
-    inner.optional("start", pair.start, "After the launch");
-    traffic.pairs.push_back(std::move(pair));
-  });
-}
-
-void read_file(ObjectReader& reader, const std::string& directory, Problems& problems, TrafficText& traffic) {
-  reader.required_value(
-      "file", "A connection matrix (.cm), its path relative to the scenario", [&](ValueReader& value) {
-        const auto text = value.text();
-        if (!text) { return; }
-        try {
-          traffic.imported = read_htsim_matrix((std::filesystem::path(directory) / *text).string(), problems);
-        } catch (const FileError& error) {
-          value.problem("no-matrix", error.what(), "a path is relative to the scenario's file");
-        }
+void read_incast(Fields& fields, TrafficText& traffic) {
+  fields.optional_value("receiver", "An endpoint, by number or by the name of its device",
+                        [&](FieldValue& value) { read_endpoint(value, traffic.receiver); });
+  fields.optional_value(
+      "senders", "How many that follow the receiver in rank order, or a list; absent: all others",
+      [&](FieldValue& value) {
+        value.one_of(
+            {{Type::number,
+              [&](FieldValue& count) { count.visit(traffic.sender_count.emplace(1), Range<std::uint32_t>{1}); }},
+             {Type::list, [&](FieldValue& list) { list.list(traffic.senders, read_endpoint, {1}); }}});
       });
 }
 
-void read_pattern(ObjectReader& reader, const std::string& directory, Problems& problems, TrafficText& traffic) {
-  const auto nothing = [](ObjectReader&) {};
+void visit_pair(Fields& fields, TrafficText::Pair& pair) {
+  fields.required_value("from", "The sender, by number or by the name of its device",
+                        [&](FieldValue& value) { read_endpoint(value, pair.from); });
+  fields.required_value("to", "The receiver, likewise", [&](FieldValue& value) { read_endpoint(value, pair.to); });
+  fields.optional("size", pair.size, "Absent: that of \"sizes\"", {Bytes{1}});
+  fields.optional("start", pair.start, "After the launch");
+}
+
+void read_pairs(Fields& fields, TrafficText& traffic) {
+  fields.required_list("pairs", traffic.pairs, "Messages, each on a connection of its own", visit_pair);
+}
+
+void read_file(Fields& fields, const std::string& directory, Problems& problems, TrafficText& traffic) {
+  fields.required_value("file", "A connection matrix (.cm), its path relative to the scenario", [&](FieldValue& value) {
+    const auto text = value.text();
+    if (!text) { return; }
+    try {
+      traffic.imported = read_htsim_matrix((std::filesystem::path(directory) / *text).string(), problems);
+    } catch (const FileError& error) {
+      value.problem("no-matrix", error.what(), "a path is relative to the scenario's file");
+    }
+  });
+}
+
+void read_pattern(Fields& fields, const std::string& directory, Problems& problems, TrafficText& traffic) {
+  const auto nothing = [](Fields&) {};
   // The lambdas that run are those of the pattern that the scenario names.
-  const auto as = [&](Pattern pattern, auto read) {
-    return [&traffic, pattern, read](ObjectReader& fields) {
-      if (!fields.describing()) { traffic.pattern = pattern; }
-      read(fields);
+  const auto as = [&](Pattern pattern, auto visit) {
+    return [&traffic, pattern, visit](Fields& nested) {
+      traffic.pattern = pattern;
+      visit(nested);
     };
   };
-  reader.choice(
+  fields.choice(
       "pattern", "Who sends to whom",
       {{"permutation", "everyone sends to one other and receives from one other, drawn",
         as(Pattern::permutation, nothing)},
-       {"incast", "several send to one", as(Pattern::incast, [&](ObjectReader& f) { read_incast(f, traffic); })},
+       {"incast", "several send to one", as(Pattern::incast, [&](Fields& f) { read_incast(f, traffic); })},
        {"random", "pairs that are drawn, all equally likely",
         as(Pattern::random,
-           [&](ObjectReader& f) {
+           [&](Fields& f) {
              f.required("messages", traffic.messages, "How many pairs", {1, 10'000'000});
            })},
        {"shift", "endpoint i sends to i + by",
-        as(Pattern::shift, [&](ObjectReader& f) { f.optional("by", traffic.by, "How far", {1}); })},
+        as(Pattern::shift, [&](Fields& f) { f.optional("by", traffic.by, "How far", {1}); })},
        {"bit_reversal", "endpoint i sends to the one whose number has its bits in reverse",
         as(Pattern::bit_reversal, nothing)},
        {"transpose", "endpoint (row, column) of a square sends to (column, row)", as(Pattern::transpose, nothing)},
        {"all_to_all", "everyone sends to everyone else at once", as(Pattern::all_to_all, nothing)},
-       {"pairs", "written out", as(Pattern::pairs, [&](ObjectReader& f) { read_pairs(f, traffic); })},
+       {"pairs", "written out", as(Pattern::pairs, [&](Fields& f) { read_pairs(f, traffic); })},
        {"htsim", "a connection matrix of htsim",
-        as(Pattern::htsim, [&](ObjectReader& f) { read_file(f, directory, problems, traffic); })}});
+        as(Pattern::htsim, [&](Fields& f) { read_file(f, directory, problems, traffic); })}});
 }
 
-void read_window(ObjectReader& reader, TrafficMatrix::Window& window) {
-  reader.optional("begin", window.begin, "Rates are counted from here on");
-  reader.required("end", window.end, "Up to here, when messages are repeated no more", {Time{1}});
-  if (!reader.describing() && window.end <= window.begin) {
-    reader.problem("end", "empty-range", "the window ends before it begins", "\"begin\" is the earlier time");
+void visit_window(Fields& fields, TrafficMatrix::Window& window) {
+  fields.optional("begin", window.begin, "Rates are counted from here on");
+  fields.required("end", window.end, "Up to here, when messages are repeated no more", {Time{1}});
+  if (window.end <= window.begin) {
+    fields.problem("end", "empty-range", "the window ends before it begins", "\"begin\" is the earlier time");
   }
 }
 
 /// Sizes are said once: here, by each pair, or by the file.
-void check_sizes(ObjectReader& reader, TrafficText& traffic) {
+void check_sizes(Fields& fields, TrafficText& traffic) {
   bool lacking = traffic.pattern != Pattern::htsim && traffic.pattern != Pattern::pairs;
   for (const TrafficText::Pair& pair : traffic.pairs) { lacking = lacking || !pair.size; }
-  if (!lacking && reader.has("sizes")) {
-    reader.problem("sizes", "unknown-key", "every message has a size of its own", "leave it out");
-  } else if (lacking && !reader.has("sizes")) {
-    reader.problem("", "missing-key", "the key 'sizes' is missing", R"(as in "sizes": "1MiB")");
+  if (!lacking && fields.has("sizes")) {
+    fields.problem("sizes", "unknown-key", "every message has a size of its own", "leave it out");
+  } else if (lacking && !fields.has("sizes")) {
+    fields.problem("", "missing-key", "the key 'sizes' is missing", R"(as in "sizes": "1MiB")");
   }
   for (const Bytes size : traffic.sizes) {
     if (size > Bytes::zero()) { continue; }
-    reader.problem("sizes", "out-of-range", "a message of 0 B is none", "sizes are at least 1B");
+    fields.problem("sizes", "out-of-range", "a message of 0 B is none", "sizes are at least 1B");
     return;
   }
   if (!lacking) { traffic.sizes = {Bytes::zero()}; }
 }
 
-void check_repetition(ObjectReader& reader, const TrafficText& traffic) {
+void check_repetition(Fields& fields, const TrafficText& traffic) {
   const bool triggered = !traffic.imported.triggers.empty();
   if (traffic.window && traffic.rounds > 1) {
-    reader.problem("rounds", "conflict", "in a window every connection repeats its message all the time",
+    fields.problem("rounds", "conflict", "in a window every connection repeats its message all the time",
                    "leave out \"rounds\" or \"window\"");
   }
   if (triggered && (traffic.window || traffic.rounds > 1)) {
-    reader.problem(traffic.window ? "window" : "rounds", "conflict",
+    fields.problem(traffic.window ? "window" : "rounds", "conflict",
                    "the file has triggers of its own, which start its messages once", "leave it out");
   }
 }
@@ -154,39 +147,34 @@ std::string_view name(Pattern pattern) {
   return "";
 }
 
-void read(ObjectReader& reader, const std::string& directory, Problems& problems, TrafficText& traffic) {
-  read_pattern(reader, directory, problems, traffic);
-  reader.optional_value("sizes",
+void visit(Fields& fields, const std::string& directory, Problems& problems, TrafficText& traffic) {
+  read_pattern(fields, directory, problems, traffic);
+  fields.optional_value("sizes",
                         "Of a message: \"1MiB\", \"1KiB..1MiB\", a list; required where nothing else says them",
-                        [&](ValueReader& value) { read_sizes(value, traffic.sizes); });
-  reader.optional("endpoints", traffic.endpoints, "How many take part, from endpoint 0 on; absent: every GPU or host",
+                        [&](FieldValue& value) { read_sizes(value, traffic.sizes); });
+  fields.optional("endpoints", traffic.endpoints, "How many take part, from endpoint 0 on; absent: every GPU or host",
                   {1});
-  reader.optional("connections", traffic.connections, "Of each pair, side by side; each carries a message",
+  fields.optional("connections", traffic.connections, "Of each pair, side by side; each carries a message",
                   {1, 65'536});
-  reader.optional("rounds", traffic.rounds, "Each begins when all of the one before has been delivered",
+  fields.optional("rounds", traffic.rounds, "Each begins when all of the one before has been delivered",
                   {1, 1'000'000});
-  reader.optional("start", traffic.start, "Of every message, after the launch or the round before");
-  reader.optional_object("window", "Connections repeat their message, and rates are measured in this time",
-                         [&](ObjectReader& inner) {
-                           TrafficMatrix::Window window;
-                           read_window(inner, window);
-                           if (!inner.describing()) { traffic.window = window; }
-                         });
-  if (reader.describing()) { return; }
+  fields.optional("start", traffic.start, "Of every message, after the launch or the round before");
+  fields.optional_object("window", traffic.window,
+                         "Connections repeat their message, and rates are measured in this time", visit_window);
   for (const char* key : {"", "endpoints", "receiver", "senders", "by", "pattern"}) {
-    traffic.places[key] = reader.place(key);
+    traffic.places[key] = fields.place(key);
   }
-  if (!reader.ok()) { return; }
-  check_sizes(reader, traffic);
-  check_repetition(reader, traffic);
+  if (!fields.ok()) { return; }
+  check_sizes(fields, traffic);
+  check_repetition(fields, traffic);
 }
 
 namespace {
 
 class TrafficReader : public ExperimentReader {
  public:
-  void read(ObjectReader& section, ReadingContext& context) override {
-    athanor::read(section, context.directory, context.problems, traffic_);
+  void visit(Fields& section, ReadingContext& context) override {
+    athanor::visit(section, context.directory, context.problems, traffic_);
   }
 
   void fit(CaseParts& parts) override {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/traffic/traffic_matrix.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -61,7 +61,7 @@ struct TrafficText {
 std::string_view name(TrafficText::Pattern pattern);
 
 /// `directory`: where paths in the section start. `problems` takes what is wrong with the files that it names.
-void read(ObjectReader& reader, const std::string& directory, Problems& problems, TrafficText& traffic);
+void visit(Fields& fields, const std::string& directory, Problems& problems, TrafficText& traffic);
 
 /// Finds the endpoints that the text names and adds what does not fit the cluster to `problems`.
 void resolve(TrafficText& traffic, const Cluster& cluster, Problems& problems);

@@ -18,28 +18,28 @@ namespace {
 
 constexpr std::uint32_t kMostRanks = 1'000'000;
 
-void read_degrees(ObjectReader& reader, TrainingText& text) {
+void read_degrees(Fields& fields, TrainingText& text) {
   ParallelPlan& plan = text.plan;
-  reader.optional("tensor", plan.tensor, "GPUs that share every layer", {1, kMostRanks});
-  reader.optional("context", plan.context, "GPUs that share every sequence", {1, kMostRanks});
-  reader.optional("pipeline", plan.pipeline, "Stages that share the layers", {1, kMostRanks});
-  reader.optional("data", text.data,
+  fields.optional("tensor", plan.tensor, "GPUs that share every layer", {1, kMostRanks});
+  fields.optional("context", plan.context, "GPUs that share every sequence", {1, kMostRanks});
+  fields.optional("pipeline", plan.pipeline, "Stages that share the layers", {1, kMostRanks});
+  fields.optional("data", text.data,
                   "Copies, each with batches of its own; absent: as many as the cluster has room for", {1, kMostRanks});
-  reader.optional("expert", plan.expert, "GPUs, of those that otherwise hold copies, that share the experts",
+  fields.optional("expert", plan.expert, "GPUs, of those that otherwise hold copies, that share the experts",
                   {1, kMostRanks});
-  reader.optional("expert_tensor", plan.expert_tensor, "GPUs that share every expert: 1, or as `tensor`",
+  fields.optional("expert_tensor", plan.expert_tensor, "GPUs that share every expert: 1, or as `tensor`",
                   {1, kMostRanks});
-  reader.optional_value("order", "Which of these varies fastest over ranks", [&](ValueReader& value) {
-    value.read(plan.order);
-    if (!value.describing() && value.ok() && !is_rank_order(plan.order)) {
+  fields.optional_value("order", "Which of these varies fastest over ranks", [&](FieldValue& value) {
+    value.visit(plan.order);
+    if (value.ok() && !is_rank_order(plan.order)) {
       value.problem("wrong-order", fmt::format("'{}' does not name each of tp, cp, ep, dp and pp once", plan.order),
                     R"(write it as "tp-cp-ep-dp-pp")");
     }
   });
 }
 
-void read_pipeline(ObjectReader& reader, ParallelPlan& plan) {
-  reader.optional("schedule", plan.schedule, "In which order micro-batches go through the stages",
+void read_pipeline(Fields& fields, ParallelPlan& plan) {
+  fields.optional("schedule", plan.schedule, "In which order micro-batches go through the stages",
                   {{"gpipe", PipelineKind::gpipe},
                    {"1f1b", PipelineKind::one_f_one_b},
                    {"interleaved", PipelineKind::interleaved},
@@ -47,75 +47,75 @@ void read_pipeline(ObjectReader& reader, ParallelPlan& plan) {
                    {"zb_h2", PipelineKind::zb_h2},
                    {"zb_v", PipelineKind::zb_v},
                    {"dual_pipe", PipelineKind::dual_pipe}});
-  reader.optional("virtual_stages", plan.virtual_stages, "Chunks of layers of each stage (interleaved)", {1, 1024});
-  reader.optional("overlap_pipeline", plan.overlap_pipeline, "Activations are sent beside computing");
+  fields.optional("virtual_stages", plan.virtual_stages, "Chunks of layers of each stage (interleaved)", {1, 1024});
+  fields.optional("overlap_pipeline", plan.overlap_pipeline, "Activations are sent beside computing");
 }
 
-void read_data(ObjectReader& reader, ParallelPlan& plan) {
-  reader.optional("sharding", plan.sharding,
+void read_data(Fields& fields, ParallelPlan& plan) {
+  fields.optional("sharding", plan.sharding,
                   "What copies share out: none (DDP), optimizer (ZeRO-1, distributed optimizer), gradients (ZeRO-2), "
                   "parameters (ZeRO-3, FSDP)",
                   {{"none", Sharding::none},
                    {"optimizer", Sharding::optimizer},
                    {"gradients", Sharding::gradients},
                    {"parameters", Sharding::parameters}});
-  reader.optional("shard_group", plan.shard_group, "GPUs among which one copy is shared out; 0: all", {0, kMostRanks});
-  reader.optional("bucket", plan.bucket, "Of gradients that are reduced at once", {Bytes{1}});
-  reader.optional("gradient_bytes", plan.gradient_bytes, "Of a gradient that is reduced: 2 or 4", {2, 4});
+  fields.optional("shard_group", plan.shard_group, "GPUs among which one copy is shared out; 0: all", {0, kMostRanks});
+  fields.optional("bucket", plan.bucket, "Of gradients that are reduced at once", {Bytes{1}});
+  fields.optional("gradient_bytes", plan.gradient_bytes, "Of a gradient that is reduced: 2 or 4", {2, 4});
   if (plan.gradient_bytes == 3) {
-    reader.problem("gradient_bytes", "out-of-range", "a gradient has 2 or 4 bytes, not 3", "choose one of the two");
+    fields.problem("gradient_bytes", "out-of-range", "a gradient has 2 or 4 bytes, not 3", "choose one of the two");
   }
-  reader.optional("prefetch", plan.prefetch, "Layers whose parameters are gathered ahead", {0, 1024});
-  reader.optional(
+  fields.optional("prefetch", plan.prefetch, "Layers whose parameters are gathered ahead", {0, 1024});
+  fields.optional(
       "shard_calls", plan.shard_calls,
       "Calls in which a layer's parameters are gathered and its gradients reduced (sharding gradients, parameters)",
       {1, 1024});
-  reader.optional("gather_again", plan.gather_again,
+  fields.optional("gather_again", plan.gather_again,
                   "Parameters are gathered for recomputing, and once more for backward (sharding parameters); for each "
                   "micro-batch, not once a step (sharding gradients: FSDP's SHARD_GRAD_OP)");
-  reader.optional("host_per_rank", plan.host_per_rank,
+  fields.optional("host_per_rank", plan.host_per_rank,
                   "What the host takes before each such call, for each of its ranks");
-  reader.optional("overlap_gradients", plan.overlap_gradients, "Gradients are reduced beside backward");
-  reader.optional("overlap_parameters", plan.overlap_parameters, "Parameters are gathered beside forward");
-  reader.optional("single_process", plan.single_process,
+  fields.optional("overlap_gradients", plan.overlap_gradients, "Gradients are reduced beside backward");
+  fields.optional("overlap_parameters", plan.overlap_parameters, "Parameters are gathered beside forward");
+  fields.optional("single_process", plan.single_process,
                   "As PyTorch's DataParallel: GPU 0 sends parameters to the others, collects outputs and gradients");
 }
 
-void read_plan(ObjectReader& reader, TrainingText& text) {
+void read_plan(Fields& fields, TrainingText& text) {
   ParallelPlan& plan = text.plan;
-  read_degrees(reader, text);
-  read_pipeline(reader, plan);
-  read_data(reader, plan);
-  reader.optional("sequence_parallel", plan.sequence_parallel,
+  read_degrees(fields, text);
+  read_pipeline(fields, plan);
+  read_data(fields, plan);
+  fields.optional("sequence_parallel", plan.sequence_parallel,
                   "Tensor ranks share what stands between their layers, too (Megatron-LM)");
-  reader.optional("overlap_tensor", plan.overlap_tensor,
+  fields.optional("overlap_tensor", plan.overlap_tensor,
                   "Tensor ranks communicate in pieces beside the products that need it");
-  reader.optional("recompute", plan.recompute, "What is computed again instead of kept: none, selective, full",
+  fields.optional("recompute", plan.recompute, "What is computed again instead of kept: none, selective, full",
                   {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}});
-  reader.optional("recompute_layers", plan.recompute_layers, "Full: so many of each stage's chunk; 0: all", {0, 4096});
+  fields.optional("recompute_layers", plan.recompute_layers, "Full: so many of each stage's chunk; 0: all", {0, 4096});
   if (plan.recompute_layers > 0 && plan.recompute != Recompute::full) {
-    reader.problem("recompute_layers", "conflict", "only full recomputation goes by layers",
+    fields.problem("recompute_layers", "conflict", "only full recomputation goes by layers",
                    R"(write "recompute": "full", or leave it out)");
   }
-  reader.optional("fused_attention", plan.fused_attention, "FlashAttention and its kin; else scores are made and kept");
-  reader.optional("fused_loss", plan.fused_loss, "Logits are read once, and overwritten by their gradients");
-  reader.optional("dropout", plan.dropout, "Masks are made and kept");
+  fields.optional("fused_attention", plan.fused_attention, "FlashAttention and its kin; else scores are made and kept");
+  fields.optional("fused_loss", plan.fused_loss, "Logits are read once, and overwritten by their gradients");
+  fields.optional("dropout", plan.dropout, "Masks are made and kept");
   const bool alone = plan.tensor == 1 && plan.context == 1 && plan.pipeline == 1 && plan.expert == 1 &&
                      plan.sharding == Sharding::none && !plan.overlap_gradients;
   if (plan.single_process && !alone) {
-    reader.problem("single_process", "conflict",
+    fields.problem("single_process", "conflict",
                    "one process has all copies of the whole model, and adds gradients up when all are there",
                    "leave out other degrees than \"data\", \"sharding\" and \"overlap_gradients\"");
   }
   for (const std::string& key : keys_that_may_be_idle()) {
-    if (reader.has(key)) { text.written.insert(key); }
+    if (fields.has(key)) { text.written.insert(key); }
   }
-  reader.optional("layers", text.layers, "Of each chunk in the order of the model; absent: spread evenly", {0, 65536});
+  fields.optional("layers", text.layers, "Of each chunk in the order of the model; absent: spread evenly", {0, 65536});
 }
 
-void read_settings(ObjectReader& reader, ReadingContext& context, TrainingText& text) {
-  reader.required_value("model", "What is trained: a name of `athanor list models`, a file, or its figures",
-                        [&](ValueReader& value) {
+void read_settings(Fields& fields, ReadingContext& context, TrainingText& text) {
+  fields.required_value("model", "What is trained: a name of `athanor list models`, a file, or its figures",
+                        [&](FieldValue& value) {
                           read_model(value, context.library, context.directory, context.problems, text.model);
                           if (text.model.plan) {
                             text.plan = *text.model.plan;
@@ -123,42 +123,39 @@ void read_settings(ObjectReader& reader, ReadingContext& context, TrainingText& 
                           }
                         });
   ParallelPlan& plan = text.plan;
-  reader.optional("micro_batch", plan.micro_batch, "Sequences that go through the model at once", {1, 65536});
-  reader.optional("global_batch", plan.global_batch, "Sequences of a step, of all copies", {1, 1'000'000'000});
-  reader.optional("sequence", plan.sequence, "Tokens of a sequence", {1, 100'000'000});
-  reader.optional("precision", plan.precision, "In which matrices are multiplied",
+  fields.optional("micro_batch", plan.micro_batch, "Sequences that go through the model at once", {1, 65536});
+  fields.optional("global_batch", plan.global_batch, "Sequences of a step, of all copies", {1, 1'000'000'000});
+  fields.optional("sequence", plan.sequence, "Tokens of a sequence", {1, 100'000'000});
+  fields.optional("precision", plan.precision, "In which matrices are multiplied",
                   {{"fp32", Precision::fp32},
                    {"tf32", Precision::tf32},
                    {"fp16", Precision::fp16},
                    {"bf16", Precision::bf16},
                    {"fp8", Precision::fp8},
                    {"fp4", Precision::fp4}});
-  reader.optional_object("parallel", "How it is spread over GPUs",
-                         [&](ObjectReader& inner) { read_plan(inner, text); });
-  reader.optional_value("compute", "How fast GPUs compute: a name of `athanor list compute`, or the figures",
-                        [&](ValueReader& value) {
-                          ComputeProfile profile;
-                          read_compute_profile(value, context.library, context.problems, profile);
-                          if (value.ok() && !value.describing()) { text.compute = profile; }
+  fields.optional_object("parallel", "How it is spread over GPUs", [&](Fields& inner) { read_plan(inner, text); });
+  fields.optional_value("compute", "How fast GPUs compute: a name of `athanor list compute`, or the figures",
+                        [&](FieldValue& value) {
+                          read_compute_profile(value, context.library, context.problems, text.compute.emplace());
                         });
-  reader.optional("gpu", text.gpu, "Whose peak counts: a preset; absent: that of the nodes");
+  fields.optional("gpu", text.gpu, "Whose peak counts: a preset; absent: that of the nodes");
   Ratio imbalance{1, 1};
-  reader.optional("expert_imbalance", imbalance,
+  fields.optional("expert_imbalance", imbalance,
                   "How many tokens the busiest expert rank gets per token of the average", {{1, 1}, {1000, 1}});
   plan.expert_imbalance = to_double(imbalance);
-  reader.optional("strict", text.strict, "A model that does not fit into memory is an error");
-  reader.optional("measured", text.measured, "What a step took on such a machine", {Time{1}});
-  reader.optional_object("costs", "What the machine draws and costs",
-                         [&](ObjectReader& inner) { read_costs(inner, text.costs); });
-  reader.optional("max_error", text.max_error, "`athanor verify` fails above this |simulated / measured - 1|",
+  fields.optional("strict", text.strict, "A model that does not fit into memory is an error");
+  fields.optional("measured", text.measured, "What a step took on such a machine", {Time{1}});
+  fields.optional_object("costs", "What the machine draws and costs",
+                         [&](Fields& inner) { read_costs(inner, text.costs); });
+  fields.optional("max_error", text.max_error, "`athanor verify` fails above this |simulated / measured - 1|",
                   {{0, 1}, {100, 1}});
-  reader.optional("max_median_error", text.max_median_error,
+  fields.optional("max_median_error", text.max_median_error,
                   "The same for its median over all measured steps of the scenario", {{0, 1}, {100, 1}});
 }
 
 class TrainingReader : public ExperimentReader {
  public:
-  void read(ObjectReader& section, ReadingContext& context) override { read_settings(section, context, text_); }
+  void visit(Fields& section, ReadingContext& context) override { read_settings(section, context, text_); }
   void fit(CaseParts& parts) override { training_ = resolve_training(parts, text_); }
 
   std::shared_ptr<const Experiment> make(CaseParts& parts) override {

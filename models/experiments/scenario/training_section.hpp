@@ -10,7 +10,7 @@
 #include "models/training/memory.hpp"
 #include "models/training/step/simulate_step.hpp"
 #include "models/training/step/step_costs.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 

@@ -17,7 +17,7 @@ namespace {
 bool is_path(const std::string& text) { return text.find('/') != std::string::npos || text.ends_with(".json"); }
 
 /// Where the measurement's file is; nothing after a problem was reported.
-std::optional<std::string> locate(ValueReader& value, const std::string& directory, const Library& library) {
+std::optional<std::string> locate(FieldValue& value, const std::string& directory, const Library& library) {
   const auto text = value.text();
   if (!text) { return std::nullopt; }
   if (is_path(*text)) { return (std::filesystem::path(directory) / *text).string(); }
@@ -54,7 +54,7 @@ std::optional<std::uint32_t> measured_nodes(const Measurement& measurement, std:
   return nodes > 0 && nodes * per_node == ranks ? std::optional(static_cast<std::uint32_t>(nodes)) : std::nullopt;
 }
 
-void check_nodes(ObjectReader& reader, const Cluster& cluster, const CollectiveSetup& setup) {
+void check_nodes(Fields& fields, const Cluster& cluster, const CollectiveSetup& setup) {
   const Measurement& measurement = setup.verification->measurement;
   const auto measured = measured_nodes(measurement, setup.ranks);
   if (!measured || cluster.fabric->vertex(cluster.endpoints.front()).node == kNoNode) { return; }
@@ -62,7 +62,7 @@ void check_nodes(ObjectReader& reader, const Cluster& cluster, const CollectiveS
   // A rack whose GPUs share NVLinks is one node here, and to those who measure it as many as it has trays.
   constexpr std::uint32_t kMostOnBoard = 16;
   if (simulated == *measured || cluster.endpoints_per_node > kMostOnBoard) { return; }
-  reader.problem("verify", "measurement-mismatch",
+  fields.problem("verify", "measurement-mismatch",
                  fmt::format("'{}' measured {} ranks on {} nodes, but on {} they are simulated", measurement.id,
                              setup.ranks, *measured, simulated),
                  "choose a measurement of as many nodes, or change the cluster");
@@ -70,11 +70,11 @@ void check_nodes(ObjectReader& reader, const Cluster& cluster, const CollectiveS
 
 }  // namespace
 
-void read(ObjectReader& reader, const std::string& directory, const Library& library, Problems& problems,
-          std::optional<Verification>& verification) {
+void visit(Fields& fields, const std::string& directory, const Library& library, Problems& problems,
+           std::optional<Verification>& verification) {
   Verification read;
   bool found = false;
-  reader.required_value("measurement", "A name in measurements/, or the path of such a file", [&](ValueReader& value) {
+  fields.required_value("measurement", "A name in measurements/, or the path of such a file", [&](FieldValue& value) {
     const auto path = locate(value, directory, library);
     if (!path) { return; }
     try {
@@ -84,34 +84,34 @@ void read(ObjectReader& reader, const std::string& directory, const Library& lib
       value.problem("no-measurement", error.what(), "`athanor list measurements` names those that come with athanor");
     }
   });
-  reader.optional("max_error", read.max_error, "`athanor verify` fails above this |simulated / measured - 1|",
+  fields.optional("max_error", read.max_error, "`athanor verify` fails above this |simulated / measured - 1|",
                   {{0, 1}, {100, 1}});
-  reader.optional("max_median_error", read.max_median_error, "The same for its median over sizes and algorithms",
+  fields.optional("max_median_error", read.max_median_error, "The same for its median over sizes and algorithms",
                   {{0, 1}, {100, 1}});
-  reader.optional("from", read.from, "Smallest size that counts for both");
-  reader.optional("to", read.to, "Largest size that counts for both");
+  fields.optional("from", read.from, "Smallest size that counts for both");
+  fields.optional("to", read.to, "Largest size that counts for both");
   if (found) { verification = std::move(read); }
 }
 
-void check_verification(ObjectReader& reader, const Cluster& cluster, const CollectiveSetup& setup) {
+void check_verification(Fields& fields, const Cluster& cluster, const CollectiveSetup& setup) {
   if (!setup.verification) { return; }
   const Verification& verification = *setup.verification;
   const Measurement& measurement = verification.measurement;
   if (!measurement.covers(setup.kind)) {
-    reader.problem("verify", "measurement-mismatch",
+    fields.problem("verify", "measurement-mismatch",
                    fmt::format("'{}' measured {}, but {} is simulated", measurement.id, name(measurement.collective),
                                name(setup.kind)),
                    "choose a measurement of the same collective");
   } else if (!measurement.covers(setup.kind, setup.ranks)) {
-    reader.problem("verify", "measurement-mismatch",
+    fields.problem("verify", "measurement-mismatch",
                    fmt::format("'{}' measured {} ranks ({}), but {} are simulated", measurement.id,
                                ranks_of(measurement, setup.kind), measurement.hardware, setup.ranks),
                    "choose a measurement of as many ranks, or change \"ranks\" or the cluster");
   } else {
-    check_nodes(reader, cluster, setup);
+    check_nodes(fields, cluster, setup);
   }
   if (verification.to < verification.from) {
-    reader.problem(
+    fields.problem(
         "verify", "empty-range",
         fmt::format("the range from {} to {} is empty", to_string(verification.from), to_string(verification.to)),
         "\"from\" is the smaller size");

@@ -5,7 +5,7 @@
 
 #include "models/experiments/verification.hpp"
 #include "models/library/library.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -13,12 +13,12 @@ struct Cluster;
 
 /// The "verify" of a scenario. `directory`: of the scenario file, where relative paths start. `problems` takes what is
 /// wrong with the measurement's own file.
-void read(ObjectReader& reader, const std::string& directory, const Library& library, Problems& problems,
-          std::optional<Verification>& verification);
+void visit(Fields& fields, const std::string& directory, const Library& library, Problems& problems,
+           std::optional<Verification>& verification);
 
 struct CollectiveSetup;
 
-/// Reports to `reader`, which holds "verify", what makes the setup's measurement another thing than it simulates.
-void check_verification(ObjectReader& reader, const Cluster& cluster, const CollectiveSetup& setup);
+/// Reports to `fields`, which holds "verify", what makes the setup's measurement another thing than it simulates.
+void check_verification(Fields& fields, const Cluster& cluster, const CollectiveSetup& setup);
 
 }  // namespace athanor

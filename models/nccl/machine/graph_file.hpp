@@ -5,7 +5,7 @@
 
 #include "models/nccl/channel_graph.hpp"
 #include "models/nccl/machine/nccl_system.hpp"
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 
 namespace athanor {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 #include "topologies/node/node_identity.hpp"
 
 namespace athanor {

@@ -6,7 +6,7 @@
 
 #include <pugixml.hpp>
 
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 #include "sim/lines.hpp"
 
 namespace athanor {

@@ -3,7 +3,7 @@
 #include "models/network/packet/link_framing.hpp"
 #include "models/network/packet/packet_topology.hpp"
 #include "models/network/packet/transport.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -20,6 +20,6 @@ struct PacketSettings {
   SwitchSpec node;    ///< what forwards inside nodes: NVSwitches, PCIe switches, sockets, NICs. Never loses anything
 };
 
-void read(ObjectReader& reader, PacketSettings& settings);
+void visit(Fields& fields, PacketSettings& settings);
 
 }  // namespace athanor

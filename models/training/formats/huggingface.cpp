@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -60,16 +60,16 @@ const ModelType* find_type(std::string_view name) {
 /// The keys of one configuration, which other programs may fill with keys of their own.
 class ConfigKeys {
  public:
-  explicit ConfigKeys(ObjectReader& reader) : reader_(reader) {}
+  explicit ConfigKeys(Fields& fields) : reader_(fields) {}
 
   /// The number under the first of these keys that is there and not null.
   std::optional<std::uint32_t> number(std::initializer_list<std::string_view> keys) {
     std::optional<std::uint32_t> found;
     for (const std::string_view key : keys) {
-      reader_.optional_value(key, "", [&](ValueReader& value) {
+      reader_.optional_value(key, "", [&](FieldValue& value) {
         if (value.json()->is_null()) { return; }
         std::uint32_t number = 0;
-        value.read(number, Range<std::uint32_t>{0, 1'000'000'000});
+        value.visit(number, Range<std::uint32_t>{0, 1'000'000'000});
         if (found && *found != number) {
           value.problem("conflict", fmt::format("{} contradicts another key, which says {}", number, *found));
         }
@@ -90,40 +90,40 @@ class ConfigKeys {
 
   bool flag(std::string_view key, bool otherwise) {
     bool value = otherwise;
-    reader_.optional_value(key, "", [&](ValueReader& text) {
-      if (!text.json()->is_null()) { text.read(value); }
+    reader_.optional_value(key, "", [&](FieldValue& text) {
+      if (!text.json()->is_null()) { text.visit(value); }
     });
     return value;
   }
 
   std::string word(std::string_view key) {
     std::string word;
-    reader_.optional_value(key, "", [&](ValueReader& text) {
-      if (!text.json()->is_null()) { text.read(word); }
+    reader_.optional_value(key, "", [&](FieldValue& text) {
+      if (!text.json()->is_null()) { text.visit(word); }
     });
     return word;
   }
 
   std::vector<std::string> words(std::string_view key) {
     std::vector<std::string> words;
-    reader_.optional_value(key, "", [&](ValueReader& list) {
-      if (!list.json()->is_null()) { list.read(words); }
+    reader_.optional_value(key, "", [&](FieldValue& list) {
+      if (!list.json()->is_null()) { list.visit(words); }
     });
     return words;
   }
 
   std::vector<std::uint32_t> numbers(std::string_view key) {
     std::vector<std::uint32_t> numbers;
-    reader_.optional_value(key, "", [&](ValueReader& list) {
-      if (!list.json()->is_null() && !list.json()->empty()) { list.read(numbers); }
+    reader_.optional_value(key, "", [&](FieldValue& list) {
+      if (!list.json()->is_null() && !list.json()->empty()) { list.visit(numbers); }
     });
     return numbers;
   }
 
-  ObjectReader& reader() { return reader_; }
+  Fields& fields() { return reader_; }
 
  private:
-  ObjectReader& reader_;
+  Fields& reader_;
 };
 
 void read_grouped(ConfigKeys& keys, std::uint32_t hidden, Attention& attention) {
@@ -131,7 +131,7 @@ void read_grouped(ConfigKeys& keys, std::uint32_t hidden, Attention& attention) 
   attention.kv_heads = keys.number({"num_key_value_heads"}).value_or(attention.heads);
   const auto size = keys.number({"head_dim"});
   if (!size && hidden % attention.heads != 0) {
-    keys.reader().problem(
+    keys.fields().problem(
         "", "missing-key",
         fmt::format("{} heads do not divide the hidden size {}, and there is no head_dim", attention.heads, hidden));
   }
@@ -168,7 +168,7 @@ void read_window(ConfigKeys& keys, const ModelType& type, std::uint32_t layers, 
   }
   if (period == 1) { attention.window = attention.full_every = 0; }
   if (!regular) {
-    keys.reader().problem("layer_types", "unsupported-model",
+    keys.fields().problem("layer_types", "unsupported-model",
                           fmt::format("layers must repeat sliding ones with a full one at the end, {} in all", layers));
   }
 }
@@ -232,11 +232,11 @@ Transformer read_config(ConfigKeys& keys, const ModelType& type) {
 }
 
 /// Reads one configuration, or the text part of one.
-void read_object(ObjectReader& reader, Transformer& model) {
-  ConfigKeys keys(reader);
-  const auto leave_the_rest = [&] { reader.entries("", [](const std::string& /*key*/, ValueReader& /*value*/) {}); };
-  if (reader.has("text_config")) {
-    reader.optional_object("text_config", "", [&](ObjectReader& text) { read_object(text, model); });
+void read_object(Fields& fields, Transformer& model) {
+  ConfigKeys keys(fields);
+  const auto leave_the_rest = [&] { fields.entries("", [](const std::string& /*key*/, FieldValue& /*value*/) {}); };
+  if (fields.has("text_config")) {
+    fields.optional_object("text_config", "", [&](Fields& text) { read_object(text, model); });
     return leave_the_rest();
   }
   const std::string name = keys.word("model_type");
@@ -244,15 +244,15 @@ void read_object(ObjectReader& reader, Transformer& model) {
   if (type == nullptr) {
     std::vector<std::string_view> names;
     for (const ModelType& known : kModelTypes) { names.push_back(known.name); }
-    reader.problem(name.empty() ? "" : "model_type", "unsupported-model",
+    fields.problem(name.empty() ? "" : "model_type", "unsupported-model",
                    name.empty() ? "there is no \"model_type\"" : fmt::format("models of type '{}' are not read", name),
                    fmt::format("known are {}; or write the model's own fields", fmt::join(names, ", ")));
     return leave_the_rest();
   }
   model = read_config(keys, *type);
   leave_the_rest();
-  if (!reader.ok()) { return; }
-  for (const std::string& fault : contradictions(model)) { reader.problem("", "bad-model", fault); }
+  if (!fields.ok()) { return; }
+  for (const std::string& fault : contradictions(model)) { fields.problem("", "bad-model", fault); }
 }
 
 }  // namespace
@@ -262,9 +262,9 @@ TrainedModel read_huggingface_config(const std::string& path) {
   Problems problems;
   Transformer model;
   std::string name;
-  read_document(document, problems, [&](ObjectReader& reader) {
-    if (reader.has("_name_or_path")) { name = ConfigKeys(reader).word("_name_or_path"); }
-    read_object(reader, model);
+  read_document(document, problems, [&](Fields& fields) {
+    if (fields.has("_name_or_path")) { name = ConfigKeys(fields).word("_name_or_path"); }
+    read_object(fields, model);
   });
   problems.throw_if_any();
   model.name = name.substr(name.find_last_of('/') + 1);

@@ -66,7 +66,7 @@ ParameterServerResult simulate_parameter_server(const ParameterServerSetup& setu
   check(setup, cluster.endpoints.size());
   Simulator simulator;
   ServerProcess process(simulator, setup, seed);
-  const std::uint32_t queue_pairs = options.level == NetworkLevel::ideal ? 1 : options.queue_pairs;
+  const std::uint32_t queue_pairs = options.pairs_of_connections();
   const FabricConnections connections = connections_of(process, cluster, seed, queue_pairs);
   FabricNetwork network(simulator, connections, *cluster.fabric, options, seed, process);
   process.start(network.network());

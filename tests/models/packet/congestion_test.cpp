@@ -5,7 +5,7 @@
 #include "models/network/packet/congestion/round_trip.hpp"
 #include "models/network/packet/packet_links.hpp"
 #include "sim/config/document.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "tests/models/packet/packet_rig.hpp"
 
 using namespace athanor;
@@ -25,7 +25,7 @@ constexpr Time kReply = 6'400_ps;
 std::shared_ptr<const ControlKind> control_of(std::string_view name, const std::string& keys = "{}") {
   const std::shared_ptr<ControlKind> control = congestion_control(name);
   Problems problems;
-  read_document(Document::parse(keys, "here"), problems, [&](ObjectReader& reader) { control->read(reader); });
+  read_document(Document::parse(keys, "here"), problems, [&](Fields& fields) { control->visit(fields); });
   REQUIRE(problems.empty());
   return control;
 }

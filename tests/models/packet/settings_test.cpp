@@ -13,7 +13,7 @@ namespace {
 std::string fault_of(const std::string& network, PacketSettings& settings) {
   const Document document = Document::parse(network, "here");
   Problems problems;
-  read_document(document, problems, [&](ObjectReader& reader) { read(reader, settings); });
+  read_document(document, problems, [&](Fields& fields) { visit(fields, settings); });
   return problems.empty() ? "" : problems.list().front().place.pointer + ": " + problems.list().front().message;
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("presets of transports are defaults: what stands beside them wins") {
 
 TEST_CASE("parameters of a control are those of its paper where the scenario says nothing else") {
   PacketSettings settings;
-  const nlohmann::json schema = describe_schema("x", [&](ObjectReader& reader) { read(reader, settings); });
+  const nlohmann::json schema = describe_schema("x", [&](Fields& fields) { visit(fields, settings); });
   const auto usual = [&](const char* control, const char* key) {
     return schema.at("properties").at("transport").at("properties").at(control).at("properties").at(key).at("default");
   };

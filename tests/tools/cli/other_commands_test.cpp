@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "topologies/kinds/fabric_settings.hpp"
 
@@ -34,9 +34,9 @@ TEST_CASE("list topologies knows every kind of fabric that scenarios do, with it
     CHECK(topology["keys"].size() > 1);
     CHECK_FALSE(topology["bisection"].get<std::string>().empty());
   }
-  const nlohmann::json schema = describe_schema("", [](ObjectReader& reader) {
+  const nlohmann::json schema = describe_schema("", [](Fields& fields) {
     FabricSettings fabric;
-    read(reader, fabric);
+    visit(fields, fabric);
   });
   for (const nlohmann::json& kind : schema["anyOf"]) {
     CHECK(names.count(kind["properties"]["kind"]["const"].get<std::string>()) == 1);

@@ -17,55 +17,15 @@ using Json = JsonValue;
 
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
-std::string_view name(NcclChoosing choosing) {
-  switch (choosing) {
-    case NcclChoosing::tuner: return "tuner";
-    case NcclChoosing::algorithm: return "algorithm";
-    case NcclChoosing::fastest: break;
+/// Four digits are more than a fit finds.
+Profile in_four_digits(Profile profile) {
+  constexpr std::int64_t kParts = 10'000;
+  NcclCosts& costs = *profile.nccl;
+  for (Ratio* ratio :
+       {&costs.tree_share, &costs.idle, &costs.nvls_efficiency, &costs.node_efficiency, &costs.network_efficiency}) {
+    *ratio = {std::llround(to_double(*ratio) * static_cast<double>(kParts)), kParts};
   }
-  return "fastest";
-}
-
-template <class Unit>
-void put(Json& json, const char* key, Quantity<Unit> quantity, Quantity<Unit> absent) {
-  if (quantity != absent) { json[key] = written(quantity); }
-}
-
-void put(Json& json, const char* key, Ratio ratio, Ratio absent) {
-  if (ratio != absent) { json[key] = rounded(to_double(ratio)); }
-}
-
-Json protocol_json(const NcclProtocolCosts& costs) {
-  Json json = Json::object();
-  put(json, "step", costs.step, Time::zero());
-  put(json, "latency", costs.node_latency, Time::zero());
-  put(json, "rate", costs.rate, Bandwidth::max());
-  put(json, "network_latency", costs.network_latency, Time::zero());
-  put(json, "network_rate", costs.network_rate, Bandwidth::max());
-  return json;
-}
-
-Json nccl_json(const NcclCosts& costs) {
-  const NcclCosts usual;
-  Json json{{"version", to_string(costs.version)}};
-  if (costs.rccl) { json["rccl"] = true; }
-  json["choose"] = name(costs.choosing);
-  for (const NcclProtocol protocol : {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
-    Json one = protocol_json(costs.of(protocol));
-    if (!one.empty()) { json[std::string(name(protocol))] = std::move(one); }
-  }
-  put(json, "tree_share", costs.tree_share, usual.tree_share);
-  put(json, "idle", costs.idle, usual.idle);
-  put(json, "nvls_start", costs.nvls_start, Time::zero());
-  put(json, "nvls_loop", costs.nvls_loop, Time::zero());
-  put(json, "network_spread", costs.network_spread, Time::zero());
-  put(json, "peer_start", costs.peer_start, Time::zero());
-  put(json, "nvls_efficiency", costs.nvls_efficiency, usual.nvls_efficiency);
-  put(json, "node_efficiency", costs.node_efficiency, usual.node_efficiency);
-  put(json, "network_efficiency", costs.network_efficiency, usual.network_efficiency);
-  put(json, "host_launch", costs.host_launch, Time::zero());
-  put(json, "host_channel", costs.host_channel, Time::zero());
-  return json;
+  return profile;
 }
 
 template <class T>
@@ -73,7 +33,7 @@ std::vector<T> listed(const std::set<T>& values) {
   return {values.begin(), values.end()};
 }
 
-Json domain_json(const Tables& tables) {
+Profile::Domain domain_of(const Tables& tables) {
   std::set<std::string> measurements;
   std::set<std::string> collectives;
   std::set<std::uint32_t> ranks;
@@ -91,12 +51,7 @@ Json domain_json(const Tables& tables) {
     from = std::min(from, row.size);
     to = std::max(to, row.size);
   }
-  Json json{{"measurements", listed(measurements)}, {"collectives", listed(collectives)}, {"ranks", listed(ranks)}};
-  if (!gpus.empty()) { json["gpus"] = listed(gpus); }
-  json["nodes"] = listed(nodes);
-  json["from"] = written(from);
-  json["to"] = written(to);
-  return json;
+  return {listed(measurements), listed(collectives), listed(ranks), listed(gpus), listed(nodes), from, to};
 }
 
 /// By band, from the smallest sizes on; null where a table has none.
@@ -122,13 +77,14 @@ Json stack_profile(const StackFit& fit, const Tables& tables, const HoldOuts& ho
   if (!hold_outs.sizes.empty()) { calibration["hold_out_sizes"] = errors_json(hold_outs.sizes); }
   if (!hold_outs.tables.empty()) { calibration["hold_out_tables"] = errors_json(hold_outs.tables); }
   if (!hold_outs.anchors.empty()) { calibration["hold_out_but_anchors"] = errors_json(hold_outs.anchors); }
-  return {{"name", note.name},
-          {"description", note.description},
-          {"source", note.source},
-          {"launch", written(fit.profile.launch)},
-          {"nccl", nccl_json(*fit.profile.nccl)},
-          {"fitted", domain_json(tables)},
-          {"calibration", std::move(calibration)}};
+  Profile profile;
+  profile.name = note.name;
+  profile.description = note.description;
+  profile.source = note.source;
+  profile.launch = fit.profile.launch;
+  profile.nccl = fit.profile.nccl;
+  profile.fitted = domain_of(tables);
+  return profile_json(in_four_digits(std::move(profile)), std::move(calibration));
 }
 
 }  // namespace athanor

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "sim/config/value_reader.hpp"
+#include "sim/config/field_value.hpp"
 #include "topologies/fabric.hpp"
 #include "topologies/node/node_identity.hpp"
 

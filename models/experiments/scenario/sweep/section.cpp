@@ -12,7 +12,7 @@ namespace athanor {
 
 namespace {
 
-using Type = ValueReader::Form::Type;
+using Type = FieldValue::Form::Type;
 
 /// Of numbers in ranges: what they may be is for the scenario to say.
 constexpr std::int64_t kMost = 1'000'000'000'000;
@@ -25,59 +25,59 @@ struct Parameter {
 };
 
 /// A number, or a quantity.
-void read_bound(ValueReader& value, std::string& text) {
-  const auto number = [&](ValueReader& given) {
+void read_bound(FieldValue& value, std::string& text) {
+  const auto number = [&](FieldValue& given) {
     Ratio shown;
-    given.read(shown, kAnyNumber);
-    if (!given.describing()) { text = text_of(*given.json()); }
+    given.visit(shown, kAnyNumber);
+    if (given.reading()) { text = text_of(*given.json()); }
   };
-  const auto quantity = [&](ValueReader& given) {
+  const auto quantity = [&](FieldValue& given) {
     if (const auto written = given.text()) { text = *written; }
   };
   value.one_of({{Type::number, number}, {Type::string, quantity}});
 }
 
 /// Requires, where `needed`, that there are any.
-void read_values(ObjectReader& reader, bool needed, std::vector<std::string>& values) {
-  reader.optional_value("values", "What it is, one after the other: any JSON", [&](ValueReader& value) {
-    value.list([&](ValueReader& element) {
-      if (!element.describing()) { values.push_back(text_of(*element.json())); }
+void read_values(Fields& fields, bool needed, std::vector<std::string>& values) {
+  fields.optional_value("values", "What it is, one after the other: any JSON", [&](FieldValue& value) {
+    value.list([&](FieldValue& element) {
+      if (element.reading()) { values.push_back(text_of(*element.json())); }
     });
   });
   ValueRange range;
   Ratio factor{2};
-  reader.optional_value("from", "In place of values: the first one of a range, a number or a quantity",
-                        [&](ValueReader& value) { read_bound(value, range.from); });
-  reader.optional_value("to", "No value exceeds it", [&](ValueReader& value) { read_bound(value, range.to); });
-  reader.optional_value("step", "From one value to the next, in place of a factor",
-                        [&](ValueReader& value) { read_bound(value, range.step); });
-  reader.optional("factor", factor, "From one value to the next", {{1, 1}, {kMost, 1}});
-  if (reader.describing() || !reader.ok()) { return; }
+  fields.optional_value("from", "In place of values: the first one of a range, a number or a quantity",
+                        [&](FieldValue& value) { read_bound(value, range.from); });
+  fields.optional_value("to", "No value exceeds it", [&](FieldValue& value) { read_bound(value, range.to); });
+  fields.optional_value("step", "From one value to the next, in place of a factor",
+                        [&](FieldValue& value) { read_bound(value, range.step); });
+  fields.optional("factor", factor, "From one value to the next", {{1, 1}, {kMost, 1}});
+  if (!fields.ok()) { return; }
   if (!needed) {
     for (const char* key : {"values", "from", "to", "step", "factor"}) {
-      if (!reader.has(key)) { continue; }
-      reader.problem(key, "conflict", "linked parameters have values of their own", "move it into \"linked\"");
+      if (!fields.has(key)) { continue; }
+      fields.problem(key, "conflict", "linked parameters have values of their own", "move it into \"linked\"");
     }
     return;
   }
-  if (reader.has("values") != (range.from.empty() && range.to.empty())) {
-    reader.problem("", "conflict", "a parameter has values, or a range in their place",
+  if (fields.has("values") != (range.from.empty() && range.to.empty())) {
+    fields.problem("", "conflict", "a parameter has values, or a range in their place",
                    R"(write "values": [...], or "from" and "to" with "step" or "factor")");
-  } else if (!reader.has("values") && (range.from.empty() || range.to.empty())) {
-    reader.problem("", "missing-key", "a range has a begin and an end", R"(write both "from" and "to")");
-  } else if (reader.has("step") && reader.has("factor")) {
-    reader.problem("step", "conflict", "a range has a step or a factor", "take one of them out");
-  } else if (!reader.has("values")) {
+  } else if (!fields.has("values") && (range.from.empty() || range.to.empty())) {
+    fields.problem("", "missing-key", "a range has a begin and an end", R"(write both "from" and "to")");
+  } else if (fields.has("step") && fields.has("factor")) {
+    fields.problem("step", "conflict", "a range has a step or a factor", "take one of them out");
+  } else if (!fields.has("values")) {
     range.factor = to_double(factor);
     try {
       values = expand(range);
     } catch (const std::invalid_argument& error) {
-      reader.problem("from", "out-of-range", error.what(), R"(such as "from": 8, "to": 1024, "factor": 2)");
+      fields.problem("from", "out-of-range", error.what(), R"(such as "from": 8, "to": 1024, "factor": 2)");
     }
   }
 }
 
-void read_pointer(ValueReader& value, std::string& pointer) {
+void read_pointer(FieldValue& value, std::string& pointer) {
   const auto text = value.text("^/");
   if (!text) { return; }
   if (text->size() < 2 || text->front() != '/' || text->find('=') != std::string::npos) {
@@ -94,13 +94,13 @@ void add(const Parameter& parameter, SweepAxis& axis) {
   for (std::size_t i = 0; i < axis.values.size(); ++i) { axis.values[i].push_back(parameter.values[i]); }
 }
 
-void read_linked(ObjectReader& reader, SweepAxis& axis) {
-  reader.optional_objects("linked", "In place of one pointer: several that change together", [&](ObjectReader& inner) {
+void read_linked(Fields& fields, SweepAxis& axis) {
+  fields.optional_objects("linked", "In place of one pointer: several that change together", [&](Fields& inner) {
     Parameter parameter;
     inner.required_value("pointer", "Where in the scenario",
-                         [&](ValueReader& value) { read_pointer(value, parameter.pointer); });
+                         [&](FieldValue& value) { read_pointer(value, parameter.pointer); });
     read_values(inner, true, parameter.values);
-    if (inner.describing() || !inner.ok()) { return; }
+    if (!inner.ok()) { return; }
     if (!axis.pointers.empty() && parameter.values.size() != axis.size()) {
       inner.problem("", "wrong-length",
                     fmt::format("{} values are linked with {}", parameter.values.size(), axis.size()),
@@ -111,34 +111,34 @@ void read_linked(ObjectReader& reader, SweepAxis& axis) {
   });
 }
 
-void read_axis(ObjectReader& reader, SweepAxis& axis) {
+void read_axis(Fields& fields, SweepAxis& axis) {
   Parameter parameter;
-  reader.optional_value("pointer", "Where in the scenario, as a JSON pointer (RFC 6901)",
-                        [&](ValueReader& value) { read_pointer(value, parameter.pointer); });
-  read_values(reader, !reader.has("linked"), parameter.values);
-  read_linked(reader, axis);
-  reader.optional("name", axis.name, "As tables and plots name it; default: the last word of the pointer");
-  reader.optional("labels", axis.labels, "Of the values, as tables and plots name them");
-  if (reader.describing() || !reader.ok()) { return; }
-  if (reader.has("pointer") == reader.has("linked")) {
-    reader.problem("", "conflict", "a parameter is one pointer with its values, or several that are linked",
+  fields.optional_value("pointer", "Where in the scenario, as a JSON pointer (RFC 6901)",
+                        [&](FieldValue& value) { read_pointer(value, parameter.pointer); });
+  read_values(fields, !fields.has("linked"), parameter.values);
+  read_linked(fields, axis);
+  fields.optional("name", axis.name, "As tables and plots name it; default: the last word of the pointer");
+  fields.optional("labels", axis.labels, "Of the values, as tables and plots name them");
+  if (!fields.ok()) { return; }
+  if (fields.has("pointer") == fields.has("linked")) {
+    fields.problem("", "conflict", "a parameter is one pointer with its values, or several that are linked",
                    R"(write "pointer", or "linked")");
     return;
   }
-  if (reader.has("pointer")) { add(parameter, axis); }
+  if (fields.has("pointer")) { add(parameter, axis); }
   if (!axis.labels.empty() && axis.labels.size() != axis.size()) {
-    reader.problem("labels", "wrong-length", fmt::format("{} labels for {} values", axis.labels.size(), axis.size()),
+    fields.problem("labels", "wrong-length", fmt::format("{} labels for {} values", axis.labels.size(), axis.size()),
                    "write a label for each value");
   }
 }
 
 }  // namespace
 
-void read(ObjectReader& reader, std::vector<SweepAxis>& axes) {
-  reader.required_objects("parameters", "What is varied; all combinations are simulated", [&](ObjectReader& inner) {
+void visit(Fields& fields, std::vector<SweepAxis>& axes) {
+  fields.required_objects("parameters", "What is varied; all combinations are simulated", [&](Fields& inner) {
     SweepAxis axis;
     read_axis(inner, axis);
-    if (inner.describing() || !inner.ok() || axis.pointers.empty()) { return; }
+    if (!inner.ok() || axis.pointers.empty()) { return; }
     axes.push_back(std::move(axis));
     const std::string twice = set_twice(axes);
     if (twice.empty()) { return; }

@@ -11,7 +11,7 @@
 
 namespace athanor {
 
-class ObjectReader;
+class Fields;
 class PacketLinks;
 struct TransportSpec;
 
@@ -71,7 +71,7 @@ class ControlKind {
  public:
   virtual ~ControlKind() = default;
   /// Declares the keys of its object.
-  virtual void read(ObjectReader& /*reader*/) {}
+  virtual void visit(Fields& /*reader*/) {}
   virtual std::unique_ptr<CongestionControl> make(const ControlSite& site) const = 0;
   /// Least time between two congestion notices that a receiver of marked packets sends to a flow; none: it sends none.
   virtual std::optional<Time> notice_interval() const { return {}; }

@@ -2,7 +2,7 @@
 
 #include "models/network/packet/congestion/entry.hpp"
 #include "models/network/packet/transport.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/ratio.hpp"
 
 namespace athanor {
@@ -133,19 +133,19 @@ struct DcqcnControl : ControlKind {
   static ControlWords description() {
     return {.name = "dcqcn", .meaning = "rates that congestion notices cut", .has_keys = true, .needs_marks = true};
   }
-  void read(ObjectReader& reader) override {
-    reader.optional("gain", spec_.gain, "g: weight of a congestion notice in the average of them", {{0, 1}, {1, 1}});
-    reader.optional("notice_interval", spec_.notice_interval, "Least between two congestion notices of a flow",
+  void visit(Fields& fields) override {
+    fields.optional("gain", spec_.gain, "g: weight of a congestion notice in the average of them", {{0, 1}, {1, 1}});
+    fields.optional("notice_interval", spec_.notice_interval, "Least between two congestion notices of a flow",
                     {1_ns, 1_s});
-    reader.optional("alpha_interval", spec_.alpha_interval, "Without a notice for so long, alpha falls", {1_ns, 1_s});
-    reader.optional("increase_interval", spec_.increase_interval, "T: the rate increases each time", {1_ns, 1_s});
-    reader.optional("increase_bytes", spec_.increase_bytes, "B: the rate increases each time so much was sent",
+    fields.optional("alpha_interval", spec_.alpha_interval, "Without a notice for so long, alpha falls", {1_ns, 1_s});
+    fields.optional("increase_interval", spec_.increase_interval, "T: the rate increases each time", {1_ns, 1_s});
+    fields.optional("increase_bytes", spec_.increase_bytes, "B: the rate increases each time so much was sent",
                     {1_B, 1024_GiB});
-    reader.optional("recovery_rounds", spec_.recovery_rounds, "F: increases that only go back to the rate before",
+    fields.optional("recovery_rounds", spec_.recovery_rounds, "F: increases that only go back to the rate before",
                     {1, 1000});
-    reader.optional("additive_increase", spec_.additive_increase, "R_AI, of the rate aimed at, after recovery");
-    reader.optional("hyper_increase", spec_.hyper_increase, "R_HAI, once timer and bytes are both past recovery");
-    reader.optional("least_rate", spec_.least_rate, "No flow is made slower");
+    fields.optional("additive_increase", spec_.additive_increase, "R_AI, of the rate aimed at, after recovery");
+    fields.optional("hyper_increase", spec_.hyper_increase, "R_HAI, once timer and bytes are both past recovery");
+    fields.optional("least_rate", spec_.least_rate, "No flow is made slower");
   }
   std::unique_ptr<CongestionControl> make(const ControlSite& site) const override {
     return std::make_unique<Dcqcn>(spec_, site);

@@ -7,7 +7,7 @@
 #include "models/network/packet/packet_links.hpp"
 #include "models/network/packet/telemetry.hpp"
 #include "models/network/packet/transport.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -142,12 +142,12 @@ struct HpccControl : ControlKind {
   static ControlWords description() {
     return {.name = "hpcc", .meaning = "windows that follow what switches write into packets", .has_keys = true};
   }
-  void read(ObjectReader& reader) override {
-    reader.optional("utilisation", spec_.utilisation, "That flows aim at on their busiest link", {{1, 100}, {1, 1}});
-    reader.optional("most_stages", spec_.most_stages, "Round trips in a row in which windows only grow", {0, 1000});
-    reader.optional("increase", spec_.increase, "Bytes that a window grows by at each change", {Bytes::zero(), 1_MiB});
+  void visit(Fields& fields) override {
+    fields.optional("utilisation", spec_.utilisation, "That flows aim at on their busiest link", {{1, 100}, {1, 1}});
+    fields.optional("most_stages", spec_.most_stages, "Round trips in a row in which windows only grow", {0, 1000});
+    fields.optional("increase", spec_.increase, "Bytes that a window grows by at each change", {Bytes::zero(), 1_MiB});
     std::optional<Time> round_trip;
-    reader.optional("round_trip", round_trip, "Where nothing waits, of the network; default: the longest of its flows",
+    fields.optional("round_trip", round_trip, "Where nothing waits, of the network; default: the longest of its flows",
                     {1_ns, 1_s});
     spec_.round_trip = round_trip.value_or(Time::zero());
   }

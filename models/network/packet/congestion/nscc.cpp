@@ -5,7 +5,7 @@
 #include "models/network/packet/congestion/round_trip.hpp"
 #include "models/network/packet/congestion/window_control.hpp"
 #include "models/network/packet/transport.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/ratio.hpp"
 
 namespace athanor {
@@ -195,20 +195,20 @@ struct NsccControl : ControlKind {
             .needs_marks = true,
             .selective_only = true};
   }
-  void read(ObjectReader& reader) override {
-    reader.optional("target", spec_.target, "Queueing delay aimed at; default: 0.75 of the base round trip",
+  void visit(Fields& fields) override {
+    fields.optional("target", spec_.target, "Queueing delay aimed at; default: 0.75 of the base round trip",
                     {1_ns, 1_s});
-    reader.optional("most_window", spec_.most_window, "Of the bandwidth-delay product; the first window, too",
+    fields.optional("most_window", spec_.most_window, "Of the bandwidth-delay product; the first window, too",
                     {{1, 100}, {100, 1}});
-    reader.optional("proportional_increase", spec_.proportional_increase,
+    fields.optional("proportional_increase", spec_.proportional_increase,
                     "alpha: packets a round trip where nothing waits", {{0, 1}, {1000, 1}});
-    reader.optional("fair_increase", spec_.fair_increase, "fi: packets a round trip where unmarked packets waited",
+    fields.optional("fair_increase", spec_.fair_increase, "fi: packets a round trip where unmarked packets waited",
                     {{0, 1}, {1000, 1}});
-    reader.optional("eta", spec_.eta, "Packets that a window gains each round trip in any case", {{0, 1}, {1000, 1}});
-    reader.optional("decrease", spec_.decrease, "gamma: by the share of the delay above the target", {{0, 1}, {1, 1}});
-    reader.optional("most_decrease", spec_.most_decrease, "Of the window, at once", {{0, 1}, {1, 1}});
-    reader.optional("adjust_packets", spec_.adjust_packets, "What was gained is added after so many", {1, 100'000});
-    reader.optional("quick_gate", spec_.quick_gate,
+    fields.optional("eta", spec_.eta, "Packets that a window gains each round trip in any case", {{0, 1}, {1000, 1}});
+    fields.optional("decrease", spec_.decrease, "gamma: by the share of the delay above the target", {{0, 1}, {1, 1}});
+    fields.optional("most_decrease", spec_.most_decrease, "Of the window, at once", {{0, 1}, {1, 1}});
+    fields.optional("adjust_packets", spec_.adjust_packets, "What was gained is added after so many", {1, 100'000});
+    fields.optional("quick_gate", spec_.quick_gate,
                     "QuickAdapt where less than 1 / 2^gate of the largest window came through", {0, 30});
   }
   std::unique_ptr<CongestionControl> make(const ControlSite& site) const override {

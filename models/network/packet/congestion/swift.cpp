@@ -4,7 +4,7 @@
 #include "models/network/packet/congestion/entry.hpp"
 #include "models/network/packet/congestion/window_control.hpp"
 #include "models/network/packet/transport.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 namespace athanor {
 
@@ -106,13 +106,13 @@ struct SwiftControl : ControlKind {
   static ControlWords description() {
     return {.name = "swift", .meaning = "windows that delay cuts", .has_keys = true, .initial_window = true};
   }
-  void read(ObjectReader& reader) override {
-    reader.optional("target", spec_.target, "Round trip that a flow with a large window aims at", {1_ns, 1_s});
-    reader.optional("scaling", spec_.scaling, "Most that small windows add to it", {Time::zero(), 1_s});
-    reader.optional("increase", spec_.increase, "Packets per round trip", {{1, 1000}, {1000, 1}});
-    reader.optional("decrease", spec_.decrease, "Of the window, by the share of the delay above the target",
+  void visit(Fields& fields) override {
+    fields.optional("target", spec_.target, "Round trip that a flow with a large window aims at", {1_ns, 1_s});
+    fields.optional("scaling", spec_.scaling, "Most that small windows add to it", {Time::zero(), 1_s});
+    fields.optional("increase", spec_.increase, "Packets per round trip", {{1, 1000}, {1000, 1}});
+    fields.optional("decrease", spec_.decrease, "Of the window, by the share of the delay above the target",
                     {{0, 1}, {1, 1}});
-    reader.optional("most_decrease", spec_.most_decrease, "Of the window, at once", {{0, 1}, {1, 1}});
+    fields.optional("most_decrease", spec_.most_decrease, "Of the window, at once", {{0, 1}, {1, 1}});
   }
   std::unique_ptr<CongestionControl> make(const ControlSite& site) const override {
     return std::make_unique<Swift>(spec_, site);

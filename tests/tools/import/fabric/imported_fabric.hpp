@@ -6,7 +6,7 @@
 
 #include "models/library/library.hpp"
 #include "sim/config/document.hpp"
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "tests/test_files.hpp"
 #include "tools/import/fabric/import_fabric.hpp"
 #include "topologies/scenario/make_cluster.hpp"
@@ -51,8 +51,8 @@ inline Cluster built(const nlohmann::ordered_json& cluster) {
   const Document document = Document::parse(readable_json({{"cluster", cluster}}), "scenario.json");
   Problems problems;
   ClusterText text;
-  read_document(document, problems, [&](ObjectReader& reader) {
-    reader.required_object("cluster", "", [&](ObjectReader& fields) { read(fields, text); });
+  read_document(document, problems, [&](Fields& fields) {
+    fields.required_object("cluster", "", [&](Fields& inner) { visit(inner, text); });
   });
   problems.throw_if_any();
   std::optional<Cluster> made = make_cluster(text, presets(), {}, {}, problems);

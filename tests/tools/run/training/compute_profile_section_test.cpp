@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "tests/test_files.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 
@@ -26,9 +26,9 @@ ReadProfile read_section(const std::string& text) {
   ReadProfile read;
   Problems problems;
   const Document document = Document::parse(fmt::format(R"({{"compute": {}}})", text), "s.json");
-  read_document(document, problems, [&](ObjectReader& reader) {
-    reader.required_value("compute", "",
-                          [&](ValueReader& value) { read_compute_profile(value, library(), problems, read.profile); });
+  read_document(document, problems, [&](Fields& fields) {
+    fields.required_value("compute", "",
+                          [&](FieldValue& value) { read_compute_profile(value, library(), problems, read.profile); });
   });
   for (const Problem& problem : problems.list()) { read.mistakes += describe(problem) + "\n"; }
   return read;

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 #include "tests/test_files.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 
@@ -31,9 +31,9 @@ Read read_section(const std::string& text, const std::string& directory = "") {
   Read read;
   Problems problems;
   const Document document = Document::parse(fmt::format(R"({{"model": {}}})", text), "s.json");
-  read_document(document, problems, [&](ObjectReader& reader) {
-    reader.required_value("model", "",
-                          [&](ValueReader& value) { read_model(value, library(), directory, problems, read.section); });
+  read_document(document, problems, [&](Fields& fields) {
+    fields.required_value("model", "",
+                          [&](FieldValue& value) { read_model(value, library(), directory, problems, read.section); });
   });
   for (const Problem& problem : problems.list()) { read.mistakes += describe(problem) + "\n"; }
   return read;

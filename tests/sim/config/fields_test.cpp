@@ -1,4 +1,4 @@
-#include "sim/config/object_reader.hpp"
+#include "sim/config/fields.hpp"
 
 #include <algorithm>
 
@@ -38,36 +38,35 @@ struct Toy {
   std::vector<std::uint32_t> dimensions;
 };
 
-void read_link(ObjectReader& reader, Link& link) {
-  reader.required("rate", link.rate, "What one direction carries");
-  reader.optional("latency", link.latency, "From end to end", {.most = 1_ms});
+void read_link(Fields& fields, Link& link) {
+  fields.required("rate", link.rate, "What one direction carries");
+  fields.optional("latency", link.latency, "From end to end", {.most = 1_ms});
 }
 
-void read_toy(ObjectReader& reader, Toy& toy) {
-  reader.required("nodes", toy.nodes, "Number of nodes", {1, 64});
-  reader.optional("name", toy.name, "For reports");
-  reader.optional("rotate", toy.rotate, "Rotate the rings");
-  reader.optional("level", toy.level, "Detail", {{"ideal", Level::ideal}, {"flow", Level::flow}});
-  reader.optional("chunk", toy.chunk, "Size of a chunk", {.least = 1_B});
-  reader.optional("efficiency", toy.efficiency, "Of the protocol");
-  reader.optional("channels", toy.channels, "Rings side by side", {1, 32});
-  reader.optional("sizes", toy.sizes, "Payloads");
-  reader.optional_value("link", "A preset or the link itself", [&](ValueReader& value) {
-    value.one_of({{ValueReader::Form::Type::string,
-                   [&](ValueReader& v) {
-                     v.read(toy.preset, {{"HDR", "NDR"}});
+void read_toy(Fields& fields, Toy& toy) {
+  fields.required("nodes", toy.nodes, "Number of nodes", {1, 64});
+  fields.optional("name", toy.name, "For reports");
+  fields.optional("rotate", toy.rotate, "Rotate the rings");
+  fields.optional("level", toy.level, "Detail", {{"ideal", Level::ideal}, {"flow", Level::flow}});
+  fields.optional("chunk", toy.chunk, "Size of a chunk", {.least = 1_B});
+  fields.optional("efficiency", toy.efficiency, "Of the protocol");
+  fields.optional("channels", toy.channels, "Rings side by side", {1, 32});
+  fields.optional("sizes", toy.sizes, "Payloads");
+  fields.optional_value("link", "A preset or the link itself", [&](FieldValue& value) {
+    value.one_of({{FieldValue::Form::Type::string,
+                   [&](FieldValue& v) {
+                     v.visit(toy.preset, {{"HDR", "NDR"}});
                    }},
-                  {ValueReader::Form::Type::object,
-                   [&](ValueReader& v) { v.object([&](ObjectReader& inner) { read_link(inner, toy.link); }); }}});
+                  {FieldValue::Form::Type::object,
+                   [&](FieldValue& v) { v.object([&](Fields& inner) { read_link(inner, toy.link); }); }}});
   });
-  reader.optional_objects("more", "Further links",
-                          [&](ObjectReader& inner) { read_link(inner, toy.more.emplace_back()); });
-  reader.choice("kind", "The fabric",
-                {{"star", "one switch", [](ObjectReader&) {}},
+  fields.optional_objects("more", "Further links", [&](Fields& inner) { read_link(inner, toy.more.emplace_back()); });
+  fields.choice("kind", "The fabric",
+                {{"star", "one switch", [](Fields&) {}},
                  {"fat_tree", "tiers of switches",
-                  [&](ObjectReader& kind) { kind.required("radix", toy.radix, "Ports of a switch", {2}); }},
+                  [&](Fields& kind) { kind.required("radix", toy.radix, "Ports of a switch", {2}); }},
                  {"torus", "a grid that closes on itself",
-                  [&](ObjectReader& kind) { kind.required("dimensions", toy.dimensions, "Nodes each way", {1}); }}},
+                  [&](Fields& kind) { kind.required("dimensions", toy.dimensions, "Nodes each way", {1}); }}},
                 "star");
 }
 
@@ -79,7 +78,7 @@ struct Outcome {
 Outcome read(const std::string& text) {
   Outcome outcome;
   Problems problems;
-  read_document(Document::parse(text, "toy.json"), problems, [&](ObjectReader& r) { read_toy(r, outcome.toy); });
+  read_document(Document::parse(text, "toy.json"), problems, [&](Fields& r) { read_toy(r, outcome.toy); });
   outcome.problems = problems.list();
   return outcome;
 }
@@ -96,7 +95,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 
 json toy_schema() {
   Toy toy;
-  return describe_schema("Toy", [&](ObjectReader& reader) { read_toy(reader, toy); });
+  return describe_schema("Toy", [&](Fields& fields) { read_toy(fields, toy); });
 }
 
 }  // namespace
@@ -193,7 +192,7 @@ TEST_CASE("all problems of a file are found in one pass and thrown in the order 
   const std::string text = "{\n  \"kind\": \"star\",\n  \"nodes\": 0,\n  \"chunk\": 5,\n  \"nme\": 1\n}";
   Toy toy;
   Problems problems;
-  read_document(Document::parse(text, "toy.json"), problems, [&](ObjectReader& reader) { read_toy(reader, toy); });
+  read_document(Document::parse(text, "toy.json"), problems, [&](Fields& fields) { read_toy(fields, toy); });
   try {
     problems.throw_if_any();
     FAIL("nothing was thrown");
@@ -278,12 +277,12 @@ TEST_CASE("entries take the keys that nobody declared, and elsewhere leaves a ke
   std::vector<std::string> names;
   Time sum;
   std::string title;
-  const auto read_costs = [&](ObjectReader& reader) {
-    reader.optional("title", title, "For reports");
-    reader.elsewhere("cases", "Variants", [] { return json{{"type", "array"}}; });
-    reader.entries("Cost by name", [&](const std::string& key, ValueReader& value) {
+  const auto read_costs = [&](Fields& fields) {
+    fields.optional("title", title, "For reports");
+    fields.elsewhere("cases", "Variants", [] { return json{{"type", "array"}}; });
+    fields.entries("Cost by name", [&](const std::string& key, FieldValue& value) {
       Time cost;
-      value.read(cost);
+      value.visit(cost);
       sum += cost;
       names.push_back(key);
     });
@@ -302,15 +301,160 @@ TEST_CASE("entries take the keys that nobody declared, and elsewhere leaves a ke
 
 TEST_CASE("a reading function reports rules between fields at the place of the field") {
   Problems problems;
-  const auto read_pair = [](ObjectReader& reader) {
+  const auto read_pair = [](Fields& fields) {
     std::uint32_t ranks = 0;
     std::uint32_t root = 0;
-    reader.required("ranks", ranks, "Ranks");
-    reader.optional("root", root, "Root");
-    if (root >= ranks) { reader.problem("root", "out-of-range", "no such rank", "at most ranks - 1"); }
+    fields.required("ranks", ranks, "Ranks");
+    fields.optional("root", root, "Root");
+    if (root >= ranks) { fields.problem("root", "out-of-range", "no such rank", "at most ranks - 1"); }
   };
   read_document(Document::parse("{\"ranks\": 4,\n \"root\": 4}", "x"), problems, read_pair);
   REQUIRE(problems.size() == 1);
   CHECK(problems.list()[0].place.line == 2);
   CHECK(describe_schema("Pair", read_pair)["required"] == json{"ranks"});
+}
+
+namespace {
+
+/// As athanor's own settings are: each with a visit.
+struct Buffer {
+  Bytes size = 1_MiB;
+  Bytes reserve;  ///< as `size` where it is not said
+};
+void visit(Fields& fields, Buffer& buffer) {
+  fields.optional("size", buffer.size, "Of all ports");
+  fields.optional_or("reserve", buffer.reserve, buffer.size, "Of it");
+}
+
+struct Version {
+  int number = 1;
+};
+
+struct Machine {
+  std::string name;
+  Bandwidth rate;
+  Time latency = 500_ns;
+  Bandwidth limit = Bandwidth::max();
+  std::optional<std::uint32_t> channels;
+  std::vector<std::uint32_t> sides;
+  Level level = Level::flow;
+  Ratio efficiency{1, 1};
+  Version version;
+  Buffer buffer;
+  std::optional<Buffer> second;
+  std::vector<Buffer> more;
+  bool grid = false;
+  std::uint32_t radix = 4;
+};
+void visit(Fields& fields, Machine& machine) {
+  fields.required("name", machine.name, "For reports");
+  fields.required("rate", machine.rate, "Of a port");
+  fields.optional("latency", machine.latency, "Of a port");
+  fields.optional("limit", machine.limit, "Of a flow");
+  fields.optional("channels", machine.channels, "Side by side", {1, 32});
+  fields.optional("sides", machine.sides, "Of a grid", {1});
+  fields.optional("level", machine.level, "Detail", {{"ideal", Level::ideal}, {"flow", Level::flow}});
+  fields.optional("efficiency", machine.efficiency, "Of a port");
+  fields.optional_value("version", "As \"v1\"", [&](FieldValue& value) {
+    const auto parse = [](const std::string& text) -> Parsed<Version> {
+      if (text.starts_with("v")) { return {Version{std::stoi(text.substr(1))}, {}}; }
+      return {std::nullopt, {"wrong-version", "no version", "write v1"}};
+    };
+    value.text(machine.version, parse, [](Version version) { return "v" + std::to_string(version.number); });
+  });
+  fields.optional_object("buffer", machine.buffer, "Of a switch");
+  fields.optional_object("second", machine.second, "Another one");
+  fields.optional_list("more", machine.more, "Still others");
+  fields.choice("kind", "The fabric",
+                {{"star", "one switch", [&](Fields&) { machine.grid = false; }, !machine.grid},
+                 {"grid", "neighbours",
+                  [&](Fields& grid) {
+                    machine.grid = true;
+                    grid.optional("radix", machine.radix, "Ports", {2});
+                  },
+                  machine.grid}},
+                "star");
+}
+
+Machine machine_of(const std::string& text) {
+  Machine machine;
+  Problems problems;
+  read_document(Document::parse(text, "m.json"), problems, [&](Fields& fields) { visit(fields, machine); });
+  problems.throw_if_any();
+  return machine;
+}
+
+/// Every field differs from its default.
+Machine unusual_machine() {
+  Machine machine{.name = "m", .rate = 400_Gbps, .latency = Time{1'500'001}, .limit = 10_GBps, .channels = 3};
+  machine.sides = {4, 2};
+  machine.level = Level::ideal;
+  machine.efficiency = {97, 100};
+  machine.version = {7};
+  machine.buffer = {2_MiB, 1_MiB};
+  machine.second = Buffer{3_MiB, 3_MiB};
+  machine.more = {Buffer{1_MiB, 1_MiB}, Buffer{5_B, 4_B}};
+  machine.grid = true;
+  machine.radix = 8;
+  return machine;
+}
+
+}  // namespace
+
+TEST_CASE("what is written reads back to the same settings, whether complete or brief") {
+  for (const Machine& machine :
+       {unusual_machine(), Machine{.name = "plain", .rate = 1_GBps, .buffer = {1_MiB, 1_MiB}}}) {
+    for (const Detail detail : {Detail::complete, Detail::brief}) {
+      const std::string text = text_of(json_of(machine, detail));
+      CAPTURE(text);
+      const Machine read = machine_of(text);
+      CHECK(text_of(json_of(read, detail)) == text);
+      CHECK(text_of(json_of(read, Detail::complete)) == text_of(json_of(machine, Detail::complete)));
+    }
+  }
+}
+
+TEST_CASE("a field is written in the form in which people write it") {
+  const JsonValue json = json_of(unusual_machine());
+  CHECK(json["rate"] == JsonValue("50GB/s"));
+  CHECK(json["latency"] == JsonValue("1.500001us"));
+  CHECK(json["channels"] == JsonValue(3));
+  CHECK(json["level"] == JsonValue("ideal"));
+  CHECK(json["efficiency"] == JsonValue(0.97));
+  CHECK(json["version"] == JsonValue("v7"));
+  CHECK(json["kind"] == JsonValue("grid"));
+  CHECK(json["buffer"] == JsonValue{{"size", "2MiB"}, {"reserve", "1MiB"}});
+  CHECK(json["more"].elements().at(0) == JsonValue::object());
+}
+
+TEST_CASE("in brief only what differs from its default is written, and what must be there") {
+  CHECK(text_of(json_of(Machine{.name = "", .rate = 1_GBps, .buffer = {1_MiB, 1_MiB}})) ==
+        R"({"name":"","rate":"1GB/s"})");
+}
+
+TEST_CASE("what only absence says is never written") {
+  const JsonValue json = json_of(Machine{.name = "m", .rate = 1_GBps}, Detail::complete);
+  for (const char* key : {"channels", "sides", "second", "more"}) { CHECK_FALSE(json.contains(key)); }
+  CHECK(json.contains("latency"));
+}
+
+TEST_CASE("a resolved document has the defaults of what it leaves out, and is its own resolved form") {
+  const auto resolved = [](const std::string& text) {
+    Machine machine;
+    Problems problems;
+    JsonValue json =
+        resolved_document(Document::parse(text, "m.json"), problems, [&](Fields& fields) { visit(fields, machine); });
+    CHECK(problems.empty());
+    return json;
+  };
+  const JsonValue json =
+      resolved(R"({"name": "m", "rate": "0.1 TB/s", "second": {"size": "1024 KiB"}, "version": "v3"})");
+  CHECK(json["rate"] == JsonValue("100GB/s"));
+  CHECK(json["latency"] == JsonValue("500ns"));
+  CHECK(json["kind"] == JsonValue("star"));
+  CHECK(json["version"] == JsonValue("v3"));
+  CHECK(json["buffer"] == JsonValue{{"size", "1MiB"}});
+  CHECK(json["second"] == JsonValue{{"size", "1MiB"}});
+  CHECK_FALSE(json.contains("channels"));
+  CHECK(text_of(resolved(text_of(json))) == text_of(json));
 }

@@ -1,0 +1,26 @@
+#include "models/network/network_settings.hpp"
+
+#include "sim/config/fields.hpp"
+
+namespace athanor {
+
+std::string_view name(NetworkLevel level) {
+  switch (level) {
+    case NetworkLevel::ideal: return "ideal";
+    case NetworkLevel::flow: return "flow";
+    case NetworkLevel::packet: return "packet";
+  }
+  return "";
+}
+
+void visit(Fields& fields, NetworkSettings& settings) {
+  fields.optional("level", settings.level,
+                  "ideal: no contention; flow: links are shared, max-min fair; packet: queues and transports",
+                  {{"ideal", NetworkLevel::ideal}, {"flow", NetworkLevel::flow}, {"packet", NetworkLevel::packet}});
+  fields.optional("queue_pairs", settings.queue_pairs,
+                  "Of a connection: flows that are hashed each on its own and carry equal shares of every message",
+                  {1, kMostQueuePairs});
+  visit(fields, settings.packet);
+}
+
+}  // namespace athanor

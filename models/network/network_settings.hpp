@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "models/network/packet/packet_settings.hpp"
+
+namespace athanor {
+
+enum class NetworkLevel : std::uint8_t {
+  ideal,   ///< latency and the slowest link of a path; no contention
+  flow,    ///< max-min fair sharing of every link
+  packet,  ///< queues, marks, pauses and losses of single packets
+};
+
+std::string_view name(NetworkLevel level);
+
+constexpr std::uint32_t kMostQueuePairs = 128;  ///< of a connection
+
+/// How data travels, as the "network" of a scenario says it: passed whole to whatever simulates a network. A new key is
+/// a member here, a line in the visit, and what FabricNetwork makes of it.
+struct NetworkSettings {
+  NetworkLevel level = NetworkLevel::flow;
+  PacketSettings packet;  ///< at packet level
+  /// Of every connection, each with a path of its own; means nothing at level ideal. Absent: 1, or as NCCL is told.
+  std::optional<std::uint32_t> queue_pairs = {};
+
+  /// 1 at level ideal.
+  std::uint32_t pairs_of_connections() const { return level == NetworkLevel::ideal ? 1 : queue_pairs.value_or(1); }
+};
+void visit(Fields& fields, NetworkSettings& settings);
+
+}  // namespace athanor

@@ -1,0 +1,303 @@
+#include "sim/config/fields.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/check.hpp"
+#include "sim/config/describe.hpp"
+#include "sim/config/locator.hpp"
+
+namespace athanor {
+
+using nlohmann::json;
+
+Fields::Fields(FieldValue& value) : value_(value) {
+  if (!describing()) { return; }
+  json& schema = *value_.schema_;
+  schema["type"] = "object";
+  schema["properties"] = json::object();
+  schema["additionalProperties"] = false;
+}
+
+bool Fields::has(std::string_view key) const { return reading() && value_.json_->contains(std::string(key)); }
+
+Place Fields::place(std::string_view key) const {
+  if (!reading() || key.empty() || !has(key)) { return value_.place(); }
+  return value_.document_->place(value_.pointer_ + "/" + pointer_token(key));
+}
+
+void Fields::problem(std::string_view key, std::string code, std::string message, std::string hint) {
+  if (!reading()) { return; }
+  value_.problems_->add({std::move(code), std::move(message), place(key), std::move(hint)});
+}
+
+void Fields::declare(std::string_view key, std::string_view meaning, Presence presence, json field) {
+  json& schema = *value_.schema_;
+  std::string description(meaning);
+  if (field.contains("$comment")) {
+    description += fmt::format(" ({})", field["$comment"].get<std::string>());
+    field.erase("$comment");
+  }
+  field["description"] = std::move(description);
+  schema["properties"][std::string(key)] = std::move(field);
+  if (presence == Presence::required) { schema["required"].emplace_back(key); }
+}
+
+void Fields::field(std::string_view key, std::string_view meaning, Presence presence, const VisitValue& visit) {
+  std::string name(key);
+  require(std::find(declared_.begin(), declared_.end(), name) == declared_.end(), "key '{}' is declared twice", name);
+  declared_.push_back(name);
+  if (describing()) {
+    describe_field(key, meaning, presence, visit);
+  } else if (reading()) {
+    read_field(name, meaning, presence, visit);
+  } else {
+    write_field(key, presence, visit);
+  }
+}
+
+void Fields::describe_field(std::string_view key, std::string_view meaning, Presence presence,
+                            const VisitValue& visit) {
+  json schema = json::object();
+  FieldValue value(schema);
+  value.optional_ = presence != Presence::required;
+  visit(value);
+  declare(key, meaning, presence, std::move(schema));
+}
+
+void Fields::read_field(const std::string& key, std::string_view meaning, Presence presence, const VisitValue& visit) {
+  const auto found = value_.json_->find(key);
+  JsonValue* const target = value_.written_;
+  if (found != value_.json_->end()) {
+    JsonValue form;
+    FieldValue value(*value_.document_, *value_.problems_, *found, value_.pointer_ + "/" + pointer_token(key));
+    value.written_ = target == nullptr ? nullptr : &form;
+    visit(value);
+    if (target != nullptr) { (*target)[key] = form.is_null() ? as_it_stands(*found) : std::move(form); }
+  } else if (presence == Presence::required) {
+    problem("", "missing-key", fmt::format("the key '{}' is missing", key), fmt::format("it is: {}", meaning));
+  } else if (presence == Presence::defaulted && target != nullptr) {
+    write_field(key, presence, visit);
+  }
+}
+
+void Fields::write_field(std::string_view key, Presence presence, const VisitValue& visit) {
+  const bool must = presence == Presence::required;
+  if (must && value_.omit_ == FieldValue::Omit::required) { return; }
+  JsonValue form;
+  FieldValue value(form, value_.omit_);
+  value.optional_ = !must;
+  visit(value);
+  require(!must || !form.is_null(), "the field '{}' cannot be written", key);
+  if (!form.is_null()) { (*value_.written_)[key] = std::move(form); }
+}
+
+void Fields::required_value(std::string_view key, std::string_view meaning, const VisitValue& visit) {
+  field(key, meaning, Presence::required, visit);
+}
+void Fields::optional_value(std::string_view key, std::string_view meaning, const VisitValue& visit) {
+  field(key, meaning, Presence::optional, visit);
+}
+void Fields::required_object(std::string_view key, std::string_view meaning, const VisitObject& visit) {
+  field(key, meaning, Presence::required, [&](FieldValue& value) { value.object(visit); });
+}
+void Fields::optional_object(std::string_view key, std::string_view meaning, const VisitObject& visit) {
+  field(key, meaning, Presence::optional, [&](FieldValue& value) { value.object(visit); });
+}
+void Fields::required_objects(std::string_view key, std::string_view meaning, const VisitObject& visit) {
+  required_value(key, meaning,
+                 [&](FieldValue& value) { value.list([&](FieldValue& element) { element.object(visit); }, {1}); });
+}
+void Fields::optional_objects(std::string_view key, std::string_view meaning, const VisitObject& visit) {
+  optional_value(key, meaning,
+                 [&](FieldValue& value) { value.list([&](FieldValue& element) { element.object(visit); }, {0}); });
+}
+
+void Fields::choice(std::string_view key, std::string_view meaning, const std::vector<Kind>& kinds,
+                    std::string_view fallback) {
+  if (describing()) { return describe_choice(key, meaning, kinds, fallback); }
+  if (writing()) { return write_choice(key, kinds, fallback); }
+  std::vector<std::string> names;
+  std::size_t index = kinds.size();
+  for (const Kind& kind : kinds) {
+    if (kind.name == fallback) { index = names.size(); }
+    names.emplace_back(kind.name);
+  }
+  bool chosen = !has(key) && !fallback.empty();
+  field(key, meaning, fallback.empty() ? Presence::required : Presence::optional,
+        [&](FieldValue& value) { chosen = value.read_name(index, names); });
+  if (!chosen) {
+    open_ = true;  // which keys are valid is unknown
+    return;
+  }
+  if (!has(key) && value_.written_ != nullptr) { (*value_.written_)[key] = kinds[index].name; }
+  kinds[index].visit(*this);
+}
+
+void Fields::write_choice(std::string_view key, const std::vector<Kind>& kinds, std::string_view fallback) {
+  auto chosen = std::find_if(kinds.begin(), kinds.end(), [](const Kind& kind) { return kind.chosen; });
+  if (chosen == kinds.end()) {
+    chosen = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.name == fallback; });
+  }
+  require(chosen != kinds.end(), "nothing is chosen at '{}'", key);
+  const bool left_out = fallback.empty() && value_.omit_ == FieldValue::Omit::required;
+  if (!left_out) { (*value_.written_)[key] = chosen->name; }
+  chosen->visit(*this);
+}
+
+void Fields::describe_choice(std::string_view key, std::string_view meaning, const std::vector<Kind>& kinds,
+                             std::string_view fallback) {
+  json& schema = *value_.schema_;
+  require(!schema.contains("anyOf"), "an object has one choice at most, '{}' is its second", key);
+  for (const Kind& kind : kinds) {
+    FieldValue branch(schema["anyOf"].emplace_back(json::object()));
+    branch.object([&](Fields& fields) {
+      const Presence presence = kind.name == fallback ? Presence::optional : Presence::required;
+      json field = {{"const", kind.name}};
+      if (kind.name == fallback) { field["default"] = kind.name; }
+      fields.declare(key, fmt::format("{}: {}", meaning, kind.meaning), presence, std::move(field));
+      kind.visit(fields);
+    });
+  }
+}
+
+void Fields::entries(std::string_view meaning, const std::function<void(const std::string&, FieldValue&)>& visit) {
+  open_ = true;
+  if (describing()) {
+    json entry = json::object();
+    FieldValue value(entry);
+    visit("", value);
+    entry["description"] = meaning;
+    (*value_.schema_)["additionalProperties"] = std::move(entry);
+  }
+  if (!reading()) { return; }
+  const std::vector<std::string> before = declared_;
+  for (const auto& [key, item] : value_.json_->items()) {
+    if (std::find(before.begin(), before.end(), key) != before.end()) { continue; }
+    read_field(key, meaning, Presence::optional, [&](FieldValue& value) { visit(key, value); });
+  }
+}
+
+void Fields::elsewhere(std::string_view key, std::string_view meaning, const std::function<json()>& schema) {
+  declared_.emplace_back(key);
+  if (describing()) { declare(key, meaning, Presence::optional, schema()); }
+  if (value_.written_ != nullptr && has(key)) {
+    (*value_.written_)[key] = as_it_stands(*value_.json_->find(std::string(key)));
+  }
+}
+
+namespace {
+
+/// Gives every kind of a choice the fields that stand outside of it: only then can each refuse all other keys.
+void spread_common_fields(json& schema) {
+  for (json& kind : schema["anyOf"]) {
+    kind["properties"].update(schema["properties"]);
+    if (schema["additionalProperties"].is_object()) { kind["additionalProperties"] = schema["additionalProperties"]; }
+    if (!schema.contains("required")) { continue; }
+    for (const json& key : schema["required"]) { kind["required"].push_back(key); }
+  }
+  schema.erase("properties");
+  schema.erase("required");
+  schema.erase("additionalProperties");
+}
+
+}  // namespace
+
+void Fields::finish() {
+  if (describing()) {
+    if (value_.schema_->contains("anyOf")) { spread_common_fields(*value_.schema_); }
+    return;
+  }
+  if (open_ || !reading()) { return; }
+  for (const auto& item : value_.json_->items()) {
+    const std::string& key = item.key();
+    if (std::find(declared_.begin(), declared_.end(), key) != declared_.end()) { continue; }
+    const std::string near = nearest(key, declared_);
+    value_.problems_->add({"unknown-key", fmt::format("there is no key '{}' here", key),
+                           value_.document_->key_place(value_.pointer_ + "/" + pointer_token(key)),
+                           near.empty() ? fmt::format("keys are: {}", fmt::join(declared_, ", "))
+                                        : fmt::format("did you mean '{}'?", near)});
+  }
+}
+
+void read_document(const Document& document, Problems& problems, const FieldValue::VisitObject& visit) {
+  FieldValue root(document, problems, document.root(), "");
+  root.object(visit);
+}
+
+JsonValue resolved_document(const Document& document, Problems& problems, const FieldValue::VisitObject& visit) {
+  JsonValue resolved;
+  FieldValue root(document, problems, document.root(), "");
+  root.written_ = &resolved;
+  root.object(visit);
+  return resolved;
+}
+
+namespace {
+
+/// Takes out what `defaults` holds, too.
+void subtract(JsonValue& object, const JsonValue& defaults) {
+  JsonValue rest = JsonValue::object();
+  for (const auto& [key, value] : object.members()) {
+    const JsonValue* other = defaults.find(key);
+    if (other != nullptr && *other == value) { continue; }
+    rest[key] = value;
+    if (other != nullptr && value.is_object() && other->is_object()) { subtract(rest[key], *other); }
+  }
+  object = std::move(rest);
+}
+
+}  // namespace
+
+JsonValue write_fields(const FieldValue::VisitObject& visit, Detail detail, const FieldValue::VisitObject& fresh) {
+  JsonValue all;
+  FieldValue value(all, detail == Detail::complete ? FieldValue::Omit::nothing : FieldValue::Omit::defaults);
+  value.object(visit);
+  if (detail == Detail::brief) {
+    JsonValue defaults;
+    FieldValue other(defaults, FieldValue::Omit::required);
+    other.object(fresh);
+    subtract(all, defaults);
+  }
+  return all;
+}
+
+json describe_schema(const std::string& title, const FieldValue::VisitObject& visit) {
+  json schema = json::object();
+  FieldValue root(schema);
+  root.object(visit);
+  schema["$schema"] = "http://json-schema.org/draft-07/schema#";
+  schema["title"] = title;
+  return schema;
+}
+
+namespace {
+
+/// In a patch null takes a key out.
+void allow_null(json& field) {
+  if (field.contains("anyOf")) {
+    field["anyOf"].push_back({{"type", "null"}});
+    return;
+  }
+  if (field.contains("enum")) { field["enum"].push_back(nullptr); }
+  if (field.contains("type")) { field["type"] = {field["type"], "null"}; }
+}
+
+}  // namespace
+
+json patch_schema(json schema) {
+  for (const char* key : {"required", "default", "$schema", "title"}) { schema.erase(key); }
+  for (const char* key : {"properties", "anyOf"}) {
+    if (!schema.contains(key)) { continue; }
+    for (json& part : schema[key]) {
+      part = patch_schema(std::move(part));
+      if (std::string_view(key) == "properties") { allow_null(part); }
+    }
+  }
+  return schema;
+}
+
+}  // namespace athanor
