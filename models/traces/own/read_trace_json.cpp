@@ -349,7 +349,7 @@ void read_trace_json(const std::string& file, const TraceOptions& options, Workl
   ByteSource source(file, options.limit.value_or(kMostHeld));
   const Document document = Document::parse(source.rest(), file);
   Problems problems;
-  JsonReader fields(file, options, draft);
+  JsonReader reader(file, options, draft);
   read_document(document, problems, [&](Fields& root) { reader.visit(root); });
   problems.throw_if_any();
 }
