@@ -22,10 +22,10 @@ constexpr Column kMessages{"messages", "messages", "", 9, Format::count};  ///< 
 constexpr Column kTotalBytes{"total_bytes"};                               ///< of all messages
 constexpr Column kLastDelivery{"time_us"};                                 ///< to the last delivery
 constexpr Column kGoodput{"goodput_gbps", "goodput", "(GB/s)", 9};         ///< of all together
-constexpr Column kKept{"kept", "kept", "(%)", 6,
-                       Format::percent};    ///< mean share that messages keep of the rate that they have alone
-constexpr Column kKeptLeast{"kept_least"};  ///< the least such share
-constexpr Column kFairness{"fairness"};     ///< Jain's index of these shares
+constexpr Column kThroughputRatio{"throughput_ratio", "ratio", "(%)", 6,
+                                  Format::percent};  ///< mean share that messages keep of the rate that they have alone
+constexpr Column kThroughputRatioLeast{"throughput_ratio_least"};  ///< the least such share
+constexpr Column kFairness{"fairness"};                            ///< Jain's index of these shares
 constexpr Column kCompletionMean{"completion_us_mean", "mean", "(us)",
                                  10};  ///< from a message's start to its last byte
 constexpr Column kCompletionMedian{"completion_us_median", "median", "(us)", 10};  ///< median
@@ -34,10 +34,12 @@ constexpr Column kCompletionMax{"completion_us_max", "max", "(us)", 10};        
 constexpr Column kSlowdownMean{"slowdown_mean", "slowdown", "(mean)",
                                8};                            ///< completion over the time that the message takes alone
 constexpr Column kSlowdownP99{"slowdown_p99", "p99", "", 8};  ///< 99th percentile
-constexpr Column kKeptP5{"kept_p5", "kept p5", "(%)", 8, Format::percent};     ///< of several seeds: 5th percentile
-constexpr Column kKeptP95{"kept_p95", "kept p95", "(%)", 8, Format::percent};  ///< of several seeds: 95th percentile
-constexpr Column kMeanP5{"completion_us_mean_p5"};                             ///< of several seeds: 5th percentile
-constexpr Column kMeanP95{"completion_us_mean_p95"};                           ///< of several seeds: 95th percentile
+constexpr Column kThroughputRatioP5{"throughput_ratio_p5", "ratio p5", "(%)", 8,
+                                    Format::percent};  ///< of several seeds: 5th percentile
+constexpr Column kThroughputRatioP95{"throughput_ratio_p95", "ratio p95", "(%)", 9,
+                                     Format::percent};  ///< of several seeds: 95th percentile
+constexpr Column kMeanP5{"completion_us_mean_p5"};      ///< of several seeds: 5th percentile
+constexpr Column kMeanP95{"completion_us_mean_p95"};    ///< of several seeds: 95th percentile
 
 void put_completion(const CompletionTimes& times, Record& record) {
   record.put(kCompletionMean, microseconds(times.mean));
@@ -54,8 +56,8 @@ void put_summary(const TrafficSummary& summary, Record& record) {
   record.put(kTotalBytes, summary.bytes.count());
   record.put(kLastDelivery, microseconds(summary.time));
   record.put(kGoodput, summary.goodput * kGiga);
-  record.put(kKept, summary.kept);
-  record.put(kKeptLeast, summary.least_kept);
+  record.put(kThroughputRatio, summary.throughput_ratio);
+  record.put(kThroughputRatioLeast, summary.least_throughput_ratio);
   record.put(kFairness, summary.fairness);
 }
 
@@ -118,11 +120,11 @@ std::vector<Record> TrafficExperiment::run(const Run& run) const {
 }
 
 Record TrafficExperiment::summarised(std::vector<Record> repetitions) const {
-  Repetitions by_share(repetitions, kKept);
+  Repetitions by_share(repetitions, kThroughputRatio);
   Record row = by_share.median();
   row.put(kSeeds, by_share.count());
-  row.put(kKeptP5, by_share.percentile(5).number(kKept));
-  row.put(kKeptP95, by_share.percentile(95).number(kKept));
+  row.put(kThroughputRatioP5, by_share.percentile(5).number(kThroughputRatio));
+  row.put(kThroughputRatioP95, by_share.percentile(95).number(kThroughputRatio));
   if (!row.has(kCompletionMean)) { return row; }
   const Repetitions by_mean(std::move(repetitions), kCompletionMean);
   row.put(kMeanP5, by_mean.percentile(5).number(kCompletionMean));
@@ -131,10 +133,10 @@ Record TrafficExperiment::summarised(std::vector<Record> repetitions) const {
 }
 
 std::vector<const Column*> TrafficExperiment::columns(bool seeds) const {
-  std::vector<const Column*> columns{&kMessageSize,   &kMessages,      &kCompletionMean, &kCompletionMedian,
-                                     &kCompletionP99, &kCompletionMax, &kSlowdownMean,   &kSlowdownP99,
-                                     &kGoodput,       &kKept};
-  if (seeds) { columns.insert(columns.end(), {&kKeptP5, &kKeptP95}); }
+  std::vector<const Column*> columns{&kMessageSize,   &kMessages,       &kCompletionMean, &kCompletionMedian,
+                                     &kCompletionP99, &kCompletionMax,  &kSlowdownMean,   &kSlowdownP99,
+                                     &kGoodput,       &kThroughputRatio};
+  if (seeds) { columns.insert(columns.end(), {&kThroughputRatioP5, &kThroughputRatioP95}); }
   return columns;
 }
 

@@ -21,7 +21,7 @@ class TrafficExperiment : public Experiment {
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
   Record summarised(std::vector<Record> repetitions) const override;
-  std::string_view repetition_shown() const override { return "each row is the run that kept the median share"; }
+  std::string_view repetition_shown() const override { return "each row is the run of the median throughput ratio"; }
   std::vector<const Column*> columns(bool seeds) const override;
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string participants() const override;

@@ -95,8 +95,8 @@ void measure_rates(const TrafficMatrix& matrix, const std::optional<TrafficDrive
   for (const ConnectionId c : connections.ids()) {
     const Time transfer = alone.of(c, kProbe) - connections.latency(c);
     // A packet that ends within the window counts as a whole, also where it began before.
-    const double kept = result.rates[c.value] * seconds(transfer) / static_cast<double>(kProbe.count());
-    result.kept.push_back(std::min(1.0, kept));
+    const double ratio = result.rates[c.value] * seconds(transfer) / static_cast<double>(kProbe.count());
+    result.throughput_ratios.push_back(std::min(1.0, ratio));
   }
 }
 

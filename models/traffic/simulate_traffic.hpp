@@ -24,8 +24,8 @@ struct SimulatedTraffic {
   std::vector<MessageTimes> messages;  ///< in the order in which they were handed to the network
   /// By connection: the share of the payload rate that it has alone, in the matrix's window; else empty. A message
   /// that was delivered within the window counts by the part of its time (since the delivery before it) in the window.
-  std::vector<double> kept;
-  std::vector<double> rates;  ///< bytes per second of payload; beside `kept`
+  std::vector<double> throughput_ratios;
+  std::vector<double> rates;  ///< bytes per second of payload; beside `throughput_ratio`
   Time time;                  ///< of the last delivery
   NetworkUse network;
   std::uint64_t events = 0;

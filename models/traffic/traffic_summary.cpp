@@ -48,19 +48,19 @@ TrafficSummary summary_of(const SimulatedTraffic& traffic) {
   summary.messages = traffic.messages.size();
   summary.time = traffic.time;
   for (const MessageTimes& message : traffic.messages) { summary.bytes += message.size; }
-  std::vector<double> kept = traffic.kept;
-  if (kept.empty()) {
+  std::vector<double> ratios = traffic.throughput_ratios;
+  if (ratios.empty()) {
     summary.completion = completion_of(traffic.messages);
     summary.goodput = static_cast<double>(summary.bytes.count()) / seconds(traffic.time);
-    for (const MessageTimes& message : traffic.messages) { kept.push_back(1 / slowdown(message)); }
+    for (const MessageTimes& message : traffic.messages) { ratios.push_back(1 / slowdown(message)); }
   } else {
     summary.goodput = sum_of(traffic.rates);
   }
-  const double sum = sum_of(kept);
-  const double squares = std::inner_product(kept.begin(), kept.end(), kept.begin(), 0.0);
-  summary.kept = sum / static_cast<double>(kept.size());
-  summary.least_kept = *std::min_element(kept.begin(), kept.end());
-  summary.fairness = squares > 0 ? sum * sum / (static_cast<double>(kept.size()) * squares) : 1;
+  const double sum = sum_of(ratios);
+  const double squares = std::inner_product(ratios.begin(), ratios.end(), ratios.begin(), 0.0);
+  summary.throughput_ratio = sum / static_cast<double>(ratios.size());
+  summary.least_throughput_ratio = *std::min_element(ratios.begin(), ratios.end());
+  summary.fairness = squares > 0 ? sum * sum / (static_cast<double>(ratios.size()) * squares) : 1;
   return summary;
 }
 

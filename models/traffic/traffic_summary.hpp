@@ -19,13 +19,13 @@ struct CompletionTimes {
 
 struct TrafficSummary {
   std::size_t messages = 0;
-  Bytes bytes;            ///< of all messages
-  Time time;              ///< of the last delivery
-  double goodput = 0;     ///< payload, bytes per second: of all messages over `time`, or the sum of rates in the window
-  double kept = 0;        ///< mean over messages of (time alone / time), or over connections of the rate in the window
-                          ///< by the rate alone
-  double least_kept = 0;  ///< of any message or connection
-  double fairness = 0;    ///< Jain's index of the same: (sum x)^2 / (n sum x^2); 1: all are equal
+  Bytes bytes;         ///< of all messages
+  Time time;           ///< of the last delivery
+  double goodput = 0;  ///< payload, bytes per second: of all messages over `time`, or the sum of rates in the window
+  double throughput_ratio = 0;  ///< mean over messages of (time alone / time), or over connections of the rate in the
+                                ///< window by the rate alone
+  double least_throughput_ratio = 0;          ///< of any message or connection
+  double fairness = 0;                        ///< Jain's index of the same: (sum x)^2 / (n sum x^2); 1: all are equal
   std::optional<CompletionTimes> completion;  ///< not in a window: messages wait for each other there
 };
 

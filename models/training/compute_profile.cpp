@@ -170,7 +170,8 @@ void visit(Fields& fields, ComputeProfile& profile) {
   fields.optional("overhead", profile.overhead, "Of each kernel");
   visit_number(fields, "interference", profile.interference,
                "How much longer kernels take while the GPU communicates (default 0)", kMore);
-  visit_number(fields, "spread", profile.spread,
+  fields.renamed("spread", "straggler_growth");
+  visit_number(fields, "straggler_growth", profile.spread,
                "How much longer a step takes with each doubling of GPUs beyond 8 (default 0)", kMore);
   fields.optional_object("fitted", profile.fitted, "The domain in which its figures were fitted; absent: not fitted",
                          visit_domain);

@@ -95,6 +95,13 @@ void Fields::write_field(std::string_view key, Presence presence, const VisitVal
   if (!form.is_null()) { (*value_.written_)[key] = std::move(form); }
 }
 
+void Fields::renamed(std::string_view old, std::string_view key) {
+  if (!has(old)) { return; }
+  declared_.emplace_back(old);
+  problem(old, "renamed-key", fmt::format("the key '{}' is called '{}' now", old, key),
+          fmt::format(R"(write "{}" in its place)", key));
+}
+
 void Fields::required_value(std::string_view key, std::string_view meaning, const VisitValue& visit) {
   field(key, meaning, Presence::required, visit);
 }

@@ -99,6 +99,9 @@ class Fields {
   void required_objects(std::string_view key, std::string_view meaning, const VisitObject& visit);
   void optional_objects(std::string_view key, std::string_view meaning, const VisitObject& visit);
 
+  /// `old` was the name of `key` in former versions: an error that says so.
+  void renamed(std::string_view old, std::string_view key);
+
   /// Any other value: one of several forms, texts that are taken apart, lists of lists.
   void required_value(std::string_view key, std::string_view meaning, const VisitValue& visit);
   void optional_value(std::string_view key, std::string_view meaning, const VisitValue& visit);

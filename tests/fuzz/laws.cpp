@@ -140,7 +140,8 @@ class Court {
   void check_rows(const Results& base) {
     for (const Json& row : base.rows) {
       check_bound(row);
-      for (const char* key : {"waiting", "overlap", "fairness", "server_busy", "kept", "kept_least"}) {
+      for (const char* key :
+           {"waiting", "overlap", "fairness", "server_busy", "throughput_ratio", "throughput_ratio_least"}) {
         check_share(row, key);
       }
       check_breakdown(row);

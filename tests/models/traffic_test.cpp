@@ -77,7 +77,7 @@ TEST_CASE("a message alone takes what is called alone, at every level") {
     // Packets of 4 KiB are cut through, and 256 of them round their times up.
     CHECK(traffic.messages[0].end - traffic.messages[0].alone <= 256_ps);
     CHECK(traffic.messages[0].end >= traffic.messages[0].alone);
-    CHECK(summary_of(traffic).kept == doctest::Approx(1).epsilon(1e-6));
+    CHECK(summary_of(traffic).throughput_ratio == doctest::Approx(1).epsilon(1e-6));
   }
 }
 
@@ -91,7 +91,8 @@ TEST_CASE("an incast of n takes n times as long but at the ideal level, and keep
     CHECK(seconds(summary.time) == doctest::Approx(seconds(transfer_time(1_MiB, kRate) * times + 2_us)).epsilon(0.01));
     REQUIRE(summary.completion.has_value());
     CHECK(summary.completion->p99 == summary.completion->longest);
-    CHECK(summary.kept == doctest::Approx(1.0 / times).epsilon(level == NetworkLevel::packet ? 0.05 : 0.02));
+    CHECK(summary.throughput_ratio ==
+          doctest::Approx(1.0 / times).epsilon(level == NetworkLevel::packet ? 0.05 : 0.02));
     CHECK(summary.bytes == 7_MiB);
   }
 }
@@ -103,16 +104,16 @@ TEST_CASE("two flows on one link have half each in a window, whenever the second
     matrix.messages[1].start = 300_us;
     matrix.window = TrafficMatrix::Window{1_ms, 3_ms};
     const SimulatedTraffic shared = simulated(matrix, cluster, level);
-    CHECK(shared.kept[0] == doctest::Approx(0.5).epsilon(0.01));
-    CHECK(shared.kept[1] == doctest::Approx(0.5).epsilon(0.01));
+    CHECK(shared.throughput_ratios[0] == doctest::Approx(0.5).epsilon(0.01));
+    CHECK(shared.throughput_ratios[1] == doctest::Approx(0.5).epsilon(0.01));
     const TrafficSummary summary = summary_of(shared);
     CHECK(summary.goodput == doctest::Approx(1e10).epsilon(0.01));
     CHECK(summary.fairness == doctest::Approx(1).epsilon(0.001));
     CHECK_FALSE(summary.completion.has_value());
     matrix.window = TrafficMatrix::Window{0_us, 300_us};  // before the second one has begun
     const SimulatedTraffic alone = simulated(matrix, cluster, level);
-    CHECK(alone.kept[0] == doctest::Approx(1).epsilon(0.01));
-    CHECK(alone.kept[1] == doctest::Approx(0).epsilon(0.01));
+    CHECK(alone.throughput_ratios[0] == doctest::Approx(1).epsilon(0.01));
+    CHECK(alone.throughput_ratios[1] == doctest::Approx(0).epsilon(0.01));
     CHECK(summary_of(alone).fairness == doctest::Approx(0.5).epsilon(0.01));
   }
 }
@@ -149,7 +150,7 @@ TEST_CASE("queue pairs carry shares of a message, and the time alone counts what
     options.queue_pairs = 4;
     const SimulatedTraffic traffic = simulate_traffic(matrix_of({{0, 1}}, 1_MiB), cluster, 1, options);
     CHECK(traffic.messages[0].alone == transfer_time(1_MiB, kRate) + 2_us);
-    CHECK(summary_of(traffic).kept == doctest::Approx(1).epsilon(1e-4));
+    CHECK(summary_of(traffic).throughput_ratio == doctest::Approx(1).epsilon(1e-4));
   }
 }
 

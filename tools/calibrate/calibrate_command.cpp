@@ -105,14 +105,14 @@ std::string summary(const ThreadCosts& costs, const std::vector<TimedProbe>& pro
   line("start", costs.start);
   line("meeting", costs.meeting);
   line("lane", costs.lane);
-  line("turn", costs.turn);
+  line("dispatch", costs.turn);
   line("primitive", costs.primitive);
   line("port", costs.port);
   line("remote_port", costs.remote_port);
-  line("notice", costs.notice);
+  line("poll_delay", costs.notice);
   line("wake", costs.wake);
   line("remote_latency", costs.remote_latency);
-  line("patience", costs.patience);
+  line("spin_time", costs.patience);
   return text + error_lines(probes);
 }
 

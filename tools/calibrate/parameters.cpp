@@ -44,15 +44,15 @@ std::vector<CostParameter> byte_parameters(std::size_t levels) {
 
 std::vector<CostParameter> step_parameters() {
   return {time("start", &ThreadCosts::start, 10e3), time("lane", &ThreadCosts::lane, 10e3),
-          time("turn", &ThreadCosts::turn, 10e3), time("primitive", &ThreadCosts::primitive, 10e3),
+          time("dispatch", &ThreadCosts::turn, 10e3), time("primitive", &ThreadCosts::primitive, 10e3),
           time("port", &ThreadCosts::port, 10e3)};
 }
 
 std::vector<CostParameter> couple_parameters(std::size_t private_levels) {
   std::vector<CostParameter> all{
-      time("meeting", &ThreadCosts::meeting, 100e3),   time("remote_port", &ThreadCosts::remote_port, 10e3),
-      time("notice", &ThreadCosts::notice, 10e3),      time("remote_latency", &ThreadCosts::remote_latency, 10e3),
-      time("patience", &ThreadCosts::patience, 100e6), time("wake", &ThreadCosts::wake, 100e6)};
+      time("meeting", &ThreadCosts::meeting, 100e3),    time("remote_port", &ThreadCosts::remote_port, 10e3),
+      time("poll_delay", &ThreadCosts::notice, 10e3),   time("remote_latency", &ThreadCosts::remote_latency, 10e3),
+      time("spin_time", &ThreadCosts::patience, 100e6), time("wake", &ThreadCosts::wake, 100e6)};
   for (std::size_t level = 0; level < private_levels; ++level) {
     all.push_back(rate(fmt::format("caches[{}].remote_rate", level),
                        [level](ThreadCosts& costs) -> Bandwidth& { return costs.caches[level].remote_rate; }));

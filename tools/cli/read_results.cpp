@@ -32,7 +32,8 @@ constexpr std::array<std::string_view, 7> kCounts{"bytes",    "total_bytes", "ra
                                                   "channels", "messages",    "endpoints"};
 constexpr std::array<std::string_view, 9> kUnits{"_us",      "_s",     "_gbps", "_gb",    "_usd",
                                                  "_per_gpu", "_us_p5", "_j",    "_us_p95"};
-constexpr std::array<std::string_view, 6> kFigures{"mfu", "bubble_fraction", "kept", "fairness", "bill_w", "slowdown"};
+constexpr std::array<std::string_view, 6> kFigures{"mfu",      "bubble_fraction", "throughput_ratio",
+                                                   "fairness", "bill_w",          "slowdown"};
 constexpr std::array<std::string_view, 2> kFlags{"extrapolated", "padded"};
 
 bool is_one_of(std::string_view key, const auto& keys) {

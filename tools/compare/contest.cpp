@@ -156,7 +156,7 @@ std::string chosen_figure(const std::vector<Facts>& all, const std::string& aske
 
 /// Rates and shares of what is useful.
 bool more_is_better(std::string_view figure) {
-  for (const char* part : {"bw", "per_s", "per_gpu", "mfu", "goodput", "kept", "fairness"}) {
+  for (const char* part : {"bw", "per_s", "per_gpu", "mfu", "goodput", "throughput_ratio", "fairness"}) {
     if (figure.find(part) != std::string_view::npos) { return true; }
   }
   return false;

@@ -66,7 +66,8 @@ void read_experts(Fields& fields, bool from_nothing, std::uint32_t layers, Exper
     }
   };
   number("experts", experts.experts, "How many there are");
-  number("chosen", experts.chosen, "Of them by each token (top-k)");
+  fields.renamed("chosen", "top_k");
+  number("top_k", experts.chosen, "Of them by each token (top-k)");
   number("ffn", experts.ffn, "Intermediate size of one");
   fields.optional("shared_ffn", experts.shared_ffn, "Of what every token goes through beside them; 0: nothing",
                   {0, kMostWide});

@@ -458,3 +458,19 @@ TEST_CASE("a resolved document has the defaults of what it leaves out, and is it
   CHECK_FALSE(json.contains("channels"));
   CHECK(text_of(resolved(text_of(json))) == text_of(json));
 }
+
+TEST_CASE("the former name of a key is an error where it stands, which names the new one and nothing else") {
+  std::uint32_t nodes = 4;
+  Problems problems;
+  read_document(Document::parse(R"({"hosts": 2})", "here"), problems, [&](Fields& fields) {
+    fields.renamed("hosts", "nodes");
+    fields.optional("nodes", nodes, "Number of nodes", {1, 64});
+  });
+  REQUIRE(problems.list().size() == 1);
+  CHECK(problems.list()[0].code == "renamed-key");
+  CHECK(problems.list()[0].place.pointer == "/hosts");
+  CHECK(problems.list()[0].hint.find("\"nodes\"") != std::string::npos);
+  CHECK(nodes == 4);
+  const json schema = describe_schema("x", [&](Fields& fields) { fields.renamed("hosts", "nodes"); });
+  CHECK_FALSE(schema["properties"].contains("hosts"));
+}

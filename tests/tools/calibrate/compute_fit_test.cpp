@@ -28,9 +28,9 @@ std::string steps(const std::string& compute, const std::vector<double>& measure
       compute, cases);
 }
 
-constexpr const char* kTruth = R"({"gemm": {"share": 0.62, "depth": 240}, "memory": 0.7, "spread": 0.01})";
+constexpr const char* kTruth = R"({"gemm": {"share": 0.62, "depth": 240}, "memory": 0.7, "straggler_growth": 0.01})";
 constexpr const char* kStart =
-    R"({"name": "start", "gemm": {"share": 0.8, "depth": 240}, "memory": 0.9, "spread": 0.004})";
+    R"({"name": "start", "gemm": {"share": 0.8, "depth": 240}, "memory": 0.9, "straggler_growth": 0.004})";
 
 }  // namespace
 

@@ -63,7 +63,7 @@ TEST_CASE("traffic runs at every level, and an incast takes as long as its bytes
     CHECK(row["messages"] == 4);
     CHECK(row["total_bytes"] == 4 * 1048576);
     CHECK(row["completion_us_max"].get<double>() == doctest::Approx((alone - 1) * times + 1).epsilon(0.002));
-    CHECK(row["kept"].get<double>() == doctest::Approx(1 / times).epsilon(0.05));
+    CHECK(row["throughput_ratio"].get<double>() == doctest::Approx(1 / times).epsilon(0.05));
     CHECK(row["busiest_link"] == (times > 1 ? "leaf0 -> host2" : "leaf0 -> host2"));
     CHECK(row.contains("packets") == (std::string(level) == "packet"));
   }
@@ -104,7 +104,7 @@ TEST_CASE("a window measures rates, connections add flows, and rounds repeat mes
       folder,
       on_star(
           R"({"pattern": "shift", "sizes": "100kB", "connections": 2, "window": {"begin": "1ms", "end": "2ms"}})"))[0];
-  CHECK(window["kept"].get<double>() == doctest::Approx(0.5).epsilon(0.001));
+  CHECK(window["throughput_ratio"].get<double>() == doctest::Approx(0.5).epsilon(0.001));
   CHECK(window["goodput_gbps"].get<double>() == doctest::Approx(80).epsilon(0.001));
   CHECK_FALSE(window.contains("completion_us_mean"));
   const nlohmann::json rounds =
@@ -120,15 +120,15 @@ TEST_CASE("repetitions draw anew, and the row is the one of the median") {
       on_star(R"({"pattern": "random", "messages": 8, "sizes": "100kB"})", R"("seed": 3, "seeds": 9, )");
   for (int seed = 3; seed < 12; ++seed) {
     const nlohmann::json row = results_of(folder, random, {"--set", "/seeds=1", "--seed", fmt::format("{}", seed)})[0];
-    kept.push_back(row["kept"]);
+    kept.push_back(row["throughput_ratio"]);
   }
   std::sort(kept.begin(), kept.end());
   CHECK(kept.front() < kept.back());
   const nlohmann::json row = results_of(folder, random)[0];
   CHECK(row["seeds"] == 9);
-  CHECK(row["kept"] == kept[4]);
-  CHECK(row["kept_p5"] == kept.front());
-  CHECK(row["kept_p95"] == kept.back());
+  CHECK(row["throughput_ratio"] == kept[4]);
+  CHECK(row["throughput_ratio_p5"] == kept.front());
+  CHECK(row["throughput_ratio_p95"] == kept.back());
 }
 
 TEST_CASE("a connection matrix of htsim is traffic, with its triggers") {
@@ -253,8 +253,8 @@ TEST_CASE("the table shows what traffic kept, and dashes where a window has no t
   const Ran ran = athanor_run({"run", folder.write("s.json", shift)});
   REQUIRE(ran.code == 0);
   CHECK(ran.says("# traffic      shift"));
-  CHECK(ran.says("kept p95"));
-  CHECK(ran.says("each row is the run that kept the median share"));
+  CHECK(ran.says("ratio p95"));
+  CHECK(ran.says("each row is the run of the median throughput ratio"));
   CHECK(ran.says("         -"));
   CHECK(ran.says("#   busiest link "));
 }

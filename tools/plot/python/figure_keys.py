@@ -14,7 +14,7 @@ LABELS = {
     "exposed_comm_s": "Exposed communication",
 }
 PERCENT = {"mfu", "bubble_fraction"}
-RATES = ("bw", "per_s", "per_gpu", "mfu", "goodput", "kept", "fairness")  # as `athanor compare` decides
+RATES = ("bw", "per_s", "per_gpu", "mfu", "goodput", "throughput_ratio", "fairness")  # as `athanor compare` decides
 
 
 @dataclasses.dataclass(frozen=True)

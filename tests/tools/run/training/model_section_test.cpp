@@ -103,13 +103,13 @@ TEST_CASE("fields beside a preset override it") {
   CHECK(deep.attention.kv_rank == 512);
   const Transformer equal = read_section(R"({"preset": "Llama-2-7B", "attention": {"heads": 16}})").model();
   CHECK(equal.attention.kv_heads == 16);
-  CHECK(read_section(R"({"preset": "Mixtral-8x7B", "experts": {"chosen": 1}})").model().experts->experts == 8);
+  CHECK(read_section(R"({"preset": "Mixtral-8x7B", "experts": {"top_k": 1}})").model().experts->experts == 8);
   CHECK(read_section(R"({"preset": "Llama-2-7B", "name": "mine"})").section.model.name == "mine");
 }
 
 TEST_CASE("a model may be written out") {
   const Read read = read_section(R"({"layers": 4, "hidden": 512, "attention": {"heads": 8, "kv_heads": 2}, "ffn": 1024,
-    "vocabulary": 1000, "experts": {"experts": 4, "chosen": 2, "ffn": 256, "first": 1, "every": 2}})");
+    "vocabulary": 1000, "experts": {"experts": 4, "top_k": 2, "ffn": 256, "first": 1, "every": 2}})");
   CHECK(read.mistakes.empty());
   CHECK(read.model().attention.head_size == 64);
   CHECK(read.model().experts->layers == std::vector<bool>{false, true, false, true});
