@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -94,6 +96,35 @@ std::vector<std::shared_ptr<const AggregationTree>> aggregation_trees(std::uint3
 std::optional<Wait> outstanding_window(const Layout& layout, LaneId down, std::uint64_t loop, std::uint64_t each) {
   if (layout.outstanding == 0) { return std::nullopt; }
   return Wait{down, loop < layout.outstanding ? 0 : (loop - layout.outstanding + 1) * each};
+}
+
+namespace {
+
+std::optional<std::string> refuse_other_trees(const Collective& collective, const Layout& layout) {
+  for (const auto& tree : layout.trees) {
+    if (tree->ranks() == collective.ranks) { continue; }
+    return fmt::format("an aggregation tree has {} ranks, and the collective {}", tree->ranks(), collective.ranks);
+  }
+  return {};
+}
+
+}  // namespace
+
+Algorithm on_aggregation_trees(CollectiveKind kind) {
+  return {
+      .name = "aggregation_tree",
+      .kind = kind,
+      .summary = "",
+      .engine = Engine::switches,
+      .formula = "",
+      .source =
+          "Graham et al., Scalable Hierarchical Aggregation Protocol (SHArP): A Hardware Architecture for Efficient "
+          "Data Reduction, COMHPC 2016",
+      .explanation = "",
+      .ranks = "any number of ranks",
+      .fabrics = "switches that aggregate",
+      .refuses_many = refuse_other_trees,
+  };
 }
 
 }  // namespace athanor

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "algorithms/catalog.hpp"
 #include "algorithms/schedule/aggregation_tree.hpp"
 #include "algorithms/schedule/collective.hpp"
 
@@ -80,5 +81,8 @@ std::vector<std::shared_ptr<const AggregationTree>> aggregation_trees(std::uint3
 /// Before it sends chunk `loop`, a rank has the result of the chunk that is `outstanding` before it: so many results of
 /// its lane `down`, of which each chunk has `each`. Nothing where there is no limit.
 std::optional<Wait> outstanding_window(const Layout& layout, LaneId down, std::uint64_t loop, std::uint64_t each = 1);
+
+/// What all algorithms on aggregation trees have in common; their schedule, cost and words are for the caller to add.
+Algorithm on_aggregation_trees(CollectiveKind kind);
 
 }  // namespace athanor

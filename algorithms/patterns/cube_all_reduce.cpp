@@ -1,6 +1,21 @@
 #include "algorithms/patterns/cube_all_reduce.hpp"
 
+#include <algorithm>
+
 namespace athanor {
+
+namespace {
+
+/// The layout's chunk is what a loop moves, so that no message exceeds it.
+Layout piece_layout(const Collective& collective, Layout layout) {
+  layout = slices_as_chunks(layout);
+  if (layout.chunk < Elements::max()) {
+    layout.chunk = std::max(Elements{1}, layout.chunk / FoldedCube(collective.ranks).corners());
+  }
+  return layout;
+}
+
+}  // namespace
 
 Lane CubeAllReduce::lane(AgentId agent, LaneId lane) const {
   const std::uint32_t rank = agent.value;
@@ -52,6 +67,82 @@ Primitive CubeAllReduce::serve(const Piece& range, bool answers) const {
     primitive.store = contiguous(Buffer::output, range.first);
   }
   return primitive;
+}
+
+HalvingCube::HalvingCube(const Collective& collective, const Layout& layout)
+    : CubeAllReduce(collective, piece_layout(collective, layout), FoldedCube(collective.ranks).corners(),
+                    4 * FoldedCube(collective.ranks).dimensions()) {}
+
+Elements HalvingCube::granule(const Collective& collective, const Layout& layout) {
+  return VectorCut::granule(FoldedCube(collective.ranks).corners(), layout);
+}
+
+Primitive HalvingCube::exchange(std::uint32_t corner, LaneId lane, std::uint64_t loop, std::uint32_t step,
+                                Buffer sum) const {
+  const std::uint32_t dimensions = cube().dimensions();
+  const std::uint32_t halving = step / 2;
+  const bool sends = step % 2 == 0;
+  if (halving >= dimensions) {
+    const std::uint32_t back = 2 * dimensions - 1 - halving;
+    return restore(results(corner, lane, loop, back, sends), back, sends);
+  }
+  const Piece range = results(corner, lane, loop, halving, !sends);
+  return halve(range, halving, sends, halving == 0 ? sum : Buffer::output);
+}
+
+/// Of the pieces that a corner holds before a halving exchange, the half that it keeps, or the other.
+Piece HalvingCube::results(std::uint32_t corner, LaneId lane, std::uint64_t loop, std::uint32_t exchange,
+                           bool keeps) const {
+  const std::uint32_t half = cube().corners() >> (exchange + 1);
+  const std::uint32_t kept = place(lane.value, corner) & ~(half - 1);
+  return cut().pieces(lane.value, loop, keeps ? kept : kept ^ half, half);
+}
+
+Primitive HalvingCube::halve(const Piece& range, std::uint32_t exchange, bool sends, Buffer sum) const {
+  Primitive primitive = over(range);
+  primitive.operands[0] = contiguous(sum, range.first);
+  if (sends) {
+    primitive.sends = {exchange, 1};
+  } else {
+    primitive.receives = {exchange, 1};
+    primitive.store = contiguous(Buffer::output, range.first);
+    primitive.finish = exchange + 1 == cube().dimensions();
+  }
+  return primitive;
+}
+
+Primitive HalvingCube::restore(const Piece& range, std::uint32_t exchange, bool sends) {
+  Primitive primitive = over(range);
+  if (sends) {
+    primitive.operands[0] = contiguous(Buffer::output, range.first);
+    primitive.sends = {exchange, 1};
+  } else {
+    primitive.receives = {exchange, 1};
+    primitive.store = contiguous(Buffer::output, range.first);
+  }
+  return primitive;
+}
+
+/// Corner 0 keeps the lower halves, which are never the shorter ones, and serves a rank beyond if any does.
+Cost HalvingCube::cost() const {
+  Cost result{2 * cube().dimensions() + (cube().folds() ? 2 : 0), Elements::zero(), Elements::zero()};
+  for (std::uint32_t channel = 0; channel < cut().channels(); ++channel) {
+    for (std::uint32_t exchange = 0; exchange < cube().dimensions(); ++exchange) {
+      result.sent += cut().pieces(channel, 0, 0, cube().corners() >> exchange).count;
+      result.reduced += cut().pieces(channel, 0, 0, cube().corners() >> (exchange + 1)).count;
+    }
+    if (!cube().folds()) { continue; }
+    const Elements all = cut().pieces(channel, 0, 0, cube().corners()).count;
+    result.sent += all;
+    result.reduced += all;
+  }
+  return result;
+}
+
+std::uint32_t bits_reversed(std::uint32_t number, std::uint32_t bits) {
+  std::uint32_t reversed = 0;
+  for (std::uint32_t bit = 0; bit < bits; ++bit) { reversed |= (number >> bit & 1U) << (bits - 1 - bit); }
+  return reversed;
 }
 
 }  // namespace athanor

@@ -45,6 +45,12 @@ class RankSchedule : public Schedule {
   Collective collective_;
 };
 
+/// For Algorithm::cost_in_shape of an algorithm that is one class, which counts what it does.
+template <class Kind>
+Cost cost_of_schedule(const Collective& collective, const Layout& layout) {
+  return Kind(collective, layout).cost();
+}
+
 /// What those share whose payload a VectorCut, a BlockCut or BlockRanges cuts. Unless they say otherwise, a rank has
 /// one lane per channel, and each loop moves on by as much in every buffer.
 template <class Cut>
