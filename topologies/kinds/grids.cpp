@@ -1,4 +1,4 @@
-#include "topologies/generators/direct/grid.hpp"
+#include "topologies/kinds/grids.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "sim/check.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/error.hpp"
+#include "topologies/generators/direct/direct_network.hpp"
 
 namespace athanor {
 
@@ -255,6 +257,24 @@ void GridGraph::walk(Routing routing, FlowDraws /*draws*/, std::uint32_t from, s
       router = moved(router, d, direction);
     }
   }
+}
+
+void read_positions(Fields& fields, VertexKind& positions) {
+  fields.optional("positions", positions, "What stands at a position where there are no nodes",
+                  {{"host", VertexKind::host}, {"gpu", VertexKind::gpu}});
+}
+
+void visit(Fields& fields, GridSettings& grid) {
+  fields.required("dimensions", grid.dimensions, "Positions in each dimension", kPositionRange);
+  fields.required_object("link", grid.switching.link.emplace(), "From a position to its neighbour");
+  read_positions(fields, grid.positions);
+}
+
+std::shared_ptr<NetworkTopology> GridSettings::build(const FabricSite& site, const std::string& name,
+                                                     const GridShape& shape) const {
+  check_grid("a " + name, shape);
+  return std::make_shared<DirectNetwork>(site.population, std::make_shared<GridGraph>(name, shape),
+                                         DirectSpec{{}, {}, site.nic_cable, site.cable, site.cable});
 }
 
 }  // namespace athanor

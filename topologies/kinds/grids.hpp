@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "topologies/generators/direct/coordinates.hpp"
+#include "topologies/generators/direct/router_graph.hpp"
+#include "topologies/kinds/fabric_kind.hpp"
 
 namespace athanor {
 
@@ -85,5 +87,19 @@ class GridGraph : public RouterGraph {
   std::vector<std::uint32_t> order_;   // dimensions, each before those that it shifts
   std::vector<std::uint32_t> cables_;  // by closed dimension: 0, 1 or 2 ports
 };
+
+/// The keys that tori and meshes have.
+struct GridSettings {
+  Switching switching;  ///< its link alone
+  std::vector<std::uint32_t> dimensions;
+  VertexKind positions = VertexKind::host;  ///< where there are no nodes
+
+  /// `name`: "torus"; begins the title. `shape` has the dimensions. Throws ScenarioError as check_grid does.
+  std::shared_ptr<NetworkTopology> build(const FabricSite& site, const std::string& name, const GridShape& shape) const;
+};
+void visit(Fields& fields, GridSettings& grid);
+
+/// "positions".
+void read_positions(Fields& fields, VertexKind& positions);
 
 }  // namespace athanor
