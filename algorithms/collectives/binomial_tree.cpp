@@ -212,19 +212,15 @@ Algorithm binomial_tree_broadcast() {
 }
 
 Algorithm binomial_tree_reduce() {
-  return {
-      .name = "binomial_tree",
-      .kind = CollectiveKind::reduce,
-      .summary = "the ranks that still hold a part of the sum halve in each round; for small payloads",
-      .formula = "floor(log2 P) alpha + ceil(log2 P) n (beta + gamma)",
-      .source = "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005",
-      .explanation = "In each round half of the ranks that still hold a part of the sum send it to the other half.",
-      .ranks = "any number of ranks",
-      .fabrics = "small payloads",
-      .make_for_many = make_schedule<BinomialTreeReduce>,
-      .granule_for_many = granule_of_whole,
-      .cost_for_many = cost_of_reduce,
-  };
+  Algorithm algorithm = binomial_tree_broadcast();
+  algorithm.kind = CollectiveKind::reduce;
+  algorithm.summary = "the ranks that still hold a part of the sum halve in each round; for small payloads";
+  algorithm.formula = "floor(log2 P) alpha + ceil(log2 P) n (beta + gamma)";
+  algorithm.explanation =
+      "In each round half of the ranks that still hold a part of the sum send it to the other half.";
+  algorithm.make_for_many = make_schedule<BinomialTreeReduce>;
+  algorithm.cost_for_many = cost_of_reduce;
+  return algorithm;
 }
 
 Algorithm binomial_tree_all_reduce() {

@@ -198,21 +198,14 @@ Algorithm binomial_tree_scatter() {
 }
 
 Algorithm binomial_tree_gather() {
-  return {
-      .name = "binomial_tree",
-      .kind = CollectiveKind::gather,
-      .summary = "subtrees of doubling size hand their blocks on; for small payloads",
-      .formula = "floor(log2 P) alpha + (P-1)/P n beta at most, at the root's port",
-      .source =
-          "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
-          "2007",
-      .explanation = "Subtrees of doubling size hand their blocks on as one message, until the root has all.",
-      .ranks = "any number of ranks",
-      .fabrics = "small blocks",
-      .make_for_many = make_gather,
-      .granule_for_many = granule_of_blocks,
-      .cost_for_many = cost_of_gather,
-  };
+  Algorithm algorithm = binomial_tree_scatter();
+  algorithm.kind = CollectiveKind::gather;
+  algorithm.summary = "subtrees of doubling size hand their blocks on; for small payloads";
+  algorithm.formula = "floor(log2 P) alpha + (P-1)/P n beta at most, at the root's port";
+  algorithm.explanation = "Subtrees of doubling size hand their blocks on as one message, until the root has all.";
+  algorithm.make_for_many = make_gather;
+  algorithm.cost_for_many = cost_of_gather;
+  return algorithm;
 }
 
 }  // namespace athanor

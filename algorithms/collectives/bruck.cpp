@@ -221,22 +221,18 @@ Algorithm bruck_all_gather() {
 }
 
 Algorithm bruck_reduce_scatter() {
-  return {
-      .name = "bruck",
-      .kind = CollectiveKind::reduce_scatter,
-      .summary =
-          "the blocks that a rank still sums up halve in each round, for any number of ranks; for small payloads",
-      .formula = "ceil(log2 P) alpha + (P-1)/P n (beta + gamma)",
-      .source = "Bruck and Ho, Efficient global combine operations in multi-port message-passing systems, 1993",
-      .explanation =
-          "Bruck's all-gather backwards: in each round a rank hands half of the blocks that it still sums up to the "
-          "rank 2^k places after it, and adds the half that it gets.",
-      .ranks = "any number of ranks, in ceil(log2 P) rounds",
-      .fabrics = "small payloads; numbers of ranks that are no power of two",
-      .make_for_many = make_reduce_scatter,
-      .granule_for_many = granule_of_blocks,
-      .cost_for_many = cost_of_reduce_scatter,
-  };
+  Algorithm algorithm = bruck_all_gather();
+  algorithm.kind = CollectiveKind::reduce_scatter;
+  algorithm.summary =
+      "the blocks that a rank still sums up halve in each round, for any number of ranks; for small payloads";
+  algorithm.formula = "ceil(log2 P) alpha + (P-1)/P n (beta + gamma)";
+  algorithm.source = "Bruck and Ho, Efficient global combine operations in multi-port message-passing systems, 1993";
+  algorithm.explanation =
+      "Bruck's all-gather backwards: in each round a rank hands half of the blocks that it still sums up to the "
+      "rank 2^k places after it, and adds the half that it gets.";
+  algorithm.make_for_many = make_reduce_scatter;
+  algorithm.cost_for_many = cost_of_reduce_scatter;
+  return algorithm;
 }
 
 Algorithm bruck_all_to_all() {

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/patterns/rail_trees.hpp"
+#include "algorithms/patterns/aggregation_forest.hpp"
 #include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {

@@ -88,15 +88,7 @@ class DirectSendReceive final : public VectorSchedule {
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
     const Piece range = cut().piece(lane.value, loop, 0);
-    Primitive primitive = over(range);
-    if (agent.value == sender()) {
-      primitive.operands[0] = contiguous(Buffer::input, range.first);
-      primitive.sends = {0, 1};
-    } else {
-      primitive.receives = {0, 1};
-      primitive.store = contiguous(Buffer::output, range.first);
-    }
-    return primitive;
+    return agent.value == sender() ? sending(range, Buffer::input, 0) : receiving(range, Buffer::output, 0);
   }
 
  private:
@@ -127,21 +119,14 @@ Algorithm direct_all_gather() {
 }
 
 Algorithm direct_reduce_scatter() {
-  return {
-      .name = "direct",
-      .kind = CollectiveKind::reduce_scatter,
-      .summary = "every rank sends each block to its owner at once; for few ranks in reach of each other",
-      .formula = "alpha + (P-1)/P n (beta + gamma)",
-      .source =
-          "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
-          "2007",
-      .explanation = "Every rank sends each block to its owner at once; the owner adds up P-1 shares.",
-      .ranks = "any number of ranks",
-      .fabrics = "few ranks in reach of each other, inside a node",
-      .make_for_many = make_reduce_scatter,
-      .granule_for_many = granule_of_blocks,
-      .cost_for_many = cost_of_reduce_scatter,
-  };
+  Algorithm algorithm = direct_all_gather();
+  algorithm.kind = CollectiveKind::reduce_scatter;
+  algorithm.summary = "every rank sends each block to its owner at once; for few ranks in reach of each other";
+  algorithm.formula = "alpha + (P-1)/P n (beta + gamma)";
+  algorithm.explanation = "Every rank sends each block to its owner at once; the owner adds up P-1 shares.";
+  algorithm.make_for_many = make_reduce_scatter;
+  algorithm.cost_for_many = cost_of_reduce_scatter;
+  return algorithm;
 }
 
 Algorithm direct_send_receive() {

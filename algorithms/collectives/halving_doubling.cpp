@@ -58,30 +58,21 @@ Algorithm halving_doubling_all_reduce() {
 }
 
 Algorithm rabenseifner_all_reduce() {
-  return {
-      .name = "rabenseifner",
-      .kind = CollectiveKind::all_reduce,
-      .summary =
-          "reduce-scatter by recursive halving, all-gather by recursive doubling: as halving_doubling, far partners "
-          "first",
-      .formula =
-          "2 log2 P alpha + 2 (P-1)/P n beta + (P-1)/P n gamma; where P is no power of two, for the next lower one and "
-          "+ 2 (alpha + n beta) + n gamma where the fold has a port of its own",
-      .source =
-          "Rabenseifner, Optimization of collective reduction operations, 2004; Thakur, Rabenseifner and Gropp, "
-          "Optimization of collective communication operations in MPICH, 2005",
-      .explanation =
-          "Reduce-scatter by recursive halving, then all-gather by recursive doubling: far partners first, so that "
-          "rank r finishes piece r. In steps and traffic as halving_doubling, which goes the other way round and keeps "
-          "its long messages near.",
-      .ranks =
-          "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
-          "the result at the end",
-      .fabrics = "middle and large payloads on fabrics with full bisection; powers of two",
-      .make_for_many = make_schedule<Rabenseifner>,
-      .granule_for_many = HalvingCube::granule,
-      .cost_in_shape = cost_of_schedule<Rabenseifner>,
-  };
+  Algorithm algorithm = halving_doubling_all_reduce();
+  algorithm.name = "rabenseifner";
+  algorithm.summary =
+      "reduce-scatter by recursive halving, all-gather by recursive doubling: as halving_doubling, far partners "
+      "first";
+  algorithm.source =
+      "Rabenseifner, Optimization of collective reduction operations, 2004; Thakur, Rabenseifner and Gropp, "
+      "Optimization of collective communication operations in MPICH, 2005";
+  algorithm.explanation =
+      "Reduce-scatter by recursive halving, then all-gather by recursive doubling: far partners first, so that "
+      "rank r finishes piece r. In steps and traffic as halving_doubling, which goes the other way round and keeps "
+      "its long messages near.";
+  algorithm.make_for_many = make_schedule<Rabenseifner>;
+  algorithm.cost_in_shape = cost_of_schedule<Rabenseifner>;
+  return algorithm;
 }
 
 }  // namespace athanor

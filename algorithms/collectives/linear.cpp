@@ -86,21 +86,14 @@ Algorithm linear_scatter() {
 }
 
 Algorithm linear_gather() {
-  return {
-      .name = "linear",
-      .kind = CollectiveKind::gather,
-      .summary = "all send their blocks to the root at once",
-      .formula = "alpha + (P-1)/P n beta, at the root's port",
-      .source =
-          "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
-          "2007",
-      .explanation = "All send their block to the root at once, whose port they share.",
-      .ranks = "any number of ranks",
-      .fabrics = "few ranks, or large blocks",
-      .make_for_many = make_gather,
-      .granule_for_many = granule_of_blocks,
-      .cost_for_many = cost_of_gather,
-  };
+  Algorithm algorithm = linear_scatter();
+  algorithm.kind = CollectiveKind::gather;
+  algorithm.summary = "all send their blocks to the root at once";
+  algorithm.formula = "alpha + (P-1)/P n beta, at the root's port";
+  algorithm.explanation = "All send their block to the root at once, whose port they share.";
+  algorithm.make_for_many = make_gather;
+  algorithm.cost_for_many = cost_of_gather;
+  return algorithm;
 }
 
 }  // namespace athanor

@@ -22,12 +22,6 @@ Layout copied(const Layout& layout, const Grid& grid) {
   return result;
 }
 
-/// The layout's chunk is the longest message.
-Layout in_pieces(Layout layout, std::uint32_t largest_group) {
-  if (layout.chunk < Elements::max()) { layout.chunk = std::max(Elements{1}, layout.chunk / largest_group); }
-  return layout;
-}
-
 LaneId other_direction(LaneId lane) { return LaneId{lane.value ^ 1U}; }
 
 /// All-reduce on a grid of chains, whose ends are not joined: reduce-scatter along the chains of one dimension after
@@ -39,8 +33,9 @@ LaneId other_direction(LaneId lane) { return LaneId{lane.value ^ 1U}; }
 class MeshAllReduce : public VectorSchedule {
  public:
   MeshAllReduce(const Collective& collective, const Layout& layout, const Dimensions& dimensions)
-      : VectorSchedule(collective, collective.ranks,
-                       in_pieces(copied(layout, Grid(dimensions)), largest_group(collective.ranks, Grid(dimensions)))),
+      : VectorSchedule(
+            collective, collective.ranks,
+            for_messages_of(largest_group(collective.ranks, Grid(dimensions)), copied(layout, Grid(dimensions)))),
         grid_(dimensions),
         largest_group_(largest_group(collective.ranks, grid_)) {}
 

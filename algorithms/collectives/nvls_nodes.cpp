@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "algorithms/patterns/aggregation_forest.hpp"
 #include "algorithms/patterns/binary_trees.hpp"
-#include "algorithms/patterns/rail_trees.hpp"
 #include "algorithms/patterns/rank_schedule.hpp"
 
 namespace athanor {

@@ -267,25 +267,20 @@ Algorithm pat_all_gather() {
 }
 
 Algorithm pat_reduce_scatter() {
-  return {
-      .name = "pat",
-      .kind = CollectiveKind::reduce_scatter,
-      .summary = "parallel aggregated trees: many near messages, then few far ones, as large as the chunk",
-      .formula =
-          "(log2 A + P'/A - 1) alpha + (P-1)/P n (beta + gamma) with A blocks per step, at most the power of two from "
-          "P/2 on, and "
-          "P' the next power of two (at most P-1 steps): from P-1 steps of one block to log2 P where P is one itself",
-      .source = "Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale, 2025",
-      .explanation =
-          "Parallel aggregated trees, backwards: the sum for each rank goes up a binomial tree of its own, and all "
-          "trees move at once, as many blocks per message as the chunk has room for: first many steps to near ranks, "
-          "then few to far ones.",
-      .ranks = "any number of ranks",
-      .fabrics = "many ranks, one per node, small and middle payloads: few far messages and little memory",
-      .make_for_many = make_schedule<PatReduceScatter>,
-      .granule_for_many = granule_of_blocks,
-      .cost_for_many = cost_of_reduce_scatter,
-  };
+  Algorithm algorithm = pat_all_gather();
+  algorithm.kind = CollectiveKind::reduce_scatter;
+  algorithm.summary = "parallel aggregated trees: many near messages, then few far ones, as large as the chunk";
+  algorithm.formula =
+      "(log2 A + P'/A - 1) alpha + (P-1)/P n (beta + gamma) with A blocks per step, at most the power of two from "
+      "P/2 on, and "
+      "P' the next power of two (at most P-1 steps): from P-1 steps of one block to log2 P where P is one itself";
+  algorithm.explanation =
+      "Parallel aggregated trees, backwards: the sum for each rank goes up a binomial tree of its own, and all "
+      "trees move at once, as many blocks per message as the chunk has room for: first many steps to near ranks, "
+      "then few to far ones.";
+  algorithm.make_for_many = make_schedule<PatReduceScatter>;
+  algorithm.cost_for_many = cost_of_reduce_scatter;
+  return algorithm;
 }
 
 }  // namespace athanor

@@ -47,15 +47,11 @@ class Butterfly final : public VectorSchedule {
     const std::uint32_t number = number_of(rank, lane);
     const Piece range = cut().piece(lane.value / lanes_per_channel(rank), loop, 0);
     if (is_stage(rank, number)) { return stage(rank, lane, number, range, loop, step); }
-    Primitive primitive = over(range);
     if (receives_only(rank, number)) {
-      primitive.receives = {0, 1};
-      primitive.store = contiguous(Buffer::output, range.first);
-      if (cube_.is_corner(rank)) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
-      return primitive;
+      return cube_.is_corner(rank) ? adding(range, Buffer::input, Buffer::output, 0)
+                                   : receiving(range, Buffer::output, 0);
     }
-    primitive.sends = {0, 1};
-    primitive.operands[0] = contiguous(cube_.is_corner(rank) ? Buffer::output : Buffer::input, range.first);
+    Primitive primitive = sending(range, cube_.is_corner(rank) ? Buffer::output : Buffer::input, 0);
     if (cube_.is_corner(rank)) { primitive.wait = Wait{LaneId{lane.value - 2}, 2 * (loop + 1)}; }
     return primitive;
   }
@@ -77,15 +73,12 @@ class Butterfly final : public VectorSchedule {
   Primitive stage(std::uint32_t rank, LaneId lane, std::uint32_t number, const Piece& range, std::uint64_t loop,
                   std::uint32_t step) const {
     const bool folded = cube_.serves(rank);
-    Primitive primitive = over(range);
-    primitive.operands[0] = contiguous(number == 0 && !folded ? Buffer::input : Buffer::output, range.first);
+    const Buffer sum = number == 0 && !folded ? Buffer::input : Buffer::output;
+    Primitive primitive = step == 1 ? adding(range, sum, Buffer::output, 0) : sending(range, sum, 0);
     if (step == 1) {
-      primitive.receives = {0, 1};
-      primitive.store = contiguous(Buffer::output, range.first);
       primitive.finish = number + 1 == cube_.dimensions();
       return primitive;
     }
-    primitive.sends = {0, 1};
     if (number > 0) {
       primitive.wait = Wait{LaneId{lane.value - 1}, 2 * (loop + 1)};
     } else if (folded) {

@@ -16,7 +16,7 @@ class ReduceScatterGather final : public VectorSchedule {
  public:
   ReduceScatterGather(const Collective& collective, const Layout& layout)
       : VectorSchedule(collective, FoldedCube(collective.ranks).corners(),
-                       piece_layout(FoldedCube(collective.ranks).corners(), layout)),
+                       for_messages_of(FoldedCube(collective.ranks).corners(), layout)),
         cube_(collective.ranks) {}
 
   Lane lane(AgentId agent, LaneId lane) const override {
@@ -68,13 +68,6 @@ class ReduceScatterGather final : public VectorSchedule {
     std::uint64_t loop;
     std::uint32_t corner;
   };
-
-  /// No message exceeds the layout's chunk.
-  static Layout piece_layout(std::uint32_t corners, Layout layout) {
-    layout = slices_as_chunks(layout);
-    if (layout.chunk < Elements::max()) { layout.chunk = std::max(Elements{1}, layout.chunk / corners); }
-    return layout;
-  }
 
   std::uint32_t from_root(AgentId agent) const { return before(agent.value, collective().root); }
   /// Port d leads to the corner that differs in bit d, port D to the rank beyond; connections are the same both ways.

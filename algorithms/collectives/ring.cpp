@@ -133,23 +133,16 @@ Algorithm ring_all_gather() {
 }
 
 Algorithm ring_reduce_scatter() {
-  return {
-      .name = "ring",
-      .kind = CollectiveKind::reduce_scatter,
-      .summary = "each block is reduced on its way around a ring to its owner",
-      .formula = "(P-1) alpha + (P-1)/P n beta + (P-1)/P n gamma",
-      .source =
-          "Chan, Heimlich, Purkayastha and van de Geijn, Collective communication: theory, practice, and experience, "
-          "2007",
-      .explanation =
-          "The block of a rank starts at the rank after it and travels once around the ring; every rank adds its "
-          "share, and the owner adds last.",
-      .ranks = "any number of ranks",
-      .fabrics = "large payloads on any fabric",
-      .make_for_many = make_reduce_scatter,
-      .granule_for_many = granule_of_blocks,
-      .cost_for_many = cost_of_reduce_scatter,
-  };
+  Algorithm algorithm = ring_all_gather();
+  algorithm.kind = CollectiveKind::reduce_scatter;
+  algorithm.summary = "each block is reduced on its way around a ring to its owner";
+  algorithm.formula = "(P-1) alpha + (P-1)/P n beta + (P-1)/P n gamma";
+  algorithm.explanation =
+      "The block of a rank starts at the rank after it and travels once around the ring; every rank adds its "
+      "share, and the owner adds last.";
+  algorithm.make_for_many = make_reduce_scatter;
+  algorithm.cost_for_many = cost_of_reduce_scatter;
+  return algorithm;
 }
 
 Algorithm ring_broadcast() {
@@ -172,22 +165,17 @@ Algorithm ring_broadcast() {
 }
 
 Algorithm ring_reduce() {
-  return {
-      .name = "ring",
-      .kind = CollectiveKind::reduce,
-      .summary = "chunks follow each other along a ring to the root; for large payloads",
-      .formula = "(P-2+k) (alpha + n/k (beta + gamma)) in k chunks",
-      .source = "NCCL, src/device/reduce.h",
-      .explanation =
-          "Chunks follow each other along a ring to the root, and every rank adds its own. With enough chunks every "
-          "link is busy all the time.",
-      .ranks = "any number of ranks",
-      .fabrics = "large payloads on any fabric; needs many chunks",
-      .pipelines = true,
-      .make_for_many = make_reduce,
-      .granule_for_many = granule_of_whole,
-      .cost_for_many = cost_of_reduce,
-  };
+  Algorithm algorithm = ring_broadcast();
+  algorithm.kind = CollectiveKind::reduce;
+  algorithm.summary = "chunks follow each other along a ring to the root; for large payloads";
+  algorithm.formula = "(P-2+k) (alpha + n/k (beta + gamma)) in k chunks";
+  algorithm.source = "NCCL, src/device/reduce.h";
+  algorithm.explanation =
+      "Chunks follow each other along a ring to the root, and every rank adds its own. With enough chunks every "
+      "link is busy all the time.";
+  algorithm.make_for_many = make_reduce;
+  algorithm.cost_for_many = cost_of_reduce;
+  return algorithm;
 }
 
 }  // namespace athanor

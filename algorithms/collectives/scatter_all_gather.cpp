@@ -13,7 +13,7 @@ namespace {
 class ScatterAllGather final : public VectorSchedule {
  public:
   ScatterAllGather(const Collective& collective, const Layout& layout)
-      : VectorSchedule(collective, collective.ranks, piece_layout(collective, layout)),
+      : VectorSchedule(collective, collective.ranks, for_messages_of(collective.ranks, layout)),
         tree_(collective.ranks, collective.root) {}
 
   Lane lane(AgentId agent, LaneId lane) const override {
@@ -40,15 +40,7 @@ class ScatterAllGather final : public VectorSchedule {
     const std::uint32_t i = scatter - 1 - step;
     const std::uint32_t first = receives ? rank : tree_.child(rank, i);
     const Piece range = cut().pieces(lane.value, loop, position(first), subtree(first));
-    Primitive primitive = over(range);
-    if (receives) {
-      primitive.receives = {1, 1};
-      primitive.store = contiguous(Buffer::output, range.first);
-    } else {
-      primitive.operands[0] = contiguous(held_in(rank), range.first);
-      primitive.sends = {1 + i, 1};
-    }
-    return primitive;
+    return receives ? receiving(range, Buffer::output, 1) : sending(range, held_in(rank), 1 + i);
   }
 
   Elements message_limit() const override {
@@ -58,12 +50,6 @@ class ScatterAllGather final : public VectorSchedule {
   std::uint32_t least_slots() const override { return ranks() > 2 ? 2 : 1; }
 
  private:
-  static Layout piece_layout(const Collective& collective, Layout layout) {
-    layout = slices_as_chunks(layout);
-    if (layout.chunk < Elements::max()) { layout.chunk = std::max(Elements{1}, layout.chunk / collective.ranks); }
-    return layout;
-  }
-
   std::uint32_t position(std::uint32_t rank) const { return before(rank, collective().root); }
   /// Its size; requires a rank other than the root.
   std::uint32_t subtree(std::uint32_t rank) const {

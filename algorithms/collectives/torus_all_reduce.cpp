@@ -14,16 +14,13 @@ Layout copied(const Layout& layout, const Dimensions& dimensions, TorusCopies co
   return result;
 }
 
-/// The layout's chunk is the longest message.
-Layout in_pieces(const Collective& collective, Layout layout, const Grid& grid, TorusCopies copies) {
+/// Pieces of the longest message: one coordinate on the shortest ring that copies begin with.
+std::uint32_t most_pieces(std::uint32_t ranks, const Grid& grid, TorusCopies copies) {
   std::uint32_t shortest = grid.side(grid.dimensions() - 1);
   for (std::uint32_t dimension = 0; copies.rotated && dimension < grid.dimensions(); ++dimension) {
     shortest = std::min(shortest, grid.side(dimension));
   }
-  if (layout.chunk < Elements::max()) {
-    layout.chunk = std::max(Elements{1}, layout.chunk / (collective.ranks / shortest));
-  }
-  return layout;
+  return ranks / shortest;
 }
 
 /// All-reduce on a grid of rings, dimension by dimension: reduce-scatter around the rings of the first dimensions, each
@@ -36,7 +33,8 @@ class TorusAllReduce : public VectorSchedule {
  public:
   TorusAllReduce(const Collective& collective, const Layout& layout, const Dimensions& dimensions, TorusCopies copies)
       : VectorSchedule(collective, collective.ranks,
-                       in_pieces(collective, copied(layout, dimensions, copies), Grid(dimensions), copies)),
+                       for_messages_of(most_pieces(collective.ranks, Grid(dimensions), copies),
+                                       copied(layout, dimensions, copies))),
         rings_(dimensions, copies) {
     for (std::uint32_t rotation = 0; rotation < rings_.rotations(); ++rotation) {
       largest_group_ = std::max(largest_group_, ranks() / rings_.side(rings_.channel(rotation), 0));

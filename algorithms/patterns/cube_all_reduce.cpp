@@ -1,21 +1,6 @@
 #include "algorithms/patterns/cube_all_reduce.hpp"
 
-#include <algorithm>
-
 namespace athanor {
-
-namespace {
-
-/// The layout's chunk is what a loop moves, so that no message exceeds it.
-Layout piece_layout(const Collective& collective, Layout layout) {
-  layout = slices_as_chunks(layout);
-  if (layout.chunk < Elements::max()) {
-    layout.chunk = std::max(Elements{1}, layout.chunk / FoldedCube(collective.ranks).corners());
-  }
-  return layout;
-}
-
-}  // namespace
 
 Lane CubeAllReduce::lane(AgentId agent, LaneId lane) const {
   const std::uint32_t rank = agent.value;
@@ -39,39 +24,15 @@ Primitive CubeAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, std:
   const bool serves = cube_.serves(rank);
   if (cube_.is_corner(rank) && !serves) { return exchange(rank, lane, loop, step, Buffer::input); }
   const Piece whole = cut().pieces(lane.value, loop, 0, pieces_);
-  if (!serves) { return beyond(whole, step); }
-  if (step == 0 || step == exchanges_ + 1) { return serve(whole, step > 0); }
+  if (!serves) { return step == 0 ? sending(whole, Buffer::input, 0) : receiving(whole, Buffer::output, 0); }
+  if (step == 0) { return adding(whole, Buffer::input, Buffer::output, cube_.dimensions()); }
+  if (step == exchanges_ + 1) { return sending(whole, Buffer::output, cube_.dimensions()); }
   return exchange(rank, lane, loop, step - 1, Buffer::output);
 }
 
-Primitive CubeAllReduce::beyond(const Piece& range, std::uint32_t step) {
-  Primitive primitive = over(range);
-  if (step == 0) {
-    primitive.operands[0] = contiguous(Buffer::input, range.first);
-    primitive.sends = {0, 1};
-  } else {
-    primitive.receives = {0, 1};
-    primitive.store = contiguous(Buffer::output, range.first);
-  }
-  return primitive;
-}
-
-Primitive CubeAllReduce::serve(const Piece& range, bool answers) const {
-  Primitive primitive = over(range);
-  if (answers) {
-    primitive.operands[0] = contiguous(Buffer::output, range.first);
-    primitive.sends = {cube_.dimensions(), 1};
-  } else {
-    primitive.operands[0] = contiguous(Buffer::input, range.first);
-    primitive.receives = {cube_.dimensions(), 1};
-    primitive.store = contiguous(Buffer::output, range.first);
-  }
-  return primitive;
-}
-
 HalvingCube::HalvingCube(const Collective& collective, const Layout& layout)
-    : CubeAllReduce(collective, piece_layout(collective, layout), FoldedCube(collective.ranks).corners(),
-                    4 * FoldedCube(collective.ranks).dimensions()) {}
+    : CubeAllReduce(collective, for_messages_of(FoldedCube(collective.ranks).corners(), layout),
+                    FoldedCube(collective.ranks).corners(), 4 * FoldedCube(collective.ranks).dimensions()) {}
 
 Elements HalvingCube::granule(const Collective& collective, const Layout& layout) {
   return VectorCut::granule(FoldedCube(collective.ranks).corners(), layout);
@@ -84,7 +45,8 @@ Primitive HalvingCube::exchange(std::uint32_t corner, LaneId lane, std::uint64_t
   const bool sends = step % 2 == 0;
   if (halving >= dimensions) {
     const std::uint32_t back = 2 * dimensions - 1 - halving;
-    return restore(results(corner, lane, loop, back, sends), back, sends);
+    const Piece range = results(corner, lane, loop, back, sends);
+    return sends ? sending(range, Buffer::output, back) : receiving(range, Buffer::output, back);
   }
   const Piece range = results(corner, lane, loop, halving, !sends);
   return halve(range, halving, sends, halving == 0 ? sum : Buffer::output);
@@ -99,27 +61,9 @@ Piece HalvingCube::results(std::uint32_t corner, LaneId lane, std::uint64_t loop
 }
 
 Primitive HalvingCube::halve(const Piece& range, std::uint32_t exchange, bool sends, Buffer sum) const {
-  Primitive primitive = over(range);
-  primitive.operands[0] = contiguous(sum, range.first);
-  if (sends) {
-    primitive.sends = {exchange, 1};
-  } else {
-    primitive.receives = {exchange, 1};
-    primitive.store = contiguous(Buffer::output, range.first);
-    primitive.finish = exchange + 1 == cube().dimensions();
-  }
-  return primitive;
-}
-
-Primitive HalvingCube::restore(const Piece& range, std::uint32_t exchange, bool sends) {
-  Primitive primitive = over(range);
-  if (sends) {
-    primitive.operands[0] = contiguous(Buffer::output, range.first);
-    primitive.sends = {exchange, 1};
-  } else {
-    primitive.receives = {exchange, 1};
-    primitive.store = contiguous(Buffer::output, range.first);
-  }
+  if (sends) { return sending(range, sum, exchange); }
+  Primitive primitive = adding(range, sum, Buffer::output, exchange);
+  primitive.finish = exchange + 1 == cube().dimensions();
   return primitive;
 }
 

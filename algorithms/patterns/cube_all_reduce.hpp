@@ -62,8 +62,6 @@ class CubeAllReduce : public VectorSchedule {
   std::uint32_t ports(std::uint32_t rank) const;
   /// Connections are the same both ways: the far end of out-port p sends to in-port p.
   Endpoint opposite(std::uint32_t rank, LaneId lane, PortId port) const;
-  static Primitive beyond(const Piece& range, std::uint32_t step);
-  Primitive serve(const Piece& range, bool answers) const;
 
   FoldedCube cube_;
   std::uint32_t pieces_;
@@ -123,7 +121,6 @@ class HalvingCube : public CubeAllReduce {
  private:
   Piece results(std::uint32_t corner, LaneId lane, std::uint64_t loop, std::uint32_t exchange, bool keeps) const;
   Primitive halve(const Piece& range, std::uint32_t exchange, bool sends, Buffer sum) const;
-  static Primitive restore(const Piece& range, std::uint32_t exchange, bool sends);
 };
 
 /// The lowest `bits` bits of a number in the opposite order.
