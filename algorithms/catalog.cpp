@@ -10,8 +10,7 @@
 
 namespace athanor {
 
-// Each defined in the file of its name, algorithms/collectives/<kind>/<name>.cpp; a new one takes a line here and one
-// below.
+// Each defined in the file of its idea, in algorithms/collectives; a new one takes a line here and one below.
 Algorithm ring_all_reduce();
 Algorithm double_binary_tree_all_reduce();
 Algorithm node_chain_tree_all_reduce();

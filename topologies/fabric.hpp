@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,48 +66,46 @@ struct Link {
 /// Networks side by side in one fabric.
 constexpr std::uint32_t kMostNetworks = 255;
 
-/// The Boost.Graph container, kept out of this header: include "topologies/fabric_graph.hpp" to use its algorithms.
-struct FabricGraph;
-
 /// What is connected to what: a directed graph that never changes. Link ids are edge indices, ordered by source vertex,
 /// and within one source in the order in which the links were added: the k-th of them is the vertex's port k.
 class Fabric {
  public:
-  Fabric(Fabric&&) noexcept;
-  Fabric& operator=(Fabric&&) noexcept;
+  Fabric(Fabric&&) noexcept = default;
+  Fabric& operator=(Fabric&&) noexcept = default;
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
-  ~Fabric();
+  ~Fabric() = default;
 
-  std::uint32_t vertices() const;
-  std::uint32_t links() const;
-  const Vertex& vertex(VertexId v) const;
-  const Link& link(LinkId l) const;
+  std::uint32_t vertices() const { return static_cast<std::uint32_t>(vertices_.size()); }
+  std::uint32_t links() const { return static_cast<std::uint32_t>(links_.size()); }
+  const Vertex& vertex(VertexId v) const { return vertices_[v.value]; }
+  const Link& link(LinkId l) const { return links_[l.value]; }
   /// Replaces the figures of a link. Requires those of FabricBuilder::add_link, and that no route was asked for yet:
   /// routers remember what is down.
   void change(LinkId l, const Link& link);
   /// Links that are down; a cable that is down both ways counts twice.
   std::uint32_t links_down() const { return links_down_; }
   VertexId source(LinkId l) const { return VertexId{sources_[l.value]}; }
-  VertexId target(LinkId l) const;
+  VertexId target(LinkId l) const { return VertexId{targets_[l.value]}; }
   /// The links that leave v are [first, first + count).
   struct OutLinks {
     std::uint32_t first, count;
   };
-  OutLinks out(VertexId v) const;
+  OutLinks out(VertexId v) const { return {first_[v.value], first_[v.value + 1] - first_[v.value]}; }
   /// "node3/gpu5", "leaf12", "storage/leaf12" of one of several networks, or the name given in an explicit list.
   std::string name(VertexId v) const;
   /// "node3/gpu5 -> node3/nvswitch0".
   std::string name(LinkId l) const;
-  const FabricGraph& graph() const { return *graph_; }
 
  private:
   friend class FabricBuilder;
-  Fabric(std::unique_ptr<FabricGraph> graph, std::vector<std::uint32_t> sources, std::vector<std::string> names,
-         std::vector<std::string> networks);
+  Fabric() = default;
 
-  std::unique_ptr<FabricGraph> graph_;
+  std::vector<Vertex> vertices_;
+  std::vector<Link> links_;
   std::vector<std::uint32_t> sources_;     // by link
+  std::vector<std::uint32_t> targets_;     // by link
+  std::vector<std::uint32_t> first_;       // by vertex, its first link; one more at the end
   std::vector<std::string> custom_names_;  // by vertex, only for explicit lists
   std::vector<std::string> networks_;      // names of those that are numbered, from number 1 on
   std::uint32_t links_down_ = 0;

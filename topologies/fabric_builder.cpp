@@ -1,11 +1,10 @@
 #include "topologies/fabric_builder.hpp"
 
 #include <algorithm>
-
-#include <boost/iterator/transform_iterator.hpp>
+#include <numeric>
+#include <utility>
 
 #include "sim/check.hpp"
-#include "topologies/fabric_graph.hpp"
 
 namespace athanor {
 
@@ -73,27 +72,28 @@ std::vector<std::uint32_t> FabricBuilder::ports(std::uint32_t vertices) const {
 }
 
 Fabric FabricBuilder::build() {
+  Fabric fabric;
+  fabric.vertices_ = std::exchange(vertices_, {});
+  fabric.custom_names_ = std::exchange(names_, {});
+  fabric.networks_ = std::exchange(networks_, {});
+  fabric.first_.resize(fabric.vertices_.size() + 1);
+  fabric.links_.resize(links_.size());
+  fabric.sources_.resize(links_.size());
+  fabric.targets_.resize(links_.size());
   // A stable counting sort by source: ports keep the order in which they were added.
-  std::vector<std::uint32_t> next(vertices_.size() + 1, 0);
-  for (const Pending& link : links_) { ++next[link.from + 1]; }
-  for (std::size_t v = 1; v < next.size(); ++v) { next[v] += next[v - 1]; }
-  std::vector<std::uint32_t> order(links_.size());
-  for (std::uint32_t l = 0; l < links_.size(); ++l) { order[next[links_[l].from]++] = l; }
-
-  const auto ends = [this](std::uint32_t l) { return std::pair(links_[l].from, links_[l].to); };
-  const auto properties = [this](std::uint32_t l) -> const Link& { return links_[l].link; };
-  auto graph = std::make_unique<FabricGraph>(
-      boost::edges_are_sorted, boost::make_transform_iterator(order.begin(), ends),
-      boost::make_transform_iterator(order.end(), ends), boost::make_transform_iterator(order.begin(), properties),
-      static_cast<std::uint32_t>(vertices_.size()), static_cast<std::uint32_t>(links_.size()));
-  for (std::uint32_t v = 0; v < vertices_.size(); ++v) { (*graph)[v] = vertices_[v]; }
-  std::vector<std::uint32_t> sources(links_.size());
-  for (std::size_t l = 0; l < order.size(); ++l) { sources[l] = links_[order[l]].from; }
-  std::vector<Vertex>().swap(vertices_);
+  for (const Pending& link : links_) { ++fabric.first_[link.from + 1]; }
+  std::partial_sum(fabric.first_.begin(), fabric.first_.end(), fabric.first_.begin());
+  std::vector<std::uint32_t> next = fabric.first_;
+  for (const Pending& link : links_) {
+    const std::uint32_t number = next[link.from]++;
+    fabric.links_[number] = link.link;
+    fabric.sources_[number] = link.from;
+    fabric.targets_[number] = link.to;
+  }
   std::vector<Pending>().swap(links_);
   named_ = {};
   network_ = 0;
-  return Fabric(std::move(graph), std::move(sources), std::exchange(names_, {}), std::exchange(networks_, {}));
+  return fabric;
 }
 
 }  // namespace athanor

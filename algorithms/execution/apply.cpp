@@ -73,4 +73,17 @@ void apply(const Reducer& reducer, std::span<const Source> sources, std::span<co
   Pass(reducer, sources, targets, finish).run(count.count());
 }
 
+void apply(const Reducer& reducer, const PrimitivePlace& place, const Primitive& primitive,
+           std::span<const Source> sources, std::span<const Target> targets) {
+  if (!reducer.engines || place.agent.value < reducer.ranks) {
+    return apply(reducer, sources, targets, primitive.count, primitive.finish);
+  }
+  const std::size_t operands = sources.size() - primitive.receives.count;
+  reducer.engines->apply(place, operands, sources, targets, primitive.count, primitive.finish);
+}
+
+Reducer make_reducer(DataType type, Reduction reduction, const EngineArithmetic& engines, std::uint32_t ranks) {
+  return {element_kernels(type, reduction), ranks, engine_reducer(engines, type, reduction, ranks)};
+}
+
 }  // namespace athanor

@@ -22,25 +22,17 @@ std::pair<std::int64_t, std::int64_t> hull(const MemoryMap& map, const Cells& ce
   return {map.address(cells, 0), map.address(cells, count.count() - 1) + 1};
 }
 
-/// visit(index, primitive) for all of a lane.
-template <class Visit>
-void each_primitive(const Schedule& schedule, const WiredLane& lane, Visit visit) {
-  for (std::uint64_t index = 0; index < lane.primitives(); ++index) {
-    const StepPlace place = lane.place(index);
-    visit(index, schedule.at(lane.agent, lane.lane, *place.loop, *place.step));
-  }
-}
-
 /// All stores of one agent, by their first address.
 class Stores {
  public:
   Stores(const Schedule& schedule, const Wiring& wiring, std::uint32_t agent, const MemoryMap& map) {
     for (std::uint32_t lane = wiring.first_lane[agent]; lane < wiring.first_lane[agent + 1]; ++lane) {
-      each_primitive(schedule, wiring.lanes[lane], [&](std::uint64_t index, const Primitive& primitive) {
-        if (!primitive.store || primitive.count == Elements::zero()) { return; }
+      for (std::uint64_t index = 0; index < wiring.lanes[lane].primitives(); ++index) {
+        const Primitive primitive = wiring.lanes[lane].at(schedule, index);
+        if (!primitive.store || primitive.count == Elements::zero()) { continue; }
         const auto [first, end] = hull(map, *primitive.store, primitive.count);
         stores_.push_back({first, end, lane, index});
-      });
+      }
     }
     std::sort(stores_.begin(), stores_.end(), [](const Store& a, const Store& b) { return a.first < b.first; });
     std::int64_t end = 0;
@@ -100,14 +92,15 @@ References::References(const Schedule& schedule, const Wiring& wiring, bool fini
     const Finder finder(stores, map, finishes);
     for (std::uint32_t lane = wiring.first_lane[agent]; lane < wiring.first_lane[agent + 1]; ++lane) {
       first_.push_back(origins_.size());
-      each_primitive(schedule, wiring.lanes[lane], [&](std::uint64_t index, const Primitive& primitive) {
+      for (std::uint64_t index = 0; index < wiring.lanes[lane].primitives(); ++index) {
+        const Primitive primitive = wiring.lanes[lane].at(schedule, index);
         origins_.push_back(may_refer ? finder.find(primitive, lane, index) : Origin::copy);
-        if (origins_.back() != Origin::copy) { return; }
+        if (origins_.back() != Origin::copy) { continue; }
         for (std::uint32_t port = 0; port < primitive.sends.count; ++port) {
           Elements& most = copied_[wiring.outgoing[wiring.lanes[lane].first_out + primitive.sends.first + port]];
           most = std::max(most, primitive.count);
         }
-      });
+      }
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -14,6 +15,7 @@
 #include "algorithms/proof/symbolic.hpp"
 #include "algorithms/proof/wiring.hpp"
 #include "algorithms/schedule/contract.hpp"
+#include "algorithms/schedule/layout.hpp"
 
 namespace athanor {
 
@@ -190,6 +192,36 @@ std::uint32_t count_rounds(const std::shared_ptr<const Table>& table) {
   return rounds.total();
 }
 
+/// What a rank sends and adds, over all its lanes.
+struct Work {
+  Elements sent;
+  Elements reduced;
+};
+
+Work work_of(const Schedule& schedule, AgentId rank) {
+  Work work;
+  for (LaneId lane{0}; lane.value < schedule.lanes(rank); ++lane.value) {
+    const Lane shape = schedule.lane(rank, lane);
+    for (std::uint32_t step = 0; step < shape.steps; ++step) {
+      const Primitive primitive = schedule.at(rank, lane, 0, step);
+      work.sent += primitive.count * primitive.sends.count;
+      if (primitive.inputs() > 1) { work.reduced += primitive.count * (primitive.inputs() - 1); }
+    }
+  }
+  return work;
+}
+
+Cost cost_of(const ImportedAlgorithm& imported, const Collective& collective) {
+  const auto schedule = imported.make(collective, Elements::max());
+  Cost cost{imported.steps(), Elements::zero(), Elements::zero()};
+  for (AgentId rank{0}; rank.value < collective.ranks; ++rank.value) {
+    const Work work = work_of(*schedule, rank);
+    cost.sent = std::max(cost.sent, work.sent);
+    cost.reduced = std::max(cost.reduced, work.reduced);
+  }
+  return cost;
+}
+
 }  // namespace
 
 ImportedAlgorithm::ImportedAlgorithm(MscclDocument document, std::shared_ptr<const Table> out_of_place,
@@ -226,6 +258,27 @@ ImportedAlgorithm import_msccl(std::string_view text, const std::string& file) {
   const auto out_of_place = document.out_of_place ? Prover(document, false).prove() : nullptr;
   const auto in_place = document.in_place ? Prover(document, true).prove() : nullptr;
   return {std::move(document), out_of_place, in_place};
+}
+
+Algorithm as_algorithm(const std::shared_ptr<const ImportedAlgorithm>& imported) {
+  const MscclDocument& document = imported->document();
+  return {
+      .name = document.name,
+      .kind = document.kind,
+      .summary = fmt::format("imported from {}", document.place.file),
+      .formula = fmt::format("{} steps", imported->steps()),
+      .source = document.place.file,
+      .explanation = "",
+      .ranks = fmt::format("{}", imported->ranks()),
+      .fabrics = "",
+      .origin = AlgorithmOrigin{document.place.file, document.protocol, document.channels},
+      .make_for_many = [imported](
+                           const Collective& collective,
+                           const Layout& layout) { return imported->make(collective, slices_as_chunks(layout).chunk); },
+      .granule_for_many = [imported](const Collective&, const Layout&) { return imported->granule(); },
+      .cost_for_many = [imported](const Collective& collective) { return cost_of(*imported, collective); },
+      .refuses_many = [imported](const Collective& collective, const Layout&) { return imported->refuses(collective); },
+  };
 }
 
 }  // namespace athanor

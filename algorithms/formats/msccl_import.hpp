@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "algorithms/catalog.hpp"
 #include "algorithms/formats/msccl_document.hpp"
 #include "algorithms/formats/table_schedule.hpp"
 #include "algorithms/schedule/collective.hpp"
@@ -47,5 +48,9 @@ class ImportedAlgorithm {
 /// Steps that complete a reduction over all ranks finish it, since MSCCL leaves that to the runtime. Throws
 /// ScenarioError where the algorithm cannot be expressed or is wrong ("wrong-algorithm"), with the line of the step.
 ImportedAlgorithm import_msccl(std::string_view text, const std::string& file);
+
+/// An imported algorithm as one of those that scenarios and commands choose from, under the name that its file gives
+/// it. Its channels are those of the file; of a layout, chunk and slices count: a loop moves one slice of a chunk.
+Algorithm as_algorithm(const std::shared_ptr<const ImportedAlgorithm>& imported);
 
 }  // namespace athanor

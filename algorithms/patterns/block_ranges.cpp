@@ -4,15 +4,11 @@
 
 namespace athanor {
 
-namespace {
-
-Layout for_messages_of(std::uint32_t blocks, const Layout& layout) {
+Layout for_messages_of(std::uint32_t pieces, const Layout& layout) {
   Layout result = slices_as_chunks(layout);
-  if (result.chunk < Elements::max()) { result.chunk = std::max(Elements{1}, result.chunk / blocks); }
+  if (result.chunk < Elements::max()) { result.chunk = std::max(Elements{1}, result.chunk / pieces); }
   return result;
 }
-
-}  // namespace
 
 BlockRanges::BlockRanges(Elements count, std::uint32_t ranks, const Layout& layout, std::uint32_t most_blocks)
     : BlockCut(count, ranks, for_messages_of(most_blocks, layout)), ranks_(ranks), block_(length(0)) {

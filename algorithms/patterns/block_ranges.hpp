@@ -6,6 +6,9 @@
 
 namespace athanor {
 
+/// The layout for messages of up to so many pieces or blocks, none of which then exceeds its chunk.
+Layout for_messages_of(std::uint32_t pieces, const Layout& layout);
+
 /// Ranges of the blocks that ranks divide a vector into, for algorithms whose messages hold several of them. Every
 /// channel and loop has the same part of each block (see BlockCut), so that a range of blocks is strided; blocks are
 /// full but for one, and those after it empty.

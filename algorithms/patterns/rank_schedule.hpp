@@ -40,10 +40,35 @@ class RankSchedule : public Schedule {
     return primitive;
   }
   static Primitive over(const Piece& range) { return over(range.count); }
+  /// Over a range of the vector and one port: sends it from a buffer, stores it in one as it arrives, or adds what
+  /// arrives to what a buffer has.
+  static Primitive sending(const Piece& range, Buffer from, std::uint32_t port) {
+    Primitive primitive = over(range);
+    primitive.operands[0] = contiguous(from, range.first);
+    primitive.sends = {port, 1};
+    return primitive;
+  }
+  static Primitive receiving(const Piece& range, Buffer to, std::uint32_t port) {
+    Primitive primitive = over(range);
+    primitive.receives = {port, 1};
+    primitive.store = contiguous(to, range.first);
+    return primitive;
+  }
+  static Primitive adding(const Piece& range, Buffer from, Buffer to, std::uint32_t port) {
+    Primitive primitive = receiving(range, to, port);
+    primitive.operands[0] = contiguous(from, range.first);
+    return primitive;
+  }
 
  private:
   Collective collective_;
 };
+
+/// For Algorithm::cost_in_shape of an algorithm that is one class, which counts what it does.
+template <class Kind>
+Cost cost_of_schedule(const Collective& collective, const Layout& layout) {
+  return Kind(collective, layout).cost();
+}
 
 /// What those share whose payload a VectorCut, a BlockCut or BlockRanges cuts. Unless they say otherwise, a rank has
 /// one lane per channel, and each loop moves on by as much in every buffer.

@@ -6,7 +6,6 @@
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/patterns/node_groups.hpp"
-#include "algorithms/patterns/peer_messages.hpp"
 #include "algorithms/patterns/peer_rounds.hpp"
 #include "algorithms/patterns/rank_schedule.hpp"
 

@@ -1,15 +1,145 @@
 #include "algorithms/proof/races.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include <fmt/core.h>
 
-#include "algorithms/proof/clocks.hpp"
+#include "algorithms/proof/replay.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
 
 namespace {
+
+/// Whose progress vector clocks follow, and how far the knowledge of it travels.
+struct ClockScope {
+  std::vector<bool> followed;  ///< by lane in the wiring
+  std::vector<bool> awaited;   ///< by lane: does some lane ever wait for this one?
+  bool over_messages = false;  ///< do messages and freed slots carry clocks, or only waits?
+};
+
+constexpr auto kByLane = [](const auto& entry, std::uint32_t lane) { return entry.lane < lane; };
+
+/// The clocks of all lanes during a replay: of which followed lanes a lane knows how many primitives have ended. Kept
+/// as sorted lists, for most lanes know of few others. Requires that `scope` outlives it.
+class Clocks {
+ public:
+  Clocks(const Wiring& wiring, const ClockScope& scope, std::uint32_t slots)
+      : wiring_(wiring),
+        scope_(scope),
+        slots_(slots),
+        clocks_(wiring.lanes.size()),
+        history_(wiring.lanes.size()),
+        sent_(scope.over_messages ? wiring.receivers.size() : 0),
+        received_(sent_.size()),
+        messages_(sent_.size() * slots),
+        releases_(messages_.size()) {}
+
+  /// Joins what the primitive waits for, receives and finds free. To be called first.
+  void start(const Execution& execution) {
+    Clock& mine = clocks_[execution.lane];
+    if (const auto& wait = execution.primitive.wait) {
+      join(mine, history_[wiring_.index(wiring_.lanes[execution.lane].agent, wait->lane)].after(wait->ended));
+    }
+    if (!scope_.over_messages) { return; }
+    for (std::uint32_t i = 0; i < execution.primitive.receives.count; ++i) {
+      const std::uint32_t connection = execution.first_received + i;
+      join(mine, messages_[slot(connection, received_[connection])]);
+    }
+    for (const std::uint32_t connection : execution.sent) {
+      if (sent_[connection] >= slots_) { join(mine, releases_[slot(connection, sent_[connection])]); }
+    }
+  }
+  /// Passes the clock on. To be called last.
+  void end(const Execution& execution) {
+    if (scope_.followed[execution.lane]) { advance(execution.lane, execution.index + 1); }
+    const Clock& mine = clocks_[execution.lane];
+    if (scope_.awaited[execution.lane]) {
+      History& history = history_[execution.lane];
+      history.entries.insert(history.entries.end(), mine.begin(), mine.end());
+      history.ends.push_back(history.entries.size());
+    }
+    if (!scope_.over_messages) { return; }
+    for (std::uint32_t i = 0; i < execution.primitive.receives.count; ++i) {
+      const std::uint32_t connection = execution.first_received + i;
+      releases_[slot(connection, received_[connection]++)] = mine;
+    }
+    for (const std::uint32_t connection : execution.sent) { messages_[slot(connection, sent_[connection]++)] = mine; }
+  }
+
+  /// Primitives of the followed lane `other` that have ended for certain when `lane` starts its present one.
+  std::uint64_t ended(std::uint32_t lane, std::uint32_t other) const {
+    const auto entry = std::lower_bound(clocks_[lane].begin(), clocks_[lane].end(), other, kByLane);
+    return entry != clocks_[lane].end() && entry->lane == other ? entry->ended : 0;
+  }
+
+ private:
+  struct Entry {
+    std::uint32_t lane = 0;
+    std::uint64_t ended = 0;
+  };
+  using Clock = std::vector<Entry>;
+  /// The clock of a lane at the end of each primitive, one after the other.
+  struct History {
+    std::vector<Entry> entries;
+    std::vector<std::size_t> ends;
+    std::span<const Entry> after(std::uint64_t primitives) const;
+  };
+
+  /// Most joins tell of no new lane; only the others make a new list.
+  void join(Clock& into, std::span<const Entry> from) {
+    auto mine = into.begin();
+    auto next = from.begin();
+    for (; next != from.end(); ++next) {
+      while (mine != into.end() && mine->lane < next->lane) { ++mine; }
+      if (mine == into.end() || mine->lane != next->lane) { break; }
+      mine->ended = std::max(mine->ended, next->ended);
+    }
+    if (next == from.end()) { return; }
+    joined_.assign(into.begin(), mine);
+    for (; next != from.end(); ++next) {
+      for (; mine != into.end() && mine->lane < next->lane; ++mine) { joined_.push_back(*mine); }
+      joined_.push_back(*next);
+      if (mine == into.end() || mine->lane != next->lane) { continue; }
+      joined_.back().ended = std::max(mine->ended, next->ended);
+      ++mine;
+    }
+    joined_.insert(joined_.end(), mine, into.end());
+    into.swap(joined_);
+  }
+  void advance(std::uint32_t lane, std::uint64_t ended) {
+    Clock& mine = clocks_[lane];
+    const auto entry = std::lower_bound(mine.begin(), mine.end(), lane, kByLane);
+    if (entry == mine.end() || entry->lane != lane) {
+      mine.insert(entry, {lane, ended});
+    } else {
+      entry->ended = ended;
+    }
+  }
+  std::size_t slot(std::uint32_t connection, std::uint64_t message) const {
+    return connection * std::size_t{slots_} + message % slots_;
+  }
+
+  const Wiring& wiring_;
+  const ClockScope& scope_;
+  std::uint32_t slots_;
+  std::vector<Clock> clocks_;        ///< of each lane
+  std::vector<History> history_;     ///< of each awaited lane
+  std::vector<std::uint64_t> sent_;  ///< on each connection
+  std::vector<std::uint64_t> received_;
+  std::vector<Clock> messages_;  ///< in the slots of each connection
+  std::vector<Clock> releases_;  ///< of the receives that freed these slots
+  Clock joined_;
+};
+
+std::span<const Clocks::Entry> Clocks::History::after(std::uint64_t primitives) const {
+  if (primitives == 0) { return {}; }
+  const std::size_t first = primitives == 1 ? 0 : ends[primitives - 2];
+  return std::span(entries).subspan(first, ends[primitives - 1] - first);
+}
 
 struct Access {
   std::uint32_t lane = 0;   ///< in the wiring
@@ -129,6 +259,48 @@ std::vector<AgentId> sharing_agents(const SharedCells& shared, const Wiring& wir
 }
 
 }  // namespace
+
+SharedCells::SharedCells(const Schedule& schedule, const Wiring& wiring)
+    : wiring_(wiring), awaited_(wiring.lanes.size()) {
+  const std::uint32_t agents = schedule.agent_count().agents;
+  cells_.resize(agents);
+  for (std::uint32_t agent = 0; agent < agents; ++agent) {
+    maps_.emplace_back(schedule.memory(AgentId{agent}));
+    if (wiring.lanes_of(AgentId{agent}) > 1) { cells_[agent].resize(static_cast<std::size_t>(maps_.back().size())); }
+  }
+}
+
+void SharedCells::on_primitive(const Execution& execution) {
+  const std::uint32_t agent = wiring_.lanes[execution.lane].agent.value;
+  const Primitive& primitive = execution.primitive;
+  if (primitive.wait) { awaited_[wiring_.index(AgentId{agent}, primitive.wait->lane)] = true; }
+  if (cells_[agent].empty()) { return; }
+  for (const auto& operand : primitive.operands) {
+    if (operand) { touch(agent, *operand, primitive.count, execution.lane, false); }
+  }
+  if (primitive.store) { touch(agent, *primitive.store, primitive.count, execution.lane, true); }
+}
+
+void SharedCells::touch(std::uint32_t agent, const Cells& cells, Elements count, std::uint32_t lane, bool write) {
+  maps_[agent].each_run(cells, count, [&](std::int64_t first, std::int64_t length) {
+    for (std::int64_t address = first; address < first + length; ++address) {
+      Cell& cell = cells_[agent][static_cast<std::size_t>(address)];
+      if (cell.lane == 0) { cell.lane = lane + 1; }
+      cell.several = cell.several || cell.lane != lane + 1;
+      cell.written = cell.written || write;
+    }
+  });
+}
+
+std::vector<std::uint32_t> SharedCells::shared(AgentId agent) const {
+  const std::vector<Cell>& cells = cells_[agent.value];
+  std::vector<std::uint32_t> numbers(cells.size());
+  std::uint32_t count = 0;
+  for (std::size_t address = 0; address < cells.size(); ++address) {
+    if (cells[address].several && cells[address].written) { numbers[address] = ++count; }
+  }
+  return count > 0 ? numbers : std::vector<std::uint32_t>{};
+}
 
 /// Most schedules order their shared cells by the agent's own waits, which is quick to see. Lanes for which that is not
 /// enough are followed once more by clocks that travel with the messages. Replays repeat exactly, so that accesses

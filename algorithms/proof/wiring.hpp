@@ -17,7 +17,11 @@ struct WiredLane {
   std::uint32_t first_out = 0;  ///< index in Wiring::outgoing of its out-port 0; the others follow
 
   std::uint64_t primitives() const { return shape.loops * shape.steps; }
+  /// Of its primitives, counted over all loops, the one of that number: where it stands, and what it is.
   StepPlace place(std::uint64_t index) const;
+  Primitive at(const Schedule& schedule, std::uint64_t index) const {
+    return schedule.at(agent, lane, index / shape.steps, static_cast<std::uint32_t>(index % shape.steps));
+  }
 };
 
 /// All lanes of a schedule in one numbering, (agent, lane) ascending, and the connections between them, numbered by

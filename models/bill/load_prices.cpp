@@ -2,7 +2,7 @@
 #include "models/bill/read_price.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/fields.hpp"
-#include "topologies/scenario/sources.hpp"
+#include "topologies/scenario/presets.hpp"
 
 namespace athanor {
 

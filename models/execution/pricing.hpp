@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/schedule/agent_mapping.hpp"
+#include "algorithms/schedule/concurrent.hpp"
 #include "models/software/costs.hpp"
 #include "models/software/protocol.hpp"
 #include "topologies/fabric.hpp"

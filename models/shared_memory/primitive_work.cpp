@@ -59,8 +59,7 @@ void PrimitiveWork::begin_again() {
 
 Time PrimitiveWork::of(std::uint32_t lane, std::uint64_t index) {
   const WiredLane& wired = wiring_.lanes[lane];
-  const StepPlace place = wired.place(index);
-  const Primitive primitive = schedule_.at(wired.agent, wired.lane, *place.loop, *place.step);
+  const Primitive primitive = wired.at(schedule_, index);
   accesses_.clear();
   sources_ = targets_ = 0;
   received_ = {};

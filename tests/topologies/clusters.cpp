@@ -6,7 +6,6 @@
 #include "topologies/cluster.hpp"
 #include "topologies/generators/assemble.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
-#include "topologies/kinds/fabric_settings.hpp"
 
 namespace athanor {
 

@@ -10,7 +10,7 @@
 #include "tools/cli/output_file.hpp"
 #include "tools/list/wrapped_text.hpp"
 #include "topologies/kinds/catalog.hpp"
-#include "topologies/kinds/fabric_settings.hpp"
+#include "topologies/kinds/fabric_kind.hpp"
 
 namespace athanor {
 

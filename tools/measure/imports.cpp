@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/formats/msccl_algorithm.hpp"
+#include "algorithms/formats/msccl_import.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 

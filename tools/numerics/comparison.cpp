@@ -8,7 +8,6 @@
 #include <fmt/core.h>
 
 #include "algorithms/execution/element_values.hpp"
-#include "algorithms/execution/exact_sum.hpp"
 #include "algorithms/execution/fixed_point.hpp"
 #include "algorithms/execution/threads/threads.hpp"
 #include "algorithms/schedule/contract.hpp"

@@ -6,9 +6,9 @@
 #include <fmt/core.h>
 
 #include "sim/config/fields.hpp"
-#include "topologies/generators/direct/coordinates.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
-#include "topologies/kinds/group_settings.hpp"
+#include "topologies/generators/direct/router_graph.hpp"
+#include "topologies/kinds/groups.hpp"
 
 namespace athanor {
 
@@ -60,8 +60,7 @@ class Dragonfly : public RouterGraph {
   std::uint32_t routers() const override { return shape_.groups * shape_.routers_per_group; }
   std::uint32_t ports(std::uint32_t router) const override {
     const std::uint32_t first_slot = router % shape_.routers_per_group * shape_.global_per_router;
-    const std::uint32_t used = global_.used();
-    return local_ports() + std::min(used - std::min(used, first_slot), shape_.global_per_router);
+    return local_ports() + global_.used_of(first_slot, shape_.global_per_router);
   }
 
   std::uint32_t neighbour(std::uint32_t router, std::uint32_t port) const override {
@@ -75,13 +74,8 @@ class Dragonfly : public RouterGraph {
   std::vector<Routing> routings() const override { return {Routing::minimal, Routing::valiant}; }
   void walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const override {
     std::uint32_t router = from;
-    const std::uint32_t others = shape_.groups - 2;
-    if (routing == Routing::valiant && group(from) != group(to) && others > 0) {
-      // The drawn one of the groups that are neither end's.
-      const auto [low, high] = std::minmax({group(from), group(to)});
-      std::uint32_t third = draws.below(others);
-      third += third >= low ? 1 : 0;
-      third += third >= high ? 1 : 0;
+    if (routing == Routing::valiant && group(from) != group(to) && shape_.groups > 2) {
+      const std::uint32_t third = global_.third(draws, group(from), group(to));
       router = across(router, draws.below(global_.per_pair()), third, path);
     }
     if (group(router) != group(to)) { router = across(router, nearest_cable(draws, router, to), group(to), path); }

@@ -6,9 +6,9 @@
 #include <fmt/core.h>
 
 #include "sim/config/fields.hpp"
-#include "topologies/generators/direct/coordinates.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
-#include "topologies/kinds/group_settings.hpp"
+#include "topologies/generators/direct/router_graph.hpp"
+#include "topologies/kinds/groups.hpp"
 
 namespace athanor {
 
@@ -70,8 +70,7 @@ class DragonflyPlus : public RouterGraph {
   std::uint32_t ports(std::uint32_t router) const override {
     if (router < leaves()) { return shape_.spines_per_group; }
     const std::uint32_t first_slot = (router - leaves()) % shape_.spines_per_group * shape_.global_per_spine;
-    const std::uint32_t used = global_.used();
-    return shape_.leaves_per_group + std::min(used - std::min(used, first_slot), shape_.global_per_spine);
+    return shape_.leaves_per_group + global_.used_of(first_slot, shape_.global_per_spine);
   }
 
   std::uint32_t neighbour(std::uint32_t router, std::uint32_t port) const override {
@@ -138,10 +137,7 @@ class DragonflyPlus : public RouterGraph {
   void by_third_group(FlowDraws& draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const {
     const std::uint32_t source = from / shape_.leaves_per_group;
     const std::uint32_t target = to / shape_.leaves_per_group;
-    const auto [low, high] = std::minmax(source, target);
-    std::uint32_t third = draws.below(shape_.groups - 2);
-    third += third >= low ? 1 : 0;
-    third += third >= high ? 1 : 0;
+    const std::uint32_t third = global_.third(draws, source, target);
     const std::uint32_t there = global_.slot(source, third, draws.below(global_.per_pair()));
     const std::uint32_t on = global_.slot(third, target, draws.below(global_.per_pair()));
     const std::uint32_t entry = spine(third, global_.far_slot(source, there));

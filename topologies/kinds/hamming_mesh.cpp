@@ -8,9 +8,9 @@
 
 #include "sim/config/fields.hpp"
 #include "sim/error.hpp"
-#include "topologies/generators/direct/coordinates.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
-#include "topologies/kinds/grid_settings.hpp"
+#include "topologies/generators/direct/router_graph.hpp"
+#include "topologies/kinds/grids.hpp"
 
 namespace athanor {
 

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <mutex>
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include "sim/config/fields.hpp"
 #include "sim/file.hpp"
-#include "topologies/scenario/sources.hpp"
 
 namespace athanor {
 
@@ -159,6 +159,18 @@ class KeptPresets {
 };
 
 }  // namespace
+
+void read_sources(Fields& fields, Sources& sources) {
+  fields.entries("Where figures come from", [&](const std::string& key, FieldValue& value) {
+    value.object([&](Fields& source) {
+      std::string what;
+      std::string where;
+      source.required("what", what, "The document");
+      source.required("where", where, "Its address");
+      sources[key] = fmt::format("{} ({})", what, where);
+    });
+  });
+}
 
 Ratio payload_share(Framing protocol) {
   switch (protocol) {

@@ -7,9 +7,15 @@
 #include <vector>
 
 #include "sim/config/field_value.hpp"
+#include "sim/config/fields.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {
+
+/// What the figures of a file of presets come from, by the short names that presets use: "what (where)".
+using Sources = std::map<std::string, std::string>;
+
+void read_sources(Fields& fields, Sources& sources);
 
 /// Where the figures of a preset come from.
 struct Provenance {

@@ -43,8 +43,7 @@ class MpiExecution::Parts {
         wiring_(checked_wiring(of_as_many_ranks(communicator, schedule), AgentId{communicator.rank()},
                                communicator.size())),
         lanes_(communicator, schedule, wiring_,
-               {element_kernels(request.type, request.reduction), schedule.agent_count().ranks,
-                engine_reducer(request.engines, request.type, request.reduction, schedule.agent_count().ranks)},
+               make_reducer(request.type, request.reduction, request.engines, schedule.agent_count().ranks),
                agent_memory(schedule), enough_slots(schedule, request.slots)) {}
 
   std::chrono::nanoseconds run() {

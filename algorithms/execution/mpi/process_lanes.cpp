@@ -49,11 +49,6 @@ std::span<const PlannedReceive> ProcessLanes::plan(std::uint32_t connection) con
   return plans_[agent.value / processes_].receives(connection);
 }
 
-Primitive ProcessLanes::primitive(const WiredLane& lane, std::uint64_t index) const {
-  const StepPlace place = lane.place(index);
-  return schedule_.at(lane.agent, lane.lane, *place.loop, *place.step);
-}
-
 void ProcessLanes::start() {
   endpoints_.reset();
   ready_.clear();
@@ -104,7 +99,7 @@ bool ProcessLanes::progress() {
 bool ProcessLanes::advance(State& state) {
   if (state.index == state.total) { return false; }
   if (!state.loaded) {
-    state.primitive = primitive(wired(state), state.index);
+    state.primitive = wired(state).at(schedule_, state.index);
     state.loaded = true;
   }
   if (!ready(state)) { return false; }
@@ -179,12 +174,8 @@ bool ProcessLanes::free(const Target& target, Elements count) const {
 void ProcessLanes::execute(State& state) {
   const Primitive& primitive = state.primitive;
   const AgentId agent = wired(state).agent;
-  if (primitive.count > Elements::zero() && reducer_.engines && agent.value >= agent_count_.ranks) {
-    const std::size_t operands = move_.sources.size() - primitive.receives.count;
-    const PrimitivePlace place{agent, wired(state).lane, state.index};
-    reducer_.engines->apply(place, operands, move_.sources, move_.targets, primitive.count, primitive.finish);
-  } else if (primitive.count > Elements::zero()) {
-    apply(reducer_, move_.sources, move_.targets, primitive.count, primitive.finish);
+  if (primitive.count > Elements::zero()) {
+    apply(reducer_, {agent, wired(state).lane, state.index}, primitive, move_.sources, move_.targets);
   }
   for (std::uint32_t port = 0; port < primitive.sends.count; ++port) {
     endpoints_.send(out(state, port), move_.outgoing, primitive.count);
@@ -216,7 +207,7 @@ void ProcessLanes::post(std::uint32_t connection, bool put_off) {
   const WiredLane& lane = wiring_.lanes[wiring_.receivers[connection]];
   for (std::uint64_t k = endpoints_.posted(connection); k < planned.size() && k - endpoints_.taken(connection) < slots_;
        ++k) {
-    const Primitive next = primitive(lane, planned[k].index);
+    const Primitive next = lane.at(schedule_, planned[k].index);
     if (post_straight(connection, planned[k], next)) { continue; }
     std::byte* const slot = in_room_.slot(connection, k);
     const bool wait = (put_off && planned[k].straight_from) || endpoints_.lent(slot, bytes(next.count));

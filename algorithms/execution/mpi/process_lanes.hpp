@@ -1,17 +1,39 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "algorithms/execution/agent_memory.hpp"
+#include "algorithms/execution/apply.hpp"
 #include "algorithms/execution/mpi/endpoints.hpp"
 #include "algorithms/execution/mpi/receive_plan.hpp"
-#include "algorithms/execution/mpi/slot_room.hpp"
+#include "algorithms/execution/rank_memory.hpp"
 
 namespace athanor {
+
+/// Memory for the messages of a process that do not lie in the buffers of its agents: `slots` per connection, each
+/// allocated when it is first used, for most never are. A slot never moves, since a send may still read it.
+class SlotRoom {
+ public:
+  /// `bytes`: of the longest message.
+  SlotRoom(std::size_t connections, std::uint32_t slots, std::size_t bytes)
+      : slots_(slots), bytes_(bytes), rooms_(connections * slots) {}
+
+  std::byte* slot(std::size_t connection, std::uint64_t message) {
+    std::optional<PageMemory>& room = rooms_[connection * slots_ + message % slots_];
+    if (!room) { room.emplace(bytes_); }
+    return room->bytes().data();
+  }
+
+ private:
+  std::uint32_t slots_;
+  std::size_t bytes_;
+  std::vector<std::optional<PageMemory>> rooms_;
+};
 
 /// The lanes of the agents that live in this process as state machines, carried out side by side by one thread.
 ///
@@ -62,7 +84,6 @@ class ProcessLanes {
   State& state(std::uint32_t lane) { return states_[local_[lane]]; }
   const State& state(std::uint32_t lane) const { return states_[local_[lane]]; }
   const WiredLane& wired(const State& state) const { return wiring_.lanes[state.lane]; }
-  Primitive primitive(const WiredLane& lane, std::uint64_t index) const;
   std::uint32_t in(const State& state, std::uint32_t port) const {
     return wired(state).first_in + state.primitive.receives.first + port;
   }

@@ -51,8 +51,7 @@ class Accesses {
     for (std::uint32_t lane = wiring.first_lane[agent.value]; lane < wiring.first_lane[agent.value + 1]; ++lane) {
       const WiredLane& wired = wiring.lanes[lane];
       for (std::uint64_t index = 0; index < wired.primitives(); ++index) {
-        const StepPlace place = wired.place(index);
-        const Primitive primitive = schedule.at(agent, wired.lane, *place.loop, *place.step);
+        const Primitive primitive = wired.at(schedule, index);
         if (const auto& wait = primitive.wait) {
           knowledge_.learn(lane, index, wiring.index(agent, wait->lane), wait->ended);
         }
@@ -129,8 +128,7 @@ ReceivePlan::ReceivePlan(const Schedule& schedule, const Wiring& wiring, AgentId
     if (receives_.empty()) { first_connection_ = wired.first_in; }
     receives_.resize(receives_.size() + wired.shape.in_ports);
     for (std::uint64_t index = 0; index < wired.primitives(); ++index) {
-      const StepPlace place = wired.place(index);
-      const Primitive primitive = schedule.at(agent, wired.lane, *place.loop, *place.step);
+      const Primitive primitive = wired.at(schedule, index);
       PlannedReceive planned{index, std::nullopt};
       if (stores_what_it_receives(primitive, finishes)) {
         planned.straight_from = accesses.untouched_from(*primitive.store, primitive.count, lane, index);

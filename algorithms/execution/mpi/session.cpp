@@ -6,21 +6,13 @@
 #include <cstdlib>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "algorithms/execution/mpi/communicator.hpp"
 
 namespace athanor {
-
-MpiSession::MpiSession() {
-  int provided = 0;
-  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-  // What concerns several requests at once MPICH tells the handlers of these, whatever communicator they belong to.
-  for (const MPI_Comm communicator : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
-    check_mpi(MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  }
-}
 
 namespace {
 
@@ -35,6 +27,15 @@ bool all_come() {
 }
 
 }  // namespace
+
+MpiSession::MpiSession() {
+  int provided = 0;
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  // What concerns several requests at once MPICH tells the handlers of these, whatever communicator they belong to.
+  for (const MPI_Comm communicator : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    check_mpi(MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  }
+}
 
 MpiSession::~MpiSession() {
   if (std::uncaught_exceptions() > 0 && !all_come()) { return; }
@@ -59,6 +60,37 @@ void MpiSession::abort(std::string_view message) {
   std::this_thread::sleep_for(std::chrono::milliseconds{200});
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);
+}
+
+Watchdog::Watchdog(std::string message) : message_(std::move(message)), thread_([this] { guard(); }) {}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    end_ = true;
+  }
+  ended_.notify_one();
+  thread_.join();
+}
+
+void Watchdog::watch(std::chrono::nanoseconds limit) {
+  const std::lock_guard lock(mutex_);
+  limit_ = limit;
+  deadline_ = Clock::now() + limit;
+}
+
+void Watchdog::rest() {
+  const std::lock_guard lock(mutex_);
+  deadline_.reset();
+}
+
+void Watchdog::guard() {
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, std::chrono::milliseconds{100}, [this] { return end_; })) {
+    if (!deadline_ || Clock::now() < *deadline_) { continue; }
+    const std::chrono::duration<double> seconds = limit_;
+    MpiSession::abort(fmt::format("not ended after {:g} s: {}", seconds.count(), message_));
+  }
 }
 
 }  // namespace athanor

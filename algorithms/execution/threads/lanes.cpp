@@ -53,8 +53,7 @@ void Lanes::find_wakes() {
   for (std::uint32_t lane = 0; lane < count(); ++lane) {
     const WiredLane& wired = wiring_.lanes[lane];
     for (std::uint64_t index = 0; index < wired.primitives(); ++index) {
-      const StepPlace place = wired.place(index);
-      const auto wait = schedule_.at(wired.agent, wired.lane, *place.loop, *place.step).wait;
+      const auto wait = wired.at(schedule_, index).wait;
       if (!wait || wait->ended == 0) { continue; }
       lanes_[wiring_.index(wired.agent, wait->lane)].wakes.push_back({wait->ended, lane});
     }
@@ -133,13 +132,7 @@ void Lanes::execute(std::uint32_t lane) {
   const Primitive& primitive = state.primitive;
   if (primitive.count == Elements::zero()) { return; }
   const WiredLane& wired = wiring_.lanes[lane];
-  if (reducer_.engines && wired.agent.value >= agent_count_.ranks) {
-    const std::size_t operands = state.sources.size() - primitive.receives.count;
-    const PrimitivePlace place{wired.agent, wired.lane, state.index};
-    reducer_.engines->apply(place, operands, state.sources, state.targets, primitive.count, primitive.finish);
-  } else {
-    apply(reducer_, state.sources, state.targets, primitive.count, primitive.finish);
-  }
+  apply(reducer_, {wired.agent, wired.lane, state.index}, primitive, state.sources, state.targets);
 }
 
 void Lanes::receive(std::uint32_t lane) {

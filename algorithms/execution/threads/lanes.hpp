@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/execution/agent_memory.hpp"
 #include "algorithms/execution/apply.hpp"
 #include "algorithms/execution/references.hpp"
 #include "algorithms/proof/wiring.hpp"

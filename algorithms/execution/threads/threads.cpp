@@ -48,8 +48,9 @@ class PreparedExecution::Parts {
         slots_(at_least_one(request_.slots.value_or(schedule.least_slots()), "slot")),
         worker_count_(at_least_one(workers_of(schedule, request_), "worker")),
         wiring_(checked_wiring(schedule)),
-        lanes_(schedule, wiring_, reducer(schedule.agent_count().ranks), agent_memory(),
-               {slots_, request_.messages_may_refer}),
+        lanes_(schedule, wiring_,
+               make_reducer(request_.type, request_.reduction, request_.engines, schedule.agent_count().ranks),
+               agent_memory(), {slots_, request_.messages_may_refer}),
         workers_(lanes_, homes(), worker_count_, request_.pinned) {}
 
   ExecutionResult run(std::uint32_t iterations) {
@@ -66,11 +67,6 @@ class PreparedExecution::Parts {
   }
 
  private:
-  Reducer reducer(std::uint32_t ranks) const {
-    return {element_kernels(request_.type, request_.reduction), ranks,
-            engine_reducer(request_.engines, request_.type, request_.reduction, ranks)};
-  }
-
   std::vector<AgentMemory> agent_memory() {
     check_buffers(schedule_, request_);
     const std::size_t size = element_size(request_.type);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "algorithms/formats/msccl_algorithm.hpp"
+#include "algorithms/formats/msccl_import.hpp"
 #include "sim/file.hpp"
 
 namespace athanor {

@@ -9,7 +9,7 @@
 
 #include "models/library/library.hpp"
 #include "sim/config/fields.hpp"
-#include "topologies/link_scaling.hpp"
+#include "topologies/overrides.hpp"
 #include "topologies/router.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 

@@ -11,7 +11,7 @@
 #include "models/training/formats/megatron.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/file.hpp"
-#include "topologies/scenario/sources.hpp"
+#include "topologies/scenario/presets.hpp"
 
 namespace athanor {
 

@@ -1,4 +1,4 @@
-#include "algorithms/execution/exact_sum.hpp"
+#include "algorithms/execution/element_values.hpp"
 
 #include <cmath>
 #include <limits>
@@ -7,7 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/execution/element_values.hpp"
 #include "sim/random.hpp"
 
 using namespace athanor;

@@ -7,7 +7,6 @@
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/execution/element_values.hpp"
-#include "algorithms/execution/exact_sum.hpp"
 #include "algorithms/execution/fixed_point.hpp"
 #include "algorithms/schedule/aggregation_tree.hpp"
 #include "sim/random.hpp"

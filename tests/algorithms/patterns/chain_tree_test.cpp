@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
-#include "algorithms/patterns/chain_trees.hpp"
+#include "algorithms/patterns/binary_trees.hpp"
 #include "algorithms/proof/prove.hpp"
 #include "tests/algorithms/rounds.hpp"
 #include "tests/algorithms/sample.hpp"

@@ -7,8 +7,7 @@
 
 #include "algorithms/patterns/disjoint_cycles.hpp"
 #include "algorithms/patterns/grid.hpp"
-#include "algorithms/patterns/swing_grid.hpp"
-#include "algorithms/patterns/swing_partners.hpp"
+#include "algorithms/patterns/swing.hpp"
 
 namespace athanor {
 

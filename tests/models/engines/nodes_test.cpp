@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
-#include "algorithms/patterns/double_binary_tree.hpp"
+#include "algorithms/patterns/binary_trees.hpp"
 #include "models/execution/run.hpp"
 #include "models/software/profile.hpp"
 #include "sim/error.hpp"

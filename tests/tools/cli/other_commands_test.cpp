@@ -6,7 +6,7 @@
 
 #include "sim/config/fields.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
-#include "topologies/kinds/fabric_settings.hpp"
+#include "topologies/kinds/fabric_kind.hpp"
 
 using namespace athanor;
 

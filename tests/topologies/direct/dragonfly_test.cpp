@@ -6,7 +6,7 @@
 #include "sim/error.hpp"
 #include "tests/topologies/direct/direct_laws.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/generators/direct/global_cables.hpp"
+#include "topologies/kinds/groups.hpp"
 
 using namespace athanor;
 using namespace athanor::test;

@@ -1,10 +1,9 @@
-#include "topologies/generators/direct/grid.hpp"
-
 #include <doctest/doctest.h>
 
 #include "sim/error.hpp"
 #include "tests/topologies/direct/direct_laws.hpp"
 #include "topologies/cluster.hpp"
+#include "topologies/kinds/grids.hpp"
 
 using namespace athanor;
 using namespace athanor::test;
@@ -14,7 +13,7 @@ namespace {
 using Sizes = std::vector<std::uint32_t>;
 using Twists = std::vector<Sizes>;
 
-std::uint32_t product(const Sizes& sizes) {
+std::uint32_t positions(const Sizes& sizes) {
   std::uint32_t n = 1;
   for (const std::uint32_t size : sizes) { n *= size; }
   return n;
@@ -24,14 +23,14 @@ Cluster mesh_of(const Sizes& sizes, const std::vector<bool>& wraps = {}) {
   std::string wrap;
   for (const bool each : wraps) { wrap += (wrap.empty() ? "" : ", ") + std::string(each ? "true" : "false"); }
   const std::string keys = R"("kind": "mesh", "dimensions": )" + list(sizes);
-  return on(hosts(product(sizes)), wraps.empty() ? keys : keys + R"(, "wrap": [)" + wrap + "]");
+  return on(hosts(positions(sizes)), wraps.empty() ? keys : keys + R"(, "wrap": [)" + wrap + "]");
 }
 
 Cluster twisted(const Sizes& sizes, const Twists& twists) {
   std::string rows;
   for (const Sizes& row : twists) { rows += (rows.empty() ? "" : ", ") + list(row); }
   const std::string keys = R"("kind": "torus", "dimensions": )" + list(sizes);
-  return on(hosts(product(sizes)), twists.empty() ? keys : keys + R"(, "twists": [)" + rows + "]");
+  return on(hosts(positions(sizes)), twists.empty() ? keys : keys + R"(, "twists": [)" + rows + "]");
 }
 
 struct Twisted {
@@ -65,7 +64,7 @@ std::vector<std::uint32_t> distances_from(const Cluster& cluster, std::uint32_t 
 TEST_CASE("a mesh has (k - 1) / k of a cable per position and dimension, and the longest way joins two corners") {
   for (const Sizes& sizes : std::vector<Sizes>{{1}, {2}, {5}, {3, 4}, {1, 4}, {2, 3, 5}, {4, 4, 4}, {3, 2, 2, 3}}) {
     const Cluster cluster = mesh_of(sizes);
-    const std::uint32_t n = product(sizes);
+    const std::uint32_t n = positions(sizes);
     CAPTURE(cluster.description);
     std::uint32_t cables = 0;
     std::uint32_t diameter = 0;
@@ -90,7 +89,7 @@ TEST_CASE("dimensions of a mesh that wrap are those of a torus") {
 
 TEST_CASE("the half along the longest dimension is the bisection of a mesh or torus of even length") {
   for (const Sizes& sizes : std::vector<Sizes>{{2}, {8}, {4, 4}, {3, 4}, {2, 6}, {2, 2, 4}}) {
-    const std::uint32_t n = product(sizes);
+    const std::uint32_t n = positions(sizes);
     const std::uint32_t longest = *std::max_element(sizes.begin(), sizes.end());
     CAPTURE(n);
     CHECK(bisection(mesh_of(sizes)) == n / longest);
@@ -155,7 +154,7 @@ TEST_CASE("k x k x 2k and k x 2k x 2k, twisted, are as long along every dimensio
   for (const Sizes& sizes : {Sizes{2, 2, 4}, Sizes{4, 4, 8}, Sizes{2, 4, 4}, Sizes{4, 8, 8}}) {
     const Cluster cluster = twisted(sizes, tpu_v4_twists(sizes));
     std::vector<std::vector<std::size_t>> along(3);
-    std::uint32_t stride = product(sizes);
+    std::uint32_t stride = positions(sizes);
     for (std::size_t d = 0; d < 3; ++d) {
       stride /= sizes[d];
       for (std::uint32_t steps = 1; steps < sizes[0]; ++steps) {

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "sim/check.hpp"
+#include "sim/error.hpp"
+
 namespace athanor {
 
 void cut_loops(const Fabric& fabric, std::size_t begin, std::vector<LinkId>& path) {
@@ -14,6 +19,51 @@ void cut_loops(const Fabric& fabric, std::size_t begin, std::vector<LinkId>& pat
       --at;  // what stands here now begins at the same router
       break;
     }
+  }
+}
+
+Coordinates::Coordinates(std::vector<std::uint32_t> sizes) : sizes_(std::move(sizes)), strides_(sizes_.size()) {
+  for (std::size_t d = sizes_.size(); d > 0; --d) {
+    strides_[d - 1] = positions_;
+    require(sizes_[d - 1] > 0 && positions_ <= kMostRouters / sizes_[d - 1], "a box of too many positions or none");
+    positions_ *= sizes_[d - 1];
+  }
+}
+
+std::vector<RouterSet> Coordinates::halves() const {
+  std::vector<RouterSet> found;
+  for (std::uint32_t d = 0; d < dimensions(); ++d) {
+    if (sizes_[d] < 2) { continue; }
+    RouterSet half{fmt::format("half along dimension {}", d), {}, true};
+    // Positions whose coordinate is in the lower half are runs of size / 2 * stride positions.
+    const std::uint32_t run = sizes_[d] / 2 * strides_[d];
+    for (std::uint32_t first = 0; first < positions_; first += sizes_[d] * strides_[d]) {
+      half.routers.push_back({first, run});
+    }
+    found.push_back(std::move(half));
+  }
+  return found;
+}
+
+void check_box(const std::string& what, const std::vector<std::uint32_t>& sizes) {
+  const auto refuse = [&](const std::string& reason, const std::string& hint) {
+    throw ScenarioError(
+        Problem{"does-not-fit", fmt::format("{} of {} {}", what, fmt::join(sizes, " x "), reason), {}, hint});
+  };
+  if (sizes.empty() || std::count(sizes.begin(), sizes.end(), 0U) > 0) {
+    refuse("has no position", "give every dimension one position or more");
+  }
+  if (sizes.size() > kMostDimensions) {
+    refuse(fmt::format("has {} dimensions", sizes.size()), fmt::format("at most {} are built", kMostDimensions));
+  }
+  Wide positions = 1;
+  for (const std::uint32_t size : sizes) { positions = std::min<Wide>(positions * size, Wide{1} << 62U); }
+  if (positions > kMostRouters) {
+    throw ScenarioError(
+        Problem{"too-large",
+                fmt::format("{} of {} has more than {} positions", what, fmt::join(sizes, " x "), kMostRouters),
+                {},
+                "describe a smaller cluster"});
   }
 }
 
