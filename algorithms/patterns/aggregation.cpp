@@ -10,7 +10,7 @@ namespace athanor {
 
 Aggregation::Aggregation(const Collective& collective, const Layout& layout)
     : VectorSchedule(collective, 1, slices_as_chunks(layout)),
-      layout_(layout),
+      outstanding_(layout.as<EngineTreeShape>().outstanding),
       forest_(aggregation_trees(collective.ranks, layout), collective.kind, collective.root, AgentId{collective.ranks}),
       most_ports_(forest_.widest()) {
   const std::uint32_t served = forest_[0].tree().ranks();
@@ -94,7 +94,7 @@ Primitive Aggregation::at(AgentId agent, LaneId lane, std::uint64_t loop, std::u
   Primitive primitive = over(range);
   primitive.receives = {0, in_ports(agent, task.duty)};
   primitive.sends = {0, out_ports(agent, task.duty)};
-  if (has_window(agent, task)) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + 1}, loop); }
+  if (has_window(agent, task)) { primitive.wait = outstanding_window(outstanding_, LaneId{lane.value + 1}, loop); }
   if (!is_rank(agent) || collective().kind == CollectiveKind::barrier) { return primitive; }
   const bool broadcasts = collective().kind == CollectiveKind::broadcast;
   if (task.duty == Duty::up) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
@@ -107,7 +107,7 @@ Primitive Aggregation::at(AgentId agent, LaneId lane, std::uint64_t loop, std::u
 namespace {
 
 std::optional<std::string> refuses(const Collective& collective, const Layout& layout) {
-  for (const auto& tree : layout.trees) {
+  for (const auto& tree : layout.as<EngineTreeShape>().trees) {
     if (tree->ranks() == collective.ranks) { continue; }
     return fmt::format("an aggregation tree has {} ranks, and the collective {}", tree->ranks(), collective.ranks);
   }

@@ -11,8 +11,8 @@ namespace athanor {
 ///
 /// Per channel a rank has a lane that sends and one that receives, and a node of the channel's tree one lane up and one
 /// down, as far as they are needed; the root of the tree has one lane for both. Ports of a node are its children, in
-/// order. With Layout::outstanding, a rank that also receives holds its next chunk back until it has got the result
-/// that is so many before.
+/// order. With EngineTreeShape::outstanding, a rank that also receives holds its next chunk back until it has got the
+/// result that is so many before.
 class Aggregation final : public VectorSchedule {
  public:
   Aggregation(const Collective& collective, const Layout& layout);
@@ -60,10 +60,10 @@ class Aggregation final : public VectorSchedule {
   std::uint32_t in_ports(AgentId agent, Duty duty) const;
   std::uint32_t out_ports(AgentId agent, Duty duty) const;
   bool has_window(AgentId agent, const Task& task) const {
-    return layout_.outstanding > 0 && is_rank(agent) && task.duty == Duty::up && part(agent, task.channel).down;
+    return outstanding_ > 0 && is_rank(agent) && task.duty == Duty::up && part(agent, task.channel).down;
   }
 
-  Layout layout_;
+  std::uint32_t outstanding_;  ///< of the layout's engines
   AggregationForest forest_;
   std::uint32_t most_ports_;
 };

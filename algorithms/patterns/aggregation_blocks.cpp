@@ -36,7 +36,7 @@ std::uint32_t below(const AggregationTree& tree, const AggregationTree::Child& c
 
 AggregationBlocks::AggregationBlocks(const Collective& collective, const Layout& layout)
     : CutSchedule(collective, BlockCut(collective.count, collective.ranks, slices_as_chunks(layout))),
-      layout_(layout),
+      outstanding_(layout.as<EngineTreeShape>().outstanding),
       forest_(aggregation_trees(collective.ranks, layout), collective.kind, 0, AgentId{collective.ranks}) {
   const std::uint32_t served = forest_[0].tree().ranks();
   require(served == ranks(), "an aggregation tree of {} ranks for {}", served, ranks());
@@ -155,7 +155,7 @@ Primitive AggregationBlocks::of_rank(AgentId agent, const Task& task, LaneId lan
     primitive.operands[0] = contiguous(Buffer::input, first);
     primitive.sends = {0, 1};
     const std::uint64_t results = gathers() ? ranks() : 1;
-    if (step == 0) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + 1}, loop, results); }
+    if (step == 0) { primitive.wait = outstanding_window(outstanding_, LaneId{lane.value + 1}, loop, results); }
   } else {
     primitive.receives = {0, 1};
     primitive.store = contiguous(Buffer::output, first);

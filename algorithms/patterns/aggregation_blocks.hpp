@@ -15,8 +15,8 @@ namespace athanor {
 /// to a contiguous range of ports.
 ///
 /// Per channel a rank and a node have a lane up and one down; the root of the tree has one lane for both. A lane has a
-/// step for each block that passes through it. With Layout::outstanding, a rank begins a loop when it has got all that
-/// it gets of the loop that is so many before.
+/// step for each block that passes through it. With EngineTreeShape::outstanding, a rank begins a loop when it has got
+/// all that it gets of the loop that is so many before.
 class AggregationBlocks final : public CutSchedule<BlockCut> {
  public:
   AggregationBlocks(const Collective& collective, const Layout& layout);
@@ -55,7 +55,7 @@ class AggregationBlocks final : public CutSchedule<BlockCut> {
   Primitive of_node(const Task& task, std::uint64_t loop, std::uint32_t step) const;
   void order_blocks(std::uint32_t tree);
 
-  Layout layout_;
+  std::uint32_t outstanding_;  ///< of the layout's engines
   AggregationForest forest_;
   std::vector<Order> orders_;                                   ///< by tree
   std::map<std::vector<std::uint32_t>, std::uint32_t> shapes_;  ///< ranks below the children of a node: its program

@@ -57,8 +57,8 @@ AggregationTree::Child AggregationBranches::child_down(std::uint32_t node, std::
   return *found;
 }
 
-AggregationForest::AggregationForest(const std::vector<std::shared_ptr<const AggregationTree>>& trees,
-                                     CollectiveKind kind, std::uint32_t root, AgentId first)
+AggregationForest::AggregationForest(const std::vector<Shared<AggregationTree>>& trees, CollectiveKind kind,
+                                     std::uint32_t root, AgentId first)
     : first_{first.value} {
   require(!trees.empty(), "a forest without trees");
   for (const auto& tree : trees) {
@@ -85,15 +85,16 @@ std::uint32_t AggregationForest::widest() const {
   return widest;
 }
 
-std::vector<std::shared_ptr<const AggregationTree>> aggregation_trees(std::uint32_t ranks, const Layout& layout) {
+std::vector<Shared<AggregationTree>> aggregation_trees(std::uint32_t ranks, const Layout& layout) {
   constexpr std::uint32_t kChildren = 8;
-  if (!layout.trees.empty()) { return layout.trees; }
+  const auto& trees = layout.as<EngineTreeShape>().trees;
+  if (!trees.empty()) { return trees; }
   return {std::make_shared<const AggregationTree>(AggregationTree::regular(ranks, kChildren))};
 }
 
-std::optional<Wait> outstanding_window(const Layout& layout, LaneId down, std::uint64_t loop, std::uint64_t each) {
-  if (layout.outstanding == 0) { return std::nullopt; }
-  return Wait{down, loop < layout.outstanding ? 0 : (loop - layout.outstanding + 1) * each};
+std::optional<Wait> outstanding_window(std::uint32_t outstanding, LaneId down, std::uint64_t loop, std::uint64_t each) {
+  if (outstanding == 0) { return std::nullopt; }
+  return Wait{down, loop < outstanding ? 0 : (loop - outstanding + 1) * each};
 }
 
 }  // namespace athanor

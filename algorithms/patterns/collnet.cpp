@@ -40,7 +40,7 @@ std::vector<std::uint32_t> owners_of(const std::vector<std::vector<std::uint32_t
 
 CollNetAllReduce::CollNetAllReduce(const Collective& collective, const Layout& layout, CollNetPath path)
     : VectorSchedule(collective, width_of(collective, layout, path), slices_as_chunks(layout)),
-      layout_(layout),
+      outstanding_(layout.as<EngineTreeShape>().outstanding),
       path_(path),
       groups_(collective.ranks, layout),
       heads_(groups_, layout),
@@ -138,7 +138,7 @@ Primitive CollNetAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, s
     primitive.finish = task.distance == 0;
   } else {
     primitive.operands[0] = contiguous(Buffer::input, range.first);
-    if (task.distance == 0) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + width()}, loop); }
+    if (task.distance == 0) { primitive.wait = outstanding_window(outstanding_, LaneId{lane.value + width()}, loop); }
   }
   return primitive;
 }

@@ -60,7 +60,7 @@ class CollNetAllReduce final : public VectorSchedule {
   /// What a rank at that place sends down, of all.
   Elements spread(std::uint32_t place) const;
 
-  Layout layout_;
+  std::uint32_t outstanding_;  ///< of the layout's engines
   CollNetPath path_;
   NodeGroups groups_;
   NodeHeads heads_;

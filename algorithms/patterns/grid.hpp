@@ -39,7 +39,8 @@ Dimensions nearly_cubic(std::uint32_t ranks, std::uint32_t sides);
 
 /// The layout's, or the most nearly cubic.
 inline Dimensions dimensions_of(const Collective& collective, const Layout& layout, std::uint32_t sides) {
-  return layout.dimensions[0] != 0 ? layout.dimensions : nearly_cubic(collective.ranks, sides);
+  const Dimensions& given = layout.as<GridShape>().dimensions;
+  return given[0] != 0 ? given : nearly_cubic(collective.ranks, sides);
 }
 
 /// Why these are not so many dimensions, where some are given.

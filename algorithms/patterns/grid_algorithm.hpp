@@ -33,6 +33,7 @@ Algorithm on_any_grid(Algorithm words, std::uint32_t sides, More... more) {
   const auto dimensions = [sides](const Collective& collective, const Layout& layout) {
     return dimensions_of(collective, layout, sides);
   };
+  words.takes_dimensions = true;
   return on_grid<Kind>(std::move(words), dimensions, more...);
 }
 
@@ -40,7 +41,7 @@ Algorithm on_any_grid(Algorithm words, std::uint32_t sides, More... more) {
 template <class Kind, class... More>
 Algorithm on_grid_of(Algorithm words, std::uint32_t sides, More... more) {
   words.refuses_many = [sides](const Collective&, const Layout& layout) {
-    return refuse_other_dimensions(layout.dimensions, sides);
+    return refuse_other_dimensions(layout.as<GridShape>().dimensions, sides);
   };
   return on_any_grid<Kind>(std::move(words), sides, more...);
 }

@@ -18,7 +18,7 @@ Layout cut_layout(const Layout& layout, NvlsAcross across) {
 NvlsNodesAllReduce::NvlsNodesAllReduce(const Collective& collective, const Layout& layout, NvlsAcross across)
     : VectorSchedule(collective, NodeHeads(NodeGroups(collective.ranks, layout), layout).count(),
                      cut_layout(layout, across)),
-      layout_(layout),
+      outstanding_(layout.as<EngineTreeShape>().outstanding),
       groups_(collective.ranks, layout),
       heads_(groups_, layout),
       binary_(groups_.nodes) {
@@ -157,7 +157,9 @@ Primitive NvlsNodesAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop,
   if (task.duty == Duty::supply) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
   if (task.duty == Duty::gather) { primitive.store = contiguous(Buffer::output, range.first); }
   primitive.finish = task.duty == Duty::turn || (task.duty == Duty::down && trees_);
-  if (task.duty == Duty::up && trees_) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + 1}, loop); }
+  if (task.duty == Duty::up && trees_) {
+    primitive.wait = outstanding_window(outstanding_, LaneId{lane.value + 1}, loop);
+  }
   return primitive;
 }
 

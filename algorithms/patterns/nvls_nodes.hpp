@@ -81,7 +81,7 @@ class NvlsNodesAllReduce final : public VectorSchedule {
   Endpoint head_parent(AgentId agent, const Task& task, bool down) const;
   Endpoint head_child(AgentId agent, const Task& task, std::uint32_t child, bool down) const;
 
-  Layout layout_;
+  std::uint32_t outstanding_;  ///< of the layout's engines
   NodeGroups groups_;
   NodeHeads heads_;
   DoubleBinaryTree binary_;

@@ -8,10 +8,10 @@ namespace athanor {
 
 namespace {
 
-std::vector<std::shared_ptr<const AggregationTree>> trees_of(const NodeGroups& groups, const Layout& layout) {
-  std::vector<std::shared_ptr<const AggregationTree>> trees = aggregation_trees(groups.nodes, layout);
+std::vector<Shared<AggregationTree>> trees_of(const NodeGroups& groups, const Layout& layout) {
+  std::vector<Shared<AggregationTree>> trees = aggregation_trees(groups.nodes, layout);
   const std::uint32_t heads = NodeHeads(groups, layout).count();
-  if (layout.trees.empty()) { trees.resize(heads, trees.front()); }
+  if (layout.as<EngineTreeShape>().trees.empty()) { trees.resize(heads, trees.front()); }
   require(trees.size() == heads, "{} aggregation trees for {} heads", trees.size(), heads);
   return trees;
 }

@@ -6,7 +6,8 @@ namespace athanor {
 namespace {
 
 DisjointCycles cycles_of(const Collective& collective, const Layout& layout) {
-  return {collective.ranks, layout.dimensions, layout.rings == 0 ? 8 : layout.rings};
+  const auto& [dimensions, rings] = layout.as<GridShape>();
+  return {collective.ranks, dimensions, rings == 0 ? 8 : rings};
 }
 
 /// Each channel uses every cycle.
@@ -39,7 +40,7 @@ Elements granule(const Collective& collective, const Layout& layout) {
 Cost cost(const Collective& collective, const Layout& layout) { return MultiRing(collective, layout).cost(); }
 
 std::optional<std::string> refuse(const Collective&, const Layout& layout) {
-  return DisjointCycles::refuse(layout.dimensions);
+  return DisjointCycles::refuse(layout.as<GridShape>().dimensions);
 }
 
 }  // namespace
@@ -63,6 +64,7 @@ Algorithm multi_ring_all_reduce() {
           "any number of ranks (at most phi(P) rings, Euler's function, and 8 or as asked for); with dimensions a >= b "
           ">= 3 where b divides a, and a and b-1 have no common divisor",
       .fabrics = "ranks with several ports: GPUs joined pairwise, or a torus of two dimensions",
+      .takes_dimensions = true,
       .make_for_many = make_schedule<MultiRing>,
       .granule_for_many = granule,
       .cost_in_shape = cost,
