@@ -7,7 +7,7 @@ namespace {
 /// Every rank is a group of its own.
 Layout alone(Layout layout) {
   layout.group = 1;
-  layout.orders = nullptr;
+  layout.orders = {};
   return layout;
 }
 
