@@ -17,7 +17,7 @@ void visit(Fields& fields, GridSettings& grid) {
 }
 
 std::shared_ptr<NetworkTopology> GridSettings::build(const FabricSite& site, const std::string& name,
-                                                     const GridShape& shape) const {
+                                                     const LatticeShape& shape) const {
   check_grid("a " + name, shape);
   return std::make_shared<DirectNetwork>(site.population, std::make_shared<GridGraph>(name, shape),
                                          DirectSpec{{}, {}, site.nic_cable, site.cable, site.cable});

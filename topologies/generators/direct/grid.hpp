@@ -10,7 +10,7 @@
 namespace athanor {
 
 /// A grid of positions, each joined to its neighbours by one cable in each dimension.
-struct GridShape {
+struct LatticeShape {
   std::vector<std::uint32_t> dimensions;  ///< member number = position, the last dimension varies fastest
 
   /// By dimension: no cable leads from its last position back to its first. Empty: all close on themselves.
@@ -27,7 +27,7 @@ struct GridShape {
 std::vector<std::vector<std::uint32_t>> tpu_v4_twists(const std::vector<std::uint32_t>& dimensions);
 
 /// Throws ScenarioError("does-not-fit", "too-large") unless the shape is one; `what` names it: "a torus".
-void check_grid(const std::string& what, const GridShape& shape);
+void check_grid(const std::string& what, const LatticeShape& shape);
 
 /// Mesh, torus, twisted torus, and mixtures: some dimensions open, some closed. For n dimensions of k_i positions,
 /// N in all (Dally & Towles, "Principles and Practices of Interconnection Networks", 2004, chapter 5):
@@ -50,7 +50,7 @@ void check_grid(const std::string& what, const GridShape& shape);
 class GridGraph : public RouterGraph {
  public:
   /// `name`: "torus"; begins the title. Requires a shape that check_grid accepts.
-  GridGraph(std::string name, const GridShape& shape);
+  GridGraph(std::string name, const LatticeShape& shape);
 
   std::string title() const override;
   PictureHint picture() const override { return {"grid", shape_.dimensions, is_vertex_transitive()}; }
@@ -79,7 +79,7 @@ class GridGraph : public RouterGraph {
   Steps steps(std::uint32_t from, std::uint32_t to) const;
 
   std::string name_;
-  GridShape shape_;
+  LatticeShape shape_;
   Coordinates box_;
   std::vector<bool> twisting_;         // by dimension: shifts another
   std::vector<std::uint32_t> order_;   // dimensions, each before those that it shifts
