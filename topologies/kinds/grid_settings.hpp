@@ -16,7 +16,8 @@ struct GridSettings {
   VertexKind positions = VertexKind::host;  ///< where there are no nodes
 
   /// `name`: "torus"; begins the title. `shape` has the dimensions. Throws ScenarioError as check_grid does.
-  std::shared_ptr<NetworkTopology> build(const FabricSite& site, const std::string& name, const LatticeShape& shape) const;
+  std::shared_ptr<NetworkTopology> build(const FabricSite& site, const std::string& name,
+                                         const LatticeShape& shape) const;
 };
 void visit(Fields& fields, GridSettings& grid);
 
