@@ -137,7 +137,10 @@ Protocol driven(const Protocol& library, const Protocol& mode, std::uint32_t ope
   protocol.start += mode.start;
   protocol.from = std::max(library.from, of_all(mode.from, operations));
   protocol.to = std::min(library.to, of_all(mode.to, operations));
-  if (!mode.aggregation.streaming) { protocol.chunk = std::min(library.chunk, mode.chunk); }
+  if (!mode.aggregation.streaming && mode.chunk != Bytes::max()) {
+    Elements& chunk = protocol.library->of_bytes.chunk;
+    chunk = std::min(chunk, Elements{mode.chunk.count()});
+  }
   protocol.aggregation = mode.aggregation;
   protocol.aggregation.host_latency = library.network.latency / 2;
   protocol.aggregation.rate = std::min(mode.aggregation.rate, library.network.rate);
@@ -153,6 +156,25 @@ std::vector<Protocol> engine_protocols(const EngineModel& engine, const std::vec
     for (const Protocol& mode : engine.modes) { protocols.push_back(driven(own, mode, operations)); }
   }
   return protocols;
+}
+
+Profile offloaded(Profile profile, const NicOffload& offload) {
+  profile.launch = offload.post;
+  if (offload.reduce_rate) { profile.reduce_rate = *offload.reduce_rate; }
+  for (Protocol& protocol : profile.protocols) {
+    if (offload.overhead) { protocol.overhead = *offload.overhead; }
+  }
+  return profile;
+}
+
+Overlap overlap(Time collective, Time compute, const std::optional<NicOffload>& offload) {
+  Overlap result;
+  result.total = offload ? std::max(collective, offload->post + compute) : collective + compute;
+  result.communicating = offload ? std::min(offload->post, collective) : collective;
+  if (collective > Time::zero()) {
+    result.share = std::clamp(1 - seconds(result.total - compute) / seconds(collective), 0.0, 1.0);
+  }
+  return result;
 }
 
 }  // namespace athanor

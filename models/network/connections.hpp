@@ -4,23 +4,43 @@
 #include <span>
 #include <vector>
 
-#include "models/network/adaptive_routes.hpp"
 #include "models/network/network.hpp"
 #include "models/software/costs.hpp"
 #include "topologies/fabric.hpp"
+#include "topologies/router.hpp"
 
 namespace athanor {
+
+/// The routes of connections that are opened one after the other. Where the router has several ways for each, the
+/// global choice of UGAL-G (Kim, Dally, Scott, Abts, ISCA'08) is made when the connection is opened, with flows in
+/// place of queues: the way of the least (flows on its busiest link, this one included) x (its links), where links that
+/// all ways share do not count. Of equal ones the first, which are the shortest. The choice stays.
+class AdaptiveRoutes {
+ public:
+  /// Borrows both.
+  AdaptiveRoutes(const Router& router, const Fabric& fabric);
+
+  /// Appends the links, as Router::route does; `request.path` is not looked at.
+  void open(RouteRequest request, std::vector<LinkId>& path);
+
+ private:
+  using Path = std::vector<LinkId>;
+  std::uint64_t load(const Path& way, const std::vector<Path>& all) const;
+
+  const Router& router_;
+  std::vector<std::uint32_t> flows_;  // by link; empty where there is nothing to choose
+};
 
 struct Cluster;
 
 /// Connections over the links of a fabric, with a path for each of their queue pairs: what a network is made from.
 /// Either every link and every connection, or (of a folded schedule) one that stands for each class of equal ones.
 struct FabricConnections {
-  FlowGraph graph;                           ///< of queue pairs, over links that some path crosses
-  std::vector<LinkId> links;                 ///< by link of `graph`: the link, or one member of its class
-  std::vector<std::uint32_t> link_members;   ///< by link of `graph`: how many links it stands for
-  std::vector<LinkId> all_links;             ///< where links stand for classes: every link; else empty
-  std::vector<std::uint32_t> class_of_link;  ///< by entry of `all_links`: the link of `graph` that stands for it
+  FlowGraph graph;                                  ///< of queue pairs, over links that some path crosses
+  IdVector<LinkIndex, LinkId> links;                ///< by link of `graph`: the link, or one member of its class
+  IdVector<LinkIndex, std::uint32_t> link_members;  ///< by link of `graph`: how many links it stands for
+  IdVector<LinkIndex, LinkId> all_links;            ///< where links stand for classes: every link; else empty
+  IdVector<LinkIndex, LinkIndex> class_of_link;     ///< by entry of `all_links`: the link of `graph` that stands for it
   std::uint32_t queue_pairs = 1;  ///< of connection c are [c * queue_pairs, (c + 1) * queue_pairs) of `graph`
 
   std::size_t count() const { return graph.connections.size() / queue_pairs; }
@@ -74,13 +94,13 @@ class ConnectionBuilder {
  private:
   void open(RouteRequest request, std::uint32_t pair);
   void add_pair(const ConnectionCost& cost);
-  std::uint32_t number(LinkId link);
+  LinkIndex number(LinkId link);
 
   const Fabric& fabric_;
   AdaptiveRoutes routes_;
   FabricConnections opened_;
   std::vector<LinkId> path_;
-  std::vector<std::uint32_t> numbers_;  ///< in the graph, by link of the fabric
+  std::vector<LinkIndex> numbers_;  ///< in the graph, by link of the fabric
 };
 
 }  // namespace athanor

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "models/network/graph_check.hpp"
+#include "models/network/network.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -24,7 +24,7 @@ MaxMinShares::MaxMinShares(const FlowGraph& graph) {
 
 void MaxMinShares::add_links(const FlowGraph& graph) {
   links_.resize(graph.links.size());
-  for (std::size_t l = 0; l < links_.size(); ++l) {
+  for (const LinkIndex l : links_.ids()) {
     const Bandwidth rate = graph.links[l].rate;
     if (rate > kFastest) {
       throw SimulationError(

@@ -3,9 +3,8 @@
 
 #include <fmt/core.h>
 
-#include "models/nccl/tuning/estimates.hpp"
+#include "models/nccl/tuning/choice.hpp"
 #include "models/nccl/tuning/rates.hpp"
-#include "models/nccl/tuning/rccl.hpp"
 #include "models/nccl/tuning/tables.hpp"
 
 namespace athanor {

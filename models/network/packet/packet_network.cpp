@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include "models/network/graph_check.hpp"
-#include "models/network/packet/waiting_circle.hpp"
+#include "models/network/network.hpp"
+#include "models/network/packet/packet_links.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
@@ -157,7 +157,7 @@ void PacketNetwork::snapshot(std::vector<std::int64_t>&) const {
   require(false, "loops are not repeated at packet level");
 }
 
-void PacketNetwork::fast_forward(Time, std::int64_t, const std::vector<Bytes>&) {
+void PacketNetwork::fast_forward(Time, std::int64_t, const CarriedBytes&) {
   require(false, "loops are not repeated at packet level");
 }
 

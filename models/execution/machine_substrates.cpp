@@ -1,0 +1,278 @@
+#include "models/execution/machine_substrates.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "models/execution/executor.hpp"
+#include "sim/error.hpp"
+
+namespace athanor {
+
+ThreadSubstrate::ThreadSubstrate(Simulator& simulator, const MappedSchedule& mapped, const ThreadCosts& costs,
+                                 PrimitiveWork& work, std::uint32_t processors)
+    : simulator_(simulator),
+      mapped_(mapped),
+      costs_(costs),
+      work_(work),
+      id_(simulator.add(*this)),
+      lanes_(work.lanes()),
+      processors_(processors) {}
+
+void ThreadSubstrate::at(Time when, Kind kind, std::uint32_t index) {
+  simulator_.at(when, id_, std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index);
+}
+
+void ThreadSubstrate::launched() {
+  for (const LaneIndex lane : lanes_.ids()) {
+    lanes_[lane].activity = Activity::queued;
+    processors_[processor(lane)].queue.push_back(lane);
+  }
+  const Time start = costs_.start + (processors_.size() > 1 ? costs_.meeting : Time::zero());
+  for (std::uint32_t processor = 0; processor < processors_.size(); ++processor) {
+    processors_[processor].busy = true;
+    at(simulator_.now() + start, Kind::awake, processor);
+  }
+}
+
+void ThreadSubstrate::on_event(std::uint64_t event) {
+  const auto index = static_cast<std::uint32_t>(event);
+  switch (static_cast<Kind>(event >> 32U)) {
+    case Kind::notice: enqueue(LaneIndex{index}); break;
+    case Kind::awake: take_next(index); break;
+    case Kind::turn: take_up(LaneIndex{index}); break;
+    case Kind::send: send(LaneIndex{index}); break;
+    case Kind::message: executor_->usable(ConnectionId{index}); break;
+  }
+  executor_->drain();
+}
+
+/// Until the second lane can know what the first one has done.
+Time ThreadSubstrate::notice(LaneIndex lane, LaneIndex other) const {
+  return processor(lane) == processor(other) ? Time::zero() : costs_.notice;
+}
+
+void ThreadSubstrate::wake(LaneIndex lane, LaneIndex by) {
+  const Time notice = this->notice(by, lane);
+  if (notice == Time::zero()) { return enqueue(lane); }
+  at(simulator_.now() + notice, Kind::notice, lane.value);
+}
+
+void ThreadSubstrate::enqueue(LaneIndex lane) {
+  if (lanes_[lane].activity != Activity::blocked || executor_->lane(lane).phase == Executor::Phase::ended) { return; }
+  lanes_[lane].activity = Activity::queued;
+  const std::uint32_t index = processor(lane);
+  Processor& self = processors_[index];
+  self.queue.push_back(lane);
+  if (self.busy) { return; }
+  self.busy = true;
+  const bool asleep = simulator_.now() - self.idle_since > costs_.patience;
+  at(simulator_.now() + (asleep ? costs_.wake : Time::zero()), Kind::awake, index);
+}
+
+void ThreadSubstrate::take_next(std::uint32_t index) {
+  Processor& self = processors_[index];
+  if (self.queue.empty()) {
+    self.busy = false;
+    self.idle_since = simulator_.now();
+    return;
+  }
+  const LaneIndex lane = self.queue.front();
+  self.queue.pop_front();
+  lanes_[lane].activity = Activity::running;
+  at(simulator_.now() + costs_.turn + (lanes_[lane].known ? Time::zero() : costs_.lane), Kind::turn, lane.value);
+  lanes_[lane].known = true;
+}
+
+void ThreadSubstrate::take_up(LaneIndex lane) {
+  if (executor_->startable(lane)) {
+    executor_->queue(lane);
+    return executor_->drain();
+  }
+  lanes_[lane].activity = Activity::blocked;
+  take_next(processor(lane));
+}
+
+void ThreadSubstrate::begin(LaneIndex lane) {
+  const Time work = work_.of(lane.value, executor_->lane(lane).primitives_ended);
+  if (work == Time::zero()) { return send(lane); }
+  at(simulator_.now() + work, Kind::send, lane.value);
+}
+
+void ThreadSubstrate::send(LaneIndex lane) {
+  executor_->send(lane);
+  for (const ConnectionId connection : executor_->sends_of(lane)) {
+    const Time notice = this->notice(lane, mapped_.connections[connection].target_lane);
+    if (notice == Time::zero()) {
+      executor_->usable(connection);
+    } else {
+      at(simulator_.now() + notice, Kind::message, connection.value);
+    }
+  }
+  executor_->part_ended(lane);
+}
+
+namespace {
+
+constexpr LinkIndex kNoLink{UINT32_MAX};
+constexpr ConnectionId kNoStream{UINT32_MAX};
+
+/// Adds a link of this rate and its use to the path of the newest connection; nothing where it does not limit.
+void cross(FlowGraph& plan, LinkIndex link) {
+  if (link == kNoLink) { return; }
+  plan.uses.push_back({link, 1});
+  ++plan.connections.back().uses;
+}
+
+LinkIndex add_link(FlowGraph& plan, Bandwidth rate) {
+  return rate == Bandwidth::max() ? kNoLink : plan.links.push_back({rate});
+}
+
+std::uint32_t local_places(const Primitive& primitive) { return primitive.inputs() + (primitive.store ? 1 : 0); }
+
+}  // namespace
+
+GpuSubstrate::GpuSubstrate(Simulator& simulator, const MappedSchedule& mapped, const Schedule& schedule,
+                           const GpuCosts& costs, std::uint32_t gpus, Bytes element_size, std::uint32_t slots)
+    : simulator_(simulator),
+      mapped_(mapped),
+      schedule_(schedule),
+      costs_(costs),
+      element_size_(element_size),
+      id_(simulator.add(*this)),
+      unended_(mapped.lanes.size()) {
+  const std::uint64_t agents = schedule.agent_count().agents;
+  for (const MappedSchedule::Lane& lane : mapped.lanes) {
+    gpu_of_.push_back(static_cast<std::uint32_t>(lane.agent.value * std::uint64_t{gpus} / agents));
+  }
+  require_residency(gpus);
+  lay_out_streams(fit_into_cache(gpus, slots), gpus);
+  memory_ = std::make_unique<FlowNetwork>(simulator, streams_, *this);
+}
+
+void GpuSubstrate::require_residency(std::uint32_t gpus) const {
+  std::vector<std::uint32_t> lanes(gpus);
+  for (const std::uint32_t gpu : gpu_of_) { ++lanes[gpu]; }
+  const std::uint32_t most = *std::max_element(lanes.begin(), lanes.end());
+  if (most <= costs_.blocks) { return; }
+  throw SimulationError("gpu-residency",
+                        fmt::format("{} lanes on one GPU, where {} thread blocks are resident at once; "
+                                    "take fewer ranks or channels, or more GPUs",
+                                    most, costs_.blocks));
+}
+
+/// What the executor keeps on each GPU: buffers of its agents, and slots of what they receive.
+std::vector<bool> GpuSubstrate::fit_into_cache(std::uint32_t gpus, std::uint32_t slots) const {
+  std::vector<Elements> kept(gpus);
+  const std::uint64_t agents = schedule_.agent_count().agents;
+  for (AgentId agent{0}; agent.value < agents; ++agent.value) {
+    const Memory memory = schedule_.memory(agent);
+    const Elements own = memory.in_place ? Elements::zero() : memory.input;
+    kept[agent.value * std::uint64_t{gpus} / agents] += own + memory.output + memory.scratch;
+  }
+  const Elements message = schedule_.message_limit();
+  for (const MappedSchedule::Connection& connection : mapped_.connections) {
+    kept[gpu(connection.target_lane)] += message * slots;
+  }
+  std::vector<bool> fit;
+  for (const Elements elements : kept) { fit.push_back(element_size_ * elements.count() <= costs_.cache_size); }
+  return fit;
+}
+
+void GpuSubstrate::lay_out_streams(const std::vector<bool>& cached, std::uint32_t gpus) {
+  std::vector<LinkIndex> caches;
+  std::vector<LinkIndex> memories;
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+    caches.push_back(add_link(streams_, costs_.cache_rate));
+    memories.push_back(cached[gpu] ? kNoLink : add_link(streams_, costs_.memory_rate));
+  }
+  std::vector<LinkIndex> peers;
+  for (std::uint32_t pair = 0; pair < gpus * gpus; ++pair) { peers.push_back(add_link(streams_, costs_.peer_rate)); }
+  const auto add = [&](LaneIndex lane, Bandwidth cap) {
+    streams_.connections.push_back(
+        {Time::zero(), cap, Bytes::zero(), static_cast<std::uint32_t>(streams_.uses.size()), 0});
+    lane_of_.push_back(lane);
+  };
+  for (const LaneIndex lane : gpu_of_.ids()) {
+    add(lane, costs_.block_rate);
+    cross(streams_, caches[gpu(lane)]);
+    cross(streams_, memories[gpu(lane)]);
+  }
+  for (const MappedSchedule::Connection& connection : mapped_.connections) {
+    const std::uint32_t from = gpu(connection.source_lane);
+    const std::uint32_t to = gpu(connection.target_lane);
+    peer_stream_.push_back(kNoStream);
+    if (from == to) { continue; }
+    peer_stream_.back() = streams_.connections.next();
+    add(connection.source_lane, costs_.peer_block_rate);
+    cross(streams_, peers[from * gpus + to]);
+    cross(streams_, caches[to]);
+    cross(streams_, memories[to]);
+  }
+}
+
+void GpuSubstrate::at(Time when, Kind kind, std::uint32_t index) {
+  simulator_.at(when, id_, std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index);
+}
+
+void GpuSubstrate::ready(LaneIndex lane) { executor_->queue(lane); }
+
+void GpuSubstrate::begin(LaneIndex lane) { at(simulator_.now() + costs_.primitive, Kind::move, lane.value); }
+
+void GpuSubstrate::on_event(std::uint64_t event) {
+  const auto index = static_cast<std::uint32_t>(event);
+  switch (static_cast<Kind>(event >> 32U)) {
+    case Kind::move: move(LaneIndex{index}); break;
+    case Kind::message: executor_->usable(ConnectionId{index}); break;
+  }
+  executor_->drain();
+}
+
+/// The block of this lane reads and writes what its primitive does.
+void GpuSubstrate::move(LaneIndex lane) {
+  const MappedSchedule::Lane& mapped = mapped_.lanes[lane];
+  const Executor::LaneState& state = executor_->lane(lane);
+  const Primitive primitive = schedule_.at(mapped.agent, mapped.lane, state.loop, state.step);
+  const Bytes bytes = element_size_ * primitive.count.count();
+  const ConnectionId first{mapped.first_out.value + primitive.sends.first};
+  std::uint32_t here = local_places(primitive);
+  ++unended_[lane];  // held until all have begun
+  for (const ConnectionId connection : IdRange{first, ConnectionId{first.value + primitive.sends.count}}) {
+    if (peer_stream_[connection] == kNoStream) {
+      ++here;
+    } else {
+      stream(lane, peer_stream_[connection], bytes);
+    }
+  }
+  stream(lane, ConnectionId{lane.value}, bytes * here);
+  stream_ended(lane);
+}
+
+void GpuSubstrate::stream(LaneIndex lane, ConnectionId number, Bytes bytes) {
+  if (bytes == Bytes::zero()) { return; }
+  ++unended_[lane];
+  memory_->move(number, bytes);
+}
+
+void GpuSubstrate::injected(ConnectionId stream) { stream_ended(lane_of_[stream]); }
+
+void GpuSubstrate::stream_ended(LaneIndex lane) {
+  if (--unended_[lane] > 0) { return; }
+  send(lane);
+  executor_->drain();
+}
+
+void GpuSubstrate::send(LaneIndex lane) {
+  executor_->send(lane);
+  for (const ConnectionId connection : executor_->sends_of(lane)) {
+    const Time notice = this->notice(lane, mapped_.connections[connection].target_lane);
+    if (notice == Time::zero()) {
+      executor_->usable(connection);
+    } else {
+      at(simulator_.now() + notice, Kind::message, connection.value);
+    }
+  }
+  executor_->part_ended(lane);
+}
+
+}  // namespace athanor

@@ -1,0 +1,79 @@
+#include "models/network/packet/packet_links.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace athanor {
+
+namespace {
+
+/// A class of the port at the source of a link: link * kServices + class.
+using Queue = std::uint32_t;
+
+class Waiting {
+ public:
+  explicit Waiting(const PacketLinks& links) : links_(links) {
+    const auto count = static_cast<std::uint32_t>(links.plan().links.size());
+    stopped_.resize(std::size_t{count} * kServices);
+    moving_.resize(stopped_.size());
+    for (std::uint32_t link = 0; link < count; ++link) {
+      for (std::uint8_t service = 0; service < kServices; ++service) { look_at(link, service); }
+      const Port::Leaving leaving = links.port(link).leaving();
+      if (leaving.bytes > 0) { moving_[leaving.ingress * kServices + leaving.service] = true; }
+    }
+    leave_what_stands();
+  }
+
+  std::vector<std::uint32_t> circle() const {
+    const auto first = std::find(stopped_.begin(), stopped_.end(), true);
+    if (first == stopped_.end()) { return {}; }
+    std::vector<Queue> way;
+    auto at = static_cast<Queue>(first - stopped_.begin());
+    for (; std::find(way.begin(), way.end(), at) == way.end(); at = held_at_.at(at).front()) { way.push_back(at); }
+    way.erase(way.begin(), std::find(way.begin(), way.end(), at));
+    for (Queue& queue : way) { queue /= kServices; }
+    return way;
+  }
+
+ private:
+  /// Whose buffers the packets of this queue fill, and whether it was stopped.
+  void look_at(std::uint32_t link, std::uint8_t service) {
+    const Port& port = links_.port(link);
+    const Ring<Port::Waiting>& packets = port.waiting(service);
+    const Queue queue = link * kServices + service;
+    stopped_[queue] = !packets.empty() && port.stands(service);
+    if (links_.plan().devices[links_.link(link).source].host) { return; }  // holds nobody's buffer
+    for (std::uint32_t p = 0; p < packets.size(); ++p) {
+      std::vector<Queue>& places = held_at_[packets.at(p).packet.ingress * kServices + service];
+      if (places.empty() || places.back() != queue) { places.push_back(queue); }
+    }
+  }
+
+  /// Takes out whoever waits for something that moves, until nothing changes.
+  void leave_what_stands() {
+    const auto goes_on = [&](Queue queue) {
+      const auto places = held_at_.find(queue);
+      if (moving_[queue] || places == held_at_.end()) { return true; }
+      return std::any_of(places->second.begin(), places->second.end(), [&](Queue at) { return !stopped_[at]; });
+    };
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Queue queue = 0; queue < stopped_.size(); ++queue) {
+        if (!stopped_[queue] || !goes_on(queue)) { continue; }
+        stopped_[queue] = false;
+        changed = true;
+      }
+    }
+  }
+
+  const PacketLinks& links_;
+  std::vector<bool> stopped_;                    ///< by queue
+  std::vector<bool> moving_;                     ///< by the queue that fills it: a packet is leaving the buffer
+  std::map<Queue, std::vector<Queue>> held_at_;  ///< by the queue that fills a buffer: where its packets wait
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> waiting_circle(const PacketLinks& links) { return Waiting(links).circle(); }
+
+}  // namespace athanor
