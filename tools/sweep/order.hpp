@@ -16,7 +16,8 @@ struct SweepOrder {
   SweepPlan plan;
   std::vector<std::size_t> cases;  ///< of each case of the plan its place in the file
   ScenarioChanges changes;         ///< beside those of a point
-  const Invocation& invocation;
+  RunOptions options;              ///< how each is simulated
+  const CommonOptions& common;
 };
 
 }  // namespace athanor

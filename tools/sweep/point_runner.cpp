@@ -3,19 +3,18 @@
 #include <chrono>
 
 #include "sim/config/json_value.hpp"
-#include "tools/cli/add_bill.hpp"
-#include "tools/cli/failure.hpp"
+#include "tools/cli/errors.hpp"
 #include "tools/cli/machine_readable.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/scenarios.hpp"
 
 namespace athanor {
 
 PointRunner::PointRunner(const SweepOrder& order, std::function<bool()> interrupted)
     : order_(order),
       interrupted_(std::move(interrupted)),
-      prices_(load_prices(order.invocation.library)),
-      inputs_(order.invocation.read_log),
-      reader_(order.invocation.library) {}
+      prices_(load_prices(order.common.library)),
+      inputs_(order.common.read_log),
+      reader_(order.common.library) {}
 
 std::optional<SweepOutcome> PointRunner::run(std::uint64_t point) {
   SweepOutcome outcome{.point = point, .results = {}, .warnings = {}, .error = "", .host = host_name()};
@@ -49,7 +48,7 @@ bool PointRunner::simulate(std::uint64_t index, SweepOutcome& outcome) {
                                outcome.results.push_back(text_of(result));
                              },
                              interrupted_};
-  if (!athanor::run(scenario, only, run_options_of(order_.invocation), observer)) { return false; }
+  if (!athanor::run(scenario, only, order_.options, observer)) { return false; }
   outcome.warnings = warnings_of(only);
   return true;
 }

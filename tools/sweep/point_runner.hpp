@@ -3,7 +3,7 @@
 #include <functional>
 #include <optional>
 
-#include "tools/cli/inputs_read.hpp"
+#include "tools/cli/manifest.hpp"
 #include "tools/sweep/database.hpp"
 #include "tools/sweep/order.hpp"
 

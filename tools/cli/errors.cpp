@@ -1,10 +1,14 @@
-#include "tools/cli/error_report.hpp"
+#include "tools/cli/errors.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <new>
 #include <span>
+#include <stdexcept>
 
 #include <fmt/core.h>
 
+#include "sim/config/foreign.hpp"
 #include "sim/file.hpp"
 #include "sim/printable.hpp"
 #include "tools/cli/machine_readable.hpp"
@@ -27,7 +31,46 @@ std::string line_of(const std::string& text, int number) {
   return text.substr(first, text.find('\n', first) - first);
 }
 
+Failure defect(const char* what) {
+  return {ExitCode::simulation_failed,
+          {{"defect", what, {}, "this is a defect of athanor, please report it with the scenario"}}};
+}
+
 }  // namespace
+
+Failure current_failure() {
+  try {
+    throw;
+  } catch (const ScenarioError& error) {
+    return {ExitCode::scenario_invalid, error.problems()};
+  } catch (const UsageError& error) {
+    return {ExitCode::usage, {{"usage", error.what(), {}, ""}}};
+  } catch (const DocumentError& error) {
+    return {ExitCode::input_output, error.problems()};
+  } catch (const FileError& error) {
+    return {ExitCode::input_output, {{"input-output", error.what(), {}, ""}}};
+  } catch (const SimulationError& error) {
+    return {ExitCode::simulation_failed, {{error.code(), error.what(), {}, ""}}};
+  } catch (const std::bad_alloc&) {
+    return {ExitCode::simulation_failed,
+            {{"out-of-memory", "not enough memory for this simulation", {}, "simulate fewer ranks"}}};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return {ExitCode::input_output, {{"input-output", error.what(), {}, ""}}};
+  } catch (const std::exception& error) { return defect(error.what()); } catch (...) {
+    return defect("an exception of an unknown kind");
+  }
+}
+
+ExitCode silent_end(const std::exception_ptr& error) {
+  if (!error) { return ExitCode::input_output; }
+  try {
+    std::rethrow_exception(error);
+  } catch (const ScenarioError&) { return ExitCode::scenario_invalid; } catch (const SimulationError&) {
+    return ExitCode::simulation_failed;
+  } catch (const FileError&) { return ExitCode::input_output; } catch (const std::exception&) {
+    return ExitCode::usage;
+  }
+}
 
 std::string excerpt(const Place& place) {
   if (place.line <= 0 || place.column <= 0) { return ""; }
