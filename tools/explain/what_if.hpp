@@ -8,7 +8,7 @@
 
 #include "models/experiments/scenario/scenario.hpp"
 #include "tools/explain/explain_options.hpp"
-#include "tools/explain/explained_change.hpp"
+#include "tools/explain/explanation_parts.hpp"
 
 namespace athanor {
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/library/library.hpp"
@@ -9,6 +10,23 @@
 #include "tools/cli/streams.hpp"
 
 namespace athanor {
+
+/// An empty file of this process alone in the folder for temporary files, removed in the end.
+class TemporaryFile {
+ public:
+  /// `ending`: with its dot.
+  explicit TemporaryFile(std::string_view ending);
+  ~TemporaryFile();
+  TemporaryFile(TemporaryFile&& other) noexcept;
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 /// Where a script of tools/plot/python lies: beside the scenarios, in the source tree and where it is installed. Throws
 /// FileError when it does not.

@@ -4,7 +4,7 @@
 
 #include "models/experiments/scenario/scenario.hpp"
 #include "sim/config/json_value.hpp"
-#include "tools/plot/temporary_file.hpp"
+#include "tools/plot/drawing.hpp"
 
 namespace athanor {
 

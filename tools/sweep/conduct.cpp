@@ -7,7 +7,7 @@
 
 #include "tools/cli/read_results.hpp"
 #include "tools/cli/streams.hpp"
-#include "tools/sweep/point_pool.hpp"
+#include "tools/sweep/points.hpp"
 
 namespace athanor {
 

@@ -3,15 +3,52 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
-#include "tools/sweep/point_runner.hpp"
+#include "models/experiments/scenario/scenario.hpp"
+#include "models/experiments/scenario/sweep/plan.hpp"
+#include "tools/cli/command.hpp"
+#include "tools/cli/manifest.hpp"
+#include "tools/sweep/database.hpp"
 
 namespace athanor {
+
+/// What a sweep simulates. The same in every thread and process that takes part.
+struct SweepOrder {
+  std::string path;  ///< of the scenario
+  SweepPlan plan;
+  std::vector<std::size_t> cases;  ///< of each case of the plan its place in the file
+  ScenarioChanges changes;         ///< beside those of a point
+  RunOptions options;              ///< how each is simulated
+  const CommonOptions& common;
+};
+
+/// Simulates points, one after the other, in one thread; clusters that stay the same from one to the next are built
+/// once. `interrupted` is asked between sizes.
+class PointRunner {
+ public:
+  PointRunner(const SweepOrder& order, std::function<bool()> interrupted);
+
+  /// What is wrong with a point is its outcome, not an exception. None: interrupted.
+  std::optional<SweepOutcome> run(std::uint64_t point);
+
+ private:
+  bool simulate(std::uint64_t point, SweepOutcome& outcome);
+
+  const SweepOrder& order_;
+  std::function<bool()> interrupted_;
+  PriceList prices_;
+  InputsRead inputs_;
+  ScenarioReader reader_;
+};
 
 /// Simulates points in several threads of this process. To be used by one thread, which none of them is.
 class PointPool {
