@@ -15,7 +15,7 @@
 #include "models/traces/trace_options.hpp"
 #include "sim/config/field_value.hpp"
 #include "sim/file.hpp"
-#include "tools/cli/failure.hpp"
+#include "tools/cli/errors.hpp"
 #include "tools/cli/run_command_line.hpp"
 #include "topologies/scenario/presets.hpp"
 

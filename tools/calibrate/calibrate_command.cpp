@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <thread>
 
-#include <boost/program_options/value_semantic.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,46 +16,14 @@
 #include "tools/calibrate/profile_file.hpp"
 #include "tools/calibrate/timing.hpp"
 #include "tools/cli/option_values.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/cli/progress.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/cli/version.hpp"
 #include "tools/measure/machine.hpp"
 
 namespace athanor {
 
 namespace {
-
-boost::program_options::options_description calibrate_options() {
-  namespace options = boost::program_options;
-  options::options_description result("options");
-  auto add = result.add_options();
-  const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
-  add("backend", text("NAME"),
-      "what is calibrated: threads, mpi (under mpirun), cuda, a stack from measured tables, or computing from measured "
-      "training; absent: threads");
-  add("tables", options::value<std::vector<std::string>>()->value_name("SCENARIO"),
-      "with tables: a scenario whose cases name the measurements of one stack; with training: one whose steps were "
-      "measured; may be given again");
-  add("profile", text("NAME"),
-      "with tables or training: where the search starts, a name or a file; absent: the first case's");
-  add("free", text("NAMES"),
-      "with tables or training: figures to find, such as launch,LL.step or gemm.share; absent: what is told, 8 at "
-      "most");
-  add("choose", text("WORDS"),
-      "with tables: tuner, algorithm, fastest: whose word may decide; absent: whichever fits best");
-  add("hold-out", text("WHAT"),
-      "with tables: sizes, tables (also fit without them, and judge them), anchors (what --profile predicts with its "
-      "launch "
-      "and its links fitted to the three smallest and the two largest sizes alone); with training: rows, models");
-  add("cluster", text("SCENARIO"),
-      "with mpi: what lies between the processes, one for each endpoint; absent: one fast switch");
-  add("case", options::value<std::vector<std::string>>()->value_name("NAME"), "of that scenario, or of --tables");
-  add("ranks", text("NUMBERS"), "of the collectives that are run; absent: 2,4,8");
-  add("output,o", text("FILE"), "the profile; required");
-  add("quick", "each probe in one turn instead of five: less certain");
-  add("refit", text("FILE"), "measure nothing: fit again what this profile was fitted on");
-  return result;
-}
 
 /// Of one processor, from the nearest on, as far as the system tells.
 std::vector<Bytes> private_caches() {
@@ -71,20 +38,12 @@ std::vector<Bytes> private_caches() {
   return sizes;
 }
 
-std::vector<std::uint32_t> ranks_of(const Invocation& invocation) {
-  std::vector<std::uint32_t> ranks;
-  for (const std::string& word : words_of("calibrate", "ranks", invocation.text("ranks"))) {
-    ranks.push_back(number_in("calibrate", "ranks", word, 2));
-  }
-  return ranks;
-}
-
-CalibrationNote note_of_today(const Invocation& invocation) {
+CalibrationNote note_of_today(const CalibrateOptions& options) {
   CalibrationNote note;
   note.machine = machine_id(this_machine());
   note.date = calibration_date();
   note.versions = calibration_versions();
-  note.ranks = invocation.has("ranks") ? ranks_of(invocation) : std::vector<std::uint32_t>{2, 4, 8};
+  note.ranks = options.ranks.empty() ? std::vector<std::uint32_t>{2, 4, 8} : options.ranks;
   note.fit.private_caches = private_caches();
   // Two workers tell all that the model knows of; more would only meet more noise.
   note.fit.processors = std::clamp(std::thread::hardware_concurrency(), 1U, 2U);
@@ -131,75 +90,110 @@ std::vector<TimedProbe> measured(const CalibrationNote& note, bool quick, Progre
   return result;
 }
 
-void check_options(const Invocation& invocation, const std::string& backend) {
-  if (!invocation.has("output")) {
-    throw UsageError("calibrate: --output is missing, as in `athanor calibrate --output profile.json`");
-  }
-  for (const char* option : {"ranks", "quick"}) {
-    if (invocation.has("refit") && invocation.has(option)) {
-      throw UsageError(fmt::format("calibrate: --{} says what to measure, and --refit measures nothing", option));
-    }
-  }
-  if (backend == "mpi" && invocation.has("ranks")) {
-    throw UsageError("calibrate: --ranks: the backend mpi has one rank per process; start as many with mpirun");
-  }
-  if (backend == "cuda" && invocation.has("ranks")) {
-    throw UsageError("calibrate: --ranks: the backend cuda chooses its own, by what fits on a GPU");
-  }
+/// Throws UsageError for what goes with another backend.
+void check_options(const CalibrateOptions& options, std::string_view backend) {
+  const bool ranks = !options.ranks.empty();
   const bool published = backend == "tables" || backend == "training";
-  if (published != (invocation.options.count("tables") > 0)) {
-    throw UsageError("calibrate: --backend tables or training and --tables SCENARIO go together");
+  const auto refuse = [](bool given, const std::string& why) {
+    if (given) { throw UsageError("calibrate: " + why); }
+  };
+  refuse(!options.output, "--output is missing, as in `athanor calibrate --output profile.json`");
+  for (const auto& [given, name] : {std::pair(ranks, "ranks"), std::pair(options.quick, "quick")}) {
+    refuse(options.refit && given, fmt::format("--{} says what to measure, and --refit measures nothing", name));
   }
-  for (const char* option : {"profile", "free", "choose", "hold-out"}) {
-    if (!published && invocation.has(option)) {
-      throw UsageError(fmt::format("calibrate: --{} goes with --backend tables", option));
-    }
+  refuse(backend == "mpi" && ranks, "--ranks: the backend mpi has one rank per process; start as many with mpirun");
+  refuse(backend == "cuda" && ranks, "--ranks: the backend cuda chooses its own, by what fits on a GPU");
+  refuse(published == options.tables.empty(), "--backend tables or training and --tables SCENARIO go together");
+  for (const auto& [given, name] :
+       {std::pair(options.profile.has_value(), "profile"), std::pair(options.free.has_value(), "free"),
+        std::pair(options.choose.has_value(), "choose"), std::pair(options.hold_out.has_value(), "hold-out")}) {
+    refuse(!published && given, fmt::format("--{} goes with --backend tables", name));
   }
-  for (const char* option : {"ranks", "refit"}) {
-    if (published && invocation.has(option)) {
-      throw UsageError(fmt::format("calibrate: --{} means nothing to --backend {}", option, backend));
-    }
+  for (const auto& [given, name] : {std::pair(ranks, "ranks"), std::pair(options.refit.has_value(), "refit")}) {
+    refuse(published && given, fmt::format("--{} means nothing to --backend {}", name, backend));
   }
-  if (backend == "training" && invocation.has("choose")) {
-    throw UsageError("calibrate: --choose goes with --backend tables");
-  }
-  if (backend != "mpi" && !published && invocation.has("cluster")) {
-    throw UsageError("calibrate: --cluster says what lies between MPI processes; it goes with --backend mpi");
-  }
+  refuse(backend == "training" && options.choose, "--choose goes with --backend tables");
+  refuse(backend != "mpi" && !published && options.cluster,
+         "--cluster says what lies between MPI processes; it goes with --backend mpi");
 }
 
-ExitCode calibrate(const Invocation& invocation, const Streams& streams) {
-  const std::string backend = invocation.has("backend") ? invocation.text("backend") : "threads";
-  const std::vector<std::string> known{"threads", "mpi", "cuda", "tables", "training"};
-  if (std::find(known.begin(), known.end(), backend) == known.end()) {
-    throw UsageError(fmt::format("calibrate: there is no backend '{}' to calibrate; choose from {}", backend,
-                                 fmt::join(known, ", ")));
+/// What each backend does.
+constexpr std::pair<std::string_view, ExitCode (*)(const CalibrateOptions&, const Streams&)> kBackends[] = {
+    {"threads", &calibrate_threads},
+    {"mpi", &calibrate_over_mpi},
+    {"cuda", &calibrate_on_gpus},
+    {"tables", &calibrate_on_tables},
+    {"training", &calibrate_on_training}};
+
+ExitCode calibrate(const CalibrateOptions& options, const Streams& streams) {
+  const std::string backend = options.backend.value_or("threads");
+  std::vector<std::string_view> known;
+  for (const auto& [name, carry_out] : kBackends) {
+    known.push_back(name);
+    if (name != backend) { continue; }
+    check_options(options, backend);
+    return carry_out(options, streams);
   }
-  check_options(invocation, backend);
-  if (backend == "mpi") { return calibrate_over_mpi(invocation, streams); }
-  if (backend == "tables") { return calibrate_on_tables(invocation, streams); }
-  if (backend == "training") { return calibrate_on_training(invocation, streams); }
-  return backend == "cuda" ? calibrate_on_gpus(invocation, streams) : calibrate_threads(invocation, streams);
+  throw UsageError(
+      fmt::format("calibrate: there is no backend '{}' to calibrate; choose from {}", backend, fmt::join(known, ", ")));
 }
 
 }  // namespace
 
-ExitCode calibrate_threads(const Invocation& invocation, const Streams& streams) {
-  check_writable(invocation.text("output"));
-  Progress progress(streams, !invocation.quiet);
+void visit(OptionFields& fields, CalibrateOptions& options) {
+  fields.text("backend", "NAME", options.backend,
+              "what is calibrated: threads, mpi (under mpirun), cuda, a stack from measured tables, or computing from "
+              "measured training; absent: threads");
+  fields.texts("tables", "SCENARIO", options.tables,
+               "with tables: a scenario whose cases name the measurements of one stack; with training: one whose steps "
+               "were measured; may be given again");
+  fields.text("profile", "NAME", options.profile,
+              "with tables or training: where the search starts, a name or a file; absent: the first case's");
+  fields.words(
+      "free", "NAMES", options.free,
+      "with tables or training: figures to find, such as launch,LL.step or gemm.share; absent: what is told, 8 "
+      "at most");
+  fields.words("choose", "WORDS", options.choose,
+               "with tables: tuner, algorithm, fastest: whose word may decide; absent: whichever fits best");
+  fields.words("hold-out", "WHAT", options.hold_out,
+               "with tables: sizes, tables (also fit without them, and judge them), anchors (what --profile predicts "
+               "with its launch and its links fitted to the three smallest and the two largest sizes alone); with "
+               "training: rows, models");
+  fields.text("cluster", "SCENARIO", options.cluster,
+              "with mpi: what lies between the processes, one for each endpoint; absent: one fast switch");
+  fields.texts("case", "NAME", options.scenario.cases, "of that scenario, or of --tables");
+  fields.numbers("ranks", "NUMBERS", options.ranks, 2, "of the collectives that are run; absent: 2,4,8");
+  fields.written_file("output,o", options.output, "the profile; required");
+  fields.flag("quick", options.quick, "each probe in one turn instead of five: less certain");
+  fields.text("refit", "FILE", options.refit, "measure nothing: fit again what this profile was fitted on");
+}
+
+bool holds_out(const CalibrateOptions& options, const std::string& what, const std::vector<std::string>& known) {
+  if (!options.hold_out) { return false; }
+  for (const std::string& word : *options.hold_out) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) {
+      throw UsageError(fmt::format("calibrate: --hold-out: '{}' is none of {}", word, fmt::join(known, ", ")));
+    }
+  }
+  return std::find(options.hold_out->begin(), options.hold_out->end(), what) != options.hold_out->end();
+}
+
+ExitCode calibrate_threads(const CalibrateOptions& options, const Streams& streams) {
+  check_writable(*options.output);
+  Progress progress(streams, !options.common.quiet);
   CalibrationNote note;
   std::vector<TimedProbe> probes;
-  if (invocation.has("refit")) {
-    probes = probes_of(invocation.text("refit"), note);
+  if (options.refit) {
+    probes = probes_of(*options.refit, note);
   } else {
-    note = note_of_today(invocation);
-    probes = measured(note, invocation.has("quick"), progress);
+    note = note_of_today(options);
+    probes = measured(note, options.quick, progress);
   }
-  note.name = profile_name(invocation);
+  note.name = profile_name(options);
   note.fit.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
   const ThreadCosts costs = fit_thread_costs(probes, note.fit);
   progress.clear();
-  write_profile(invocation, streams, thread_profile(costs, note, probes), summary(costs, probes));
+  write_profile(options, streams, thread_profile(costs, note, probes), summary(costs, probes));
   return ExitCode::ok;
 }
 
@@ -207,8 +201,8 @@ std::string calibration_date() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(s
 
 std::string calibration_versions() { return fmt::format("athanor {} ({}), {}", version(), git_revision(), compiler()); }
 
-std::string profile_name(const Invocation& invocation) {
-  return std::filesystem::path(invocation.text("output")).stem().string();
+std::string profile_name(const CalibrateOptions& options) {
+  return std::filesystem::path(*options.output).stem().string();
 }
 
 std::string error_lines(const std::vector<TimedProbe>& probes) {
@@ -220,12 +214,12 @@ std::string error_lines(const std::vector<TimedProbe>& probes) {
   return line("fitted", Probe::Purpose::fit) + line("held out", Probe::Purpose::hold_out);
 }
 
-void write_profile(const Invocation& invocation, const Streams& streams, const JsonValue& profile,
+void write_profile(const CalibrateOptions& options, const Streams& streams, const JsonValue& profile,
                    const std::string& summary) {
   const std::string text = text_of(profile, 2) + "\n";
-  write_text_file(invocation.text("output"), text);
-  if (invocation.has("json")) {
-    write_json(invocation, streams, text);
+  write_text_file(*options.output, text);
+  if (options.common.json) {
+    write_json(options.common, streams, text);
   } else {
     streams.out(summary);
   }
@@ -245,8 +239,7 @@ Command calibrate_command() {
       .example = "athanor calibrate --output this-machine.json",
       .least_arguments = 0,
       .most_arguments = 0,
-      .options = &calibrate_options,
-      .execute = &calibrate};
+      .prepare = &prepared<CalibrateOptions, &calibrate>};
 }
 
 }  // namespace athanor

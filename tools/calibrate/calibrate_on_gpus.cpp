@@ -6,8 +6,8 @@
 #include "sim/format.hpp"
 #include "tools/calibrate/calibrations.hpp"
 #include "tools/calibrate/gpu_calibration.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/cli/progress.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/measure/cuda_backend.hpp"
 #include "tools/measure/machine.hpp"
 
@@ -71,23 +71,23 @@ std::string summary(const GpuCosts& costs, const GpuNote& note, const std::vecto
 
 }  // namespace
 
-ExitCode calibrate_on_gpus(const Invocation& invocation, const Streams& streams) {
-  check_writable(invocation.text("output"));
-  Progress progress(streams, !invocation.quiet);
+ExitCode calibrate_on_gpus(const CalibrateOptions& options, const Streams& streams) {
+  check_writable(*options.output);
+  Progress progress(streams, !options.common.quiet);
   GpuNote note;
   std::vector<TimedProbe> probes;
-  if (invocation.has("refit")) {
-    probes = gpu_probes_of(invocation.text("refit"), note);
+  if (options.refit) {
+    probes = gpu_probes_of(*options.refit, note);
   } else {
     note = note_of_today(gpu_facts());
-    probes = measured(gpu_probes(note.gpus), invocation.has("quick") ? 1 : 5, progress);
+    probes = measured(gpu_probes(note.gpus), options.quick ? 1 : 5, progress);
   }
-  note.name = profile_name(invocation);
+  note.name = profile_name(options);
   GpuFitSettings settings{.machine = note.gpus};
   settings.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
   const GpuCosts costs = fit_gpu_costs(probes, settings);
   progress.clear();
-  write_profile(invocation, streams, gpu_profile(costs, note, probes), summary(costs, note, probes));
+  write_profile(options, streams, gpu_profile(costs, note, probes), summary(costs, note, probes));
   return ExitCode::ok;
 }
 

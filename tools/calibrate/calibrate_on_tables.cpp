@@ -12,19 +12,17 @@
 #include "tools/calibrate/tables/stack_parameters.hpp"
 #include "tools/calibrate/tables/stack_profile.hpp"
 #include "tools/cli/option_values.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/cli/progress.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/scenarios.hpp"
+#include "tools/cli/streams.hpp"
 
 namespace athanor {
 
 namespace {
 
 /// The cases of the scenarios that name a measurement, with --case applied.
-Tables tables_of(const Invocation& invocation) {
-  Invocation of_tables = invocation;
-  of_tables.arguments = invocation.options["tables"].as<std::vector<std::string>>();
-  Tables tables = Tables::of(read_scenarios(of_tables));
+Tables tables_of(const CalibrateOptions& options) {
+  Tables tables = Tables::of(read_scenarios(options.tables, options.common.library, changes_of(options.scenario)));
   if (tables.rows.empty()) {
     throw UsageError("calibrate: --tables: no case of these scenarios simulates a size that its \"verify\" measured");
   }
@@ -32,13 +30,14 @@ Tables tables_of(const Invocation& invocation) {
 }
 
 /// A file, or a name of the library; absent: that of the first case.
-Profile start_of(const Invocation& invocation, const Tables& tables) {
+Profile start_of(const CalibrateOptions& options, const Tables& tables) {
   Profile profile = *tables.cases.front().platform.profile;
-  if (invocation.has("profile")) {
-    const std::string name = invocation.text("profile");
-    const bool known = invocation.library.has(Shelf::profiles, name);
+  if (options.profile) {
+    const std::string& name = *options.profile;
+    const Library& library = options.common.library;
+    const bool known = library.has(Shelf::profiles, name);
     Problems problems;
-    profile = read_profile_file(known ? invocation.library.path(Shelf::profiles, name) : name, problems);
+    profile = read_profile_file(known ? library.path(Shelf::profiles, name) : name, problems);
     problems.throw_if_any();
   }
   if (!profile.nccl) {
@@ -71,22 +70,11 @@ Profile launched_as(Profile profile, const Tables& tables) {
   return profile;
 }
 
-bool holds_out(const Invocation& invocation, const std::string& what) {
-  if (!invocation.has("hold-out")) { return false; }
-  const std::vector<std::string> words = words_of("calibrate", "hold-out", invocation.text("hold-out"));
-  for (const std::string& word : words) {
-    if (word != "sizes" && word != "tables" && word != "anchors") {
-      throw UsageError(fmt::format("calibrate: --hold-out: '{}' is none of sizes, tables and anchors", word));
-    }
-  }
-  return std::count(words.begin(), words.end(), what) > 0;
-}
-
-std::vector<NcclChoosing> choosings_of(const std::string& text) {
+std::vector<NcclChoosing> choosings_of(const std::vector<std::string>& words) {
   const std::map<std::string, NcclChoosing> known{
       {"tuner", NcclChoosing::tuner}, {"algorithm", NcclChoosing::algorithm}, {"fastest", NcclChoosing::fastest}};
   std::vector<NcclChoosing> choosings;
-  for (const std::string& word : words_of("calibrate", "choose", text)) {
+  for (const std::string& word : words) {
     const auto found = known.find(word);
     if (found == known.end()) {
       throw UsageError(fmt::format("calibrate: --choose: '{}' is none of tuner, algorithm and fastest", word));
@@ -96,10 +84,9 @@ std::vector<NcclChoosing> choosings_of(const std::string& text) {
   return choosings;
 }
 
-std::vector<std::string> figures_of(const std::string& text) {
+std::vector<std::string> figures_of(const std::vector<std::string>& asked) {
   std::vector<std::string> known;
   for (const StackParameter& each : stack_parameters()) { known.push_back(each.cost.name); }
-  const std::vector<std::string> asked = words_of("calibrate", "free", text);
   for (const std::string& word : asked) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
       throw UsageError(
@@ -109,11 +96,11 @@ std::vector<std::string> figures_of(const std::string& text) {
   return asked;
 }
 
-StackFitSettings settings_of(const Invocation& invocation, Progress& progress) {
+StackFitSettings settings_of(const CalibrateOptions& options, Progress& progress) {
   StackFitSettings settings;
-  if (invocation.has("free")) { settings.free = figures_of(invocation.text("free")); }
-  if (invocation.has("choose")) { settings.choosings = choosings_of(invocation.text("choose")); }
-  if (invocation.has("quick")) { settings.cycles = 1; }
+  if (options.free) { settings.free = figures_of(*options.free); }
+  if (options.choose) { settings.choosings = choosings_of(*options.choose); }
+  if (options.quick) { settings.cycles = 1; }
   settings.progress = [&progress](const std::string& what) { progress.show("calibrating: " + what); };
   return settings;
 }
@@ -147,30 +134,31 @@ std::string summary(const StackFit& fit, const HoldOuts& hold_outs) {
 
 }  // namespace
 
-ExitCode calibrate_on_tables(const Invocation& invocation, const Streams& streams) {
-  check_writable(invocation.text("output"));
-  Progress progress(streams, !invocation.quiet);
-  Tables tables = tables_of(invocation);
-  const Profile start = launched_as(start_of(invocation, tables), tables);
-  const StackFitSettings settings = settings_of(invocation, progress);
+ExitCode calibrate_on_tables(const CalibrateOptions& options, const Streams& streams) {
+  check_writable(*options.output);
+  Progress progress(streams, !options.common.quiet);
+  Tables tables = tables_of(options);
+  const Profile start = launched_as(start_of(options, tables), tables);
+  const StackFitSettings settings = settings_of(options, progress);
   const StackFit fit = fit_stack(tables, start, settings);
   simulate(tables, fit.profile);
   HoldOuts hold_outs{errors_by_table(tables), {}, {}, {}};
+  const auto held_out = [&](const char* what) { return holds_out(options, what, {"sizes", "tables", "anchors"}); };
   StackFitSettings again = settings;
   again.free = fit.free;
   again.choosings = {fit.profile.nccl->choosing};
-  if (holds_out(invocation, "sizes")) { hold_outs.sizes = hold_out_sizes(tables, start, again); }
-  if (holds_out(invocation, "tables")) { hold_outs.tables = hold_out_tables(tables, start, again); }
+  if (held_out("sizes")) { hold_outs.sizes = hold_out_sizes(tables, start, again); }
+  if (held_out("tables")) { hold_outs.tables = hold_out_tables(tables, start, again); }
   again.choosings = {NcclChoosing::algorithm};  // the safest where nothing is known of a stack
-  if (holds_out(invocation, "anchors")) { hold_outs.anchors = hold_out_but_anchors(tables, start, again); }
+  if (held_out("anchors")) { hold_outs.anchors = hold_out_but_anchors(tables, start, again); }
   progress.clear();
-  const StackNote note{.name = profile_name(invocation),
+  const StackNote note{.name = profile_name(options),
                        .description = fmt::format("{} as it was measured in {} table{}", stack_name(fit.profile),
                                                   hold_outs.fitted.size(), hold_outs.fitted.size() == 1 ? "" : "s"),
                        .source = fmt::format("athanor calibrate --backend tables, beginning with {}", start.name),
                        .date = calibration_date(),
                        .versions = calibration_versions()};
-  write_profile(invocation, streams, stack_profile(fit, tables, hold_outs, note), summary(fit, hold_outs));
+  write_profile(options, streams, stack_profile(fit, tables, hold_outs, note), summary(fit, hold_outs));
   return ExitCode::ok;
 }
 

@@ -8,9 +8,9 @@
 #include "tools/calibrate/calibrations.hpp"
 #include "tools/calibrate/training/fit_compute.hpp"
 #include "tools/cli/option_values.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/cli/progress.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/scenarios.hpp"
+#include "tools/cli/streams.hpp"
 
 namespace athanor {
 
@@ -18,10 +18,9 @@ namespace {
 
 using Json = JsonValue;
 
-MeasuredSteps steps_of(const Invocation& invocation) {
-  Invocation of_tables = invocation;
-  of_tables.arguments = invocation.options["tables"].as<std::vector<std::string>>();
-  MeasuredSteps steps = measured_steps(read_scenarios(of_tables));
+MeasuredSteps steps_of(const CalibrateOptions& options) {
+  MeasuredSteps steps =
+      measured_steps(read_scenarios(options.tables, options.common.library, changes_of(options.scenario)));
   if (steps.empty()) {
     throw UsageError("calibrate: --tables: no case of these scenarios trains and has \"measured\"");
   }
@@ -37,22 +36,22 @@ MeasuredSteps steps_of(const Invocation& invocation) {
 }
 
 /// A file, or a name of the library; absent: that of the first case.
-ComputeProfile start_of(const Invocation& invocation, const MeasuredSteps& steps) {
-  if (!invocation.has("profile")) { return steps.front().step->setup().compute; }
-  const std::string name = invocation.text("profile");
-  const bool known = invocation.library.has(Shelf::compute, name);
+ComputeProfile start_of(const CalibrateOptions& options, const MeasuredSteps& steps) {
+  if (!options.profile) { return steps.front().step->setup().compute; }
+  const std::string& name = *options.profile;
+  const Library& library = options.common.library;
+  const bool known = library.has(Shelf::compute, name);
   Problems problems;
-  const ComputeProfile profile =
-      read_compute_profile_file(known ? invocation.library.path(Shelf::compute, name) : name, problems);
+  const ComputeProfile profile = read_compute_profile_file(known ? library.path(Shelf::compute, name) : name, problems);
   problems.throw_if_any();
   return profile;
 }
 
-ComputeFitSettings settings_of(const Invocation& invocation, Precision precision) {
+ComputeFitSettings settings_of(const CalibrateOptions& options, Precision precision) {
   ComputeFitSettings settings;
-  if (invocation.has("quick")) { settings.rounds = 2; }
-  if (!invocation.has("free")) { return settings; }
-  settings.free = words_of("calibrate", "free", invocation.text("free"));
+  if (options.quick) { settings.rounds = 2; }
+  if (!options.free) { return settings; }
+  settings.free = *options.free;
   std::vector<std::string> known;
   for (const auto& each : compute_figures(precision)) { known.push_back(each.name); }
   for (const std::string& word : settings.free) {
@@ -62,17 +61,6 @@ ComputeFitSettings settings_of(const Invocation& invocation, Precision precision
     }
   }
   return settings;
-}
-
-bool holds_out(const Invocation& invocation, const std::string& what) {
-  if (!invocation.has("hold-out")) { return false; }
-  const std::vector<std::string> words = words_of("calibrate", "hold-out", invocation.text("hold-out"));
-  for (const std::string& word : words) {
-    if (word != "rows" && word != "models") {
-      throw UsageError(fmt::format("calibrate: --hold-out: '{}' is none of rows and models", word));
-    }
-  }
-  return std::count(words.begin(), words.end(), what) > 0;
 }
 
 Json errors_json(const MeasuredSteps& steps) {
@@ -100,11 +88,11 @@ ComputeProfile in_four_digits(ComputeProfile profile) {
   return profile;
 }
 
-Json profile_json(const Invocation& invocation, const ComputeFit& fit, const MeasuredSteps& steps,
+Json profile_json(const CalibrateOptions& options, const ComputeFit& fit, const MeasuredSteps& steps,
                   const ComputeProfile& start) {
   const TrainingSetup& setup = steps.front().step->setup();
   ComputeProfile profile = in_four_digits(fit.profile);
-  profile.name = profile_name(invocation);
+  profile.name = profile_name(options);
   profile.description =
       fmt::format("{} on {}, as measured in {} steps", name(setup.plan.precision), setup.gpu.name, steps.size());
   profile.source = fmt::format("athanor calibrate --backend training, beginning with {}; found: {}", start.name,
@@ -120,33 +108,33 @@ Json profile_json(const Invocation& invocation, const ComputeFit& fit, const Mea
 
 }  // namespace
 
-ExitCode calibrate_on_training(const Invocation& invocation, const Streams& streams) {
-  check_writable(invocation.text("output"));
-  Progress progress(streams, !invocation.quiet);
+ExitCode calibrate_on_training(const CalibrateOptions& options, const Streams& streams) {
+  check_writable(*options.output);
+  Progress progress(streams, !options.common.quiet);
   progress.show("calibrating: collectives");
-  MeasuredSteps steps = steps_of(invocation);
-  const ComputeProfile start = start_of(invocation, steps);
-  const ComputeFitSettings settings = settings_of(invocation, steps.front().step->setup().plan.precision);
+  MeasuredSteps steps = steps_of(options);
+  const ComputeProfile start = start_of(options, steps);
+  const ComputeFitSettings settings = settings_of(options, steps.front().step->setup().plan.precision);
   progress.show("calibrating: all steps");
   const ComputeFit fit = fit_compute(steps, start, settings);
   std::string summary = errors_line("fitted", steps) + errors_line("scaling, anchored", anchored_series(steps));
   Json errors = {{"fitted", errors_json(steps)}, {"scaling", errors_json(anchored_series(steps))}};
-  if (holds_out(invocation, "rows")) {
+  if (holds_out(options, "rows", {"rows", "models"})) {
     progress.show("calibrating: without every other step");
     const MeasuredSteps held = hold_out_rows(steps, fit.profile, start, settings);
     summary += errors_line("rows held out", held);
     errors["rows_held_out"] = errors_json(held);
   }
-  if (holds_out(invocation, "models")) {
+  if (holds_out(options, "models", {"rows", "models"})) {
     progress.show("calibrating: without one model");
     const MeasuredSteps held = hold_out_models(steps, fit.profile, start, settings);
     summary += errors_line("model held out", held);
     errors["model_held_out"] = errors_json(held);
   }
   progress.clear();
-  Json profile = profile_json(invocation, fit, steps, start);
+  Json profile = profile_json(options, fit, steps, start);
   profile["fitted"]["errors"] = errors;
-  write_profile(invocation, streams, profile, summary);
+  write_profile(options, streams, profile, summary);
   return ExitCode::ok;
 }
 

@@ -10,9 +10,9 @@
 #include "sim/format.hpp"
 #include "tools/calibrate/calibrations.hpp"
 #include "tools/calibrate/mpi_calibration.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/cli/progress.hpp"
-#include "tools/cli/silent_end.hpp"
+#include "tools/cli/errors.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/describe/named_clusters.hpp"
 #include "tools/measure/machine.hpp"
 #include "tools/measure/mpi_backend.hpp"
@@ -23,9 +23,10 @@ namespace athanor {
 namespace {
 
 /// What lies between the processes.
-std::shared_ptr<const Cluster> cluster_of(const Invocation& invocation, std::uint32_t ranks) {
-  if (!invocation.has("cluster")) { return std::make_shared<const Cluster>(assumed_cluster(ranks)); }
-  const std::vector<NamedCluster> clusters = named_clusters_of(invocation, invocation.text("cluster"));
+std::shared_ptr<const Cluster> cluster_of(const CalibrateOptions& options, std::uint32_t ranks) {
+  if (!options.cluster) { return std::make_shared<const Cluster>(assumed_cluster(ranks)); }
+  const std::vector<NamedCluster> clusters =
+      named_clusters_of(*options.cluster, options.common.library, changes_of(options.scenario));
   const NamedCluster& named = the_only(clusters, "--cluster takes");
   if (named.cluster->processors > 0) {
     throw UsageError("calibrate: --cluster: threads on shared memory are no network; calibrate --backend threads");
@@ -55,22 +56,22 @@ struct Task {
   std::uint32_t rounds = 3;
 };
 
-Task task_of(const Invocation& invocation, const MpiBackend& backend) {
+Task task_of(const CalibrateOptions& options, const MpiBackend& backend) {
   Task task;
   task.note.ranks = *backend.ranks();
   if (task.note.ranks < 2) {
     throw UsageError("calibrate: --backend mpi takes two processes at least, as in `mpirun -n 2 athanor calibrate`");
   }
-  task.note.name = profile_name(invocation);
+  task.note.name = profile_name(options);
   task.note.machine = machine_id(this_machine());
   task.note.date = calibration_date();
   task.note.versions = calibration_versions();
   task.note.library = library_of(backend);
-  task.cluster = cluster_of(invocation, task.note.ranks);
+  task.cluster = cluster_of(options, task.note.ranks);
   task.note.cluster = words_for(*task.cluster);
   task.probes = mpi_probes(task.note.ranks);
-  if (invocation.has("quick")) { task.rounds = 1; }
-  if (backend.speaks()) { check_writable(invocation.text("output")); }
+  if (options.quick) { task.rounds = 1; }
+  if (backend.speaks()) { check_writable(*options.output); }
   return task;
 }
 
@@ -121,50 +122,50 @@ std::string summary(const Profile& profile, const std::vector<TimedProbe>& probe
   return text + error_lines(probes);
 }
 
-void fit(const Invocation& invocation, const Streams& streams, const MpiNote& note, const Cluster& cluster,
+void fit(const CalibrateOptions& options, const Streams& streams, const MpiNote& note, const Cluster& cluster,
          std::vector<TimedProbe>& probes, Progress& progress) {
   const auto tell = [&](const std::string& what) { progress.show("calibrating: " + what); };
   const Profile profile = fit_mpi_profile(probes, {.cluster = &cluster, .progress = tell});
   progress.clear();
-  write_profile(invocation, streams, mpi_profile(profile, note, probes), summary(profile, probes));
+  write_profile(options, streams, mpi_profile(profile, note, probes), summary(profile, probes));
 }
 
-ExitCode refit(const Invocation& invocation, const Streams& streams) {
+ExitCode refit(const CalibrateOptions& options, const Streams& streams) {
   MpiNote note;
-  std::vector<TimedProbe> probes = mpi_probes_of(invocation.text("refit"), note);
-  note.name = profile_name(invocation);
-  const auto cluster = cluster_of(invocation, note.ranks);
+  std::vector<TimedProbe> probes = mpi_probes_of(*options.refit, note);
+  note.name = profile_name(options);
+  const auto cluster = cluster_of(options, note.ranks);
   if (words_for(*cluster) != note.cluster) {
     throw UsageError(
         fmt::format("calibrate: --refit: {} was measured on {}, and this is {}; name its scenario with "
                     "--cluster",
-                    invocation.text("refit"), note.cluster, words_for(*cluster)));
+                    *options.refit, note.cluster, words_for(*cluster)));
   }
-  Progress progress(streams, !invocation.quiet);
-  fit(invocation, streams, note, *cluster, probes, progress);
+  Progress progress(streams, !options.common.quiet);
+  fit(options, streams, note, *cluster, probes, progress);
   return ExitCode::ok;
 }
 
 }  // namespace
 
-ExitCode calibrate_over_mpi(const Invocation& invocation, const Streams& streams) {
-  if (invocation.has("refit")) { return refit(invocation, streams); }
+ExitCode calibrate_over_mpi(const CalibrateOptions& options, const Streams& streams) {
+  if (options.refit) { return refit(options, streams); }
   std::unique_ptr<MpiBackend> backend = make_mpi_backend();
   const bool speaks = backend->speaks();
   Task task;
   std::exception_ptr error;
   try {
-    task = task_of(invocation, *backend);
+    task = task_of(options, *backend);
   } catch (const std::exception&) { error = std::current_exception(); }
   if (backend->any(error != nullptr)) {
     if (error && speaks) { std::rethrow_exception(error); }
     return silent_end(error);
   }
-  Progress progress(streams, speaks && !invocation.quiet);
+  Progress progress(streams, speaks && !options.common.quiet);
   auto probes = measured(task, *backend, streams, progress);
   backend.reset();  // the other processes end here, so that the fit has the processors
   if (!probes) { return ExitCode::interrupted; }
-  if (speaks) { fit(invocation, streams, task.note, *task.cluster, *probes, progress); }
+  if (speaks) { fit(options, streams, task.note, *task.cluster, *probes, progress); }
   return ExitCode::ok;
 }
 

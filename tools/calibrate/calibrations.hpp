@@ -5,31 +5,45 @@
 
 #include "sim/config/json_value.hpp"
 #include "tools/calibrate/search.hpp"
-#include "tools/cli/command.hpp"
+#include "tools/cli/scenarios.hpp"
 
 // What `athanor calibrate` does for each backend, and what these have in common.
 namespace athanor {
 
-ExitCode calibrate_threads(const Invocation& invocation, const Streams& streams);
-/// In every process that mpirun has started alike; one of them fits and writes.
-ExitCode calibrate_over_mpi(const Invocation& invocation, const Streams& streams);
+struct CalibrateOptions {
+  CommonOptions common;
+  ScenarioOptions scenario;         ///< --case alone
+  std::vector<std::string> tables;  ///< scenarios
+  std::optional<std::string> backend, profile, cluster, refit, output;
+  std::optional<std::vector<std::string>> free, choose, hold_out;
+  std::vector<std::uint32_t> ranks;
+  bool quick = false;
+};
+void visit(OptionFields& fields, CalibrateOptions& options);
 
-ExitCode calibrate_on_gpus(const Invocation& invocation, const Streams& streams);
+/// Whether `what` is held out. Throws UsageError where one of --hold-out is none of `known`.
+bool holds_out(const CalibrateOptions& options, const std::string& what, const std::vector<std::string>& known);
+
+ExitCode calibrate_threads(const CalibrateOptions& options, const Streams& streams);
+/// In every process that mpirun has started alike; one of them fits and writes.
+ExitCode calibrate_over_mpi(const CalibrateOptions& options, const Streams& streams);
+
+ExitCode calibrate_on_gpus(const CalibrateOptions& options, const Streams& streams);
 /// From tables that others measured, which the scenarios of --tables name.
-ExitCode calibrate_on_tables(const Invocation& invocation, const Streams& streams);
+ExitCode calibrate_on_tables(const CalibrateOptions& options, const Streams& streams);
 /// The compute profile of training steps that others measured, which the scenarios of --tables have.
-ExitCode calibrate_on_training(const Invocation& invocation, const Streams& streams);
+ExitCode calibrate_on_training(const CalibrateOptions& options, const Streams& streams);
 
 /// "2026-11-21", of UTC.
 std::string calibration_date();
 /// Of Athanor and its compiler.
 std::string calibration_versions();
 /// Of the profile that goes to --output.
-std::string profile_name(const Invocation& invocation);
+std::string profile_name(const CalibrateOptions& options);
 /// A line for what was fitted and one for what was held out.
 std::string error_lines(const std::vector<TimedProbe>& probes);
 /// Writes the profile to --output, and to where --json says; else prints the summary.
-void write_profile(const Invocation& invocation, const Streams& streams, const JsonValue& profile,
+void write_profile(const CalibrateOptions& options, const Streams& streams, const JsonValue& profile,
                    const std::string& summary);
 
 }  // namespace athanor

@@ -10,6 +10,14 @@
 
 namespace athanor {
 
+using CostParameter = FittedCost<ThreadCosts>;
+
+/// All figures of costs with so many levels of caches: those of bytes on one processor, those of steps on one, and
+/// those that take two. The sizes of private caches are none of them.
+std::vector<CostParameter> byte_parameters(std::size_t levels);
+std::vector<CostParameter> step_parameters();
+std::vector<CostParameter> couple_parameters(std::size_t private_levels);
+
 struct FitSettings {
   std::vector<Bytes> private_caches;  ///< of one processor, from the nearest on; at least one
   std::uint32_t processors = 2;

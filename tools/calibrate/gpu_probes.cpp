@@ -5,7 +5,7 @@
 #include "algorithms/catalog.hpp"
 #include "sim/format.hpp"
 #include "tools/calibrate/gpu_calibration.hpp"
-#include "tools/calibrate/message_schedules.hpp"
+#include "tools/calibrate/probe_schedules.hpp"
 
 namespace athanor {
 

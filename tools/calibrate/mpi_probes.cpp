@@ -2,8 +2,8 @@
 
 #include "algorithms/catalog.hpp"
 #include "sim/format.hpp"
-#include "tools/calibrate/message_schedules.hpp"
 #include "tools/calibrate/mpi_calibration.hpp"
+#include "tools/calibrate/probe_schedules.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/generators/assemble.hpp"
 #include "topologies/generators/clos.hpp"

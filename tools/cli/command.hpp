@@ -1,32 +1,48 @@
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <boost/program_options/options_description.hpp>
-#include <boost/program_options/variables_map.hpp>
-
 #include "models/library/library.hpp"
-#include "sim/file.hpp"
 #include "tools/cli/exit_code.hpp"
+#include "tools/cli/option_fields.hpp"
 #include "tools/cli/streams.hpp"
 
 namespace athanor {
 
-/// A command with its options, as the user gave them.
-struct Invocation {
-  boost::program_options::variables_map options;
-  std::vector<std::string> arguments;     ///< what is no option, in order
-  std::vector<std::string> command_line;  ///< everything, the program's name first
-  Library library;
+class ReadLog;
+
+/// What every command is given: the options that all of them have, and the words that are no options.
+struct CommonOptions {
+  std::optional<std::string> json;  ///< a file; "": standard output
   bool quiet = false;
   bool verbose = false;
-  const ReadLog* read_log = nullptr;  ///< of the files that the command reads; null: nobody asks
+  bool help = false;
+  std::optional<std::string> data;
 
-  bool has(const char* option) const { return options.count(option) > 0; }
-  std::string text(const char* option) const { return options[option].as<std::string>(); }
+  std::vector<std::string> arguments;     ///< what is no option, in order
+  std::vector<std::string> command_line;  ///< everything, the program's name first
+  std::vector<std::string> given;         ///< names of the command's own options that were given
+  Library library{""};
+  const ReadLog* read_log = nullptr;  ///< of the files that the command reads; null: nobody asks
+};
+void visit(OptionFields& fields, CommonOptions& options);
+
+/// Of a command that has none of its own.
+struct NoOptions {
+  CommonOptions common;
+};
+inline void visit(OptionFields& /*fields*/, NoOptions& /*options*/) {}
+
+/// A command about to be carried out. The fields that it was prepared with lead into its options.
+struct PreparedCommand {
+  CommonOptions* common = nullptr;  ///< lives as long as `execute`
+  std::function<ExitCode(const Streams& streams)> execute;
 };
 
 /// One thing that athanor does.
@@ -38,12 +54,19 @@ struct Command {
   std::string_view example;
   std::size_t least_arguments = 0;
   std::size_t most_arguments = 0;
-  boost::program_options::options_description (*options)();
-  ExitCode (*execute)(const Invocation& invocation, const Streams& streams);
+  /// Adds its own options to `fields`, then those of every command.
+  PreparedCommand (*prepare)(OptionFields& fields);
 };
 
-/// Of a command that has none of its own.
-inline boost::program_options::options_description no_options() { return {}; }
+/// `prepare` of a command with these options, a struct that has `CommonOptions common`.
+template <class Options, ExitCode (*kExecute)(const Options&, const Streams&)>
+PreparedCommand prepared(OptionFields& fields) {
+  const auto options = std::make_shared<Options>();
+  visit(fields, *options);
+  fields.group("options of every command");
+  visit(fields, options->common);
+  return {&options->common, [options](const Streams& streams) { return kExecute(*options, streams); }};
+}
 
 Command run_command();
 Command sweep_command();

@@ -4,7 +4,31 @@
 
 #include <unistd.h>
 
+#include "models/experiments/scenario/digest.hpp"
+#include "sim/error.hpp"
+#include "sim/file.hpp"
+
 namespace athanor {
+
+namespace {
+
+std::string hash_if_unchanged(const ReadFile& file) {
+  try {
+    std::string hash = file_hash(file.path);
+    return file_state(file.path) == file ? hash : "";
+  } catch (const FileError&) { return ""; }  // it is gone: nobody can tell any more what it was
+}
+
+}  // namespace
+
+std::vector<Manifest::Input> InputsRead::fresh() {
+  std::vector<Manifest::Input> inputs;
+  if (log_ == nullptr) { return inputs; }
+  for (const ReadFile& file : log_->files()) {
+    if (known_.insert(file.path).second) { inputs.push_back({file.path, hash_if_unchanged(file)}); }
+  }
+  return inputs;
+}
 
 std::string host_name() {
   std::array<char, 256> name{};

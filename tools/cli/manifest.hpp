@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace athanor {
+
+class ReadLog;
 
 /// What produced a result: everything that is not the result itself and may differ from run to run.
 struct Manifest {
@@ -20,6 +23,21 @@ struct Manifest {
   std::string machine = {};  ///< that was measured; "" for simulations
   double wall_seconds = 0;
   bool interrupted = false;  ///< results are missing
+};
+
+/// The files that a command reads, with the hashes of what they hold, for who asks again and again.
+class InputsRead {
+ public:
+  /// null: no log is kept, and there are none.
+  explicit InputsRead(const ReadLog* log) : log_(log) {}
+
+  /// Those that no earlier call has returned, by path. A file that is not any more what it was when it was read has no
+  /// hash.
+  std::vector<Manifest::Input> fresh();
+
+ private:
+  const ReadLog* log_;
+  std::set<std::string> known_;
 };
 
 std::string host_name();

@@ -1,8 +1,14 @@
 #include "tools/cli/options.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
 #include <boost/program_options/errors.hpp>
+#include <boost/program_options/options_description.hpp>
 #include <boost/program_options/parsers.hpp>
 #include <boost/program_options/value_semantic.hpp>
+#include <boost/program_options/variables_map.hpp>
 #include <fmt/core.h>
 
 #include "sim/error.hpp"
@@ -14,15 +20,35 @@ namespace options = boost::program_options;
 
 namespace {
 
+using Words = std::vector<std::string>;
+
+options::options_description described(const OptionGroup& group) {
+  options::options_description result(group.fields.empty() ? "" : group.heading);
+  for (const OptionField& field : group.fields) {
+    const std::string names = field.letter.empty() ? field.name : field.name + "," + field.letter;
+    if (field.value.empty()) {
+      result.add_options()(names.c_str(), field.meaning.c_str());
+    } else if (field.repeatable) {
+      result.add_options()(names.c_str(), options::value<Words>()->value_name(field.value), field.meaning.c_str());
+    } else {
+      auto* const value = options::value<std::string>()->value_name(field.value);
+      if (field.value.starts_with('[')) { value->implicit_value(""); }
+      if (!field.absent.empty()) { value->default_value(field.absent); }
+      result.add_options()(names.c_str(), value, field.meaning.c_str());
+    }
+  }
+  return result;
+}
+
 /// A hidden option takes what is no option.
-options::options_description all_options(const Command& command) {
+options::options_description described(const OptionFields& fields) {
   options::options_description all;
-  all.add(command.options()).add(common_options());
-  all.add_options()("arguments", options::value<std::vector<std::string>>());
+  for (const OptionGroup& group : fields.groups()) { all.add(described(group)); }
+  all.add_options()("arguments", options::value<Words>());
   return all;
 }
 
-options::variables_map parsed(const options::options_description& all, const std::vector<std::string>& words) {
+options::variables_map parsed(const options::options_description& all, const Words& words) {
   namespace style = options::command_line_style;
   options::positional_options_description positional;
   positional.add("arguments", -1);
@@ -40,77 +66,123 @@ std::string see_help(const Command& command) {
   return fmt::format("`athanor help {}` lists what there is", command.name);
 }
 
-[[noreturn]] void refuse_option(const Command& command, const std::string& word) {
-  const options::options_description all = all_options(command);
-  std::vector<std::string> known;
-  for (const auto& option : all.options()) {
-    if (option->long_name() != "arguments") { known.push_back("--" + option->long_name()); }
+[[noreturn]] void refuse_option(const Command& command, const OptionFields& fields, const std::string& word) {
+  Words known;
+  for (const OptionGroup& group : fields.groups()) {
+    for (const OptionField& field : group.fields) { known.push_back("--" + field.name); }
   }
   const std::string near = nearest(word, known);
   throw UsageError(fmt::format("{}: unknown option '{}'; {}", command.name, word,
                                near.empty() ? see_help(command) : fmt::format("did you mean '{}'?", near)));
 }
 
-void check_number_of_arguments(const Command& command, const Invocation& invocation) {
-  const std::size_t given = invocation.arguments.size();
-  if (given < command.least_arguments) {
+void check_number_of_arguments(const Command& command, const Words& arguments) {
+  if (arguments.size() < command.least_arguments) {
     throw UsageError(fmt::format("{}: {} is missing, as in `{}`", command.name, command.arguments, command.example));
   }
-  if (given > command.most_arguments) {
+  if (arguments.size() > command.most_arguments) {
     throw UsageError(fmt::format("{}: '{}' is one argument too many; {}", command.name,
-                                 invocation.arguments[command.most_arguments], see_help(command)));
+                                 arguments[command.most_arguments], see_help(command)));
   }
+}
+
+/// What is written must not take the place of what is read.
+void check_output(const Command& command, const OptionField& field, const std::string& output, const Words& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code absent;
+    if (!std::filesystem::equivalent(input, output, absent) || absent) { continue; }
+    throw UsageError(fmt::format("{}: --{} {} would replace a file that it reads; choose another name", command.name,
+                                 field.name, output));
+  }
+}
+
+/// Hands on what was given of one option.
+void take(const OptionField& field, const options::variable_value& value) {
+  if (field.value.empty()) {
+    field.take("");
+  } else if (field.repeatable) {
+    for (const std::string& each : value.as<Words>()) { field.take(each); }
+  } else {
+    field.take(value.as<std::string>());
+  }
+}
+
+std::string text_of(const options::options_description& description) {
+  std::ostringstream text;
+  text << description;
+  return text.str();
 }
 
 }  // namespace
 
-options::options_description common_options() {
-  options::options_description common("options of every command");
-  auto add = common.add_options();
-  add("help,h", "this text");
-  add("json", options::value<std::string>()->implicit_value("")->value_name("[=FILE]"),
-      "results and errors as JSON on stdout, or results in FILE");
-  add("quiet,q", "no progress, notes and warnings");
-  add("verbose,v", "what the simulation did, on stderr");
-  add("data", options::value<std::string>()->value_name("DIR"),
-      "where presets/, profiles/ and measurements/ are (also: ATHANOR_DATA)");
-  return common;
-}
-
-options::options_description simulation_options() {
-  options::options_description simulation("options");
-  auto add = simulation.add_options();
-  add("set", options::value<std::vector<std::string>>()->value_name("/POINTER=VALUE"),
-      "changes the scenario, as in --set /collective/channels=4; repeatable");
-  add("sizes", options::value<std::string>()->value_name("SIZES"),
-      "instead of the scenario's: 1MiB..1GiB or 1KiB,3MiB");
-  add("case", options::value<std::vector<std::string>>()->value_name("NAME"), "only this case; repeatable");
-  add("seed", options::value<std::string>()->value_name("N"), "instead of the scenario's");
-  add("csv", options::value<std::string>()->implicit_value("")->value_name("[=FILE]"),
-      "results as CSV on stdout or in FILE");
-  add("no-classes", "simulates every agent instead of one of each class (same result, slower)");
-  add("no-repeat", "simulates every loop instead of multiplying those that repeat (same result, slower)");
-  return simulation;
-}
-
-Invocation parse(const Command& command, const std::vector<std::string>& words) {
-  Invocation invocation{{}, {}, {}, Library("")};
+void read_options(const Command& command, const Words& words, const OptionFields& fields, CommonOptions& common) {
+  options::variables_map map;
   try {
-    invocation.options = parsed(all_options(command), words);
+    map = parsed(described(fields), words);
   } catch (const options::unknown_option& error) {
-    refuse_option(command, error.get_option_name());
+    refuse_option(command, fields, error.get_option_name());
   } catch (const options::error& error) {
     throw UsageError(fmt::format("{}: {}; {}", command.name, error.what(), see_help(command)));
   }
-  if (invocation.has("arguments")) {
-    invocation.arguments = invocation.options["arguments"].as<std::vector<std::string>>();
+  common.help = map.count("help") > 0;
+  if (common.help) { return; }
+  if (map.count("arguments") > 0) { common.arguments = map["arguments"].as<Words>(); }
+  check_number_of_arguments(command, common.arguments);
+  for (const OptionGroup& group : fields.groups()) {
+    for (const OptionField& field : group.fields) {
+      if (map.count(field.name) == 0 || map[field.name].defaulted()) { continue; }
+      take(field, map[field.name]);
+      if (field.writes_file) { check_output(command, field, map[field.name].as<std::string>(), common.arguments); }
+      if (&group != &fields.groups().back()) { common.given.push_back(field.name); }
+    }
   }
-  invocation.quiet = invocation.has("quiet");
-  invocation.verbose = invocation.has("verbose");
-  if (invocation.has("help")) { return invocation; }
-  check_number_of_arguments(command, invocation);
-  invocation.library = Library(invocation.has("data") ? invocation.text("data") : data_directory());
-  return invocation;
+  common.library = Library(common.data ? *common.data : data_directory());
+}
+
+void visit(OptionFields& fields, CommonOptions& common) {
+  fields.flag("help,h", common.help, "this text");
+  fields.written_file_or_stdout("json", common.json, "results and errors as JSON on stdout, or results in FILE");
+  fields.flag("quiet,q", common.quiet, "no progress, notes and warnings");
+  fields.flag("verbose,v", common.verbose, "what the simulation did, on stderr");
+  fields.text("data", "DIR", common.data, "where presets/, profiles/ and measurements/ are (also: ATHANOR_DATA)");
+}
+
+void allow_only(const CommonOptions& common, std::string_view command, std::span<const std::string_view> allowed,
+                std::string_view advice) {
+  for (const std::string& option : common.given) {
+    if (std::find(allowed.begin(), allowed.end(), option) != allowed.end()) { continue; }
+    throw UsageError(fmt::format("{}: --{} {}", command, option, advice));
+  }
+}
+
+std::vector<OptionGroup> option_groups(const Command& command) {
+  OptionFields fields(command.name);
+  command.prepare(fields);
+  return fields.groups();
+}
+
+std::string general_help() {
+  std::string text =
+      "athanor: how long will this collective take on that GPU cluster, and what limits it?\n\n"
+      "usage: athanor COMMAND [OPTION...] [ARGUMENT...]\n\ncommands:\n";
+  for (const Command& command : commands()) { text += fmt::format("  {:<10} {}\n", command.name, command.summary); }
+  return text +
+         "  help       explains a command\n\n"
+         "`athanor help COMMAND` shows its options and an example; `athanor --version` names this build.\n\n"
+         "example:\n  athanor run scenarios/quickstart.json\n\n"
+         "exit codes: 0 ok, 1 simulation failed, 2 usage, 3 scenario invalid, 4 input or output,\n"
+         "            5 verification above its threshold, 6 training that does not fit (run --strict),\n"
+         "            130 interrupted\n";
+}
+
+std::string command_help(const Command& command) {
+  const std::vector<OptionGroup> groups = option_groups(command);
+  options::options_description own = described(groups.front());
+  for (std::size_t i = 1; i + 1 < groups.size(); ++i) { own.add(described(groups[i])); }
+  return fmt::format("athanor {}: {}\n\nusage: athanor {} [OPTION...]{}{}\n\n{}\n{}\n{}\nexample:\n  {}\n",
+                     command.name, command.summary, command.name, command.arguments.empty() ? "" : " ",
+                     command.arguments, command.explanation, text_of(own), text_of(described(groups.back())),
+                     command.example);
 }
 
 }  // namespace athanor

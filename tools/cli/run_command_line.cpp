@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include <fmt/core.h>
 
 #include "sim/error.hpp"
+#include "sim/file.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/data_directory.hpp"
-#include "tools/cli/error_report.hpp"
-#include "tools/cli/failure.hpp"
-#include "tools/cli/help.hpp"
+#include "tools/cli/errors.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/version.hpp"
 
@@ -39,32 +37,20 @@ ExitCode help(const Words& words, const Streams& streams) {
   return ExitCode::ok;
 }
 
-/// What is written must not take the place of what is read.
-void check_outputs(const Command& command, const Invocation& invocation) {
-  for (const char* option :
-       {"json", "csv", "jsonl", "trace", "flows", "ports", "output", "timeline", "picture", "dot", "fabric"}) {
-    if (!invocation.has(option)) { continue; }
-    for (const std::string& input : invocation.arguments) {
-      std::error_code absent;
-      if (!std::filesystem::equivalent(input, invocation.text(option), absent) || absent) { continue; }
-      throw UsageError(fmt::format("{}: --{} {} would replace a file that it reads; choose another name", command.name,
-                                   option, invocation.text(option)));
-    }
-  }
-}
-
 ExitCode execute(const Command& command, const Words& arguments, const Streams& streams) {
-  Invocation invocation = parse(command, Words(arguments.begin() + 1, arguments.end()));
-  invocation.command_line = arguments;
-  invocation.command_line.insert(invocation.command_line.begin(), "athanor");
-  if (invocation.has("help")) {
+  OptionFields fields(command.name);
+  const PreparedCommand prepared = command.prepare(fields);
+  CommonOptions& common = *prepared.common;
+  read_options(command, Words(arguments.begin() + 1, arguments.end()), fields, common);
+  if (common.help) {
     streams.out(command_help(command));
     return ExitCode::ok;
   }
-  check_outputs(command, invocation);
+  common.command_line = arguments;
+  common.command_line.insert(common.command_line.begin(), "athanor");
   const ReadLog read_log;
-  invocation.read_log = &read_log;
-  return command.execute(invocation, streams);
+  common.read_log = &read_log;
+  return prepared.execute(streams);
 }
 
 /// What a report of a fault should begin with.

@@ -8,8 +8,7 @@
 #include "sim/printable.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/machine_readable.hpp"
-#include "tools/cli/output_choice.hpp"
-#include "tools/compare/contest_options.hpp"
+#include "tools/cli/output.hpp"
 #include "tools/compare/difference.hpp"
 #include "tools/compare/load_input.hpp"
 #include "tools/compare/text.hpp"
@@ -87,26 +86,33 @@ std::string csv_of(const Contest& contest) {
   return csv_document(csv_columns(contest), lines);
 }
 
-ExitCode compare(const Invocation& invocation, const Streams& streams) {
-  const OutputChoice output(invocation, streams);
+struct CompareOptions {
+  CommonOptions common;
+  ComparisonOptions comparison;
+};
+
+void visit(OptionFields& fields, CompareOptions& options) { visit(fields, options.comparison); }
+
+ExitCode compare(const CompareOptions& options, const Streams& streams) {
+  const OutputChoice output(options.common.json, options.comparison.scenario.csv, streams);
   std::vector<LoadedInput> inputs;
   std::vector<ComparedInput> compared;
-  for (const std::string& path : invocation.arguments) {
-    std::optional<LoadedInput> loaded = load_input(path, invocation, streams);
+  for (const std::string& path : options.common.arguments) {
+    std::optional<LoadedInput> loaded = load_input(path, options.comparison, options.common, streams);
     if (!loaded) { return ExitCode::interrupted; }
     compared.push_back(loaded->input);
     inputs.push_back(std::move(*loaded));
   }
-  const Contest result = contest(compared, contest_request(invocation));
+  const Contest result = contest(compared, options.comparison.request);
   const std::vector<std::string> differing = first_differences(inputs, result);
   output.print(version_line() + contest_text(result));
   for (const std::string& each : differing) { output.print("# differs: " + printable(each) + "\n"); }
-  output.write("json", [&] {
+  output.write_json([&] {
     JsonValue json = contest_json(result);
     json["differences"] = differing;
     return text_of(json, 2) + "\n";
   });
-  output.write("csv", [&] { return csv_of(result); });
+  output.write_csv([&] { return csv_of(result); });
   return ExitCode::ok;
 }
 
@@ -122,8 +128,7 @@ Command compare_command() {
           .example = "athanor compare scenarios/fabrics_1024.json --case \"fat tree\" --case rail-optimized",
           .least_arguments = 1,
           .most_arguments = SIZE_MAX,
-          .options = &contest_options,
-          .execute = &compare};
+          .prepare = &prepared<CompareOptions, &compare>};
 }
 
 }  // namespace athanor

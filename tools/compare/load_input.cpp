@@ -10,11 +10,10 @@
 #include "sim/config/foreign.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/file.hpp"
-#include "tools/cli/add_bill.hpp"
-#include "tools/cli/inputs_read.hpp"
 #include "tools/cli/machine_readable.hpp"
+#include "tools/cli/manifest.hpp"
 #include "tools/cli/read_results.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/scenarios.hpp"
 #include "tools/sweep/table.hpp"
 
 namespace athanor {
@@ -73,28 +72,30 @@ void add_scenario(LoadedInput& loaded) {
   } catch (const FileError&) { return; }  // without it no differences are told
 }
 
-std::optional<LoadedInput> simulated(const std::string& path, const Invocation& invocation, const Streams& streams) {
-  Scenario scenario = read_scenario_at(path, invocation);
+std::optional<LoadedInput> simulated(const std::string& path, const ScenarioOptions& options,
+                                     const CommonOptions& common, const Streams& streams) {
+  Scenario scenario = read_scenario(path, common.library, changes_of(options));
   LoadedInput loaded = empty_input(path, read_text_file(path));
-  const PriceList prices = load_prices(invocation.library);
-  Manifest manifest{.command_line = invocation.command_line,
+  const PriceList prices = load_prices(common.library);
+  Manifest manifest{.command_line = common.command_line,
                     .scenarios = {{path, scenario.hash}},
                     .inputs = {},
                     .seeds = {},
                     .warnings = {}};
   for (const Case& each : scenario.cases) {
     for (std::string& warning : warnings_of(each)) {
-      if (!invocation.quiet) { warn(streams, warning); }
+      if (!common.quiet) { warn(streams, warning); }
       manifest.warnings.push_back(std::move(warning));
     }
-    std::vector<JsonValue> records;
-    const auto keep = [&](const Record& record) { records.push_back(record.json()); };
-    if (!run_case(scenario, each, invocation, nullptr, streams, keep)) { return std::nullopt; }
-    add_bill(each, prices, records);
-    loaded.input.records.insert(loaded.input.records.end(), records.begin(), records.end());
+    const JsonValue bill = bill_json(bill_of(each, prices));
+    const auto keep = [&](const Record& record) {
+      loaded.input.records.push_back(record.json());
+      loaded.input.records.back().update(bill);
+    };
+    if (!run_case(scenario, each, run_options_of(options), common, streams, keep)) { return std::nullopt; }
     manifest.seeds.push_back(each.platform.seed);
   }
-  manifest.inputs = inputs_read(invocation);
+  manifest.inputs = InputsRead(common.read_log).fresh();
   loaded.manifest = manifest_record(manifest, loaded.input.records);
   loaded.simulated = std::move(scenario);
   return loaded;
@@ -112,6 +113,18 @@ LoadedInput from_sweep(const std::string& path) {
 
 }  // namespace
 
+void visit(OptionFields& fields, ComparisonOptions& options) {
+  visit(fields, options.scenario);
+  fields.text("by", "WHAT", options.request.by,
+              "what is compared: input, case, algorithm or a parameter of a sweep; default: what there are several of");
+  fields.text("base", "NAME", options.request.base, "what ratios refer to; default: the first");
+  fields.text("figure", "KEY", options.request.figure,
+              "a key of results, such as busbw_gbps; default: time_us or step_time_s");
+  fields.text("pareto", "KEY", options.request.against,
+              "what it costs: bill_usd, bill_w, bill_switches, bill_cables, energy_j, ...; marks what nothing beats in "
+              "both");
+}
+
 bool is_sweep(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string head(kSqliteHead.size(), ' ');
@@ -119,7 +132,8 @@ bool is_sweep(const std::string& path) {
   return head == kSqliteHead;
 }
 
-std::optional<LoadedInput> load_input(const std::string& path, const Invocation& invocation, const Streams& streams) {
+std::optional<LoadedInput> load_input(const std::string& path, const ComparisonOptions& options,
+                                      const CommonOptions& common, const Streams& streams) {
   if (is_sweep(path)) { return from_sweep(path); }
   const std::string text = read_text_file(path);
   if (text.empty()) { throw FileError(fmt::format("{} is empty: neither a scenario nor results nor a sweep", path)); }
@@ -127,7 +141,7 @@ std::optional<LoadedInput> load_input(const std::string& path, const Invocation&
   if (kind == ResultKind::no_object) {
     throw FileError(fmt::format("{}:1:1: no JSON object: neither a scenario nor results nor a sweep", path));
   }
-  if (kind != ResultKind::results) { return simulated(path, invocation, streams); }
+  if (kind != ResultKind::results) { return simulated(path, options.scenario, common, streams); }
   ResultDocument document = read_results(text, path);
   LoadedInput loaded;
   loaded.input.label = path;

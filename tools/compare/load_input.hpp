@@ -8,10 +8,17 @@
 
 #include "models/experiments/scenario/scenario.hpp"
 #include "sim/config/json_value.hpp"
-#include "tools/cli/command.hpp"
+#include "tools/cli/scenarios.hpp"
 #include "tools/compare/contest.hpp"
 
 namespace athanor {
+
+/// What is simulated, and what is compared.
+struct ComparisonOptions {
+  ScenarioOptions scenario;
+  ContestRequest request;
+};
+void visit(OptionFields& fields, ComparisonOptions& options);
 
 /// What `athanor compare` and `athanor report` are given: results, and the scenario that they are of where it is at
 /// hand.
@@ -28,6 +35,7 @@ bool is_sweep(const std::string& path);
 
 /// A scenario, which is simulated; a document of --json; or the file of a sweep. None: interrupted. Throws as these
 /// commands, and FileError for what is none of them, or not as athanor writes it.
-std::optional<LoadedInput> load_input(const std::string& path, const Invocation& invocation, const Streams& streams);
+std::optional<LoadedInput> load_input(const std::string& path, const ComparisonOptions& options,
+                                      const CommonOptions& common, const Streams& streams);
 
 }  // namespace athanor

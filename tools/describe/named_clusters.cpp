@@ -7,7 +7,7 @@
 
 #include "models/experiments/scenario/cluster_section.hpp"
 #include "sim/error.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/scenarios.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -19,15 +19,15 @@ bool is_preset_name(const std::string& argument) {
   return !std::filesystem::exists(argument) && argument.find('/') == std::string::npos && !argument.ends_with(".json");
 }
 
-NamedCluster preset_cluster_of(const std::string& name, const Invocation& invocation) {
-  auto cluster = preset_cluster(name, invocation.library);
+NamedCluster preset_cluster_of(const std::string& name, const Library& library) {
+  auto cluster = preset_cluster(name, library);
   if (cluster) {
     auto text = std::make_shared<ClusterText>();
     text->node.emplace().preset = name;
     return {name, std::move(cluster), std::move(text), {}};
   }
   std::vector<std::string> names;
-  for (const PresetSummary& preset : preset_summaries(invocation.library)) {
+  for (const PresetSummary& preset : preset_summaries(library)) {
     if (preset.kind == "node") { names.push_back(preset.name); }
   }
   const std::string near = nearest(name, names);
@@ -38,10 +38,11 @@ NamedCluster preset_cluster_of(const std::string& name, const Invocation& invoca
 
 }  // namespace
 
-std::vector<NamedCluster> named_clusters_of(const Invocation& invocation, const std::string& argument) {
-  if (is_preset_name(argument)) { return {preset_cluster_of(argument, invocation)}; }
+std::vector<NamedCluster> named_clusters_of(const std::string& argument, const Library& library,
+                                            const ScenarioChanges& changes) {
+  if (is_preset_name(argument)) { return {preset_cluster_of(argument, library)}; }
   std::vector<NamedCluster> clusters;
-  const Scenario scenario = read_scenario_at(argument, invocation);
+  const Scenario scenario = read_scenario(argument, library, changes);
   for (const Case& each : scenario.cases) {
     const std::string name = each.name.empty() ? scenario.path : each.name;
     const auto same = [&](const NamedCluster& cluster) { return cluster.cluster == each.platform.cluster; };

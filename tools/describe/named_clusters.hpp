@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/bill/bill.hpp"
-#include "tools/cli/command.hpp"
+#include "models/experiments/scenario/scenario.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -19,9 +19,10 @@ struct NamedCluster {
   PriceList prices;  ///< of the scenario
 };
 
-/// The clusters of the scenario (with --set and --case applied) or the node preset that `argument` names, each once.
+/// The clusters of the scenario (with these changes) or the node preset that `argument` names, each once.
 /// Files win over presets. Throws UsageError for what is neither, ScenarioError for what is wrong with a scenario.
-std::vector<NamedCluster> named_clusters_of(const Invocation& invocation, const std::string& argument);
+std::vector<NamedCluster> named_clusters_of(const std::string& argument, const Library& library,
+                                            const ScenarioChanges& changes);
 
 /// Throws UsageError where there are several; `what` begins the message: "--dot writes".
 const NamedCluster& the_only(const std::vector<NamedCluster>& clusters, std::string_view what);

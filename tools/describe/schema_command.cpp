@@ -6,18 +6,19 @@
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "tools/cli/command.hpp"
-#include "tools/cli/output_file.hpp"
+#include "tools/cli/output.hpp"
 
 namespace athanor {
 
 namespace {
 
-ExitCode schema(const Invocation& invocation, const Streams& streams) {
-  const std::string of = invocation.arguments.empty() ? "scenario" : invocation.arguments[0];
+ExitCode schema(const NoOptions& options, const Streams& streams) {
+  const CommonOptions& common = options.common;
+  const std::string of = common.arguments.empty() ? "scenario" : common.arguments[0];
   if (of == "scenario") {
-    write_json(invocation, streams, text_of(scenario_schema(invocation.library), 2));
+    write_json(common, streams, text_of(scenario_schema(common.library), 2));
   } else if (of == "measurement") {
-    write_json(invocation, streams, text_of(measurement_schema(), 2));
+    write_json(common, streams, text_of(measurement_schema(), 2));
   } else {
     const std::string near = nearest(of, {"scenario", "measurement"});
     throw UsageError(
@@ -37,8 +38,7 @@ Command schema_command() {
           .example = "athanor schema > scenario.schema.json",
           .least_arguments = 0,
           .most_arguments = 1,
-          .options = &no_options,
-          .execute = &schema};
+          .prepare = &prepared<NoOptions, &schema>};
 }
 
 }  // namespace athanor

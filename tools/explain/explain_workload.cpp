@@ -11,8 +11,8 @@
 #include "models/experiments/training.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
-#include "tools/cli/progress.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/scenarios.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/explain/what_if.hpp"
 #include "topologies/cluster.hpp"
 
@@ -20,11 +20,11 @@ namespace athanor {
 
 namespace {
 
-WorkloadRun simulate(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+WorkloadRun simulate(const Scenario& scenario, const Case& scenario_case, const ExplainOptions& options,
                      const WorkloadOptions& workload) {
   const auto* experiment = scenario_case.as<WorkloadExperiment>();
   try {
-    return experiment->simulate(scenario_case.platform, run_options_of(invocation), workload);
+    return experiment->simulate(scenario_case.platform, run_options_of(options.scenario), workload);
   } catch (const SimulationError& error) {
     throw SimulationError(error.code(), fmt::format("{}: {}: {}", scenario.path, experiment->subject(), error.what()));
   }
@@ -133,11 +133,11 @@ std::string choice_note(const WorkloadResult& now, const WorkloadResult& changed
 
 }  // namespace
 
-WorkloadExplanation explain_workload(const Invocation& invocation, const Streams& streams, const Scenario& scenario,
+WorkloadExplanation explain_workload(const ExplainOptions& options, const Streams& streams, const Scenario& scenario,
                                      const Case& scenario_case, Timeline* timeline) {
-  Progress progress(streams, !invocation.quiet);
+  Progress progress(streams, !options.common.quiet);
   progress.show(scenario_case.name);
-  WorkloadRun done = simulate(scenario, scenario_case, invocation, {.timeline = timeline});
+  WorkloadRun done = simulate(scenario, scenario_case, options, {.timeline = timeline});
   WorkloadExplanation explanation{.heading = heading_of(scenario, scenario_case),
                                   .time = done.time,
                                   .stragglers = done.stragglers,
@@ -151,12 +151,12 @@ WorkloadExplanation explain_workload(const Invocation& invocation, const Streams
     explanation.links.push_back(link_text(*scenario_case.platform.cluster->fabric, estimate));
   }
   explanation.changes = try_changes(
-      invocation, scenario, changes_for(scenario_case, explanation),
+      options, scenario, changes_for(scenario_case, explanation),
       [&](const Scenario& changed, const WhatIf& what) -> std::optional<ExplainedChange> {
         progress.show(what.change);
         const Case& other = changed.cases.front();
         const WorkloadRun found = simulate(
-            changed, other, invocation,
+            changed, other, options,
             {.computing = what.computing, .free_communication = what.free_communication, .critical_path = false});
         return ExplainedChange{
             what.change, found.time,

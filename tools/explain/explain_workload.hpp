@@ -1,7 +1,7 @@
 #pragma once
 
 #include "models/experiments/scenario/scenario.hpp"
-#include "tools/cli/command.hpp"
+#include "tools/explain/explain_options.hpp"
 #include "tools/explain/workload_explanation.hpp"
 
 namespace athanor {
@@ -9,9 +9,9 @@ namespace athanor {
 class Timeline;
 
 /// Simulates a case of training or of a trace, says what its critical path consists of, and simulates what might
-/// shorten it, one change after the other. `scenario`: as it was read by this invocation. `timeline` may be null.
+/// shorten it, one change after the other. `scenario`: as it was read with these options. `timeline` may be null.
 /// Throws SimulationErrors as simulating does.
-WorkloadExplanation explain_workload(const Invocation& invocation, const Streams& streams, const Scenario& scenario,
+WorkloadExplanation explain_workload(const ExplainOptions& options, const Streams& streams, const Scenario& scenario,
                                      const Case& scenario_case, Timeline* timeline);
 
 }  // namespace athanor

@@ -8,8 +8,7 @@
 
 #include "models/experiments/table.hpp"
 #include "sim/config/json_value.hpp"
-#include "tools/explain/link_table.hpp"
-#include "tools/explain/path_table.hpp"
+#include "tools/explain/explanation_parts.hpp"
 
 namespace athanor {
 

@@ -10,7 +10,7 @@
 #include "models/network/link_use.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/time.hpp"
-#include "tools/explain/explained_change.hpp"
+#include "tools/explain/explanation_parts.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {

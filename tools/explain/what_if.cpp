@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include "sim/error.hpp"
-#include "tools/cli/read_scenarios.hpp"
 
 namespace athanor {
 
@@ -20,14 +19,14 @@ std::string_view plural(LinkKind kind) {
   return "";
 }
 
-std::optional<Scenario> read_again(const Invocation& invocation, const Scenario& scenario, const WhatIf& change) {
-  ScenarioChanges changes = changes_of(invocation);
+std::optional<Scenario> read_again(const ExplainOptions& options, const Scenario& scenario, const WhatIf& change) {
+  ScenarioChanges changes = changes_of(options.scenario);
   changes.links = change.links;
   changes.traces = scenario.traces;
   changes.settings.insert(changes.settings.end(), change.settings.begin(), change.settings.end());
   Problems problems;
   try {
-    Scenario changed = read_scenario(scenario.path, invocation.library, changes, problems);
+    Scenario changed = read_scenario(scenario.path, options.common.library, changes, problems);
     if (problems.empty()) { return changed; }
   } catch (const UsageError&) {  // a setting below a key that is not there
     return std::nullopt;
@@ -56,12 +55,12 @@ std::vector<WhatIf> faster_links(const std::set<LinkKind>& kinds) {
 }
 
 std::vector<ExplainedChange> try_changes(
-    const Invocation& invocation, const Scenario& scenario, const std::vector<WhatIf>& changes,
+    const ExplainOptions& options, const Scenario& scenario, const std::vector<WhatIf>& changes,
     const std::function<std::optional<ExplainedChange>(const Scenario&, const WhatIf&)>& simulate) {
   std::vector<ExplainedChange> tried;
   for (const WhatIf& change : changes) {
     const bool same = change.links.empty() && change.settings.empty();
-    const std::optional<Scenario> changed = same ? std::nullopt : read_again(invocation, scenario, change);
+    const std::optional<Scenario> changed = same ? std::nullopt : read_again(options, scenario, change);
     if (!same && !changed) { continue; }
     try {
       if (auto found = simulate(same ? scenario : *changed, change)) { tried.push_back(std::move(*found)); }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "models/experiments/scenario/scenario.hpp"
-#include "tools/cli/command.hpp"
-#include "tools/explain/explained_change.hpp"
+#include "tools/explain/explain_options.hpp"
+#include "tools/explain/explanation_parts.hpp"
 
 namespace athanor {
 
@@ -25,10 +25,10 @@ struct WhatIf {
 /// of them at half the latency.
 std::vector<WhatIf> faster_links(const std::set<LinkKind>& kinds);
 
-/// The scenario's only case, read again with each of these, and what it takes then. What the scenario does not allow
-/// is left out. `time_of`: none leaves it out, too; its SimulationErrors do as well.
+/// The scenario's only case, read again as the options say with each of these, and what it takes then. What the
+/// scenario does not allow is left out. `time_of`: none leaves it out, too; its SimulationErrors do as well.
 std::vector<ExplainedChange> try_changes(
-    const Invocation& invocation, const Scenario& scenario, const std::vector<WhatIf>& changes,
+    const ExplainOptions& options, const Scenario& scenario, const std::vector<WhatIf>& changes,
     const std::function<std::optional<ExplainedChange>(const Scenario&, const WhatIf&)>& simulate);
 
 }  // namespace athanor

@@ -7,7 +7,7 @@
 #include "models/experiments/run.hpp"
 #include "models/workload/workload_result.hpp"
 #include "sim/config/json_value.hpp"
-#include "tools/explain/explained_change.hpp"
+#include "tools/explain/explanation_parts.hpp"
 
 namespace athanor {
 

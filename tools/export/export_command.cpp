@@ -1,7 +1,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
@@ -14,13 +13,11 @@
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "sim/parse.hpp"
+#include "sim/format.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/option_values.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/export/export_fabric.hpp"
-#include "tools/export/export_sweep.hpp"
-#include "tools/export/export_trace.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/export/export_options.hpp"
 
 namespace athanor {
 
@@ -32,47 +29,18 @@ using Json = JsonValue;
 constexpr std::uint32_t kRuntimeSteps = 256;
 constexpr std::uint32_t kRuntimeChannels = 32;
 
-boost::program_options::options_description export_options() {
-  namespace options = boost::program_options;
-  options::options_description result("options");
-  auto add = result.add_options();
-  const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
-  add("format", text("FORMAT"),
-      "schedule: msccl (XML for MSCCL and RCCL), goal (LogGOPSim, ATLAHS) or htsim (.cm); fabric: graphml, simgrid, "
-      "htsim (.topo), dot or json; sweep: csv (absent), json or jsonl");
-  add("ranks", text("N"), "how many take part");
-  add("size", text("SIZE"), "the payload, as in 1MiB; msccl without it: the least that is cut into equal chunks");
-  add("type", text("TYPE"), "of the elements; absent: float32");
-  add("root", text("RANK"), "of broadcast and reduce; absent: 0");
-  add("in-place", "input and output share memory");
-  add("channels", text("N"), "side by side; absent: 1");
-  add("chunk", text("SIZE"), "most payload of one chunk; absent: all in one loop");
-  add("slices", text("N"), "messages per chunk; absent: 1");
-  add("group", text("N"), "ranks per node, for hierarchies");
-  add("dimensions", text("XxY"), "of torus, mesh and swing, as in 4x4x2; absent: sides of the least sum");
-  add("rings", text("N"), "of multi_ring: directed rings at most; absent: 8");
-  add("exchange", text("FILE"), "of all_to_all_v: a CSV or JSON table of bytes, a row per sender");
-  add("reduce-rate", text("RATE"), "goal: bytes that a rank adds up per second, as in 10GB/s; absent: in no time");
-  add("case", options::value<std::vector<std::string>>()->value_name("NAME"), "fabric: only this case; repeatable");
-  add("set", options::value<std::vector<std::string>>()->value_name("/POINTER=VALUE"),
-      "fabric, trace: changes the scenario, or the keys of \"trace\", first; repeatable");
-  add("output,o", text("FILE"), "absent: stdout");
-  return result;
-}
-
-Elements elements(const Invocation& invocation, const char* option, DataType type) {
-  const Bytes size = size_option("export", invocation, option);
+Elements elements(Bytes size, const char* option, DataType type) {
   if (size % size_of(type) != Bytes::zero()) {
     throw UsageError(
-        fmt::format("export: --{} {} is no whole number of {} elements", option, invocation.text(option), name(type)));
+        fmt::format("export: --{} {} is no whole number of {} elements", option, to_string(size), name(type)));
   }
   return Elements{size / size_of(type)};
 }
 
 enum class Format { msccl, goal, htsim };
 
-Format format_of(const Invocation& invocation) {
-  const std::string name = invocation.has("format") ? invocation.text("format") : "";
+Format format_of(const ExportOptions& options) {
+  const std::string name = options.format.value_or("");
   if (name == "msccl") { return Format::msccl; }
   if (name == "goal") { return Format::goal; }
   if (name == "htsim") { return Format::htsim; }
@@ -90,39 +58,28 @@ struct Request {
   GoalOptions goal;
 };
 
-Layout layout_of(const Invocation& invocation, DataType type) {
-  Layout layout;
-  layout.channels = number_option("export", invocation, "channels", 1).value_or(1);
-  layout.slices = number_option("export", invocation, "slices", 1).value_or(1);
-  if (invocation.has("chunk")) { layout.chunk = elements(invocation, "chunk", type); }
-  layout.group = number_option("export", invocation, "group", 1).value_or(0);
-  layout.shape = GridShape{dimensions_option("export", invocation, "dimensions"),
-                           number_option("export", invocation, "rings", 1).value_or(0)};
-  return layout;
-}
-
 /// A name of the catalog, or the path of an MSCCL algorithm.
 std::shared_ptr<const Algorithm> algorithm_of(CollectiveKind kind, const std::string& word) {
   if (word.ends_with(".xml")) { return ImportShelf("").msccl(word); }
   return {std::shared_ptr<const Algorithm>(), &find(kind, word)};
 }
 
-std::shared_ptr<const AllToAllVSizes> exchange_of(const Invocation& invocation, std::uint32_t ranks, DataType type) {
-  if (!invocation.has("exchange")) { return nullptr; }
+std::shared_ptr<const AllToAllVSizes> exchange_of(const ExportOptions& options, std::uint32_t ranks, DataType type) {
+  if (!options.exchange) { return nullptr; }
   Problems problems;
-  const ExchangeText text = read_exchange_file(invocation.text("exchange"), problems);
+  const ExchangeText text = read_exchange_file(*options.exchange, problems);
   problems.throw_if_any();
   auto exchange = make_exchange(text, ranks, size_of(type), 0, problems);
   problems.throw_if_any();
   return exchange;
 }
 
-void choose_payload(const Invocation& invocation, Request& request) {
+void choose_payload(const ExportOptions& options, Request& request) {
   Collective& collective = request.collective;
   const bool fixed = collective.sizes != nullptr || collective.kind == CollectiveKind::barrier;
-  if (invocation.has("size")) {
+  if (options.size) {
     if (collective.sizes) { throw UsageError("export: --size is that of the --exchange; leave it out"); }
-    collective.count = elements(invocation, "size", request.type);
+    collective.count = elements(*options.size, "size", request.type);
   } else if (request.format == Format::msccl && !fixed) {
     collective.count = request.algorithm->granule(collective, request.layout);
   } else if (!fixed) {
@@ -130,33 +87,31 @@ void choose_payload(const Invocation& invocation, Request& request) {
   }
 }
 
-Request request_of(const Invocation& invocation) {
-  if (invocation.arguments.size() != 3) {
+Request request_of(const ExportOptions& options) {
+  if (options.common.arguments.size() != 3) {
     throw UsageError("export: a schedule is COLLECTIVE ALGORITHM, as in `athanor export schedule all_reduce ring ...`");
   }
-  for (const char* option : {"case", "set"}) {
-    if (invocation.has(option)) { throw UsageError(fmt::format("export: --{} goes with fabric", option)); }
-  }
+  if (!options.scenario.cases.empty()) { throw UsageError("export: --case goes with fabric"); }
+  if (!options.scenario.settings.empty()) { throw UsageError("export: --set goes with fabric"); }
   Request request;
-  request.format = format_of(invocation);
-  request.type = invocation.has("type") ? named_type("export", invocation.text("type")) : DataType::float32;
-  if (!invocation.has("ranks")) { throw UsageError("export: --ranks N is missing"); }
+  request.format = format_of(options);
+  request.type = options.type ? named_type("export", *options.type) : DataType::float32;
+  if (!options.ranks) { throw UsageError("export: --ranks N is missing"); }
   Collective& collective = request.collective;
-  collective = {named_collective("export", invocation.arguments[1]), *number_option("export", invocation, "ranks", 1),
-                Elements::zero(), number_option("export", invocation, "root", 0).value_or(0),
-                invocation.has("in-place")};
-  request.algorithm = algorithm_of(collective.kind, invocation.arguments[2]);
-  request.layout = layout_of(invocation, request.type);
-  collective.sizes = exchange_of(invocation, collective.ranks, request.type);
+  collective = {named_collective("export", options.common.arguments[1]), *options.ranks, Elements::zero(), options.root,
+                options.in_place};
+  request.algorithm = algorithm_of(collective.kind, options.common.arguments[2]);
+  request.layout = options.layout;
+  request.layout.shape = options.grid;
+  if (options.chunk) { request.layout.chunk = elements(*options.chunk, "chunk", request.type); }
+  collective.sizes = exchange_of(options, collective.ranks, request.type);
   if (collective.sizes) { collective.count = collective.sizes->largest(); }
   if (const auto refusal = refusal_with_alternatives(*request.algorithm, collective, request.layout)) {
     throw ScenarioError(*refusal);
   }
-  choose_payload(invocation, request);
+  choose_payload(options, request);
   request.goal.element_bytes = element_size(request.type);
-  if (invocation.has("reduce-rate")) {
-    request.goal.reduced_per_second = quantity_option("export", invocation, "reduce-rate", &parse_bandwidth).count();
-  }
+  if (options.reduce_rate) { request.goal.reduced_per_second = options.reduce_rate->count(); }
   return request;
 }
 
@@ -230,15 +185,15 @@ Json export_as(const Request& request, const Schedule& schedule, Output& output,
   return {};
 }
 
-ExitCode export_schedule(const Invocation& invocation, const Streams& streams) {
-  const Request request = request_of(invocation);
-  const std::string path = invocation.has("output") ? invocation.text("output") : "";
-  if (path.empty() && invocation.has("json") && invocation.text("json").empty()) {
+ExitCode export_schedule(const ExportOptions& options, const Streams& streams) {
+  const Request request = request_of(options);
+  const std::string path = options.destination();
+  if (path.empty() && options.common.json == "") {
     throw UsageError("export: --json and the export cannot share stdout; write one of them to a file");
   }
   Output output(path, streams);
   const Streams quiet{.out = streams.out, .err = [](std::string_view) {}};
-  const Streams& notes = invocation.quiet ? quiet : streams;
+  const Streams& notes = options.common.quiet ? quiet : streams;
   const auto schedule = request.algorithm->make(request.collective, request.layout);
   Json summary = export_as(request, *schedule, output, notes);
   output.finish();
@@ -246,21 +201,47 @@ ExitCode export_schedule(const Invocation& invocation, const Streams& streams) {
                                  request.algorithm->name, request.collective.ranks);
   for (const auto& [key, value] : summary.members()) { line += fmt::format(" {} {}", key, text_of(value)); }
   notes.err(line + "\n");
-  if (invocation.has("json")) { write_json(invocation, streams, text_of(Json{{"results", std::vector{summary}}}, 2)); }
+  if (options.common.json) { write_json(options.common, streams, text_of(Json{{"results", std::vector{summary}}}, 2)); }
   return ExitCode::ok;
 }
 
-ExitCode export_anything(const Invocation& invocation, const Streams& streams) {
-  const std::string& what = invocation.arguments[0];
-  if (what == "schedule") { return export_schedule(invocation, streams); }
-  if (what == "fabric") { return export_fabric(invocation, streams); }
-  if (what == "trace") { return export_trace(invocation, streams); }
-  if (what == "sweep") { return export_sweep(invocation, streams); }
+ExitCode export_anything(const ExportOptions& options, const Streams& streams) {
+  const std::string& what = options.common.arguments[0];
+  if (what == "schedule") { return export_schedule(options, streams); }
+  if (what == "fabric") { return export_fabric(options, streams); }
+  if (what == "trace") { return export_trace(options, streams); }
+  if (what == "sweep") { return export_sweep(options, streams); }
   throw UsageError(fmt::format(
       "export: '{}' cannot be exported; as in `athanor export schedule ...`, `fabric`, `trace` or `sweep`", what));
 }
 
 }  // namespace
+
+void visit(OptionFields& fields, ExportOptions& options) {
+  fields.text("format", "FORMAT", options.format,
+              "schedule: msccl (XML for MSCCL and RCCL), goal (LogGOPSim, ATLAHS) or htsim (.cm); fabric: graphml, "
+              "simgrid, htsim (.topo), dot or json; sweep: csv (absent), json or jsonl");
+  fields.number("ranks", "N", options.ranks, 1, "how many take part");
+  fields.size("size", "SIZE", options.size,
+              "the payload, as in 1MiB; msccl without it: the least that is cut into equal chunks");
+  fields.text("type", "TYPE", options.type, "of the elements; absent: float32");
+  fields.number("root", "RANK", options.root, 0, "of broadcast and reduce; absent: 0");
+  fields.flag("in-place", options.in_place, "input and output share memory");
+  fields.number("channels", "N", options.layout.channels, 1, "side by side; absent: 1");
+  fields.size("chunk", "SIZE", options.chunk, "most payload of one chunk; absent: all in one loop");
+  fields.number("slices", "N", options.layout.slices, 1, "messages per chunk; absent: 1");
+  fields.number("group", "N", options.layout.group, 1, "ranks per node, for hierarchies");
+  fields.dimensions("dimensions", "XxY", options.grid.dimensions,
+                    "of torus, mesh and swing, as in 4x4x2; absent: sides of the least sum");
+  fields.number("rings", "N", options.grid.rings, 1, "of multi_ring: directed rings at most; absent: 8");
+  fields.text("exchange", "FILE", options.exchange, "of all_to_all_v: a CSV or JSON table of bytes, a row per sender");
+  fields.quantity("reduce-rate", "RATE", options.reduce_rate, &parse_bandwidth,
+                  "goal: bytes that a rank adds up per second, as in 10GB/s; absent: in no time");
+  fields.texts("case", "NAME", options.scenario.cases, "fabric: only this case; repeatable");
+  fields.texts("set", "/POINTER=VALUE", options.scenario.settings,
+               "fabric, trace: changes the scenario, or the keys of \"trace\", first; repeatable");
+  fields.written_file("output,o", options.output, "absent: stdout");
+}
 
 Command export_command() {
   return {
@@ -278,8 +259,7 @@ Command export_command() {
       .example = "athanor export schedule all_reduce ring --format goal --ranks 8 --size 1MiB -o ring.goal",
       .least_arguments = 2,
       .most_arguments = 3,
-      .options = &export_options,
-      .execute = &export_anything};
+      .prepare = &prepared<ExportOptions, &export_anything>};
 }
 
 }  // namespace athanor

@@ -1,14 +1,13 @@
-#include "tools/export/export_fabric.hpp"
-
 #include <array>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
-#include "tools/cli/option_values.hpp"
-#include "tools/cli/output_file.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/cli/output.hpp"
 #include "tools/describe/named_clusters.hpp"
+#include "tools/export/export_options.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/description.hpp"
 #include "topologies/formats/exporters.hpp"
@@ -30,8 +29,8 @@ constexpr std::array<FabricWriter, 5> kWriters{{{"graphml", &to_graphml},
                                                 {"dot", &to_dot},
                                                 {"json", &to_json_text}}};
 
-const FabricWriter& writer_of(const Invocation& invocation) {
-  const std::string wanted = invocation.has("format") ? invocation.text("format") : "";
+const FabricWriter& writer_of(const ExportOptions& options) {
+  const std::string wanted = options.format.value_or("");
   std::vector<std::string_view> names;
   for (const FabricWriter& writer : kWriters) {
     if (writer.name == wanted) { return writer; }
@@ -44,32 +43,29 @@ const FabricWriter& writer_of(const Invocation& invocation) {
 
 constexpr std::array<std::string_view, 4> kFabricOptions{"format", "output", "case", "set"};
 
-void check_fabric_options(const Invocation& invocation) {
-  allow_only(invocation, "export fabric", kFabricOptions, "goes with schedules");
-  if (invocation.has("json")) {
+void check_fabric_options(const ExportOptions& options) {
+  allow_only(options.common, "export fabric", kFabricOptions, "goes with schedules");
+  if (options.common.json) {
     throw UsageError("export fabric: --json is no summary here; --format json writes the fabric");
   }
 }
 
 }  // namespace
 
-ExitCode export_fabric(const Invocation& invocation, const Streams& streams) {
-  if (invocation.arguments.size() != 2) {
+ExitCode export_fabric(const ExportOptions& options, const Streams& streams) {
+  if (options.common.arguments.size() != 2) {
     throw UsageError("export fabric: one SCENARIO or PRESET, as in `athanor export fabric DGX-H100 --format graphml`");
   }
-  check_fabric_options(invocation);
-  const FabricWriter& writer = writer_of(invocation);
-  const std::string path = invocation.has("output") ? invocation.text("output") : "";
+  check_fabric_options(options);
+  const FabricWriter& writer = writer_of(options);
+  const std::string path = options.destination();
   if (!path.empty()) { check_writable(path); }
-  const auto clusters = named_clusters_of(invocation, invocation.arguments[1]);
+  const auto clusters =
+      named_clusters_of(options.common.arguments[1], options.common.library, changes_of(options.scenario));
   const Cluster& cluster = *the_only(clusters, "export fabric writes").cluster;
   const std::string text = writer.write(cluster);
-  if (path.empty()) {
-    streams.out(text);
-  } else {
-    write_text_file(path, text);
-  }
-  if (!invocation.quiet) {
+  write_to(path, streams, text);
+  if (!options.common.quiet) {
     streams.err(fmt::format("athanor: {}: {}, {} devices, {} links\n", writer.name, cluster.description,
                             cluster.fabric->vertices(), cluster.fabric->links()));
   }

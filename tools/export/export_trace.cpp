@@ -1,5 +1,3 @@
-#include "tools/export/export_trace.hpp"
-
 #include <array>
 
 #include <fmt/core.h>
@@ -9,8 +7,9 @@
 #include "models/traces/own/trace_json.hpp"
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "tools/cli/option_values.hpp"
-#include "tools/cli/output_file.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/export/export_options.hpp"
 
 namespace athanor {
 
@@ -18,22 +17,19 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kTraceOptions{"format", "output", "set"};
 
-void check_trace_options(const Invocation& invocation) {
-  allow_only(invocation, "export trace", kTraceOptions, "is none of its options; keys of \"trace\" are set by --set");
-  if (invocation.has("json")) { throw UsageError("export trace: the trace is JSON already; leave out --json"); }
-  if (invocation.has("format") && invocation.text("format") != "athanor") {
+void check_trace_options(const ExportOptions& options) {
+  allow_only(options.common, "export trace", kTraceOptions,
+             "is none of its options; keys of \"trace\" are set by --set");
+  if (options.common.json) { throw UsageError("export trace: the trace is JSON already; leave out --json"); }
+  if (options.format && *options.format != "athanor") {
     throw UsageError("export trace: traces are written as JSON of Athanor alone; leave out --format");
   }
 }
 
 /// Read as the "trace" of a scenario is: --set changes its keys.
-std::shared_ptr<const ImportedTrace> trace_of(const Invocation& invocation) {
-  Document document = Document::parse(text_of(nlohmann::json{{"files", invocation.arguments[1]}}), "command line");
-  if (invocation.has("set")) {
-    for (const std::string& setting : invocation.options["set"].as<std::vector<std::string>>()) {
-      document.set(setting);
-    }
-  }
+std::shared_ptr<const ImportedTrace> trace_of(const ExportOptions& options) {
+  Document document = Document::parse(text_of(nlohmann::json{{"files", options.common.arguments[1]}}), "command line");
+  for (const std::string& setting : options.scenario.settings) { document.set(setting); }
   Problems problems;
   TraceText text;
   TraceShelf shelf;
@@ -44,22 +40,18 @@ std::shared_ptr<const ImportedTrace> trace_of(const Invocation& invocation) {
 
 }  // namespace
 
-ExitCode export_trace(const Invocation& invocation, const Streams& streams) {
-  if (invocation.arguments.size() != 2) {
+ExitCode export_trace(const ExportOptions& options, const Streams& streams) {
+  if (options.common.arguments.size() != 2) {
     throw UsageError("export trace: one file, or one pattern, as in `athanor export trace 'run/llama.*.et'`");
   }
-  check_trace_options(invocation);
-  const std::string path = invocation.has("output") ? invocation.text("output") : "";
+  check_trace_options(options);
+  const std::string path = options.destination();
   if (!path.empty()) { check_writable(path); }
-  const std::shared_ptr<const ImportedTrace> trace = trace_of(invocation);
+  const std::shared_ptr<const ImportedTrace> trace = trace_of(options);
   std::string text;
   write_trace_json(trace->workload, [&](std::string_view part) { text += part; });
-  if (path.empty()) {
-    streams.out(text);
-  } else {
-    write_text_file(path, text);
-  }
-  if (invocation.quiet) { return ExitCode::ok; }
+  write_to(path, streams, text);
+  if (options.common.quiet) { return ExitCode::ok; }
   std::size_t operations = 0;
   for (const Workload::Worker& worker : trace->workload.workers) { operations += worker.operations.size(); }
   streams.err(fmt::format("athanor: {} of {} ranks: {} workers, {} communicators, {} channels, {} operations\n",

@@ -3,7 +3,6 @@
 #include <set>
 #include <variant>
 
-#include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
 
 #include "algorithms/formats/msccl_import.hpp"
@@ -15,31 +14,13 @@
 #include "sim/printable.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/option_values.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/import/import_fabric_command.hpp"
+#include "tools/cli/output.hpp"
 #include "tools/import/import_measurement.hpp"
+#include "tools/import/import_options.hpp"
 
 namespace athanor {
 
 namespace {
-
-boost::program_options::options_description import_options() {
-  namespace options = boost::program_options;
-  options::options_description result("options");
-  auto add = result.add_options();
-  const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
-  add("format", text("FORMAT"),
-      "msccl, nccl-tests, nccl-tests-json, rccl-tests, osu, nccl-topology, nvidia-smi, ibnetdiscover, slurm, "
-      "slurm-yaml or htsim; absent: by what the file holds");
-  add("output,o", text("FILE"), "of a measurement or a scenario; absent: stdout");
-  add("collective", text("NAME"), "of a measurement, where the text does not name it");
-  add("ranks", text("N"), "that took part, where the text does not say it: always for OSU's collectives");
-  add("nodes", text("N"), "that took part, where the text does not list them; of a machine: how many there are");
-  add("hardware", text("TEXT"), "what was measured on, such as 'A100 SXM4 (DGX A100)'; absent: as the text says");
-  add("source", text("TEXT"), "who measured, where it is published");
-  add_fabric_options(result);
-  return result;
-}
 
 std::string_view places(const MscclDocument& document) {
   if (document.in_place && document.out_of_place) { return "in and out of place"; }
@@ -77,12 +58,12 @@ JsonValue to_json(const std::string& path, const ImportedAlgorithm& algorithm) {
           {"proven", true}};
 }
 
-ImportHints hints_of(const Invocation& invocation) {
+ImportHints hints_of(const ImportOptions& options) {
   ImportHints hints;
-  if (invocation.has("collective")) { hints.collective = named_collective("import", invocation.text("collective")); }
-  hints.ranks = number_option("import", invocation, "ranks", 1);
-  hints.nodes = number_option("import", invocation, "nodes", 1);
-  if (invocation.has("hardware")) { hints.hardware = invocation.text("hardware"); }
+  if (options.collective) { hints.collective = named_collective("import", *options.collective); }
+  hints.ranks = options.ranks;
+  hints.nodes = options.nodes;
+  if (options.hardware) { hints.hardware = *options.hardware; }
   return hints;
 }
 
@@ -101,8 +82,8 @@ AnyFormat named_format(const std::string& word) {
       fmt::format("import: there is no format '{}'; choose from {}", word, fmt::join(all_format_names(), ", ")));
 }
 
-AnyFormat format_of(const Invocation& invocation, const std::string& path, const std::string& text) {
-  if (invocation.has("format")) { return named_format(invocation.text("format")); }
+AnyFormat format_of(const ImportOptions& options, const std::string& path, const std::string& text) {
+  if (options.format) { return named_format(*options.format); }
   if (const auto format = recognised(text)) { return *format; }
   if (const auto format = recognised_fabric(text)) { return *format; }
   if (path.ends_with(".xml")) { return ImportFormat::msccl; }
@@ -122,54 +103,76 @@ std::string summary(const Measurement& measurement) {
                      measurement.healthy ? "" : "; NOT healthy: " + printable(measurement.notes));
 }
 
-void import_table(const Invocation& invocation, const Streams& streams, const std::string& path, std::string text,
+void import_table(const ImportOptions& options, const Streams& streams, const std::string& path, std::string text,
                   ImportFormat format) {
-  if (invocation.arguments.size() > 1) {
+  if (options.common.arguments.size() > 1) {
     throw UsageError("import: one measurement at a time; each becomes a file of its own");
   }
-  const std::string output = invocation.has("output") ? invocation.text("output")
-                             : invocation.has("json") ? invocation.text("json")
-                                                      : "";
+  const std::string output = options.destination();
   if (!output.empty()) { check_writable(output); }
   Problems problems;
-  Measurement measurement = import_measurement(std::move(text), path, format, hints_of(invocation), problems);
+  Measurement measurement = import_measurement(std::move(text), path, format, hints_of(options), problems);
   problems.throw_if_any();
   if (measurement.rows.empty()) {
     throw ScenarioError(
         {"not-a-table", "the table has no rows", {path, 1, 1, ""}, "give the whole output of the test"});
   }
-  if (invocation.has("source")) { measurement.source = invocation.text("source"); }
+  if (options.source) { measurement.source = *options.source; }
   if (!output.empty()) { measurement.id = std::filesystem::path(output).stem().string(); }
-  if (output.empty()) {
-    streams.out(measurement_json(measurement));
-  } else {
-    write_text_file(output, measurement_json(measurement));
-  }
-  if (!invocation.quiet) { streams.err(summary(measurement)); }
+  write_to(output, streams, measurement_json(measurement));
+  if (!options.common.quiet) { streams.err(summary(measurement)); }
 }
 
-ExitCode import(const Invocation& invocation, const Streams& streams) {
+ExitCode import(const ImportOptions& options, const Streams& streams) {
   JsonValue algorithms = JsonValue::list();
-  for (const std::string& path : invocation.arguments) {
+  for (const std::string& path : options.common.arguments) {
     std::string text = read_text_file(path);
-    const AnyFormat format = format_of(invocation, path, text);
+    const AnyFormat format = format_of(options, path, text);
     if (const auto* fabric = std::get_if<FabricFormat>(&format)) {
-      import_fabric_file(invocation, streams, path, text, *fabric);
+      import_fabric_file(options, streams, path, text, *fabric);
       return ExitCode::ok;
     }
     if (format != AnyFormat(ImportFormat::msccl)) {
-      import_table(invocation, streams, path, std::move(text), std::get<ImportFormat>(format));
+      import_table(options, streams, path, std::move(text), std::get<ImportFormat>(format));
       return ExitCode::ok;
     }
     const ImportedAlgorithm algorithm = import_msccl(text, path);
     algorithms.push_back(to_json(path, algorithm));
-    if (!invocation.has("json")) { streams.out(printable_lines(summary(algorithm))); }
+    if (!options.common.json) { streams.out(printable_lines(summary(algorithm))); }
   }
-  if (invocation.has("json")) { write_json(invocation, streams, text_of(JsonValue{{"results", algorithms}}, 2)); }
+  if (options.common.json) { write_json(options.common, streams, text_of(JsonValue{{"results", algorithms}}, 2)); }
   return ExitCode::ok;
 }
 
 }  // namespace
+
+void visit(OptionFields& fields, ImportOptions& options) {
+  fields.text("format", "FORMAT", options.format,
+              "msccl, nccl-tests, nccl-tests-json, rccl-tests, osu, nccl-topology, nvidia-smi, ibnetdiscover, slurm, "
+              "slurm-yaml or htsim; absent: by what the file holds");
+  fields.written_file("output,o", options.output, "of a measurement or a scenario; absent: stdout");
+  fields.text("collective", "NAME", options.collective, "of a measurement, where the text does not name it");
+  fields.number("ranks", "N", options.ranks, 1,
+                "that took part, where the text does not say it: always for OSU's collectives");
+  fields.number("nodes", "N", options.nodes, 1,
+                "that took part, where the text does not list them; of a machine: how many there are");
+  fields.text("hardware", "TEXT", options.hardware,
+              "what was measured on, such as 'A100 SXM4 (DGX A100)'; absent: as the text says");
+  fields.text("source", "TEXT", options.source, "who measured, where it is published");
+  FabricHints& hints = options.hints;
+  fields.text("name", "TEXT", hints.name, "of a machine; absent: that of the file");
+  fields.text("fabric", "FILE|JSON", options.fabric, "of machines: what joins --nodes of them");
+  fields.text("gpu", "PRESET", hints.hardware.gpu, "nvidia-smi: the GPU, which gives the rates of NVLink and PCIe");
+  fields.text("nic", "PRESET", hints.hardware.nic, "nvidia-smi, nccl-topology: the NIC");
+  fields.text("socket-link", "PRESET", hints.hardware.socket_link,
+              "nvidia-smi: between CPUs, as in upi-sapphire-rapids");
+  fields.quantity("link-rate", "RATE", hints.links.rate, &parse_bandwidth, "slurm: of a host's link, as in 400Gb/s");
+  fields.quantity("link-latency", "TIME", hints.links.latency, &parse_time,
+                  "slurm, ibnetdiscover: of each link, the forwarding of the switch included");
+  fields.quantity("oversubscription", "N", options.oversubscription, &parse_ratio,
+                  "slurm: bandwidth down / up of a switch; absent: 1");
+  fields.text("topology", "NAME", hints.topology, "slurm-yaml: which one; absent: the cluster's default");
+}
 
 Command import_command() {
   return {
@@ -185,8 +188,7 @@ Command import_command() {
       .example = "athanor import scenarios/algorithms/allreduce_ring_4.xml",
       .least_arguments = 1,
       .most_arguments = SIZE_MAX,
-      .options = &import_options,
-      .execute = &import};
+      .prepare = &prepared<ImportOptions, &import>};
 }
 
 }  // namespace athanor

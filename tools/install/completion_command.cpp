@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/error.hpp"
-#include "tools/cli/command.hpp"
-#include "tools/install/option_names.hpp"
+#include "tools/cli/options.hpp"
 
 namespace athanor {
 
@@ -19,7 +18,9 @@ std::string bash() {
   std::string cases;
   for (const Command& command : commands()) {
     std::vector<std::string> words;
-    for (const OptionName& each : option_names(command)) { words.push_back(each.name); }
+    for (const OptionGroup& group : option_groups(command)) {
+      for (const OptionField& field : group.fields) { words.push_back("--" + field.name); }
+    }
     cases += fmt::format("    {}) words=\"{}\" ;;\n", command.name, fmt::join(words, " "));
   }
   return fmt::format(
@@ -53,11 +54,11 @@ std::string zsh_text(std::string_view text) {
 }
 
 /// As zsh's _arguments takes it: a value may be needed, be left out, or not be there at all.
-std::string zsh_option(const OptionName& option) {
+std::string zsh_option(const OptionField& option) {
   const std::string meaning = zsh_text(option.meaning);
-  if (option.value.empty()) { return fmt::format("*{}[{}]", option.name, meaning); }
-  return option.value.starts_with('[') ? fmt::format("*{}=-[{}]::file:_files", option.name, meaning)
-                                       : fmt::format("*{}=[{}]:value:_files", option.name, meaning);
+  if (option.value.empty()) { return fmt::format("*--{}[{}]", option.name, meaning); }
+  return option.value.starts_with('[') ? fmt::format("*--{}=-[{}]::file:_files", option.name, meaning)
+                                       : fmt::format("*--{}=[{}]:value:_files", option.name, meaning);
 }
 
 std::string zsh() {
@@ -66,8 +67,8 @@ std::string zsh() {
   for (const Command& command : commands()) {
     summaries += fmt::format("    '{}:{}'\n", command.name, zsh_text(command.summary));
     cases += fmt::format("    {})\n      _arguments -s \\\n", command.name);
-    for (const OptionName& each : option_names(command)) {
-      cases += fmt::format("        '{}' \\\n", zsh_option(each));
+    for (const OptionGroup& group : option_groups(command)) {
+      for (const OptionField& field : group.fields) { cases += fmt::format("        '{}' \\\n", zsh_option(field)); }
     }
     cases += "        '*:file:_files' ;;\n";
   }
@@ -92,8 +93,8 @@ _athanor "$@"
                      summaries, cases);
 }
 
-ExitCode completion(const Invocation& invocation, const Streams& streams) {
-  const std::string& shell = invocation.arguments.front();
+ExitCode completion(const NoOptions& options, const Streams& streams) {
+  const std::string& shell = options.common.arguments.front();
   if (shell != "bash" && shell != "zsh") {
     throw UsageError(fmt::format("completion: there is none for '{}'; there are bash and zsh", shell));
   }
@@ -111,8 +112,7 @@ Command completion_command() {
           .example = "athanor completion bash",
           .least_arguments = 1,
           .most_arguments = 1,
-          .options = &no_options,
-          .execute = &completion};
+          .prepare = &prepared<NoOptions, &completion>};
 }
 
 }  // namespace athanor

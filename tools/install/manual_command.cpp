@@ -1,8 +1,7 @@
 #include <fmt/core.h>
 
-#include "tools/cli/command.hpp"
+#include "tools/cli/options.hpp"
 #include "tools/cli/version.hpp"
-#include "tools/install/option_names.hpp"
 
 namespace athanor {
 
@@ -26,27 +25,33 @@ std::string troff(std::string_view text) {
   return result;
 }
 
-std::string option_text(const OptionName& option) {
-  const bool optional_value = option.value.starts_with('[');
-  return fmt::format(
-      ".TP\n\\fB{}{}\\fR{}\n{}\n", option.shorter.empty() ? "" : troff(option.shorter + ", "), troff(option.name),
-      option.value.empty() ? "" : fmt::format("{}\\fI{}\\fR", optional_value ? "" : " ", troff(option.value)),
-      troff(option.meaning));
+/// Behind the name: "", " FILE", "[=FILE]" or " DIR (=plots)".
+std::string value_text(const OptionField& option) {
+  if (option.value.empty()) { return ""; }
+  const std::string absent = option.absent.empty() ? "" : fmt::format(" (={})", option.absent);
+  return fmt::format("{}\\fI{}\\fR", option.value.starts_with('[') ? "" : " ", troff(option.value + absent));
+}
+
+std::string options_text(const OptionGroup& group) {
+  std::string text;
+  for (const OptionField& option : group.fields) {
+    const std::string letter = option.letter.empty() ? "" : troff(fmt::format("-{}, ", option.letter));
+    text += fmt::format(".TP\n\\fB{}{}\\fR{}\n{}\n", letter, troff("--" + option.name), value_text(option),
+                        troff(option.meaning));
+  }
+  return text;
 }
 
 std::string command_text(const Command& command) {
   std::string text = fmt::format(".SS \"athanor {} [OPTION...]{}{}\"\n{}.\n.PP\n{}", command.name,
                                  command.arguments.empty() ? "" : " ", troff(command.arguments), troff(command.summary),
                                  troff(command.explanation));
-  for (const OptionName& each : option_names(command)) {
-    const bool common = each.name == "--help" || each.name == "--json" || each.name == "--quiet" ||
-                        each.name == "--verbose" || each.name == "--data";
-    if (!common) { text += option_text(each); }
-  }
+  const std::vector<OptionGroup> groups = option_groups(command);
+  for (std::size_t i = 0; i + 1 < groups.size(); ++i) { text += options_text(groups[i]); }
   return text + fmt::format(".PP\nExample:\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n", troff(command.example));
 }
 
-ExitCode manual(const Invocation& /*invocation*/, const Streams& streams) {
+ExitCode manual(const NoOptions& /*options*/, const Streams& streams) {
   std::string text = fmt::format(
       ".TH ATHANOR 1 \"\" \"athanor {}\" \"User Commands\"\n"
       ".SH NAME\nathanor \\- simulates collectives and training steps on clusters of GPUs\n"
@@ -59,7 +64,7 @@ ExitCode manual(const Invocation& /*invocation*/, const Streams& streams) {
       version());
   for (const Command& command : commands()) { text += command_text(command); }
   text += ".SH \"OPTIONS OF EVERY COMMAND\"\n";
-  for (const OptionName& each : option_names(manual_command())) { text += option_text(each); }
+  text += options_text(option_groups(manual_command()).back());
   text +=
       ".SH \"EXIT STATUS\"\n0 ok, 1 simulation failed, 2 usage, 3 scenario invalid, 4 input or output,\n"
       "5 verification above its threshold, 6 training that does not fit (run --strict), 130 interrupted\n"
@@ -81,8 +86,7 @@ Command manual_command() {
           .example = "athanor manual > athanor.1",
           .least_arguments = 0,
           .most_arguments = 0,
-          .options = &no_options,
-          .execute = &manual};
+          .prepare = &prepared<NoOptions, &manual>};
 }
 
 }  // namespace athanor

@@ -1,9 +1,6 @@
-#include "tools/list/list_algorithms.hpp"
-
 #include <memory>
 #include <vector>
 
-#include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
@@ -12,8 +9,7 @@
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/cli/option_values.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/list/wrapped_text.hpp"
+#include "tools/list/listings.hpp"
 
 namespace athanor {
 
@@ -44,19 +40,16 @@ struct Question {
   }
 };
 
-Bytes size_asked(const Invocation& invocation) {
-  if (!invocation.has("size")) { return kSize; }
-  const Bytes size = size_option("list", invocation, "size");
-  if (size >= kElement && size % kElement == Bytes::zero()) { return size; }
-  throw UsageError(fmt::format("list: --size {} is no whole number of elements of 4 bytes", invocation.text("size")));
-}
-
-Question question(const Invocation& invocation) {
+Question question(const ListOptions& options) {
   constexpr std::uint32_t kMost = 1 << 16;
   Question question;
-  if (invocation.has("collective")) { question.only = named_collective("list", invocation.text("collective")); }
-  question.ranks = number_option("list", invocation, "ranks", 1).value_or(kRanks);
-  question.size = size_asked(invocation);
+  if (options.collective) { question.only = named_collective("list", *options.collective); }
+  question.ranks = options.ranks.value_or(kRanks);
+  question.size = options.size.value_or(kSize);
+  if (question.size < kElement || question.size % kElement != Bytes::zero()) {
+    throw UsageError(
+        fmt::format("list: --size {} is no whole number of elements of 4 bytes", to_string(question.size)));
+  }
   if (question.ranks > kMost) {
     throw UsageError(fmt::format("list: --ranks {} is more than {}", question.ranks, kMost));
   }
@@ -144,29 +137,13 @@ std::string table(const std::vector<Json>& algorithms, const Question& question,
 
 }  // namespace
 
-boost::program_options::options_description list_algorithms_options() {
-  namespace options = boost::program_options;
-  options::options_description result("of list algorithms");
-  auto add = result.add_options();
-  const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
-  add("collective", text("KIND"), "only those of one collective, as in all_reduce");
-  add("ranks", text("N"), "steps and bytes over so many; absent: 8");
-  add("size", text("SIZE"), "and at this payload, as in 64KiB; absent: 1MiB");
-  return result;
-}
-
-ExitCode list_algorithms(const Invocation& invocation, const Streams& streams) {
-  const Question asked = question(invocation);
+Listing list_algorithms(const ListOptions& options) {
+  const Question asked = question(options);
   std::vector<Json> rows;
   for (const Algorithm& algorithm : catalog()) {
     if (!asked.only || *asked.only == algorithm.kind) { rows.push_back(algorithm_json(algorithm, asked)); }
   }
-  if (invocation.has("json")) {
-    write_json(invocation, streams, text_of(Json{{"results", rows}}, 2));
-  } else {
-    streams.out(table(rows, asked, invocation.verbose));
-  }
-  return ExitCode::ok;
+  return {rows, table(rows, asked, options.common.verbose)};
 }
 
 }  // namespace athanor

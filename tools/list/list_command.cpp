@@ -9,12 +9,9 @@
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "tools/cli/command.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/list/list_algorithms.hpp"
-#include "tools/list/list_engines.hpp"
-#include "tools/list/list_models.hpp"
-#include "tools/list/list_topologies.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/list/listings.hpp"
 
 namespace athanor {
 
@@ -70,25 +67,6 @@ Rows measurements(const Library& library) {
   return rows;
 }
 
-struct Topic {
-  const char* name;
-  Rows (*rows)(const Library&);
-};
-constexpr Topic kTopics[] = {
-    {"presets", &presets}, {"profiles", &profiles}, {"compute", &compute_profiles}, {"measurements", &measurements}};
-
-const Topic& find_topic(const std::string& word) {
-  std::vector<std::string> names{"algorithms", "topologies", "engines", "models"};
-  for (const Topic& topic : kTopics) {
-    if (topic.name == word) { return topic; }
-    names.emplace_back(topic.name);
-  }
-  const std::string near = nearest(word, names);
-  throw UsageError(fmt::format(
-      "list: there are no '{}'; {}", word,
-      near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near)));
-}
-
 std::string cell(const Json& value) { return value.is_string() ? value.string() : text_of(value); }
 
 /// Columns as wide as their widest cell, the last as it is.
@@ -114,43 +92,77 @@ std::string table(const Rows& rows) {
   return text;
 }
 
-void check_options(const Invocation& invocation) {
-  for (const char* option : {"collective", "ranks", "size"}) {
-    if (invocation.has(option)) {
-      throw UsageError(fmt::format("list: --{} goes with algorithms, not with {}", option, invocation.arguments[0]));
-    }
+Listing tabled(const Rows& rows) { return {rows, table(rows)}; }
+
+struct Topic {
+  const char* name;
+  Listing (*listing)(const ListOptions& options);
+};
+constexpr Topic kTopics[] = {
+    {"algorithms", &list_algorithms},
+    {"topologies", [](const ListOptions& options) { return list_topologies(options.common.verbose); }},
+    {"engines", [](const ListOptions& options) { return list_engines(options.common.verbose); }},
+    {"models", [](const ListOptions& options) { return list_models(options.common.library, options.common.verbose); }},
+    {"presets", [](const ListOptions& options) { return tabled(presets(options.common.library)); }},
+    {"profiles", [](const ListOptions& options) { return tabled(profiles(options.common.library)); }},
+    {"compute", [](const ListOptions& options) { return tabled(compute_profiles(options.common.library)); }},
+    {"measurements", [](const ListOptions& options) { return tabled(measurements(options.common.library)); }}};
+
+const Topic& find_topic(const std::string& word) {
+  std::vector<std::string> names;
+  for (const Topic& topic : kTopics) {
+    if (topic.name == word) { return topic; }
+    names.emplace_back(topic.name);
   }
+  const std::string near = nearest(word, names);
+  throw UsageError(fmt::format(
+      "list: there are no '{}'; {}", word,
+      near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near)));
 }
 
-ExitCode list_models(const Invocation& invocation, const Streams& streams) {
-  const Json models = models_json(invocation.library);
-  if (invocation.has("json")) {
-    write_json(invocation, streams, text_of(Json{{"results", models}}, 2));
-  } else {
-    streams.out(models_text(models, invocation.verbose));
+ExitCode list(const ListOptions& options, const Streams& streams) {
+  const CommonOptions& common = options.common;
+  const Topic& topic = find_topic(common.arguments[0]);
+  if (topic.listing != &list_algorithms) {
+    allow_only(common, "list", {}, fmt::format("goes with algorithms, not with {}", topic.name));
   }
-  return ExitCode::ok;
-}
-
-ExitCode list(const Invocation& invocation, const Streams& streams) {
-  const std::string& topic = invocation.arguments[0];
-  if (topic == "algorithms") { return list_algorithms(invocation, streams); }
-  if (topic == "topologies" || topic == "engines" || topic == "models") {
-    check_options(invocation);
-    if (topic == "models") { return list_models(invocation, streams); }
-    return topic == "engines" ? list_engines(invocation, streams) : list_topologies(invocation, streams);
-  }
-  const Rows rows = find_topic(topic).rows(invocation.library);
-  check_options(invocation);
-  if (invocation.has("json")) {
-    write_json(invocation, streams, text_of(Json{{"results", rows}}, 2));
+  const Listing listing = topic.listing(options);
+  if (common.json) {
+    write_json(common, streams, text_of(Json{{"results", listing.rows}}, 2));
   } else {
-    streams.out(table(rows));
+    streams.out(listing.text);
   }
   return ExitCode::ok;
 }
 
 }  // namespace
+
+void visit(OptionFields& fields, ListOptions& options) {
+  fields.heading("of list algorithms");
+  fields.text("collective", "KIND", options.collective, "only those of one collective, as in all_reduce");
+  fields.number("ranks", "N", options.ranks, 1, "steps and bytes over so many; absent: 8");
+  fields.size("size", "SIZE", options.size, "and at this payload, as in 64KiB; absent: 1MiB");
+}
+
+std::string wrapped(std::string_view text, std::size_t indent) {
+  constexpr std::size_t kWidth = 100;
+  std::string result;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    if (column > indent && column + 1 + word.size() > kWidth) {
+      result += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += word.size();
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  return result;
+}
 
 Command list_command() {
   return {.name = "list",
@@ -165,8 +177,7 @@ Command list_command() {
           .example = "athanor list algorithms --collective all_reduce --ranks 16 --size 64MiB",
           .least_arguments = 1,
           .most_arguments = 1,
-          .options = &list_algorithms_options,
-          .execute = &list};
+          .prepare = &prepared<ListOptions, &list>};
 }
 
 }  // namespace athanor

@@ -1,5 +1,3 @@
-#include "tools/list/list_engines.hpp"
-
 #include <limits>
 #include <string>
 #include <vector>
@@ -10,8 +8,7 @@
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
 #include "sim/format.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/list/wrapped_text.hpp"
+#include "tools/list/listings.hpp"
 
 namespace athanor {
 
@@ -153,21 +150,16 @@ std::string details(const EngineModel& engine, const Json& json) {
 
 }  // namespace
 
-ExitCode list_engines(const Invocation& invocation, const Streams& streams) {
+Listing list_engines(bool verbose) {
   Json rows = Json::list();
-  std::string text = invocation.verbose ? "" : "# --verbose: limits, costs, sources and what is assumed\n";
+  std::string text = verbose ? "" : "# --verbose: limits, costs, sources and what is assumed\n";
   text += fmt::format("{:<10}  {:<13}  {}\n", "engine", "where", "what it is");
   for (const EngineModel& engine : engine_catalog()) {
     rows.push_back(engine_json(engine));
     text += fmt::format("{:<10}  {:<13}  {}\n", engine.name, name(engine.limits.place), wrapped(engine.summary, 27));
-    if (invocation.verbose) { text += details(engine, rows.back()); }
+    if (verbose) { text += details(engine, rows.back()); }
   }
-  if (invocation.has("json")) {
-    write_json(invocation, streams, text_of(Json{{"results", rows}}, 2));
-  } else {
-    streams.out(text);
-  }
-  return ExitCode::ok;
+  return {rows, text};
 }
 
 }  // namespace athanor

@@ -1,10 +1,8 @@
-#include "tools/list/list_models.hpp"
-
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/model_section.hpp"
 #include "sim/config/json_value.hpp"
-#include "tools/list/wrapped_text.hpp"
+#include "tools/list/listings.hpp"
 
 namespace athanor {
 
@@ -50,18 +48,14 @@ std::string in_billions(const Json& parameters) {
 
 }  // namespace
 
-Json models_json(const Library& library) {
+Listing list_models(const Library& library, bool verbose) {
   Problems problems;
   Json rows = Json::list();
   for (const auto& [name, preset] : load_models(library, problems)) { rows.push_back(row(name, preset)); }
   problems.throw_if_any();
-  return rows;
-}
-
-std::string models_text(const Json& models, bool verbose) {
   std::string text = verbose ? "" : "# --verbose: sources and what is assumed\n";
   text += fmt::format("{:<20}  {:>10}  {:>10}  {}\n", "model", "parameters", "of a token", "shape");
-  for (const Json& model : models.elements()) {
+  for (const Json& model : rows.elements()) {
     text +=
         fmt::format("{:<20}  {:>10}  {:>10}  {}\n", model["name"].string(), in_billions(model["parameters"].number()),
                     in_billions(model["active_parameters"].number()), model["summary"].string());
@@ -72,7 +66,7 @@ std::string models_text(const Json& models, bool verbose) {
     }
     if (!model.string_at("note").empty()) { text += fmt::format("    {}\n", wrapped(model["note"].string(), 4)); }
   }
-  return text;
+  return {rows, text};
 }
 
 }  // namespace athanor

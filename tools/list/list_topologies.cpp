@@ -1,14 +1,9 @@
-#include "tools/list/list_topologies.hpp"
-
-#include <utility>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "sim/config/text.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/list/wrapped_text.hpp"
+#include "tools/list/listings.hpp"
 #include "topologies/kinds/catalog.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 
@@ -16,57 +11,62 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
+
+std::vector<std::string> routings_of(const Topology& topology) {
+  std::vector<std::string> names;
+  for (const Routing routing : topology.routings) { names.emplace_back(name(routing)); }
+  return names;
+}
 
 Json topology_json(const Topology& topology) {
-  Json routings = Json::array();
-  for (const Routing routing : topology.routings) { routings.push_back(name(routing)); }
-  return {{"name", topology.name},           {"title", topology.title},
-          {"summary", topology.summary},     {"explanation", topology.explanation},
-          {"keys", keys_of(topology)},       {"routings", routings},
-          {"default_routing", routings[0]},  {"symbols", topology.symbols},
-          {"endpoints", topology.endpoints}, {"switches", topology.switches},
-          {"cables", topology.cables},       {"diameter", topology.diameter},
-          {"bisection", topology.bisection}, {"source", topology.source}};
+  return {{"name", topology.name},
+          {"title", topology.title},
+          {"summary", topology.summary},
+          {"explanation", topology.explanation},
+          {"keys", keys_of(topology)},
+          {"routings", routings_of(topology)},
+          {"default_routing", routings_of(topology).front()},
+          {"symbols", topology.symbols},
+          {"endpoints", topology.endpoints},
+          {"switches", topology.switches},
+          {"cables", topology.cables},
+          {"diameter", topology.diameter},
+          {"bisection", topology.bisection},
+          {"source", topology.source}};
 }
 
-std::string details(const Json& topology) {
+std::string details(const Topology& topology) {
   std::string text;
-  const auto line = [&](std::string_view title, const std::string& value) {
+  const auto line = [&](std::string_view title, std::string_view value) {
     if (!value.empty()) { text += fmt::format("    {:<11}{}\n", title, wrapped(value, 15)); }
   };
-  line("what", topology["explanation"]);
-  line("keys", fmt::format("{}", fmt::join(topology["keys"].get<std::vector<std::string>>(), ", ")));
-  line("routings", fmt::format("{}", fmt::join(topology["routings"].get<std::vector<std::string>>(), ", ")));
-  for (const char* key : {"symbols", "endpoints", "switches", "cables", "diameter", "bisection", "source"}) {
-    line(key, topology[key]);
-  }
+  line("what", topology.explanation);
+  line("keys", fmt::format("{}", fmt::join(keys_of(topology), ", ")));
+  line("routings", fmt::format("{}", fmt::join(routings_of(topology), ", ")));
+  line("symbols", topology.symbols);
+  line("endpoints", topology.endpoints);
+  line("switches", topology.switches);
+  line("cables", topology.cables);
+  line("diameter", topology.diameter);
+  line("bisection", topology.bisection);
+  line("source", topology.source);
   return text + "\n";
-}
-
-std::string table(const std::vector<Json>& topologies, bool verbose) {
-  std::string text = verbose ? "" : "# --verbose: who builds each, its keys, closed forms and source\n";
-  text += fmt::format("{:<16}  {:<15}  {}\n", "kind", "routing", "what it is");
-  for (const Json& topology : topologies) {
-    text += fmt::format("{:<16}  {:<15}  {}\n", topology["name"].get<std::string>(),
-                        topology["default_routing"].get<std::string>(),
-                        wrapped(topology["summary"].get<std::string>(), 35));
-    if (verbose) { text += details(topology); }
-  }
-  return text;
 }
 
 }  // namespace
 
-ExitCode list_topologies(const Invocation& invocation, const Streams& streams) {
+Listing list_topologies(bool verbose) {
   std::vector<Json> rows;
-  for (const Topology& topology : topologies()) { rows.push_back(topology_json(topology)); }
-  if (invocation.has("json")) {
-    write_json(invocation, streams, text_of(Json{{"results", rows}}, 2));
-  } else {
-    streams.out(table(rows, invocation.verbose));
+  std::string text = verbose ? "" : "# --verbose: who builds each, its keys, closed forms and source\n";
+  text += fmt::format("{:<16}  {:<15}  {}\n", "kind", "routing", "what it is");
+  for (const Topology& topology : topologies()) {
+    rows.push_back(topology_json(topology));
+    text += fmt::format("{:<16}  {:<15}  {}\n", topology.name, routings_of(topology).front(),
+                        wrapped(topology.summary, 35));
+    if (verbose) { text += details(topology); }
   }
-  return ExitCode::ok;
+  return {rows, text};
 }
 
 }  // namespace athanor

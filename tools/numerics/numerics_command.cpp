@@ -5,10 +5,10 @@
 #include "models/experiments/table.hpp"
 #include "sim/config/json_value.hpp"
 #include "tools/cli/command.hpp"
-#include "tools/cli/inputs_read.hpp"
 #include "tools/cli/machine_readable.hpp"
-#include "tools/cli/output_choice.hpp"
-#include "tools/cli/progress.hpp"
+#include "tools/cli/manifest.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/numerics/comparison.hpp"
 #include "tools/numerics/numerics_options.hpp"
 #include "tools/numerics/report.hpp"
@@ -19,19 +19,19 @@ namespace {
 
 class Numerics {
  public:
-  Numerics(const Invocation& invocation, const Streams& streams)
-      : invocation_(invocation),
+  Numerics(const NumericsOptions& options, const Streams& streams)
+      : common_(options.common),
         streams_(streams),
-        choice_(invocation, streams),
-        request_(numerics_request(invocation)),
-        subjects_(numerics_subjects(invocation, request_, [&](const std::string& text) { note(text); })) {}
+        choice_(options.common.json, options.csv, streams),
+        request_(numerics_request(options)),
+        subjects_(numerics_subjects(options, request_, [&](const std::string& text) { note(text); })) {}
 
   ExitCode run() {
     choice_.print(version_line() + numerics_header(request_));
     NumericsComparison comparison(request_);
     for (const NumericsSubject& subject : subjects_) {
       if (interrupted_ = streams_.interrupted(); interrupted_) { break; }
-      Progress progress(streams_, !invocation_.quiet);
+      Progress progress(streams_, !common_.quiet);
       progress.show(fmt::format("[{}/{}] {}: {}", rows_.size() + 1, subjects_.size(), subject.algorithm->name,
                                 arithmetic_of(subject)));
       rows_.push_back(comparison.run(subject));
@@ -45,7 +45,7 @@ class Numerics {
  private:
   void note(const std::string& text) {
     warnings_.push_back(text);
-    if (!invocation_.quiet) { tell(streams_, fmt::format("note: {}", text)); }
+    if (!common_.quiet) { tell(streams_, fmt::format("note: {}", text)); }
   }
 
   void finish() {
@@ -53,20 +53,20 @@ class Numerics {
     std::vector<JsonValue> results;
     for (const NumericsRow& row : rows_) { results.push_back(numerics_json(request_, row)); }
     Manifest manifest;
-    manifest.command_line = invocation_.command_line;
-    manifest.inputs = inputs_read(invocation_);
+    manifest.command_line = common_.command_line;
+    manifest.inputs = InputsRead(common_.read_log).fresh();
     manifest.seeds = {request_.seed};
     manifest.warnings = warnings_;
     manifest.interrupted = interrupted_;
     manifest.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    choice_.write("json", [&] { return json_document(results, manifest); });
-    choice_.write("csv", [&] {
+    choice_.write_json([&] { return json_document(results, manifest); });
+    choice_.write_csv([&] {
       const NumericsSubject none{subjects_[0].algorithm};
       return csv_document(keys_of({numerics_json(request_, NumericsRow{none, {}, {}})}), results);
     });
   }
 
-  const Invocation& invocation_;
+  const CommonOptions& common_;
   const Streams& streams_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   OutputChoice choice_;
@@ -77,7 +77,7 @@ class Numerics {
   bool interrupted_ = false;
 };
 
-ExitCode execute(const Invocation& invocation, const Streams& streams) { return Numerics(invocation, streams).run(); }
+ExitCode execute(const NumericsOptions& options, const Streams& streams) { return Numerics(options, streams).run(); }
 
 }  // namespace
 
@@ -92,8 +92,7 @@ Command numerics_command() {
           .example = "athanor numerics --algorithm ring,aggregation_tree --type float16 --accumulator data,float32",
           .least_arguments = 0,
           .most_arguments = 0,
-          .options = &numerics_options,
-          .execute = &execute};
+          .prepare = &prepared<NumericsOptions, &execute>};
 }
 
 }  // namespace athanor

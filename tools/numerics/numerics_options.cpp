@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
 #include "algorithms/execution/fixed_point.hpp"
@@ -20,6 +19,10 @@ namespace {
 
 constexpr const char* kName = "numerics";
 
+bool is_all(const std::optional<std::vector<std::string>>& words) {
+  return words && *words == std::vector<std::string>{"all"};
+}
+
 /// The value of that name among all.
 template <class T>
 T named_among(const char* option, const std::string& word, std::span<const T> all) {
@@ -31,19 +34,18 @@ T named_among(const char* option, const std::string& word, std::span<const T> al
   refuse_name(kName, option, word, names);
 }
 
+/// "all" is every value.
 template <class T>
-std::vector<T> several(const Invocation& invocation, const char* option, T absent, std::span<const T> all) {
-  if (!invocation.has(option)) { return {absent}; }
-  if (invocation.text(option) == "all") { return {all.begin(), all.end()}; }
+std::vector<T> several(const std::optional<std::vector<std::string>>& words, const char* option, T absent,
+                       std::span<const T> all) {
+  if (!words) { return {absent}; }
+  if (is_all(words)) { return {all.begin(), all.end()}; }
   std::vector<T> chosen;
-  for (const std::string& word : words_of(kName, option, invocation.text(option))) {
-    chosen.push_back(named_among(option, word, all));
-  }
+  for (const std::string& word : *words) { chosen.push_back(named_among(option, word, all)); }
   return chosen;
 }
 
-Elements count_of(const Invocation& invocation, DataType type) {
-  const Bytes size = invocation.has("size") ? size_option(kName, invocation, "size") : Bytes{64 * 1024};
+Elements count_of(Bytes size, DataType type) {
   if (size == Bytes::zero() || size % size_of(type) != Bytes::zero()) {
     throw UsageError(fmt::format("{}: --size: {} is no whole number of {} elements of {}, from 1 on", kName,
                                  to_string(size), name(type), to_string(size_of(type))));
@@ -64,11 +66,11 @@ void check_memory(const NumericsRequest& request) {
 }
 
 /// Algorithms that were named and fit, or all that fit; `note` is told what is left out.
-std::vector<const Algorithm*> algorithms_for(const Invocation& invocation, const NumericsRequest& request,
+std::vector<const Algorithm*> algorithms_for(const NumericsOptions& options, const NumericsRequest& request,
                                              const std::function<void(const std::string&)>& note) {
   std::vector<const Algorithm*> chosen;
-  if (invocation.has("algorithm") && invocation.text("algorithm") != "all") {
-    for (const std::string& word : words_of(kName, "algorithm", invocation.text("algorithm"))) {
+  if (options.algorithms && !is_all(options.algorithms)) {
+    for (const std::string& word : *options.algorithms) {
       chosen.push_back(&find(request.collective.kind, word));
       if (const auto problem = refusal_with_alternatives(*chosen.back(), request.collective, request.layout)) {
         throw ScenarioError(*problem);
@@ -107,11 +109,12 @@ std::vector<Shared<AggregationTree>> trees_of(Engine engine, const NumericsReque
 }
 
 /// Every accumulator with every order; one that the type does not allow is left out of "all" and else refused.
-std::vector<NumericsSubject> arithmetics_of(const Invocation& invocation, const NumericsRequest& request) {
-  const bool any = invocation.has("accumulator") && invocation.text("accumulator") == "all";
-  const auto orders = several(invocation, "order", SummationOrder::ports, summation_orders());
+std::vector<NumericsSubject> arithmetics_of(const NumericsOptions& options, const NumericsRequest& request) {
+  const bool any = is_all(options.accumulators);
+  const auto orders = several(options.orders, "order", SummationOrder::ports, summation_orders());
   std::vector<NumericsSubject> arithmetics;
-  for (const Accumulator accumulator : several(invocation, "accumulator", Accumulator::data, accumulators())) {
+  for (const Accumulator accumulator :
+       several(options.accumulators, "accumulator", Accumulator::data, accumulators())) {
     for (const SummationOrder order : orders) {
       const EngineArithmetic engines{.accumulator = accumulator, .order = order, .seed = request.seed};
       const auto reason = refusal(engines, request.type);
@@ -121,65 +124,53 @@ std::vector<NumericsSubject> arithmetics_of(const Invocation& invocation, const 
       }
     }
   }
-  const std::uint32_t block = number_option(kName, invocation, "block", 1).value_or(256);
-  if (!invocation.has("fixed-point")) {
-    if (invocation.has("block")) { throw UsageError(fmt::format("{}: --block is of --fixed-point", kName)); }
+  if (!options.fixed_point) {
+    if (options.block) { throw UsageError(fmt::format("{}: --block is of --fixed-point", kName)); }
     return arithmetics;
   }
   if (const auto reason = FixedPoint::refusal(request.collective, request.type, Reduction::sum)) {
     throw UsageError(fmt::format("{}: --fixed-point: {}", kName, *reason));
   }
   for (const SummationOrder order : orders) {
-    arithmetics.push_back({nullptr, {.order = order, .seed = request.seed}, Elements{block}});
+    arithmetics.push_back({nullptr, {.order = order, .seed = request.seed}, Elements{options.block.value_or(256)}});
   }
   return arithmetics;
 }
 
 }  // namespace
 
-boost::program_options::options_description numerics_options() {
-  namespace options = boost::program_options;
-  options::options_description result("options");
-  auto add = result.add_options();
-  const auto text = [](const char* what) { return options::value<std::string>()->value_name(what); };
-  add("collective", text("NAME"), "all_reduce, reduce or reduce_scatter; absent: all_reduce");
-  add("algorithm", text("NAMES"), "ring,aggregation_tree; absent or all: those that fit");
-  add("ranks", text("N"), "how many take part; absent: 8");
-  add("size", text("SIZE"), "the payload, as nccl-tests counts it; absent: 64KiB");
-  add("type", text("NAME"), "of the elements: float16, bfloat16, float32, ...; absent: float32");
-  add("distribution", text("NAME"),
-      "of the ranks' numbers: normal, uniform, mixed_exponents or cancelling; absent: normal");
-  add("seed", text("N"), "of the numbers and of orders of arrival; absent: 1");
-  add("accumulator", text("NAMES"),
-      "of engines: data (as the elements), float32, float64: rounded once per engine; all: those that the type allows; "
-      "absent: data");
-  add("order", text("NAMES"), "in which engines add: ports, arrival or all; absent: ports");
-  add("fixed-point", "engines also add int32, as SwitchML does");
-  add("block", text("N"), "elements to an exponent in fixed point; absent: 256");
-  add("radix", text("N"), "children of a node in aggregation trees; absent: 8");
-  add("group", text("N"), "ranks per node, for algorithms that know nodes; absent: as each has it");
-  add("repetitions", text("N"), "runs that are held against the first; absent: 3");
-  add("csv", options::value<std::string>()->implicit_value("")->value_name("[=FILE]"),
-      "results as CSV on stdout or in FILE");
-  return result;
+void visit(OptionFields& fields, NumericsOptions& options) {
+  fields.text("collective", "NAME", options.collective, "all_reduce, reduce or reduce_scatter; absent: all_reduce");
+  fields.words("algorithm", "NAMES", options.algorithms, "ring,aggregation_tree; absent or all: those that fit");
+  fields.number("ranks", "N", options.ranks, 1, "how many take part; absent: 8");
+  fields.size("size", "SIZE", options.size, "the payload, as nccl-tests counts it; absent: 64KiB");
+  fields.text("type", "NAME", options.type, "of the elements: float16, bfloat16, float32, ...; absent: float32");
+  fields.text("distribution", "NAME", options.distribution,
+              "of the ranks' numbers: normal, uniform, mixed_exponents or cancelling; absent: normal");
+  fields.number("seed", "N", options.seed, 0, "of the numbers and of orders of arrival; absent: 1");
+  fields.words("accumulator", "NAMES", options.accumulators,
+               "of engines: data (as the elements), float32, float64: rounded once per engine; all: those that the "
+               "type allows; absent: data");
+  fields.words("order", "NAMES", options.orders, "in which engines add: ports, arrival or all; absent: ports");
+  fields.flag("fixed-point", options.fixed_point, "engines also add int32, as SwitchML does");
+  fields.number("block", "N", options.block, 1, "elements to an exponent in fixed point; absent: 256");
+  fields.number("radix", "N", options.radix, 2, "children of a node in aggregation trees; absent: 8");
+  fields.number("group", "N", options.group, 1,
+                "ranks per node, for algorithms that know nodes; absent: as each has it");
+  fields.number("repetitions", "N", options.repetitions, 1, "runs that are held against the first; absent: 3");
+  fields.written_file_or_stdout("csv", options.csv, "results as CSV on stdout or in FILE");
 }
 
-NumericsRequest numerics_request(const Invocation& invocation) {
-  const auto number = [&](const char* option, std::uint32_t least, std::uint32_t absent) {
-    return number_option(kName, invocation, option, least).value_or(absent);
-  };
-  const auto text = [&](const char* option, const char* absent) {
-    return invocation.has(option) ? invocation.text(option) : std::string(absent);
-  };
+NumericsRequest numerics_request(const NumericsOptions& options) {
   NumericsRequest request;
-  request.type = named_type(kName, text("type", "float32"));
-  request.collective.kind = named_collective(kName, text("collective", "all_reduce"));
-  request.collective.ranks = number("ranks", 1, 8);
-  request.collective.count = count_of(invocation, request.type);
-  request.layout.group = number("group", 1, 0);
-  request.distribution = named_among("distribution", text("distribution", "normal"), number_distributions());
-  request.seed = number("seed", 0, 1);
-  request.repetitions = number("repetitions", 1, 3);
+  request.type = named_type(kName, options.type.value_or("float32"));
+  request.collective.kind = named_collective(kName, options.collective.value_or("all_reduce"));
+  request.collective.ranks = options.ranks;
+  request.collective.count = count_of(options.size.value_or(Bytes{64 * 1024}), request.type);
+  request.layout.group = options.group;
+  request.distribution = named_among("distribution", options.distribution.value_or("normal"), number_distributions());
+  request.seed = options.seed;
+  request.repetitions = options.repetitions;
   const CollectiveKind kind = request.collective.kind;
   if (!reduces(kind) || kind == CollectiveKind::barrier) {
     throw UsageError(fmt::format("{}: nothing is added up in {}; choose from all_reduce, reduce, reduce_scatter", kName,
@@ -192,13 +183,13 @@ NumericsRequest numerics_request(const Invocation& invocation) {
   return request;
 }
 
-std::vector<NumericsSubject> numerics_subjects(const Invocation& invocation, const NumericsRequest& request,
+std::vector<NumericsSubject> numerics_subjects(const NumericsOptions& options, const NumericsRequest& request,
                                                const std::function<void(const std::string&)>& note) {
-  const std::vector<NumericsSubject> arithmetics = arithmetics_of(invocation, request);
-  const std::uint32_t radix = number_option(kName, invocation, "radix", 2).value_or(8);
+  const std::vector<NumericsSubject> arithmetics = arithmetics_of(options, request);
+  const std::uint32_t radix = options.radix.value_or(8);
   std::vector<NumericsSubject> subjects;
   bool engines = false;
-  for (const Algorithm* algorithm : algorithms_for(invocation, request, note)) {
+  for (const Algorithm* algorithm : algorithms_for(options, request, note)) {
     const bool has_engines = algorithm->engine != Engine::none;
     engines = engines || has_engines;
     for (const NumericsSubject& arithmetic : arithmetics) {
@@ -208,8 +199,10 @@ std::vector<NumericsSubject> numerics_subjects(const Invocation& invocation, con
       subjects.back().trees = trees_of(algorithm->engine, request, radix);
     }
   }
-  for (const char* option : {"accumulator", "order", "fixed-point", "radix"}) {
-    if (engines || !invocation.has(option)) { continue; }
+  for (const auto& [given, option] :
+       {std::pair(options.accumulators.has_value(), "accumulator"), std::pair(options.orders.has_value(), "order"),
+        std::pair(options.fixed_point, "fixed-point"), std::pair(options.radix.has_value(), "radix")}) {
+    if (engines || !given) { continue; }
     throw UsageError(
         fmt::format("{}: --{} is for engines, and none of these algorithms has any; `athanor list "
                     "algorithms` tells which have",

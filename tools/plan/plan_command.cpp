@@ -12,13 +12,11 @@
 #include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
 #include "tools/cli/command.hpp"
-#include "tools/cli/inputs_read.hpp"
 #include "tools/cli/machine_readable.hpp"
-#include "tools/cli/option_values.hpp"
-#include "tools/cli/output_choice.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/cli/progress.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/manifest.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/scenarios.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/plan/plan_options.hpp"
 #include "tools/plan/plan_report.hpp"
 #include "topologies/cluster.hpp"
@@ -28,11 +26,11 @@ namespace athanor {
 namespace {
 
 /// With one case, that trains.
-Scenario scenario_of(const Invocation& invocation) {
-  ScenarioChanges changes = changes_of(invocation);
+Scenario scenario_of(const PlanOptions& options) {
+  ScenarioChanges changes = changes_of(options.scenario);
   changes.open_plan = true;
   Problems problems;
-  Scenario scenario = read_scenario(invocation.arguments.front(), invocation.library, changes, problems);
+  Scenario scenario = read_scenario(options.common.arguments.front(), options.common.library, changes, problems);
   problems.throw_if_any();
   if (scenario.cases.size() > 1) {
     throw UsageError(
@@ -62,10 +60,10 @@ std::vector<std::string> advice_of(const PlanReport& report) {
 }
 
 /// Where GPUs differ, what the one with least memory has: any of them may hold the fullest stage.
-double room_of(const Invocation& invocation, const TrainingSetup& setup) {
+double room_of(const PlanOptions& options, const TrainingSetup& setup) {
   const GpuRates& gpu = smallest_gpu(setup);
   if (gpu.memory == 0) { return 0; }
-  const double room = gpu.memory - reserve_of(invocation);
+  const double room = gpu.memory - options.reserved();
   if (room > 0) { return room; }
   throw UsageError(fmt::format("plan: --reserve leaves nothing of the {:.0f} GB of {}", gpu.memory * 1e-9, gpu.name));
 }
@@ -77,7 +75,7 @@ double room_of(const Invocation& invocation, const TrainingSetup& setup) {
   throw UsageError(fmt::format("plan: no plan can be made of these degrees: {}; ask for others", why));
 }
 
-PlanReport report_of(const Invocation& invocation, const Streams& streams, const Scenario& scenario) {
+PlanReport report_of(const PlanOptions& options, const Streams& streams, const Scenario& scenario) {
   const Case& scenario_case = scenario.cases.front();
   const auto& experiment = *scenario_case.as<TrainingExperiment>();
   const Training& training = experiment.training();
@@ -85,30 +83,30 @@ PlanReport report_of(const Invocation& invocation, const Streams& streams, const
   PlanReport report{.scenario = scenario.path,
                     .case_name = scenario.has_cases ? scenario_case.name : "",
                     .setup = training.setup,
-                    .room = room_of(invocation, training.setup),
-                    .reserve = reserve_of(invocation),
+                    .room = room_of(options, training.setup),
+                    .reserve = options.reserved(),
                     .interrupted = false,
                     .own_fault = training.plan_fault ? training.plan_fault->message : "",
                     .result = {},
                     .advice = {}};
-  Progress progress(streams, !invocation.quiet);
+  Progress progress(streams, !options.common.quiet);
   const auto endpoints = static_cast<std::uint32_t>(cluster.endpoints.size());
   const std::uint32_t domain = cluster.identity ? cluster.endpoints_per_node : 0;
-  const PlanSpace space = space_of(invocation, training.setup, endpoints, domain);
+  const PlanSpace space = space_of(options, training.setup, endpoints, domain);
   const bool of_asked_size =
       std::find(space.gpus.begin(), space.gpus.end(), training.setup.plan.ranks()) != space.gpus.end();
   const PlanSearchSettings settings{.space = space,
                                     .room = report.room,
-                                    .top = number_option("plan", invocation, "top", 1).value_or(10),
+                                    .top = options.top,
                                     .own_plan = !training.plan_fault && of_asked_size,
                                     .exhaustive = false,
-                                    .most = number_option("plan", invocation, "most", 1).value_or(0),
+                                    .most = options.most,
                                     .go_on = [&](const std::string& doing) {
                                       progress.show(doing);
                                       report.interrupted = report.interrupted || streams.interrupted();
                                       return !report.interrupted;
                                     }};
-  CollectiveTimer timer(experiment.pricing(scenario_case.platform, run_options_of(invocation)));
+  CollectiveTimer timer(experiment.pricing(scenario_case.platform, run_options_of(options.scenario)));
   report.result = search_plans(training.setup, settings, timer);
   report.advice = advice_of(report);
   return report;
@@ -121,36 +119,36 @@ std::vector<std::string> extrapolations_of(const Case& scenario_case) {
   return notes;
 }
 
-Manifest manifest_of(const Invocation& invocation, const Scenario& scenario, const PlanReport& report, double wall) {
+Manifest manifest_of(const PlanOptions& options, const Scenario& scenario, const PlanReport& report, double wall) {
   std::vector<std::string> warnings = warnings_of(scenario.cases.front());
   for (std::string& note : extrapolations_of(scenario.cases.front())) { warnings.push_back(std::move(note)); }
-  return {.command_line = invocation.command_line,
+  return {.command_line = options.common.command_line,
           .scenarios = {{scenario.path, scenario.hash}},
-          .inputs = inputs_read(invocation),
+          .inputs = InputsRead(options.common.read_log).fresh(),
           .seeds = {scenario.cases.front().platform.seed},
           .warnings = std::move(warnings),
           .wall_seconds = wall,
           .interrupted = report.interrupted};
 }
 
-ExitCode plan(const Invocation& invocation, const Streams& streams) {
+ExitCode plan(const PlanOptions& options, const Streams& streams) {
   const auto begin = std::chrono::steady_clock::now();
-  const OutputChoice choice(invocation, streams);
-  if (invocation.has("output")) { check_writable(invocation.text("output")); }
-  const Scenario scenario = scenario_of(invocation);
+  const OutputChoice choice(options.common.json, options.scenario.csv, streams);
+  check_writable(options.output);
+  const Scenario scenario = scenario_of(options);
   const Case& scenario_case = scenario.cases.front();
-  if (!invocation.quiet) {
+  if (!options.common.quiet) {
     for (const std::string& warning : warnings_of(scenario_case)) { warn(streams, warning); }
   }
-  const PlanReport report = report_of(invocation, streams, scenario);
+  const PlanReport report = report_of(options, streams, scenario);
   const PlanSearchResult& result = report.result;
   if (result.best.empty() && !result.smallest) { refuse_empty(result); }
   choice.print(version_line() + plan_lines(report, heading_of(scenario, scenario_case)));
   for (const std::string& note : extrapolations_of(scenario_case)) { choice.print("# " + note + "\n"); }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  const Manifest manifest = manifest_of(invocation, scenario, report, wall.count());
-  choice.write("json", [&] { return json_document(plans_json(report), "search", search_json(report), manifest); });
-  choice.write("csv", [&] {
+  const Manifest manifest = manifest_of(options, scenario, report, wall.count());
+  choice.write_json([&] { return json_document(plans_json(report), "search", search_json(report), manifest); });
+  choice.write_csv([&] {
     const std::vector<JsonValue> plans = plans_json(report);
     return csv_document(plans.empty() ? std::vector<std::string>() : keys_of({plans.front()}), plans);
   });
@@ -158,8 +156,8 @@ ExitCode plan(const Invocation& invocation, const Streams& streams) {
     complain(streams, "no plan fits into the memory of a GPU");
     return ExitCode::simulation_failed;
   }
-  if (invocation.has("output")) {
-    write_text_file(invocation.text("output"),
+  if (options.output) {
+    write_text_file(*options.output,
                     scenario_with_plan(scenario_case, result.best.front().plan, result.best.front().layers));
   }
   return report.interrupted ? ExitCode::interrupted : ExitCode::ok;
@@ -180,8 +178,7 @@ Command plan_command() {
       .example = "athanor plan scenarios/training/megatron_sc21.json --case \"7.5B, 128 GPUs\" --tensor 1,2,4",
       .least_arguments = 1,
       .most_arguments = 1,
-      .options = &plan_options,
-      .execute = &plan};
+      .prepare = &prepared<PlanOptions, &plan>};
 }
 
 }  // namespace athanor

@@ -1,18 +1,37 @@
 #include "tools/plot/drawing.hpp"
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/printable.hpp"
-#include "tools/cli/output_file.hpp"
+#include "tools/cli/output.hpp"
 #include "tools/plot/python.hpp"
-#include "tools/plot/temporary_file.hpp"
 
 namespace athanor {
+
+TemporaryFile::TemporaryFile(std::string_view ending) {
+  // Made at once, and for nobody else: others may write into the folder, and lay a link under a name that they guess.
+  path_ = (std::filesystem::temp_directory_path() / fmt::format("athanor-XXXXXX{}", ending)).string();
+  const int descriptor = ::mkstemps(path_.data(), static_cast<int>(ending.size()));
+  if (descriptor < 0) { throw FileError(fmt::format("cannot make {}: {}", path_, std::strerror(errno))); }
+  ::close(descriptor);
+}
+
+TemporaryFile::~TemporaryFile() {
+  std::error_code ignored;
+  if (!path_.empty()) { std::filesystem::remove(path_, ignored); }
+}
+
+TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept : path_(std::exchange(other.path_, "")) {}
 
 namespace files = std::filesystem;
 
@@ -27,9 +46,8 @@ std::string plotting_script(const Library& library, const std::string& name) {
   return script.string();
 }
 
-std::string picture_path(const Invocation& invocation, const std::string& name) {
-  if (!invocation.has("output")) { return (files::path(invocation.text("out")) / (name + ".svg")).string(); }
-  return picture_at(invocation.text("output"));
+std::string picture_path(const std::optional<std::string>& output, const std::string& folder, const std::string& name) {
+  return output ? picture_at(*output) : (files::path(folder) / (name + ".svg")).string();
 }
 
 std::string picture_at(const std::string& path) {
@@ -41,10 +59,10 @@ std::string picture_at(const std::string& path) {
   return path;
 }
 
-void draw_file(const Invocation& invocation, const Streams& streams, const std::string& script, const std::string& file,
+void draw_file(const Library& library, const Streams& streams, const std::string& script, const std::string& file,
                const std::vector<std::string>& words, const std::string& what) {
-  std::vector<std::string> command = python_with("matplotlib", plotting_script(invocation.library, "isolated.py"));
-  command.push_back(plotting_script(invocation.library, script));
+  std::vector<std::string> command = python_with("matplotlib", plotting_script(library, "isolated.py"));
+  command.push_back(plotting_script(library, script));
   command.push_back(file);
   command.insert(command.end(), words.begin(), words.end());
   const Finished finished = run_process(command);
@@ -53,16 +71,16 @@ void draw_file(const Invocation& invocation, const Streams& streams, const std::
   if (finished.status != 0) { throw FileError(fmt::format("plot: {} could not be drawn", what)); }
 }
 
-void draw_data(const Invocation& invocation, const Streams& streams, const std::string& script, const JsonValue& data,
+void draw_data(const Library& library, const Streams& streams, const std::string& script, const JsonValue& data,
                const std::vector<std::string>& words, const std::string& what) {
   const TemporaryFile file(".json");
   write_text_file(file.path(), text_of(data));
-  draw_file(invocation, streams, script, file.path(), words, what);
+  draw_file(library, streams, script, file.path(), words, what);
 }
 
-void draw(const Invocation& invocation, const Streams& streams, const std::string& script, const JsonValue& data,
+void draw(const Library& library, const Streams& streams, const std::string& script, const JsonValue& data,
           const std::string& picture) {
-  draw_data(invocation, streams, script, data, {"--output", picture}, picture);
+  draw_data(library, streams, script, data, {"--output", picture}, picture);
 }
 
 }  // namespace athanor

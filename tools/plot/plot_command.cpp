@@ -1,4 +1,5 @@
-#include <boost/program_options/value_semantic.hpp>
+#include <filesystem>
+
 #include <fmt/core.h>
 
 #include "sim/config/json_value.hpp"
@@ -8,34 +9,12 @@
 #include "tools/cli/read_results.hpp"
 #include "tools/compare/load_input.hpp"
 #include "tools/plot/drawing.hpp"
-#include "tools/plot/plot_schedule.hpp"
-#include "tools/plot/plot_timeline.hpp"
-#include "tools/plot/plot_topology.hpp"
+#include "tools/plot/plot_options.hpp"
 #include "tools/sweep/table.hpp"
 
 namespace athanor {
 
 namespace {
-
-boost::program_options::options_description plot_options() {
-  boost::program_options::options_description options("options");
-  options.add_options()("out", boost::program_options::value<std::string>()->default_value("plots")->value_name("DIR"),
-                        "where the plots go; made where it does not exist");
-  options.add_options()("output,o", boost::program_options::value<std::string>()->value_name("FILE"),
-                        "of a schedule, topology or timeline: the picture, .svg, .png or .pdf");
-  options.add_options()("figure", boost::program_options::value<std::string>()->value_name("KEY"),
-                        "of a sweep: this key of its results, such as busbw_gbps; default: the time and its rate");
-  options.add_options()("title", boost::program_options::value<std::string>()->value_name("TEXT"),
-                        "of a timeline: above the picture");
-  options.add_options()("case", boost::program_options::value<std::vector<std::string>>()->value_name("NAME"),
-                        "of a topology: the case of the scenario");
-  options.add_options()("size", boost::program_options::value<std::string>()->value_name("SIZE"),
-                        "of a topology: simulates the collective of so much and colours links by how busy they were");
-  options.add_options()("set", boost::program_options::value<std::vector<std::string>>()->value_name("/POINTER=VALUE"),
-                        "of a topology: changes the scenario first; repeatable");
-  options.add(schedule_options());
-  return options;
-}
 
 /// What a sweep or a file holds, once it is known to be what athanor writes.
 JsonValue drawn_of(const std::string& file) {
@@ -46,25 +25,54 @@ JsonValue drawn_of(const std::string& file) {
 }
 
 /// Of results, a sweep or a comparison: whatever figures there are.
-ExitCode plot_results(const Invocation& invocation, const Streams& streams) {
-  const std::string& file = invocation.arguments[0];
-  std::vector<std::string> words{"--out", invocation.text("out"), "--label", file};
-  if (invocation.has("figure")) { words.insert(words.end(), {"--figure", invocation.text("figure")}); }
-  draw_data(invocation, streams, "plot_results.py", drawn_of(file), words, file);
+ExitCode plot_results(const PlotOptions& options, const Streams& streams) {
+  const std::string& file = options.common.arguments[0];
+  std::vector<std::string> words{"--out", options.folder, "--label", file};
+  if (options.figure) { words.insert(words.end(), {"--figure", *options.figure}); }
+  draw_data(options.common.library, streams, "plot_results.py", drawn_of(file), words, file);
   return ExitCode::ok;
 }
 
-ExitCode plot(const Invocation& invocation, const Streams& streams) {
-  const std::string& result = invocation.arguments[0];
-  if (result == "topology") { return plot_topology(invocation, streams); }
-  if (result == "timeline") { return plot_timeline(invocation, streams); }
-  if (invocation.arguments.size() > 1) {
-    throw UsageError(fmt::format("plot: '{}' is one argument too many", invocation.arguments[1]));
+/// `athanor plot timeline TRACE.json`: draws what `run --trace` wrote of training or of a replayed trace.
+ExitCode plot_timeline(const PlotOptions& options, const Streams& streams) {
+  if (options.common.arguments.size() < 2) {
+    throw UsageError("plot: which timeline? Write the file of `athanor run --trace FILE` after timeline");
   }
-  return result == "schedule" ? plot_schedule(invocation, streams) : plot_results(invocation, streams);
+  const std::string& trace = options.common.arguments[1];
+  if (!std::filesystem::exists(trace)) { throw FileError(fmt::format("{}: no such file", trace)); }
+  const std::string picture =
+      picture_path(options.output, options.folder, "timeline-" + std::filesystem::path(trace).stem().string());
+  std::vector<std::string> words{"--output", picture};
+  if (options.title) { words.insert(words.end(), {"--title", *options.title}); }
+  draw_file(options.common.library, streams, "plot_timeline.py", trace, words, trace);
+  return ExitCode::ok;
+}
+
+ExitCode plot(const PlotOptions& options, const Streams& streams) {
+  const std::vector<std::string>& arguments = options.common.arguments;
+  const std::string& result = arguments[0];
+  if (result == "topology") { return plot_topology(options, streams); }
+  if (result == "timeline") { return plot_timeline(options, streams); }
+  if (arguments.size() > 1) { throw UsageError(fmt::format("plot: '{}' is one argument too many", arguments[1])); }
+  return result == "schedule" ? plot_schedule(options, streams) : plot_results(options, streams);
 }
 
 }  // namespace
+
+void visit(OptionFields& fields, PlotOptions& options) {
+  fields.text("out", "DIR", options.folder, "where the plots go; made where it does not exist");
+  fields.written_file("output,o", options.output,
+                      "of a schedule, topology or timeline: the picture, .svg, .png or .pdf");
+  fields.text("figure", "KEY", options.figure,
+              "of a sweep: this key of its results, such as busbw_gbps; default: the time and its rate");
+  fields.text("title", "TEXT", options.title, "of a timeline: above the picture");
+  fields.texts("case", "NAME", options.scenario.cases, "of a topology: the case of the scenario");
+  fields.size("size", "SIZE", options.size,
+              "of a topology: simulates the collective of so much and colours links by how busy they were");
+  fields.texts("set", "/POINTER=VALUE", options.scenario.settings,
+               "of a topology: changes the scenario first; repeatable");
+  visit(fields, options.schedule);
+}
 
 Command plot_command() {
   return {
@@ -86,8 +94,7 @@ Command plot_command() {
       .example = "athanor plot result.json --out plots",
       .least_arguments = 1,
       .most_arguments = 2,
-      .options = &plot_options,
-      .execute = &plot};
+      .prepare = &prepared<PlotOptions, &plot>};
 }
 
 }  // namespace athanor

@@ -1,12 +1,16 @@
 #include "tools/plot/plot_schedule.hpp"
 
+#include <memory>
+#include <vector>
+
 #include <fmt/core.h>
 
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
-#include "tools/cli/output_file.hpp"
+#include "tools/cli/output.hpp"
 #include "tools/plot/drawing.hpp"
+#include "tools/plot/plot_options.hpp"
 
 namespace athanor {
 
@@ -14,6 +18,8 @@ namespace {
 
 using Json = JsonValue;
 
+/// Whose messages are followed one by one.
+constexpr std::uint32_t kMostRanks = 1024;
 /// More columns than this cannot be told apart on a page.
 constexpr std::uint32_t kMostAgents = 64;
 /// Schedules are followed primitive by primitive and element by element.
@@ -68,7 +74,68 @@ void check_size(const ScheduleRequest& request, const Schedule& schedule) {
                   elements, steps, kMostElements, kMostPrimitives));
 }
 
+std::string needed(const std::optional<std::string>& value, const char* option) {
+  if (!value) { throw UsageError(fmt::format("plot: --{} is missing", option)); }
+  return *value;
+}
+
+/// All blocks of an all-to-all-v alike, and as many elements as fill them.
+void even_sizes(Collective& collective) {
+  const std::uint32_t ranks = collective.ranks;
+  const auto each = Elements{std::max<std::int64_t>(1, collective.count.count() / ranks)};
+  collective.sizes = std::make_shared<AllToAllVSizes>(ranks, std::vector<Elements>(std::size_t{ranks} * ranks, each));
+  collective.count = collective.sizes->largest();
+}
+
+/// What the options ask for. Where nothing else is said the payload is the least that is cut into equal pieces, an
+/// all-to-all-v's blocks are of equal size, and all ranks are one group. Throws UsageError, and ScenarioError with
+/// those that fit where the algorithm does not.
+ScheduleRequest request_of(const ScheduleOptions& options) {
+  ScheduleRequest request;
+  Collective& collective = request.collective;
+  collective.kind = named_collective("plot", needed(options.collective, "collective"));
+  const std::string name = needed(options.algorithm, "algorithm");
+  if (!options.ranks) { throw UsageError("plot: --ranks is missing"); }
+  collective.ranks = *options.ranks;
+  if (collective.ranks > kMostRanks) {
+    throw UsageError(fmt::format("plot: {} ranks are more than the {} whose messages are followed one by one",
+                                 collective.ranks, kMostRanks));
+  }
+  collective.root = options.root;
+  request.algorithm = &find(collective.kind, name);
+  request.layout = options.layout;
+  request.layout.shape = options.grid;
+  if (options.chunk) { request.layout.chunk = Elements{*options.chunk}; }
+  if (collective.kind == CollectiveKind::all_to_all_v) { even_sizes(collective); }
+  if (const auto refusal = refusal_with_alternatives(*request.algorithm, collective, request.layout)) {
+    throw ScenarioError(*refusal);
+  }
+  const Elements least = request.algorithm->granule(collective, request.layout);
+  if (collective.kind != CollectiveKind::barrier) {
+    collective.count = options.count ? Elements{*options.count} : least;
+  }
+  if (collective.kind == CollectiveKind::all_to_all_v) { even_sizes(collective); }
+  return request;
+}
+
 }  // namespace
+
+void visit(OptionFields& fields, ScheduleOptions& options) {
+  fields.group("a schedule");
+  fields.text("collective", "KIND", options.collective, "as in all_reduce");
+  fields.text("algorithm", "NAME", options.algorithm, "a name from `athanor list algorithms`");
+  fields.number("ranks", "N", options.ranks, 1, "how many take part");
+  fields.number("root", "RANK", options.root, 0,
+                "of broadcast, reduce, gather and scatter, the sender of send_receive; absent: 0");
+  fields.number("count", "N", options.count, 1,
+                "elements of the payload; absent: the least that is cut into equal pieces");
+  fields.number("channels", "N", options.layout.channels, 1, "side by side; absent: 1");
+  fields.number("chunk", "N", options.chunk, 1, "most elements of one chunk; absent: all in one loop");
+  fields.number("slices", "N", options.layout.slices, 1, "messages per chunk; absent: 1");
+  fields.number("group", "N", options.layout.group, 1, "ranks per node, for hierarchies; absent: all in one");
+  fields.dimensions("dimensions", "AxB", options.grid.dimensions,
+                    "of a torus or mesh; absent: the sides of the least sum");
+}
 
 JsonValue schedule_json(const ScheduleRequest& request) {
   const auto schedule = request.algorithm->make(request.collective, request.layout);
@@ -90,16 +157,17 @@ JsonValue schedule_json(const ScheduleRequest& request) {
           {"messages", std::move(messages)}};
 }
 
-ExitCode plot_schedule(const Invocation& invocation, const Streams& streams) {
-  const ScheduleRequest request = schedule_request(invocation);
-  const bool drawn = !invocation.has("json") || invocation.has("output");
+ExitCode plot_schedule(const PlotOptions& options, const Streams& streams) {
+  const CommonOptions& common = options.common;
+  const ScheduleRequest request = request_of(options.schedule);
+  const bool drawn = !common.json || options.output;
   if (drawn) { check_drawable(request); }
   const std::string picture_name =
       fmt::format("{}-{}-{}", name(request.collective.kind), request.algorithm->name, request.collective.ranks);
-  const std::string picture = drawn ? picture_path(invocation, picture_name) : "";
+  const std::string picture = drawn ? picture_path(options.output, options.folder, picture_name) : "";
   const Json schedule = schedule_json(request);
-  if (drawn) { draw(invocation, streams, "plot_schedule.py", schedule, picture); }
-  if (invocation.has("json")) { write_json(invocation, streams, text_of(Json{{"results", std::vector{schedule}}})); }
+  if (drawn) { draw(common.library, streams, "plot_schedule.py", schedule, picture); }
+  if (common.json) { write_json(common, streams, text_of(Json{{"results", std::vector{schedule}}})); }
   return ExitCode::ok;
 }
 

@@ -1,13 +1,11 @@
 #include <filesystem>
 
-#include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
 #include "sim/config/json_value.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/machine_readable.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/compare/contest_options.hpp"
+#include "tools/cli/output.hpp"
 #include "tools/compare/load_input.hpp"
 #include "tools/compare/text.hpp"
 #include "tools/plot/drawing.hpp"
@@ -19,25 +17,26 @@ namespace {
 
 using Json = JsonValue;
 
-boost::program_options::options_description report_options() {
-  namespace options = boost::program_options;
-  auto described = contest_options();
-  described.add_options()("output,o", options::value<std::string>()->value_name("FILE"),
-                          "the page; default: the first file's name with .html");
-  return described;
+struct ReportOptions {
+  CommonOptions common;
+  ComparisonOptions comparison;
+  std::optional<std::string> output;
+};
+
+void visit(OptionFields& fields, ReportOptions& options) {
+  visit(fields, options.comparison);
+  fields.written_file("output,o", options.output, "the page; default: the first file's name with .html");
 }
 
-std::string output_of(const Invocation& invocation) {
-  const std::string path = invocation.has("output")
-                               ? invocation.text("output")
-                               : std::filesystem::path(invocation.arguments.front()).stem().string() + ".html";
+std::string output_of(const ReportOptions& options) {
+  const std::string path =
+      options.output.value_or(std::filesystem::path(options.common.arguments.front()).stem().string() + ".html");
   check_writable(path);
   return path;
 }
 
 /// The comparison, where there is something to compare; asked for, it must be there.
-Json comparison_of(const std::vector<ComparedInput>& inputs, const Invocation& invocation) {
-  const ContestRequest request = contest_request(invocation);
+Json comparison_of(const std::vector<ComparedInput>& inputs, const ContestRequest& request) {
   const bool asked = inputs.size() > 1 || !request.by.empty() || !request.base.empty() || !request.figure.empty();
   try {
     return contest_json(contest(inputs, request));
@@ -55,28 +54,32 @@ std::string title_of(const std::vector<ComparedInput>& inputs) {
   return title;
 }
 
-ExitCode report(const Invocation& invocation, const Streams& streams) {
-  const std::string path = output_of(invocation);
+ExitCode report(const ReportOptions& options, const Streams& streams) {
+  const CommonOptions& common = options.common;
+  const ContestRequest& request = options.comparison.request;
+  const std::string path = output_of(options);
   std::vector<ComparedInput> compared;
   std::vector<ReportPictures> pictures;
   Json inputs = Json::list();
-  for (const std::string& file : invocation.arguments) {
-    std::optional<LoadedInput> loaded = load_input(file, invocation, streams);
+  for (const std::string& file : common.arguments) {
+    std::optional<LoadedInput> loaded = load_input(file, options.comparison, common, streams);
     if (!loaded) { return ExitCode::interrupted; }
-    pictures.push_back(loaded->simulated ? report_pictures(*loaded->simulated, invocation) : ReportPictures{});
+    pictures.push_back(loaded->simulated
+                           ? report_pictures(*loaded->simulated, run_options_of(options.comparison.scenario))
+                           : ReportPictures{});
     inputs.push_back({{"label", file},
                       {"scenario", loaded->text},
                       {"records", loaded->input.records},
                       {"pictures", pictures.back().by_case},
                       {"manifest", loaded->manifest}});
-    if (invocation.has("figure")) { inputs.back()["figure"] = invocation.text("figure"); }
+    if (!request.figure.empty()) { inputs.back()["figure"] = request.figure; }
     compared.push_back(std::move(loaded->input));
   }
   const Json data = {{"title", title_of(compared)},
                      {"version", version_line().substr(2)},
                      {"inputs", inputs},
-                     {"comparison", comparison_of(compared, invocation)}};
-  draw(invocation, streams, "html_report.py", data, path);
+                     {"comparison", comparison_of(compared, request)}};
+  draw(common.library, streams, "html_report.py", data, path);
   streams.out(path + "\n");
   return ExitCode::ok;
 }
@@ -93,8 +96,7 @@ Command report_command() {
           .example = "athanor report scenarios/quickstart.json -o quickstart.html",
           .least_arguments = 1,
           .most_arguments = SIZE_MAX,
-          .options = &report_options,
-          .execute = &report};
+          .prepare = &prepared<ReportOptions, &report>};
 }
 
 }  // namespace athanor

@@ -11,7 +11,7 @@
 #include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
 #include "sim/timeline.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/scenarios.hpp"
 #include "tools/plot/plot_schedule.hpp"
 #include "tools/plot/topology_use.hpp"
 #include "topologies/cluster.hpp"
@@ -86,12 +86,12 @@ Json pictures_of(const Case& scenario_case, const RunOptions& options, std::vect
 
 }  // namespace
 
-ReportPictures report_pictures(const Scenario& scenario, const Invocation& invocation) {
+ReportPictures report_pictures(const Scenario& scenario, const RunOptions& options) {
   ReportPictures pictures;
   for (std::size_t i = 0; i < std::min(scenario.cases.size(), kMostCases); ++i) {
     const Case& each = scenario.cases[i];
     try {
-      Json found = pictures_of(each, run_options_of(invocation), pictures.files);
+      Json found = pictures_of(each, options, pictures.files);
       if (!found.is_null()) { pictures.by_case[each.name] = std::move(found); }
     } catch (const SimulationError&) { continue; }  // its results are in the report, or why there are none
   }

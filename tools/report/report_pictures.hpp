@@ -4,8 +4,7 @@
 
 #include "models/experiments/scenario/scenario.hpp"
 #include "sim/config/json_value.hpp"
-#include "tools/cli/command.hpp"
-#include "tools/plot/temporary_file.hpp"
+#include "tools/plot/drawing.hpp"
 
 namespace athanor {
 
@@ -19,6 +18,6 @@ struct ReportPictures {
 /// enough to be drawn, "schedule": of the fastest algorithm, schedule_json(), where ranks are few}; of a step of
 /// training
 /// {"timeline": a file, where it is small}. What cannot be simulated alone, or drawn, is left out.
-ReportPictures report_pictures(const Scenario& scenario, const Invocation& invocation);
+ReportPictures report_pictures(const Scenario& scenario, const RunOptions& options);
 
 }  // namespace athanor

@@ -6,17 +6,14 @@
 #include "models/experiments/scenario/scenario.hpp"
 #include "models/experiments/table.hpp"
 #include "models/experiments/traffic.hpp"
-#include "tools/cli/inputs_read.hpp"
 #include "tools/cli/machine_readable.hpp"
-#include "tools/cli/output_file.hpp"
 
 namespace athanor {
 
-ResultSink::ResultSink(const Invocation& invocation, const Streams& streams)
-    : invocation_(invocation), streams_(streams), choice_(invocation, streams) {
-  for (const char* option : {"flows", "ports"}) {
-    if (invocation.has(option)) { check_writable(invocation.text(option)); }
-  }
+ResultSink::ResultSink(const CommonOptions& common, ResultFiles files, const Streams& streams)
+    : common_(common), files_(std::move(files)), streams_(streams), choice_(common.json, files_.csv, streams) {
+  check_writable(files_.flows);
+  check_writable(files_.ports);
 }
 
 void ResultSink::add(const Case& scenario_case, Record record) {
@@ -42,13 +39,13 @@ void ResultSink::add_list(const std::string& key, std::vector<JsonValue> element
 void ResultSink::warn_of(const std::string& text) {
   if (std::find(warnings_.begin(), warnings_.end(), text) != warnings_.end()) { return; }
   warnings_.push_back(text);
-  if (!invocation_.quiet) { warn(streams_, text); }
+  if (!common_.quiet) { warn(streams_, text); }
 }
 
 void ResultSink::finish(const std::vector<Scenario>& scenarios, bool interrupted) {
-  Manifest manifest{.command_line = invocation_.command_line,
+  Manifest manifest{.command_line = common_.command_line,
                     .scenarios = {},
-                    .inputs = invocation_.has("json") ? inputs_read(invocation_) : std::vector<Manifest::Input>(),
+                    .inputs = common_.json ? InputsRead(common_.read_log).fresh() : std::vector<Manifest::Input>(),
                     .seeds = {},
                     .warnings = warnings_,
                     .interrupted = interrupted};
@@ -60,10 +57,10 @@ void ResultSink::finish(const std::vector<Scenario>& scenarios, bool interrupted
     }
   }
   manifest.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  choice_.write("json", [&] { return json_document(json_of(records_), lists_, manifest); });
-  choice_.write("csv", [&] { return csv_document(csv_columns_, records_); });
-  if (invocation_.has("flows")) { write_text_file(invocation_.text("flows"), flow_names() + flows_); }
-  if (invocation_.has("ports")) { write_text_file(invocation_.text("ports"), port_names() + ports_); }
+  choice_.write_json([&] { return json_document(json_of(records_), lists_, manifest); });
+  choice_.write_csv([&] { return csv_document(csv_columns_, records_); });
+  if (files_.flows) { write_text_file(*files_.flows, flow_names() + flows_); }
+  if (files_.ports) { write_text_file(*files_.ports, port_names() + ports_); }
   if (interrupted) { complain(streams_, "interrupted: the results are incomplete"); }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,18 +10,25 @@
 #include "models/experiments/record.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/manifest.hpp"
-#include "tools/cli/output_choice.hpp"
+#include "tools/cli/output.hpp"
 
 namespace athanor {
 
 struct Case;
 struct Scenario;
 
+/// The files besides --json that results go to, each "" for standard output where that is allowed, or absent.
+struct ResultFiles {
+  std::optional<std::string> csv;
+  std::optional<std::string> flows = {};
+  std::optional<std::string> ports = {};
+};
+
 /// Where results go: a table on stdout unless JSON or CSV takes its place there, and files beside it.
 class ResultSink {
  public:
   /// Throws UsageError for two formats on stdout and FileError for a file that could not be written in the end.
-  ResultSink(const Invocation& invocation, const Streams& streams);
+  ResultSink(const CommonOptions& common, ResultFiles files, const Streams& streams);
 
   /// Prints where tables go.
   void print(std::string_view text) const { choice_.print(text); }
@@ -31,13 +39,12 @@ class ResultSink {
   /// Prints to err at once unless --quiet, and goes to the manifest.
   void warn_of(const std::string& text);
 
-  const std::vector<Record>& records() const { return records_; }
-
   /// Writes JSON and CSV, flows and ports. `interrupted`: results are missing.
   void finish(const std::vector<Scenario>& scenarios, bool interrupted);
 
  private:
-  const Invocation& invocation_;
+  const CommonOptions& common_;
+  ResultFiles files_;
   const Streams& streams_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   OutputChoice choice_;

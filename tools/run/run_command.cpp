@@ -2,7 +2,6 @@
 #include <memory>
 #include <span>
 
-#include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
 #include "models/experiments/table.hpp"
@@ -12,27 +11,32 @@
 #include "sim/timeline.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/machine_readable.hpp"
-#include "tools/cli/options.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/scenarios.hpp"
 #include "tools/run/result_sink.hpp"
 
 namespace athanor {
 
 namespace {
 
-boost::program_options::options_description run_options() {
-  auto options = simulation_options();
-  options.add_options()("trace", boost::program_options::value<std::string>()->value_name("FILE"),
-                        "what happened when, as Chrome trace events (opens in Perfetto); of one case and one size");
-  options.add_options()("flows", boost::program_options::value<std::string>()->value_name("FILE"),
-                        "of traffic: every message with its start, end and the time that it takes alone, as CSV");
-  options.add_options()("ports", boost::program_options::value<std::string>()->value_name("FILE"),
-                        "what every port carried, and at packet level its queues, marks, drops and pauses, as CSV");
-  options.add_options()("strict",
-                        "ends with status 6 where a training does not fit into memory, by the estimate of it");
-  options.add_options()("dry-run", "says what would be simulated, once all of it has been read and checked");
-  return options;
+struct RunCommandOptions {
+  CommonOptions common;
+  ScenarioOptions scenario;
+  std::optional<std::string> trace, flows, ports;
+  bool strict = false;
+  bool dry_run = false;
+};
+
+void visit(OptionFields& fields, RunCommandOptions& options) {
+  visit(fields, options.scenario);
+  fields.written_file("trace", options.trace,
+                      "what happened when, as Chrome trace events (opens in Perfetto); of one case and one size");
+  fields.written_file("flows", options.flows,
+                      "of traffic: every message with its start, end and the time that it takes alone, as CSV");
+  fields.written_file("ports", options.ports,
+                      "what every port carried, and at packet level its queues, marks, drops and pauses, as CSV");
+  fields.flag("strict", options.strict,
+              "ends with status 6 where a training does not fit into memory, by the estimate of it");
+  fields.flag("dry-run", options.dry_run, "says what would be simulated, once all of it has been read and checked");
 }
 
 /// What a case would simulate, below what it is.
@@ -50,10 +54,9 @@ std::string intention(const Scenario& scenario, const Case& scenario_case) {
   return text + "\n";
 }
 
-/// Throws UsageError where no case can do what an option asks for.
-void require_ability(const Invocation& invocation, const std::vector<Scenario>& scenarios, const char* option,
-                     Ability ability) {
-  if (!invocation.has(option)) { return; }
+/// Throws UsageError where an option asks for what no case can do.
+void require_ability(bool asked, const std::vector<Scenario>& scenarios, Ability ability) {
+  if (!asked) { return; }
   std::string refusal;
   for (const Scenario& scenario : scenarios) {
     for (const Case& each : scenario.cases) {
@@ -78,8 +81,8 @@ ExitCode fitting(const std::vector<Scenario>& scenarios, const Streams& streams)
 }
 
 /// The recorder that --trace asks for, or null.
-std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::vector<Scenario>& scenarios) {
-  if (!invocation.has("trace")) { return nullptr; }
+std::unique_ptr<Timeline> open_trace(const std::optional<std::string>& trace, const std::vector<Scenario>& scenarios) {
+  if (!trace) { return nullptr; }
   std::size_t runs = 0;
   for (const Scenario& scenario : scenarios) {
     for (const Case& each : scenario.cases) {
@@ -94,19 +97,23 @@ std::unique_ptr<Timeline> open_trace(const Invocation& invocation, const std::ve
         "--sizes 1MiB and --set /seeds=1",
         runs));
   }
-  check_writable(invocation.text("trace"));
-  return std::make_unique<Timeline>(invocation.text("trace"));
+  check_writable(*trace);
+  return std::make_unique<Timeline>(*trace);
 }
 
 /// Runs a case, and prints and collects its rows. False: interrupted.
-bool run_to_table(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation, Timeline* timeline,
-                  const Streams& streams, ResultSink& sink) {
+bool run_to_table(const Scenario& scenario, const Case& scenario_case, const RunCommandOptions& options,
+                  Timeline* timeline, const Streams& streams, ResultSink& sink) {
   const Experiment& experiment = *scenario_case.experiment;
   const ResultTable table(experiment.columns(!scenario_case.seeds.empty()));
   sink.print(heading_of(scenario, scenario_case).text() + table.head());
   for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }
+  RunOptions how = run_options_of(options.scenario);
+  how.ports = options.ports.has_value();
+  how.flows = options.flows.has_value();
+  how.timeline = timeline;
   std::vector<Record> records;
-  const bool complete = run_case(scenario, scenario_case, invocation, timeline, streams, [&](Record record) {
+  const bool complete = run_case(scenario, scenario_case, how, options.common, streams, [&](Record record) {
     sink.print(table.lines(record));
     records.push_back(record);
     sink.add(scenario_case, std::move(record));
@@ -115,19 +122,19 @@ bool run_to_table(const Scenario& scenario, const Case& scenario_case, const Inv
   return complete;
 }
 
-ExitCode run(const Invocation& invocation, const Streams& streams) {
-  ResultSink sink(invocation, streams);
-  const std::vector<Scenario> scenarios = read_scenarios(invocation);
-  require_ability(invocation, scenarios, "flows", Ability::flows);
-  require_ability(invocation, scenarios, "ports", Ability::ports);
-  require_ability(invocation, scenarios, "strict", Ability::memory);
-  if (invocation.has("dry-run")) {
+ExitCode run(const RunCommandOptions& options, const Streams& streams) {
+  ResultSink sink(options.common, {options.scenario.csv, options.flows, options.ports}, streams);
+  const std::vector<Scenario> scenarios = read_scenarios(options.common, options.scenario);
+  require_ability(options.flows.has_value(), scenarios, Ability::flows);
+  require_ability(options.ports.has_value(), scenarios, Ability::ports);
+  require_ability(options.strict, scenarios, Ability::memory);
+  if (options.dry_run) {
     for (const Scenario& scenario : scenarios) {
       for (const Case& each : scenario.cases) { streams.out(printable_lines(intention(scenario, each))); }
     }
     return ExitCode::ok;
   }
-  const std::unique_ptr<Timeline> timeline = open_trace(invocation, scenarios);
+  const std::unique_ptr<Timeline> timeline = open_trace(options.trace, scenarios);
   bool complete = true;
   bool first = true;
   for (const Scenario& scenario : scenarios) {
@@ -135,13 +142,13 @@ ExitCode run(const Invocation& invocation, const Streams& streams) {
       if (!complete) { break; }
       sink.print(first ? version_line() : "\n");
       first = false;
-      complete = run_to_table(scenario, each, invocation, timeline.get(), streams, sink);
+      complete = run_to_table(scenario, each, options, timeline.get(), streams, sink);
     }
   }
   if (timeline) { timeline->close(); }
   sink.finish(scenarios, !complete);
   if (!complete) { return ExitCode::interrupted; }
-  return invocation.has("strict") ? fitting(scenarios, streams) : ExitCode::ok;
+  return options.strict ? fitting(scenarios, streams) : ExitCode::ok;
 }
 
 }  // namespace
@@ -157,8 +164,7 @@ Command run_command() {
           .example = "athanor run scenarios/quickstart.json --sizes 1MiB..1GiB --json=result.json",
           .least_arguments = 1,
           .most_arguments = SIZE_MAX,
-          .options = &run_options,
-          .execute = &run};
+          .prepare = &prepared<RunCommandOptions, &run>};
 }
 
 }  // namespace athanor

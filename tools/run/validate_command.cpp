@@ -1,22 +1,22 @@
-#include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
-#include "tools/cli/command.hpp"
-#include "tools/cli/output_file.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/scenarios.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
 
 namespace {
 
-boost::program_options::options_description validate_options() {
-  boost::program_options::options_description options("options");
-  options.add_options()("set", boost::program_options::value<std::vector<std::string>>()->value_name("/POINTER=VALUE"),
-                        "changes the scenario first; repeatable");
-  return options;
+struct ValidateOptions {
+  CommonOptions common;
+  ScenarioOptions scenario;
+};
+
+void visit(OptionFields& fields, ValidateOptions& options) {
+  fields.texts("set", "/POINTER=VALUE", options.scenario.settings, "changes the scenario first; repeatable");
 }
 
 JsonValue to_json(const Scenario& scenario) {
@@ -34,20 +34,21 @@ JsonValue to_json(const Scenario& scenario) {
   return {{"path", scenario.path}, {"valid", true}, {"cases", cases}};
 }
 
-ExitCode validate(const Invocation& invocation, const Streams& streams) {
-  const std::vector<Scenario> scenarios = read_scenarios(invocation);
+ExitCode validate(const ValidateOptions& options, const Streams& streams) {
+  const CommonOptions& common = options.common;
+  const std::vector<Scenario> scenarios = read_scenarios(common, options.scenario);
   JsonValue results = JsonValue::list();
   for (const Scenario& scenario : scenarios) {
     results.push_back(to_json(scenario));
-    if (invocation.has("json")) { continue; }
+    if (common.json) { continue; }
     streams.out(fmt::format("{}: valid, {} {}\n", scenario.path, scenario.cases.size(),
                             scenario.cases.size() == 1 ? "case" : "cases"));
     for (const Case& each : scenario.cases) {
-      if (invocation.quiet) { continue; }
+      if (common.quiet) { continue; }
       for (const std::string& warning : warnings_of(each)) { warn(streams, warning); }
     }
   }
-  if (invocation.has("json")) { write_json(invocation, streams, text_of(JsonValue{{"results", results}}, 2)); }
+  if (common.json) { write_json(common, streams, text_of(JsonValue{{"results", results}}, 2)); }
   return ExitCode::ok;
 }
 
@@ -61,8 +62,7 @@ Command validate_command() {
           .example = "athanor validate scenarios/*.json",
           .least_arguments = 1,
           .most_arguments = SIZE_MAX,
-          .options = &validate_options,
-          .execute = &validate};
+          .prepare = &prepared<ValidateOptions, &validate>};
 }
 
 }  // namespace athanor

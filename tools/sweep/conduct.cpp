@@ -5,9 +5,9 @@
 
 #include <fmt/core.h>
 
-#include "tools/cli/progress.hpp"
 #include "tools/cli/read_results.hpp"
-#include "tools/sweep/point_pool.hpp"
+#include "tools/cli/streams.hpp"
+#include "tools/sweep/points.hpp"
 
 namespace athanor {
 
@@ -77,7 +77,7 @@ SweepCount conduct(const SweepOrder& order, std::uint32_t threads, SweepWorkers&
   // Where others are to be answered, waiting for one's own points is done in small pieces.
   const std::chrono::milliseconds patience(workers.processes() > 1 ? 1 : 100);
   const auto begin = Clock::now();
-  Progress progress(streams, !order.invocation.quiet);
+  Progress progress(streams, !order.common.quiet);
   PointPool pool(order, threads, streams.interrupted);
   for (bool more = true; more || pool.under_way() > 0 || workers.under_way() > 0;) {
     for (std::size_t room = pool.room(); room > 0 && more; --room) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "tools/sweep/database.hpp"
-#include "tools/sweep/order.hpp"
+#include "tools/sweep/points.hpp"
 #include "tools/sweep/workers.hpp"
 
 namespace athanor {

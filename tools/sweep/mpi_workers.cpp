@@ -11,9 +11,8 @@
 #include "algorithms/execution/mpi/session.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
-#include "tools/sweep/lone_worker.hpp"
-#include "tools/sweep/outcome_text.hpp"
-#include "tools/sweep/point_pool.hpp"
+#include "tools/sweep/points.hpp"
+#include "tools/sweep/workers.hpp"
 
 namespace athanor {
 

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "sim/error.hpp"
-#include "tools/sweep/lone_worker.hpp"
+#include "tools/sweep/workers.hpp"
 
 namespace athanor {
 

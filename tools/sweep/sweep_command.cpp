@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <thread>
 
-#include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
 
 #include "models/experiments/scenario/digest.hpp"
@@ -11,12 +10,12 @@
 #include "sim/file.hpp"
 #include "sim/printable.hpp"
 #include "tools/cli/command.hpp"
-#include "tools/cli/inputs_read.hpp"
 #include "tools/cli/machine_readable.hpp"
+#include "tools/cli/manifest.hpp"
 #include "tools/cli/option_values.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/output_choice.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/scenarios.hpp"
 #include "tools/cli/version.hpp"
 #include "tools/sweep/conduct.hpp"
 #include "tools/sweep/export.hpp"
@@ -26,40 +25,40 @@ namespace athanor {
 
 namespace {
 
-/// More are refused unless they are allowed: a slip of the finger makes millions.
-constexpr std::uint64_t kPointsByDefault = 100'000;
 constexpr std::size_t kMostLines = 60;
 
-boost::program_options::options_description sweep_options() {
-  namespace options = boost::program_options;
-  auto described = simulation_options();
-  auto add = described.add_options();
-  add("vary", options::value<std::vector<std::string>>()->value_name("/POINTER=VALUES"),
-      "what is varied: 1,2,4 or 8..1024 (doubled) or 1..9+2 or 1..1000*10; linked by ';'; repeatable");
-  add("output,o", options::value<std::string>()->value_name("FILE"),
-      "the sweep's file (SQLite); default: the scenario's name with .sqlite, in this folder");
-  add("resume", "goes on with the sweep in the file, where there is one");
-  add("retry-failed", "with --resume: points that failed, too");
-  add("overwrite", "begins anew where the file exists");
-  add("jobs,j", options::value<std::string>()->value_name("N"),
-      "points at a time in each process; default: one for each processor, under mpirun one");
-  add("most-points", options::value<std::string>()->value_name("N"), "allows so many; default: 100000");
-  add("dry-run", "says what would be simulated");
-  add("jsonl", options::value<std::string>()->value_name("FILE"), "results as JSON, one a line");
-  return described;
+struct SweepOptions {
+  CommonOptions common;
+  ScenarioOptions scenario;
+  std::vector<std::string> vary;
+  std::optional<std::string> output, jsonl;
+  std::optional<std::uint32_t> jobs;
+  std::uint32_t most_points = 100'000;  ///< more are refused: a slip of the finger makes millions
+  bool resume = false;
+  bool retry_failed = false;
+  bool overwrite = false;
+  bool dry_run = false;
+};
+
+void visit(OptionFields& fields, SweepOptions& options) {
+  visit(fields, options.scenario);
+  fields.texts("vary", "/POINTER=VALUES", options.vary,
+               "what is varied: 1,2,4 or 8..1024 (doubled) or 1..9+2 or 1..1000*10; linked by ';'; repeatable");
+  fields.written_file("output,o", options.output,
+                      "the sweep's file (SQLite); default: the scenario's name with .sqlite, in this folder");
+  fields.flag("resume", options.resume, "goes on with the sweep in the file, where there is one");
+  fields.flag("retry-failed", options.retry_failed, "with --resume: points that failed, too");
+  fields.flag("overwrite", options.overwrite, "begins anew where the file exists");
+  fields.number("jobs,j", "N", options.jobs, 1,
+                "points at a time in each process; default: one for each processor, under mpirun one");
+  fields.number("most-points", "N", options.most_points, 1, "allows so many; default: 100000");
+  fields.flag("dry-run", options.dry_run, "says what would be simulated");
+  fields.written_file("jsonl", options.jsonl, "results as JSON, one a line");
 }
 
-std::uint64_t most_points(const Invocation& invocation) {
-  return number_option("sweep", invocation, "most-points", 1).value_or(kPointsByDefault);
-}
-
-std::vector<SweepAxis> axes_of(const Invocation& invocation, const Scenario& scenario) {
+std::vector<SweepAxis> axes_of(const SweepOptions& options, const Scenario& scenario) {
   std::vector<SweepAxis> asked;
-  if (invocation.has("vary")) {
-    for (const std::string& text : invocation.options["vary"].as<std::vector<std::string>>()) {
-      asked.push_back(parse_axis(text));
-    }
-  }
+  for (const std::string& text : options.vary) { asked.push_back(parse_axis(text)); }
   if (const std::string twice = set_twice(asked); !twice.empty()) {
     throw UsageError(
         fmt::format("sweep: two --vary set {}; give all its values to one, as in --vary {}=1,2,3,4", twice, twice));
@@ -98,36 +97,36 @@ Scenario first_point(const std::string& path, const Library& library, ScenarioCh
 }
 
 /// The scenario with its cases, however the first step may stand to it.
-Scenario readable(const std::string& path, const Invocation& invocation, const ScenarioChanges& changes,
+Scenario readable(const std::string& path, const SweepOptions& options, const ScenarioChanges& changes,
                   std::vector<SweepAxis>& axes) {
   Problems problems;
-  Scenario scenario = read_scenario(path, invocation.library, changes, problems);
-  if (scenario.sweep.empty() && !invocation.has("vary")) { problems.throw_if_any(); }
-  axes = axes_of(invocation, scenario);
-  Scenario first = first_point(path, invocation.library, changes, axes, !problems.empty());
+  Scenario scenario = read_scenario(path, options.common.library, changes, problems);
+  if (scenario.sweep.empty() && options.vary.empty()) { problems.throw_if_any(); }
+  axes = axes_of(options, scenario);
+  Scenario first = first_point(path, options.common.library, changes, axes, !problems.empty());
   return problems.empty() ? scenario : first;
 }
 
-void check_number(const SweepPlan& plan, const Invocation& invocation) {
-  if (plan.points() <= most_points(invocation)) { return; }
+void check_number(const SweepPlan& plan, std::uint64_t most) {
+  if (plan.points() <= most) { return; }
   std::vector<std::string> sizes;
   for (const SweepAxis& axis : plan.axes) { sizes.push_back(fmt::format("{} of {}", axis.size(), axis.title())); }
   throw UsageError(
       fmt::format("sweep: {} points ({} cases, {}) are more than {}; vary less, or allow them with "
                   "--most-points {}",
                   plan.points() == kMostPoints ? "more than 10^15" : fmt::format("{}", plan.points()),
-                  plan.cases.size(), fmt::join(sizes, ", "), most_points(invocation), plan.points()));
+                  plan.cases.size(), fmt::join(sizes, ", "), most, plan.points()));
 }
 
-SweepOrder order_of(const std::string& path, const Invocation& invocation) {
-  SweepOrder order{path, {}, {}, changes_of(invocation), invocation};
-  const Scenario scenario = readable(path, invocation, order.changes, order.plan.axes);
+SweepOrder order_of(const std::string& path, const SweepOptions& options) {
+  SweepOrder order{path, {}, {}, changes_of(options.scenario), run_options_of(options.scenario), options.common};
+  const Scenario scenario = readable(path, options, order.changes, order.plan.axes);
   for (const Case& each : scenario.cases) {
     order.plan.cases.push_back(each.name);
     order.cases.push_back(each.place);
   }
   order.changes.cases.clear();  // the plan names them
-  check_number(order.plan, invocation);
+  check_number(order.plan, options.most_points);
   return order;
 }
 
@@ -135,11 +134,10 @@ std::string folder_of(const std::string& scenario) {
   return std::filesystem::path(canonical_path(scenario)).parent_path().string();
 }
 
-SweepIdentity identity_of(const SweepOrder& order) {
+SweepIdentity identity_of(const SweepOrder& order, const SweepOptions& options) {
   JsonValue changes = {{"set", order.changes.settings}};
-  for (const char* option : {"sizes", "seed"}) {
-    if (order.invocation.has(option)) { changes[option] = order.invocation.text(option); }
-  }
+  if (options.scenario.sizes) { changes["sizes"] = *options.scenario.sizes; }
+  if (options.scenario.seed) { changes["seed"] = *options.scenario.seed; }
   SweepIdentity identity{.scenario = order.path,
                          .scenario_hash = "",
                          .scenario_text = read_text_file(order.path),
@@ -147,39 +145,38 @@ SweepIdentity identity_of(const SweepOrder& order) {
                          .changes = text_of(changes),
                          .plan = order.plan,
                          .folder = folder_of(order.path),
-                         .data = canonical_path(order.invocation.library.directory())};
+                         .data = canonical_path(order.common.library.directory())};
   identity.scenario_hash = text_hash(identity.scenario_text);
   return identity;
 }
 
-std::string output_of(const Invocation& invocation) {
-  if (invocation.has("output")) { return invocation.text("output"); }
-  return std::filesystem::path(invocation.arguments.front()).stem().string() + ".sqlite";
+std::string output_of(const SweepOptions& options) {
+  if (options.output) { return *options.output; }
+  return std::filesystem::path(options.common.arguments.front()).stem().string() + ".sqlite";
 }
 
-SweepDatabase open(const SweepOrder& order) {
-  const Invocation& invocation = order.invocation;
-  const std::string path = output_of(invocation);
+SweepDatabase open(const SweepOrder& order, const SweepOptions& options) {
+  const std::string path = output_of(options);
   const bool exists = std::filesystem::exists(path);
-  if (exists && invocation.has("resume")) {
+  if (exists && options.resume) {
     SweepDatabase database(path, SqliteFile::Access::write);
-    database.require_same(identity_of(order));
-    if (invocation.has("retry-failed")) { database.forget_failed(); }
+    database.require_same(identity_of(order, options));
+    if (options.retry_failed) { database.forget_failed(); }
     return database;
   }
-  if (exists && !invocation.has("overwrite")) {
+  if (exists && !options.overwrite) {
     throw FileError(fmt::format(
         "{} exists; go on with it with --resume, begin anew with --overwrite, or choose another file with -o", path));
   }
   if (exists) { SweepDatabase(path, SqliteFile::Access::read); }  // what is no sweep is not overwritten
-  SweepDatabase::create(path, identity_of(order));
+  SweepDatabase::create(path, identity_of(order, options));
   return SweepDatabase(path, SqliteFile::Access::write);
 }
 
 /// As many as are asked for, but no more than there are points.
-std::uint32_t threads_of(const SweepOrder& order, const SweepWorkers& workers) {
+std::uint32_t threads_of(const SweepOrder& order, const SweepOptions& options, const SweepWorkers& workers) {
   const std::uint32_t processors = workers.processes() > 1 ? 1 : std::max(1U, std::thread::hardware_concurrency());
-  const std::uint64_t asked = number_option("sweep", order.invocation, "jobs", 1).value_or(processors);
+  const std::uint64_t asked = options.jobs.value_or(processors);
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(asked, 1, std::max<std::uint64_t>(1, order.plan.points())));
 }
@@ -207,17 +204,17 @@ std::string end_text(const SweepCount& count, const std::string& path) {
   return text + fmt::format("; in {}\n", path);
 }
 
-ExitCode lead(const SweepOrder& order, SweepWorkers& workers, const Streams& streams) {
-  const Invocation& invocation = order.invocation;
-  const OutputChoice output(invocation, streams);
-  SweepDatabase database = open(order);
-  database.add_inputs(inputs_read(invocation));  // what the first point rests on: refused now rather than later
-  const SweepCount count = conduct(order, threads_of(order, workers), workers, database, streams);
+ExitCode lead(const SweepOrder& order, const SweepOptions& options, SweepWorkers& workers, const Streams& streams) {
+  const OutputChoice output(options.common.json, options.scenario.csv, streams);
+  SweepDatabase database = open(order, options);
+  database.add_inputs(
+      InputsRead(options.common.read_log).fresh());  // what the first point rests on: refused now rather than later
+  const SweepCount count = conduct(order, threads_of(order, options, workers), workers, database, streams);
   output.print(version_line() + plan_text(order) + sweep_table(database, kMostLines) +
-               end_text(count, output_of(invocation)));
-  output.write("json", [&] { return sweep_json(database, invocation.command_line, count.interrupted); });
-  output.write("csv", [&] { return sweep_csv(database); });
-  if (invocation.has("jsonl")) { write_sweep_lines(database, invocation.text("jsonl")); }
+               end_text(count, output_of(options)));
+  output.write_json([&] { return sweep_json(database, options.common.command_line, count.interrupted); });
+  output.write_csv([&] { return sweep_csv(database); });
+  if (options.jsonl) { write_sweep_lines(database, *options.jsonl); }
   if (count.interrupted) {
     complain(streams, "interrupted: --resume goes on");
     return ExitCode::interrupted;
@@ -230,18 +227,16 @@ ExitCode lead(const SweepOrder& order, SweepWorkers& workers, const Streams& str
   return ExitCode::ok;
 }
 
-ExitCode sweep(const Invocation& invocation, const Streams& streams) {
-  if (invocation.has("retry-failed") && !invocation.has("resume")) {
-    throw UsageError("sweep: --retry-failed goes with --resume");
-  }
-  const SweepOrder order = order_of(invocation.arguments.front(), invocation);
-  if (invocation.has("dry-run")) {
+ExitCode sweep(const SweepOptions& options, const Streams& streams) {
+  if (options.retry_failed && !options.resume) { throw UsageError("sweep: --retry-failed goes with --resume"); }
+  const SweepOrder order = order_of(options.common.arguments.front(), options);
+  if (options.dry_run) {
     streams.out(printable_lines(plan_text(order)));
     return ExitCode::ok;
   }
   const std::unique_ptr<SweepWorkers> workers = sweep_workers();
-  if (workers->leads()) { return lead(order, *workers, streams); }
-  workers->work(order, threads_of(order, *workers), streams.interrupted);
+  if (workers->leads()) { return lead(order, options, *workers, streams); }
+  workers->work(order, threads_of(order, options, *workers), streams.interrupted);
   return ExitCode::ok;
 }
 
@@ -259,8 +254,7 @@ Command sweep_command() {
       .example = "athanor sweep scenarios/sweeps/eight_gpus.json --vary /collective/ranks=2..8 -o ranks.sqlite",
       .least_arguments = 1,
       .most_arguments = 1,
-      .options = &sweep_options,
-      .execute = &sweep};
+      .prepare = &prepared<SweepOptions, &sweep>};
 }
 
 }  // namespace athanor

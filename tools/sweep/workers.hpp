@@ -2,10 +2,12 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/sweep/database.hpp"
-#include "tools/sweep/order.hpp"
+#include "tools/sweep/points.hpp"
 
 namespace athanor {
 
@@ -32,5 +34,24 @@ class SweepWorkers {
 /// Those that mpirun or srun has started; this process alone where neither did, or where athanor was built without MPI.
 /// Throws SimulationError "mpi" where several were started and MPI does not join them.
 std::unique_ptr<SweepWorkers> sweep_workers();
+
+/// This process alone.
+class LoneWorker : public SweepWorkers {
+ public:
+  std::uint32_t processes() const override { return 1; }
+  bool leads() const override { return true; }
+  std::vector<SweepOutcome> serve(const std::function<bool(std::uint64_t&)>& /*next*/) override { return {}; }
+  std::size_t under_way() const override { return 0; }
+  void work(const SweepOrder& /*order*/, std::uint32_t /*threads*/,
+            const std::function<bool()>& /*interrupted*/) override {}
+};
+
+/// How many processes a launcher says that it has started, this one among them; 1: no launcher says anything.
+std::uint32_t launched_processes();
+
+/// Outcomes as one process sends them to another.
+std::string pack(const std::vector<SweepOutcome>& outcomes);
+/// Requires what pack() returned.
+std::vector<SweepOutcome> unpack(std::string_view text);
 
 }  // namespace athanor

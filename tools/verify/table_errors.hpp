@@ -7,8 +7,7 @@
 #include "models/experiments/collective.hpp"
 #include "models/experiments/scenario/scenario.hpp"
 #include "tools/verify/error_summary.hpp"
-#include "tools/verify/known_choice.hpp"
-#include "tools/verify/measured_points.hpp"
+#include "tools/verify/published_table.hpp"
 
 namespace athanor {
 

@@ -18,19 +18,25 @@ namespace {
 /// "case: " in front of what a message is about.
 std::string prefix(const Case& scenario_case) { return scenario_case.name.empty() ? "" : scenario_case.name + ": "; }
 
+/// "0.05" or "5%", from 0 on.
+Parsed<Ratio> parse_error_limit(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  if (percent) { text.remove_suffix(1); }
+  Parsed<Ratio> parsed = parse_ratio(text);
+  if (!parsed.value || *parsed.value < Ratio{0, 1} || parsed.value->denominator > INT64_MAX / 100) {
+    return {{}, {"wrong-type", "this is not a ratio from 0 on, such as 0.05 or 5%", ""}};
+  }
+  if (percent) { parsed.value->denominator *= 100; }
+  return parsed;
+}
+
 }  // namespace
 
-std::optional<Ratio> max_error_option(const Invocation& invocation) {
-  if (!invocation.has("max-error")) { return std::nullopt; }
-  std::string text = invocation.text("max-error");
-  const bool percent = text.ends_with('%');
-  if (percent) { text.pop_back(); }
-  const Parsed<Ratio> parsed = parse_ratio(text);
-  if (!parsed.value || *parsed.value < Ratio{0, 1} || parsed.value->denominator > INT64_MAX / 100) {
-    throw UsageError(
-        fmt::format("--max-error: '{}' is not a ratio from 0 on, such as 0.05 or 5%", invocation.text("max-error")));
-  }
-  return percent ? Ratio{parsed.value->numerator, parsed.value->denominator * 100} : *parsed.value;
+void visit(OptionFields& fields, VerifyOptions& options) {
+  visit(fields, options.scenario);
+  fields.quantity("max-error", "RATIO", options.max_error, &parse_error_limit, "instead of the scenario's: 0.05 or 5%");
+  fields.flag("all", options.all, "every scenario of a directory; errors by measured table and band");
+  fields.text("directory", "DIR", options.directory, "of --all; default: validation/ and training/ beside presets/");
 }
 
 bool within_limits(const Scenario& scenario, const Case& scenario_case, std::optional<Ratio> threshold,

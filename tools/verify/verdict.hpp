@@ -4,13 +4,19 @@
 #include <vector>
 
 #include "models/experiments/scenario/scenario.hpp"
-#include "tools/cli/command.hpp"
+#include "tools/cli/scenarios.hpp"
 #include "tools/run/result_sink.hpp"
 
 namespace athanor {
 
-/// --max-error, if given: "0.05" or "5%". Throws UsageError for what is no ratio from 0 on.
-std::optional<Ratio> max_error_option(const Invocation& invocation);
+struct VerifyOptions {
+  CommonOptions common;
+  ScenarioOptions scenario;
+  std::optional<Ratio> max_error;
+  bool all = false;
+  std::optional<std::string> directory;
+};
+void visit(OptionFields& fields, VerifyOptions& options);
 
 /// Whether the errors of a case are within what `threshold`, or else the case itself, allows; prints each comparison.
 /// Requires a case that names a measurement. Throws ScenarioError where no row that counts was measured.

@@ -7,7 +7,7 @@
 
 #include "sim/error.hpp"
 #include "tools/cli/machine_readable.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/scenarios.hpp"
 #include "tools/verify/table_errors.hpp"
 #include "tools/verify/verdict.hpp"
 #include "tools/verify/verify_steps.hpp"
@@ -48,44 +48,44 @@ struct Outcome {
   bool interrupted = false;
 };
 
-void verify_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+void verify_case(const Scenario& scenario, const Case& scenario_case, const VerifyOptions& options,
                  const Streams& streams, ResultSink& sink, Outcome& outcome) {
   warn_of_another_machine(scenario_case, sink);
   VerifiedCase verified{scenario.path, &scenario_case, {}};
-  const bool complete = run_case(scenario, scenario_case, invocation, nullptr, streams, [&](Record record) {
-    verified.records.push_back(record);
-    sink.add(scenario_case, std::move(record));
-  });
+  const bool complete =
+      run_case(scenario, scenario_case, run_options_of(options.scenario), options.common, streams, [&](Record record) {
+        verified.records.push_back(record);
+        sink.add(scenario_case, std::move(record));
+      });
   outcome.interrupted = !complete;
   if (!complete) { return; }
-  const bool passed = within_limits(scenario, scenario_case, max_error_option(invocation), verified.records, sink);
+  const bool passed = within_limits(scenario, scenario_case, options.max_error, verified.records, sink);
   outcome.failed = outcome.failed || !passed;
   table_of(outcome.tables, scenario_case.experiment->verification()->measurement.id)
       .cases.push_back(std::move(verified));
 }
 
-void verify_scenario(const Scenario& scenario, const Invocation& invocation, const Streams& streams, ResultSink& sink,
+void verify_scenario(const Scenario& scenario, const VerifyOptions& options, const Streams& streams, ResultSink& sink,
                      Outcome& outcome) {
   for (const Case& each : scenario.cases) {
     if (outcome.interrupted || each.experiment->verification() == nullptr) { continue; }
-    verify_case(scenario, each, invocation, streams, sink, outcome);
+    verify_case(scenario, each, options, streams, sink, outcome);
   }
   if (outcome.interrupted || std::none_of(scenario.cases.begin(), scenario.cases.end(), is_measured_step)) { return; }
-  outcome.steps.push_back(verify_steps(scenario, invocation, streams, sink));
+  outcome.steps.push_back(verify_steps(scenario, options, streams, sink));
   outcome.failed = outcome.failed || !outcome.steps.back().passed;
   outcome.interrupted = outcome.steps.back().interrupted;
 }
 
 /// One after the other, so that the clusters of one only are in memory. Returns them without.
-std::vector<Scenario> verify_published_steps(const Invocation& invocation, const Streams& streams, ResultSink& sink,
+std::vector<Scenario> verify_published_steps(const VerifyOptions& options, const Streams& streams, ResultSink& sink,
                                              Outcome& outcome) {
   std::vector<Scenario> done;
-  Invocation one = invocation;
-  for (const std::string& path : scenarios_in((files::path(invocation.library.directory()) / "training").string())) {
+  for (const std::string& path :
+       scenarios_in((files::path(options.common.library.directory()) / "training").string())) {
     if (outcome.interrupted) { break; }
-    one.arguments = {path};
-    Scenario& scenario = done.emplace_back(read_scenarios(one).front());
-    verify_scenario(scenario, invocation, streams, sink, outcome);
+    Scenario& scenario = done.emplace_back(read_scenario(path, options.common.library, changes_of(options.scenario)));
+    verify_scenario(scenario, options, streams, sink, outcome);
     scenario.traces = nullptr;
     for (Case& each : scenario.cases) {
       Case seeds;
@@ -99,23 +99,21 @@ std::vector<Scenario> verify_published_steps(const Invocation& invocation, const
 
 }  // namespace
 
-ExitCode verify_all(const Invocation& invocation, const Streams& streams) {
-  if (!invocation.arguments.empty()) {
+ExitCode verify_all(const VerifyOptions& options, const Streams& streams) {
+  if (!options.common.arguments.empty()) {
     throw UsageError(fmt::format("verify: '{}' beside --all, which takes all scenarios of a --directory",
-                                 invocation.arguments.front()));
+                                 options.common.arguments.front()));
   }
-  max_error_option(invocation);
-  ResultSink sink(invocation, streams);
-  const bool published = !invocation.has("directory");
-  const auto validation = files::path(invocation.library.directory()) / "validation";
-  Invocation every = invocation;
-  every.arguments = scenarios_in(published ? validation.string() : invocation.text("directory"));
-  std::vector<Scenario> scenarios = read_scenarios(every);
+  ResultSink sink(options.common, {options.scenario.csv}, streams);
+  const bool published = !options.directory;
+  const auto validation = files::path(options.common.library.directory()) / "validation";
+  std::vector<Scenario> scenarios = read_scenarios(scenarios_in(published ? validation.string() : *options.directory),
+                                                   options.common.library, changes_of(options.scenario));
   sink.print(version_line());
   Outcome outcome;
-  for (const Scenario& each : scenarios) { verify_scenario(each, invocation, streams, sink, outcome); }
+  for (const Scenario& each : scenarios) { verify_scenario(each, options, streams, sink, outcome); }
   if (published) {
-    for (Scenario& each : verify_published_steps(invocation, streams, sink, outcome)) {
+    for (Scenario& each : verify_published_steps(options, streams, sink, outcome)) {
       scenarios.push_back(std::move(each));
     }
   }

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "tools/cli/command.hpp"
+#include "tools/verify/verdict.hpp"
 
 namespace athanor {
 
 /// `athanor verify --all`: holds every case of every scenario in --directory (default: validation/ beside the presets)
 /// that names a measurement against it, and prints the errors of each table by band instead of each row.
 /// Throws UsageError for scenarios named besides, FileError where the directory holds none.
-ExitCode verify_all(const Invocation& invocation, const Streams& streams);
+ExitCode verify_all(const VerifyOptions& options, const Streams& streams);
 
 }  // namespace athanor

@@ -1,14 +1,12 @@
 #include <algorithm>
 
-#include <boost/program_options/value_semantic.hpp>
 #include <fmt/core.h>
 
 #include "models/experiments/table.hpp"
 #include "sim/error.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/machine_readable.hpp"
-#include "tools/cli/options.hpp"
-#include "tools/cli/read_scenarios.hpp"
+#include "tools/cli/scenarios.hpp"
 #include "tools/run/result_sink.hpp"
 #include "tools/verify/error_summary.hpp"
 #include "tools/verify/ranking.hpp"
@@ -20,18 +18,9 @@ namespace athanor {
 
 namespace {
 
-boost::program_options::options_description verify_options() {
-  auto options = simulation_options();
-  const auto text = [](const char* of) { return boost::program_options::value<std::string>()->value_name(of); };
-  options.add_options()("max-error", text("RATIO"), "instead of the scenario's: 0.05 or 5%");
-  options.add_options()("all", "every scenario of a directory; errors by measured table and band");
-  options.add_options()("directory", text("DIR"), "of --all; default: validation/ and training/ beside presets/");
-  return options;
-}
-
 enum class Verdict { passed, failed, interrupted };
 
-Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const Invocation& invocation,
+Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const VerifyOptions& options,
                     const Streams& streams, ResultSink& sink) {
   warn_of_another_machine(scenario_case, sink);
   warn_of_other_elements(scenario_case, sink);
@@ -39,11 +28,12 @@ Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const I
   const ResultTable table(error_columns());
   sink.print(heading_of(scenario, scenario_case).text() + table.head());
   std::vector<Record> records;
-  const bool complete = run_case(scenario, scenario_case, invocation, nullptr, streams, [&](Record record) {
-    sink.print(table.lines(with_errors(record)));
-    records.push_back(record);
-    sink.add(scenario_case, std::move(record));
-  });
+  const bool complete =
+      run_case(scenario, scenario_case, run_options_of(options.scenario), options.common, streams, [&](Record record) {
+        sink.print(table.lines(with_errors(record)));
+        records.push_back(record);
+        sink.add(scenario_case, std::move(record));
+      });
   sink.print(band_lines(error_bands(records)));
   const std::vector<Ranking> orders = rankings(records);
   if (!orders.empty()) {
@@ -56,13 +46,13 @@ Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const I
     sink.print(interruption_line());
     return Verdict::interrupted;
   }
-  const bool passed = within_limits(scenario, scenario_case, max_error_option(invocation), records, sink);
+  const bool passed = within_limits(scenario, scenario_case, options.max_error, records, sink);
   return passed ? Verdict::passed : Verdict::failed;
 }
 
-void check_arguments(const Invocation& invocation) {
-  if (invocation.has("directory")) { throw UsageError("verify: --directory goes with --all"); }
-  if (!invocation.arguments.empty()) { return; }
+void check_arguments(const VerifyOptions& options) {
+  if (options.directory) { throw UsageError("verify: --directory goes with --all"); }
+  if (!options.common.arguments.empty()) { return; }
   throw UsageError("verify: SCENARIO... is missing, as in `athanor verify scenarios/quickstart.json`; or --all");
 }
 
@@ -78,12 +68,11 @@ void check_arguments(const Invocation& invocation) {
   throw ScenarioError(std::move(problems));
 }
 
-ExitCode verify(const Invocation& invocation, const Streams& streams) {
-  if (invocation.has("all")) { return verify_all(invocation, streams); }
-  check_arguments(invocation);
-  max_error_option(invocation);
-  ResultSink sink(invocation, streams);
-  const std::vector<Scenario> scenarios = read_scenarios(invocation);
+ExitCode verify(const VerifyOptions& options, const Streams& streams) {
+  if (options.all) { return verify_all(options, streams); }
+  check_arguments(options);
+  ResultSink sink(options.common, {options.scenario.csv}, streams);
+  const std::vector<Scenario> scenarios = read_scenarios(options.common, options.scenario);
   bool any = false;
   bool failed = false;
   bool interrupted = false;
@@ -97,14 +86,14 @@ ExitCode verify(const Invocation& invocation, const Streams& streams) {
       }
       sink.print(any ? "\n" : version_line());
       any = true;
-      const Verdict verdict = verify_case(scenario, each, invocation, streams, sink);
+      const Verdict verdict = verify_case(scenario, each, options, streams, sink);
       failed = failed || verdict == Verdict::failed;
       interrupted = verdict == Verdict::interrupted;
     }
     if (interrupted || std::none_of(scenario.cases.begin(), scenario.cases.end(), is_measured_step)) { continue; }
     sink.print(any ? "\n" : version_line());
     any = true;
-    const VerifiedSteps steps = verify_steps(scenario, invocation, streams, sink);
+    const VerifiedSteps steps = verify_steps(scenario, options, streams, sink);
     failed = failed || !steps.passed;
     interrupted = steps.interrupted;
     if (interrupted) { sink.print(interruption_line()); }
@@ -135,8 +124,7 @@ Command verify_command() {
       .example = "athanor verify scenarios/quickstart.json --max-error 5%",
       .least_arguments = 0,
       .most_arguments = SIZE_MAX,
-      .options = &verify_options,
-      .execute = &verify};
+      .prepare = &prepared<VerifyOptions, &verify>};
 }
 
 }  // namespace athanor

@@ -10,8 +10,7 @@
 #include "models/experiments/training.hpp"
 #include "models/experiments/workload_columns.hpp"
 #include "sim/percentile.hpp"
-#include "tools/cli/read_scenarios.hpp"
-#include "tools/verify/verdict.hpp"
+#include "tools/cli/scenarios.hpp"
 
 namespace athanor {
 
@@ -77,22 +76,22 @@ double VerifiedSteps::median() const {
   return percentile(sorted, 50);
 }
 
-VerifiedSteps verify_steps(const Scenario& scenario, const Invocation& invocation, const Streams& streams,
+VerifiedSteps verify_steps(const Scenario& scenario, const VerifyOptions& options, const Streams& streams,
                            ResultSink& sink) {
   VerifiedSteps found{.scenario = scenario.path, .errors = {}};
-  const std::optional<Ratio> asked = max_error_option(invocation);
   for (const Case& each : scenario.cases) {
     if (!is_measured_step(each)) { continue; }
     if (found.errors.empty()) { sink.print(fmt::format("# {}\n{}", scenario.path, steps_table().head())); }
     for (const std::string& warning : warnings_of(each)) { sink.warn_of(warning); }
-    found.interrupted = !run_case(scenario, each, invocation, nullptr, streams, [&](Record record) {
-      const double error = record.number(kStepError);
-      found.errors.push_back(error);
-      sink.print(step_line(record, each.name));
-      const std::optional<Ratio> limit = asked ? asked : training_of(each).max_error;
-      found.passed = holds(limit, std::abs(error), "|error| of " + each.name, sink) && found.passed;
-      sink.add(each, std::move(record));
-    });
+    found.interrupted =
+        !run_case(scenario, each, run_options_of(options.scenario), options.common, streams, [&](Record record) {
+          const double error = record.number(kStepError);
+          found.errors.push_back(error);
+          sink.print(step_line(record, each.name));
+          const std::optional<Ratio> limit = options.max_error ? options.max_error : training_of(each).max_error;
+          found.passed = holds(limit, std::abs(error), "|error| of " + each.name, sink) && found.passed;
+          sink.add(each, std::move(record));
+        });
     if (found.interrupted) { break; }
   }
   if (found.errors.empty() || found.interrupted) { return found; }

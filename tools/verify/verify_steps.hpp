@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "models/experiments/scenario/scenario.hpp"
-#include "tools/cli/command.hpp"
-#include "tools/run/result_sink.hpp"
+#include "tools/verify/verdict.hpp"
 
 namespace athanor {
 
@@ -27,7 +26,7 @@ struct VerifiedSteps {
 
 /// Simulates the measured steps of a scenario, prints a line for each and one for all where there are several, and
 /// collects their rows. Those of its cases that are none are left out.
-VerifiedSteps verify_steps(const Scenario& scenario, const Invocation& invocation, const Streams& streams,
+VerifiedSteps verify_steps(const Scenario& scenario, const VerifyOptions& options, const Streams& streams,
                            ResultSink& sink);
 
 /// A line for each scenario, under a header; nothing where there is none.

@@ -1,5 +1,3 @@
-#include "tools/calibrate/tables/row_times.hpp"
-
 #include <doctest/doctest.h>
 
 #include "models/execution/choice.hpp"
@@ -9,6 +7,7 @@
 #include "models/software/profile.hpp"
 #include "tests/test_files.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
+#include "tools/calibrate/tables/table_rows.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -5,7 +5,7 @@
 
 #include "tests/test_files.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
-#include "tools/cli/add_bill.hpp"
+#include "tools/cli/scenarios.hpp"
 
 namespace athanor {
 

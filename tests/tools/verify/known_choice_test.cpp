@@ -1,8 +1,7 @@
-#include "tools/verify/known_choice.hpp"
-
 #include <doctest/doctest.h>
 
 #include "models/experiments/collective.hpp"
+#include "tools/verify/published_table.hpp"
 
 using namespace athanor;
 

@@ -1,8 +1,8 @@
-#include "tools/verify/measured_points.hpp"
-
 #include <cmath>
 
 #include <doctest/doctest.h>
+
+#include "tools/verify/published_table.hpp"
 
 using namespace athanor;
 

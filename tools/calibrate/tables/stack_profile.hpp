@@ -6,7 +6,6 @@
 
 #include "sim/config/json_value.hpp"
 #include "tools/calibrate/tables/fit_stack.hpp"
-#include "tools/calibrate/tables/hold_out.hpp"
 
 namespace athanor {
 

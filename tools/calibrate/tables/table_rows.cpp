@@ -4,11 +4,13 @@
 #include <atomic>
 #include <cmath>
 #include <future>
+#include <optional>
 #include <thread>
 
+#include "models/execution/choice.hpp"
 #include "models/software/profile.hpp"
 #include "sim/time.hpp"
-#include "tools/verify/measured_points.hpp"
+#include "tools/verify/published_table.hpp"
 
 namespace athanor {
 
@@ -42,6 +44,32 @@ std::size_t band(Bytes size) {
   constexpr Bytes kMiddle{1 << 20};
   constexpr Bytes kLarge{1 << 26};
   return size < kMiddle ? 0 : size < kLarge ? 1 : 2;
+}
+
+void add(const HopCost& hop, std::vector<std::int64_t>& key) {
+  key.insert(key.end(), {hop.latency.count(), hop.rate.count(), hop.pace.count(), hop.efficiency.numerator,
+                         hop.efficiency.denominator});
+}
+
+/// All that differs between the protocols of two profiles.
+std::vector<std::int64_t> key_of(const RunRequest& request, const Candidate& candidate) {
+  const Protocol& protocol = candidate.protocol();
+  const Layout& layout = candidate.layout();
+  const auto algorithm = std::find(request.algorithms.begin(), request.algorithms.end(), &candidate.algorithm());
+  std::vector<std::int64_t> key{algorithm - request.algorithms.begin(),
+                                protocol.overhead.count(),
+                                protocol.keep_rate.count(),
+                                layout.chunk.count(),
+                                protocol.payload.numerator,
+                                protocol.payload.denominator,
+                                layout.channels,
+                                layout.slices,
+                                protocol.slots,
+                                layout.as<PeerRoundShape>().parts};
+  add(protocol.node, key);
+  add(protocol.network, key);
+  add(protocol.engine, key);
+  return key;
 }
 
 }  // namespace
@@ -87,6 +115,23 @@ BandErrors band_errors(const std::vector<TableRow>& rows) {
     if (errors.points.at(i) > 0) { errors.mean.at(i) /= static_cast<double>(errors.points.at(i)); }
   }
   return errors;
+}
+
+Time RowTimes::simulated(const RunRequest& request, const Candidate& candidate) {
+  const auto [found, is_new] = known_.try_emplace(key_of(request, candidate));
+  if (is_new) { found->second = candidate.run(request.options).simulated.time; }
+  return found->second;
+}
+
+Time RowTimes::fastest(const RunRequest& request) {
+  std::optional<Time> best;
+  for (const Algorithm* algorithm : request.algorithms) {
+    for (const Candidate& candidate : candidates_of(request, *algorithm).fitting) {
+      const Time time = overlapped_launch(simulated(request, candidate) + candidate.launch(), candidate.host_time());
+      best = std::min(best.value_or(time), time);
+    }
+  }
+  return best ? *best : choose_fastest(request).result.time;  // falls back, or says why nothing runs
 }
 
 }  // namespace athanor

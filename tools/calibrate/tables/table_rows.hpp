@@ -1,16 +1,31 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "models/execution/candidate.hpp"
 #include "models/experiments/collective.hpp"
 #include "models/experiments/scenario/scenario.hpp"
 #include "models/software/profile.hpp"
-#include "tools/calibrate/tables/row_times.hpp"
 
 namespace athanor {
+
+/// Simulated times of one row's collective, remembered: a search changes few of the figures that a candidate depends
+/// on at a time, and launches, which are added to what was simulated, change none.
+class RowTimes {
+ public:
+  /// Of the fastest of the request's candidates. Requires that all requests differ in their profiles alone.
+  Time fastest(const RunRequest& request);
+
+ private:
+  Time simulated(const RunRequest& request, const Candidate& candidate);
+
+  std::map<std::vector<std::int64_t>, Time> known_;  ///< by algorithm and what its protocol costs
+};
 
 /// One measured time of a table, and the case that simulates it.
 struct TableRow {

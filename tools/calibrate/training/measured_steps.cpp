@@ -3,12 +3,25 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <map>
 #include <thread>
+#include <utility>
 
 #include "models/experiments/training.hpp"
 #include "sim/percentile.hpp"
 
 namespace athanor {
+
+namespace {
+
+bool alike(const Kernel& a, const Kernel& b) {
+  return a.kind == b.kind && a.precision == b.precision && a.count == b.count && a.m == b.m && a.n == b.n &&
+         a.k == b.k && a.flops == b.flops && a.bytes == b.bytes;
+}
+
+double stragglers(const ComputeProfile& profile, double gpus) { return 1 + profile.spread * straggler_doublings(gpus); }
+
+}  // namespace
 
 double MeasuredStep::error() const { return std::abs(seconds(simulated.time) / seconds(measured) - 1); }
 
@@ -70,6 +83,71 @@ StepErrors errors_of(const MeasuredSteps& steps) {
   std::sort(errors.begin(), errors.end());
   if (errors.empty()) { return {}; }
   return {percentile(errors, 50), percentile(errors, 90), errors.size()};
+}
+
+StepKernels::StepKernels(const TrainingSetup& setup) : gpu_(setup.gpu) {
+  if (setup.model.transformer) {
+    add_transformer(setup);
+    return;
+  }
+  const double recomputed = setup.plan.recompute == Recompute::full ? 1 : 0;
+  for (const PlainLayer& layer : setup.model.layers) { add(plain_layer_work(layer, setup.plan), 1, recomputed); }
+}
+
+void StepKernels::add(const Kernels& kernels, double times) {
+  for (const Kernel& kernel : kernels) {
+    const auto is = [&](const Counted& each) { return alike(each.kernel, kernel); };
+    const auto found = std::find_if(kernels_.begin(), kernels_.end(), is);
+    if (found == kernels_.end()) {
+      kernels_.push_back({kernel, times});
+    } else {
+      found->times += times;
+    }
+  }
+}
+
+void StepKernels::add(const PhasedKernels& work, double times, double recomputed) {
+  add(work.forward, times);
+  add(work.backward_input, times);
+  add(work.backward_weight, times);
+  if (recomputed > 0) { add(work.recompute, times * recomputed); }
+}
+
+void StepKernels::add_transformer(const TrainingSetup& setup) {
+  const Transformer& model = *setup.model.transformer;
+  const ParallelPlan& plan = setup.plan;
+  const bool some = plan.recompute == Recompute::full && plan.recompute_layers > 0;
+  const double chosen = static_cast<double>(plan.recompute_layers) * static_cast<double>(setup.layers.size());
+  const double recomputed = some ? std::min(1.0, chosen / model.layers) : 1;
+  const auto add_layer = [&](const LayerWork& work, double times) {
+    for (const PhasedKernels* part :
+         {&work.before_attention, &work.attention, &work.before_mlp, &work.mlp, &work.shared, &work.after_mlp}) {
+      add(*part, times, recomputed);
+    }
+  };
+  std::map<std::pair<bool, std::uint32_t>, std::pair<std::uint32_t, double>> kinds;  // a layer of each, how many
+  for (std::uint32_t layer = 0; layer < model.layers; ++layer) {
+    ++kinds.try_emplace({has_experts(model, layer), window_of(model, layer)}, layer, 0.0).first->second.second;
+  }
+  for (const auto& [kind, layers] : kinds) { add_layer(layer_work(model, plan, layers.first), layers.second); }
+  if (model.next_token_layers > 0) { add_layer(next_token_work(model, plan), model.next_token_layers); }
+  add(embedding_work(model, plan), 1, 0);
+  add(output_norm_work(model, plan), 1, 0);
+  add(output_work(model, plan), 1.0 + model.next_token_layers, 0);
+}
+
+double StepKernels::seconds(const ComputeProfile& profile) const {
+  double sum = 0;
+  for (const Counted& each : kernels_) { sum += each.times * athanor::seconds(time_of(each.kernel, gpu_, profile)); }
+  return sum;
+}
+
+double estimated_seconds(const StepKernels& kernels, const SimulatedStep& simulated, double gpus,
+                         const ComputeProfile& profile, const ComputeProfile& other) {
+  const double longer = kernels.seconds(other) / kernels.seconds(profile);
+  const double slowed = simulated.slowed * (other.interference - profile.interference);
+  const double share = simulated.exposed + (1 - simulated.exposed) * longer + slowed;
+  return seconds(simulated.time) * share * stragglers(other, gpus) / stragglers(profile, gpus);
 }
 
 }  // namespace athanor

@@ -1,0 +1,76 @@
+#include "tools/cli/scenarios.hpp"
+
+#include <fmt/core.h>
+
+#include "sim/config/field_value.hpp"
+#include "sim/parse.hpp"
+
+namespace athanor {
+
+namespace {
+
+std::uint64_t seed_of(const std::string& text) {
+  if (const std::optional<std::uint64_t> seed = parse_count(text)) { return *seed; }
+  throw UsageError(fmt::format("--seed: '{}' is not a whole number from 0 to 18446744073709551615", text));
+}
+
+}  // namespace
+
+void visit(OptionFields& fields, ScenarioOptions& options) {
+  fields.texts("set", "/POINTER=VALUE", options.settings,
+               "changes the scenario, as in --set /collective/channels=4; repeatable");
+  fields.text("sizes", "SIZES", options.sizes, "instead of the scenario's: 1MiB..1GiB or 1KiB,3MiB");
+  fields.texts("case", "NAME", options.cases, "only this case; repeatable");
+  fields.text("seed", "N", options.seed, "instead of the scenario's");
+  fields.written_file_or_stdout("csv", options.csv, "results as CSV on stdout or in FILE");
+  fields.flag("no-classes", options.no_classes,
+              "simulates every agent instead of one of each class (same result, slower)");
+  fields.flag("no-repeat", options.no_repeat,
+              "simulates every loop instead of multiplying those that repeat (same result, slower)");
+}
+
+ScenarioChanges changes_of(const ScenarioOptions& options) {
+  ScenarioChanges changes;
+  changes.settings = options.settings;
+  changes.cases = options.cases;
+  if (options.sizes) { changes.sizes = sizes_in(*options.sizes); }
+  if (options.seed) { changes.seed = seed_of(*options.seed); }
+  return changes;
+}
+
+RunOptions run_options_of(const ScenarioOptions& options) {
+  return {.classes = !options.no_classes, .repeat_loops = !options.no_repeat};
+}
+
+std::vector<Scenario> read_scenarios(const std::vector<std::string>& paths, const Library& library,
+                                     const ScenarioChanges& changes) {
+  Problems problems;
+  std::vector<Scenario> scenarios;
+  for (const std::string& path : paths) { scenarios.push_back(read_scenario(path, library, changes, problems)); }
+  problems.throw_if_any();
+  return scenarios;
+}
+
+std::vector<Scenario> read_scenarios(const CommonOptions& common, const ScenarioOptions& options) {
+  return read_scenarios(common.arguments, common.library, changes_of(options));
+}
+
+bool run_case(const Scenario& scenario, const Case& scenario_case, const RunOptions& options,
+              const CommonOptions& common, const Streams& streams, const std::function<void(Record)>& see) {
+  Progress progress(streams, !common.quiet);
+  const RunObserver observer{.begins = [&](const std::string& what) { progress.show(what); },
+                             .ends =
+                                 [&](Record record) {
+                                   progress.clear();
+                                   if (common.verbose) { streams.err(fmt::format("athanor: {}\n", record.effort)); }
+                                   see(std::move(record));
+                                 },
+                             .interrupted = streams.interrupted};
+  return run(scenario, scenario_case, options, observer);
+}
+
+Bill bill_of(const Case& scenario_case, const PriceList& published) {
+  return bill_of(*scenario_case.platform.cluster, *scenario_case.cluster_text, scenario_case.prices, published);
+}
+
+}  // namespace athanor
