@@ -100,7 +100,9 @@ class FieldValue {
   void problem(std::string code, std::string message, std::string hint = "");
   /// Whether this was read, and no problem was found in it so far.
   bool ok() const { return reading() && problems_->size() == problems_before_; }
-  /// Sets what is written in the place of this value; beside reading: of what was read.
+  /// Whether what is read is written, too (resolved_document).
+  bool resolving() const { return reading() && written_ != nullptr; }
+  /// Sets what is written in the place of this value.
   void put(JsonValue value);
 
  private:
