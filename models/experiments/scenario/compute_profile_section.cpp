@@ -25,6 +25,7 @@ void read_compute_profile(FieldValue& value, const Library& library, Problems& p
     text.visit(name, OneOf{names});
     if (text.ok() && library.has(Shelf::compute, name)) {
       profile = read_compute_profile_file(library.path(Shelf::compute, name), problems);
+      if (text.resolving()) { text.put(json_of(profile)); }
     }
   };
   const auto read_inline = [&](FieldValue& object) {
