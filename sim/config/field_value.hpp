@@ -100,9 +100,7 @@ class FieldValue {
   void problem(std::string code, std::string message, std::string hint = "");
   /// Whether this was read, and no problem was found in it so far.
   bool ok() const { return reading() && problems_->size() == problems_before_; }
-  /// Whether what is read is written, too (resolved_document).
-  bool resolving() const { return reading() && written_ != nullptr; }
-  /// Sets what is written in the place of this value.
+  /// Sets what is written in the place of this value; beside reading: of what was read.
   void put(JsonValue value);
 
  private:

@@ -90,11 +90,6 @@ void JsonValue::push_back(JsonValue element) {
   std::get<List>(value_).push_back(std::move(element));
 }
 
-JsonValue& JsonValue::at(std::size_t index) {
-  require(is_list() && index < size(), "a JSON list has no element {}", index);
-  return std::get<List>(value_)[index];
-}
-
 JsonValue& JsonValue::back() {
   require(is_list() && !empty(), "the last element of a JSON value that has none");
   return std::get<List>(value_).back();

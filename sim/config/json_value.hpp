@@ -82,8 +82,6 @@ class JsonValue {
   void erase(std::string_view key);
   /// Appends to a list, or to null, which becomes one.
   void push_back(JsonValue element);
-  /// An element of a list, which has it.
-  JsonValue& at(std::size_t index);
   /// The last element of a list, which has one.
   JsonValue& back();
   /// Elements of a list, members of an object; 0 of all else.

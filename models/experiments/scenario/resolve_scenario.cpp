@@ -53,7 +53,10 @@ bool take_out(Json& json, std::string_view pointer) {
   const std::string_view rest = pointer.substr(end);
   if (json.is_list()) {
     const std::size_t index = std::stoul(key);
-    return index < json.size() && take_out(json.at(index), rest);
+    Json::List elements = json.elements();
+    const bool taken_out = index < elements.size() && take_out(elements[index], rest);
+    json = std::move(elements);
+    return taken_out;
   }
   if (!json.contains(key)) { return false; }
   if (!rest.empty()) { return take_out(json[key], rest); }
