@@ -1,6 +1,8 @@
 #include "topologies/description.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -51,6 +53,132 @@ std::string per_node(const ClusterDescription& description) {
       description.nics_per_node == 0 && description.vertices.at(static_cast<std::size_t>(VertexKind::nic)) > 0;
   const std::string nics = differ ? "NICs differ" : fmt::format("{} NICs per node", description.nics_per_node);
   return fmt::format("{} per node, {}", description.endpoints_per_node, nics);
+}
+
+/// Routes are written for so many pairs of endpoints at most: a file of some tens of megabytes.
+constexpr std::size_t kMostPairs = 65'536;
+
+nlohmann::ordered_json vertices_of(const Fabric& fabric) {
+  nlohmann::ordered_json vertices = nlohmann::ordered_json::array();
+  for (std::uint32_t v = 0; v < fabric.vertices(); ++v) {
+    vertices.push_back({{"name", fabric.name(VertexId{v})}, {"kind", name(fabric.vertex(VertexId{v}).kind)}});
+  }
+  return vertices;
+}
+
+nlohmann::ordered_json links_of(const Cluster& cluster) {
+  const Fabric& fabric = *cluster.fabric;
+  nlohmann::ordered_json links = nlohmann::ordered_json::array();
+  for (std::uint32_t l = 0; l < fabric.links(); ++l) {
+    const Link& link = fabric.link(LinkId{l});
+    links.push_back({{"from", fabric.source(LinkId{l}).value},
+                     {"to", fabric.target(LinkId{l}).value},
+                     {"kind", name(link.kind)},
+                     {"rate_bytes_per_s", link.rate.count()},
+                     {"usable_bytes_per_s", link.usable.count()},
+                     {"latency_ps", link.latency.count()}});
+    if (link.down) { links.back()["down"] = true; }
+    if (link.network > 0) { links.back()["network"] = cluster.networks[link.network - 1U].name; }
+  }
+  return links;
+}
+
+/// So many flows between two endpoints are looked at; equally long paths are hashed over, so that they tell them apart.
+constexpr std::uint64_t kFlows = 32;
+
+std::vector<LinkId> route(const Cluster& cluster, VertexId from, VertexId to, std::uint64_t flow) {
+  std::vector<LinkId> path;
+  cluster.router->route({from, to, flow}, path);
+  return path;
+}
+
+nlohmann::ordered_json route_of(const Cluster& cluster, VertexId from, VertexId to) {
+  const std::vector<LinkId> path = route(cluster, from, to, 0);
+  bool by_flow = false;
+  for (std::uint64_t flow = 1; flow < kFlows && !by_flow; ++flow) { by_flow = route(cluster, from, to, flow) != path; }
+  nlohmann::ordered_json links = nlohmann::ordered_json::array();
+  for (const LinkId link : path) { links.push_back(link.value); }
+  return {{"from", from.value}, {"to", to.value}, {"links", std::move(links)}, {"by_flow", by_flow}};
+}
+
+nlohmann::ordered_json routes_of(const Cluster& cluster) {
+  const std::size_t n = cluster.endpoints.size();
+  if (n * n > kMostPairs) { return nullptr; }
+  nlohmann::ordered_json routes = nlohmann::ordered_json::array();
+  for (const VertexId from : cluster.endpoints) {
+    for (const VertexId to : cluster.endpoints) {
+      if (from != to) { routes.push_back(route_of(cluster, from, to)); }
+    }
+  }
+  return routes;
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') { result += '\\'; }
+    result += c;
+  }
+  return result + '"';
+}
+
+std::string_view shape(VertexKind kind) {
+  switch (kind) {
+    case VertexKind::gpu:
+    case VertexKind::host: return "box";
+    case VertexKind::cpu:
+    case VertexKind::memory: return "component";
+    case VertexKind::nic: return "cds";
+    case VertexKind::pcie_switch:
+    case VertexKind::nvswitch:
+    case VertexKind::leaf:
+    case VertexKind::spine:
+    case VertexKind::core:
+    case VertexKind::router: return "hexagon";
+    case VertexKind::custom: return "ellipse";
+  }
+  return "ellipse";
+}
+
+void add_devices(const Fabric& fabric, std::string& text) {
+  std::map<std::uint32_t, std::vector<VertexId>> by_node;
+  for (std::uint32_t v = 0; v < fabric.vertices(); ++v) { by_node[fabric.vertex(VertexId{v}).node].emplace_back(v); }
+  for (const auto& [node, devices] : by_node) {
+    const bool boxed = node != kNoNode;
+    if (boxed) { text += fmt::format("  subgraph cluster_{0} {{\n    label=\"node{0}\";\n", node); }
+    for (const VertexId v : devices) {
+      text +=
+          fmt::format("    v{} [label={}, shape={}];\n", v.value, quoted(fabric.name(v)), shape(fabric.vertex(v).kind));
+    }
+    if (boxed) { text += "  }\n"; }
+  }
+}
+
+/// Both directions of a cable are one edge; where they differ in rate, two arrows. What is down is dotted and red.
+void add_cables(const Fabric& fabric, std::string& text) {
+  using Drawn = std::tuple<std::uint32_t, std::uint32_t, std::int64_t, bool>;
+  std::map<Drawn, std::uint32_t> unmatched;
+  const auto style = [](bool down) { return down ? ", style=dotted, color=red" : ""; };
+  for (std::uint32_t l = 0; l < fabric.links(); ++l) {
+    const std::uint32_t from = fabric.source(LinkId{l}).value;
+    const std::uint32_t to = fabric.target(LinkId{l}).value;
+    const std::int64_t rate = fabric.link(LinkId{l}).rate.count();
+    const bool down = fabric.link(LinkId{l}).down;
+    const auto twin = unmatched.find({to, from, rate, down});
+    if (twin == unmatched.end() || twin->second == 0) {
+      ++unmatched[{from, to, rate, down}];
+      continue;
+    }
+    --twin->second;
+    text += fmt::format("  v{} -> v{} [dir=none, label={}{}];\n", to, from, quoted(to_string(Bandwidth{rate})),
+                        style(down));
+  }
+  for (const auto& [link, count] : unmatched) {
+    const auto& [from, to, rate, down] = link;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      text += fmt::format("  v{} -> v{} [label={}{}];\n", from, to, quoted(to_string(Bandwidth{rate})), style(down));
+    }
+  }
 }
 
 }  // namespace
@@ -158,6 +286,35 @@ nlohmann::json to_json(const ClusterDescription& description) {
                          {"endpoints", description.bisection->endpoints}};
   }
   return json;
+}
+
+nlohmann::ordered_json graph_to_json(const Cluster& cluster) {
+  nlohmann::ordered_json endpoints = nlohmann::ordered_json::array();
+  for (const VertexId v : cluster.endpoints) { endpoints.push_back(v.value); }
+  nlohmann::ordered_json fabrics = nlohmann::ordered_json::array();
+  for (const NetworkSummary& network : cluster.networks) {
+    fabrics.push_back({{"name", network.name}, {"kind", network.kind}, {"nics", network.nics}, {"used", network.used}});
+  }
+  return {{"description", cluster.description},
+          {"fabrics", std::move(fabrics)},
+          {"vertices", vertices_of(*cluster.fabric)},
+          {"links", links_of(cluster)},
+          {"endpoints", std::move(endpoints)},
+          {"picture",
+           {{"layout", cluster.picture.layout}, {"sizes", cluster.picture.sizes}, {"closed", cluster.picture.closed}}}};
+}
+
+nlohmann::ordered_json fabric_to_json(const Cluster& cluster) {
+  nlohmann::ordered_json json = graph_to_json(cluster);
+  json["routes"] = routes_of(cluster);
+  return json;
+}
+
+std::string to_dot(const Cluster& cluster) {
+  std::string text = fmt::format("digraph {} {{\n", quoted(cluster.description));
+  add_devices(*cluster.fabric, text);
+  add_cables(*cluster.fabric, text);
+  return text + "}\n";
 }
 
 }  // namespace athanor

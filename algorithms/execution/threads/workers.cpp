@@ -2,10 +2,12 @@
 
 #include <utility>
 
-#include "algorithms/execution/threads/pinning.hpp"
-
 #if defined(__x86_64__)
 #include <immintrin.h>
+#endif
+#if defined(__linux__)
+#include <pthread.h>
+#include <sched.h>
 #endif
 
 namespace athanor {
@@ -18,6 +20,27 @@ void pause() {
   _mm_pause();
 #endif
 }
+
+/// Keeps the calling thread, one of `workers`, on the processor of that number among those that this process may use.
+/// Does nothing where there are fewer processors than workers, or where the system does not let threads choose.
+#if defined(__linux__)
+void pin_worker(std::uint32_t worker, std::uint32_t workers) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) { return; }
+  if (static_cast<std::uint32_t>(CPU_COUNT(&allowed)) < workers) { return; }
+  std::uint32_t before = 0;
+  for (std::size_t processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (!CPU_ISSET(processor, &allowed) || before++ < worker) { continue; }
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    CPU_SET(processor, &own);
+    pthread_setaffinity_np(pthread_self(), sizeof own, &own);  // a refusal leaves the thread where it may go
+    return;
+  }
+}
+#else
+void pin_worker(std::uint32_t, std::uint32_t) {}
+#endif
 
 /// About 50 us where every worker has a processor: as long as waking a sleeper takes, several times over. Where they
 /// share processors spinning keeps the others from their work.
