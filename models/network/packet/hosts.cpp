@@ -35,7 +35,8 @@ Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, std::uint64_t seed, 
   if (spec.window != Bytes::max()) {
     most_window_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(spec.window / spec.payload, 1, UINT32_MAX));
   }
-  control_ = spec.control->make({spec, std::move(rates), links});
+  control_ =
+      spec.control->make({spec.payload + spec.header, spec.reply, initial_packets(spec), std::move(rates), links});
   for (std::uint32_t flow = 0; flow < senders_.size(); ++flow) { set_window(flow); }
 }
 

@@ -13,7 +13,6 @@ namespace athanor {
 
 class Fields;
 class PacketLinks;
-struct TransportSpec;
 
 /// What flows do about congestion. One object for all flows of a network.
 class CongestionControl {
@@ -48,7 +47,9 @@ class CongestionControl {
 
 /// What a control is made for.
 struct ControlSite {
-  const TransportSpec& transport;
+  Bytes packet;                       ///< a full one on the wire
+  Bytes reply;                        ///< an acknowledgement on the wire
+  std::uint32_t initial_window = 10;  ///< packets
   std::vector<Bandwidth> line_rates;  ///< of the first link of each flow; max where a flow stays inside its host
   PacketLinks& links;                 ///< whose switches may begin to write telemetry
 };
@@ -59,8 +60,8 @@ struct ControlWords {
   std::string_view meaning;     ///< one line
   bool has_keys = false;        ///< in an object of its name beside "control"
   bool needs_marks = false;     ///< it does nothing about congestion where switches mark no packets
-  bool by_losses = false;       ///< it slows down for losses alone: see TransportSpec::jitter
-  bool initial_window = false;  ///< it begins with TransportSpec::initial_window
+  bool by_losses = false;       ///< it slows down for losses alone: see Hosts::jitter
+  bool initial_window = false;  ///< it begins with ControlSite::initial_window
   bool receivers_ask = false;   ///< receivers ask for each packet beyond the first window (Hosts::pull)
   bool selective_only = false;  ///< it needs to be told of each packet
 };
@@ -102,7 +103,7 @@ const std::vector<ControlEntry>& congestion_controls();
 /// The control of this name, with the defaults of all its keys. Requires that the catalog has it.
 std::shared_ptr<ControlKind> congestion_control(std::string_view name);
 
-/// "newreno, cubic and dctcp": those that begin with TransportSpec::initial_window.
+/// "newreno, cubic and dctcp": those that begin with ControlSite::initial_window.
 std::string controls_with_initial_window();
 
 }  // namespace athanor

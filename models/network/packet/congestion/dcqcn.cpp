@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "models/network/packet/congestion/entry.hpp"
-#include "models/network/packet/transport.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/ratio.hpp"
 

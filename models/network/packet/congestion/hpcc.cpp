@@ -6,7 +6,6 @@
 #include "models/network/packet/congestion/round_trip.hpp"
 #include "models/network/packet/packet_links.hpp"
 #include "models/network/packet/telemetry.hpp"
-#include "models/network/packet/transport.hpp"
 #include "sim/config/fields.hpp"
 
 namespace athanor {
@@ -60,13 +59,16 @@ class Hpcc final : public CongestionControl {
 Time longest_round_trip(const ControlSite& site) {
   Time longest;
   for (std::uint32_t flow = 0; flow < site.line_rates.size(); ++flow) {
-    if (has_hops(site, flow)) { longest = std::max(longest, base_round_trip(site.links, flow, site.transport)); }
+    if (has_hops(site, flow)) { longest = std::max(longest, base_round_trip(site, flow)); }
   }
   return longest;
 }
 
 Hpcc::Hpcc(const HpccSpec& spec, const ControlSite& site)
-    : spec_(spec), packet_(full_packet(site.transport)), links_(site.links), flows_(site.line_rates.size()) {
+    : spec_(spec),
+      packet_(static_cast<double>(site.packet.count())),
+      links_(site.links),
+      flows_(site.line_rates.size()) {
   std::vector<std::uint32_t> remembered(flows_.size(), 1);
   const Time base = spec_.round_trip > Time::zero() ? spec_.round_trip : longest_round_trip(site);
   for (std::uint32_t f = 0; f < flows_.size(); ++f) {

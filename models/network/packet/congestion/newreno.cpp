@@ -2,14 +2,13 @@
 
 #include "models/network/packet/congestion/entry.hpp"
 #include "models/network/packet/congestion/window_control.hpp"
-#include "models/network/packet/transport.hpp"
 
 namespace athanor {
 
 std::uint32_t whole_packets(double window) { return static_cast<std::uint32_t>(std::clamp(window, 1.0, kMostWindow)); }
 
 WindowControl::WindowControl(const ControlSite& site) : flows_(site.line_rates.size()) {
-  for (Flow& flow : flows_) { flow.window = initial_packets(site.transport); }
+  for (Flow& flow : flows_) { flow.window = site.initial_window; }
 }
 
 void WindowControl::acknowledged(std::uint32_t flow, const Acknowledgement& what) {

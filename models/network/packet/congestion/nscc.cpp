@@ -4,7 +4,6 @@
 #include "models/network/packet/congestion/entry.hpp"
 #include "models/network/packet/congestion/round_trip.hpp"
 #include "models/network/packet/congestion/window_control.hpp"
-#include "models/network/packet/transport.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/ratio.hpp"
 
@@ -81,11 +80,11 @@ constexpr double kAlarmingDelay = 4;           ///< qa_threshold, of the target
 constexpr double kNothingWaits = 1e6;          ///< picoseconds: less of a queue counts as none
 
 Nscc::Nscc(const NsccSpec& spec, const ControlSite& site)
-    : spec_(spec), packet_(full_packet(site.transport)), flows_(site.line_rates.size()) {
+    : spec_(spec), packet_(static_cast<double>(site.packet.count())), flows_(site.line_rates.size()) {
   for (std::uint32_t f = 0; f < flows_.size(); ++f) {
     if (!has_hops(site, f)) { continue; }
     Flow& flow = flows_[f];
-    const Time base = base_round_trip(site.links, f, site.transport);
+    const Time base = base_round_trip(site, f);
     const double product = static_cast<double>(site.line_rates[f].count()) * seconds(base);
     flow.base = static_cast<double>(base.count());
     flow.target = spec_.target ? static_cast<double>(spec_.target->count()) : 0.75 * flow.base;

@@ -1,11 +1,11 @@
 #include "models/network/packet/congestion/round_trip.hpp"
 
 #include "models/network/packet/packet_links.hpp"
-#include "models/network/packet/transport.hpp"
 
 namespace athanor {
 
-Time base_round_trip(PacketLinks& links, std::uint32_t number, const TransportSpec& transport) {
+Time base_round_trip(const ControlSite& site, std::uint32_t number) {
+  PacketLinks& links = site.links;
   const PacketTopology::Flow& flow = links.plan().flows[number];
   const auto along = [&](std::uint32_t first, std::uint32_t hops, Bytes bytes) {
     Time time;
@@ -18,14 +18,9 @@ Time base_round_trip(PacketLinks& links, std::uint32_t number, const TransportSp
     }
     return time;
   };
-  return along(flow.first_hop, flow.hops, transport.payload + transport.header) +
-         along(flow.first_hop_back, flow.hops_back, transport.reply);
+  return along(flow.first_hop, flow.hops, site.packet) + along(flow.first_hop_back, flow.hops_back, site.reply);
 }
 
 bool has_hops(const ControlSite& site, std::uint32_t flow) { return site.links.plan().flows[flow].hops > 0; }
-
-double full_packet(const TransportSpec& transport) {
-  return static_cast<double>((transport.payload + transport.header).count());
-}
 
 }  // namespace athanor

@@ -3,7 +3,6 @@
 
 #include "models/network/packet/congestion/entry.hpp"
 #include "models/network/packet/congestion/window_control.hpp"
-#include "models/network/packet/transport.hpp"
 #include "sim/config/fields.hpp"
 
 namespace athanor {
@@ -49,7 +48,7 @@ class Swift final : public CongestionControl {
 };
 
 Swift::Swift(const SwiftSpec& spec, const ControlSite& site) : spec_(spec), flows_(site.line_rates.size()) {
-  for (Flow& flow : flows_) { flow.window = initial_packets(site.transport); }
+  for (Flow& flow : flows_) { flow.window = site.initial_window; }
 }
 
 std::uint32_t Swift::window(std::uint32_t flow) const { return whole_packets(flows_[flow].window); }
