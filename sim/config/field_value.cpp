@@ -278,6 +278,7 @@ void FieldValue::list(const VisitValue& visit, Range<std::uint32_t> size) {
 }
 
 void FieldValue::write_list(std::size_t size, const std::function<void(FieldValue&, std::size_t)>& visit) {
+  if (size == 0 && optional_) { return; }
   JsonValue list = JsonValue::list();
   for (std::size_t i = 0; i < size; ++i) {
     JsonValue form;

@@ -251,8 +251,12 @@ void subtract(JsonValue& object, const JsonValue& defaults) {
   for (const auto& [key, value] : object.members()) {
     const JsonValue* other = defaults.find(key);
     if (other != nullptr && *other == value) { continue; }
-    rest[key] = value;
-    if (other != nullptr && value.is_object() && other->is_object()) { subtract(rest[key], *other); }
+    JsonValue left = value;
+    if (other != nullptr && value.is_object() && other->is_object()) {
+      subtract(left, *other);
+      if (left.empty()) { continue; }
+    }
+    rest[key] = std::move(left);
   }
   object = std::move(rest);
 }
