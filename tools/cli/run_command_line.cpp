@@ -41,8 +41,8 @@ ExitCode help(const Words& words, const Streams& streams) {
 
 /// What is written must not take the place of what is read.
 void check_outputs(const Command& command, const Invocation& invocation) {
-  for (const char* option :
-       {"json", "csv", "jsonl", "trace", "flows", "ports", "output", "timeline", "picture", "dot", "fabric"}) {
+  for (const char* option : {"json", "csv", "jsonl", "trace", "flows", "ports", "output", "timeline", "picture", "dot",
+                             "fabric", "resolved"}) {
     if (!invocation.has(option)) { continue; }
     for (const std::string& input : invocation.arguments) {
       std::error_code absent;

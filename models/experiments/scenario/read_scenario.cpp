@@ -141,13 +141,20 @@ void read_cases(Scenario& scenario, Document document, ReadingContext context) {
     ReadingContext own{context.directory, context.library, context.changes, found,
                        context.workshop,  context.imports, context.traces};
     scenario.sweep.clear();
-    read_document(each, found, [&](Fields& fields) { read_case(fields, own, scenario_case, scenario.sweep); });
+    const auto visit_case = [&](Fields& fields) { read_case(fields, own, scenario_case, scenario.sweep); };
+    if (context.changes.resolve) {
+      scenario_case.resolved = std::make_shared<const JsonValue>(resolved_document(each, found, visit_case));
+    } else {
+      read_document(each, found, visit_case);
+    }
     if (found.empty() && scenario_case.experiment) {
       engines.see(each, scenario_case);
       refuse_keys_without_effect(each, scenario_case, found);
     }
     name_case(scenario_case, scenario);
-    if (context.changes.open_plan) { scenario_case.text = std::make_shared<const nlohmann::json>(each.root()); }
+    if (context.changes.open_plan || context.changes.resolve) {
+      scenario_case.text = std::make_shared<const nlohmann::json>(each.root());
+    }
     add_once(found, context.problems);
   }
   const auto unused = engines.problem();
@@ -175,9 +182,13 @@ ScenarioReader::ScenarioReader(const Library& library)
 ScenarioReader::~ScenarioReader() = default;
 
 Scenario ScenarioReader::read(const std::string& path, const ScenarioChanges& changes, Problems& problems) {
+  return read_text(read_text_file(path), path, changes, problems);
+}
+
+Scenario ScenarioReader::read_text(std::string text, const std::string& path, const ScenarioChanges& changes,
+                                   Problems& problems) {
   constexpr std::size_t kMostClusters = 4;
   shelves_->workshop.tidy(kMostClusters);
-  std::string text = read_text_file(path);
   Scenario scenario{.path = path, .name = "", .hash = text_hash(text), .cases = {}, .traces = {}, .sweep = {}};
   scenario.traces = changes.traces ? changes.traces : shelves_->traces;
   ClusterWorkshop of_other_links(library_, changes.links);

@@ -16,6 +16,7 @@
 
 namespace athanor {
 
+class JsonValue;
 class Problems;
 class TraceShelf;
 
@@ -28,7 +29,9 @@ struct Case {
   PriceList prices;                                 ///< of the cluster's parts, as far as the scenario says them
   std::vector<std::uint64_t> seeds;                 ///< of repetitions; empty: one run, with the platform's
   std::shared_ptr<const Experiment> experiment;
-  std::shared_ptr<const nlohmann::json> text;  ///< as it was read, its patch applied; only with an open plan
+  std::shared_ptr<const nlohmann::json>
+      text;                                   ///< as it was read, its patch applied; only with an open plan or resolved
+  std::shared_ptr<const JsonValue> resolved;  ///< with its defaults filled in; only when asked for
 
   /// Its experiment, if it is of this kind; else null.
   template <class Kind>
@@ -62,6 +65,7 @@ struct ScenarioChanges {
   std::shared_ptr<TraceShelf> traces;  ///< of another reading, so that none is read twice; null: its own
   /// A training's plan is to be searched: what is wrong with the one that stands there is Training::plan_fault.
   bool open_plan = false;
+  bool resolve = false;  ///< makes Case::resolved
 };
 
 /// Reads scenarios, and keeps what the next one may need, too: presets, a few clusters, algorithms and traces from
@@ -76,6 +80,8 @@ class ScenarioReader {
   /// Reads a scenario and builds its clusters. All that is wrong with it is added to `problems`, and then the result
   /// is not to be used. Throws FileError for the file itself, UsageError for settings and case names that do not fit.
   Scenario read(const std::string& path, const ScenarioChanges& changes, Problems& problems);
+  /// As if `text` stood in the file of this path.
+  Scenario read_text(std::string text, const std::string& path, const ScenarioChanges& changes, Problems& problems);
 
  private:
   struct Shelves;
@@ -89,6 +95,11 @@ Scenario read_scenario(const std::string& path, const Library& library, const Sc
 
 /// Throws ScenarioError with all that is wrong with it, and as ScenarioReader::read.
 Scenario read_scenario(const std::string& path, const Library& library, const ScenarioChanges& changes = {});
+
+/// A scenario that reads to the same results, whatever becomes of defaults and calibrated profiles: with the changes
+/// applied, every case whole, optional keys written out as far as they have an effect, and profiles in place of their
+/// names. Presets of hardware and files keep their names. Throws as read_scenario.
+JsonValue resolved_scenario(const std::string& path, const Library& library, ScenarioChanges changes);
 
 /// The JSON Schema (draft-07) of what read_scenario accepts.
 nlohmann::json scenario_schema(const Library& library);

@@ -71,11 +71,11 @@ void read_experts(Fields& fields, bool from_nothing, std::uint32_t layers, Exper
   number("ffn", experts.ffn, "Intermediate size of one");
   fields.optional("shared_ffn", experts.shared_ffn, "Of what every token goes through beside them; 0: nothing",
                   {0, kMostWide});
-  std::uint32_t first = 0;
+  std::uint32_t first = 0;  // absent, neither says anything: layers are as they were
   std::uint32_t every = 1;
-  fields.optional("first", first, "Layers before it have an MLP instead", {0, kMostLayers});
-  fields.optional("every", every, "From there on, of so many layers the first has experts, the others an MLP",
-                  {1, kMostLayers});
+  fields.optional_or("first", first, 0U, "Layers before it have an MLP instead", {0, kMostLayers});
+  fields.optional_or("every", every, 1U, "From there on, of so many layers the first has experts, the others an MLP",
+                     {1, kMostLayers});
   if (from_nothing || fields.has("first") || fields.has("every")) {
     experts.layers.assign(layers, false);
     for (std::uint32_t layer = first; layer < layers; layer += every) { experts.layers[layer] = true; }
