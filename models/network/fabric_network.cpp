@@ -9,18 +9,37 @@
 
 namespace athanor {
 
+namespace {
+
+/// The connections whose queue pairs keep to `rate` where they cross the network.
+FabricConnections kept_to(Bandwidth rate, FabricConnections connections, const Fabric& fabric) {
+  for (FlowGraph::Connection& pair : connections.graph.connections) {
+    const auto path = connections.path_of(pair);
+    const bool leaves_node = std::any_of(path.begin(), path.end(), [&](const FlowGraph::Use& use) {
+      return fabric.link(connections.links[use.link]).kind == LinkKind::network;
+    });
+    if (leaves_node) { pair.cap = std::min(pair.cap, rate); }
+  }
+  return connections;
+}
+
+}  // namespace
+
 FabricNetwork::FabricNetwork(Simulator& simulator, const FabricConnections& connections, const Fabric& fabric,
                              const NetworkOptions& options, std::uint64_t seed, MoveListener& listener)
     : connections_(connections),
       fabric_(fabric),
       options_(options),
       pairs_(listener, connections.count(), connections.queue_pairs) {
+  std::optional<FabricConnections> limited;
+  if (options.flow_rate) { limited = kept_to(*options.flow_rate, connections, fabric); }
+  const FabricConnections& carried = limited ? *limited : connections;
   MoveListener& above = is_paired() ? static_cast<MoveListener&>(pairs_) : listener;
   switch (options.level) {
-    case NetworkLevel::ideal: beneath_ = std::make_unique<IdealNetwork>(simulator, connections.graph, above); break;
-    case NetworkLevel::flow: beneath_ = std::make_unique<FlowNetwork>(simulator, connections.graph, above); break;
+    case NetworkLevel::ideal: beneath_ = std::make_unique<IdealNetwork>(simulator, carried.graph, above); break;
+    case NetworkLevel::flow: beneath_ = std::make_unique<FlowNetwork>(simulator, carried.graph, above); break;
     case NetworkLevel::packet:
-      layout_ = packet_topology(connections, fabric, options.packet);
+      layout_ = packet_topology(carried, fabric, options.packet);
       auto packets = std::make_unique<PacketNetwork>(simulator, layout_->plan, options.packet.transport, seed, above);
       if (options.count_ports) { packets->count_ports(); }
       packets->name_links([this](std::uint32_t link) { return fabric_.name(layout_->links[link]); });

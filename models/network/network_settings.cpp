@@ -20,6 +20,9 @@ void visit(Fields& fields, NetworkSettings& settings) {
   fields.optional("queue_pairs", settings.queue_pairs,
                   "Of a connection: flows that are hashed each on its own and carry equal shares of every message",
                   {1, kMostQueuePairs});
+  fields.optional(
+      "flow_rate", settings.flow_rate,
+      "Most that one queue pair carries between nodes, as clouds limit single flows; absent: what its links do");
   visit(fields, settings.packet);
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "models/network/packet/packet_settings.hpp"
+#include "sim/units.hpp"
 
 namespace athanor {
 
@@ -25,9 +26,12 @@ struct NetworkSettings {
   PacketSettings packet;  ///< at packet level
   /// Of every connection, each with a path of its own; means nothing at level ideal. Absent: 1, or as NCCL is told.
   std::optional<std::uint32_t> queue_pairs = {};
+  std::optional<Bandwidth> flow_rate = {};  ///< most that one queue pair carries over the network; absent: no limit
 
-  /// 1 at level ideal.
-  std::uint32_t pairs_of_connections() const { return level == NetworkLevel::ideal ? 1 : queue_pairs.value_or(1); }
+  /// 1 at level ideal, where several would differ by their flow rate alone.
+  std::uint32_t pairs_of_connections() const {
+    return level == NetworkLevel::ideal && !flow_rate ? 1 : queue_pairs.value_or(1);
+  }
 };
 void visit(Fields& fields, NetworkSettings& settings);
 

@@ -162,6 +162,37 @@ TEST_CASE("more paths of one message are no more cables at the ideal level") {
   CHECK(result.time == 1_us + transfer_time(1_MiB, kRate));
 }
 
+TEST_CASE("a queue pair carries no more than the flow rate, and several carry that each until the link is full") {
+  const Cluster cluster = star(2, kRate, 1_us);
+  for (const NetworkLevel level : kLevels) {
+    for (const std::uint32_t pairs : {1U, 2U, 4U}) {
+      CAPTURE(pairs);
+      NetworkOptions options = at(level);
+      options.queue_pairs = pairs;
+      options.flow_rate = Bandwidth{kRate.count() / 4};
+      const Time time = simulate_traffic(matrix_of({{0, 1}}, 1_MiB), cluster, 1, options).time;
+      const Time by_law = transfer_time(Bytes{(1_MiB).count() / pairs}, *options.flow_rate) + 2_us;
+      if (level == NetworkLevel::packet) {  // whole packets arrive
+        CHECK(time >= by_law);
+        CHECK(time.count() < by_law.count() * 101 / 100);
+      } else {
+        CHECK(time == by_law);
+      }
+    }
+  }
+}
+
+TEST_CASE("a flow rate above what links carry changes nothing") {
+  const Cluster cluster = star(3, kRate, 1_us);
+  for (const NetworkLevel level : kLevels) {
+    NetworkOptions options = at(level);
+    const TrafficMatrix matrix = matrix_of({{0, 2}, {1, 2}}, 1_MiB);
+    const Time time = simulate_traffic(matrix, cluster, 1, options).time;
+    options.flow_rate = 2 * kRate;
+    CHECK(simulate_traffic(matrix, cluster, 1, options).time == time);
+  }
+}
+
 TEST_CASE("in a window a link carries no more than its rate, also where packets are lost and wait for a timeout") {
   const Cluster cluster = star(9, kRate, 500_ns);
   EndpointPairs pairs;
