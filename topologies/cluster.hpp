@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "sim/ratio.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
+#include "topologies/fabric/router.hpp"
+#include "topologies/fabric/structure.hpp"
 #include "topologies/node/node_identity.hpp"
-#include "topologies/router.hpp"
-#include "topologies/structure.hpp"
 
 namespace athanor {
 

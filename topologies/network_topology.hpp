@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
+#include "topologies/fabric/router.hpp"
+#include "topologies/fabric/structure.hpp"
 #include "topologies/population.hpp"
-#include "topologies/router.hpp"
-#include "topologies/structure.hpp"
 
 namespace athanor {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "topologies/fabric_builder.hpp"
+#include "topologies/fabric/fabric_builder.hpp"
 #include "topologies/node/node_template.hpp"
 
 namespace athanor {

@@ -6,7 +6,7 @@
 
 #include "models/engines/engine_limits.hpp"
 #include "models/network/fabric_network.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

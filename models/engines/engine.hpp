@@ -10,7 +10,7 @@
 #include "algorithms/schedule/collective.hpp"
 #include "models/engines/engine_limits.hpp"
 #include "models/software/protocol.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

@@ -10,7 +10,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/engines/trees/aggregation_manager.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

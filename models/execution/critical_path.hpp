@@ -7,7 +7,7 @@
 #include "models/execution/execution_observer.hpp"
 #include "models/network/connections.hpp"
 #include "models/network/link_use.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

@@ -8,7 +8,7 @@
 #include "models/network/connections.hpp"
 #include "models/software/channel_nics.hpp"
 #include "models/software/costs.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

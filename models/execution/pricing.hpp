@@ -6,7 +6,7 @@
 #include "algorithms/schedule/concurrent.hpp"
 #include "models/software/costs.hpp"
 #include "models/software/protocol.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

@@ -6,8 +6,8 @@
 
 #include "models/network/network.hpp"
 #include "models/software/costs.hpp"
-#include "topologies/fabric.hpp"
-#include "topologies/router.hpp"
+#include "topologies/fabric/fabric.hpp"
+#include "topologies/fabric/router.hpp"
 
 namespace athanor {
 

@@ -7,7 +7,7 @@
 
 #include "models/network/packet/packet_counters.hpp"
 #include "sim/units.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

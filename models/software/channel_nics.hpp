@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "topologies/router.hpp"
+#include "topologies/fabric/router.hpp"
 
 namespace athanor {
 

@@ -11,7 +11,7 @@
 #include "models/workload/call_shares.hpp"
 #include "models/workload/workload.hpp"
 #include "sim/time.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

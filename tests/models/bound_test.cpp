@@ -7,7 +7,7 @@
 #include "models/software/profile.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/overrides.hpp"
+#include "topologies/generators/overrides.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

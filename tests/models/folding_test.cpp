@@ -6,7 +6,7 @@
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
-#include "topologies/overrides.hpp"
+#include "topologies/generators/overrides.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

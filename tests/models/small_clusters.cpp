@@ -1,7 +1,7 @@
 #include "tests/models/small_clusters.hpp"
 
 #include "topologies/cluster.hpp"
-#include "topologies/fabric_builder.hpp"
+#include "topologies/fabric/fabric_builder.hpp"
 
 namespace athanor::testing {
 

@@ -4,7 +4,7 @@
 
 #include "tests/topologies/route_laws.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/description.hpp"
+#include "topologies/formats/description.hpp"
 
 using namespace athanor;
 using namespace athanor::test;

@@ -5,7 +5,7 @@
 #include "sim/error.hpp"
 #include "tests/topologies/route_laws.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/description.hpp"
+#include "topologies/formats/description.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

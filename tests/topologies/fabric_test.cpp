@@ -1,9 +1,9 @@
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 #include <doctest/doctest.h>
 
 #include "sim/check.hpp"
-#include "topologies/fabric_builder.hpp"
+#include "topologies/fabric/fabric_builder.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -4,7 +4,7 @@
 #include "tests/topologies/fabrics.hpp"
 #include "tests/topologies/scenario_rig.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/description.hpp"
+#include "topologies/formats/description.hpp"
 #include "topologies/routing/dependency_cycle.hpp"
 
 using namespace athanor;

@@ -5,7 +5,7 @@
 #include "sim/config/fields.hpp"
 #include "tests/topologies/route_laws.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/description.hpp"
+#include "topologies/formats/description.hpp"
 #include "topologies/node/node_template.hpp"
 #include "topologies/scenario/make_cluster.hpp"
 

@@ -8,7 +8,7 @@
 #include "tools/cli/scenarios.hpp"
 #include "tools/describe/named_clusters.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/description.hpp"
+#include "topologies/formats/description.hpp"
 
 namespace athanor {
 

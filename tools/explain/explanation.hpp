@@ -11,7 +11,7 @@
 #include "sim/config/json_value.hpp"
 #include "sim/time.hpp"
 #include "tools/explain/explanation_parts.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

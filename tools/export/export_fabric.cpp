@@ -9,7 +9,7 @@
 #include "tools/describe/named_clusters.hpp"
 #include "tools/export/export_options.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/description.hpp"
+#include "topologies/formats/description.hpp"
 #include "topologies/formats/exporters.hpp"
 
 namespace athanor {

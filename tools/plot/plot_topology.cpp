@@ -14,7 +14,7 @@
 #include "tools/plot/plot_options.hpp"
 #include "tools/plot/topology_use.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/description.hpp"
+#include "topologies/formats/description.hpp"
 
 namespace athanor {
 

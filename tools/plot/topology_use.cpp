@@ -8,7 +8,7 @@
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/description.hpp"
+#include "topologies/formats/description.hpp"
 
 namespace athanor {
 

@@ -4,8 +4,8 @@
 
 #include "sim/error.hpp"
 #include "topologies/cluster.hpp"
+#include "topologies/fabric/half_cut.hpp"
 #include "topologies/generators.hpp"
-#include "topologies/half_cut.hpp"
 #include "topologies/routing/shortest_path_router.hpp"
 
 namespace athanor {

@@ -8,7 +8,7 @@
 
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 #include "topologies/node/node_identity.hpp"
 
 namespace athanor {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "topologies/fabric.hpp"
-#include "topologies/fabric_builder.hpp"
+#include "topologies/fabric/fabric.hpp"
+#include "topologies/fabric/fabric_builder.hpp"
 #include "topologies/node/node_spec.hpp"
 
 namespace athanor {

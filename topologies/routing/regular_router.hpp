@@ -3,9 +3,9 @@
 #include <memory>
 #include <optional>
 
+#include "topologies/fabric/router.hpp"
 #include "topologies/network_topology.hpp"
 #include "topologies/population.hpp"
-#include "topologies/router.hpp"
 #include "topologies/routing/shortest_path_router.hpp"
 
 namespace athanor {

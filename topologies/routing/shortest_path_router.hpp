@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "topologies/router.hpp"
+#include "topologies/fabric/router.hpp"
 
 namespace athanor {
 

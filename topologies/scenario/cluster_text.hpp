@@ -8,11 +8,11 @@
 #include "sim/error.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
+#include "topologies/fabric/router.hpp"
+#include "topologies/generators/overrides.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 #include "topologies/node/node_spec.hpp"
-#include "topologies/overrides.hpp"
-#include "topologies/router.hpp"
 #include "topologies/scenario/graph_text.hpp"
 
 /// The "cluster" part of a scenario as it is written: names not yet looked up, absent things absent. Places say where

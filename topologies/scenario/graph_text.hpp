@@ -6,7 +6,7 @@
 
 #include "sim/error.hpp"
 #include "sim/units.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

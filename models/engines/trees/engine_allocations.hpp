@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/engines/engine_limits.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

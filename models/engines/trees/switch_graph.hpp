@@ -8,7 +8,7 @@
 
 #include "models/engines/engine_limits.hpp"
 #include "sim/error.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

@@ -11,7 +11,7 @@
 #include "algorithms/schedule/aggregation_tree.hpp"
 #include "models/engines/trees/engine_allocations.hpp"
 #include "models/engines/trees/switch_graph.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

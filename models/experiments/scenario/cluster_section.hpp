@@ -9,8 +9,8 @@
 
 #include "models/library/library.hpp"
 #include "sim/config/fields.hpp"
-#include "topologies/overrides.hpp"
-#include "topologies/router.hpp"
+#include "topologies/fabric/router.hpp"
+#include "topologies/generators/overrides.hpp"
 #include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {

@@ -8,7 +8,7 @@
 #include "models/execution/simulate.hpp"
 #include "models/experiments/scenario/aggregation_section.hpp"
 #include "sim/config/fields.hpp"
-#include "topologies/router.hpp"
+#include "topologies/fabric/router.hpp"
 
 namespace athanor {
 

@@ -12,7 +12,7 @@
 #include "models/experiments/scenario/sweep/plan.hpp"
 #include "models/library/library.hpp"
 #include "sim/error.hpp"
-#include "topologies/overrides.hpp"
+#include "topologies/generators/overrides.hpp"
 
 namespace athanor {
 

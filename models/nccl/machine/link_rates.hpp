@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "models/software/nccl.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 #include "topologies/node/node_identity.hpp"
 
 namespace athanor {

@@ -7,7 +7,7 @@
 
 #include "models/network/connections.hpp"
 #include "models/network/packet/packet_settings.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

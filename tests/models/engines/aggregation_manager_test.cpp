@@ -9,7 +9,7 @@
 #include "sim/error.hpp"
 #include "tests/models/engines/two_tiers.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/fabric_builder.hpp"
+#include "topologies/fabric/fabric_builder.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -8,7 +8,7 @@
 
 #include "sim/error.hpp"
 #include "tests/topologies/route_laws.hpp"
-#include "topologies/description.hpp"
+#include "topologies/formats/description.hpp"
 
 namespace athanor::test {
 

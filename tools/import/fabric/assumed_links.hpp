@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "sim/ratio.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "sim/config/field_value.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 #include "topologies/node/node_identity.hpp"
 
 namespace athanor {

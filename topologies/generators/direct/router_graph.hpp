@@ -7,7 +7,7 @@
 
 #include "sim/random.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/router.hpp"
+#include "topologies/fabric/router.hpp"
 
 namespace athanor {
 

@@ -2,7 +2,7 @@
 
 #include "tests/tools/import/fabric/imported_fabric.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/description.hpp"
+#include "topologies/formats/description.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

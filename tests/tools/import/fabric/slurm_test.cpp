@@ -3,7 +3,7 @@
 #include "tests/tools/import/fabric/imported_fabric.hpp"
 #include "tools/import/fabric/hostlist.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/description.hpp"
+#include "topologies/formats/description.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

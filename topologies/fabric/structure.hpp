@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/ratio.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

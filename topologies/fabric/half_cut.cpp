@@ -1,4 +1,4 @@
-#include "topologies/half_cut.hpp"
+#include "topologies/fabric/half_cut.hpp"
 
 #include <limits>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

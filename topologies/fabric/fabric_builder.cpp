@@ -1,4 +1,4 @@
-#include "topologies/fabric_builder.hpp"
+#include "topologies/fabric/fabric_builder.hpp"
 
 #include <algorithm>
 #include <numeric>

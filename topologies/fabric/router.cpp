@@ -1,4 +1,4 @@
-#include "topologies/router.hpp"
+#include "topologies/fabric/router.hpp"
 
 namespace athanor {
 

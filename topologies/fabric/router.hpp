@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

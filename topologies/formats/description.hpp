@@ -8,8 +8,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "topologies/fabric.hpp"
-#include "topologies/structure.hpp"
+#include "topologies/fabric/fabric.hpp"
+#include "topologies/fabric/structure.hpp"
 
 namespace athanor {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

@@ -1,4 +1,4 @@
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 #include <array>
 

@@ -6,7 +6,7 @@
 
 #include "sim/config/field_value.hpp"
 #include "sim/ratio.hpp"
-#include "topologies/fabric.hpp"
+#include "topologies/fabric/fabric.hpp"
 
 namespace athanor {
 

@@ -1,4 +1,4 @@
-#include "topologies/overrides.hpp"
+#include "topologies/generators/overrides.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "topologies/description.hpp"
+#include "topologies/formats/description.hpp"
 
 #include <algorithm>
 #include <iterator>
