@@ -222,22 +222,6 @@ bool needs_nvswitches(Engine engine) {
   return false;
 }
 
-namespace {
-
-/// What a cost with one channel and the payload in one loop and one slice still depends on.
-Layout shape_of(const Layout& layout) {
-  Layout shape;
-  shape.group = layout.group;
-  shape.dimensions = layout.dimensions;
-  shape.rings = layout.rings;
-  shape.tree_heads = layout.tree_heads;
-  shape.heads = layout.heads;
-  shape.orders = layout.orders;
-  return shape;
-}
-
-}  // namespace
-
 std::string alternatives(const Collective& collective, const Layout& layout,
                          const std::function<bool(const Algorithm&)>& available) {
   std::vector<std::string_view> names;
@@ -280,7 +264,12 @@ Elements Algorithm::granule(const Collective& collective, const Layout& layout) 
 
 Cost Algorithm::cost(const Collective& collective, const Layout& layout) const {
   if (collective.ranks == 1) { return {}; }
-  return cost_in_shape == nullptr ? cost_for_many(collective) : cost_in_shape(collective, shape_of(layout));
+  if (cost_in_shape == nullptr) { return cost_for_many(collective); }
+  Layout one_loop{.group = layout.group, .orders = layout.orders, .shape = layout.shape};
+  if (auto* engines = std::get_if<EngineTreeShape>(&one_loop.shape)) {
+    *engines = {.heads = std::move(engines->heads)};
+  }
+  return cost_in_shape(collective, one_loop);
 }
 
 }  // namespace athanor

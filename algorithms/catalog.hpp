@@ -64,6 +64,7 @@ struct Algorithm {
   /// Chunks follow each other through it, so that one chunk alone would leave ports idle. Where nobody says how large
   /// a chunk is, a model may choose.
   bool pipelines = false;
+  bool takes_dimensions = false;  ///< its shape is a GridShape, whose sides may be those of the cluster
   /// None for those of the catalog.
   std::optional<AlgorithmOrigin> origin = std::nullopt;
 
@@ -72,7 +73,7 @@ struct Algorithm {
   std::function<std::unique_ptr<const Schedule>(const Collective&, const Layout&)> make_for_many = nullptr;
   std::function<Elements(const Collective&, const Layout&)> granule_for_many = nullptr;  ///< null: one element
   std::function<Cost(const Collective&)> cost_for_many = nullptr;
-  /// In place of cost_for_many where the shape of the layout (group, dimensions, rings, heads, orders) counts.
+  /// In place of cost_for_many where groups, orders and shape of the layout count.
   std::function<Cost(const Collective&, const Layout&)> cost_in_shape = nullptr;
   /// Why many ranks cannot do it, beyond invalid(); null: they always can.
   std::function<std::optional<std::string>(const Collective&, const Layout&)> refuses_many = nullptr;
@@ -84,7 +85,7 @@ struct Algorithm {
   /// Counts that are a multiple of this are cut so that in each step all ranks and channels have equally many
   /// elements. Models price a count as if it were rounded up to the next multiple.
   Elements granule(const Collective& collective, const Layout& layout) const;
-  /// Exact, also for uneven counts. Of the layout only group, dimensions, rings, heads and orders count.
+  /// Exact, also for uneven counts. Of the layout only groups, orders and shape count; of its engines only the heads.
   Cost cost(const Collective& collective, const Layout& layout = {}) const;
 };
 

@@ -65,13 +65,14 @@ std::optional<std::string> invalid_layout(const Layout& layout) {
   if (layout.grain <= Elements::zero()) { return "the grain must be at least one element"; }
   if (layout.chunk <= Elements::zero()) { return "the chunk must be at least one element"; }
   if (layout.least_slice <= Elements::zero()) { return "the least slice must be at least one element"; }
-  if (layout.parts == 0) { return "a message needs at least one part"; }
-  if (const auto& by_size = layout.parts_by_size) {
+  const PeerRoundShape& rounds = layout.as<PeerRoundShape>();
+  if (rounds.parts == 0) { return "a message needs at least one part"; }
+  if (const auto& by_size = rounds.parts_by_size) {
     const bool sizes = by_size->small > Elements::zero() && by_size->large > Elements::zero();
     if (!sizes || by_size->least == 0) { return "parts of messages by size need sizes and a number of at least one"; }
   }
-  if (layout.messages_per_step == 0) { return "a step has at least one message"; }
-  if (layout.peers_at_once == 0) { return "a channel serves at least one peer at once"; }
+  if (layout.as<AggregatedTreeShape>().messages_per_step == 0) { return "a step has at least one message"; }
+  if (rounds.peers_at_once == 0) { return "a channel serves at least one peer at once"; }
   return std::nullopt;
 }
 
@@ -135,11 +136,11 @@ std::optional<std::string> invalid(const Collective& collective, const Layout& l
     return fmt::format("groups of {} do not divide {} ranks", layout.group, collective.ranks);
   }
   const std::uint32_t group = layout.group == 0 ? collective.ranks : layout.group;
-  if (auto reason = invalid_heads(layout.heads, group)) { return reason; }
+  if (auto reason = invalid_heads(layout.as<EngineTreeShape>().heads, group)) { return reason; }
   if (layout.orders != nullptr) {
     if (auto reason = invalid_orders(*layout.orders, group)) { return reason; }
   }
-  return invalid_dimensions(layout.dimensions, collective.ranks);
+  return invalid_dimensions(layout.as<GridShape>().dimensions, collective.ranks);
 }
 
 }  // namespace athanor

@@ -14,13 +14,13 @@ namespace {
 ///
 /// Per channel a rank has a lane that sends and one that receives, and a node of the channel's tree one lane up and one
 /// down, as far as they are needed; the root of the tree has one lane for both. Ports of a node are its children, in
-/// order. With Layout::outstanding, a rank that also receives holds its next chunk back until it has got the result
+/// order. With EngineTreeShape::outstanding, a rank that also receives holds its next chunk back until it has got the result
 /// that is so many before.
 class Aggregation final : public VectorSchedule {
  public:
   Aggregation(const Collective& collective, const Layout& layout)
       : VectorSchedule(collective, 1, slices_as_chunks(layout)),
-        layout_(layout),
+        outstanding_(layout.as<EngineTreeShape>().outstanding),
         forest_(aggregation_trees(collective.ranks, layout), collective.kind, collective.root,
                 AgentId{collective.ranks}),
         most_ports_(forest_.widest()) {
@@ -66,7 +66,7 @@ class Aggregation final : public VectorSchedule {
     Primitive primitive = over(range);
     primitive.receives = {0, in_ports(agent, task.duty)};
     primitive.sends = {0, out_ports(agent, task.duty)};
-    if (has_window(agent, task)) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + 1}, loop); }
+    if (has_window(agent, task)) { primitive.wait = outstanding_window(outstanding_, LaneId{lane.value + 1}, loop); }
     if (!is_rank(agent) || collective().kind == CollectiveKind::barrier) { return primitive; }
     const bool broadcasts = collective().kind == CollectiveKind::broadcast;
     if (task.duty == Duty::up) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
@@ -138,10 +138,10 @@ class Aggregation final : public VectorSchedule {
     return forest_[tree].downs(node);
   }
   bool has_window(AgentId agent, const Task& task) const {
-    return layout_.outstanding > 0 && is_rank(agent) && task.duty == Duty::up && part(agent, task.channel).down;
+    return outstanding_ > 0 && is_rank(agent) && task.duty == Duty::up && part(agent, task.channel).down;
   }
 
-  Layout layout_;
+  std::uint32_t outstanding_;  ///< of the layout's engines
   AggregationForest forest_;
   std::uint32_t most_ports_;
 };

@@ -40,13 +40,13 @@ std::uint32_t below(const AggregationTree& tree, const AggregationTree::Child& c
 /// to a contiguous range of ports.
 ///
 /// Per channel a rank and a node have a lane up and one down; the root of the tree has one lane for both. A lane has a
-/// step for each block that passes through it. With Layout::outstanding, a rank begins a loop when it has got all that
+/// step for each block that passes through it. With EngineTreeShape::outstanding, a rank begins a loop when it has got all that
 /// it gets of the loop that is so many before.
 class AggregationBlocks final : public CutSchedule<BlockCut> {
  public:
   AggregationBlocks(const Collective& collective, const Layout& layout)
       : CutSchedule(collective, BlockCut(collective.count, collective.ranks, slices_as_chunks(layout))),
-        layout_(layout),
+        outstanding_(layout.as<EngineTreeShape>().outstanding),
         forest_(aggregation_trees(collective.ranks, layout), collective.kind, 0, AgentId{collective.ranks}) {
     const std::uint32_t served = forest_[0].tree().ranks();
     require(served == ranks(), "an aggregation tree of {} ranks for {}", served, ranks());
@@ -158,7 +158,7 @@ class AggregationBlocks final : public CutSchedule<BlockCut> {
       primitive.operands[0] = contiguous(Buffer::input, first);
       primitive.sends = {0, 1};
       const std::uint64_t results = gathers() ? ranks() : 1;
-      if (step == 0) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + 1}, loop, results); }
+      if (step == 0) { primitive.wait = outstanding_window(outstanding_, LaneId{lane.value + 1}, loop, results); }
     } else {
       primitive.receives = {0, 1};
       primitive.store = contiguous(Buffer::output, first);
@@ -191,7 +191,7 @@ class AggregationBlocks final : public CutSchedule<BlockCut> {
     orders_.push_back(std::move(order));
   }
 
-  Layout layout_;
+  std::uint32_t outstanding_;  ///< of the layout's engines
   AggregationForest forest_;
   std::vector<Order> orders_;                                   ///< by tree
   std::map<std::vector<std::uint32_t>, std::uint32_t> shapes_;  ///< ranks below the children of a node: its program

@@ -56,7 +56,7 @@ class CollNetAllReduce final : public VectorSchedule {
  public:
   CollNetAllReduce(const Collective& collective, const Layout& layout, CollNetPath path)
       : VectorSchedule(collective, width_of(collective, layout, path), slices_as_chunks(layout)),
-        layout_(layout),
+        outstanding_(layout.as<EngineTreeShape>().outstanding),
         path_(path),
         groups_(collective.ranks, layout),
         heads_(groups_, layout),
@@ -104,7 +104,7 @@ class CollNetAllReduce final : public VectorSchedule {
       primitive.finish = task.distance == 0;
     } else {
       primitive.operands[0] = contiguous(Buffer::input, range.first);
-      if (task.distance == 0) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + width()}, loop); }
+      if (task.distance == 0) { primitive.wait = outstanding_window(outstanding_, LaneId{lane.value + width()}, loop); }
     }
     return primitive;
   }
@@ -188,7 +188,7 @@ class CollNetAllReduce final : public VectorSchedule {
     return sent;
   }
 
-  Layout layout_;
+  std::uint32_t outstanding_;  ///< of the layout's engines
   CollNetPath path_;
   NodeGroups groups_;
   NodeHeads heads_;

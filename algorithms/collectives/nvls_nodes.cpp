@@ -36,7 +36,7 @@ class NvlsNodesAllReduce final : public VectorSchedule {
   NvlsNodesAllReduce(const Collective& collective, const Layout& layout, NvlsAcross across)
       : VectorSchedule(collective, NodeHeads(NodeGroups(collective.ranks, layout), layout).count(),
                        cut_layout(layout, across)),
-        layout_(layout),
+        outstanding_(layout.as<EngineTreeShape>().outstanding),
         groups_(collective.ranks, layout),
         heads_(groups_, layout),
         binary_(groups_.nodes) {
@@ -115,7 +115,7 @@ class NvlsNodesAllReduce final : public VectorSchedule {
     if (task.duty == Duty::supply) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
     if (task.duty == Duty::gather) { primitive.store = contiguous(Buffer::output, range.first); }
     primitive.finish = task.duty == Duty::turn || (task.duty == Duty::down && trees_);
-    if (task.duty == Duty::up && trees_) { primitive.wait = outstanding_window(layout_, LaneId{lane.value + 1}, loop); }
+    if (task.duty == Duty::up && trees_) { primitive.wait = outstanding_window(outstanding_, LaneId{lane.value + 1}, loop); }
     return primitive;
   }
 
@@ -226,7 +226,7 @@ class NvlsNodesAllReduce final : public VectorSchedule {
     return {AgentId{rank}, head_lane(rank, task.channel, down), PortId{0}};
   }
 
-  Layout layout_;
+  std::uint32_t outstanding_;  ///< of the layout's engines
   NodeGroups groups_;
   NodeHeads heads_;
   DoubleBinaryTree binary_;

@@ -133,7 +133,8 @@ Cost cost_of_bidirectional_ring(const Collective& collective) {
 }
 
 DisjointCycles cycles_of(const Collective& collective, const Layout& layout) {
-  return {collective.ranks, layout.dimensions, layout.rings == 0 ? 8 : layout.rings};
+  const auto& [dimensions, rings] = layout.as<GridShape>();
+  return {collective.ranks, dimensions, rings == 0 ? 8 : rings};
 }
 
 /// Each channel uses every cycle.
@@ -164,7 +165,7 @@ Elements granule_of_multi_ring(const Collective& collective, const Layout& layou
 }
 
 std::optional<std::string> refuse_multi_ring(const Collective&, const Layout& layout) {
-  return DisjointCycles::refuse(layout.dimensions);
+  return DisjointCycles::refuse(layout.as<GridShape>().dimensions);
 }
 
 }  // namespace
@@ -230,6 +231,7 @@ Algorithm multi_ring_all_reduce() {
           "any number of ranks (at most phi(P) rings, Euler's function, and 8 or as asked for); with dimensions a >= b "
           ">= 3 where b divides a, and a and b-1 have no common divisor",
       .fabrics = "ranks with several ports: GPUs joined pairwise, or a torus of two dimensions",
+      .takes_dimensions = true,
       .make_for_many = make_schedule<MultiRing>,
       .granule_for_many = granule_of_multi_ring,
       .cost_in_shape = cost_of_schedule<MultiRing>,

@@ -18,7 +18,7 @@ bool passes_on(const NodeGroups& nodes, std::uint32_t round) {
 /// Turns are one after the other, and a message that is passed on takes two steps. A gather's senders send at once.
 std::uint32_t steps(const Collective& collective, const NodeGroups& nodes, RoundsPath path) {
   if (collective.kind == CollectiveKind::gather || collective.kind == CollectiveKind::send_receive) { return 1; }
-  const std::uint32_t at_once = Layout{}.peers_at_once;
+  const std::uint32_t at_once = PeerRoundShape{}.peers_at_once;
   std::uint32_t sum = 0;
   for (std::uint32_t first = 0; first < collective.ranks; first += at_once) {
     bool passed = false;

@@ -69,6 +69,7 @@ Algorithm swing_all_reduce() {
           "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
           "the result at the end; with several dimensions, whose sides must be powers of two, no rank is beyond",
       .fabrics = "rings and tori of direct links, for middle payloads",
+      .takes_dimensions = true,
       .make_for_many = make_schedule<Swing>,
       .granule_for_many = granule_of_swing,
       .cost_in_shape = cost_of_schedule<Swing>,
@@ -94,6 +95,7 @@ Algorithm swing_latency_all_reduce() {
           "any number of ranks; with P = 2^k + e, the e ranks beyond 2^k first give their input to a partner and get "
           "the result at the end; with several dimensions, whose sides must be powers of two, no rank is beyond",
       .fabrics = "rings and tori of direct links, for small payloads",
+      .takes_dimensions = true,
       .make_for_many = make_schedule<SwingLatency>,
       .granule_for_many = granule_of_latency,
       .cost_for_many = DoublingCube::cost,

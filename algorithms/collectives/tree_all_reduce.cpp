@@ -119,7 +119,7 @@ class TreeAllReduce final : public VectorSchedule {
 /// Every rank is a group of its own.
 Layout alone(Layout layout) {
   layout.group = 1;
-  layout.orders = nullptr;
+  layout.orders = {};
   return layout;
 }
 

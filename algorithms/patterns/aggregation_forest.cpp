@@ -11,17 +11,17 @@ namespace athanor {
 namespace {
 
 std::optional<std::string> refuse_other_trees(const Collective& collective, const Layout& layout) {
-  for (const auto& tree : layout.trees) {
+  for (const auto& tree : layout.as<EngineTreeShape>().trees) {
     if (tree->ranks() == collective.ranks) { continue; }
     return fmt::format("an aggregation tree has {} ranks, and the collective {}", tree->ranks(), collective.ranks);
   }
   return {};
 }
 
-std::vector<std::shared_ptr<const AggregationTree>> trees_of(const NodeGroups& groups, const Layout& layout) {
-  std::vector<std::shared_ptr<const AggregationTree>> trees = aggregation_trees(groups.nodes, layout);
+std::vector<Shared<AggregationTree>> trees_of(const NodeGroups& groups, const Layout& layout) {
+  std::vector<Shared<AggregationTree>> trees = aggregation_trees(groups.nodes, layout);
   const std::uint32_t heads = NodeHeads(groups, layout).count();
-  if (layout.trees.empty()) { trees.resize(heads, trees.front()); }
+  if (layout.as<EngineTreeShape>().trees.empty()) { trees.resize(heads, trees.front()); }
   require(trees.size() == heads, "{} aggregation trees for {} heads", trees.size(), heads);
   return trees;
 }
@@ -79,8 +79,8 @@ AggregationTree::Child AggregationBranches::child_down(std::uint32_t node, std::
   return *found;
 }
 
-AggregationForest::AggregationForest(const std::vector<std::shared_ptr<const AggregationTree>>& trees,
-                                     CollectiveKind kind, std::uint32_t root, AgentId first)
+AggregationForest::AggregationForest(const std::vector<Shared<AggregationTree>>& trees, CollectiveKind kind,
+                                     std::uint32_t root, AgentId first)
     : first_{first.value} {
   require(!trees.empty(), "a forest without trees");
   for (const auto& tree : trees) {
@@ -107,15 +107,16 @@ std::uint32_t AggregationForest::widest() const {
   return widest;
 }
 
-std::vector<std::shared_ptr<const AggregationTree>> aggregation_trees(std::uint32_t ranks, const Layout& layout) {
+std::vector<Shared<AggregationTree>> aggregation_trees(std::uint32_t ranks, const Layout& layout) {
   constexpr std::uint32_t kChildren = 8;
-  if (!layout.trees.empty()) { return layout.trees; }
+  const auto& trees = layout.as<EngineTreeShape>().trees;
+  if (!trees.empty()) { return trees; }
   return {std::make_shared<const AggregationTree>(AggregationTree::regular(ranks, kChildren))};
 }
 
-std::optional<Wait> outstanding_window(const Layout& layout, LaneId down, std::uint64_t loop, std::uint64_t each) {
-  if (layout.outstanding == 0) { return std::nullopt; }
-  return Wait{down, loop < layout.outstanding ? 0 : (loop - layout.outstanding + 1) * each};
+std::optional<Wait> outstanding_window(std::uint32_t outstanding, LaneId down, std::uint64_t loop, std::uint64_t each) {
+  if (outstanding == 0) { return std::nullopt; }
+  return Wait{down, loop < outstanding ? 0 : (loop - outstanding + 1) * each};
 }
 
 Algorithm on_aggregation_trees(CollectiveKind kind) {

@@ -60,8 +60,8 @@ class AggregationForest {
   };
 
   /// All trees have equally many ranks. `first`: the agent that is node 0 of tree 0.
-  AggregationForest(const std::vector<std::shared_ptr<const AggregationTree>>& trees, CollectiveKind kind,
-                    std::uint32_t root, AgentId first);
+  AggregationForest(const std::vector<Shared<AggregationTree>>& trees, CollectiveKind kind, std::uint32_t root,
+                    AgentId first);
 
   std::uint32_t trees() const { return static_cast<std::uint32_t>(trees_.size()); }
   const AggregationBranches& operator[](std::uint32_t tree) const { return trees_[tree]; }
@@ -78,11 +78,12 @@ class AggregationForest {
 };
 
 /// The trees of a layout, or, where it has none, one of eight children a node.
-std::vector<std::shared_ptr<const AggregationTree>> aggregation_trees(std::uint32_t ranks, const Layout& layout);
+std::vector<Shared<AggregationTree>> aggregation_trees(std::uint32_t ranks, const Layout& layout);
 
 /// Before it sends chunk `loop`, a rank has the result of the chunk that is `outstanding` before it: so many results of
 /// its lane `down`, of which each chunk has `each`. Nothing where there is no limit.
-std::optional<Wait> outstanding_window(const Layout& layout, LaneId down, std::uint64_t loop, std::uint64_t each = 1);
+std::optional<Wait> outstanding_window(std::uint32_t outstanding, LaneId down, std::uint64_t loop,
+                                       std::uint64_t each = 1);
 
 /// What all algorithms on aggregation trees have in common; their schedule, cost and words are for the caller to add.
 Algorithm on_aggregation_trees(CollectiveKind kind);

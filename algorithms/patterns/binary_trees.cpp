@@ -72,7 +72,9 @@ ChainTrees::ChainTrees(std::uint32_t ranks, const Layout& layout)
       groups_(ranks / length_),
       ways_(layout.orders == nullptr ? 1 : static_cast<std::uint32_t>(layout.orders->even.size())),
       trees_(groups_) {
-  for (std::uint32_t i = 0; i < 2; ++i) { heads_.at(i) = std::min(layout.tree_heads.at(i), length_ - 1); }
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    heads_.at(i) = std::min(layout.as<ChainTreeShape>().heads.at(i), length_ - 1);
+  }
 }
 
 std::uint32_t ChainTrees::root(std::uint32_t channel) const {

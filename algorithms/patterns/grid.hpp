@@ -42,7 +42,8 @@ Dimensions nearly_cubic(std::uint32_t ranks, std::uint32_t sides);
 
 /// The layout's, or the most nearly cubic.
 inline Dimensions dimensions_of(const Collective& collective, const Layout& layout, std::uint32_t sides) {
-  return layout.dimensions[0] != 0 ? layout.dimensions : nearly_cubic(collective.ranks, sides);
+  const Dimensions& given = layout.as<GridShape>().dimensions;
+  return given[0] != 0 ? given : nearly_cubic(collective.ranks, sides);
 }
 
 /// Why these are not so many dimensions, where some are given.
@@ -121,6 +122,7 @@ Algorithm on_any_grid(Algorithm words, std::uint32_t sides, More... more) {
   const auto dimensions = [sides](const Collective& collective, const Layout& layout) {
     return dimensions_of(collective, layout, sides);
   };
+  words.takes_dimensions = true;
   return on_grid<Kind>(std::move(words), dimensions, more...);
 }
 
@@ -128,7 +130,7 @@ Algorithm on_any_grid(Algorithm words, std::uint32_t sides, More... more) {
 template <class Kind, class... More>
 Algorithm on_grid_of(Algorithm words, std::uint32_t sides, More... more) {
   words.refuses_many = [sides](const Collective&, const Layout& layout) {
-    return refuse_other_dimensions(layout.dimensions, sides);
+    return refuse_other_dimensions(layout.as<GridShape>().dimensions, sides);
   };
   return on_any_grid<Kind>(std::move(words), sides, more...);
 }

@@ -25,7 +25,8 @@ std::uint32_t group_of(std::uint32_t ranks, const Layout& layout) {
 NodeGroups::NodeGroups(std::uint32_t ranks, const Layout& layout)
     : group(group_of(ranks, layout)), nodes(ranks / group) {}
 
-NodeHeads::NodeHeads(const NodeGroups& groups, const Layout& layout) : places_(layout.heads), first_(groups.group) {
+NodeHeads::NodeHeads(const NodeGroups& groups, const Layout& layout)
+    : places_(layout.as<EngineTreeShape>().heads), first_(groups.group) {
   if (places_.empty()) {
     places_.resize(groups.group);
     std::iota(places_.begin(), places_.end(), 0U);
@@ -39,19 +40,20 @@ NodeHeads::NodeHeads(const NodeGroups& groups, const Layout& layout) : places_(l
 std::optional<std::string> refuses_heads(const Collective& collective, const Layout& layout, std::uint32_t most_ranks,
                                          bool aggregates) {
   const NodeGroups groups(collective.ranks, layout);
+  const auto& [trees, places, outstanding] = layout.as<EngineTreeShape>();
   if (groups.nodes < 2) { return fmt::format("it needs at least two nodes, and {} ranks are one", groups.group); }
   if (groups.group > most_ranks) {
     return fmt::format("it takes nodes of at most {} ranks, not {}", most_ranks, groups.group);
   }
-  if (!layout.heads.empty() && layout.heads.back() >= groups.group) {
-    return fmt::format("a head is at place {} of nodes of {} ranks", layout.heads.back(), groups.group);
+  if (!places.empty() && places.back() >= groups.group) {
+    return fmt::format("a head is at place {} of nodes of {} ranks", places.back(), groups.group);
   }
-  if (!aggregates || layout.trees.empty()) { return std::nullopt; }
+  if (!aggregates || trees.empty()) { return std::nullopt; }
   const std::uint32_t heads = NodeHeads(groups, layout).count();
-  if (layout.trees.size() != heads) {
-    return fmt::format("there are {} aggregation trees for {} heads of a node", layout.trees.size(), heads);
+  if (trees.size() != heads) {
+    return fmt::format("there are {} aggregation trees for {} heads of a node", trees.size(), heads);
   }
-  for (const auto& tree : layout.trees) {
+  for (const auto& tree : trees) {
     if (tree->ranks() == groups.nodes) { continue; }
     return fmt::format("an aggregation tree has {} ranks, and there are {} nodes", tree->ranks(), groups.nodes);
   }

@@ -26,8 +26,8 @@ struct NodeGroups {
 };
 
 /// The ranks of a node that speak with those of the same places on other nodes, by number in ascending order of places:
-/// Layout::heads, or all. Every rank counts them from the first one at its place or after it, so that the ranks of a
-/// node do not all turn to the same head at the same time.
+/// EngineTreeShape::heads, or all. Every rank counts them from the first one at its place or after it, so that the
+/// ranks of a node do not all turn to the same head at the same time.
 class NodeHeads {
  public:
   NodeHeads(const NodeGroups& groups, const Layout& layout);

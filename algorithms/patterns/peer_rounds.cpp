@@ -11,7 +11,7 @@ namespace {
 
 Layout part_layout(const Layout& layout, std::uint32_t most_parts) {
   Layout result = slices_as_chunks(layout);
-  result.channels = std::min(layout.parts, most_parts);
+  result.channels = std::min(layout.as<PeerRoundShape>().parts, most_parts);
   return result;
 }
 
@@ -36,7 +36,7 @@ PeerMessages::PeerMessages(const Collective& collective, const Layout& layout, s
     : collective_(collective),
       cut_(collective.count, blocks_of(collective), part_layout(layout, most_parts)),
       parts_(cut_.channels()),
-      by_size_(layout.parts_by_size),
+      by_size_(layout.as<PeerRoundShape>().parts_by_size),
       grain_(layout.grain),
       chunk_(cut_.shift()),
       message_limit_(cut_.message_limit()) {

@@ -11,7 +11,6 @@ namespace {
 /// One node is a group of all ranks; no more places than rounds are of use.
 Layout completed(const Collective& collective, Layout layout) {
   if (layout.group == 0) { layout.group = collective.ranks; }
-  layout.peers_at_once = std::min(layout.peers_at_once, collective.ranks);
   return layout;
 }
 
@@ -20,6 +19,7 @@ Layout completed(const Collective& collective, Layout layout) {
 RoundsExchange::RoundsExchange(const Collective& collective, const Layout& layout, RoundsPath path)
     : RankSchedule(collective),
       layout_(completed(collective, layout)),
+      peers_at_once_(std::min(layout.as<PeerRoundShape>().peers_at_once, collective.ranks)),
       path_(path),
       nodes_(collective.ranks, layout_),
       rounds_(collective.ranks, layout_),
@@ -52,7 +52,7 @@ std::uint32_t RoundsExchange::lanes(AgentId agent) const {
 
 std::uint32_t RoundsExchange::turns(const Task& task) const {
   if (task.only) { return 1; }
-  return (channels_.works(task.channel) - task.place + layout_.peers_at_once - 1) / layout_.peers_at_once;
+  return (channels_.works(task.channel) - task.place + peers_at_once_ - 1) / peers_at_once_;
 }
 
 std::uint32_t RoundsExchange::duty_lane(Duty duty) const {
@@ -79,13 +79,13 @@ RoundsExchange::Task RoundsExchange::task_of(std::uint32_t rank, LaneId lane) co
 
 LaneId RoundsExchange::lane_of(std::uint32_t rank, Duty duty, const Work& work) const {
   if (!meets_all(rank)) { return LaneId{work.part}; }
-  const std::uint32_t place = channels_.turn(work) % layout_.peers_at_once;
+  const std::uint32_t place = channels_.turn(work) % peers_at_once_;
   const auto duties = static_cast<std::uint32_t>(duties_.size());
   return LaneId{first_lanes_[channels_.channel(work)] + place * duties + duty_lane(duty)};
 }
 
 RoundChannels::Work RoundsExchange::work(const Task& task, std::uint32_t turn) const {
-  return task.only ? *task.only : channels_.work(task.channel, task.place + turn * layout_.peers_at_once);
+  return task.only ? *task.only : channels_.work(task.channel, task.place + turn * peers_at_once_);
 }
 
 std::optional<std::uint32_t> RoundsExchange::via(std::uint32_t from, std::uint32_t to) const {
@@ -148,7 +148,7 @@ Endpoint RoundsExchange::endpoint(std::uint32_t rank, Duty duty, const Part& par
   const Work work{rounds_.round(part.from, part.to), part.number};
   const LaneId lane = lane_of(rank, duty, work);
   if (!meets_all(rank)) { return {AgentId{rank}, lane, PortId{0}}; }
-  const std::uint32_t turn = channels_.turn(work) / layout_.peers_at_once;
+  const std::uint32_t turn = channels_.turn(work) / peers_at_once_;
   return {AgentId{rank}, lane, PortId{ports_before(rank, task_of(rank, lane), turn)}};
 }
 
@@ -181,7 +181,7 @@ ProgramId RoundsExchange::program(std::uint32_t rank, const Task& task, LaneId l
   const bool keeps = !task.only && task.place == 0 && channels_.work(task.channel, 0).round == 0;
   const std::uint32_t waits = turns(task) > 1 ? task.place : 0;
   const std::uint32_t length =
-      task.duty == Duty::wait ? channels_.works(task.channel) : turns(task) * layout_.peers_at_once + waits;
+      task.duty == Duty::wait ? channels_.works(task.channel) : turns(task) * peers_at_once_ + waits;
   return ProgramId{(length * 4 + duty) * 2 + (keeps ? 1 : 0)};
 }
 

@@ -19,8 +19,8 @@ enum class RoundsPath : std::uint8_t {
 
 /// Messages in rounds, as NCCL runs Send and Recv in one group: every rank goes through the rounds of PeerRounds, in
 /// each of which it sends one message and receives one, spread in parts over the channels of RoundChannels. A channel
-/// moves the parts of Layout::peers_at_once rounds side by side, in as many places; when all of them have been sent and
-/// received, it begins with the next as many.
+/// moves the parts of PeerRoundShape::peers_at_once rounds side by side, in as many places; when all of them have been
+/// sent and received, it begins with the next as many.
 ///
 /// Per channel a rank has for each place a lane that sends, one that receives, and, by rail, one that passes on; a part
 /// is moved chunk after chunk, and port i of a lane belongs to its i-th message. What a rank keeps is copied by the
@@ -61,10 +61,8 @@ class RoundsExchange final : public RankSchedule {
   };
 
   bool meets_all(std::uint32_t rank) const;
-  std::uint32_t places(std::uint32_t channel) const {
-    return std::min(layout_.peers_at_once, channels_.works(channel));
-  }
-  bool has_turns(std::uint32_t channel) const { return channels_.works(channel) > layout_.peers_at_once; }
+  std::uint32_t places(std::uint32_t channel) const { return std::min(peers_at_once_, channels_.works(channel)); }
+  bool has_turns(std::uint32_t channel) const { return channels_.works(channel) > peers_at_once_; }
   std::uint32_t turns(const Task& task) const;
   Task task_of(std::uint32_t rank, LaneId lane) const;
   LaneId lane_of(std::uint32_t rank, Duty duty, const Work& work) const;
@@ -89,6 +87,7 @@ class RoundsExchange final : public RankSchedule {
   ProgramId program(std::uint32_t rank, const Task& task, LaneId lane) const;
 
   Layout layout_;
+  std::uint32_t peers_at_once_;
   RoundsPath path_;
   NodeGroups nodes_;
   PeerRounds rounds_;

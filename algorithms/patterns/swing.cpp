@@ -21,7 +21,8 @@ bool is_grid(const Dimensions& dimensions) {
 }
 
 Dimensions corners_of(std::uint32_t ranks, const Layout& layout) {
-  return is_grid(layout.dimensions) ? layout.dimensions : Dimensions{FoldedCube(ranks).corners()};
+  const Dimensions& sides = layout.as<GridShape>().dimensions;
+  return is_grid(sides) ? sides : Dimensions{FoldedCube(ranks).corners()};
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ SwingGrid::SwingGrid(std::uint32_t ranks, const Layout& layout)
     : rings_(corners_of(ranks, layout), {.rotated = true, .both_directions = true}) {}
 
 std::optional<std::string> SwingGrid::refuse(const Layout& layout) {
-  const Dimensions& sides = layout.dimensions;
+  const Dimensions& sides = layout.as<GridShape>().dimensions;
   const auto* const end = std::find(sides.begin(), sides.end(), 0U);
   if (!is_grid(sides) ||
       std::all_of(sides.begin(), end, [](std::uint32_t side) { return std::has_single_bit(side); })) {

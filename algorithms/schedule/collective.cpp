@@ -73,4 +73,18 @@ bool has_root(CollectiveKind kind) {
   return false;
 }
 
+Layout for_elements_of(Bytes element_size, Layout layout_of_bytes) {
+  const auto elements = [&](Elements bytes) {
+    if (bytes == Elements::max()) { return bytes; }
+    return Elements{std::max<std::int64_t>(1, bytes.count() / element_size.count())};
+  };
+  Layout layout = std::move(layout_of_bytes);
+  for (Elements* size : {&layout.chunk, &layout.grain, &layout.least_slice}) { *size = elements(*size); }
+  if (auto* rounds = std::get_if<PeerRoundShape>(&layout.shape); rounds != nullptr && rounds->parts_by_size) {
+    rounds->parts_by_size->small = elements(rounds->parts_by_size->small);
+    rounds->parts_by_size->large = elements(rounds->parts_by_size->large);
+  }
+  return layout;
+}
+
 }  // namespace athanor

@@ -6,10 +6,13 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "algorithms/schedule/all_to_all_v_sizes.hpp"
 #include "algorithms/schedule/schedule.hpp"
+#include "sim/units.hpp"
 
 namespace athanor {
 
@@ -55,6 +58,7 @@ struct Collective {
   std::uint32_t root = 0;  ///< of broadcast, reduce, gather and scatter; the sender of send/receive, to root + 1
   bool in_place = false;   ///< input and output share memory; not for all-to-all(-v), barrier and send/receive
   std::shared_ptr<const AllToAllVSizes> sizes = nullptr;  ///< of all-to-all-v, and of nothing else
+  bool operator==(const Collective&) const = default;
 };
 
 /// Sides of a grid of ranks. Rank r is at the coordinates of r in mixed radix, the last side varying fastest, as in a
@@ -79,6 +83,64 @@ struct MessageParts {
   bool operator==(const MessageParts&) const = default;
 };
 
+/// A value that several share and nobody changes, or none. Equal where the values are.
+template <class T>
+class Shared : public std::shared_ptr<const T> {
+ public:
+  Shared() = default;
+  template <class U>
+  Shared(std::shared_ptr<U> value)
+      : std::shared_ptr<const T>(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  friend bool operator==(const Shared& a, const Shared& b) { return a.get() == b.get() || (a && b && *a == *b); }
+};
+
+/// Torus, mesh, Swing and multi_ring: the sides of the grid.
+struct GridShape {
+  Dimensions dimensions{};  ///< not given: the sides of the least sum that an algorithm has
+  std::uint32_t rings = 0;  ///< for multi_ring: directed rings at most; 0: eight
+  bool operator==(const GridShape&) const = default;
+};
+
+/// Chains in groups that trees join.
+struct ChainTreeShape {
+  /// The places of a chain at which the first and the second child of its group in a tree attach; the last place, where
+  /// a chain is shorter.
+  std::array<std::uint32_t, 2> heads{};
+  bool operator==(const ChainTreeShape&) const = default;
+};
+
+/// Algorithms with engines in switches or with heads in every node, that is ranks which speak with other nodes.
+struct EngineTreeShape {
+  /// Who adds up what in the network. aggregation_tree: over all ranks; channel c takes tree c % trees.size(). Those
+  /// with heads: tree h over head h of each node, in order. None: as patterns/aggregation_forest.hpp says.
+  std::vector<Shared<AggregationTree>> trees = {};
+  /// The places of a group that are heads, ascending; none: all of them. Chains that have orders end at the first place
+  /// of these, which is a head.
+  std::vector<std::uint32_t> heads = {};
+  /// Chunks of a channel that a rank has sent and whose result it has not got, at most; it holds the next one back
+  /// until then (engines have memory for so many). 0: as many as slots allow.
+  std::uint32_t outstanding = 0;
+  bool operator==(const EngineTreeShape&) const = default;
+};
+
+/// Rounds of point-to-point messages.
+struct PeerRoundShape {
+  std::uint32_t parts = 1;          ///< channels over which each message is spread, at most all
+  std::uint32_t peers_at_once = 8;  ///< of each direction that a channel serves, before it begins with the next as many
+  std::optional<MessageParts> parts_by_size = {};  ///< where sizes differ (all-to-all-v): at most `parts` still
+  bool operator==(const PeerRoundShape&) const = default;
+};
+
+/// Parallel aggregated trees.
+struct AggregatedTreeShape {
+  std::uint32_t messages_per_step = 1;  ///< that follow each other over one distance before a rank waits for as many
+  bool operator==(const AggregatedTreeShape&) const = default;
+};
+
+/// What only some algorithms are laid out by; others take no notice of it. monostate: each as it is by default.
+using LayoutShape =
+    std::variant<std::monostate, GridShape, ChainTreeShape, EngineTreeShape, PeerRoundShape, AggregatedTreeShape>;
+
 /// How the payload is cut. An algorithm pipelines: channels run side by side, each loops over its part, and each
 /// loop moves one chunk per step. Rings send a chunk in slices, one by one, so that a slice travels on while the next
 /// arrives; the other algorithms, whose messages do not depend on each other, take a slice as their chunk.
@@ -89,38 +151,27 @@ struct MessageParts {
 /// rotation.
 struct Layout {
   std::uint32_t channels = 1;
-  Elements chunk = Elements::max();  ///< most elements of one chunk; max: the whole in one loop
-  std::uint32_t slices = 1;          ///< messages per chunk
-  Elements grain{1};                 ///< chunks and slices are multiples of this, but for the last
-  std::uint32_t rotation = 0;        ///< ranks by which the way out of a group moves per channel; 0: ascending order
-  std::uint32_t group = 0;           ///< ranks per node, for rotated orders and hierarchies; divides the ranks; 0: all
-  /// In place of rotation: the paths through a group that a library found. None: as rotation says.
-  std::shared_ptr<const ChannelOrders> orders = nullptr;
-  Dimensions dimensions{};  ///< for torus and mesh; not given: the sides of the least sum that an algorithm has
-  std::uint32_t rings = 0;  ///< for multi_ring: directed rings at most; 0: eight
-  /// Of algorithms whose engines are switches: who adds up what in the network. aggregation_tree: over all ranks;
-  /// channel c takes tree c % trees.size(). Those with heads in every node: tree h over head h of each node, in order.
-  /// None: as patterns/aggregation.hpp says.
-  std::vector<std::shared_ptr<const AggregationTree>> trees = {};
-  /// Of those with heads in every node: the places of a group that are heads, ascending; none: all of them. Chains that
-  /// have `orders` end at the first place of these, which is a head.
-  std::vector<std::uint32_t> heads = {};
-  /// Of engines in switches: chunks of a channel that a rank has sent and whose result it has not got, at most; it
-  /// holds the next one back until then (engines have memory for so many). 0: as many as slots allow.
-  std::uint32_t outstanding = 0;
-  /// Of rings: fewest elements of a slice, if its chunk has as many; the slices after it get what is left, or nothing.
-  Elements least_slice{1};
-  /// Of chains in groups that trees join: the places of a chain at which the first and the second child of its group
-  /// in a tree attach; the last place, where a chain is shorter.
-  std::array<std::uint32_t, 2> tree_heads{};
-  /// Of rounds of point-to-point messages: channels over which each message is spread, at most all; and messages of
-  /// each direction that a channel moves side by side, before it begins with the next as many.
-  std::uint32_t parts = 1;
-  std::uint32_t peers_at_once = 8;
-  /// The same where sizes differ (all-to-all-v): at most `parts` still.
-  std::optional<MessageParts> parts_by_size = {};
-  /// Of parallel aggregated trees: messages that follow each other over one distance before a rank waits for as many.
-  std::uint32_t messages_per_step = 1;
+  Elements chunk = Elements::max();   ///< most elements of one chunk; max: the whole in one loop
+  std::uint32_t slices = 1;           ///< messages per chunk
+  Elements grain{1};                  ///< chunks and slices are multiples of this, but for the last
+  std::uint32_t rotation = 0;         ///< ranks by which the way out of a group moves per channel; 0: ascending order
+  std::uint32_t group = 0;            ///< ranks per node, for rotated orders and hierarchies; divides the ranks; 0: all
+  Shared<ChannelOrders> orders = {};  ///< in place of rotation: the paths through a group that a library found
+  Elements least_slice{
+      1};  ///< of rings: fewest elements of a slice, if its chunk has as many; later slices get the rest
+  LayoutShape shape = {};
+  bool operator==(const Layout&) const = default;
+
+  /// The shape, or where the layout has another one, that shape by default.
+  template <class Shape>
+  const Shape& as() const {
+    static const Shape by_default;
+    const Shape* const own = std::get_if<Shape>(&shape);
+    return own == nullptr ? by_default : *own;
+  }
 };
+
+/// A layout that was made for elements of one byte, for elements of that size: sizes are rounded down, to at least one.
+Layout for_elements_of(Bytes element_size, Layout layout_of_bytes);
 
 }  // namespace athanor

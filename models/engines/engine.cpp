@@ -137,7 +137,10 @@ Protocol driven(const Protocol& library, const Protocol& mode, std::uint32_t ope
   protocol.start += mode.start;
   protocol.from = std::max(library.from, of_all(mode.from, operations));
   protocol.to = std::min(library.to, of_all(mode.to, operations));
-  if (!mode.aggregation.streaming) { protocol.chunk = std::min(library.chunk, mode.chunk); }
+  if (!mode.aggregation.streaming && mode.chunk != Bytes::max()) {
+    Elements& chunk = protocol.library->of_bytes.chunk;
+    chunk = std::min(chunk, Elements{mode.chunk.count()});
+  }
   protocol.aggregation = mode.aggregation;
   protocol.aggregation.host_latency = library.network.latency / 2;
   protocol.aggregation.rate = std::min(mode.aggregation.rate, library.network.rate);

@@ -24,7 +24,7 @@ using TreeSource = std::function<TreeGrant(TreeRequest)>;
 struct EngineSites {
   /// By engine: NVSwitches in the order of the nodes, then the nodes of tree 0, of tree 1, ...
   std::vector<VertexId> vertices = {};
-  std::vector<std::shared_ptr<const AggregationTree>> trees = {};  ///< for Layout::trees
+  std::vector<Shared<AggregationTree>> trees = {};  ///< for EngineTreeShape::trees
   std::string refusal = {};  ///< why there is no place for them, in words for the user; "": there is
 };
 

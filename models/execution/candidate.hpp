@@ -3,6 +3,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "algorithms/catalog.hpp"
@@ -14,14 +16,14 @@
 
 namespace athanor {
 
-/// An algorithm with a protocol, laid out for one size. Borrows the request and the algorithm.
+/// Why a request cannot be carried out in one way, in words for the user.
+struct Refusal {
+  std::string reason;
+};
+
+/// An algorithm with a protocol, laid out for one size: it can run. Borrows the request and the algorithm.
 class Candidate {
  public:
-  Candidate(const RunRequest& request, const Algorithm& algorithm, Protocol protocol);
-
-  /// Lays it out. Returns why it cannot run, or nothing; all other functions require that it can.
-  std::optional<std::string> refuses();
-
   /// Would smaller chunks help, and does nobody say how large they are?
   bool may_choose_chunk() const;
   /// This candidate in chunks of so much.
@@ -39,50 +41,46 @@ class Candidate {
   void draw() const;
 
   const Algorithm& algorithm() const { return algorithm_; }
-  const Protocol& protocol() const { return protocol_; }
+  const Protocol& protocol() const { return parts_.protocol; }
   /// Before its first primitive.
   Time launch() const;
   /// How long a host is busy with it that prepares it for all ranks, one after the other, beside the one before it.
   Time host_time() const;
-  std::unique_ptr<const Schedule> schedule() const { return algorithm_.make(collective_, layout_); }
-  const Layout& layout() const { return layout_; }
+  std::unique_ptr<const Schedule> schedule() const { return algorithm_.make(collective(), layout()); }
+  const Layout& layout() const { return parts_.layout; }
   /// As it is priced: rounded up.
-  const Collective& collective() const { return collective_; }
+  const Collective& collective() const { return parts_.collective; }
   /// The trees that it was laid out on, as it asked for them; nothing where it needs none.
-  const std::optional<TreeRequest>& wanted_trees() const { return wanted_trees_; }
+  const std::optional<TreeRequest>& wanted_trees() const { return parts_.wanted_trees; }
   /// Where the agents of its schedule are.
   Placement place(const AgentCount& agent_count) const;
   /// What they cost. Borrows from the request.
   std::unique_ptr<const CostModel> costs(const Schedule& schedule, Bytes element_size) const;
 
  private:
+  friend class CandidateBuilder;
+  struct Parts {
+    Protocol protocol;  ///< whose engines' costs are those of one channel
+    Collective collective;
+    Layout layout;
+    EngineSites sites;
+    std::optional<TreeRequest> wanted_trees;
+  };
+  Candidate(const RunRequest& request, const Algorithm& algorithm, Parts parts)
+      : request_(request), algorithm_(algorithm), parts_(std::move(parts)) {}
+
   Simulated simulate_with(Bytes element_size, const SimulationOptions& options) const;
-  bool uses(const Protocol& protocol) const;
-  bool suits(const AlgorithmOrigin& origin) const;
-  std::optional<std::string> engine_refuses() const;
-  TreeGrant ask_for_trees(TreeRequest wanted);
-  std::optional<std::string> slots_refuse() const;
   AgentKinds kinds(const Schedule& schedule) const;
   void use_nics(const AgentCount& agent_count, Placement& placement) const;
-  void choose_layout();
-  void share_engines();
-  std::uint32_t outstanding() const;
   std::vector<std::string> roots() const;
-  void choose_groups();
-  void choose_dimensions();
-  Collective without_payload() const;
-  Bytes largest_operation() const;
-  void choose_chunk(Bytes chunk);
-  void set_chunk(Bytes chunk);
 
   const RunRequest& request_;
   const Algorithm& algorithm_;
-  Protocol protocol_;
-  Collective collective_;
-  EngineSites sites_;
-  std::optional<TreeRequest> wanted_trees_;
-  Layout layout_;
+  Parts parts_;
 };
+
+/// Lays an algorithm out with a protocol for the request's size, or says why it cannot run.
+std::variant<Candidate, Refusal> lay_out(const RunRequest& request, const Algorithm& algorithm, Protocol protocol);
 
 /// Do they run the same schedule, up to who plays the roles and where engines are?
 bool alike(const Candidate& a, const Candidate& b);

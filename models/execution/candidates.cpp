@@ -37,7 +37,7 @@ std::vector<Protocol> protocols_of(const RunRequest& request, const Algorithm& a
   if (offer.protocols.empty()) { candidates.reason = std::move(offer.reason); }
   candidates.passed_over = offer.passed_over;
   if (!has_modes || offer.protocols.empty()) { return std::move(offer.protocols); }
-  const std::size_t heads = offer.protocols.front().hints.heads.size();
+  const std::size_t heads = offer.protocols.front().library->of_bytes.as<EngineTreeShape>().heads.size();
   const auto operations = heads == 0 ? request.cluster.endpoints_per_node : static_cast<std::uint32_t>(heads);
   return engine_protocols(request.aggregation->engine, offer.protocols, std::max(1U, operations));
 }
@@ -54,11 +54,11 @@ Candidates candidates_of(const RunRequest& request, const Algorithm& algorithm,
   for (const Protocol& protocol : protocols_of(request, algorithm, allowed, candidates)) {
     const bool asked = !request.overrides.protocol || *request.overrides.protocol == protocol.name;
     if (!asked || payload(request) < protocol.from || payload(request) > protocol.to) { continue; }
-    Candidate candidate(request, algorithm, protocol);
-    if (std::optional<std::string> refusal = candidate.refuses()) {
-      candidates.reason = std::move(*refusal);
+    std::variant<Candidate, Refusal> laid_out = lay_out(request, algorithm, protocol);
+    if (auto* const candidate = std::get_if<Candidate>(&laid_out)) {
+      candidates.fitting.push_back(std::move(*candidate));
     } else {
-      candidates.fitting.push_back(std::move(candidate));
+      candidates.reason = std::move(std::get<Refusal>(laid_out).reason);
     }
   }
   return candidates;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,28 +25,14 @@ struct EngineCost {
   Bandwidth reduce_rate = Bandwidth::max();  ///< of an engine: bytes of each input after the first; max: line rate
   Bytes grain;                               ///< an engine passes on what it has of a message; 0: whole messages
   Ratio payload{1, 1};  ///< payload bytes per byte on the wire between an engine and its neighbours in the tree
-  std::uint32_t outstanding = 0;  ///< chunks of a channel under way at once (Layout::outstanding)
+  std::uint32_t outstanding = 0;  ///< chunks of a channel under way at once (EngineTreeShape::outstanding)
   bool streaming = false;         ///< takes a streaming tree, not one of low latency
 };
 
-/// What a library that was asked decides on a layout beside channels, chunks and slices; see Layout.
-struct LayoutHints {
-  std::shared_ptr<const ChannelOrders> orders = nullptr;  ///< none: ascending
-  std::array<std::uint32_t, 2> tree_heads{};
-  std::uint32_t parts = 1;
-  std::uint32_t peers_at_once = 8;
-  Bytes least_slice;
-  std::vector<std::uint32_t> heads = {};  ///< none: every rank of a node
-  std::uint32_t messages_per_step = 1;
-  /// Bytes in place of Layout::parts_by_size's elements.
-  struct PartsBySize {
-    Bytes small;
-    Bytes large;
-    std::uint32_t least = 1;
-  };
-  std::optional<PartsBySize> parts_by_size = {};
+/// How a library that was asked carries out one call.
+struct LibraryLayout {
+  Layout of_bytes;                                    ///< for elements of one byte
   std::shared_ptr<const ChannelNics> nics = nullptr;  ///< by which channels leave and enter nodes; none: routers choose
-  std::uint32_t outstanding = 0;  ///< of each channel, beside what engines hold; 0: no limit of its own
 };
 
 /// One way in which a communication library moves data (NCCL: LL, LL128, Simple, and NVLS's own).
@@ -75,8 +60,8 @@ struct Protocol {
   Bytes chunk = Bytes::max();              ///< most payload of one chunk; max: one loop
   std::vector<std::uint32_t> halve_below;  ///< the chunk is halved, in turn, while there are fewer loops than this
   std::uint32_t slices = 1;
-  bool rotate = true;  ///< channel c's ring leaves each node from GPU c
-  LayoutHints hints;   ///< not in files
+  bool rotate = true;                    ///< channel c's ring leaves each node from GPU c
+  std::optional<LibraryLayout> library;  ///< in place of channels to rotate; not in files
 };
 
 void visit(Fields& fields, Protocol& protocol);

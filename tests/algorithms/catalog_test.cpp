@@ -102,10 +102,10 @@ TEST_CASE("a collective or a layout that makes no sense is refused with the reas
   layout.least_slice = Elements{0};
   CHECK(refusal(fine, layout).find("least slice") != std::string::npos);
   layout = {};
-  layout.parts = 0;
+  layout.shape = PeerRoundShape{.parts = 0};
   CHECK(refusal(fine, layout).find("one part") != std::string::npos);
   layout = {};
-  layout.peers_at_once = 0;
+  layout.shape = PeerRoundShape{.peers_at_once = 0};
   CHECK(refusal(fine, layout).find("one peer") != std::string::npos);
 }
 
@@ -137,8 +137,8 @@ TEST_CASE("an algorithm refuses another collective than its own, and make() says
 TEST_CASE("a refusal names the algorithms that fit, of those that the caller can carry out") {
   const Algorithm& grid = find(CollectiveKind::all_reduce, "torus_2d");
   const Collective collective{CollectiveKind::all_reduce, 8, Elements{10}, 0, false};
-  const Layout layout{.dimensions = {2, 2, 2}};
-  CHECK_FALSE(refusal_with_alternatives(grid, collective, Layout{.dimensions = {4, 2}}).has_value());
+  const Layout layout{.shape = GridShape{{2, 2, 2}}};
+  CHECK_FALSE(refusal_with_alternatives(grid, collective, Layout{.shape = GridShape{{4, 2}}}).has_value());
   const Problem refused = refusal_with_alternatives(grid, collective, layout).value();
   CHECK(refused.code == "algorithm-does-not-fit");
   CHECK(refused.message.find("torus_2d does not fit: ") == 0);

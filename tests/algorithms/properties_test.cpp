@@ -26,13 +26,15 @@ struct Example {
 std::ostream& operator<<(std::ostream& out, const Example& example) {
   const Collective& collective = example.collective;
   const Layout& layout = example.layout;
+  const auto& heads = layout.as<ChainTreeShape>().heads;
+  const auto& rounds = layout.as<PeerRoundShape>();
   return out << fmt::format(
              "{} by {} of {} elements over {} ranks, root {}, in place {}; {} channels, chunk {}, {} slices, group {}, "
              "{} paths through it, nodes below places {} and {}, {} parts for {} peers at once",
              name(collective.kind), example.algorithm->name, collective.count.count(), collective.ranks,
              collective.root, collective.in_place, layout.channels, layout.chunk.count(), layout.slices, layout.group,
-             layout.orders == nullptr ? 0 : layout.orders->even.size(), layout.tree_heads[0], layout.tree_heads[1],
-             layout.parts, layout.peers_at_once);
+             layout.orders == nullptr ? 0 : layout.orders->even.size(), heads[0], heads[1], rounds.parts,
+             rounds.peers_at_once);
 }
 
 /// Least first, so that shrinking finds few ranks, small payloads and one channel.
@@ -51,9 +53,13 @@ Example draw(std::uint32_t most_ranks) {
   if (*rc::gen::arbitrary<bool>()) {
     example.layout.orders = sample_orders(example.layout.group == 0 ? ranks : example.layout.group);
   }
-  example.layout.tree_heads = {*rc::gen::inRange<std::uint32_t>(0, 3), *rc::gen::inRange<std::uint32_t>(0, 3)};
-  example.layout.parts = *rc::gen::inRange<std::uint32_t>(1, 5);
-  example.layout.peers_at_once = *rc::gen::inRange<std::uint32_t>(1, 10);
+  const std::uint32_t first = *rc::gen::inRange<std::uint32_t>(0, 3);
+  const std::uint32_t second = *rc::gen::inRange<std::uint32_t>(0, 10);
+  if (example.algorithm->kind == CollectiveKind::all_reduce) {
+    example.layout.shape = ChainTreeShape{{first, second % 3}};
+  } else {
+    example.layout.shape = PeerRoundShape{.parts = first + 1, .peers_at_once = second + 1};
+  }
   const bool rooted = has_root(example.algorithm->kind);
   example.collective = sample(example.algorithm->kind, ranks, count, rooted ? root : 0, *rc::gen::arbitrary<bool>());
   RC_PRE(!example.algorithm->refuses(example.collective, example.layout).has_value());

@@ -182,8 +182,7 @@ Time windowed(std::uint32_t tiers, std::int64_t chunks, std::int64_t each, std::
   const PlacedTree tree = placed(cluster);
   const auto ranks = static_cast<std::uint32_t>(cluster.endpoints.size());
   Layout layout{.chunk = Elements{each}};
-  layout.trees = {tree.tree};
-  layout.outstanding = window;
+  layout.shape = EngineTreeShape{.trees = {tree.tree}, .outstanding = window};
   const Collective collective{all_reduce, ranks, Elements{each * chunks}};
   const auto schedule = find(all_reduce, "aggregation_tree").make(collective, layout);
   Placement placement{cluster.endpoints};

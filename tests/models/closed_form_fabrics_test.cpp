@@ -30,9 +30,9 @@ Cluster torus_of(std::uint32_t sides, std::uint32_t side) {
 }
 
 Layout cubic(std::uint32_t sides, std::uint32_t side) {
-  Layout layout;
-  for (std::uint32_t dimension = 0; dimension < sides; ++dimension) { layout.dimensions.at(dimension) = side; }
-  return layout;
+  GridShape grid;
+  for (std::uint32_t dimension = 0; dimension < sides; ++dimension) { grid.dimensions.at(dimension) = side; }
+  return {.shape = grid};
 }
 
 /// On a torus of equal sides: messages one after the other, and what one port carries and one lane adds, in parts of

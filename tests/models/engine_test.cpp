@@ -204,19 +204,19 @@ TEST_CASE("a library that drives engines keeps its own costs and cuts, and takes
   Protocol library;
   library.name = "Simple";
   library.start = 3_us;
-  library.chunk = 128_KiB;
+  library.library = {{.chunk = Elements{131'072}}};
   library.network.latency = 20_us;
   library.network.rate = 12_GBps;
   const auto modes = engine_protocols(find_engine("sharp_v3"), {library}, 4);
   REQUIRE(modes.size() == 2);
   const Protocol& low_latency = modes.front();
   CHECK(low_latency.to == 16_KiB * 4);  // four heads send an operation each
-  CHECK(low_latency.chunk == 2_KiB);
+  CHECK(low_latency.library->of_bytes.chunk == Elements{2048});
   CHECK(low_latency.aggregation.host_latency == 10_us);
   CHECK(low_latency.start == 3_us);
   const Protocol& streaming = modes.back();
   CHECK(streaming.to == Bytes::max());
-  CHECK(streaming.chunk == 128_KiB);
+  CHECK(streaming.library->of_bytes.chunk == Elements{131'072});
   CHECK(streaming.start == 3_us + 5_us);
   CHECK(streaming.name == "Simple");
   CHECK(streaming.aggregation.streaming);

@@ -186,7 +186,7 @@ TEST_CASE("rounds on rails fold to the lanes of one rank, and take as long as al
   for (const char* const name : {"rounds", "rounds_by_rail"}) {
     const Algorithm& algorithm = find(CollectiveKind::all_to_all, name);
     CAPTURE(algorithm.name);
-    const Layout layout{.channels = 4, .chunk = Elements{600}, .group = 4, .parts = 2};
+    const Layout layout{.channels = 4, .chunk = Elements{600}, .group = 4, .shape = PeerRoundShape{.parts = 2}};
     const auto of = [&](std::uint32_t count, const SimulationOptions& options) {
       return run(algorithm, padded(algorithm, 4 * count, 20'000, layout), layout, rails(count), contended(), options);
     };

@@ -96,8 +96,8 @@ Layout layout_of(const Invocation& invocation, DataType type) {
   layout.slices = number_option("export", invocation, "slices", 1).value_or(1);
   if (invocation.has("chunk")) { layout.chunk = elements(invocation, "chunk", type); }
   layout.group = number_option("export", invocation, "group", 1).value_or(0);
-  layout.dimensions = dimensions_option("export", invocation, "dimensions");
-  layout.rings = number_option("export", invocation, "rings", 1).value_or(0);
+  layout.shape = GridShape{dimensions_option("export", invocation, "dimensions"),
+                           number_option("export", invocation, "rings", 1).value_or(0)};
   return layout;
 }
 

@@ -198,8 +198,7 @@ Collective collective_of(const MeasureRequest& request, const MeasuredPoint& poi
 
 Layout layout_of(const MeasureRequest& request, DataType type) {
   Layout layout{.channels = request.channels, .slices = request.slices, .group = request.group};
-  layout.dimensions = request.dimensions;
-  layout.rings = request.rings;
+  layout.shape = GridShape{request.dimensions, request.rings};
   if (request.chunk) { layout.chunk = std::max(Elements{1}, Elements{*request.chunk / size_of(type)}); }
   return layout;
 }

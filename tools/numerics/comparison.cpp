@@ -169,7 +169,7 @@ std::size_t NumericsComparison::number_of(const Outcome& outcome) {
 
 NumericsRow NumericsComparison::run(const NumericsSubject& subject) {
   Layout layout = request_.layout;
-  layout.trees = subject.trees;
+  layout.shape = EngineTreeShape{.trees = subject.trees};
   const auto schedule = subject.algorithm->make(request_.collective, layout);
   const Outcome outcome = carry_out(*schedule, subject, 0);
   NumericsRow row{subject, errors(outcome), outcome.alike};

@@ -28,9 +28,9 @@ struct NumericsRequest {
 /// How it is added up.
 struct NumericsSubject {
   const Algorithm* algorithm = nullptr;
-  EngineArithmetic engines = {};       ///< counts where the algorithm has engines
-  std::optional<Elements> block = {};  ///< of fixed point; none: elements are added as what they are
-  std::vector<std::shared_ptr<const AggregationTree>> trees = {};  ///< as in Layout
+  EngineArithmetic engines = {};                    ///< counts where the algorithm has engines
+  std::optional<Elements> block = {};               ///< of fixed point; none: elements are added as what they are
+  std::vector<Shared<AggregationTree>> trees = {};  ///< as in EngineTreeShape
 };
 
 /// "ranks", "engines, float32", "engines, data, arrival", "engines, int32".

@@ -87,8 +87,7 @@ std::vector<const Algorithm*> algorithms_for(const Invocation& invocation, const
 }
 
 /// Who adds up what in the network where every switch takes in so many: as Layout::trees has it for these engines.
-std::vector<std::shared_ptr<const AggregationTree>> trees_of(Engine engine, const NumericsRequest& request,
-                                                             std::uint32_t radix) {
+std::vector<Shared<AggregationTree>> trees_of(Engine engine, const NumericsRequest& request, std::uint32_t radix) {
   const std::uint32_t ranks = request.collective.ranks;
   const NodeGroups groups(ranks, request.layout);
   const auto trees = [&](std::uint32_t count, std::uint32_t leaves) {

@@ -25,7 +25,7 @@ Layout layout_of(const Invocation& invocation) {
   layout.channels = number_option("plot", invocation, "channels", 1).value_or(1);
   layout.slices = number_option("plot", invocation, "slices", 1).value_or(1);
   layout.group = number_option("plot", invocation, "group", 1).value_or(0);
-  layout.dimensions = dimensions_option("plot", invocation, "dimensions");
+  layout.shape = GridShape{dimensions_option("plot", invocation, "dimensions")};
   if (const auto chunk = number_option("plot", invocation, "chunk", 1)) { layout.chunk = Elements{*chunk}; }
   return layout;
 }

@@ -32,7 +32,8 @@ constexpr std::uintmax_t kMostTimelineBytes = 20'000'000;
 /// The messages of the candidate's algorithm in its simplest form: one channel, one loop. Nothing where that is none.
 std::optional<Json> simplest_schedule(const Candidate& candidate) {
   ScheduleRequest request{&candidate.algorithm(), candidate.collective(), candidate.layout()};
-  request.layout.channels = request.layout.slices = request.layout.parts = 1;
+  request.layout.channels = request.layout.slices = 1;
+  if (auto* rounds = std::get_if<PeerRoundShape>(&request.layout.shape)) { rounds->parts = 1; }
   request.layout.chunk = Elements::max();
   if (refusal_with_alternatives(*request.algorithm, request.collective, request.layout)) { return {}; }
   request.collective.count = request.algorithm->granule(request.collective, request.layout);

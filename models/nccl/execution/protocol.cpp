@@ -1,6 +1,7 @@
 #include "models/nccl/execution/protocol.hpp"
 
 #include <string>
+#include <utility>
 
 namespace athanor {
 
@@ -55,9 +56,9 @@ std::int64_t slowest_of(std::uint32_t channels) {
   return sum;
 }
 
-Time spread(const NcclRun& run, const NcclCosts& costs) {
+Time spread(const NcclRun& run, std::uint32_t channels, const NcclCosts& costs) {
   if (run.nodes < 2) { return Time::zero(); }
-  return Time{costs.network_spread.count() * slowest_of(run.channels) / 1000};
+  return Time{costs.network_spread.count() * slowest_of(channels) / 1000};
 }
 
 void set_hops(Protocol& protocol, const NcclRun& run, const NcclCosts& costs) {
@@ -69,7 +70,7 @@ void set_hops(Protocol& protocol, const NcclRun& run, const NcclCosts& costs) {
   protocol.send_end = SendEnd::paced;
   protocol.keep_rate = block;
   protocol.overhead = step(run, costs);
-  protocol.start = spread(run, costs);
+  protocol.start = spread(run, protocol.library->of_bytes.channels, costs);
   if (!uses_nvswitches(run.algorithm)) { return; }
 
   constexpr Time kSwitch = Time{500'000};  // of a load or store through them, hidden behind others
@@ -82,16 +83,12 @@ void set_hops(Protocol& protocol, const NcclRun& run, const NcclCosts& costs) {
 
 }  // namespace
 
-Protocol protocol_of(const NcclRun& run, const NcclCosts& costs) {
+Protocol protocol_of(const NcclRun& run, LibraryLayout layout, const NcclCosts& costs) {
   Protocol protocol;
   protocol.name = std::string(name(run.protocol));
   protocol.payload = payload_share(run.protocol);
-  protocol.channels = run.channels;
-  protocol.chunk = run.chunk;
-  protocol.slices = run.slices;
   protocol.slots = run.slots;
-  protocol.hints = run.hints;
-  protocol.rotate = false;
+  protocol.library = std::move(layout);
   set_hops(protocol, run, costs);
   return protocol;
 }

@@ -8,22 +8,18 @@
 
 namespace athanor {
 
-/// One call as NCCL's kernels carry it out.
+/// What the costs of a call depend on.
 struct NcclRun {
   NcclAlgorithm algorithm = NcclAlgorithm::ring;
   bool peers = false;  ///< no algorithm, but sends and receives
   NcclProtocol protocol = NcclProtocol::simple;
-  std::uint32_t channels = 1;  ///< thread blocks of each rank
-  Bytes chunk{1};              ///< payload of a chunk
-  std::uint32_t slices = 1;    ///< messages that a chunk is sent in
-  std::uint32_t slots = 8;     ///< messages that a connection holds
-  Bytes payload;               ///< of the collective, as nccl-tests counts it
+  std::uint32_t slots = 8;  ///< messages that a connection holds
+  Bytes payload;            ///< of the collective, as nccl-tests counts it
   std::uint32_t ranks = 1;
   std::uint32_t nodes = 1;
-  LayoutHints hints;
 };
 
-/// That run as a protocol: NCCL's structure with a stack's costs.
+/// That run in this layout as a protocol: NCCL's structure with a stack's costs.
 ///
 /// LL and LL128 flag every line, so that within a node a rank passes on line by line (grain), and what a step costs is
 /// its threads' (NcclProtocolCosts::step). Simple hands over whole slices. Between nodes a proxy thread waits for the
@@ -31,6 +27,6 @@ struct NcclRun {
 /// and so do sends and receives. With NVLS the
 /// engine streams, and the head of a chunk pays for each (nvls_loop). The last rank of a way copies what arrives out
 /// of the buffer that it arrived in, at the rate of its block: the ends of a ring cost more than its middle.
-Protocol protocol_of(const NcclRun& run, const NcclCosts& costs);
+Protocol protocol_of(const NcclRun& run, LibraryLayout layout, const NcclCosts& costs);
 
 }  // namespace athanor

@@ -99,9 +99,9 @@ std::array<std::uint32_t, 2> heads_of(NcclPattern pattern) {
 }
 
 /// Only rings swap their ways in odd nodes.
-std::shared_ptr<const ChannelOrders> chain_orders(ChannelGraph chains) {
+Shared<ChannelOrders> chain_orders(ChannelGraph chains) {
   chains.cross_nic = 0;
-  return chains.count() > 0 ? ring_orders(chains) : nullptr;
+  return chains.count() > 0 ? Shared<ChannelOrders>(ring_orders(chains)) : Shared<ChannelOrders>();
 }
 
 /// The places of a node at which channels of a graph leave it; none: all of `ranks` do.
@@ -114,24 +114,6 @@ std::vector<std::uint32_t> heads_of(const ChannelGraph& graph, std::uint32_t ran
   heads.erase(std::unique(heads.begin(), heads.end()), heads.end());
   if (heads.size() == ranks) { heads.clear(); }
   return heads;
-}
-
-NcclRun run_of(const NcclCommunicator& communicator, const NcclCall& call, const NcclChoice& choice) {
-  const NcclWork work = nccl_work(communicator, call, choice);
-  NcclRun run{.algorithm = choice.algorithm,
-              .protocol = choice.protocol,
-              .channels = work.channels,
-              .chunk = work.chunk,
-              .slices = work.slices,
-              .slots = work.slots,
-              .payload = call.bytes,
-              .ranks = communicator.ranks,
-              .nodes = communicator.nodes,
-              .hints = {}};
-  // A thirty-second of the largest slice: what is less is not divided.
-  constexpr Bytes kLeastSlice{32'768};
-  if (work.slices > 1) { run.hints.least_slice = kLeastSlice; }
-  return run;
 }
 
 /// None where NCCL would end with an error: the reason.
@@ -193,49 +175,51 @@ NcclOffer NcclRuntime::offer_all(const NcclCommunicator& communicator, const Ncc
 
 Protocol NcclRuntime::protocol(const NcclCommunicator& communicator, const NcclCall& call, const NcclChoice& choice,
                                const NcclCosts& costs) const {
-  NcclRun run = run_of(communicator, call, choice);
-  set_shape(communicator, run);
-  Protocol result = protocol_of(run, costs);
+  const NcclWork work = nccl_work(communicator, call, choice);
+  const NcclRun run{.algorithm = choice.algorithm,
+                    .protocol = choice.protocol,
+                    .slots = work.slots,
+                    .payload = call.bytes,
+                    .ranks = communicator.ranks,
+                    .nodes = communicator.nodes};
+  Protocol result = protocol_of(run, layout_of(communicator, choice.algorithm, work), costs);
   result.algorithms = {std::string(catalog_name(choice.algorithm, communicator_.nodes == 1))};
   return result;
 }
 
-/// Who follows whom in a node, who speaks with other nodes, and by which NICs.
-void NcclRuntime::set_shape(const NcclCommunicator& communicator, NcclRun& run) const {
+/// How the call is cut, who follows whom in a node, who speaks with other nodes, and by which NICs.
+LibraryLayout NcclRuntime::layout_of(const NcclCommunicator& communicator, NcclAlgorithm algorithm,
+                                     const NcclWork& work) const {
+  constexpr Elements kLeastSlice{32'768};  // a thirty-second of the largest slice: what is less is not divided
+  Layout layout{.channels = work.channels, .chunk = Elements{work.chunk.count()}, .slices = work.slices};
+  if (work.slices > 1) { layout.least_slice = kLeastSlice; }
   const ChannelGraphs& graphs = communicator.graphs;
-  const std::uint32_t node = communicator.most_local_ranks;
-  switch (run.algorithm) {
+  const auto heads = [&](const ChannelGraph& graph) {
+    return EngineTreeShape{.heads = heads_of(graph, communicator.most_local_ranks), .outstanding = kNcclBufferSteps};
+  };
+  switch (algorithm) {
     case NcclAlgorithm::tree:
-      run.hints.orders = tree_orders_;
-      run.hints.tree_heads = heads_of(graphs.tree.pattern);
-      run.hints.nics = communicator.nics.tree;
-      return;
+      layout.orders = tree_orders_;
+      layout.shape = ChainTreeShape{heads_of(graphs.tree.pattern)};
+      return {std::move(layout), communicator.nics.tree};
     case NcclAlgorithm::collnet_chain:
-      run.hints.orders = chain_orders_;
-      run.hints.heads = heads_of(graphs.collnet_chain, node);
-      run.hints.nics = communicator.nics.collnet_chain;
-      run.hints.outstanding = kNcclBufferSteps;
-      return;
+      layout.orders = chain_orders_;
+      layout.shape = heads(graphs.collnet_chain);
+      return {std::move(layout), communicator.nics.collnet_chain};
     case NcclAlgorithm::collnet_direct:
-      run.hints.heads = heads_of(graphs.collnet_direct, node);
-      run.hints.nics = communicator.nics.collnet_direct;
-      run.hints.outstanding = kNcclBufferSteps;
-      return;
+      layout.shape = heads(graphs.collnet_direct);
+      return {std::move(layout), communicator.nics.collnet_direct};
     case NcclAlgorithm::nvls:
     case NcclAlgorithm::nvls_tree:
-      run.hints.heads = heads_of(graphs.nvls, node);
-      run.hints.nics = communicator.nics.nvls;
-      run.hints.outstanding = kNcclBufferSteps;
-      return;
+      layout.shape = heads(graphs.nvls);
+      return {std::move(layout), communicator.nics.nvls};
     case NcclAlgorithm::pat:
-      run.hints.messages_per_step = kNcclBufferSteps;
-      run.hints.nics = communicator.nics.ring;
-      return;
-    case NcclAlgorithm::ring:
-      run.hints.orders = ring_orders_;
-      run.hints.nics = communicator.nics.ring;
-      return;
+      layout.shape = AggregatedTreeShape{kNcclBufferSteps};
+      return {std::move(layout), communicator.nics.ring};
+    case NcclAlgorithm::ring: break;
   }
+  layout.orders = ring_orders_;
+  return {std::move(layout), communicator.nics.ring};
 }
 
 NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm& algorithm) const {
@@ -254,25 +238,21 @@ NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm&
   const Bytes message = request.payload / peers;
   const bool leaves = leaves_nodes(communicator_, request);
   const NcclPeerWork work = nccl_peer_work(communicator_, message, leaves);
-  NcclRun run{.algorithm = NcclAlgorithm::ring,
-              .peers = true,
-              .protocol = work.protocol,
-              .channels = peer_channels(communicator_),
-              .chunk = work.chunk,
-              .slices = 1,
-              .slots = work.slots,
-              .payload = request.payload,
-              .ranks = request.ranks,
-              .nodes = leaves ? communicator_.nodes : 1,
-              .hints = {}};
-  run.hints.parts = work.parts;
-  run.hints.nics = communicator_.nics.peers;
+  const NcclRun run{.peers = true,
+                    .protocol = work.protocol,
+                    .slots = work.slots,
+                    .payload = request.payload,
+                    .ranks = request.ranks,
+                    .nodes = leaves ? communicator_.nodes : 1};
+  PeerRoundShape rounds{.parts = work.parts};
   if (request.kind == CollectiveKind::all_to_all_v) {
     const NcclParts parts = nccl_parts(communicator_);
-    run.hints.parts = parts.most;
-    run.hints.parts_by_size = {parts.small, parts.large, parts.least};
+    rounds.parts = parts.most;
+    rounds.parts_by_size = {Elements{parts.small.count()}, Elements{parts.large.count()}, parts.least};
   }
-  Protocol protocol = protocol_of(run, request.costs);
+  const Layout layout{
+      .channels = peer_channels(communicator_), .chunk = Elements{work.chunk.count()}, .shape = std::move(rounds)};
+  Protocol protocol = protocol_of(run, {layout, communicator_.nics.peers}, request.costs);
   protocol.algorithms = {algorithm.name};
   protocol.start += request.costs.peer_start * peers;
   return {{std::move(protocol)}, "", false};

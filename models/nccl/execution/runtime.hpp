@@ -15,6 +15,7 @@
 namespace athanor {
 
 struct Algorithm;
+struct NcclWork;
 
 /// What NCCL is asked to carry out. Borrows the costs.
 struct NcclRequest {
@@ -53,14 +54,14 @@ class NcclRuntime {
   NcclOffer offer_all(const NcclCommunicator& communicator, const NcclCall& call, NcclAlgorithm algorithm,
                       const NcclCosts& costs) const;
   NcclOffer offer_rounds(const NcclRequest& request, const Algorithm& algorithm) const;
-  void set_shape(const NcclCommunicator& communicator, NcclRun& run) const;
+  LibraryLayout layout_of(const NcclCommunicator& communicator, NcclAlgorithm algorithm, const NcclWork& work) const;
   Protocol protocol(const NcclCommunicator& communicator, const NcclCall& call, const NcclChoice& choice,
                     const NcclCosts& costs) const;
 
   NcclCommunicator communicator_;
-  std::shared_ptr<const ChannelOrders> ring_orders_;
-  std::shared_ptr<const ChannelOrders> tree_orders_;
-  std::shared_ptr<const ChannelOrders> chain_orders_;  // of CollNet
+  Shared<ChannelOrders> ring_orders_;
+  Shared<ChannelOrders> tree_orders_;
+  Shared<ChannelOrders> chain_orders_;  // of CollNet
 };
 
 /// The name in the catalog of what NCCL calls so; NVLS is "nvls" on one node and "nvls_sharp" on several.

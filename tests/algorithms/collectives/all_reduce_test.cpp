@@ -21,11 +21,7 @@ Collective vector_of(std::uint32_t ranks, std::int64_t count) {
   return {CollectiveKind::all_reduce, ranks, Elements{count}, 0, false};
 }
 
-Layout of_dimensions(const Dimensions& dimensions) {
-  Layout layout;
-  layout.dimensions = dimensions;
-  return layout;
-}
+Layout of_dimensions(const Dimensions& dimensions) { return {.shape = GridShape{dimensions}}; }
 
 std::uint32_t product(const Dimensions& dimensions) {
   std::uint32_t ranks = 1;
@@ -93,8 +89,7 @@ TEST_CASE("the two directions of a ring carry half of the payload each, to the n
 }
 
 TEST_CASE("a number of rings is taken as far as there are so many, and a torus without known cycles is refused") {
-  Layout layout;
-  layout.rings = 3;
+  const Layout layout{.shape = GridShape{.rings = 3}};
   CHECK(all_reduce("multi_ring").make(vector_of(16, 480), layout)->lanes(AgentId{0}) == 3);
   CHECK(all_reduce("multi_ring").make(vector_of(16, 480), {})->lanes(AgentId{0}) == 8);
   CHECK(all_reduce("multi_ring").make(vector_of(6, 480), {})->lanes(AgentId{0}) == 2);

@@ -164,7 +164,7 @@ TEST_CASE("PAT's messages follow each other in a step, as many as the layout let
       for (const std::int64_t blocks : {1, 2, 4}) {
         for (const std::int64_t count : {std::int64_t{10} * ranks, std::int64_t{23} * ranks - 5}) {
           INFO(ranks, " ranks, ", messages, " messages of ", blocks, " blocks, ", count, " elements");
-          const Layout layout{.channels = 2, .chunk = Elements{5 * blocks}, .messages_per_step = messages};
+          const Layout layout{.channels = 2, .chunk = Elements{5 * blocks}, .shape = AggregatedTreeShape{messages}};
           const std::uint32_t most = std::bit_ceil(ranks / 2);
           const std::uint32_t fit = count == 10 * ranks ? std::min(static_cast<std::uint32_t>(blocks), most) : 1;
           for (const CollectiveKind kind : {all_gather, reduce_scatter}) {

@@ -76,7 +76,7 @@ TEST_CASE("tables of one loop and the last one say the same as the schedule in e
   for (const Algorithm& algorithm : catalog()) {
     for (const std::uint32_t ranks : {1U, 2U, 5U, 8U}) {
       for (const Layout& layout : {Layout{}, Layout{2, Elements{3}, 2}, Layout{3, Elements{7}, 1},
-                                   Layout{.chunk = Elements{2}, .outstanding = 3}}) {
+                                   Layout{.chunk = Elements{2}, .shape = EngineTreeShape{.outstanding = 3}}}) {
         const Collective collective{algorithm.kind, ranks, Elements{97}};
         if (algorithm.refuses(collective, layout)) { continue; }
         CAPTURE(algorithm.name);

@@ -98,8 +98,9 @@ Numbers exact_sums(const std::vector<Numbers>& inputs) {
 
 std::unique_ptr<const Schedule> tree_of(std::uint32_t ranks, std::uint32_t arity, std::size_t count,
                                         std::uint32_t channels) {
-  Layout layout{.channels = channels};
-  layout.trees = {std::make_shared<const AggregationTree>(AggregationTree::regular(ranks, arity))};
+  const EngineTreeShape engines{
+      .trees = {std::make_shared<const AggregationTree>(AggregationTree::regular(ranks, arity))}};
+  const Layout layout{.channels = channels, .shape = engines};
   return find(CollectiveKind::all_reduce, "aggregation_tree").make(all_reduce(ranks, count), layout);
 }
 

@@ -23,7 +23,7 @@ const Algorithm& chain_tree() { return find(CollectiveKind::all_reduce, "node_ch
 Layout in_groups(std::uint32_t group, const Heads& heads = {0, 0}) {
   Layout layout;
   layout.group = group;
-  layout.tree_heads = heads;
+  layout.shape = ChainTreeShape{heads};
   return layout;
 }
 

@@ -33,7 +33,7 @@ std::string refusal(std::string_view name, std::uint32_t ranks, const Layout& la
 
 /// Nodes of `group` ranks of which these are heads.
 Layout with_heads(std::uint32_t group, std::vector<std::uint32_t> heads) {
-  return {.channels = 3, .chunk = Elements{3}, .group = group, .heads = std::move(heads)};
+  return {.channels = 3, .chunk = Elements{3}, .group = group, .shape = EngineTreeShape{.heads = std::move(heads)}};
 }
 
 std::string proof_of(std::string_view name, std::uint32_t nodes, std::int64_t count, const Layout& layout) {
@@ -80,7 +80,7 @@ TEST_CASE("some of the ranks of a node may be its heads: those beside a NIC") {
         for (const std::int64_t count : {0, 1, 7, 131}) {
           INFO(name, ", ", heads.size(), " heads, ", nodes, " nodes, ", count, " elements");
           CHECK(proof_of(name, nodes, count, with_heads(4, heads)).empty());
-          Layout whole{.group = 4, .heads = heads};
+          Layout whole{.group = 4, .shape = EngineTreeShape{.heads = heads}};
           CHECK(costs_as_counted(name, nodes, count, whole));
         }
       }
@@ -92,7 +92,7 @@ TEST_CASE("heads share the payload between nodes, and nobody else sends any of i
   for (const std::string_view name : {"nvls_sharp", "collnet_direct", "collnet_chain"}) {
     CAPTURE(name);
     const Collective collective = sample(CollectiveKind::all_reduce, 12, 96);
-    const Layout layout{.group = 4, .heads = {1, 3}};
+    const Layout layout{.group = 4, .shape = EngineTreeShape{.heads = {1, 3}}};
     const auto schedule = all_reduce(name).make(collective, layout);
     const std::vector<std::int64_t> sent = sent_outside(*schedule, 4);
     // With NVLS the sums come from the NVSwitches, which are agents beyond the ranks: everyone sends all to them, and a
@@ -108,20 +108,19 @@ TEST_CASE("chains with orders: each channel has one, which ends at its first pla
     for (const std::int64_t count : {0, 1, 7, 131}) {
       for (const std::uint32_t channels : {1U, 2U, 4U, 7U}) {
         for (const std::uint32_t outstanding : {0U, 1U, 3U}) {
-          Layout layout{.channels = channels, .chunk = Elements{3}, .group = 4, .outstanding = outstanding};
-          layout.orders = chains_of_four();
-          layout.heads = {0, 2};
+          Layout layout{.channels = channels, .chunk = Elements{3}, .group = 4, .orders = chains_of_four()};
+          layout.shape = EngineTreeShape{.heads = {0, 2}, .outstanding = outstanding};
           INFO(nodes, " nodes, ", count, " elements, ", channels, " channels");
           CHECK(proof_of("collnet_chain", nodes, count, layout).empty());
         }
       }
-      Layout whole{.group = 4, .heads = {0, 2}};
+      Layout whole{.group = 4, .shape = EngineTreeShape{.heads = {0, 2}}};
       whole.orders = chains_of_four();
       CHECK(costs_as_counted("collnet_chain", nodes, count, whole));
     }
   }
   // Six channels, of which four belong to place 0 and two to place 2.
-  Layout layout{.channels = 6, .group = 4, .heads = {0, 2}};
+  Layout layout{.channels = 6, .group = 4, .shape = EngineTreeShape{.heads = {0, 2}}};
   layout.orders = chains_of_four();
   const auto schedule = all_reduce("collnet_chain").make(sample(CollectiveKind::all_reduce, 8, 60), layout);
   CHECK(sent_outside(*schedule, 4) == std::vector<std::int64_t>{40, 0, 20, 0});
@@ -129,15 +128,17 @@ TEST_CASE("chains with orders: each channel has one, which ends at its first pla
 
 TEST_CASE("heads that a node has not, and chains that end at none, are refused") {
   for (const std::string_view name : kAll) {
-    CHECK(refusal(name, 8, {.group = 4, .heads = {4}}) == "head 0 is at place 4 of a group of 4");
-    CHECK(refusal(name, 8, {.group = 4, .heads = {2, 1}}) == "the places of heads do not ascend");
-    CHECK(refusal(name, 8, {.heads = {5}}) == "a head is at place 5 of nodes of 4 ranks");
+    CHECK(refusal(name, 8, {.group = 4, .shape = EngineTreeShape{.heads = {4}}}) ==
+          "head 0 is at place 4 of a group of 4");
+    CHECK(refusal(name, 8, {.group = 4, .shape = EngineTreeShape{.heads = {2, 1}}}) ==
+          "the places of heads do not ascend");
+    CHECK(refusal(name, 8, {.shape = EngineTreeShape{.heads = {5}}}) == "a head is at place 5 of nodes of 4 ranks");
   }
-  Layout layout{.group = 4, .heads = {0, 1}};
+  Layout layout{.group = 4, .shape = EngineTreeShape{.heads = {0, 1}}};
   layout.orders = chains_of_four();
   CHECK(refusal("collnet_chain", 8, layout) == "a chain ends at place 2, which is no head");
   CHECK(refusal("collnet_direct", 8, layout).empty());
-  layout.trees = {regular(2, 8)};
+  layout.shape = EngineTreeShape{.trees = {regular(2, 8)}, .heads = {0, 1}};
   CHECK(refusal("collnet_direct", 8, layout) == "there are 1 aggregation trees for 2 heads of a node");
 }
 
@@ -148,7 +149,10 @@ TEST_CASE("heads all-reduce over nodes of any number and size, in few chunks and
       for (const std::int64_t count : {0, 1, 5, 64, 131}) {
         for (const std::uint32_t channels : {1U, 2U, 3U}) {
           for (const std::uint32_t outstanding : {0U, 1U, 3U}) {
-            Layout layout{.channels = channels, .chunk = Elements{3}, .group = shape.group, .outstanding = outstanding};
+            const Layout layout{.channels = channels,
+                                .chunk = Elements{3},
+                                .group = shape.group,
+                                .shape = EngineTreeShape{.outstanding = outstanding}};
             const Collective collective =
                 sample(CollectiveKind::all_reduce, shape.nodes * shape.group, count, 0, (count + channels) % 2 == 0);
             const auto violation = prove(*all_reduce(name).make(collective, layout), collective);
@@ -164,8 +168,9 @@ TEST_CASE("heads all-reduce over nodes of any number and size, in few chunks and
 
 TEST_CASE("the tree of each head may have a shape of its own") {
   Layout layout{.channels = 2, .chunk = Elements{2}, .group = 3};
-  layout.trees = {regular(5, 2), regular(5, 8),
-                  std::make_shared<const AggregationTree>(std::vector{0U, 0U, 1U}, std::vector{2U, 0U, 1U, 2U, 1U})};
+  layout.shape = EngineTreeShape{
+      .trees = {regular(5, 2), regular(5, 8),
+                std::make_shared<const AggregationTree>(std::vector{0U, 0U, 1U}, std::vector{2U, 0U, 1U, 2U, 1U})}};
   for (const std::string_view name : {"nvls_sharp", "collnet_direct", "collnet_chain"}) {
     const Collective collective = sample(CollectiveKind::all_reduce, 15, 77);
     const auto schedule = all_reduce(name).make(collective, layout);
@@ -199,9 +204,9 @@ TEST_CASE("one node, too many heads and trees that do not fit are refused") {
     CHECK(refusal(name, 18, {.group = 9}).empty() == (name.substr(0, 4) == "nvls"));
   }
   Layout layout{.group = 2};
-  layout.trees = {regular(3, 8)};
+  layout.shape = EngineTreeShape{.trees = {regular(3, 8)}};
   CHECK(refusal("nvls_sharp", 6, layout) == "there are 1 aggregation trees for 2 heads of a node");
-  layout.trees.push_back(regular(4, 8));
+  layout.shape = EngineTreeShape{.trees = {regular(3, 8), regular(4, 8)}};
   CHECK(refusal("collnet_chain", 6, layout) == "an aggregation tree has 4 ranks, and there are 3 nodes");
   CHECK(refusal("nvls_tree", 6, layout).empty());
 }

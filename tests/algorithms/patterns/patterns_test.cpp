@@ -109,7 +109,7 @@ TEST_CASE("partners of Swing are 1, 1, 3, 5, 11, ... ranks away, to alternate si
 
 TEST_CASE("Swing on a grid goes along all dimensions at once, each copy by all of its exchanges") {
   for (const Dimensions& sides : {Dimensions{4, 4}, Dimensions{2, 8}, Dimensions{4, 1, 2, 8}, Dimensions{16}}) {
-    const Layout layout{.dimensions = sides};
+    const Layout layout{.shape = GridShape{sides}};
     std::uint32_t ranks = 1;
     std::uint32_t dimensions = 0;
     for (const std::uint32_t side : sides) {
@@ -139,8 +139,8 @@ TEST_CASE("Swing on a grid goes along all dimensions at once, each copy by all o
     const auto twos = static_cast<std::uint32_t>(std::count(sides.begin(), sides.end(), 2U));
     CHECK(first.size() == 2 * dimensions - twos);
   }
-  CHECK(SwingGrid::refuse(Layout{.dimensions = {6, 4}}).has_value());
-  CHECK_FALSE(SwingGrid::refuse(Layout{.dimensions = {6}}).has_value());
+  CHECK(SwingGrid::refuse(Layout{.shape = GridShape{{6, 4}}}).has_value());
+  CHECK_FALSE(SwingGrid::refuse(Layout{.shape = GridShape{{6}}}).has_value());
 }
 
 }  // namespace athanor

@@ -23,7 +23,7 @@ Layout in_groups(std::uint32_t group, std::uint32_t channels = 1, std::uint32_t 
   Layout layout;
   layout.group = group;
   layout.channels = channels;
-  layout.parts = parts;
+  layout.shape = PeerRoundShape{.parts = parts};
   return layout;
 }
 
@@ -137,8 +137,7 @@ TEST_CASE("an all-to-all in rounds takes a step for each eight ranks, on eight c
     const Algorithm& rounds = find(all_to_all, "rounds");
     CHECK(counted(*rounds.make(collective, {})).steps == (ranks + 7) / 8);
     CHECK(counted(*rounds.make(collective, in_groups(0, 8))).steps == 1);
-    Layout one_by_one;
-    one_by_one.peers_at_once = 1;
+    const Layout one_by_one{.shape = PeerRoundShape{.peers_at_once = 1}};
     CHECK(counted(*rounds.make(collective, one_by_one)).steps == ranks - 1);
   }
 }
@@ -210,10 +209,13 @@ TEST_CASE("the stated cost of rounds is what their schedule does, in groups too"
 
 TEST_CASE("messages in rounds are proven with parts, chunks, places and groups of all sorts") {
   const Layout shapes[] = {
-      {.channels = 4, .chunk = Elements{3}, .parts = 2},
-      {.channels = 5, .chunk = Elements{4}, .parts = 9, .peers_at_once = 2},
-      {.channels = 8, .peers_at_once = 1},
-      {.channels = 16, .chunk = Elements{2}, .grain = Elements{2}, .parts = 4, .peers_at_once = 3},
+      {.channels = 4, .chunk = Elements{3}, .shape = PeerRoundShape{.parts = 2}},
+      {.channels = 5, .chunk = Elements{4}, .shape = PeerRoundShape{.parts = 9, .peers_at_once = 2}},
+      {.channels = 8, .shape = PeerRoundShape{.peers_at_once = 1}},
+      {.channels = 16,
+       .chunk = Elements{2},
+       .grain = Elements{2},
+       .shape = PeerRoundShape{.parts = 4, .peers_at_once = 3}},
   };
   for (const CollectiveKind kind : {all_to_all, all_to_all_v, gather, scatter, send_receive}) {
     for (const std::string_view name : {"rounds", "rounds_by_rail"}) {
@@ -253,7 +255,7 @@ TEST_CASE("where sizes differ, a message has as many parts as its size asks for,
         CAPTURE(count);
         Layout layout = in_groups(ranks % 2 == 0 ? ranks / 2 : 0, 8, 8);
         layout.chunk = Elements{7};
-        layout.parts_by_size = MessageParts{Elements{4}, Elements{16}, 2};
+        layout.shape = PeerRoundShape{.parts = 8, .parts_by_size = MessageParts{Elements{4}, Elements{16}, 2}};
         const Collective collective = sample(all_to_all_v, ranks, count);
         const auto schedule = find(all_to_all_v, name).make(collective, layout);
         const auto violation = prove(*schedule, collective);

@@ -65,27 +65,33 @@ std::vector<Layout> layouts(std::uint32_t ranks) {
       Layout{.slices = 3, .grain = Elements{2}},
       Layout{.channels = 3, .rotation = 1, .group = group_of(ranks)},
       Layout{.channels = 2, .chunk = Elements{4}, .slices = 2, .grain = Elements{2}, .rotation = 1},
-      Layout{.chunk = Elements{3}, .dimensions = grid_of(ranks), .outstanding = 2},
-      Layout{.channels = 2, .dimensions = {ranks}, .rings = 2},
+      Layout{.chunk = Elements{3}, .shape = GridShape{grid_of(ranks)}},
+      Layout{.chunk = Elements{3}, .shape = EngineTreeShape{.outstanding = 2}},
+      Layout{.channels = 2, .shape = GridShape{{ranks}, 2}},
       Layout{.channels = 4,
              .chunk = Elements{6},
              .slices = 2,
              .group = group_of(ranks),
              .orders = sample_orders(group_of(ranks)),
              .least_slice = Elements{4}},
-      Layout{.channels = 4, .chunk = Elements{3}, .group = group_of(ranks), .parts = 2, .peers_at_once = 3},
+      Layout{.channels = 4,
+             .chunk = Elements{3},
+             .group = group_of(ranks),
+             .shape = PeerRoundShape{.parts = 2, .peers_at_once = 3}},
   };
 }
 
 std::string text(const Algorithm& algorithm, const Collective& collective, const Layout& layout) {
+  const auto& [dimensions, rings] = layout.as<GridShape>();
+  const auto& rounds = layout.as<PeerRoundShape>();
   return fmt::format(
       "{} {} of {} elements over {} ranks, root {}, in place {}; {} channels, chunk {}, {} slices, grain {}, "
       "rotation {} in groups of {}, {} paths through them, dimensions {}, {} rings, {} outstanding, "
       "{} parts for {} peers at once",
       algorithm.name, name(collective.kind), collective.count.count(), collective.ranks, collective.root,
       collective.in_place, layout.channels, layout.chunk.count(), layout.slices, layout.grain.count(), layout.rotation,
-      layout.group, layout.orders == nullptr ? 0 : layout.orders->even.size(), fmt::join(layout.dimensions, " x "),
-      layout.rings, layout.outstanding, layout.parts, layout.peers_at_once);
+      layout.group, layout.orders == nullptr ? 0 : layout.orders->even.size(), fmt::join(dimensions, " x "), rings,
+      layout.as<EngineTreeShape>().outstanding, rounds.parts, rounds.peers_at_once);
 }
 
 /// Proves an algorithm. Few ranks: every layout with every root, payload and place (in or out of place). Some ranks:

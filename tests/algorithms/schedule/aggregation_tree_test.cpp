@@ -73,7 +73,7 @@ TEST_CASE("a regular tree has as few levels as its arity allows") {
 
 TEST_CASE("any tree carries out what engines in the network can do, from every root, in and out of place") {
   Layout layout{.channels = 2, .chunk = Elements{3}};
-  layout.trees = {tree(odd_tree())};
+  layout.shape = EngineTreeShape{.trees = {tree(odd_tree())}};
   prove_all(layout);
 }
 
@@ -83,19 +83,19 @@ TEST_CASE("channels take trees in turn, of any shape, and hold chunks back where
   for (const std::uint32_t outstanding : {0U, 1U, 3U}) {
     for (const std::uint32_t channels : {1U, 2U, 3U, 5U}) {
       Layout layout{.channels = channels, .chunk = Elements{1}};
-      layout.trees = {odd, regular, odd};
-      layout.outstanding = outstanding;
+      layout.shape = EngineTreeShape{.trees = {odd, regular, odd}, .outstanding = outstanding};
       prove_all(layout);
     }
   }
 }
 
 TEST_CASE("the engines of several trees follow each other, and each serves its own channels") {
-  Layout layout{.channels = 4};
-  layout.trees = {tree(AggregationTree::regular(6, 2)), tree(odd_tree()), tree(AggregationTree::regular(6, 8))};
+  const EngineTreeShape engines{
+      .trees = {tree(AggregationTree::regular(6, 2)), tree(odd_tree()), tree(AggregationTree::regular(6, 8))}};
+  const Layout layout{.channels = 4, .shape = engines};
   const auto schedule =
       find(CollectiveKind::all_reduce, "aggregation_tree").make(sample(CollectiveKind::all_reduce, 6, 24), layout);
-  const std::uint32_t first = 6 + layout.trees[0]->nodes();
+  const std::uint32_t first = 6 + engines.trees[0]->nodes();
   CHECK(schedule->agent_count().agents == first + 5 + 1);
   CHECK(schedule->lanes(AgentId{6}) == 2);  // channels 0 and 3, one lane each at the root of its tree
   CHECK(schedule->lanes(AgentId{first}) == 1);
@@ -106,7 +106,7 @@ TEST_CASE("the engines of several trees follow each other, and each serves its o
 
 TEST_CASE("a tree of another number of ranks is refused") {
   Layout layout;
-  layout.trees = {std::make_shared<const AggregationTree>(odd_tree())};
+  layout.shape = EngineTreeShape{.trees = {std::make_shared<const AggregationTree>(odd_tree())}};
   const Algorithm& algorithm = find(CollectiveKind::all_reduce, "aggregation_tree");
   const auto refusal = algorithm.refuses(sample(CollectiveKind::all_reduce, 7, 10), layout);
   REQUIRE(refusal.has_value());

@@ -18,17 +18,18 @@ void add(const HopCost& hop, std::vector<std::int64_t>& key) {
 /// All that differs between the protocols of two profiles.
 std::vector<std::int64_t> key_of(const RunRequest& request, const Candidate& candidate) {
   const Protocol& protocol = candidate.protocol();
+  const Layout& layout = candidate.layout();
   const auto algorithm = std::find(request.algorithms.begin(), request.algorithms.end(), &candidate.algorithm());
   std::vector<std::int64_t> key{algorithm - request.algorithms.begin(),
                                 protocol.overhead.count(),
                                 protocol.keep_rate.count(),
-                                protocol.chunk.count(),
+                                layout.chunk.count(),
                                 protocol.payload.numerator,
                                 protocol.payload.denominator,
-                                protocol.channels,
-                                protocol.slices,
+                                layout.channels,
+                                layout.slices,
                                 protocol.slots,
-                                protocol.hints.parts};
+                                layout.as<PeerRoundShape>().parts};
   add(protocol.node, key);
   add(protocol.network, key);
   add(protocol.engine, key);

@@ -36,10 +36,13 @@ GpuRun draw_gpu_run(RandomStream& random, CollectiveKind kind, std::uint32_t ran
   const std::vector<Layout> layouts{
       Layout{},
       Layout{.channels = 2},
-      Layout{.chunk = Elements{9}, .outstanding = 2},
+      Layout{.chunk = Elements{9}, .shape = EngineTreeShape{.outstanding = 2}},
       Layout{.chunk = Elements{64}, .slices = 3},
       Layout{.channels = 2, .chunk = Elements{64}, .slices = 2, .grain = Elements{2}, .rotation = 1},
-      Layout{.channels = 3, .chunk = Elements{40}, .orders = sample_orders(ranks), .parts = 2, .peers_at_once = 3}};
+      Layout{.channels = 3,
+             .chunk = Elements{40},
+             .orders = sample_orders(ranks),
+             .shape = PeerRoundShape{.parts = 2, .peers_at_once = 3}}};
   const std::vector<std::uint32_t> slots{1, 2, 3, 8};
   const std::vector<std::vector<int>> devices{{0}, {0}, {0, 1}, {1, 0, 2}, {0, 0}, {1, 0, 1}};
   GpuRun run;

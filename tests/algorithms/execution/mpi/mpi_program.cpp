@@ -37,8 +37,7 @@ Case vary(Collective collective, std::uint32_t number) {
                                     Layout{.channels = 4,
                                            .chunk = Elements{40},
                                            .orders = sample_orders(collective.ranks),
-                                           .parts = 2,
-                                           .peers_at_once = 2}};
+                                           .shape = PeerRoundShape{.parts = 2, .peers_at_once = 2}}};
   Case c{std::move(collective), layouts[number % layouts.size()], {}, {}, {}};
   c.type = data_types()[number % data_types().size()];
   c.reduction = reductions()[number % reductions().size()];

@@ -82,10 +82,13 @@ Case draw(RandomStream& random, CollectiveKind kind, std::uint32_t ranks) {
   const std::vector<Layout> layouts{
       Layout{},
       Layout{.channels = 3},
-      Layout{.chunk = Elements{5}, .outstanding = 2},
+      Layout{.chunk = Elements{5}, .shape = EngineTreeShape{.outstanding = 2}},
       Layout{.slices = 3},
       Layout{.channels = 2, .chunk = Elements{64}, .slices = 2, .grain = Elements{2}, .rotation = 1},
-      Layout{.channels = 4, .chunk = Elements{40}, .orders = sample_orders(ranks), .parts = 2, .peers_at_once = 3}};
+      Layout{.channels = 4,
+             .chunk = Elements{40},
+             .orders = sample_orders(ranks),
+             .shape = PeerRoundShape{.parts = 2, .peers_at_once = 3}}};
   const std::vector<std::optional<std::uint32_t>> slots{std::nullopt, 8};
   const std::vector<std::uint32_t> workers{1, 2, 4};
   Case c;
