@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "models/network/connections.hpp"
+#include "models/network/link_use.hpp"
 #include "models/network/network_settings.hpp"
-#include "models/network/network_use.hpp"
 #include "models/network/packet/packet_layout.hpp"
 #include "models/network/queue_pairs.hpp"
 

@@ -1,11 +1,8 @@
 #pragma once
 
-#include "models/network/completions.hpp"
-#include "models/network/delivery_pipes.hpp"
-#include "models/network/max_min_shares.hpp"
 #include "models/network/message_queues.hpp"
+#include "models/network/max_min_shares.hpp"
 #include "models/network/network.hpp"
-#include "models/network/notice_queue.hpp"
 #include "models/network/timer.hpp"
 
 namespace athanor {

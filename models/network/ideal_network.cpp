@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/network/graph_check.hpp"
+#include "models/network/network.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "models/network/graph_check.hpp"
+#include "models/network/network.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {

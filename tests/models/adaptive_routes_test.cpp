@@ -1,4 +1,4 @@
-#include "models/network/adaptive_routes.hpp"
+#include "models/network/connections.hpp"
 
 #include <algorithm>
 #include <set>

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <vector>
-
 #include "models/network/packet/packet_counters.hpp"
 #include "models/network/packet/packet_topology.hpp"
 #include "models/network/packet/port.hpp"
@@ -166,5 +165,11 @@ class PacketLinks {
   std::vector<PortCounters> counters_;  ///< by link; empty: not counted
   std::unique_ptr<Telemetry> telemetry_;
 };
+
+/// Links whose ports wait for each other for ever: each was stopped by a buffer whose packets of that class all wait at
+/// ports that were stopped likewise, and nobody was told to go on. A circle, each link waiting for the next one and the
+/// last for the first; empty: something will move, or nothing waits. Of several circles the one through the lowest
+/// link. O(links + waiting packets), times the length of what only seems to wait.
+std::vector<std::uint32_t> waiting_circle(const PacketLinks& links);
 
 }  // namespace athanor

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include "models/network/graph_check.hpp"
-#include "models/network/packet/waiting_circle.hpp"
+#include "models/network/network.hpp"
+#include "models/network/packet/packet_links.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"

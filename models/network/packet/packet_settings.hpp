@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/network/packet/link_framing.hpp"
+#include "models/network/packet/packet.hpp"
 #include "models/network/packet/packet_topology.hpp"
 #include "models/network/packet/transport.hpp"
 #include "sim/config/fields.hpp"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/network/packet/link_framing.hpp"
+#include "models/network/packet/packet.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
 

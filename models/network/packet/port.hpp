@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "models/network/packet/link_framing.hpp"
 #include "models/network/packet/packet.hpp"
 #include "models/network/packet/packet_topology.hpp"
 #include "models/network/packet/ring.hpp"

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "models/network/packet/congestion/control.hpp"
-#include "models/network/packet/marks.hpp"
 #include "models/network/packet/packet.hpp"
 #include "models/network/packet/ring.hpp"
 #include "sim/ratio.hpp"

@@ -4,7 +4,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/simulate.hpp"
-#include "models/network/packet/shortest_paths.hpp"
+#include "models/network/packet/packet_layout.hpp"
 #include "sim/error.hpp"
 #include "tests/models/packet/packet_rig.hpp"
 #include "tests/models/small_clusters.hpp"

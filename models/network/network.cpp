@@ -1,7 +1,6 @@
-#include "models/network/graph_check.hpp"
+#include "models/network/network.hpp"
 
 #include <algorithm>
-
 #include "sim/check.hpp"
 
 namespace athanor {

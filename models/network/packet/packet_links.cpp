@@ -1,4 +1,4 @@
-#include "models/network/packet/waiting_circle.hpp"
+#include "models/network/packet/packet_links.hpp"
 
 #include <algorithm>
 #include <map>
