@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "models/aggregators/aggregation_transport.hpp"
-#include "models/engines/trees/placed_tree.hpp"
+#include "models/engines/trees/tree_builder.hpp"
 #include "models/network/packet/ring.hpp"
 #include "sim/simulator.hpp"
 

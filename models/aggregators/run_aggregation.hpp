@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "models/engines/aggregator_settings.hpp"
+#include "models/engines/engine_limits.hpp"
 #include "models/network/fabric_network.hpp"
 #include "topologies/fabric.hpp"
 

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "algorithms/schedule/collective.hpp"
-#include "models/engines/aggregator_settings.hpp"
+#include "models/engines/engine_limits.hpp"
 #include "models/software/protocol.hpp"
+#include "topologies/fabric.hpp"
 
 namespace athanor {
 
@@ -64,5 +65,40 @@ std::vector<Protocol> engine_protocols(const EngineModel& engine, const Profile&
 /// many trees, at least one; an engine's mode is for operations of its sizes.
 std::vector<Protocol> engine_protocols(const EngineModel& engine, const std::vector<Protocol>& library,
                                        std::uint32_t operations);
+
+/// NICs that run the schedule of a collective for their hosts: every primitive is theirs. After the model of management
+/// queues whose requests wait for others: Graham et al., ConnectX-2 InfiniBand Management Queues, CCGRID 2010.
+struct NicOffload {
+  Time post;                             ///< of the host, once per collective, in place of the profile's launch
+  std::optional<Time> overhead;          ///< of a NIC for each primitive; absent: the host's
+  std::optional<Bandwidth> reduce_rate;  ///< of a NIC; absent: the host's
+};
+
+/// The costs of a machine whose NICs do the work.
+Profile offloaded(Profile profile, const NicOffload& offload);
+
+/// A non-blocking collective beside a computation of its hosts.
+struct Overlap {
+  Time total;          ///< from the collective's start until both have ended
+  Time communicating;  ///< of a host's own time
+  double share = 0;    ///< of the collective's time that is hidden: 0 to 1, as OSU's benchmarks define it
+};
+
+/// `collective`: how long it takes alone. With NICs that carry it out the host posts it and computes; without, nothing
+/// moves while the host computes, since it is the host that starts each message.
+Overlap overlap(Time collective, Time compute, const std::optional<NicOffload>& offload);
+
+struct Algorithm;
+
+/// The engines that the switches of a network have, and what happens to who gets none of them.
+struct EngineDeployment {
+  EngineModel engine;
+  /// What runs in place of an algorithm whose engines cannot be had; empty: nothing does, and the run fails.
+  std::vector<const Algorithm*> fallback;
+  /// Where an all-reduce by aggregation_tree runs packet by packet over memory of switches, not by its schedule (see
+  /// uses_aggregators()); limits and latencies in it do not count.
+  std::optional<AggregatorSettings> slots = {};
+  std::vector<VertexId> servers = {};  ///< of parameters, by job, where slots need them
+};
 
 }  // namespace athanor

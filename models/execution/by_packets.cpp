@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/execution/candidates.hpp"
 #include "models/execution/choice.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"

@@ -65,15 +65,15 @@ void CriticalPath::computes(std::uint64_t event, Time overhead, Time work) {
 }
 
 void CriticalPath::sends(std::uint64_t event, ConnectionId connection, Time time) {
-  PathShares::Messages& taken = messages_of(plan_for(event), connection);
+  TransferTime& taken = messages_of(plan_for(event), connection);
   taken.transfer += time;
-  ++taken.messages;
+  ++taken.transfers;
 }
 
 void CriticalPath::arrives_late(std::uint64_t event, ConnectionId connection) {
   PathShares& planned = pending_[event] = released_.at(connection);
   add_latency(planned, connection, network_->latency(connection));
-  ++messages_of(planned, connection).messages;
+  ++messages_of(planned, connection).transfers;
 }
 
 void CriticalPath::add_latency(PathShares& shares, ConnectionId connection, Time latency) const {
@@ -102,7 +102,7 @@ PathShares CriticalPath::passed(const PathShares& begun, ConnectionId connection
   const Time late = std::min(all, latency);
   const Time moving = std::min(all - late, transfer);
   add_latency(shares, connection, late);
-  PathShares::Messages& taken = messages_of(shares, connection);
+  TransferTime& taken = messages_of(shares, connection);
   taken.transfer += moving;
   taken.sharing += all - late - moving;
   return shares;
@@ -116,7 +116,7 @@ void CriticalPath::leave(ConnectionId connection, Message& message, Time now) {
   Queue& queue = queues_[connection];
   if (queue.gone.total() > message.begun.total()) { message.begun = queue.gone; }
   message.gone = passed(message.begun, connection, now, Time::zero(), alone(connection, message.bytes));
-  ++messages_of(message.gone, connection).messages;
+  ++messages_of(message.gone, connection).transfers;
   message.left = true;
   queue.gone = message.gone;
 }
@@ -139,7 +139,7 @@ void CriticalPath::grain_arrived(ConnectionId connection, Time now) {
   const Bytes grain = network_->pairs_of(connection).front().grain * network_->queue_pairs;
   present_ = passed(behind ? queue.gone : next->begun, connection, now, network_->latency(connection),
                     alone(connection, grain));
-  if (!next->left) { ++messages_of(present_, connection).messages; }
+  if (!next->left) { ++messages_of(present_, connection).transfers; }
 }
 
 void CriticalPath::arrived(ConnectionId connection, Time now) {

@@ -6,26 +6,18 @@
 
 #include "models/execution/execution_observer.hpp"
 #include "models/network/connections.hpp"
+#include "models/network/link_use.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {
 
 /// Where the time of a chain of causes went. The parts add up to the time of its last effect.
 struct PathShares {
-  /// Of messages that stay within nodes, or cross the network.
-  struct Messages {
-    Time latency;                ///< of links
-    Time transfer;               ///< of bytes, at the rate that the connection has when it is alone
-    Time sharing;                ///< what moving bytes took beyond that: links shared with others, queues, handshakes
-    std::uint64_t messages = 0;  ///< whose bytes are on the path
-
-    Time total() const { return latency + transfer + sharing; }
-  };
   Time start;        ///< until lanes could begin
   Time overhead;     ///< of software, for each primitive and message
   Time work;         ///< reducing and copying
-  Messages within;   ///< nodes
-  Messages between;  ///< nodes: over links of the network
+  TransferTime within;   ///< nodes; of its latency what is software's is overhead
+  TransferTime between;  ///< nodes: over links of the network
 
   Time total() const { return start + overhead + work + within.total() + between.total(); }
 };
@@ -76,7 +68,7 @@ class CriticalPath final : public ExecutionObserver {
   };
 
   PathShares& plan_for(std::uint64_t event) { return pending_[event] = present_; }
-  PathShares::Messages& messages_of(PathShares& shares, ConnectionId connection) const {
+  TransferTime& messages_of(PathShares& shares, ConnectionId connection) const {
     return is_between_[connection.value] ? shares.between : shares.within;
   }
   Time alone(ConnectionId connection, Bytes bytes) const;

@@ -7,7 +7,6 @@
 #include "algorithms/catalog.hpp"
 #include "models/engines/engine_sites.hpp"
 #include "models/execution/by_packets.hpp"
-#include "models/execution/candidates.hpp"
 #include "models/execution/choice.hpp"
 #include "models/network/link_use.hpp"
 #include "models/software/profile.hpp"

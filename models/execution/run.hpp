@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/schedule/collective.hpp"
-#include "models/engines/engine_deployment.hpp"
+#include "models/engines/engine.hpp"
 #include "models/engines/engine_sites.hpp"
 #include "models/execution/bound.hpp"
 #include "models/execution/simulate.hpp"

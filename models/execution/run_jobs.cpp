@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 
 #include "algorithms/schedule/concurrent.hpp"
-#include "models/engines/trees/tree_admission.hpp"
+#include "models/engines/trees/aggregation_manager.hpp"
 #include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
 #include "models/software/profile.hpp"

@@ -1,12 +1,58 @@
 #include "models/execution/simulate.hpp"
 
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "models/execution/execution_observer.hpp"
 #include "models/execution/executor.hpp"
+#include "models/execution/gpu_substrate.hpp"
 #include "models/execution/network_substrate.hpp"
 #include "models/execution/repetition.hpp"
-#include "models/execution/timeline_recorder.hpp"
+#include "models/execution/thread_substrate.hpp"
+#include "sim/check.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
+
+void assign_starts(MappedSchedule& mapped, const ConcurrentJobs& jobs) {
+  if (jobs.starts.empty()) { return; }
+  require(jobs.of_agents.size() == mapped.first_lane.size(), "jobs of {} agents, of {}", jobs.of_agents.size(),
+          mapped.first_lane.size());
+  std::set<std::uint32_t> awaited;
+  for (const JobStart& start : jobs.starts) { awaited.insert(start.after.begin(), start.after.end()); }
+  mapped.starts = {};
+  std::map<Time, StartIndex> shared;
+  std::vector<StartIndex> start_of;  // by job
+  for (std::uint32_t job = 0; job < jobs.starts.size(); ++job) {
+    const JobStart& start = jobs.starts[job];
+    const StartIndex next = mapped.starts.next();
+    const bool alone = !start.after.empty() || awaited.contains(job);
+    start_of.push_back(alone ? next : shared.try_emplace(start.begin, next).first->second);
+    if (start_of.back() != next) { continue; }
+    mapped.starts.push_back({start.begin, {}});
+    for (const std::uint32_t before : start.after) {
+      require(before < job, "job {} waits for job {}", job, before);
+      mapped.starts.back().after.push_back(start_of[before]);
+    }
+  }
+  for (MappedSchedule::Lane& lane : mapped.lanes) { lane.start = start_of.at(jobs.of_agents[lane.agent.value]); }
+}
+
+std::vector<Time> ends(const MappedSchedule& mapped, const Executor& executor, const ConcurrentJobs& jobs) {
+  std::vector<Time> ends(jobs.starts.size());
+  if (ends.empty()) { return ends; }
+  for (const AgentId agent : mapped.first_lane.ids()) {
+    const AgentId next{agent.value + 1};
+    const std::size_t behind = next < mapped.first_lane.next() ? mapped.first_lane[next] : mapped.lane_of.size();
+    Time& end = ends.at(jobs.of_agents[agent.value]);
+    for (std::size_t lane = mapped.first_lane[agent]; lane < behind; ++lane) {
+      end = std::max(end, executor.end_of(mapped.lane_of[lane]));
+    }
+  }
+  return ends;
+}
 
 Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
                    const SimulationOptions& options) {
@@ -41,6 +87,52 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   result.skipped_loops = repetition ? repetition->skipped_loops() : 0;
   result.events = simulator.events();
   return result;
+}
+
+namespace {
+
+Simulated run(Simulator& simulator, Executor& executor, const MappedSchedule& mapped, Time launch, Timeline* timeline,
+              Time offset) {
+  std::optional<TimelineRecorder> recorder;
+  if (timeline != nullptr) { executor.observe(recorder.emplace(*timeline, offset)); }
+  executor.start(launch);
+  simulator.run();
+  executor.require_finished();
+  Simulated result;
+  result.time = executor.finish_time();
+  result.primitives = executor.primitives();
+  result.events = simulator.events();
+  result.lanes = result.all_lanes = static_cast<std::uint32_t>(mapped.lanes.size());
+  return result;
+}
+
+}  // namespace
+
+Simulated simulate_on_threads(const Schedule& schedule, std::uint32_t processors, const ThreadCosts& costs,
+                              Bytes element_size, std::uint32_t slots, const SimulationOptions& options) {
+  const MappedSchedule mapped = flatten(schedule);
+  const std::uint32_t workers = std::min(processors, schedule.agent_count().ranks);
+  PrimitiveWork work(schedule, costs, workers, element_size, slots);
+  Simulated result;
+  for (const bool timed : {false, true}) {
+    Simulator simulator;
+    ThreadSubstrate threads(simulator, mapped, costs, work, workers);
+    Executor executor(simulator, mapped, schedule, threads, element_size, slots);
+    result =
+        run(simulator, executor, mapped, Time::zero(), timed ? options.timeline : nullptr, options.timeline_offset);
+    work.begin_again();
+  }
+  return result;
+}
+
+Simulated simulate_on_gpus(const Schedule& schedule, std::uint32_t gpus, const GpuCosts& costs, Bytes element_size,
+                           std::uint32_t slots, const SimulationOptions& options) {
+  const MappedSchedule mapped = flatten(schedule);
+  const std::uint32_t enough = std::max(slots, costs.slots);
+  Simulator simulator;
+  GpuSubstrate blocks(simulator, mapped, schedule, costs, gpus, element_size, enough);
+  Executor executor(simulator, mapped, schedule, blocks, element_size, enough);
+  return run(simulator, executor, mapped, costs.launch, options.timeline, options.timeline_offset);
 }
 
 }  // namespace athanor

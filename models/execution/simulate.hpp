@@ -4,11 +4,34 @@
 #include <optional>
 #include <vector>
 
-#include "models/execution/concurrent_jobs.hpp"
 #include "models/execution/mapped_schedule.hpp"
 #include "models/network/fabric_network.hpp"
+#include "models/software/gpu_costs.hpp"
+#include "models/software/thread_costs.hpp"
 
 namespace athanor {
+
+class Executor;
+
+/// When the lanes of one of several jobs begin.
+struct JobStart {
+  Time begin;                             ///< not earlier
+  std::vector<std::uint32_t> after = {};  ///< nor before these jobs have ended, which have smaller numbers
+};
+
+/// Several jobs that one schedule holds side by side.
+struct ConcurrentJobs {
+  std::vector<JobStart> starts;          ///< by job; empty: all is one job, which begins at once
+  std::vector<std::uint32_t> of_agents;  ///< by agent, the job that it belongs to
+};
+
+/// Tells the lanes of a whole schedule when to begin. Jobs that begin at one time and that no other waits for share a
+/// start, so that their lanes may be one class. Requires a job for every agent.
+void assign_starts(MappedSchedule& mapped, const ConcurrentJobs& jobs);
+
+/// When the last lane of each job ended, on an executor that has finished its schedule, folded or not; that of a job
+/// without lanes is zero.
+std::vector<Time> ends(const MappedSchedule& mapped, const Executor& executor, const ConcurrentJobs& jobs);
 
 class ExecutionObserver;
 class Timeline;
@@ -39,5 +62,18 @@ struct Simulated {
 /// Throws SimulationError: "deadlock", "no-route", "time-overflow"; at packet level also as packet_topology() does.
 Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
                    const SimulationOptions& options);
+
+/// Runs a schedule whose agents share one machine instead of a network: agents are simulated one by one, and no link
+/// carries anything. Of the options only the timeline counts. `slots`: messages that a connection holds, at least what
+/// the schedule needs. Both throw SimulationError("deadlock", "time-overflow").
+
+/// Agents are threads on so many processors. What is timed is a repetition: caches hold what the same schedule left
+/// there. Throws SimulationError("wiring") where the schedule's ends do not fit together.
+Simulated simulate_on_threads(const Schedule& schedule, std::uint32_t processors, const ThreadCosts& costs,
+                              Bytes element_size, std::uint32_t slots, const SimulationOptions& options);
+
+/// Agents are on so many GPUs, each of their lanes a thread block. Throws SimulationError("gpu-residency").
+Simulated simulate_on_gpus(const Schedule& schedule, std::uint32_t gpus, const GpuCosts& costs, Bytes element_size,
+                           std::uint32_t slots, const SimulationOptions& options);
 
 }  // namespace athanor

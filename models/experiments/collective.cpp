@@ -102,14 +102,15 @@ void put_measured(const CollectiveSetup& setup, const RunResult& run, Record& re
   record.put(kError, microseconds(run.time) / *measured->time_us - 1);
 }
 
-void put_overlap(const CollectiveSetup& setup, const RunResult& run, Record& record, std::vector<std::string>& notes) {
-  if (!setup.compute) { return; }
-  const Overlap found = overlap(run.time, *setup.compute, setup.offload);
+void put_overlap(const Overlap& found, Record& record) {
   record.put(kTotalTime, microseconds(found.total));
   record.put(kHostTime, microseconds(found.communicating));
   record.put(kOverlap, found.share);
-  notes.push_back(fmt::format("{} B beside a computation of {}: {} in all, {:.0f} % of it hidden", run.size.count(),
-                              to_string(*setup.compute), to_string(found.total), found.share * 100));
+}
+
+std::string overlap_note(const Overlap& found, Bytes size, Time compute) {
+  return fmt::format("{} B beside a computation of {}: {} in all, {:.0f} % of it hidden", size.count(),
+                     to_string(compute), to_string(found.total), found.share * 100);
 }
 
 void put_ports(const Run& run, const RunResult& result, Record& record) {
@@ -128,11 +129,15 @@ Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& 
   record.put(kNetwork, name(run.platform.network.level));
   record.put(kExtrapolated, result.extrapolated);
   record.put(kPadded, result.padded);
-  record.put(kNotes, result.notes);
-  put_measured(setup, result, record);
+  std::optional<Overlap> beside;
   std::vector<std::string> notes = result.notes;
-  put_overlap(setup, result, record, notes);
+  if (setup.compute) {
+    beside = overlap(result.time, *setup.compute, setup.offload);
+    notes.push_back(overlap_note(*beside, result.size, *setup.compute));
+  }
   record.put(kNotes, notes);
+  put_measured(setup, result, record);
+  if (beside) { put_overlap(*beside, record); }
   if (!result.roots.empty()) { record.put(kRoots, result.roots); }
   if (!result.fell_back.empty()) { record.put(kFellBack, result.fell_back); }
   put_slots(result.slots, record);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/schedule/reduction.hpp"
-#include "models/engines/nic_offload.hpp"
+#include "models/engines/engine.hpp"
 #include "models/execution/run.hpp"
 #include "models/experiments/experiment.hpp"
 #include "models/experiments/verification.hpp"

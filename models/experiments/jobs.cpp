@@ -174,15 +174,15 @@ std::vector<std::string> JobsExperiment::warnings(const Platform& platform) cons
 }
 
 std::string JobsExperiment::refusal(const Platform& platform, Ability ability) const {
-  return CollectiveExperiment(setup_.common).refusal(platform, ability);
+  return common_.refusal(platform, ability);
 }
 
 bool JobsExperiment::may_use_switches(const Platform& platform) const {
-  return !setup_.own.empty() || CollectiveExperiment(setup_.common).may_use_switches(platform);
+  return !setup_.own.empty() || common_.may_use_switches(platform);
 }
 
 std::vector<IdleKeys> JobsExperiment::idle_keys(const Platform& platform) const {
-  return CollectiveExperiment(setup_.common).idle_keys(platform);
+  return common_.idle_keys(platform);
 }
 
 void JobsExperiment::check_asked_sizes() const { check_asked_sizes_of(setup_.common); }

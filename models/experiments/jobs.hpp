@@ -42,7 +42,7 @@ struct JobsSetup {
 
 class JobsExperiment : public Experiment {
  public:
-  explicit JobsExperiment(JobsSetup setup) : setup_(std::move(setup)) {}
+  explicit JobsExperiment(JobsSetup setup) : setup_(std::move(setup)), common_(setup_.common) {}
 
   const JobsSetup& setup() const { return setup_; }
 
@@ -66,6 +66,7 @@ class JobsExperiment : public Experiment {
 
  private:
   JobsSetup setup_;
+  CollectiveExperiment common_;  ///< what all jobs have in common
 };
 
 }  // namespace athanor

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/engines/aggregator_settings.hpp"
+#include "models/engines/engine_limits.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/experiments/record.hpp"
 

@@ -76,9 +76,4 @@ Repetitions::Repetitions(std::vector<Record> records, const Column& by) : record
                    [&](const Record& a, const Record& b) { return a.number(by) < b.number(by); });
 }
 
-std::size_t Repetitions::rank(std::int64_t p) const {
-  const auto count = static_cast<std::int64_t>(records_.size());
-  return static_cast<std::size_t>(ceil_div(p * count, 100) - 1);
-}
-
 }  // namespace athanor

@@ -1,13 +1,39 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "models/experiments/column.hpp"
+#include "sim/percentile.hpp"
 #include "sim/config/json_value.hpp"
 
 namespace athanor {
+
+/// How a table writes the values of a column. All but `text` stand to the right.
+enum class Format : std::uint8_t {
+  text,            ///< words, to the left
+  word,            ///< one word
+  count,           ///< a whole number
+  size,            ///< bytes; "own" for 0: messages have sizes of their own
+  figure,          ///< as many decimals, two at most, as fit into the width
+  one_decimal,     ///< 12.3
+  two_decimals,    ///< 12.34
+  percent,         ///< a share, in percent with two decimals
+  signed_percent,  ///< a relative error, in percent with sign and one decimal
+  milliseconds,    ///< seconds, in milliseconds; below 0.1 ms with four decimals
+};
+
+/// A figure of results, declared once: a key of JSON and CSV, and a column of tables. Values are put into a Record.
+struct Column {
+  std::string_view key;        ///< of JSON and CSV, with its unit: "time_us"; "": of tables alone
+  std::string_view head = {};  ///< of tables; "": of JSON and CSV alone
+  std::string_view unit = {};  ///< below the head: "(us)"
+  std::uint8_t width = 0;      ///< in characters
+  Format format = Format::figure;
+  std::uint8_t gap = 1;  ///< blanks before it
+};
 
 /// One result: values by column, in the order in which JSON has them, and what is told of them beside.
 class Record {
@@ -56,13 +82,11 @@ class Repetitions {
   /// Requires a record, and that all have the column.
   Repetitions(std::vector<Record> records, const Column& by);
 
-  const Record& percentile(std::int64_t p) const { return records_[rank(p)]; }
-  Record& median() { return records_[rank(50)]; }
+  const Record& percentile(std::size_t percent) const { return athanor::percentile(records_, percent); }
+  const Record& median() const { return percentile(50); }
   std::size_t count() const { return records_.size(); }
 
  private:
-  std::size_t rank(std::int64_t p) const;
-
   std::vector<Record> records_;
 };
 

@@ -6,7 +6,7 @@
 
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/table.hpp"
-#include "models/traffic/traffic_summary.hpp"
+#include "models/traffic/simulate_traffic.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "topologies/cluster.hpp"

@@ -5,7 +5,6 @@
 #include "models/experiments/collective.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/training_gpus.hpp"
-#include "models/experiments/step_costs_columns.hpp"
 #include "models/experiments/workload_columns.hpp"
 #include "models/software/profile.hpp"
 #include "topologies/cluster.hpp"

@@ -8,7 +8,6 @@
 #include "models/experiments/workload.hpp"
 #include "models/training/memory.hpp"
 #include "models/training/step/simulate_step.hpp"
-#include "models/training/step/step_costs.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "models/experiments/platform.hpp"
+#include "models/experiments/experiment.hpp"
 #include "models/experiments/record.hpp"
+#include "models/training/step/simulate_step.hpp"
 #include "models/workload/run_workload.hpp"
 
 namespace athanor {
@@ -53,5 +54,11 @@ void add_workload_notes(const WorkloadResult& result, const Platform& platform, 
 
 /// Simulations of a step: nothing of them is known by size.
 inline constexpr Bytes kOneRun{0};
+
+/// Puts energy and costs of a step, and of a whole training where its tokens are said: those that are known.
+void put_step_costs(const StepResult& step, const StepCosts& costs, const CostFigures& figures, Record& record);
+
+/// The same as remarks; none where nothing is known. `step`: what was simulated.
+void remark_step_costs(const StepResult& step, const StepCosts& costs, const CostFigures& figures, Record& record);
 
 }  // namespace athanor

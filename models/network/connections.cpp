@@ -1,6 +1,7 @@
 #include "models/network/connections.hpp"
 
 #include <algorithm>
+
 #include "sim/check.hpp"
 #include "sim/random.hpp"
 #include "topologies/cluster.hpp"

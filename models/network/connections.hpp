@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
-#include "topologies/router.hpp"
 #include <span>
+#include <vector>
+
 #include "models/network/network.hpp"
 #include "models/software/costs.hpp"
 #include "topologies/fabric.hpp"
+#include "topologies/router.hpp"
 
 namespace athanor {
 

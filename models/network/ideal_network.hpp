@@ -1,7 +1,7 @@
 #pragma once
 
-#include "models/network/network.hpp"
 #include "models/network/message_queues.hpp"
+#include "models/network/network.hpp"
 #include "models/network/timer.hpp"
 
 namespace athanor {

@@ -2,13 +2,31 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
+
 #include "models/network/packet/packet_counters.hpp"
 #include "sim/units.hpp"
 #include "topologies/fabric.hpp"
-#include <string>
 
 namespace athanor {
+
+/// Where the time of transfers on a critical path went.
+struct TransferTime {
+  Time latency;                ///< of links; of whole calls also of software, and the filling of pipelines
+  Time transfer;               ///< of bytes, at the rate that they have when nothing else moves
+  Time sharing;                ///< what moving bytes took beyond that: links shared with others, queues, handshakes
+  std::uint64_t transfers = 0;  ///< messages or calls whose bytes are on the path
+
+  Time total() const { return latency + transfer + sharing; }
+  TransferTime& operator+=(const TransferTime& other) {
+    latency += other.latency;
+    transfer += other.transfer;
+    sharing += other.sharing;
+    transfers += other.transfers;
+    return *this;
+  }
+};
 
 /// What one link carried. `members`: how many links did the same.
 struct LinkLoad {

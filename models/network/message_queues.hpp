@@ -2,11 +2,12 @@
 
 #include <cstdint>
 #include <vector>
-#include "models/network/network.hpp"
-#include "sim/units.hpp"
+
 #include "models/network/heap.hpp"
-#include "sim/time.hpp"
+#include "models/network/network.hpp"
 #include "models/network/timer.hpp"
+#include "sim/time.hpp"
+#include "sim/units.hpp"
 
 namespace athanor {
 

@@ -1,6 +1,7 @@
 #include "models/network/network.hpp"
 
 #include <algorithm>
+
 #include "sim/check.hpp"
 
 namespace athanor {

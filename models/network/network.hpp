@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <vector>
+
 #include "sim/id_vector.hpp"
 #include "sim/simulator.hpp"
 #include "sim/units.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,8 +9,36 @@
 
 #include "models/workload/workload.hpp"
 #include "sim/ratio.hpp"
+#include "sim/time.hpp"
+#include "sim/units.hpp"
 
 namespace athanor {
+
+// What a trace may ask for at most. Files are foreign: a number in them that is beyond these is a mistake or an attack,
+// and is refused by its place before anything of that size is made.
+
+/// Ranks, and endpoints that are named.
+constexpr std::uint32_t kMostTraceRanks = 1'000'000;
+/// Ranks in all groups of all communicators together.
+constexpr std::uint64_t kMostGroupMembers = UINT64_C(1) << 25U;
+/// Of one worker: operations refer to their stream in 16 bits.
+constexpr std::uint32_t kMostStreams = 65'536;
+/// Operations that a short text asks for by numbers: stages, repetitions, layers computed once more.
+constexpr std::uint64_t kMostWrittenOut = 10'000'000;
+/// Bytes of one message, and of what one rank puts into a collective.
+constexpr std::int64_t kMostMessage = INT64_MAX / kMostTraceRanks / 8;
+
+/// What may come out of one file, decompressed where it is compressed: of formats that are held in memory whole, and of
+/// those that are read piece by piece. TraceOptions::limit takes the place of both.
+constexpr Bytes kMostHeld{INT64_C(1) << 30};
+constexpr Bytes kMostStreamed{INT64_C(1) << 32};
+
+/// Seconds of a model as a time, rounded up to a picosecond; beyond the end of simulated time a SimulationError.
+inline Time time_of(double seconds) {
+  constexpr double kPicoseconds = 1e12;
+  if (!(seconds * kPicoseconds < static_cast<double>(INT64_MAX))) { Picoseconds::overflow(); }
+  return Time{static_cast<std::int64_t>(std::ceil(seconds * kPicoseconds))};
+}
 
 enum class TraceFormat : std::uint8_t {
   chakra,       ///< execution traces of MLCommons Chakra in protobuf: PREFIX.RANK.et

@@ -177,4 +177,6 @@ void visit(Fields& fields, ComputeProfile& profile) {
                          visit_domain);
 }
 
+double straggler_doublings(double gpus) { return std::max(0.0, std::log2(gpus / 8)); }
+
 }  // namespace athanor

@@ -70,6 +70,9 @@ struct ComputeProfile {
 
 void visit(Fields& fields, ComputeProfile& profile);
 
+/// How often GPUs were doubled beyond 8: what ComputeProfile::spread counts.
+double straggler_doublings(double gpus);
+
 /// How long one kernel takes, to the nearest picosecond. Throws as peak_of.
 Time time_of(const Kernel& kernel, const GpuRates& gpu, const ComputeProfile& profile);
 /// One after the other.

@@ -3,8 +3,8 @@
 
 #include <fmt/core.h>
 
-#include "models/training/layer_spread.hpp"
 #include "models/training/memory.hpp"
+#include "models/training/parameter_share.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 

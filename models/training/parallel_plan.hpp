@@ -83,6 +83,8 @@ struct ParallelPlan {
   std::uint32_t ranks() const { return tensor * context * pipeline * data; }
   /// Not more than if one expert rank got all tokens.
   double busiest_expert_rank() const { return expert_imbalance < expert ? expert_imbalance : expert; }
+  /// Of layers, on each stage.
+  std::uint32_t chunks() const { return schedule == PipelineKind::zb_v ? 2 : virtual_stages; }
   std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }
 };
 

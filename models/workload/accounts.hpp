@@ -6,6 +6,7 @@
 #include "models/workload/collective_matcher.hpp"
 #include "models/workload/workload.hpp"
 #include "models/workload/workload_result.hpp"
+#include "sim/timeline.hpp"
 
 namespace athanor {
 
@@ -28,5 +29,20 @@ std::vector<WorkerTime> split_time(const Workload& workload, const Records& reco
 /// The longest chain of operations that waited for each other: from time 0 to the end, without a gap.
 std::vector<CriticalPart> critical_path(const Workload& workload, const WorkloadEstimates& estimates,
                                         const Records& records);
+
+/// Draws workers as processes and their streams as tracks, each operation as a span.
+class WorkloadTimeline {
+ public:
+  /// Borrows both. `most`: the first so many workers are drawn.
+  WorkloadTimeline(Timeline& timeline, const Workload& workload, std::uint32_t most);
+
+  /// Of an operation that has ended. Of a transfer, what it waited for others is a span of its own.
+  void draw(OperationId who, const OperationRecord& record, const Workload::Operation& operation);
+
+ private:
+  Timeline& timeline_;
+  const Workload& workload_;
+  std::vector<std::vector<Track>> tracks_;  ///< by worker and stream
+};
 
 }  // namespace athanor

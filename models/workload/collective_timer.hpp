@@ -10,7 +10,6 @@
 
 #include "models/execution/run_jobs.hpp"
 #include "models/workload/call_estimate.hpp"
-#include "models/workload/node_kinds.hpp"
 #include "models/workload/workload.hpp"
 
 namespace athanor {

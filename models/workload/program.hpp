@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <queue>
+#include <string>
 #include <vector>
 
+#include "models/workload/collective_matcher.hpp"
 #include "models/workload/workload.hpp"
 
 namespace athanor {
@@ -41,5 +44,9 @@ class Program {
   std::vector<bool> busy_;    ///< by stream: an unordered one has something to do
   std::uint32_t left_ = 0;
 };
+
+/// Who waits for whom in a workload that cannot go on. Requires that some program has operations left.
+std::string describe_stuck(const Workload& workload, const std::vector<std::unique_ptr<Program>>& programs,
+                           const CollectiveMatcher& meetings);
 
 }  // namespace athanor

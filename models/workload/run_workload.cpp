@@ -13,11 +13,8 @@
 #include "models/workload/accounts.hpp"
 #include "models/workload/collective_matcher.hpp"
 #include "models/workload/computations.hpp"
-#include "models/workload/early_messages.hpp"
 #include "models/workload/program.hpp"
-#include "models/workload/stuck.hpp"
 #include "models/workload/transfers.hpp"
-#include "models/workload/workload_timeline.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 

@@ -1,10 +1,9 @@
-#include "models/network/connections.hpp"
-
 #include <algorithm>
 #include <set>
 
 #include <doctest/doctest.h>
 
+#include "models/network/connections.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"
 

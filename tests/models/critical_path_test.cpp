@@ -41,7 +41,7 @@ TEST_CASE("the critical path of an uncontended ring is 2 (P - 1) latencies and 2
     const std::int64_t steps = 2 * (ranks - 1);
     CHECK(ring.shares.between.latency == kAlpha * steps);
     CHECK(ring.shares.between.transfer == transfer_time(Bytes{40'000}, kRate) * steps);
-    CHECK(ring.shares.between.messages == static_cast<std::uint64_t>(steps));
+    CHECK(ring.shares.between.transfers == static_cast<std::uint64_t>(steps));
     CHECK(ring.shares.between.sharing == Time::zero());
     CHECK(ring.shares.within.total() == Time::zero());
     CHECK(ring.shares.total() == ring.time);

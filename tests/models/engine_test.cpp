@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/engines/nic_offload.hpp"
 #include "models/execution/run.hpp"
 #include "models/software/profile.hpp"
 #include "sim/error.hpp"

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/execution/shared_machine.hpp"
+#include "models/execution/simulate.hpp"
 #include "sim/error.hpp"
 #include "topologies/generators.hpp"
 

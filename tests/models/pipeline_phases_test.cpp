@@ -1,8 +1,7 @@
-#include "models/execution/pipeline_phases.hpp"
-
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/execution/execution_observer.hpp"
 #include "models/execution/simulate.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "topologies/cluster.hpp"

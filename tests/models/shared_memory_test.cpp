@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/execution/shared_machine.hpp"
+#include "models/execution/simulate.hpp"
 #include "models/shared_memory/caches.hpp"
 #include "topologies/generators.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/traffic/patterns.hpp"
-#include "models/traffic/traffic_summary.hpp"
+#include "models/traffic/simulate_traffic.hpp"
+#include "models/traffic/traffic_matrix.hpp"
 #include "sim/error.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "topologies/cluster.hpp"

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/engines/engine_deployment.hpp"
+#include "models/engines/engine.hpp"
 #include "models/engines/trees/switch_graph.hpp"
 #include "models/execution/run.hpp"
 #include "models/software/profile.hpp"

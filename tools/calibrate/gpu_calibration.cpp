@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "models/execution/shared_machine.hpp"
+#include "models/execution/simulate.hpp"
 #include "models/software/profile.hpp"
 #include "sim/config/json_value.hpp"
 #include "tools/calibrate/calibration_json.hpp"

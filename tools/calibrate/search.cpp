@@ -11,6 +11,12 @@
 
 namespace athanor {
 
+double robust_loss(double ratio) {
+  constexpr double kWidth = 0.1;
+  const double scaled = std::log(ratio) / kWidth;
+  return 2 * kWidth * kWidth * (std::sqrt(1 + scaled * scaled) - 1);
+}
+
 namespace {
 
 using Objective = std::function<double(const std::vector<double>&)>;

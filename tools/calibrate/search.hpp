@@ -16,6 +16,9 @@
 // What all fits share: costs of any kind, each a positive number, are searched for on a logarithmic scale.
 namespace athanor {
 
+/// What being off by this ratio costs a fit: squares of its logarithm near nothing, the distance from a tenth on.
+double robust_loss(double ratio);
+
 /// A probe and how long it took.
 struct TimedProbe {
   Probe probe;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/execution/threads/threads.hpp"
-#include "models/execution/shared_machine.hpp"
+#include "models/execution/simulate.hpp"
 
 namespace athanor {
 

@@ -6,9 +6,8 @@
 
 #include <fmt/core.h>
 
-#include "models/execution/candidates.hpp"
 #include "models/execution/choice.hpp"
-#include "models/execution/pipeline_phases.hpp"
+#include "models/execution/execution_observer.hpp"
 #include "models/experiments/collective.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "models/network/link_use.hpp"

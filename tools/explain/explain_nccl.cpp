@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/execution/candidates.hpp"
+#include "models/execution/choice.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "models/nccl/tuning/rates.hpp"
 #include "models/nccl/tuning/work.hpp"

@@ -21,11 +21,11 @@ std::string cell(Time time) {
 
 double percent_of(Time part, Time whole) { return 100 * microseconds(part) / microseconds(whole); }
 
-JsonValue json_of(const PathShares::Messages& way) {
+JsonValue json_of(const TransferTime& way) {
   return {{"latency_us", microseconds(way.latency)},
           {"transfer_us", microseconds(way.transfer)},
           {"sharing_us", microseconds(way.sharing)},
-          {"messages", way.messages}};
+          {"messages", way.transfers}};
 }
 
 }  // namespace
@@ -38,8 +38,8 @@ std::string path_lines(const PathShares& path, Time time) {
                        percent_of(within + between, time));
   };
   std::string lines =
-      fmt::format("critical path{}{}\n  {:<14}{:>14}{:>14}{:>10}\n", messages(path.within.messages, "within nodes"),
-                  messages(path.between.messages, "between nodes"), "", "within (us)", "between (us)", "%");
+      fmt::format("critical path{}{}\n  {:<14}{:>14}{:>14}{:>10}\n", messages(path.within.transfers, "within nodes"),
+                  messages(path.between.transfers, "between nodes"), "", "within (us)", "between (us)", "%");
   lines += line("latency", path.within.latency, path.between.latency);
   lines += line("transfers", path.within.transfer, path.between.transfer);
   lines += line("sharing links", path.within.sharing, path.between.sharing);

@@ -27,7 +27,7 @@ std::string split_text(const TransferTime& time) {
       parts.push_back(fmt::format("{} {:.0f} %", what, share(part, time.total())));
     }
   };
-  add("bandwidth", time.bandwidth);
+  add("bandwidth", time.transfer);
   add("latency and software", time.latency);
   add("shared links", time.sharing);
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -122,10 +122,10 @@ class PathText {
   std::string call(const CallsOnPath& calls) const {
     const Time time = calls.time.total();
     std::string text = fmt::format(
-        "  {:>6.1f} % {:>6} x {} {}", share(time, explanation_.time), calls.count, name(calls.use),
+        "  {:>6.1f} % {:>6} x {} {}", share(time, explanation_.time), calls.time.transfers, name(calls.use),
         calls.estimate == WorkloadEstimates::kNone ? explanation_.result.labels[calls.label]
                                                    : describe(explanation_.result.estimates[calls.estimate]));
-    text += fmt::format(": {:.1f} us each; {}", microseconds(time) / static_cast<double>(calls.count),
+    text += fmt::format(": {:.1f} us each; {}", microseconds(time) / static_cast<double>(calls.time.transfers),
                         split_text(calls.time));
     if (calls.estimate == WorkloadEstimates::kNone || explanation_.links[calls.estimate].empty()) {
       return text + "\n";
@@ -138,7 +138,7 @@ class PathText {
 
 JsonValue split_json(const TransferTime& time) {
   return {
-      {"bandwidth", seconds(time.bandwidth)}, {"latency", seconds(time.latency)}, {"sharing", seconds(time.sharing)}};
+      {"bandwidth", seconds(time.transfer)}, {"latency", seconds(time.latency)}, {"sharing", seconds(time.sharing)}};
 }
 
 JsonValue path_json(const WorkloadExplanation& explanation) {
@@ -176,8 +176,8 @@ JsonValue stretches_json(const WorkloadExplanation& explanation) {
 JsonValue calls_json(const WorkloadExplanation& explanation) {
   JsonValue list = JsonValue::list();
   for (const CallsOnPath& each : explanation.path.calls) {
-    JsonValue json = {{"use", name(each.use)}, {"label", explanation.result.labels[each.label]}, {"count", each.count}};
-    json["bandwidth_s"] = seconds(each.time.bandwidth);
+    JsonValue json = {{"use", name(each.use)}, {"label", explanation.result.labels[each.label]}, {"count", each.time.transfers}};
+    json["bandwidth_s"] = seconds(each.time.transfer);
     json["latency_s"] = seconds(each.time.latency);
     json["sharing_s"] = seconds(each.time.sharing);
     list.push_back(std::move(json));

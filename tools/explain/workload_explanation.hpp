@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/experiments/run.hpp"
-#include "models/workload/path_summary.hpp"
+#include "models/workload/workload_result.hpp"
 #include "sim/config/json_value.hpp"
 #include "tools/explain/explained_change.hpp"
 

@@ -1,5 +1,7 @@
 #include "tools/verify/verify_steps.hpp"
 
+#include "sim/percentile.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -15,12 +17,6 @@
 namespace athanor {
 
 namespace {
-
-double nearest_rank(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size()) - 1e-9));
-  return values[std::max<std::size_t>(rank, 1) - 1];
-}
 
 constexpr Column kMeasured{"", "measured", "(ms)", 12, Format::milliseconds};
 constexpr Column kSimulated{"", "simulated", "(ms)", 12, Format::milliseconds};
@@ -69,13 +65,18 @@ bool is_measured_step(const Case& scenario_case) {
   return experiment != nullptr && experiment->training().measured.has_value();
 }
 
-double VerifiedSteps::size_at(double share) const {
+double VerifiedSteps::size_at(std::size_t percent) const {
   std::vector<double> sizes;
   for (const double each : errors) { sizes.push_back(std::abs(each)); }
-  return nearest_rank(std::move(sizes), share);
+  std::sort(sizes.begin(), sizes.end());
+  return percentile(sizes, percent);
 }
 
-double VerifiedSteps::median() const { return nearest_rank(errors, 0.5); }
+double VerifiedSteps::median() const {
+  std::vector<double> sorted = errors;
+  std::sort(sorted.begin(), sorted.end());
+  return percentile(sorted, 50);
+}
 
 VerifiedSteps verify_steps(const Scenario& scenario, const Invocation& invocation, const Streams& streams,
                            ResultSink& sink) {
@@ -98,9 +99,9 @@ VerifiedSteps verify_steps(const Scenario& scenario, const Invocation& invocatio
   if (found.errors.empty() || found.interrupted) { return found; }
   if (found.errors.size() > 1) {
     sink.print(fmt::format("# {} steps: |error| {:.1f} % in the median, {:.1f} % at the 90th percentile\n",
-                           found.errors.size(), found.size_at(0.5) * 100, found.size_at(0.9) * 100));
+                           found.errors.size(), found.size_at(50) * 100, found.size_at(90) * 100));
   }
-  found.passed = holds(median_limit(scenario), found.size_at(0.5), "median |error| of the steps", sink) && found.passed;
+  found.passed = holds(median_limit(scenario), found.size_at(50), "median |error| of the steps", sink) && found.passed;
   return found;
 }
 
@@ -113,7 +114,7 @@ std::string step_table_lines(const std::vector<VerifiedSteps>& tables) {
                           "90th percentile", "median error");
     }
     lines += fmt::format("  {:<32} {:>6} {:>12.1f} % {:>13.1f} % {:>+12.1f} %\n", stem(each.scenario),
-                         each.errors.size(), each.size_at(0.5) * 100, each.size_at(0.9) * 100, each.median() * 100);
+                         each.errors.size(), each.size_at(50) * 100, each.size_at(90) * 100, each.median() * 100);
   }
   return lines;
 }
@@ -124,8 +125,8 @@ std::vector<JsonValue> step_table_json(const std::vector<VerifiedSteps>& tables)
     if (each.errors.empty()) { continue; }
     elements.push_back({{"scenario", each.scenario},
                         {"steps", each.errors.size()},
-                        {"median_error", each.size_at(0.5)},
-                        {"p90_error", each.size_at(0.9)},
+                        {"median_error", each.size_at(50)},
+                        {"p90_error", each.size_at(90)},
                         {"median", each.median()}});
   }
   return elements;

@@ -21,7 +21,7 @@ struct VerifiedSteps {
   bool interrupted = false;
 
   /// The smallest of the errors' sizes that so large a share of them does not exceed; requires an error.
-  double size_at(double share) const;
+  double size_at(std::size_t percent) const;
   double median() const;  ///< of the errors themselves
 };
 

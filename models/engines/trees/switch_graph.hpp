@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "models/engines/engine_limits.hpp"
+#include "sim/error.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {
@@ -62,5 +64,12 @@ class SwitchGraph {
   std::vector<std::uint32_t> first_edge_;
   std::vector<Edge> edges_;
 };
+
+/// Which switches have an engine, by number: those of the limits' place whose names match one of its patterns.
+std::vector<bool> engine_places(const SwitchGraph& graph, const EngineLimits& limits);
+
+/// What is wrong with the patterns: the first one that matches no switch of the place ("no-such-switch"), with the
+/// nearest name as its hint. The place in the user's input is for the caller to add.
+std::optional<Problem> wrong_places(const SwitchGraph& graph, const EngineLimits& limits);
 
 }  // namespace athanor

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
-#include "models/engines/trees/engine_places.hpp"
+#include "models/engines/trees/switch_graph.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "topologies/cluster.hpp"
 

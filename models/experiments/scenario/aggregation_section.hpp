@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/engines/engine_deployment.hpp"
+#include "models/engines/engine.hpp"
 #include "models/experiments/scenario/slots_section.hpp"
 #include "sim/config/fields.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/training/step/step_costs.hpp"
+#include "models/training/step/simulate_step.hpp"
 #include "sim/config/fields.hpp"
 
 namespace athanor {

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/traffic_section.hpp"
-#include "models/traffic/patterns.hpp"
+#include "models/traffic/traffic_matrix.hpp"
 #include "sim/check.hpp"
 #include "topologies/cluster.hpp"
 

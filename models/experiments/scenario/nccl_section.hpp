@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/experiments/platform.hpp"
+#include "models/experiments/experiment.hpp"
 #include "models/experiments/scenario/cluster_section.hpp"
 #include "models/experiments/workload.hpp"
 #include "models/nccl/execution/communicator.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "models/engines/nic_offload.hpp"
+#include "models/engines/engine.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/experiments/scenario/aggregation_section.hpp"
 #include "sim/config/fields.hpp"

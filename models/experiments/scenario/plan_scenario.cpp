@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/experiments/training.hpp"
-#include "models/training/layer_spread.hpp"
+#include "models/training/parameter_share.hpp"
 #include "sim/check.hpp"
 #include "sim/config/text.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/experiments/platform.hpp"
+#include "models/experiments/experiment.hpp"
 #include "models/software/profile.hpp"
 #include "sim/config/fields.hpp"
 #include "topologies/cluster.hpp"

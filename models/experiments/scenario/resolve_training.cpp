@@ -11,7 +11,7 @@
 #include "models/experiments/scenario/idle_settings.hpp"
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/training.hpp"
-#include "models/training/layer_spread.hpp"
+#include "models/training/parameter_share.hpp"
 #include "sim/error.hpp"
 #include "topologies/cluster.hpp"
 
@@ -119,7 +119,7 @@ class Resolution {
   }
 
   bool fit_layers(TrainingSetup& setup) {
-    if (text_.plan.schedule == PipelineKind::zb_v && text_.plan.virtual_stages == 1) { text_.plan.virtual_stages = 2; }
+    if (text_.plan.virtual_stages == 1) { text_.plan.virtual_stages = text_.plan.chunks(); }
     PipelineSchedule schedule;
     try {
       schedule = schedule_of(text_.plan);

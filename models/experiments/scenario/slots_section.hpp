@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/engines/engine_deployment.hpp"
+#include "models/engines/engine.hpp"
 #include "sim/config/fields.hpp"
 
 namespace athanor {

@@ -7,7 +7,7 @@
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/trace.hpp"
 #include "models/traces/read_trace.hpp"
-#include "models/traces/trace_limits.hpp"
+#include "models/traces/trace_options.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {

@@ -9,7 +9,6 @@
 #include "models/experiments/scenario/model_section.hpp"
 #include "models/training/memory.hpp"
 #include "models/training/step/simulate_step.hpp"
-#include "models/training/step/step_costs.hpp"
 #include "sim/config/fields.hpp"
 
 namespace athanor {

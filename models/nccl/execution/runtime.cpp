@@ -8,7 +8,6 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/nccl/machine/search.hpp"
-#include "models/nccl/tuning/chunks.hpp"
 #include "models/nccl/tuning/peer_work.hpp"
 #include "models/nccl/tuning/work.hpp"
 #include "sim/check.hpp"

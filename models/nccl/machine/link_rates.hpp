@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "models/software/nccl.hpp"
@@ -37,5 +38,10 @@ std::optional<std::int64_t> nccl_nvlink_megabytes(std::uint32_t compute_capabili
 /// What NCCL would count for a PCIe port of this line rate, in MB/s: that of the nearest generation and width, where
 /// one is within 4 %.
 std::optional<std::int64_t> nccl_pcie_megabytes(Bandwidth line_rate);
+
+/// The rates of one channel that the search tries, in MB/s and descending: inside one node, or `across` several, for
+/// the least compute capability (times ten) of the GPUs. As src/graph/search.cc of 2.30 lists them; those that came
+/// later than `version` are left out.
+std::span<const std::int64_t> search_speeds(std::uint32_t compute_capability, bool across, const NcclVersion& version);
 
 }  // namespace athanor

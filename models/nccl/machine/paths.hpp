@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "models/nccl/machine/nccl_system.hpp"
-#include "models/nccl/machine/settings.hpp"
 
 namespace athanor {
 

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <span>
 
+#include "models/nccl/machine/link_rates.hpp"
 #include "models/nccl/machine/mesh.hpp"
-#include "models/nccl/machine/speeds.hpp"
 #include "models/nccl/machine/walk.hpp"
 #include "sim/check.hpp"
 

@@ -6,7 +6,6 @@
 #include "algorithms/schedule/collective.hpp"
 #include "models/nccl/channel_graph.hpp"
 #include "models/nccl/machine/nccl_system.hpp"
-#include "models/nccl/machine/settings.hpp"
 
 namespace athanor {
 

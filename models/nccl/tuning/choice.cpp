@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 
 #include "models/nccl/tuning/rates.hpp"
-#include "models/nccl/tuning/rccl.hpp"
 #include "models/nccl/tuning/tables.hpp"
 #include "sim/error.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "models/nccl/tuning/estimates.hpp"
 #include "models/nccl/tuning/rates.hpp"
-#include "models/nccl/tuning/rccl.hpp"
 #include "models/nccl/tuning/tables.hpp"
 
 namespace athanor {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "models/nccl/tuning/chunks.hpp"
+#include "models/nccl/tuning/work.hpp"
 
 namespace athanor {
 

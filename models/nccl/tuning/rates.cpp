@@ -4,7 +4,6 @@
 #include <bit>
 #include <limits>
 
-#include "models/nccl/tuning/rccl.hpp"
 #include "models/nccl/tuning/tables.hpp"
 
 namespace athanor {

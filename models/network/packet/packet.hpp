@@ -1,11 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
+
 #include "sim/ratio.hpp"
 #include "sim/time.hpp"
-#include <cstddef>
-#include <vector>
 
 namespace athanor {
 

@@ -1,10 +1,12 @@
 #include "models/network/packet/packet_layout.hpp"
 
 #include <algorithm>
+#include <queue>
+
 #include <fmt/core.h>
+
 #include "sim/error.hpp"
 #include "sim/format.hpp"
-#include <queue>
 
 namespace athanor {
 

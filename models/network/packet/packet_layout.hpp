@@ -1,11 +1,12 @@
 #pragma once
 
-#include "models/network/connections.hpp"
-#include "models/network/packet/packet_settings.hpp"
 #include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
+
+#include "models/network/connections.hpp"
+#include "models/network/packet/packet_settings.hpp"
 #include "topologies/fabric.hpp"
 
 namespace athanor {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <vector>
+
 #include "models/network/packet/packet_counters.hpp"
 #include "models/network/packet/packet_topology.hpp"
 #include "models/network/packet/port.hpp"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+
 #include "sim/random.hpp"
 
 namespace athanor {

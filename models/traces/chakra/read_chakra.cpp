@@ -6,11 +6,9 @@
 
 #include <fmt/core.h>
 
-#include "models/traces/chakra/groups.hpp"
 #include "models/traces/chakra/node.hpp"
 #include "models/traces/program_draft.hpp"
-#include "models/traces/seconds.hpp"
-#include "models/traces/trace_limits.hpp"
+#include "models/traces/trace_options.hpp"
 #include "sim/format.hpp"
 
 namespace athanor {

@@ -6,7 +6,7 @@
 
 #include "models/traces/goal/goal_program.hpp"
 #include "models/traces/program_draft.hpp"
-#include "models/traces/trace_limits.hpp"
+#include "models/traces/trace_options.hpp"
 
 namespace athanor {
 

@@ -6,7 +6,7 @@
 
 #include "models/traces/byte_source.hpp"
 #include "models/traces/goal/goal_program.hpp"
-#include "models/traces/trace_limits.hpp"
+#include "models/traces/trace_options.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {

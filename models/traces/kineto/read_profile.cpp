@@ -10,7 +10,7 @@
 #include "models/software/profile.hpp"
 #include "models/traces/kineto/event_sink.hpp"
 #include "models/traces/kineto/recorded_calls.hpp"
-#include "models/traces/trace_limits.hpp"
+#include "models/traces/trace_options.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {

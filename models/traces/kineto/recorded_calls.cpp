@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 
 #include "models/software/profile.hpp"
-#include "models/traces/trace_limits.hpp"
+#include "models/traces/trace_options.hpp"
 
 namespace athanor {
 

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "models/traces/program_draft.hpp"
-#include "models/traces/trace_limits.hpp"
+#include "models/traces/trace_options.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/traces/byte_source.hpp"
-#include "models/traces/trace_limits.hpp"
+#include "models/traces/trace_options.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {

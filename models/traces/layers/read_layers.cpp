@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "models/traces/layers/layer_text.hpp"
-#include "models/traces/trace_limits.hpp"
+#include "models/traces/trace_options.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {

@@ -10,7 +10,7 @@
 #include "models/traces/own/parallelism_names.hpp"
 #include "models/traces/own/trace_json.hpp"
 #include "models/traces/program_draft.hpp"
-#include "models/traces/trace_limits.hpp"
+#include "models/traces/trace_options.hpp"
 #include "sim/config/fields.hpp"
 
 namespace athanor {

@@ -110,8 +110,7 @@ PipelineSchedule pipeline_schedule(PipelineKind kind, std::uint32_t stages, std:
 }
 
 PipelineSchedule schedule_of(const ParallelPlan& plan) {
-  const std::uint32_t chunks = plan.schedule == PipelineKind::zb_v ? 2 : plan.virtual_stages;
-  return pipeline_schedule(plan.schedule, plan.pipeline, chunks, plan.micro_batches());
+  return pipeline_schedule(plan.schedule, plan.pipeline, plan.chunks(), plan.micro_batches());
 }
 
 HeldActivations peak_activations(const PipelineSchedule& schedule, std::uint32_t stage, double weight_share) {

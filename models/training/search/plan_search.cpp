@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "models/training/layer_spread.hpp"
+#include "models/training/parameter_share.hpp"
 #include "models/training/search/step_bound.hpp"
 #include "sim/error.hpp"
 
@@ -92,8 +92,7 @@ class PlanSearch {
     return setup;
   }
   std::vector<std::uint32_t> layers_of(const ParallelPlan& plan) const {
-    const std::uint32_t chunks = plan.schedule == PipelineKind::zb_v ? 2 : plan.virtual_stages;
-    return layers_of_places(athanor::layers_of(setup_.model), plan.pipeline * chunks);
+    return layers_of_places(athanor::layers_of(setup_.model), plan.pipeline * plan.chunks());
   }
 
   /// Plans of the same pipeline one after the other, in the order of the list otherwise.

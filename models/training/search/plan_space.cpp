@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 
-#include "models/training/layer_spread.hpp"
 #include "models/training/parameter_share.hpp"
 
 namespace athanor {

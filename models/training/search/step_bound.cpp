@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "models/training/layer_spread.hpp"
+#include "models/training/parameter_share.hpp"
 #include "models/training/step/rank_grid.hpp"
 #include "models/training/step/step_pieces.hpp"
 #include "sim/check.hpp"

@@ -1,11 +1,12 @@
+#include "models/aggregators/atp_pool.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include <doctest/doctest.h>
 
-#include "models/aggregators/aggregator_places.hpp"
-#include "models/aggregators/send_window.hpp"
+#include "models/aggregators/aggregation_transport.hpp"
 #include "tests/models/aggregators/aggregation_cases.hpp"
 #include "topologies/cluster.hpp"
 

@@ -1,7 +1,6 @@
-#include "models/engines/trees/tree_admission.hpp"
-
 #include <doctest/doctest.h>
 
+#include "models/engines/trees/aggregation_manager.hpp"
 #include "tests/models/engines/two_tiers.hpp"
 #include "topologies/cluster.hpp"
 

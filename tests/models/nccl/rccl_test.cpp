@@ -1,11 +1,10 @@
-#include "models/nccl/tuning/rccl.hpp"
-
 #include <string>
 
 #include <doctest/doctest.h>
 
 #include "models/nccl/tuning/choice.hpp"
 #include "models/nccl/tuning/rates.hpp"
+#include "models/nccl/tuning/tables.hpp"
 #include "tests/models/nccl/nccl_systems.hpp"
 
 using namespace athanor;

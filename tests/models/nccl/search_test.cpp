@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/nccl/machine/speeds.hpp"
+#include "models/nccl/machine/link_rates.hpp"
 #include "tests/models/nccl/systems.hpp"
 
 namespace athanor {

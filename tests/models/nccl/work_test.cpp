@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include "models/nccl/tuning/chunks.hpp"
 #include "sim/error.hpp"
 #include "tests/models/nccl/nccl_systems.hpp"
 

@@ -1,10 +1,9 @@
-#include "models/training/parameter_server/compute_time.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <doctest/doctest.h>
 
+#include "models/training/parameter_server/parameter_server.hpp"
 #include "sim/error.hpp"
 
 using namespace athanor;

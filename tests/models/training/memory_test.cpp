@@ -5,7 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include "models/training/layer_spread.hpp"
 #include "models/training/parameter_share.hpp"
 #include "tests/models/training/small_models.hpp"
 

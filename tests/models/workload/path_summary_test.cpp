@@ -1,9 +1,8 @@
-#include "models/workload/path_summary.hpp"
-
 #include <numeric>
 
 #include <doctest/doctest.h>
 
+#include "models/workload/workload_result.hpp"
 #include "tests/models/workload/small_workload.hpp"
 
 using namespace athanor;
@@ -80,11 +79,11 @@ TEST_CASE("what transfers take more than alone is told as sharing, the rest as b
   const WorkloadResult result = small.run(WorkloadOptions{}, true);
   const PathSummary path = summary_of_path(result);
   check_adds_up(result, path);
-  CHECK(path.transfers[kDataUse].bandwidth == 4_us);
+  CHECK(path.transfers[kDataUse].transfer == 4_us);
   CHECK(path.transfers[kDataUse].sharing == 2_us);
   CHECK(path.transfers[kDataUse].latency == 0_us);
   REQUIRE(path.calls.size() == 1);
-  CHECK(path.calls[0].count == 1);
+  CHECK(path.calls[0].time.transfers == 1);
 }
 
 TEST_CASE("computing that communication slows down is told apart") {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "models/execution/candidates.hpp"
 #include "models/execution/choice.hpp"
 
 namespace athanor {

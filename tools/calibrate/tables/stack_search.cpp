@@ -50,12 +50,8 @@ Profile with(Profile profile, const StackParameters& parameters, const std::vect
 }  // namespace
 
 double stack_loss(const std::vector<TableRow>& rows) {
-  constexpr double kScale = 0.1;
   double sum = 0;
-  for (const TableRow& row : rows) {
-    const double off = std::log(row.simulated_us / row.measured_us) / kScale;
-    sum += 2 * kScale * kScale * (std::sqrt(1 + off * off) - 1);
-  }
+  for (const TableRow& row : rows) { sum += robust_loss(row.simulated_us / row.measured_us); }
   return rows.empty() ? 0 : sum / static_cast<double>(rows.size());
 }
 

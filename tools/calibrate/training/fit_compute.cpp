@@ -25,18 +25,11 @@ Figure figure(std::string name, double least, double most, std::function<double&
           [at](ComputeProfile& profile, double value) { at(profile) = value; }};
 }
 
-/// Squares near nothing, the distance from a tenth on.
-double robust(double log_ratio) {
-  constexpr double kWidth = 0.1;
-  const double scaled = log_ratio / kWidth;
-  return 2 * kWidth * kWidth * (std::sqrt(1 + scaled * scaled) - 1);
-}
-
 /// `seconds_of`: what each step takes.
 template <class SecondsOf>
 double loss_of(const MeasuredSteps& steps, const SecondsOf& seconds_of) {
   double sum = 0;
-  for (const MeasuredStep& each : steps) { sum += robust(std::log(seconds_of(each) / seconds(each.measured))); }
+  for (const MeasuredStep& each : steps) { sum += robust_loss(seconds_of(each) / seconds(each.measured)); }
   return sum / static_cast<double>(steps.size());
 }
 

@@ -6,17 +6,9 @@
 #include <thread>
 
 #include "models/experiments/training.hpp"
+#include "sim/percentile.hpp"
 
 namespace athanor {
-
-namespace {
-
-double nearest_rank(const std::vector<double>& sorted, double share) {
-  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
-  return sorted[std::max<std::size_t>(rank, 1) - 1];
-}
-
-}  // namespace
 
 double MeasuredStep::error() const { return std::abs(seconds(simulated.time) / seconds(measured) - 1); }
 
@@ -77,7 +69,7 @@ StepErrors errors_of(const MeasuredSteps& steps) {
   for (const MeasuredStep& each : steps) { errors.push_back(each.error()); }
   std::sort(errors.begin(), errors.end());
   if (errors.empty()) { return {}; }
-  return {nearest_rank(errors, 0.5), nearest_rank(errors, 0.9), errors.size()};
+  return {percentile(errors, 50), percentile(errors, 90), errors.size()};
 }
 
 }  // namespace athanor

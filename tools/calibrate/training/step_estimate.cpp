@@ -15,7 +15,7 @@ bool alike(const Kernel& a, const Kernel& b) {
 }
 
 double stragglers(const ComputeProfile& profile, double gpus) {
-  return 1 + profile.spread * std::max(0.0, std::log2(gpus / 8));
+  return 1 + profile.spread * straggler_doublings(gpus);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/software/profile.hpp"
-#include "models/training/layer_spread.hpp"
+#include "models/training/parameter_share.hpp"
 #include "models/training/search/step_bound.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "tests/models/training/small_models.hpp"

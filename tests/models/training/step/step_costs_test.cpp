@@ -1,6 +1,6 @@
-#include "models/training/step/step_costs.hpp"
-
 #include <doctest/doctest.h>
+
+#include "models/training/step/simulate_step.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
