@@ -11,7 +11,7 @@ namespace {
 
 /// What all queue pairs of a connection take together where nobody else uses their links; max: nothing limits them.
 Bandwidth rate_alone(const FabricConnections& network, ConnectionId connection) {
-  std::map<std::uint32_t, std::int64_t> pairs_on;  // by link
+  std::map<LinkIndex, std::int64_t> pairs_on;
   for (const FlowGraph::Connection& pair : network.pairs_of(connection)) {
     for (const FlowGraph::Use& use : network.path_of(pair)) { ++pairs_on[use.link]; }
   }

@@ -13,9 +13,9 @@ namespace athanor {
 
 /// Where the time of a chain of causes went. The parts add up to the time of its last effect.
 struct PathShares {
-  Time start;        ///< until lanes could begin
-  Time overhead;     ///< of software, for each primitive and message
-  Time work;         ///< reducing and copying
+  Time start;            ///< until lanes could begin
+  Time overhead;         ///< of software, for each primitive and message
+  Time work;             ///< reducing and copying
   TransferTime within;   ///< nodes; of its latency what is software's is overhead
   TransferTime between;  ///< nodes: over links of the network
 

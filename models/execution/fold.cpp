@@ -43,11 +43,11 @@ class Folding {
     folded_.network.queue_pairs = whole_.network.queue_pairs;
     for (const LaneIndex lane : whole_.lane_of) { folded_.lane_of.push_back(LaneIndex{lanes_.of[lane.value]}); }
     folded_.network.all_links = whole_.network.links;
-    folded_.network.class_of_link = links_.of;
+    for (const std::uint32_t each : links_.of) { folded_.network.class_of_link.push_back(LinkIndex{each}); }
     for (std::size_t i = 0; i < links_.member.size(); ++i) {
-      folded_.network.links.push_back(whole_.network.links[links_.member[i]]);
+      folded_.network.links.push_back(whole_.network.links[LinkIndex{links_.member[i]}]);
       folded_.network.link_members.push_back(links_.members[i]);
-      folded_.network.graph.links.push_back(whole_.network.graph.links[links_.member[i]]);
+      folded_.network.graph.links.push_back(whole_.network.graph.links[LinkIndex{links_.member[i]}]);
     }
     for (const std::uint32_t member : lanes_.member) { add_lane(whole_.lanes[LaneIndex{member}]); }
     folded_.in_connections.resize(in_classes_.size());
@@ -111,14 +111,15 @@ class Folding {
 
   void add_pair(FlowGraph::Connection pair, std::uint32_t members) {
     std::map<std::uint32_t, std::uint32_t> crossed;  // link class: how many links of it on the path
-    for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { ++crossed[links_.of[use.link]]; }
+    for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { ++crossed[links_.of[use.link.value]]; }
     pair.first_use = static_cast<std::uint32_t>(folded_.network.graph.uses.size());
     pair.uses = static_cast<std::uint32_t>(crossed.size());
     for (const auto& [link, times] : crossed) {
       const std::uint64_t crossings = std::uint64_t{members} * times;
       require(crossings % links_.members[link] == 0, "{} crossings of {} equal links are not spread evenly", crossings,
               links_.members[link]);
-      folded_.network.graph.uses.push_back({link, static_cast<std::uint32_t>(crossings / links_.members[link])});
+      folded_.network.graph.uses.push_back(
+          {LinkIndex{link}, static_cast<std::uint32_t>(crossings / links_.members[link])});
     }
     folded_.network.graph.connections.push_back(pair);
   }

@@ -11,20 +11,18 @@ namespace athanor {
 
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffff;
-constexpr ConnectionId kNoStream{kNone};
+constexpr LinkIndex kNoLink{UINT32_MAX};
+constexpr ConnectionId kNoStream{UINT32_MAX};
 
 /// Adds a link of this rate and its use to the path of the newest connection; nothing where it does not limit.
-void cross(FlowGraph& plan, std::uint32_t link) {
-  if (link == kNone) { return; }
+void cross(FlowGraph& plan, LinkIndex link) {
+  if (link == kNoLink) { return; }
   plan.uses.push_back({link, 1});
   ++plan.connections.back().uses;
 }
 
-std::uint32_t add_link(FlowGraph& plan, Bandwidth rate) {
-  if (rate == Bandwidth::max()) { return kNone; }
-  plan.links.push_back({rate});
-  return static_cast<std::uint32_t>(plan.links.size() - 1);
+LinkIndex add_link(FlowGraph& plan, Bandwidth rate) {
+  return rate == Bandwidth::max() ? kNoLink : plan.links.push_back({rate});
 }
 
 std::uint32_t local_places(const Primitive& primitive) { return primitive.inputs() + (primitive.store ? 1 : 0); }
@@ -79,13 +77,13 @@ std::vector<bool> GpuSubstrate::fit_into_cache(std::uint32_t gpus, std::uint32_t
 }
 
 void GpuSubstrate::lay_out_streams(const std::vector<bool>& cached, std::uint32_t gpus) {
-  std::vector<std::uint32_t> caches;
-  std::vector<std::uint32_t> memories;
+  std::vector<LinkIndex> caches;
+  std::vector<LinkIndex> memories;
   for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
     caches.push_back(add_link(streams_, costs_.cache_rate));
-    memories.push_back(cached[gpu] ? kNone : add_link(streams_, costs_.memory_rate));
+    memories.push_back(cached[gpu] ? kNoLink : add_link(streams_, costs_.memory_rate));
   }
-  std::vector<std::uint32_t> peers;
+  std::vector<LinkIndex> peers;
   for (std::uint32_t pair = 0; pair < gpus * gpus; ++pair) { peers.push_back(add_link(streams_, costs_.peer_rate)); }
   const auto add = [&](LaneIndex lane, Bandwidth cap) {
     streams_.connections.push_back(

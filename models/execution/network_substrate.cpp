@@ -291,7 +291,7 @@ void NetworkSubstrate::snapshot(std::vector<std::int64_t>& state) const {
   network_.snapshot(state);
 }
 
-void NetworkSubstrate::fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) {
+void NetworkSubstrate::fast_forward(Time by, std::int64_t times, const CarriedBytes& carried_before) {
   for (LaneState& lane : lanes_) {
     for (Time* due : {&lane.send_time, &lane.work_time, &lane.pace_time, &lane.release_time}) { *due += by; }
   }

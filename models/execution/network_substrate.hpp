@@ -34,11 +34,11 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
 
   // Repetition of loops, see repetition.hpp.
   /// Bytes that a link of the mapped schedule has carried.
-  Bytes carried(std::uint32_t link) const { return network_.carried(link); }
+  Bytes carried(LinkIndex link) const { return network_.carried(link); }
   /// Appends all that decides the future, in times relative to now.
   void snapshot(std::vector<std::int64_t>& state) const;
   /// As Network::fast_forward.
-  void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before);
+  void fast_forward(Time by, std::int64_t times, const CarriedBytes& carried_before);
 
   void serve(Executor& executor) override { executor_ = &executor; }
   void ready(LaneIndex lane) override;

@@ -40,7 +40,7 @@ std::vector<Colour> first_colours(const MappedSchedule& whole, const Schedule& s
   return colours;
 }
 
-std::vector<Colour> first_colours(const std::vector<FlowGraph::Link>& links) {
+std::vector<Colour> first_colours(const IdVector<LinkIndex, FlowGraph::Link>& links) {
   std::vector<Colour> colours;
   for (const FlowGraph::Link& link : links) { colours.push_back(static_cast<Colour>(link.rate.count())); }
   return colours;
@@ -158,7 +158,9 @@ class Refinement {
     colour = mix(colour, connection.cost);
     each_pair(i, [&](const FlowGraph::Connection& pair, Colour) {
       colour = mix(colour, static_cast<Colour>(pair.latency.count()));
-      for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { colour = mix(colour, links_.of(use.link)); }
+      for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
+        colour = mix(colour, links_.of(use.link.value));
+      }
     });
     return colour;
   }
@@ -192,8 +194,8 @@ class Refinement {
     each_pair(connection, [&](const FlowGraph::Connection& pair, Colour pair_number) {
       Colour place = pair_number << 32U;
       for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
-        sums_[use.link] += times * mix(mix(1, number), place++);
-        open_links_.add(use.link);
+        sums_[use.link.value] += times * mix(mix(1, number), place++);
+        open_links_.add(use.link.value);
       }
     });
   }
@@ -207,13 +209,13 @@ class Refinement {
   /// The connections that cross each link.
   void list_users() {
     first_user_.assign(whole_.network.graph.links.size() + 1, 0);
-    for (const auto& use : whole_.network.graph.uses) { ++first_user_[use.link + 1]; }
+    for (const auto& use : whole_.network.graph.uses) { ++first_user_[use.link.value + 1]; }
     for (std::size_t link = 1; link < first_user_.size(); ++link) { first_user_[link] += first_user_[link - 1]; }
     users_.resize(first_user_.back());
     std::vector<std::size_t> next(first_user_.begin(), first_user_.end() - 1);
     for (const ConnectionId connection : whole_.connections.ids()) {
       each_pair(connection, [&](const FlowGraph::Connection& pair, Colour) {
-        for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { users_[next[use.link]++] = connection; }
+        for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { users_[next[use.link.value]++] = connection; }
       });
     }
   }

@@ -55,9 +55,7 @@ Repetition::Snapshot Repetition::take() const {
   for (const LaneIndex lane : mapped_.lanes.ids()) { snapshot.loops.push_back(executor_.lane(lane).loop); }
   executor_.snapshot(snapshot.state);
   network_.snapshot(snapshot.state);
-  for (std::uint32_t link = 0; link < mapped_.network.graph.links.size(); ++link) {
-    snapshot.carried.push_back(network_.carried(link));
-  }
+  for (const LinkIndex link : mapped_.network.graph.links.ids()) { snapshot.carried.push_back(network_.carried(link)); }
   return snapshot;
 }
 

@@ -30,7 +30,7 @@ class Repetition final : public Actor, public ExecutionObserver {
     Time when;
     IdVector<LaneIndex, std::uint64_t> loops;
     std::vector<std::int64_t> state;
-    std::vector<Bytes> carried;
+    CarriedBytes carried;
   };
   void choose_pilot();
   Snapshot take() const;

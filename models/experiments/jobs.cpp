@@ -181,9 +181,7 @@ bool JobsExperiment::may_use_switches(const Platform& platform) const {
   return !setup_.own.empty() || common_.may_use_switches(platform);
 }
 
-std::vector<IdleKeys> JobsExperiment::idle_keys(const Platform& platform) const {
-  return common_.idle_keys(platform);
-}
+std::vector<IdleKeys> JobsExperiment::idle_keys(const Platform& platform) const { return common_.idle_keys(platform); }
 
 void JobsExperiment::check_asked_sizes() const { check_asked_sizes_of(setup_.common); }
 

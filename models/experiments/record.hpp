@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/percentile.hpp"
 #include "sim/config/json_value.hpp"
+#include "sim/percentile.hpp"
 
 namespace athanor {
 

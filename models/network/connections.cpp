@@ -40,7 +40,7 @@ void AdaptiveRoutes::open(RouteRequest request, std::vector<LinkId>& path) {
 }
 
 namespace {
-constexpr std::uint32_t kNone = 0xffffffff;
+constexpr LinkIndex kNone{UINT32_MAX};
 }  // namespace
 
 Time FabricConnections::latency(ConnectionId connection) const {
@@ -67,11 +67,10 @@ void ConnectionBuilder::open(RouteRequest request, std::uint32_t pair) {
   routes_.open(request, path_);
 }
 
-std::uint32_t ConnectionBuilder::number(LinkId link) {
-  std::uint32_t& number = numbers_[link.value];
+LinkIndex ConnectionBuilder::number(LinkId link) {
+  LinkIndex& number = numbers_[link.value];
   if (number == kNone) {
-    number = static_cast<std::uint32_t>(opened_.links.size());
-    opened_.links.push_back(link);
+    number = opened_.links.push_back(link);
     opened_.link_members.push_back(1);
     opened_.graph.links.push_back({fabric_.link(link).usable});
   }

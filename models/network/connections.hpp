@@ -36,11 +36,11 @@ struct Cluster;
 /// Connections over the links of a fabric, with a path for each of their queue pairs: what a network is made from.
 /// Either every link and every connection, or (of a folded schedule) one that stands for each class of equal ones.
 struct FabricConnections {
-  FlowGraph graph;                           ///< of queue pairs, over links that some path crosses
-  std::vector<LinkId> links;                 ///< by link of `graph`: the link, or one member of its class
-  std::vector<std::uint32_t> link_members;   ///< by link of `graph`: how many links it stands for
-  std::vector<LinkId> all_links;             ///< where links stand for classes: every link; else empty
-  std::vector<std::uint32_t> class_of_link;  ///< by entry of `all_links`: the link of `graph` that stands for it
+  FlowGraph graph;                                  ///< of queue pairs, over links that some path crosses
+  IdVector<LinkIndex, LinkId> links;                ///< by link of `graph`: the link, or one member of its class
+  IdVector<LinkIndex, std::uint32_t> link_members;  ///< by link of `graph`: how many links it stands for
+  IdVector<LinkIndex, LinkId> all_links;            ///< where links stand for classes: every link; else empty
+  IdVector<LinkIndex, LinkIndex> class_of_link;     ///< by entry of `all_links`: the link of `graph` that stands for it
   std::uint32_t queue_pairs = 1;  ///< of connection c are [c * queue_pairs, (c + 1) * queue_pairs) of `graph`
 
   std::size_t count() const { return graph.connections.size() / queue_pairs; }
@@ -94,13 +94,13 @@ class ConnectionBuilder {
  private:
   void open(RouteRequest request, std::uint32_t pair);
   void add_pair(const ConnectionCost& cost);
-  std::uint32_t number(LinkId link);
+  LinkIndex number(LinkId link);
 
   const Fabric& fabric_;
   AdaptiveRoutes routes_;
   FabricConnections opened_;
   std::vector<LinkId> path_;
-  std::vector<std::uint32_t> numbers_;  ///< in the graph, by link of the fabric
+  std::vector<LinkIndex> numbers_;  ///< in the graph, by link of the fabric
 };
 
 }  // namespace athanor

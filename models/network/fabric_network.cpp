@@ -36,40 +36,43 @@ FabricNetwork::~FabricNetwork() = default;
 Network& FabricNetwork::network() { return is_paired() ? pairs_ : *beneath_; }
 
 /// At packet level those that connections do not cross are behind the others: paths back, and further paths to choose.
-std::uint32_t FabricNetwork::links() const {
-  return static_cast<std::uint32_t>(layout_ ? layout_->links.size() : connections_.links.size());
+IdRange<LinkIndex> FabricNetwork::links() const {
+  const std::size_t count = layout_ ? layout_->links.size() : connections_.links.size();
+  return {LinkIndex{0}, LinkIndex{static_cast<std::uint32_t>(count)}};
 }
 
-LinkId FabricNetwork::id(std::uint32_t link) const { return layout_ ? layout_->links[link] : connections_.links[link]; }
-
-std::uint32_t FabricNetwork::members(std::uint32_t link) const {
-  return link < connections_.link_members.size() ? connections_.link_members[link] : 1;
+LinkId FabricNetwork::id(LinkIndex link) const {
+  return layout_ ? layout_->links[link.value] : connections_.links[link];
 }
 
-Bandwidth FabricNetwork::wire_rate(std::uint32_t link) const {
-  return layout_ ? layout_->plan.links[link].rate : connections_.graph.links[link].rate;
+std::uint32_t FabricNetwork::members(LinkIndex link) const {
+  return link < connections_.link_members.next() ? connections_.link_members[link] : 1;
+}
+
+Bandwidth FabricNetwork::wire_rate(LinkIndex link) const {
+  return layout_ ? layout_->plan.links[link.value].rate : connections_.graph.links[link].rate;
 }
 
 /// As if all packets, or those of the link itself, were full.
-Ratio FabricNetwork::payload_share(std::uint32_t link) const {
-  const LinkFraming& framing = layout_->plan.links[link].framing;
+Ratio FabricNetwork::payload_share(LinkIndex link) const {
+  const LinkFraming& framing = layout_->plan.links[link.value].framing;
   if (framing.unit > 0) { return {framing.unit, framing.unit + framing.overhead}; }
   const TransportSpec& transport = options_.packet.transport;
   return {transport.payload.count(), (transport.payload + transport.header).count()};
 }
 
-Bandwidth FabricNetwork::payload_rate(std::uint32_t link) const {
+Bandwidth FabricNetwork::payload_rate(LinkIndex link) const {
   return layout_ ? scaled_up(wire_rate(link), payload_share(link)) : wire_rate(link);
 }
 
 std::vector<LinkLoad> FabricNetwork::loads(Time time) const {
   std::vector<LinkLoad> loads;
-  for (std::uint32_t link = 0; link < links(); ++link) {
+  for (const LinkIndex link : links()) {
     const Bytes carried = beneath_->carried(link);
     require(options_.level == NetworkLevel::ideal || transfer_time(carried, wire_rate(link)) <= time,
             "link {} carried {} bytes in {} ps, more than its rate allows", id(link).value, carried.count(),
             time.count());
-    if (carried == Bytes::zero() && link >= connections_.links.size()) { continue; }
+    if (carried == Bytes::zero() && link >= connections_.links.next()) { continue; }
     loads.push_back({id(link), members(link), packets_ ? scaled_down(carried, payload_share(link)) : carried});
   }
   return loads;
@@ -81,8 +84,8 @@ namespace {
 std::vector<LinkLoad> of_each_link(const FabricConnections& connections, const std::vector<LinkLoad>& classes) {
   if (connections.all_links.empty()) { return classes; }
   std::vector<LinkLoad> loads;
-  for (std::size_t link = 0; link < connections.all_links.size(); ++link) {
-    loads.push_back({connections.all_links[link], 1, classes[connections.class_of_link[link]].carried});
+  for (const LinkIndex link : connections.all_links.ids()) {
+    loads.push_back({connections.all_links[link], 1, classes[connections.class_of_link[link].value].carried});
   }
   return loads;
 }
@@ -102,7 +105,7 @@ NetworkUse FabricNetwork::use(Time end) const {
 std::vector<PortLoad> FabricNetwork::ports(Time time) const {
   std::vector<PortLoad> ports;
   if (!options_.count_ports) { return ports; }
-  for (std::uint32_t link = 0; link < links(); ++link) {
+  for (const LinkIndex link : links()) {
     PortLoad port{fabric_.source(id(link)),
                   fabric_.target(id(link)),
                   fabric_.link(id(link)).kind,
@@ -112,8 +115,8 @@ std::vector<PortLoad> FabricNetwork::ports(Time time) const {
                   {},
                   {}};
     if (packets_ != nullptr) {
-      port.counters = packets_->port_counters(link, time);
-      port.pauses_sent = packets_->port_counters(layout_->plan.links[link].reverse, time).pauses;
+      port.counters = packets_->port_counters(link.value, time);
+      port.pauses_sent = packets_->port_counters(layout_->plan.links[link.value].reverse, time).pauses;
     }
     ports.push_back(port);
   }

@@ -40,15 +40,15 @@ class FabricNetwork {
   /// paths take. Requires that no link carried more than its rate, but at the ideal level, where they may.
   NetworkUse use(Time end) const;
   /// Most payload that a link carries in full packets; at the other levels its usable rate.
-  Bandwidth payload_rate(std::uint32_t link) const;
+  Bandwidth payload_rate(LinkIndex link) const;
 
  private:
   bool is_paired() const { return connections_.queue_pairs > 1; }
-  std::uint32_t links() const;
-  LinkId id(std::uint32_t link) const;
-  std::uint32_t members(std::uint32_t link) const;
-  Bandwidth wire_rate(std::uint32_t link) const;
-  Ratio payload_share(std::uint32_t link) const;
+  IdRange<LinkIndex> links() const;
+  LinkId id(LinkIndex link) const;
+  std::uint32_t members(LinkIndex link) const;
+  Bandwidth wire_rate(LinkIndex link) const;
+  Ratio payload_share(LinkIndex link) const;
   std::vector<LinkLoad> loads(Time time) const;
   std::vector<PortLoad> ports(Time time) const;
 

@@ -173,7 +173,7 @@ void FlowNetwork::deliver(ConnectionId connection) {
   listener_.delivered(connection);
 }
 
-Bytes FlowNetwork::carried(std::uint32_t link) const {
+Bytes FlowNetwork::carried(LinkIndex link) const {
   Bytes sum = skipped_[link];
   shares_.for_each_user(link, [&](ConnectionId c, std::uint32_t flows) {
     const Connection& self = connections_[c];
@@ -203,11 +203,9 @@ void FlowNetwork::snapshot(std::vector<std::int64_t>& state) const {
   deliveries_.snapshot(simulator_.now(), state);
 }
 
-void FlowNetwork::fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) {
+void FlowNetwork::fast_forward(Time by, std::int64_t times, const CarriedBytes& carried_before) {
   for (Connection& self : connections_) { self.since += by; }
-  for (std::uint32_t link = 0; link < skipped_.size(); ++link) {
-    skipped_[link] += (carried(link) - carried_before[link]) * times;
-  }
+  for (const LinkIndex link : skipped_.ids()) { skipped_[link] += (carried(link) - carried_before[link]) * times; }
   completions_.fast_forward(by);
   completion_timer_.fast_forward(by);
   grains_.fast_forward(by);

@@ -22,9 +22,9 @@ class FlowNetwork final : public Network, public Actor {
 
   void move(ConnectionId connection, Bytes size) override;
   /// Whole bytes of each message so far; costs time in proportion to the connections that use the link.
-  Bytes carried(std::uint32_t link) const override;
+  Bytes carried(LinkIndex link) const override;
   void snapshot(std::vector<std::int64_t>& state) const override;
-  void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
+  void fast_forward(Time by, std::int64_t times, const CarriedBytes& carried_before) override;
 
   void on_event(std::uint64_t what) override;
   void on_end_of_instant() override;
@@ -64,7 +64,7 @@ class FlowNetwork final : public Network, public Actor {
   Simulator& simulator_;
   MoveListener& listener_;
   IdVector<ConnectionId, Connection> connections_;
-  std::vector<Bytes> skipped_;  ///< carried by each link in repetitions that were not simulated
+  CarriedBytes skipped_;  ///< carried by each link in repetitions that were not simulated
   std::vector<ConnectionId> starting_;
   MaxMinShares shares_;
   MessageQueues queues_;

@@ -58,7 +58,7 @@ void IdealNetwork::give(const NoticeQueue::Entry& entry) {
   }
 }
 
-Bytes IdealNetwork::carried(std::uint32_t link) const { return carried_[link]; }
+Bytes IdealNetwork::carried(LinkIndex link) const { return carried_[link]; }
 
 void IdealNetwork::snapshot(std::vector<std::int64_t>& state) const {
   const Time now = simulator_.now();
@@ -66,13 +66,11 @@ void IdealNetwork::snapshot(std::vector<std::int64_t>& state) const {
   notices_.snapshot(now, state);
 }
 
-void IdealNetwork::fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) {
+void IdealNetwork::fast_forward(Time by, std::int64_t times, const CarriedBytes& carried_before) {
   for (Connection& connection : connections_) { connection.free += by; }
   notices_.fast_forward(by);
   timer_.fast_forward(by);
-  for (std::size_t link = 0; link < carried_.size(); ++link) {
-    carried_[link] += (carried_[link] - carried_before[link]) * times;
-  }
+  for (const LinkIndex link : carried_.ids()) { carried_[link] += (carried_[link] - carried_before[link]) * times; }
 }
 
 }  // namespace athanor

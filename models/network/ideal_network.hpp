@@ -16,9 +16,9 @@ class IdealNetwork final : public Network, public Actor {
 
   void move(ConnectionId connection, Bytes size) override;
   /// Bytes of the messages that have been injected wholly.
-  Bytes carried(std::uint32_t link) const override;
+  Bytes carried(LinkIndex link) const override;
   void snapshot(std::vector<std::int64_t>& state) const override;
-  void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
+  void fast_forward(Time by, std::int64_t times, const CarriedBytes& carried_before) override;
 
   void on_event(std::uint64_t what) override;
 
@@ -35,7 +35,7 @@ class IdealNetwork final : public Network, public Actor {
   MoveListener& listener_;
   FlowGraph graph_;
   IdVector<ConnectionId, Connection> connections_;
-  std::vector<Bytes> carried_;
+  CarriedBytes carried_;
   NoticeQueue notices_;
   Timer timer_;
 };

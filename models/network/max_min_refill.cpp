@@ -56,7 +56,7 @@ bool MaxMinShares::next_level(FineRate& level) {
     const Turn turn = turns_.front();
     level = turn.level;
     if (turn.kind != Kind::fill_link) { return true; }
-    const Link& link = links_[turn.id];
+    const Link& link = links_[LinkIndex{turn.id}];
     if (link.unfrozen == 0) {
       heap_pop(turns_);
       continue;
@@ -73,8 +73,8 @@ void MaxMinShares::run_stage(FineRate level) {
   full_.clear();
   due_.clear();
   collect(level);
-  for (const std::uint32_t l : full_) { links_[l].level = level; }
-  for (const std::uint32_t l : full_) {
+  for (const LinkIndex l : full_) { links_[l].level = level; }
+  for (const LinkIndex l : full_) {
     const Link& link = links_[l];
     for (std::uint32_t m = link.first; m < link.first + link.active; ++m) {
       const State state = flows_[members_[m].connection].state;
@@ -93,15 +93,15 @@ void MaxMinShares::collect(FineRate level) {
     heap_pop(turns_);
     switch (turn.kind) {
       case Kind::open_link:
-        if (links_[turn.id].remaining < 0) { open_link(turn.id, level); }
+        if (links_[LinkIndex{turn.id}].remaining < 0) { open_link(LinkIndex{turn.id}, level); }
         break;
-      case Kind::fill_link: full_.push_back(turn.id); break;
+      case Kind::fill_link: full_.push_back(LinkIndex{turn.id}); break;
       case Kind::flow: due_.push_back(ConnectionId{turn.id}); break;
     }
   }
 }
 
-void MaxMinShares::open_link(std::uint32_t l, FineRate level) {
+void MaxMinShares::open_link(LinkIndex l, FineRate level) {
   Link& link = links_[l];
   open_.push_back(l);
   link.level = kNoLevel;
@@ -167,9 +167,9 @@ void MaxMinShares::freeze(ConnectionId connection, FineRate level) {
 }
 
 void MaxMinShares::finish_refill() {
-  for (const std::uint32_t l : open_) {
+  for (const LinkIndex l : open_) {
     Link& link = links_[l];
-    require(link.unfrozen == 0 && link.remaining >= 0, "link {} is to carry {} units more than its rate", l,
+    require(link.unfrozen == 0 && link.remaining >= 0, "link {} is to carry {} units more than its rate", l.value,
             -link.remaining);
     link.used = link.capacity - link.remaining;
     link.remaining = kSettled;

@@ -24,7 +24,7 @@ MaxMinShares::MaxMinShares(const FlowGraph& graph) {
 
 void MaxMinShares::add_links(const FlowGraph& graph) {
   links_.resize(graph.links.size());
-  for (std::size_t l = 0; l < links_.size(); ++l) {
+  for (const LinkIndex l : links_.ids()) {
     const Bandwidth rate = graph.links[l].rate;
     if (rate > kFastest) {
       throw SimulationError(

@@ -39,12 +39,12 @@ class MaxMinShares {
   /// As of the last update; 0: takes no part.
   FineRate rate(ConnectionId connection) const { return flows_[connection].rate; }
   /// What all active connections take of one link of the class.
-  FineRate used(std::uint32_t link) const { return links_[link].used; }
+  FineRate used(LinkIndex link) const { return links_[link].used; }
 
   /// Calls visit(connection, flows) for every connection of the graph that uses the link, active or not.
   template <class Visit>
-  void for_each_user(std::uint32_t link, Visit visit) const {
-    for (std::uint32_t m = links_[link].first; m < first_member(link + 1); ++m) {
+  void for_each_user(LinkIndex link, Visit visit) const {
+    for (std::uint32_t m = links_[link].first; m < first_member(LinkIndex{link.value + 1}); ++m) {
       visit(members_[m].connection, members_[m].flows);
     }
   }
@@ -79,7 +79,7 @@ class MaxMinShares {
     std::uint32_t active = 0;       ///< connections, not flows
   };
   struct Use {
-    std::uint32_t link = 0;
+    LinkIndex link;
     std::uint32_t flows = 0;
     std::uint32_t place = 0;  ///< in members_
   };
@@ -105,8 +105,8 @@ class MaxMinShares {
   void add_links(const FlowGraph& graph);
   void add_flow(const FlowGraph& graph, const FlowGraph::Connection& connection);
   void add_members();
-  std::uint32_t first_member(std::size_t link) const {
-    return link < links_.size() ? links_[link].first : static_cast<std::uint32_t>(members_.size());
+  std::uint32_t first_member(LinkIndex link) const {
+    return link < links_.next() ? links_[link].first : static_cast<std::uint32_t>(members_.size());
   }
 
   void want(ConnectionId connection, bool wanted);
@@ -120,19 +120,19 @@ class MaxMinShares {
   void refill();
   void begin_refill();
   void finish_refill();
-  void push_link(FineRate level, std::uint32_t link, Kind kind) { heap_push(turns_, Turn{level, link, kind}); }
+  void push_link(FineRate level, LinkIndex link, Kind kind) { heap_push(turns_, Turn{level, link.value, kind}); }
   void push_flow(FineRate level, ConnectionId flow) { heap_push(turns_, Turn{level, flow.value, Kind::flow}); }
   bool next_level(FineRate& level);
   void collect(FineRate level);
   void run_stage(FineRate level);
-  void open_link(std::uint32_t link, FineRate level);
+  void open_link(LinkIndex link, FineRate level);
   void open_links_of(const Flow& flow, FineRate level);
   void decide(ConnectionId connection, FineRate level);
   void freeze(ConnectionId connection, FineRate level);
   bool held(const Flow& flow, FineRate level) const;
 
   IdVector<ConnectionId, Flow> flows_;
-  std::vector<Link> links_;
+  IdVector<LinkIndex, Link> links_;
   std::vector<Use> uses_;
   std::vector<Member> members_;
   std::vector<ConnectionId> toggled_;  ///< wanted or unwanted since the last update
@@ -140,9 +140,9 @@ class MaxMinShares {
   std::vector<ConnectionId> starting_;  ///< those that need a refilling
   std::vector<ConnectionId> stopping_;
   std::vector<Turn> turns_;            ///< heap
-  std::vector<std::uint32_t> open_;    ///< links being refilled
+  std::vector<LinkIndex> open_;        ///< links being refilled
   std::vector<ConnectionId> touched_;  ///< flows that are not settled
-  std::vector<std::uint32_t> full_;    ///< links collected in this stage
+  std::vector<LinkIndex> full_;        ///< links collected in this stage
   std::vector<ConnectionId> due_;      ///< flows to decide in this stage
 };
 

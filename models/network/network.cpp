@@ -19,11 +19,11 @@ void check_connection(const FlowGraph& graph, ConnectionId id) {
 }  // namespace
 
 void check(const FlowGraph& graph) {
-  for (std::size_t link = 0; link < graph.links.size(); ++link) {
-    require(graph.links[link].rate > Bandwidth::zero(), "link {} has no rate", link);
+  for (const LinkIndex link : graph.links.ids()) {
+    require(graph.links[link].rate > Bandwidth::zero(), "link {} has no rate", link.value);
   }
   for (const FlowGraph::Use& use : graph.uses) {
-    require(use.link < graph.links.size() && use.flows > 0, "a path uses link {} of {}, {} times", use.link,
+    require(use.link < graph.links.next() && use.flows > 0, "a path uses link {} of {}, {} times", use.link.value,
             graph.links.size(), use.flows);
   }
   for (const ConnectionId id : graph.connections.ids()) { check_connection(graph, id); }

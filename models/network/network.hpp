@@ -12,6 +12,10 @@ namespace athanor {
 
 /// A connection of a network: of FlowGraph, or of several queue pairs that act as one.
 using ConnectionId = Id<struct ConnectionTag>;
+/// A link of a network: of FlowGraph, or of PacketTopology.
+using LinkIndex = Id<struct LinkIndexTag>;
+/// What each link of a network has carried.
+using CarriedBytes = IdVector<LinkIndex, Bytes>;
 
 /// What a network is built from: links and the connections over them, each standing for a class of equal ones.
 /// Without classes every class has one member and every `flows` is 1.
@@ -21,7 +25,7 @@ struct FlowGraph {
   };
   /// One link on a connection's path.
   struct Use {
-    std::uint32_t link = 0;
+    LinkIndex link;
     std::uint32_t flows = 1;  ///< members of the connection's class that cross one link of the link's class
   };
   struct Connection {
@@ -31,7 +35,7 @@ struct FlowGraph {
     std::uint32_t first_use = 0;  ///< into `uses`
     std::uint32_t uses = 0;       ///< 0: the two ends are one device, and only `cap` limits
   };
-  std::vector<Link> links;
+  IdVector<LinkIndex, Link> links;
   IdVector<ConnectionId, Connection> connections;
   std::vector<Use> uses;
 };
@@ -59,7 +63,7 @@ class Network {
   virtual std::optional<Bytes> arrived(ConnectionId) const { return std::nullopt; }
 
   /// Bytes that one link of this class has carried so far.
-  virtual Bytes carried(std::uint32_t link) const = 0;
+  virtual Bytes carried(LinkIndex link) const = 0;
 
   /// Appends all that decides how the future differs from that of another moment, in times relative to now, so that
   /// equal snapshots mean equal futures.
@@ -68,7 +72,7 @@ class Network {
   /// The simulator has just skipped `by` (Simulator::fast_forward), `times` repetitions of what happened since
   /// `carried_before`, of each link, was taken: moves remembered times, and counts the bytes carried in the skipped
   /// repetitions.
-  virtual void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) = 0;
+  virtual void fast_forward(Time by, std::int64_t times, const CarriedBytes& carried_before) = 0;
 };
 
 /// Requires that a graph's uses exist, that rates and caps are above zero and that latencies and grains are not below.

@@ -20,9 +20,9 @@ class QueuePairs final : public Network, public MoveListener {
   void over(Network& network) { network_ = &network; }
 
   void move(ConnectionId connection, Bytes size) override;
-  Bytes carried(std::uint32_t link) const override { return network_->carried(link); }
+  Bytes carried(LinkIndex link) const override { return network_->carried(link); }
   void snapshot(std::vector<std::int64_t>& state) const override;
-  void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override {
+  void fast_forward(Time by, std::int64_t times, const CarriedBytes& carried_before) override {
     network_->fast_forward(by, times, carried_before);
   }
 

@@ -9,8 +9,8 @@
 #include "models/network/fabric_network.hpp"
 #include "models/traffic/traffic_driver.hpp"
 #include "sim/check.hpp"
-#include "sim/percentile.hpp"
 #include "sim/error.hpp"
+#include "sim/percentile.hpp"
 #include "sim/random.hpp"
 #include "topologies/cluster.hpp"
 
@@ -60,7 +60,7 @@ class TimesAlone {
   const FabricConnections& connections_;
   const FabricNetwork& network_;
   bool many_paths_;
-  std::map<std::uint32_t, std::uint32_t> pairs_on_;  ///< by link
+  std::map<LinkIndex, std::uint32_t> pairs_on_;  ///< by link
 };
 
 /// Bytes of each connection within the window, where the network does not count them: as if each message arrived evenly

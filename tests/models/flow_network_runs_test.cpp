@@ -72,8 +72,8 @@ void play(Rig<Kind>& rig, const std::vector<Message>& messages) {
   for (const Message& message : messages) { rig.move_at(message.start, message.connection, message.size); }
 }
 
-std::vector<Bytes> bytes_by_link(const FlowGraph& plan, const std::vector<Message>& messages) {
-  std::vector<Bytes> bytes(plan.links.size());
+CarriedBytes bytes_by_link(const FlowGraph& plan, const std::vector<Message>& messages) {
+  CarriedBytes bytes(plan.links.size());
   for (const Message& message : messages) {
     const FlowGraph::Connection& connection = plan.connections[ConnectionId{message.connection}];
     for (std::uint32_t u = 0; u < connection.uses; ++u) {
@@ -84,9 +84,9 @@ std::vector<Bytes> bytes_by_link(const FlowGraph& plan, const std::vector<Messag
   return bytes;
 }
 
-std::vector<Bytes> carried_by_link(const Network& network, const FlowGraph& plan) {
-  std::vector<Bytes> bytes;
-  for (std::uint32_t l = 0; l < plan.links.size(); ++l) { bytes.push_back(network.carried(l)); }
+CarriedBytes carried_by_link(const Network& network, const FlowGraph& plan) {
+  CarriedBytes bytes;
+  for (const LinkIndex link : plan.links.ids()) { bytes.push_back(network.carried(link)); }
   return bytes;
 }
 
@@ -123,12 +123,12 @@ TEST_CASE("no link carries more than its rate over any span, and all bytes are c
         random_messages(random, plan.connections.size(), 30, Time{2'000'000'000}, 500'000);
     Rig<FlowNetwork> rig(plan);
     play(rig, messages);
-    std::vector<Bytes> before(plan.links.size());
+    CarriedBytes before(plan.links.size());
     const Time span{random.between(1, 400'000'000)};
     for (int k = 1; k <= 20; ++k) {
       rig.script.at(span * k, [&] {
-        const std::vector<Bytes> after = carried_by_link(rig.network, plan);
-        for (std::size_t l = 0; l < after.size(); ++l) {
+        const CarriedBytes after = carried_by_link(rig.network, plan);
+        for (const LinkIndex l : after.ids()) {
           const Wide most = Wide{plan.links[l].rate.count()} * span.count() / 1'000'000'000'000;
           // Each message under way is counted in whole bytes.
           CHECK((after[l] - before[l]).count() <= static_cast<std::int64_t>(most) + 12 + 1);
@@ -155,7 +155,7 @@ TEST_CASE("classes with multiplicities tell the times of the whole system to the
     for (const FlowGraph::Link& link : classes.links) {
       copies.push_back(divisors[static_cast<std::size_t>(random.between(0, 5))]);
       first_copy.push_back(static_cast<std::uint32_t>(whole.links.size()));
-      whole.links.insert(whole.links.end(), copies.back(), link);
+      for (std::uint32_t copy = 0; copy < copies.back(); ++copy) { whole.links.push_back(link); }
     }
     std::vector<std::uint32_t> first_member;
     std::vector<std::uint32_t> members;
@@ -163,11 +163,11 @@ TEST_CASE("classes with multiplicities tell the times of the whole system to the
       members.push_back(12 * static_cast<std::uint32_t>(random.between(1, 2)));
       first_member.push_back(static_cast<std::uint32_t>(whole.connections.size()));
       for (std::uint32_t j = 0; j < members.back(); ++j) {
-        std::vector<FlowGraph::Use> path;
+        std::vector<Crossing> path;
         for (std::uint32_t u = 0; u < connection.uses; ++u) {
           FlowGraph::Use& use = classes.uses[connection.first_use + u];
-          use.flows = members.back() / copies[use.link];
-          path.push_back({first_copy[use.link] + j % copies[use.link]});
+          use.flows = members.back() / copies[use.link.value];
+          path.push_back({first_copy[use.link.value] + j % copies[use.link.value]});
         }
         add_connection(whole, path, connection.latency, connection.cap);
       }
@@ -188,7 +188,7 @@ TEST_CASE("classes with multiplicities tell the times of the whole system to the
     }
     for (std::uint32_t l = 0; l < copies.size(); ++l) {
       for (std::uint32_t j = 0; j < copies[l]; ++j) {
-        CHECK(full.network.carried(first_copy[l] + j) == folded.network.carried(l));
+        CHECK(full.network.carried(LinkIndex{first_copy[l] + j}) == folded.network.carried(LinkIndex{l}));
       }
     }
   }
@@ -205,8 +205,10 @@ TEST_CASE("a run is the same to the picosecond when connections and links are nu
     random.shuffle(link_at);
     random.shuffle(connection_at);
     FlowGraph other = plan;
-    for (std::uint32_t l = 0; l < link_at.size(); ++l) { other.links[link_at[l]] = plan.links[l]; }
-    for (FlowGraph::Use& use : other.uses) { use.link = link_at[use.link]; }
+    for (std::uint32_t l = 0; l < link_at.size(); ++l) {
+      other.links[LinkIndex{link_at[l]}] = plan.links[LinkIndex{l}];
+    }
+    for (FlowGraph::Use& use : other.uses) { use.link = LinkIndex{link_at[use.link.value]}; }
     for (std::uint32_t c = 0; c < connection_at.size(); ++c) {
       other.connections[ConnectionId{connection_at[c]}] = plan.connections[ConnectionId{c}];
     }

@@ -49,7 +49,7 @@ std::vector<FineRate> rates_when_all_start(const FlowGraph& plan) {
 FineRate fine(Bandwidth rate) { return rate.count() * kFinePerByte; }
 
 void check_links(const MaxMinShares& shares, const FlowGraph& plan) {
-  std::vector<FineRate> used(plan.links.size());
+  IdVector<LinkIndex, FineRate> used(plan.links.size());
   for (const ConnectionId c : plan.connections.ids()) {
     const FlowGraph::Connection& connection = plan.connections[c];
     for (std::uint32_t u = 0; u < connection.uses; ++u) {
@@ -57,7 +57,7 @@ void check_links(const MaxMinShares& shares, const FlowGraph& plan) {
       used[use.link] += shares.rate(c) * use.flows;
     }
   }
-  for (std::uint32_t l = 0; l < plan.links.size(); ++l) {
+  for (const LinkIndex l : plan.links.ids()) {
     CHECK(shares.used(l) == used[l]);
     CHECK(used[l] <= fine(plan.links[l].rate));
   }
@@ -79,7 +79,7 @@ TEST_CASE("the textbook example: what a limited flow leaves goes to the others o
 TEST_CASE("in a parking lot the flow over all links gets no less than one over a single link") {
   for (const std::uint32_t links : {1U, 2U, 3U, 5U, 17U}) {
     FlowGraph plan = links_of(std::vector<Bandwidth>(links, 12_GBps));
-    std::vector<FlowGraph::Use> all;
+    std::vector<Crossing> all;
     for (std::uint32_t l = 0; l < links; ++l) { all.push_back({l}); }
     add_connection(plan, all);
     for (std::uint32_t l = 0; l < links; ++l) { add_connection(plan, {{l}}); }
@@ -165,8 +165,10 @@ TEST_CASE("the order of connections and links does not change a bit") {
     random.shuffle(link_at);
     random.shuffle(connection_at);
     FlowGraph shuffled = plan;
-    for (std::uint32_t l = 0; l < link_at.size(); ++l) { shuffled.links[link_at[l]] = plan.links[l]; }
-    for (FlowGraph::Use& use : shuffled.uses) { use.link = link_at[use.link]; }
+    for (std::uint32_t l = 0; l < link_at.size(); ++l) {
+      shuffled.links[LinkIndex{link_at[l]}] = plan.links[LinkIndex{l}];
+    }
+    for (FlowGraph::Use& use : shuffled.uses) { use.link = LinkIndex{link_at[use.link.value]}; }
     for (std::uint32_t c = 0; c < connection_at.size(); ++c) {
       shuffled.connections[ConnectionId{connection_at[c]}] = plan.connections[ConnectionId{c}];
     }

@@ -23,7 +23,7 @@ TEST_CASE("a flow alone takes its latency and size / the slowest of its cap and 
       const Time injected = 5_us + (size == 0 ? 0_ps : time_at(Bytes{size}, slowest));
       CHECK(rig.of(0).injected == std::vector{injected});
       CHECK(rig.of(0).delivered == std::vector{injected + 2_us});
-      CHECK(rig.network.carried(1) == Bytes{size});
+      CHECK(rig.network.carried(LinkIndex{1}) == Bytes{size});
     }
   }
 }
@@ -37,7 +37,7 @@ TEST_CASE("n equal flows on one link take n times as long as one") {
     for (std::uint32_t c = 0; c < n; ++c) { rig.move_at(0_ps, c, 1_MiB); }
     rig.simulator.run();
     for (std::uint32_t c = 0; c < n; ++c) { CHECK(rig.of(c).delivered == std::vector{time_at(1_MiB, 10_GBps) + 1_us}); }
-    CHECK(rig.network.carried(0) == 1_MiB * n);
+    CHECK(rig.network.carried(LinkIndex{0}) == 1_MiB * n);
   }
 }
 

@@ -20,8 +20,8 @@ TEST_CASE("without contention every flow takes what it takes alone, however many
       CHECK(rig.of(c).injected == std::vector{time_at(1_MiB, 10_GBps)});
       CHECK(rig.of(c).delivered == std::vector{time_at(1_MiB, 10_GBps) + 1_us});
     }
-    CHECK(rig.network.carried(0) == 1_MiB * n * 3);
-    CHECK(rig.network.carried(1) == 1_MiB * n);
+    CHECK(rig.network.carried(LinkIndex{0}) == 1_MiB * n * 3);
+    CHECK(rig.network.carried(LinkIndex{1}) == 1_MiB * n);
   }
 }
 

@@ -33,8 +33,8 @@ std::vector<Number> fill_progressively(const FlowGraph& plan, const std::vector<
     for (const FlowGraph::Link& link : plan.links) { remaining.push_back(Number(link.rate.count() * kFinePerByte)); }
     for (std::size_t c = 0; c < flows; ++c) {
       for_uses(c, [&](const FlowGraph::Use& use) {
-        if (!frozen[c]) { unfrozen[use.link] += use.flows; }
-        remaining[use.link] = remaining[use.link] - rate[c] * Number(use.flows);
+        if (!frozen[c]) { unfrozen[use.link.value] += use.flows; }
+        remaining[use.link.value] = remaining[use.link.value] - rate[c] * Number(use.flows);
       });
     }
     Number least = Number(INT64_MAX);
@@ -47,7 +47,7 @@ std::vector<Number> fill_progressively(const FlowGraph& plan, const std::vector<
     for (std::size_t c = 0; c < flows; ++c) {
       bool freezes = !frozen[c] && cap(c) == least;
       for_uses(c, [&](const FlowGraph::Use& use) {
-        freezes |= !frozen[c] && level_of(remaining[use.link], unfrozen[use.link]) == least;
+        freezes |= !frozen[c] && level_of(remaining[use.link.value], unfrozen[use.link.value]) == least;
       });
       if (!freezes) { continue; }
       frozen[c] = true;
@@ -74,7 +74,7 @@ inline FlowGraph random_plan(Random& random, std::int64_t most_links, std::int64
     for (std::uint32_t l = 0; l < links; ++l) { order.push_back(l); }
     random.shuffle(order);
     order.resize(static_cast<std::size_t>(random.between(1, std::min<std::int64_t>(links, 4))));
-    std::vector<FlowGraph::Use> path;
+    std::vector<Crossing> path;
     for (const std::uint32_t l : order) {
       path.push_back({l, static_cast<std::uint32_t>(random.between(1, most_weight))});
     }

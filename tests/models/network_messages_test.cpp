@@ -126,8 +126,8 @@ TEST_CASE_TEMPLATE("skipping a span shifts the rest of a run by just that span",
     }
     straight.script.at(when, [] {});
     warped.script.at(when, [&] {
-      std::vector<Bytes> now;
-      for (std::uint32_t l = 0; l < 2; ++l) { now.push_back(warped.network.carried(l)); }
+      CarriedBytes now;
+      for (const LinkIndex l : plan.links.ids()) { now.push_back(warped.network.carried(l)); }
       warped.simulator.fast_forward(kSkipped);
       warped.network.fast_forward(kSkipped, 5, now);
     });
@@ -142,7 +142,7 @@ TEST_CASE_TEMPLATE("skipping a span shifts the rest of a run by just that span",
       CHECK(warped.of(c).grains == shifted(straight.of(c).grains));
       CHECK(warped.of(c).delivered == shifted(straight.of(c).delivered));
     }
-    for (std::uint32_t l = 0; l < 2; ++l) { CHECK(warped.network.carried(l) == straight.network.carried(l)); }
+    for (const LinkIndex l : plan.links.ids()) { CHECK(warped.network.carried(l) == straight.network.carried(l)); }
   }
 }
 
@@ -181,12 +181,12 @@ TEST_CASE_TEMPLATE("skipping repetitions of a period equals running them, in tim
   PingPong<Kind> warped(100 - 2 * kSkippedPeriods);
   std::vector<std::int64_t> first;
   std::vector<std::int64_t> second;
-  std::vector<Bytes> before;
+  CarriedBytes before;
   Network& network = warped.rig.network;
   const Time when = period / 3;
   warped.rig.script.at(when, [&] {
     network.snapshot(first);
-    before = {network.carried(0)};
+    before.push_back(network.carried(LinkIndex{0}));
   });
   warped.rig.script.at(when + period, [&] {
     network.snapshot(second);
@@ -197,7 +197,7 @@ TEST_CASE_TEMPLATE("skipping repetitions of a period equals running them, in tim
   CHECK(first == second);
   CHECK(warped.rig.simulator.now() == straight.rig.simulator.now());
   CHECK(warped.rig.of(0).delivered.back() == straight.rig.of(0).delivered.back());
-  CHECK(network.carried(0) == straight.rig.network.carried(0));
+  CHECK(network.carried(LinkIndex{0}) == straight.rig.network.carried(LinkIndex{0}));
 }
 
 TEST_CASE_TEMPLATE("states that differ in anything to come have different snapshots", Kind, FlowNetwork, IdealNetwork) {
@@ -231,10 +231,10 @@ TEST_CASE_TEMPLATE("a plan or a message that makes no sense is a defect of who m
   FlowGraph good = links_of({1_GBps});
   add_connection(good, {{0}});
   FlowGraph plan = good;
-  plan.links[0].rate = Bandwidth::zero();
+  plan.links[LinkIndex{0}].rate = Bandwidth::zero();
   refused(plan);
   plan = good;
-  plan.uses[0].link = 1;
+  plan.uses[0].link = LinkIndex{1};
   refused(plan);
   plan = good;
   plan.uses[0].flows = 0;

@@ -32,11 +32,17 @@ class Random {
   std::uint64_t state_;
 };
 
-inline void add_connection(FlowGraph& plan, const std::vector<FlowGraph::Use>& path, Time latency = Time::zero(),
+/// FlowGraph::Use with the link's number.
+struct Crossing {
+  std::uint32_t link = 0;
+  std::uint32_t flows = 1;
+};
+
+inline void add_connection(FlowGraph& plan, const std::vector<Crossing>& path, Time latency = Time::zero(),
                            Bandwidth cap = Bandwidth::max(), Bytes grain = Bytes::zero()) {
   plan.connections.push_back(
       {latency, cap, grain, static_cast<std::uint32_t>(plan.uses.size()), static_cast<std::uint32_t>(path.size())});
-  plan.uses.insert(plan.uses.end(), path.begin(), path.end());
+  for (const auto& [link, flows] : path) { plan.uses.push_back({LinkIndex{link}, flows}); }
 }
 
 inline FlowGraph links_of(const std::vector<Bandwidth>& rates) {

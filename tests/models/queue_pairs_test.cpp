@@ -53,9 +53,9 @@ class Counter : public MoveListener {
 class Recorder : public Network {
  public:
   void move(ConnectionId connection, Bytes size) override { moves.emplace_back(connection.value, size); }
-  Bytes carried(std::uint32_t) const override { return {}; }
+  Bytes carried(LinkIndex) const override { return {}; }
   void snapshot(std::vector<std::int64_t>&) const override {}
-  void fast_forward(Time, std::int64_t, const std::vector<Bytes>&) override {}
+  void fast_forward(Time, std::int64_t, const CarriedBytes&) override {}
   std::vector<std::pair<std::uint32_t, Bytes>> moves;
 };
 

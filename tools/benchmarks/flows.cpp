@@ -21,19 +21,19 @@ using namespace literals;
 class FatTree {
  public:
   explicit FatTree(std::uint32_t hosts) : hosts_(hosts), leaves_(static_cast<std::uint32_t>(std::sqrt(hosts))) {
-    plan_.links.resize(std::size_t{2} * hosts_ + std::size_t{2} * leaves_ * leaves_, {12.5_GBps});
+    plan_.links.assign(std::size_t{2} * hosts_ + std::size_t{2} * leaves_ * leaves_, {12.5_GBps});
   }
 
   void connect(std::uint32_t from, std::uint32_t to, std::uint32_t spine) {
     const std::uint32_t from_leaf = from / leaves_;
     const std::uint32_t to_leaf = to / leaves_;
     const auto first = static_cast<std::uint32_t>(plan_.uses.size());
-    plan_.uses.push_back({2 * from});
+    plan_.uses.push_back({LinkIndex{2 * from}});
     if (from_leaf != to_leaf) {
-      plan_.uses.push_back({2 * hosts_ + 2 * (from_leaf * leaves_ + spine)});
-      plan_.uses.push_back({2 * hosts_ + 2 * (to_leaf * leaves_ + spine) + 1});
+      plan_.uses.push_back({LinkIndex{2 * hosts_ + 2 * (from_leaf * leaves_ + spine)}});
+      plan_.uses.push_back({LinkIndex{2 * hosts_ + 2 * (to_leaf * leaves_ + spine) + 1}});
     }
-    plan_.uses.push_back({2 * to + 1});
+    plan_.uses.push_back({LinkIndex{2 * to + 1}});
     const auto uses = static_cast<std::uint32_t>(plan_.uses.size()) - first;
     plan_.connections.push_back({500_ns * uses, Bandwidth::max(), Bytes::zero(), first, uses});
   }

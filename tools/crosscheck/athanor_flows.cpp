@@ -25,7 +25,7 @@ class Driver final : public MoveListener {
                                        static_cast<std::uint32_t>(plan.uses.size()), 0};
       const auto& endpoints = run_.network.endpoints;
       for (const std::uint32_t link : run_.network.routes.at({endpoints.at(flow.from), endpoints.at(flow.to)})) {
-        plan.uses.push_back({link, 1});
+        plan.uses.push_back({LinkIndex{link}, 1});
         connection.latency += Time{run_.network.links.at(link).latency_ps};
         ++connection.uses;
       }

@@ -176,7 +176,8 @@ JsonValue stretches_json(const WorkloadExplanation& explanation) {
 JsonValue calls_json(const WorkloadExplanation& explanation) {
   JsonValue list = JsonValue::list();
   for (const CallsOnPath& each : explanation.path.calls) {
-    JsonValue json = {{"use", name(each.use)}, {"label", explanation.result.labels[each.label]}, {"count", each.time.transfers}};
+    JsonValue json = {
+        {"use", name(each.use)}, {"label", explanation.result.labels[each.label]}, {"count", each.time.transfers}};
     json["bandwidth_s"] = seconds(each.time.transfer);
     json["latency_s"] = seconds(each.time.latency);
     json["sharing_s"] = seconds(each.time.sharing);

@@ -1,7 +1,5 @@
 #include "tools/verify/verify_steps.hpp"
 
-#include "sim/percentile.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include "models/experiments/table.hpp"
 #include "models/experiments/training.hpp"
 #include "models/experiments/workload_columns.hpp"
+#include "sim/percentile.hpp"
 #include "tools/cli/read_scenarios.hpp"
 #include "tools/verify/verdict.hpp"
 

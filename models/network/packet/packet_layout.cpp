@@ -45,8 +45,8 @@ class PacketLayout {
   }
 
   PacketsLaidOut make() {
-    for (std::uint32_t l = 0; l < connections_.links.size(); ++l) { number_of_[connections_.links[l].value] = l; }
-    links_ = connections_.links;
+    for (const LinkIndex l : connections_.links.ids()) { number_of_[connections_.links[l].value] = l.value; }
+    links_.assign(connections_.links.begin(), connections_.links.end());
     for (std::uint32_t l = 0; l < links_.size(); ++l) { add_link(l); }
     add_flows();
     return {std::move(packets_), std::move(links_)};
@@ -220,7 +220,7 @@ class PacketLayout {
     flow.grain = connection.grain;
     flow.software = connection.latency;
     for (std::uint32_t u = 0; u < connection.uses; ++u) {
-      const std::uint32_t link = connections_.graph.uses[connection.first_use + u].link;
+      const std::uint32_t link = connections_.graph.uses[connection.first_use + u].link.value;
       packets_.hops.push_back(link);
       flow.software -= packets_.links[link].latency;
     }

@@ -157,7 +157,7 @@ void PacketNetwork::snapshot(std::vector<std::int64_t>&) const {
   require(false, "loops are not repeated at packet level");
 }
 
-void PacketNetwork::fast_forward(Time, std::int64_t, const std::vector<Bytes>&) {
+void PacketNetwork::fast_forward(Time, std::int64_t, const CarriedBytes&) {
   require(false, "loops are not repeated at packet level");
 }
 

@@ -30,11 +30,11 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
   void move(ConnectionId connection, Bytes size) override;
   std::optional<Bytes> arrived(ConnectionId connection) const override { return hosts_.arrived(connection.value); }
   /// On the wire: by data packets with their headers, repeated ones too.
-  Bytes carried(std::uint32_t link) const override { return links_.carried(link); }
+  Bytes carried(LinkIndex link) const override { return links_.carried(link.value); }
   Time quiet() const { return links_.quiet(); }
   /// Not supported: the state of a packet network never recurs exactly.
   void snapshot(std::vector<std::int64_t>& state) const override;
-  void fast_forward(Time by, std::int64_t times, const std::vector<Bytes>& carried_before) override;
+  void fast_forward(Time by, std::int64_t times, const CarriedBytes& carried_before) override;
 
   void on_event(std::uint64_t what) override;
 

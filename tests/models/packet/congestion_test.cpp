@@ -222,7 +222,8 @@ TEST_CASE("sprayed packets use all paths evenly, and one flow fills what its has
   CHECK(seconds(all.last_delivery()) < 1.01 * line);
   CHECK(all.network.host_counters().repeated == 0);  // order tells nothing
   for (int spine = 0; spine < 4; ++spine) {
-    const double share = static_cast<double>(all.network.carried(paths[2 * spine]).count()) / (10240.0 * 4160);
+    const double share =
+        static_cast<double>(all.network.carried(LinkIndex{paths[2 * spine]}).count()) / (10240.0 * 4160);
     CHECK(share == doctest::Approx(0.25).epsilon(0.05));
   }
 }

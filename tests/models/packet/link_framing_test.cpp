@@ -73,7 +73,7 @@ TEST_CASE("a link takes for a packet what its framing makes of it, and counts it
   const Bytes wire{10 * 16 * 280 + 124};
   CHECK(rig.of(0).delivered ==
         std::vector{transfer_time(4480_B, 28_GBps) * 10 + transfer_time(124_B, 28_GBps) + 100_ns});
-  CHECK(rig.network.carried(link) == wire);
+  CHECK(rig.network.carried(LinkIndex{link}) == wire);
 }
 
 TEST_CASE("full packets bring payload over PCIe and NVLink at the usable rate, at both levels") {

@@ -135,7 +135,7 @@ TEST_CASE("adaptive: flows of one leaf with a spine for each load all spines ali
   rig.simulator.run();
   CHECK(seconds(rig.last_delivery()) < seconds(kPacket * 1000 + kLatency * 4) * 1.02);
   for (std::uint32_t s = 0; s < 4; ++s) {
-    CHECK(static_cast<double>(rig.network.carried(leaf_spine.up(0, s)).count()) ==
+    CHECK(static_cast<double>(rig.network.carried(LinkIndex{leaf_spine.up(0, s)}).count()) ==
           doctest::Approx(4160.0 * 1000).epsilon(0.05));
   }
 }
@@ -148,7 +148,7 @@ TEST_CASE("adaptive: packets go round a port that is slow") {
   for (std::uint32_t h = 0; h < 3; ++h) { rig.move_at(Time::zero(), h, 4_KiB * 1000); }
   rig.simulator.run();
   CHECK(seconds(rig.last_delivery()) < seconds(kPacket * 1000) * 1.05);
-  CHECK(rig.network.carried(leaf_spine.up(0, 0)).count() < 4160 * 400);
+  CHECK(rig.network.carried(LinkIndex{leaf_spine.up(0, 0)}).count() < 4160 * 400);
 }
 
 TEST_CASE("flowlets: a flow keeps its path as long as it is never silent, and order with it") {
@@ -162,7 +162,9 @@ TEST_CASE("flowlets: a flow keeps its path as long as it is never silent, and or
     CHECK(rig.of(0).delivered.size() == 64);
     CHECK(rig.network.host_counters().repeated == 0);
     std::uint32_t used = 0;
-    for (std::uint32_t s = 0; s < 4; ++s) { used += rig.network.carried(leaf_spine.up(0, s)) > Bytes::zero() ? 1 : 0; }
+    for (std::uint32_t s = 0; s < 4; ++s) {
+      used += rig.network.carried(LinkIndex{leaf_spine.up(0, s)}) > Bytes::zero() ? 1 : 0;
+    }
     CHECK(used == (pause < 50_us ? 1 : 4));
   }
 }
