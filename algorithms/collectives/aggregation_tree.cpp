@@ -14,8 +14,8 @@ namespace {
 ///
 /// Per channel a rank has a lane that sends and one that receives, and a node of the channel's tree one lane up and one
 /// down, as far as they are needed; the root of the tree has one lane for both. Ports of a node are its children, in
-/// order. With EngineTreeShape::outstanding, a rank that also receives holds its next chunk back until it has got the result
-/// that is so many before.
+/// order. With EngineTreeShape::outstanding, a rank that also receives holds its next chunk back until it has got the
+/// result that is so many before.
 class Aggregation final : public VectorSchedule {
  public:
   Aggregation(const Collective& collective, const Layout& layout)

@@ -40,8 +40,8 @@ std::uint32_t below(const AggregationTree& tree, const AggregationTree::Child& c
 /// to a contiguous range of ports.
 ///
 /// Per channel a rank and a node have a lane up and one down; the root of the tree has one lane for both. A lane has a
-/// step for each block that passes through it. With EngineTreeShape::outstanding, a rank begins a loop when it has got all that
-/// it gets of the loop that is so many before.
+/// step for each block that passes through it. With EngineTreeShape::outstanding, a rank begins a loop when it has got
+/// all that it gets of the loop that is so many before.
 class AggregationBlocks final : public CutSchedule<BlockCut> {
  public:
   AggregationBlocks(const Collective& collective, const Layout& layout)

@@ -115,7 +115,9 @@ class NvlsNodesAllReduce final : public VectorSchedule {
     if (task.duty == Duty::supply) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
     if (task.duty == Duty::gather) { primitive.store = contiguous(Buffer::output, range.first); }
     primitive.finish = task.duty == Duty::turn || (task.duty == Duty::down && trees_);
-    if (task.duty == Duty::up && trees_) { primitive.wait = outstanding_window(outstanding_, LaneId{lane.value + 1}, loop); }
+    if (task.duty == Duty::up && trees_) {
+      primitive.wait = outstanding_window(outstanding_, LaneId{lane.value + 1}, loop);
+    }
     return primitive;
   }
 

@@ -11,8 +11,8 @@ namespace {
 struct PatCut {
   PatCut(const Collective& collective, const Layout& layout)
       : blocks(aggregated(collective, layout)),
-        aggregate(
-            std::min(blocks * std::bit_floor(layout.as<AggregatedTreeShape>().messages_per_step), PatTree::most_aggregate(collective.ranks))),
+        aggregate(std::min(blocks * std::bit_floor(layout.as<AggregatedTreeShape>().messages_per_step),
+                           PatTree::most_aggregate(collective.ranks))),
         tree(collective.ranks, aggregate),
         messages(tree, blocks),
         ranges(collective.count, collective.ranks, blocks > 1 ? whole(layout) : layout, 1) {}

@@ -10,9 +10,9 @@
 namespace athanor {
 
 /// The messages of a collective that is made of them alone (all-to-all, all-to-all-v, gather, scatter, send/receive):
-/// where each lies, and how it is cut into PeerRoundShape::parts parts, each with chunks of its own. Messages of one size are
-/// cut alike; a part is left out where none would have any of it. Where PeerRoundShape::parts_by_size is set, a message of
-/// all-to-all-v has as many parts as its size asks for.
+/// where each lies, and how it is cut into PeerRoundShape::parts parts, each with chunks of its own. Messages of one
+/// size are cut alike; a part is left out where none would have any of it. Where PeerRoundShape::parts_by_size is set,
+/// a message of all-to-all-v has as many parts as its size asks for.
 class PeerMessages {
  public:
   /// `most_parts`: at least 1.

@@ -137,8 +137,9 @@ bool CandidateBuilder::suits(const AlgorithmOrigin& origin) const {
 
 void CandidateBuilder::choose_layout() {
   const Overrides& asked = request_.overrides;
-  if (parts_.protocol.library) { parts_.layout = library_layout(); }
-  if (!parts_.protocol.library) {
+  if (parts_.protocol.library) {
+    parts_.layout = library_layout();
+  } else {
     parts_.layout.channels = static_cast<std::uint32_t>(std::min<std::int64_t>(
         parts_.protocol.channels, ceil_div(payload(request_).count(), parts_.protocol.least_per_channel.count())));
     parts_.layout.slices = parts_.protocol.slices;

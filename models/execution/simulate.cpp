@@ -7,10 +7,9 @@
 
 #include "models/execution/execution_observer.hpp"
 #include "models/execution/executor.hpp"
-#include "models/execution/gpu_substrate.hpp"
+#include "models/execution/machine_substrates.hpp"
 #include "models/execution/network_substrate.hpp"
 #include "models/execution/repetition.hpp"
-#include "models/execution/thread_substrate.hpp"
 #include "sim/check.hpp"
 #include "topologies/cluster.hpp"
 

@@ -17,11 +17,6 @@ std::string fitted(double value, std::size_t width) {
   return fmt::format("{:>{}.1e}", value, width);
 }
 
-std::string fitted_ms(Time time, std::size_t width) {
-  const double ms = microseconds(time) / 1000;
-  return ms < 0.1 ? fmt::format("{:>{}.4f}", ms, width) : fitted(ms, width);
-}
-
 namespace {
 
 std::string milliseconds_text(double seconds, std::size_t width) {

@@ -12,8 +12,6 @@ namespace athanor {
 
 /// A number in `width` characters, as nccl-tests prints it: two decimals if they fit, else one, none, or an exponent.
 std::string fitted(double value, std::size_t width);
-/// The same of a time in milliseconds; below 0.1 ms with four decimals, since short traces and steps are told in them.
-std::string fitted_ms(Time time, std::size_t width);
 
 /// A table for people, line by line as results become known.
 class ResultTable {

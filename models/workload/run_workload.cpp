@@ -12,7 +12,6 @@
 
 #include "models/workload/accounts.hpp"
 #include "models/workload/collective_matcher.hpp"
-#include "models/workload/computations.hpp"
 #include "models/workload/program.hpp"
 #include "models/workload/transfers.hpp"
 #include "sim/check.hpp"

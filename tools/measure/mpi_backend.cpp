@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "algorithms/execution/expectation.hpp"
+#include "algorithms/execution/mpi/communicator.hpp"
 #include "algorithms/execution/mpi/mpi_executor.hpp"
 #include "algorithms/execution/mpi/session.hpp"
-#include "algorithms/execution/mpi/communicator.hpp"
 #include "algorithms/schedule/contract.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"

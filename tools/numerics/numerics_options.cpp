@@ -86,12 +86,15 @@ std::vector<const Algorithm*> algorithms_for(const Invocation& invocation, const
   return chosen;
 }
 
-/// Who adds up what in the network where every switch takes in so many: as Layout::trees has it for these engines.
+/// Who adds up what in the network where every switch takes in so many: as EngineTreeShape::trees has it for these
+/// engines.
 std::vector<Shared<AggregationTree>> trees_of(Engine engine, const NumericsRequest& request, std::uint32_t radix) {
   const std::uint32_t ranks = request.collective.ranks;
   const NodeGroups groups(ranks, request.layout);
   const auto trees = [&](std::uint32_t count, std::uint32_t leaves) {
-    return std::vector(count, std::make_shared<const AggregationTree>(AggregationTree::regular(leaves, radix)));
+    const Shared<AggregationTree> tree =
+        std::make_shared<const AggregationTree>(AggregationTree::regular(leaves, radix));
+    return std::vector(count, tree);
   };
   switch (engine) {
     case Engine::switches: return trees(1, ranks);

@@ -15,14 +15,14 @@ namespace athanor {
 
 namespace {
 
-bool is_open(const GridShape& shape, std::size_t d) { return !shape.open.empty() && shape.open[d]; }
+bool is_open(const LatticeShape& shape, std::size_t d) { return !shape.open.empty() && shape.open[d]; }
 
-std::int64_t twist(const GridShape& shape, std::size_t i, std::size_t j) {
+std::int64_t twist(const LatticeShape& shape, std::size_t i, std::size_t j) {
   return shape.twists.empty() ? 0 : shape.twists[i][j];
 }
 
 /// Each dimension before those that it shifts; shorter than there are dimensions where they shift in a circle.
-std::vector<std::uint32_t> shifting_order(const GridShape& shape) {
+std::vector<std::uint32_t> shifting_order(const LatticeShape& shape) {
   const auto count = static_cast<std::uint32_t>(shape.dimensions.size());
   std::vector<std::uint32_t> order;
   std::vector<bool> done(count, false);
@@ -43,7 +43,7 @@ std::vector<std::uint32_t> shifting_order(const GridShape& shape) {
   throw ScenarioError(Problem{"does-not-fit", reason, {}, hint});
 }
 
-void check_twists(const std::string& what, const GridShape& shape) {
+void check_twists(const std::string& what, const LatticeShape& shape) {
   const std::size_t n = shape.dimensions.size();
   const bool square = shape.twists.size() == n && std::all_of(shape.twists.begin(), shape.twists.end(),
                                                               [&](const auto& row) { return row.size() == n; });
@@ -80,7 +80,7 @@ std::vector<std::vector<std::uint32_t>> tpu_v4_twists(const std::vector<std::uin
   return twists;
 }
 
-void check_grid(const std::string& what, const GridShape& shape) {
+void check_grid(const std::string& what, const LatticeShape& shape) {
   check_box(what, shape.dimensions);
   if (!shape.open.empty() && shape.open.size() != shape.dimensions.size()) {
     refuse(fmt::format("{} of {} dimensions, but for {} it is said whether they wrap", what, shape.dimensions.size(),
@@ -90,7 +90,7 @@ void check_grid(const std::string& what, const GridShape& shape) {
   if (!shape.twists.empty()) { check_twists(what, shape); }
 }
 
-GridGraph::GridGraph(std::string name, const GridShape& shape)
+GridGraph::GridGraph(std::string name, const LatticeShape& shape)
     : name_(std::move(name)), shape_(shape), box_(shape.dimensions), order_(shifting_order(shape)) {
   for (std::uint32_t d = 0; d < box_.dimensions(); ++d) {
     twisting_.push_back(false);
@@ -271,7 +271,7 @@ void visit(Fields& fields, GridSettings& grid) {
 }
 
 std::shared_ptr<NetworkTopology> GridSettings::build(const FabricSite& site, const std::string& name,
-                                                     const GridShape& shape) const {
+                                                     const LatticeShape& shape) const {
   check_grid("a " + name, shape);
   return std::make_shared<DirectNetwork>(site.population, std::make_shared<GridGraph>(name, shape),
                                          DirectSpec{{}, {}, site.nic_cable, site.cable, site.cable});

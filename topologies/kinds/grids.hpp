@@ -12,7 +12,7 @@
 namespace athanor {
 
 /// A grid of positions, each joined to its neighbours by one cable in each dimension.
-struct GridShape {
+struct LatticeShape {
   std::vector<std::uint32_t> dimensions;  ///< member number = position, the last dimension varies fastest
 
   /// By dimension: no cable leads from its last position back to its first. Empty: all close on themselves.
@@ -29,7 +29,7 @@ struct GridShape {
 std::vector<std::vector<std::uint32_t>> tpu_v4_twists(const std::vector<std::uint32_t>& dimensions);
 
 /// Throws ScenarioError("does-not-fit", "too-large") unless the shape is one; `what` names it: "a torus".
-void check_grid(const std::string& what, const GridShape& shape);
+void check_grid(const std::string& what, const LatticeShape& shape);
 
 /// Mesh, torus, twisted torus, and mixtures: some dimensions open, some closed. For n dimensions of k_i positions,
 /// N in all (Dally & Towles, "Principles and Practices of Interconnection Networks", 2004, chapter 5):
@@ -52,7 +52,7 @@ void check_grid(const std::string& what, const GridShape& shape);
 class GridGraph : public RouterGraph {
  public:
   /// `name`: "torus"; begins the title. Requires a shape that check_grid accepts.
-  GridGraph(std::string name, const GridShape& shape);
+  GridGraph(std::string name, const LatticeShape& shape);
 
   std::string title() const override;
   PictureHint picture() const override { return {"grid", shape_.dimensions, is_vertex_transitive()}; }
@@ -81,7 +81,7 @@ class GridGraph : public RouterGraph {
   Steps steps(std::uint32_t from, std::uint32_t to) const;
 
   std::string name_;
-  GridShape shape_;
+  LatticeShape shape_;
   Coordinates box_;
   std::vector<bool> twisting_;         // by dimension: shifts another
   std::vector<std::uint32_t> order_;   // dimensions, each before those that it shifts
@@ -95,7 +95,8 @@ struct GridSettings {
   VertexKind positions = VertexKind::host;  ///< where there are no nodes
 
   /// `name`: "torus"; begins the title. `shape` has the dimensions. Throws ScenarioError as check_grid does.
-  std::shared_ptr<NetworkTopology> build(const FabricSite& site, const std::string& name, const GridShape& shape) const;
+  std::shared_ptr<NetworkTopology> build(const FabricSite& site, const std::string& name,
+                                         const LatticeShape& shape) const;
 };
 void visit(Fields& fields, GridSettings& grid);
 

@@ -11,7 +11,7 @@ struct TorusFabric : FabricKind {
   using Twists = std::vector<std::vector<std::uint32_t>>;
 
   GridSettings grid;
-  Twists twists;  ///< as in GridShape
+  Twists twists;  ///< as in LatticeShape
   bool tpu_v4_twists = false;
 
   static Topology words() {

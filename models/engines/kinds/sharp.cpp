@@ -1,13 +1,13 @@
 #include "models/engines/catalog.hpp"
 
+namespace athanor {
+
 // NVIDIA SHARP in InfiniBand switches. Aggregation nodes add up in a fixed order, so that results are reproducible.
 //
 // Of an aggregation node no document says how long it takes. 460 ns for every message to or from one follow from one
 // published figure, the 2.83 us of 8 bytes over 128 hosts (COMHPC 2016): four such messages, two tiers of switches of
 // 90 ns and the software of a host, whose cost the same paper's 6.01 us of seven host messages gives. All generations
 // are given that figure, since nothing newer says otherwise.
-
-namespace athanor {
 
 namespace {
 
@@ -132,6 +132,28 @@ EngineModel sharp_v4_engine() {
   engine.source =
       "NVIDIA SHARP Rev 3.13.0, General Information (Quantum-3 is supported; no limits of its own are given)";
   engine.assumed = "everything but the rate of the links: limits, types and costs of sharp_v3";
+  return engine;
+}
+
+// NACA, a reference architecture of operators: hosts hand a collective to a NIC that offloads it, the switches next to
+// hosts and those above add up, and a controller places trees. So it is a composition: SHARP's kind of engine in every
+// switch, over RoCE packets, with the NIC's costs in place of the host's.
+
+using namespace literals;
+
+EngineModel naca_engine() {
+  EngineModel engine = sharp_v3_engine();
+  engine.name = "naca";
+  engine.summary = "NACA: engines in Ethernet switches under a controller, behind NICs that offload";
+  engine.exclusive = false;
+  for (Protocol& mode : engine.modes) { mode.aggregation.payload = {1024, 1024 + 82}; }
+  engine.source =
+      "no public text of the architecture was found; nearest: draft-yao-tsvwg-cco-requirement-and-analysis (China "
+      "Mobile and others) and draft-lou-rtgwg-sinc (Huawei and China Mobile), IETF";
+  engine.assumed =
+      "engines with the limits and costs of sharp_v3, shared by jobs, over RoCE packets of 1,024 B with 82 B of "
+      "headers; "
+      "combine it with \"offload\" for its NICs";
   return engine;
 }
 

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "models/nccl/tuning/estimates.hpp"
+#include "models/nccl/tuning/choice.hpp"
 #include "models/nccl/tuning/rates.hpp"
 #include "models/nccl/tuning/tables.hpp"
 

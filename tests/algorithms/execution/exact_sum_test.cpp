@@ -1,5 +1,3 @@
-#include "algorithms/execution/element_values.hpp"
-
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -7,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/execution/element_values.hpp"
 #include "sim/random.hpp"
 
 using namespace athanor;

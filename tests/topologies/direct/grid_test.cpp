@@ -167,7 +167,7 @@ TEST_CASE("k x k x 2k and k x 2k x 2k, twisted, are as long along every dimensio
 }
 
 TEST_CASE("shapes that are no grid are refused with what is wrong") {
-  const auto bad = [](const GridShape& shape) -> std::string {
+  const auto bad = [](const LatticeShape& shape) -> std::string {
     try {
       check_grid("a torus", shape);
     } catch (const ScenarioError& error) { return describe(error.problems()[0]); }
