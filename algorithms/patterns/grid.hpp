@@ -123,6 +123,7 @@ Algorithm on_any_grid(Algorithm words, std::uint32_t sides, More... more) {
   const auto dimensions = [sides](const Collective& collective, const Layout& layout) {
     return dimensions_of(collective, layout, sides);
   };
+  words.takes_dimensions = true;
   return on_grid<Kind>(std::move(words), dimensions, more...);
 }
 

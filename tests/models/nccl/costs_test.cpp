@@ -37,14 +37,14 @@ Cluster node_of(std::uint32_t gpus) {
 }
 
 /// In one channel and one chunk.
-Protocol protocol(const NcclRun& run, const NcclCosts& costs) {
+Protocol priced(const NcclRun& run, const NcclCosts& costs) {
   return protocol_of(run, {.of_bytes = {.chunk = Elements{run.payload.count()}}}, costs);
 }
 
 Time ring(CollectiveKind kind, const NcclRun& run, std::uint32_t ranks) {
   const Cluster cluster = node_of(ranks);
   Profile profile;
-  profile.protocols = {protocol(run, round_costs())};
+  profile.protocols = {priced(run, round_costs())};
   const Collective collective{kind, ranks, Elements{run.payload / Bytes{1}}};
   return run_collective({cluster, profile, collective, Bytes{1}, {&find(kind, "ring")}, {}, {}, 1}).time;
 }
@@ -92,25 +92,25 @@ TEST_CASE("LL and LL128 pass lines on within a node: a chain's fill has a step f
 TEST_CASE("a step of LL that moves nothing is shorter") {
   NcclCosts costs = round_costs();
   const std::uint32_t ranks = 8;
-  CHECK(protocol(run_of(NcclProtocol::ll, Bytes{16 * ranks}, ranks), costs).overhead == 1_us);
-  CHECK(protocol(run_of(NcclProtocol::ll, Bytes{16 * ranks - 1}, ranks), costs).overhead == 750_ns);
-  CHECK(protocol(run_of(NcclProtocol::ll128, Bytes{1}, ranks), costs).overhead == 1_us);
+  CHECK(priced(run_of(NcclProtocol::ll, Bytes{16 * ranks}, ranks), costs).overhead == 1_us);
+  CHECK(priced(run_of(NcclProtocol::ll, Bytes{16 * ranks - 1}, ranks), costs).overhead == 750_ns);
+  CHECK(priced(run_of(NcclProtocol::ll128, Bytes{1}, ranks), costs).overhead == 1_us);
 }
 
 TEST_CASE("the two directions of a tree share the threads of a block") {
   const NcclCosts costs = round_costs();
   NcclRun run = run_of(NcclProtocol::simple, 1_MiB, 8);
-  CHECK(protocol(run, costs).node.rate == 10_GBps);
+  CHECK(priced(run, costs).node.rate == 10_GBps);
   run.algorithm = NcclAlgorithm::tree;
-  CHECK(protocol(run, costs).node.rate == 6_GBps);
-  CHECK(protocol(run, costs).network.rate == 6_GBps);
+  CHECK(priced(run, costs).node.rate == 6_GBps);
+  CHECK(priced(run, costs).network.rate == 6_GBps);
 }
 
 TEST_CASE("between nodes a proxy passes on whole messages, whatever the protocol") {
   for (const NcclProtocol each : {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
-    const Protocol priced = protocol(run_of(each, 1_MiB, 8), round_costs());
-    CHECK(priced.network.grain == Bytes::zero());
-    CHECK(priced.network.latency == 20_us);
+    const Protocol protocol = priced(run_of(each, 1_MiB, 8), round_costs());
+    CHECK(protocol.network.grain == Bytes::zero());
+    CHECK(protocol.network.latency == 20_us);
   }
 }
 
@@ -118,9 +118,9 @@ TEST_CASE("what flags take and what links do not reach multiply") {
   NcclCosts costs;
   costs.node_efficiency = {8, 10};
   const Profile profile;
-  const Protocol priced = protocol(run_of(NcclProtocol::ll128, 1_MiB, 2), costs);
+  const Protocol protocol = priced(run_of(NcclProtocol::ll128, 1_MiB, 2), costs);
   const Cluster cluster = node_of(2);
-  const ProfilePricing pricing(*cluster.fabric, profile, priced, {2, 0}, Bytes{1}, 1);
+  const ProfilePricing pricing(*cluster.fabric, profile, protocol, {2, 0}, Bytes{1}, 1);
   const ConnectionCost cost = pricing.connection(AgentId{0}, AgentId{1}, {});
   CHECK(cost.wire_numerator * 3 == cost.wire_denominator * 4);  // 16 / 15 x 10 / 8
 }
