@@ -1,6 +1,8 @@
 """Who may include whom: sim <- topologies, sim <- algorithms, {sim, topologies, algorithms} <- models <- tools <- tests."""
 
 import re
+import subprocess
+import sys
 import unittest
 
 import tree
@@ -152,6 +154,13 @@ class TheCheckItself(unittest.TestCase):
     def test_a_diamond_is_no_circle(self):
         self.assertEqual(knots({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}}), [])
         self.assertEqual(circles({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}}, "abcd"), [])
+
+
+class Picture(unittest.TestCase):
+    def test_the_picture_of_folders_is_that_of_the_tree(self):
+        done = subprocess.run([sys.executable, tree.ROOT / "tools/scripts/documents/folders", "--check"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":
