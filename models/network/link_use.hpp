@@ -13,9 +13,9 @@ namespace athanor {
 
 /// Where the time of transfers on a critical path went.
 struct TransferTime {
-  Time latency;                 ///< of links; of whole calls also of software, and the filling of pipelines
-  Time transfer;                ///< of bytes, at the rate that they have when nothing else moves
-  Time sharing;                 ///< what moving bytes took beyond that: links shared with others, queues, handshakes
+  Time latency = {};            ///< of links; of whole calls also of software, and the filling of pipelines
+  Time transfer = {};           ///< of bytes, at the rate that they have when nothing else moves
+  Time sharing = {};            ///< what moving bytes took beyond that: links shared with others, queues, handshakes
   std::uint64_t transfers = 0;  ///< messages or calls whose bytes are on the path
 
   Time total() const { return latency + transfer + sharing; }

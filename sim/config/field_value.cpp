@@ -161,7 +161,7 @@ void FieldValue::put_within(const T& value, const Range<T>& range) {
     put(value);
   } else if constexpr (std::is_same_v<T, Ratio>) {
     put(to_double(value));
-  } else {
+  } else if (!optional_ || value != T::max()) {  // no limit is said by the absence of one
     put(written(value));
   }
 }

@@ -25,7 +25,7 @@ void read_compute_profile(FieldValue& value, const Library& library, Problems& p
     text.visit(name, OneOf{names});
     if (text.ok() && library.has(Shelf::compute, name)) {
       profile = read_compute_profile_file(library.path(Shelf::compute, name), problems);
-      text.put(json_of(profile));  // a new calibration changes what its name stands for
+      text.put(json_of(profile, Detail::complete));  // a new calibration changes what its name stands for
     }
   };
   const auto read_inline = [&](FieldValue& object) {

@@ -67,6 +67,14 @@ const std::vector<std::string>& keys_that_may_be_idle() {
   return keys;
 }
 
+std::vector<std::string> idle_keys(const ParallelPlan& plan) {
+  std::vector<std::string> keys;
+  for (const Rule& rule : rules()) {
+    if (!rule.acts(plan)) { keys.push_back(rule.key); }
+  }
+  return keys;
+}
+
 std::vector<std::string> idle_settings(const ParallelPlan& plan, const std::set<std::string>& written) {
   std::vector<std::string> lines;
   for (const Rule& rule : rules()) {

@@ -70,7 +70,7 @@ void read_profile(FieldValue& value, const Library& library, Problems& problems,
     } else {
       profile = Profile{};
     }
-    text.put(json_of(profile));  // a new calibration changes what its name stands for
+    text.put(json_of(profile, Detail::complete));  // a new calibration changes what its name stands for
   };
   const auto read_inline = [&](FieldValue& object) {
     profile = undescribed("inline");

@@ -1,8 +1,11 @@
 #include <algorithm>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "models/experiments/scenario/idle_settings.hpp"
 #include "models/experiments/scenario/scenario.hpp"
+#include "models/experiments/training.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/format.hpp"
@@ -77,6 +80,18 @@ bool is_own(const Scenario& scenario, std::string pointer) {
   return scenario.cases.at(index).text->contains(nlohmann::json::json_pointer(pointer));
 }
 
+/// Takes out what plans say by default and have nothing to act on with: results would tell of it.
+void take_out_idle(const Scenario& scenario, Json& resolved) {
+  for (std::size_t i = 0; i < scenario.cases.size(); ++i) {
+    const auto* training = dynamic_cast<const TrainingExperiment*>(scenario.cases[i].experiment.get());
+    if (training == nullptr) { continue; }
+    const std::string plan = (scenario.has_cases ? fmt::format("/cases/{}", i) : "") + "/training/parallel/";
+    for (const std::string& key : idle_keys(training->training().setup.plan)) {
+      if (!is_own(scenario, plan + key)) { take_out(resolved, plan + key); }
+    }
+  }
+}
+
 }  // namespace
 
 JsonValue resolved_scenario(const std::string& path, const Library& library, ScenarioChanges changes) {
@@ -86,6 +101,7 @@ JsonValue resolved_scenario(const std::string& path, const Library& library, Sce
   const Scenario scenario = reader.read(path, changes, problems);
   problems.throw_if_any();
   Json resolved = whole(scenario, changes);
+  take_out_idle(scenario, resolved);
   ScenarioChanges none;
   none.links = changes.links;
   none.traces = scenario.traces;

@@ -28,18 +28,18 @@ struct Version {
 };
 
 struct Machine {
-  std::string name;
-  Bandwidth rate;
+  std::string name = {};
+  Bandwidth rate = {};
   Time latency = 500_ns;
   Bandwidth limit = Bandwidth::max();
-  std::optional<std::uint32_t> channels;
-  std::vector<std::uint32_t> sides;
+  std::optional<std::uint32_t> channels = {};
+  std::vector<std::uint32_t> sides = {};
   Level level = Level::flow;
   Ratio efficiency{1, 1};
-  Version version;
-  Buffer buffer;
-  std::optional<Buffer> second;
-  std::vector<Buffer> more;
+  Version version = {};
+  Buffer buffer = {};
+  std::optional<Buffer> second = {};
+  std::vector<Buffer> more = {};
   bool grid = false;
   std::uint32_t radix = 4;
 };

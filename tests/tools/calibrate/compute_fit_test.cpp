@@ -47,7 +47,7 @@ TEST_CASE("a fit finds what makes steps take as long as they did, and judges tho
   const std::string found = folder.path("found.json");
   const Ran fit = athanor_run({"calibrate", "--backend", "training", "--tables",
                                folder.write("measured.json", steps(kStart, times)), "--free",
-                               "gemm.share,memory,spread", "--hold-out", "rows", "-o", found});
+                               "gemm.share,memory,straggler_growth", "--hold-out", "rows", "-o", found});
   CAPTURE(fit.err);
   REQUIRE(fit.code == 0);
   const nlohmann::json profile = nlohmann::json::parse(read_text_file(found));

@@ -138,7 +138,7 @@ TEST_CASE("list algorithms refuses what is no collective, no number, no size and
       {{"algorithms", "--collective", "allreduce"}, "there is no collective 'allreduce'; did you mean 'all_reduce'?"},
       {{"algorithms", "--ranks", "0"}, "--ranks '0' is not a whole number from 1 on"},
       {{"algorithms", "--ranks", "1000000"}, "is more than 65536"},
-      {{"algorithms", "--size", "3B"}, "--size 3B is no whole number of elements of 4 bytes"},
+      {{"algorithms", "--size", "3B"}, "--size 3 B is no whole number of elements of 4 bytes"},
       {{"algorithms", "--size", "12"}, "--size '12'"},
       {{"presets", "--ranks", "4"}, "--ranks goes with algorithms, not with presets"}};
   for (const auto& [words, message] : wrong) {

@@ -51,7 +51,7 @@ void read_values(Fields& fields, bool needed, std::vector<std::string>& values) 
   fields.optional_value("to", "No value exceeds it", [&](FieldValue& value) { read_bound(value, range.to); });
   fields.optional_value("step", "From one value to the next, in place of a factor",
                         [&](FieldValue& value) { read_bound(value, range.step); });
-  fields.optional("factor", factor, "From one value to the next", {{1, 1}, {kMost, 1}});
+  fields.optional_or("factor", factor, Ratio{2}, "From one value to the next", {{1, 1}, {kMost, 1}});
   if (!fields.ok()) { return; }
   if (!needed) {
     for (const char* key : {"values", "from", "to", "step", "factor"}) {
