@@ -287,7 +287,7 @@ class Jellyfish : public RouterGraph {
       for (std::uint32_t router = 0; router < routers(); ++router) {
         for (const std::uint32_t next : neighbours_[router]) { seen[router] |= before[next]; }
         const std::uint64_t reached = seen[router] & ~before[router];
-        for (std::uint32_t s = 0; reached >> s != 0 && s < sources; ++s) {
+        for (std::uint32_t s = 0; s < sources && reached >> s != 0; ++s) {
           if ((reached >> s & 1U) != 0) { distances_[std::size_t{router} * routers() + first + s] = steps; }
         }
         found = found || reached != 0;
