@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/schedule/local_copy.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -193,7 +194,7 @@ const Algorithm& find(CollectiveKind kind, std::string_view wanted) {
               fmt::format("no {} algorithm is named \"{}\"", name(kind), wanted),
               {},
               fmt::format("{}known are: {}", near.empty() ? "" : fmt::format("did you mean \"{}\"? ", near),
-                          fmt::join(names, ", "))});
+                          joined(names, ", "))});
 }
 
 std::string_view name(Engine engine) {
@@ -229,7 +230,7 @@ std::string alternatives(const Collective& collective, const Layout& layout,
     if (algorithm.refuses(collective, layout) || (available && !available(algorithm))) { continue; }
     names.push_back(algorithm.name);
   }
-  return names.empty() ? "no algorithm fits" : fmt::format("these fit: {}", fmt::join(names, ", "));
+  return names.empty() ? "no algorithm fits" : fmt::format("these fit: {}", joined(names, ", "));
 }
 
 std::optional<Problem> refusal_with_alternatives(const Algorithm& algorithm, const Collective& collective,

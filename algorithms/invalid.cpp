@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
 #include "sim/units.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -85,7 +86,7 @@ std::optional<std::string> invalid_dimensions(const Dimensions& dimensions, std:
   Wide positions = 1;
   for (const auto* side = dimensions.begin(); side != end; ++side) { positions *= *side; }
   if (positions == ranks) { return std::nullopt; }
-  return fmt::format("dimensions {} are not {} ranks", fmt::join(dimensions.begin(), end, " x "), ranks);
+  return fmt::format("dimensions {} are not {} ranks", joined(std::span(dimensions.begin(), end), " x "), ranks);
 }
 
 /// Why `path` is not the places of a group in some order, or nothing.

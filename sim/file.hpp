@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,23 +19,33 @@ struct ReadFile {
   bool operator==(const ReadFile&) const = default;
 };
 
-/// The files that this process reads from its construction to its destruction, whichever thread reads them. There is
-/// one such log at a time.
-class ReadLog {
- public:
-  ReadLog();
-  ~ReadLog();
-  ReadLog(const ReadLog&) = delete;
-  ReadLog& operator=(const ReadLog&) = delete;
-
-  /// Each path once, as it was first, in alphabetical order.
-  std::vector<ReadFile> files() const;
-};
-
 /// What a regular file is now. Throws FileError where there is none.
 ReadFile file_state(const std::string& path);
-/// Tells the log, where there is one, that a file is read. read_text_file() does so itself; for who reads otherwise.
-/// What is no regular file (a pipe) cannot be read again, and is not logged.
-void note_read(const std::string& path);
+
+/// Reads files, and remembers which: what a result rests on. Copies remember together, and may be used by several
+/// threads at once.
+class FileReader {
+ public:
+  /// Relative names start in the working directory.
+  FileReader();
+
+  /// One that remembers together with this one, and whose relative names start in `folder`.
+  FileReader in(const std::string& folder) const;
+  /// Where a name leads.
+  std::string path(const std::string& name) const;
+  /// As read_text_file().
+  std::string text(const std::string& name) const;
+  /// Remembers a file that somebody else reads. What is no regular file (a pipe) cannot be read again, and is
+  /// forgotten.
+  void note(const std::string& name) const;
+  /// All that were read: each path once, as it was first, in alphabetical order.
+  std::vector<ReadFile> files() const;
+
+ private:
+  struct Log;
+
+  std::string folder_;
+  std::shared_ptr<Log> log_;
+};
 
 }  // namespace athanor

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kFlushAt = std::size_t{1} << 16;
 
 /// `text` as a JSON string. Names come from traces: bytes that are no UTF-8 are written as those who print them do.
-void append_string(fmt::memory_buffer& buffer, std::string_view text) {
+void append_string(std::string& buffer, std::string_view text) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   std::string shown;
   if (!std::all_of(text.begin(), text.end(), is_ascii)) { text = shown = printable(text); }
@@ -35,18 +35,18 @@ void append_string(fmt::memory_buffer& buffer, std::string_view text) {
 }
 
 /// Picoseconds as microseconds, exactly.
-void append_time(fmt::memory_buffer& buffer, std::string_view key, Time time) {
+void append_time(std::string& buffer, std::string_view key, Time time) {
   constexpr std::int64_t kPicosecondsPerMicrosecond = 1'000'000;
   fmt::format_to(std::back_inserter(buffer), ",\"{}\":{}.{:06}", key, time.count() / kPicosecondsPerMicrosecond,
                  time.count() % kPicosecondsPerMicrosecond);
 }
 
-void append_field(fmt::memory_buffer& buffer, std::string_view key, std::string_view text) {
+void append_field(std::string& buffer, std::string_view key, std::string_view text) {
   fmt::format_to(std::back_inserter(buffer), ",\"{}\":", key);
   append_string(buffer, text);
 }
 
-void append_arguments(fmt::memory_buffer& buffer, Arguments arguments) {
+void append_arguments(std::string& buffer, Arguments arguments) {
   std::string_view separator = ",\"args\":{";
   for (const Argument& argument : arguments) {
     buffer.append(separator);

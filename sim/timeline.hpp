@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include <fmt/format.h>
-
 #include "sim/ids.hpp"
 #include "sim/output_file.hpp"
 #include "sim/time.hpp"
@@ -71,7 +69,7 @@ class Timeline {
 
   std::string path_;
   std::unique_ptr<OutputFile> file_;  ///< null: closed
-  fmt::memory_buffer buffer_;
+  std::string buffer_;
   bool first_ = true;
   std::uint32_t processes_ = 0;
   std::uint32_t threads_ = 0;

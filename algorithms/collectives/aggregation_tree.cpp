@@ -42,23 +42,11 @@ class Aggregation final : public VectorSchedule {
   }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const override {
     const Task task = task_of(agent, lane);
-    if (task.duty == Duty::up) {
-      const AgentId node = above(agent, task.channel);
-      return {node, lane_of(node, task.channel, Duty::up), PortId{part(agent, task.channel).up_port}};
-    }
-    const auto [tree, node] = forest_.place(agent);
-    const AgentId below = agent_of(tree, forest_[tree].child_down(node, out.value));
-    return {below, lane_of(below, task.channel, Duty::down), PortId{0}};
+    return task.duty == Duty::up ? end_above(agent, task) : end_below(agent, {task.channel, Duty::down}, out);
   }
   Endpoint source(AgentId agent, LaneId lane, PortId in) const override {
     const Task task = task_of(agent, lane);
-    if (task.duty == Duty::down) {
-      const AgentId node = above(agent, task.channel);
-      return {node, lane_of(node, task.channel, Duty::down), PortId{part(agent, task.channel).down_port}};
-    }
-    const auto [tree, node] = forest_.place(agent);
-    const AgentId below = agent_of(tree, forest_[tree].child_up(node, in.value));
-    return {below, lane_of(below, task.channel, Duty::up), PortId{0}};
+    return task.duty == Duty::down ? end_above(agent, task) : end_below(agent, {task.channel, Duty::up}, in);
   }
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
     const Task task = task_of(agent, lane);
@@ -96,9 +84,20 @@ class Aggregation final : public VectorSchedule {
   const AggregationBranches::Part& part(AgentId agent, std::uint32_t channel) const {
     return forest_[tree_of(channel)].part(child_of(agent));
   }
-  AgentId above(AgentId agent, std::uint32_t channel) const {
-    const std::uint32_t tree = tree_of(channel);
-    return forest_.agent(tree, forest_[tree].above(child_of(agent)));
+  /// Where what goes up ends, or what comes down begins: in the node above, which has the same duty.
+  Endpoint end_above(AgentId agent, const Task& task) const {
+    const std::uint32_t tree = tree_of(task.channel);
+    const AgentId node = forest_.agent(tree, forest_[tree].above(child_of(agent)));
+    const AggregationBranches::Part& mine = part(agent, task.channel);
+    return {node, lane_of(node, task), PortId{task.duty == Duty::up ? mine.up_port : mine.down_port}};
+  }
+  /// Where what goes down ends, or what comes up begins: in a child of the node, by the port to it.
+  Endpoint end_below(AgentId agent, const Task& task, PortId port) const {
+    const auto [tree, node] = forest_.place(agent);
+    const AggregationBranches& branches = forest_[tree];
+    const AgentId below = agent_of(
+        tree, task.duty == Duty::up ? branches.child_up(node, port.value) : branches.child_down(node, port.value));
+    return {below, lane_of(below, task), PortId{0}};
   }
   /// How many channels an agent serves, and which is the k-th of these.
   std::uint32_t channels(AgentId agent) const {
@@ -120,22 +119,18 @@ class Aggregation final : public VectorSchedule {
     const bool up = part(agent, channel_at(agent, 0)).up && lane.value % each == 0;
     return {channel_at(agent, lane.value / each), up ? Duty::up : Duty::down};
   }
-  LaneId lane_of(AgentId agent, std::uint32_t channel, Duty duty) const {
-    const bool second = !is_top(agent) && duty == Duty::down && part(agent, channel).up;
-    const std::uint32_t k = is_rank(agent) ? channel : channel / forest_.trees();
+  LaneId lane_of(AgentId agent, const Task& task) const {
+    const bool second = !is_top(agent) && task.duty == Duty::down && part(agent, task.channel).up;
+    const std::uint32_t k = is_rank(agent) ? task.channel : task.channel / forest_.trees();
     return LaneId{k * lanes_per_channel(agent) + (second ? 1 : 0)};
   }
-  std::uint32_t in_ports(AgentId agent, Duty duty) const {
-    if (duty == Duty::down) { return 1; }
+  std::uint32_t in_ports(AgentId agent, Duty duty) const { return duty == Duty::down ? 1 : children(agent, Duty::up); }
+  std::uint32_t out_ports(AgentId agent, Duty duty) const { return duty == Duty::up ? 1 : children(agent, Duty::down); }
+  /// Those that send up to the agent, or that it sends down to.
+  std::uint32_t children(AgentId agent, Duty duty) const {
     if (is_rank(agent)) { return 0; }
     const auto [tree, node] = forest_.place(agent);
-    return forest_[tree].ups(node);
-  }
-  std::uint32_t out_ports(AgentId agent, Duty duty) const {
-    if (duty == Duty::up) { return 1; }
-    if (is_rank(agent)) { return 0; }
-    const auto [tree, node] = forest_.place(agent);
-    return forest_[tree].downs(node);
+    return duty == Duty::up ? forest_[tree].ups(node) : forest_[tree].downs(node);
   }
   bool has_window(AgentId agent, const Task& task) const {
     return outstanding_ > 0 && is_rank(agent) && task.duty == Duty::up && part(agent, task.channel).down;

@@ -6,42 +6,38 @@ namespace athanor {
 
 namespace {
 
-class Swing final : public HalvingCube {
+/// A cube whose corners are the places of a grid, and whose partners are as far away as Swing says.
+template <class Cube>
+class SwingCube : public Cube {
  public:
-  Swing(const Collective& collective, const Layout& layout)
-      : HalvingCube(collective, SwingGrid::copied(collective.ranks, layout)), grid_(collective.ranks, layout) {}
+  SwingCube(const Collective& collective, const Layout& layout)
+      : Cube(collective, SwingGrid::copied(collective.ranks, layout)), grid_(collective.ranks, layout) {}
 
  protected:
   std::uint32_t partner(std::uint32_t channel, std::uint32_t corner, std::uint32_t exchange) const override {
     return grid_.partner(channel, corner, exchange);
   }
+
+  SwingGrid grid_;
+};
+
+class Swing final : public SwingCube<HalvingCube> {
+ public:
+  using SwingCube::SwingCube;
+
+ protected:
   std::uint32_t place(std::uint32_t channel, std::uint32_t corner) const override {
     return grid_.place(channel, corner);
   }
-
- private:
-  SwingGrid grid_;
 };
+
+using SwingLatency = SwingCube<DoublingCube>;
 
 Elements granule_of_swing(const Collective& collective, const Layout& layout) {
   return HalvingCube::granule(collective, SwingGrid::copied(collective.ranks, layout));
 }
 
 std::optional<std::string> refuse(const Collective&, const Layout& layout) { return SwingGrid::refuse(layout); }
-
-class SwingLatency final : public DoublingCube {
- public:
-  SwingLatency(const Collective& collective, const Layout& layout)
-      : DoublingCube(collective, SwingGrid::copied(collective.ranks, layout)), grid_(collective.ranks, layout) {}
-
- protected:
-  std::uint32_t partner(std::uint32_t channel, std::uint32_t corner, std::uint32_t exchange) const override {
-    return grid_.partner(channel, corner, exchange);
-  }
-
- private:
-  SwingGrid grid_;
-};
 
 Elements granule_of_latency(const Collective& collective, const Layout& layout) {
   return VectorCut::granule(1, SwingGrid::copied(collective.ranks, layout));

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -212,7 +212,7 @@ class Exporter {
   const Schedule& schedule_;
   const GoalOptions& options_;
   const std::function<void(std::string_view)>& write_;
-  fmt::memory_buffer buffer_;
+  std::string buffer_;
   GoalSummary summary_;
   AgentId rank_;
   LaneId lane_;

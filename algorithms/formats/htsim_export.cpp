@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -164,7 +164,7 @@ class Exporter {
   const Schedule& schedule_;
   std::int64_t element_bytes_;
   const std::function<void(std::string_view)>& write_;
-  fmt::memory_buffer buffer_;
+  std::string buffer_;
   HtsimSummary summary_;
   std::uint64_t flow_ = 0;
   std::vector<std::vector<LanePlan>> plans_;  // by rank and lane

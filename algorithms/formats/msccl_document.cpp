@@ -6,10 +6,11 @@
 #include <limits>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pugixml.hpp>
 
 #include "sim/lines.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -142,7 +143,7 @@ class Reader {
       names.emplace_back(name);
     }
     problem(algo, "unknown-collective", fmt::format("coll=\"{}\" is no collective that can be proven", word),
-            fmt::format("known are {}", fmt::join(names, ", ")));
+            fmt::format("known are {}", joined(names, ", ")));
     return CollectiveKind::all_reduce;
   }
 
@@ -215,7 +216,7 @@ class Reader {
     const bool residual = word == "ra" || word == "res";
     problem(node, "unknown-step", fmt::format("type=\"{}\" is no step that can be proven", word),
             residual ? "residual additions belong to no collective"
-                     : fmt::format("known are {}", fmt::join(kOperations, ", ")));
+                     : fmt::format("known are {}", joined(kOperations, ", ")));
     return MscclOperation::nop;
   }
 

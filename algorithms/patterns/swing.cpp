@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <bit>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/patterns/cube_all_reduce.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -52,7 +53,7 @@ std::optional<std::string> SwingGrid::refuse(const Layout& layout) {
     return std::nullopt;
   }
   return fmt::format("on several dimensions each side is a power of two, not {}; a single ring may have any length",
-                     fmt::join(sides.begin(), end, " x "));
+                     joined(std::span(sides.begin(), end), " x "));
 }
 
 Layout SwingGrid::copied(std::uint32_t ranks, const Layout& layout) {

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/config/json_value.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 
@@ -124,13 +125,13 @@ std::string to_text(const Bill& bill) {
   if (bill.parts.hosts > 0) { parts.push_back(fmt::format("{} hosts", bill.parts.hosts)); }
   for (const auto& [name, count] : bill.parts.switches) { parts.push_back(fmt::format("{} x {}", count, name)); }
   if (bill.parts.cables > 0) { parts.push_back(fmt::format("{} network cables", bill.parts.cables)); }
-  std::string text = fmt::format("  {:<25} {}\n", "made of", fmt::join(parts, ", "));
+  std::string text = fmt::format("  {:<25} {}\n", "made of", joined(parts, ", "));
   const auto without = [&](std::string_view figure) {
     std::vector<std::string> names;
     for (const std::string& each : bill.unpriced) {
       if (each.ends_with(figure)) { names.push_back(each.substr(0, each.size() - figure.size())); }
     }
-    return names.empty() ? "" : fmt::format(R"( (no figure of {}: give it in "prices"))", fmt::join(names, ", "));
+    return names.empty() ? "" : fmt::format(R"( (no figure of {}: give it in "prices"))", joined(names, ", "));
   };
   const auto sum = [](const std::optional<double>& value, double scale, std::string_view unit) {
     return value ? fmt::format("{:.4g} {}", *value / scale, unit) : std::string("unknown");

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/engines/catalog.hpp"
 #include "models/software/profile.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -62,8 +63,8 @@ const EngineModel& find_engine(std::string_view name) {
     names.push_back(engine.name);
   }
   const std::string near = nearest(std::string(name), names);
-  const std::string hint = fmt::format("{}there are {}", near.empty() ? "" : fmt::format("did you mean '{}'? ", near),
-                                       fmt::join(names, ", "));
+  const std::string hint =
+      fmt::format("{}there are {}", near.empty() ? "" : fmt::format("did you mean '{}'? ", near), joined(names, ", "));
   throw ScenarioError(Problem{"unknown-engine", fmt::format("there is no engine '{}'", name), {}, hint});
 }
 
@@ -78,7 +79,7 @@ std::optional<std::string> refuses(const EngineModel& engine, CollectiveKind kin
   if (!holds(limits.types, type)) {
     std::vector<std::string_view> names;
     for (const DataType known : limits.types) { names.push_back(name(known)); }
-    return fmt::format("{} does not add {}: only {}", engine.name, name(type), fmt::join(names, ", "));
+    return fmt::format("{} does not add {}: only {}", engine.name, name(type), joined(names, ", "));
   }
   const auto& summed = engine.only_summed;
   if (reduction != Reduction::sum && std::find(summed.begin(), summed.end(), type) != summed.end()) {
@@ -87,7 +88,7 @@ std::optional<std::string> refuses(const EngineModel& engine, CollectiveKind kin
   if (!holds(limits.reductions, reduction)) {
     std::vector<std::string_view> names;
     for (const Reduction known : limits.reductions) { names.push_back(name(known)); }
-    return fmt::format("{} does not reduce by {}: only by {}", engine.name, name(reduction), fmt::join(names, ", "));
+    return fmt::format("{} does not reduce by {}: only by {}", engine.name, name(reduction), joined(names, ", "));
   }
   return {};
 }

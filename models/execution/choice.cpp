@@ -4,11 +4,12 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/software/profile.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -173,7 +174,7 @@ Choice choose_fastest(const RunRequest& request) {
   if (!best.result) {
     throw SimulationError("no-candidate",
                           fmt::format("nothing can run {} of {} bytes here:\n  {}", name(request.collective.kind),
-                                      payload(request).count(), fmt::join(refused, "\n  ")));
+                                      payload(request).count(), joined(refused, "\n  ")));
   }
   return {*best.candidate, std::move(*best.result), std::move(refused)};
 }

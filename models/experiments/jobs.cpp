@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/execution/by_packets.hpp"
 #include "models/execution/candidate.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/table.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -26,12 +27,12 @@ std::string note_of(const JobResult& job, CollectiveKind kind, CollectiveKind co
   std::vector<std::string> parts;
   if (kind != common) { parts.emplace_back(name(kind)); }
   if (!job.roots.empty()) {
-    parts.push_back(fmt::format("{} {}", job.roots.size() == 1 ? "root" : "roots", fmt::join(job.roots, ", ")));
+    parts.push_back(fmt::format("{} {}", job.roots.size() == 1 ? "root" : "roots", joined(job.roots, ", ")));
   }
   if (job.slots) { parts.push_back(aggregation_text(*job.slots)); }
   if (job.waited > Time::zero()) { parts.push_back(fmt::format("waited {:.2f} us", microseconds(job.waited))); }
   if (!job.alone.fell_back.empty()) { parts.push_back("fell back: " + job.alone.fell_back); }
-  return fmt::format("{}", fmt::join(parts, "; "));
+  return fmt::format("{}", joined(parts, "; "));
 }
 
 Record record_of(const JobsSetup& setup, const JobRequest& request, const JobResult& job, std::size_t number) {

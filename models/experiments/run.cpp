@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/network_columns.hpp"
 #include "sim/error.hpp"
 #include "sim/printable.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -81,7 +82,7 @@ std::string network_text(const Case& scenario_case) {
   if (seeds.empty()) { return fmt::format("{}, seed {}", level, scenario_case.platform.seed); }
   const bool counted = seeds.back() - seeds.front() + 1 == seeds.size() && std::is_sorted(seeds.begin(), seeds.end());
   const std::string which =
-      counted ? fmt::format("{} to {}", seeds.front(), seeds.back()) : fmt::format("{}", fmt::join(seeds, ", "));
+      counted ? fmt::format("{} to {}", seeds.front(), seeds.back()) : fmt::format("{}", joined(seeds, ", "));
   return fmt::format("{}, {} seeds: {}; {}", level, seeds.size(), which, scenario_case.experiment->repetition_shown());
 }
 

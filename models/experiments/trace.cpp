@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/collective.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/workload_columns.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -59,7 +60,7 @@ std::vector<Record> TraceExperiment::run(const Run& run) const {
       simulate(run.platform, run.options, {.critical_path = false, .timeline = run.options.timeline});
   const WorkloadShares shares = shares_of(done.result, done.time);
   Record record = run.head;
-  record.put(kFiles, fmt::format("{}", fmt::join(text_.files, " ")));
+  record.put(kFiles, fmt::format("{}", joined(text_.files, " ")));
   record.put(kTraceFormat, variant());
   record.put(kRanks, ranks());
   record.put(kReplayTime, seconds(done.time));
@@ -85,7 +86,7 @@ std::vector<const Column*> TraceExperiment::columns(bool /*seeds*/) const {
 }
 
 std::vector<std::pair<std::string, std::string>> TraceExperiment::description(const Platform& platform) const {
-  return {{"trace", fmt::format("{} of {} ranks: {}", variant(), ranks(), fmt::join(text_.files, " "))},
+  return {{"trace", fmt::format("{} of {} ranks: {}", variant(), ranks(), joined(text_.files, " "))},
           {"profile", profile_text(*platform.profile)}};
 }
 

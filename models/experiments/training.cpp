@@ -1,12 +1,13 @@
 #include "models/experiments/training.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/collective.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/workload_columns.hpp"
 #include "models/software/profile.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -55,7 +56,7 @@ std::string degrees(const ParallelPlan& plan) {
   add("virtual stages", plan.virtual_stages);
   add("data", plan.data);
   add("expert", plan.expert);
-  return parts.empty() ? "one GPU" : fmt::format("{}", fmt::join(parts, ", "));
+  return parts.empty() ? "one GPU" : fmt::format("{}", joined(parts, ", "));
 }
 
 /// Nodes that ranks are on, and all switches that are in none.
@@ -117,7 +118,7 @@ void put_kinds(const TrainingSetup& setup, const StepResult& result, Record& rec
     parts.push_back(fmt::format("{} {:.1f} %", gpu.name, computing * 100));
   }
   record.put(kGpuKinds, std::move(kinds));
-  record.remarks.push_back(fmt::format("computing by GPU: {}", fmt::join(parts, ", ")));
+  record.remarks.push_back(fmt::format("computing by GPU: {}", joined(parts, ", ")));
 }
 
 void remark_where_time_went(const StepResult& result, Record& record) {

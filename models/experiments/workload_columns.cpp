@@ -5,13 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/candidate.hpp"
 #include "models/experiments/scenario/profile_section.hpp"
 #include "models/software/profile.hpp"
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -85,7 +86,7 @@ std::string exposed_text(const WorkloadShares& shares) {
     if (shares.exposed[use] < 5e-5) { continue; }
     parts.push_back(fmt::format("{} {:.2f} %", name(static_cast<Parallelism>(use)), shares.exposed[use] * 100));
   }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return fmt::format("{}", joined(parts, ", "));
 }
 
 std::string computing_text(const WorkloadResult& result, Time whole) {
@@ -94,7 +95,7 @@ std::string computing_text(const WorkloadResult& result, Time whole) {
     if (share < 5e-4 || parts.size() == kMostLabels) { continue; }
     parts.push_back(fmt::format("{} {:.1f} %", label, share * 100));
   }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return fmt::format("{}", joined(parts, ", "));
 }
 
 JsonValue breakdown_json(const WorkloadShares& shares, const char* waiting) {
@@ -181,7 +182,7 @@ std::string energy_line(const StepResult& step, const StepCosts& costs) {
   std::vector<std::string> parts{fmt::format("GPUs {}", energy_text(*costs.gpu_j))};
   if (costs.node_j) { parts.push_back(fmt::format("rest of the nodes {}", energy_text(*costs.node_j))); }
   if (costs.switch_j) { parts.push_back(fmt::format("switches {}", energy_text(*costs.switch_j))); }
-  std::string line = fmt::format("energy: {} a step ({})", energy_text(*costs.energy_j), fmt::join(parts, ", "));
+  std::string line = fmt::format("energy: {} a step ({})", energy_text(*costs.energy_j), joined(parts, ", "));
   if (tokens_of(step) > 0) { line += fmt::format(", {:.3g} tokens per joule", tokens_of(step) / *costs.energy_j); }
   if (costs.electricity_usd) { line += fmt::format(", {:.3g} USD of electricity", *costs.electricity_usd); }
   return line;
@@ -193,7 +194,7 @@ std::string rents_text(const CostFigures& figures) {
   for (const GpuFigures& gpu : figures.gpus) {
     parts.push_back(gpu.usd_per_hour ? range_text(*gpu.usd_per_hour) : "?");
   }
-  return fmt::format("{}", fmt::join(parts, " and "));
+  return fmt::format("{}", joined(parts, " and "));
 }
 
 std::string rent_line(const StepResult& step, const StepCosts& costs, const CostFigures& figures) {

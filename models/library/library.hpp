@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/file.hpp"
+
 namespace athanor {
 
 /// What scenarios name instead of spelling it out.
@@ -23,9 +25,12 @@ class Library {
   /// In alphabetical order; none where the folder does not exist.
   std::vector<std::string> names(Shelf shelf) const;
   bool has(Shelf shelf, std::string_view name) const;
+  /// Reads what is on the shelves, and remembers it; relative names start in the working directory.
+  const FileReader& files() const { return files_; }
 
  private:
   std::string directory_;
+  FileReader files_;
 };
 
 }  // namespace athanor

@@ -29,7 +29,6 @@ ByteSource::ByteSource(std::string path, Bytes limit)
   if (file == nullptr) { throw FileError(fmt::format("cannot read {}: {}", path_, std::strerror(errno))); }
   gzbuffer(file, kBuffered);
   file_ = file;
-  note_read(path_);
 }
 
 ByteSource::~ByteSource() { gzclose(static_cast<gzFile>(file_)); }

@@ -5,7 +5,6 @@
 #include <map>
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include "models/traces/byte_source.hpp"
 #include "models/traces/chakra/read_chakra.hpp"
@@ -15,6 +14,7 @@
 #include "models/traces/own/trace_json.hpp"
 #include "models/traces/trace_options.hpp"
 #include "models/traces/workload_draft.hpp"
+#include "sim/file.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {
@@ -97,11 +97,16 @@ std::string_view name(TraceFormat format) {
   return "";
 }
 
-ImportedTrace read_trace(const std::vector<std::string>& patterns, const TraceOptions& options, Problems& problems) {
+ImportedTrace read_trace(const FileReader& reader, const std::vector<std::string>& patterns,
+                         const TraceOptions& options, Problems& problems) {
   const std::size_t before = problems.size();
-  const std::vector<std::string> files = trace_files(patterns, problems);
+  std::vector<std::string> paths;
+  for (const std::string& pattern : patterns) { paths.push_back(reader.path(pattern)); }
+  const std::vector<std::string> files = trace_files(paths, problems);
   ImportedTrace trace;
   if (files.empty() || problems.size() > before) { return trace; }
+  for (const std::string& file : files) { reader.note(file); }
+  if (!options.groups.empty()) { reader.note(options.groups); }
   WorkloadDraft draft;
   try {
     trace.format = options.format ? *options.format : format_of_file(files.front());
@@ -145,7 +150,7 @@ void tell_missing(const std::string& pattern, const std::map<std::int64_t, std::
   const std::string more = count > static_cast<std::int64_t>(missing.size()) ? ", ..." : "";
   problems.add(
       {"missing-ranks",
-       fmt::format("files of {} of the ranks 0 to {} are missing: {}{}", count, last, fmt::join(missing, ", "), more),
+       fmt::format("files of {} of the ranks 0 to {} are missing: {}{}", count, last, joined(missing, ", "), more),
        {pattern, 0, 0, ""},
        "a trace needs the files of all its ranks"});
 }

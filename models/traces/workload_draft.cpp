@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "models/traces/trace_options.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -77,7 +78,7 @@ std::uint32_t WorkloadDraft::communicator(Workload::Communicator communicator) {
                                 {file, 0, 0, ""},
                                 "does every operation name a group of its own?"});
   }
-  const std::string key = fmt::format("{}:{}:{}", communicator.name, fmt::join(communicator.workers, ","),
+  const std::string key = fmt::format("{}:{}:{}", communicator.name, joined(communicator.workers, ","),
                                       communicator.groups ? fmt::format("{}", *communicator.groups) : "");
   const auto [found, is_new] =
       communicators_.try_emplace(key, static_cast<std::uint32_t>(workload.communicators.size()));

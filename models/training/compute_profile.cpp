@@ -4,9 +4,10 @@
 #include <cmath>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -53,7 +54,7 @@ double peak_of(const GpuRates& gpu, Precision precision) {
   std::vector<std::string_view> names;
   for (const auto& [known, rate] : gpu.flops) { names.push_back(name(known)); }
   throw SimulationError("no-such-precision", fmt::format("GPU {} does not multiply in {}: it has {}", gpu.name,
-                                                         name(precision), fmt::join(names, ", ")));
+                                                         name(precision), joined(names, ", ")));
 }
 
 const ProductEfficiency& ComputeProfile::products(Precision precision) const {

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -98,7 +99,7 @@ class Stuck {
     }
     const std::size_t more = lines_.size() > kMostLines ? lines_.size() - kMostLines : 0;
     lines_.resize(std::min(lines_.size(), kMostLines));
-    return fmt::format("{} of {} workers cannot end:\n  {}{}", stuck_, programs_.size(), fmt::join(lines_, "\n  "),
+    return fmt::format("{} of {} workers cannot end:\n  {}{}", stuck_, programs_.size(), joined(lines_, "\n  "),
                        more > 0 ? fmt::format("\n  and {} more", more) : "");
   }
 
@@ -139,7 +140,7 @@ class Stuck {
                                                workload_.communicators[workload_.calls[own.subject].communicator].name)
                              : own.kind == Workload::Kind::send ? "send of " + to_string(own.size)
                                                                 : "receive of " + to_string(own.size);
-    return fmt::format("waits in {} for {}", what, fmt::join(names, ", "));
+    return fmt::format("waits in {} for {}", what, joined(names, ", "));
   }
 
   /// From the first operation that has not ended along what each waits for, until one comes up again.
@@ -157,8 +158,8 @@ class Stuck {
     for (auto each = std::find(way.begin(), way.end(), at); each != way.end() && names.size() < 6; ++each) {
       names.push_back(label(worker, *each));
     }
-    lines_.push_back(fmt::format("{}: operations wait for each other: {}", workload_.workers[worker].name,
-                                 fmt::join(names, " -> ")));
+    lines_.push_back(
+        fmt::format("{}: operations wait for each other: {}", workload_.workers[worker].name, joined(names, " -> ")));
   }
 
   /// A dependency that has not ended; where all have, what is before it in its stream.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
@@ -15,6 +15,7 @@
 #include "sim/file.hpp"
 #include "sim/lines.hpp"
 #include "sim/parse.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -61,7 +62,9 @@ Document Document::parse(std::string text, std::string file) {
   return {std::make_shared<const Text>(std::move(text), std::move(file)), std::move(root)};
 }
 
-Document Document::load(const std::string& path) { return parse(read_text_file(path), path); }
+Document Document::load(const FileReader& files, const std::string& name) {
+  return parse(files.text(name), files.path(name));
+}
 
 const std::string& Document::file() const { return text_->file; }
 
@@ -105,7 +108,7 @@ bool has_child(const json& value, const std::string& token) {
   std::string hint;
   const std::string near = nearest(token, keys_of(value));
   if (!near.empty()) { hint = fmt::format("; did you mean '{}/{}'?", parent, near); }
-  if (near.empty() && value.is_object()) { hint = fmt::format("; it has: {}", fmt::join(keys_of(value), ", ")); }
+  if (near.empty() && value.is_object()) { hint = fmt::format("; it has: {}", joined(keys_of(value), ", ")); }
   if (value.is_array()) { hint = fmt::format("; it is a list of {}", value.size()); }
   throw UsageError(fmt::format("--set: there is no '{}' in '{}'{}", token, parent.empty() ? "/" : parent, hint));
 }

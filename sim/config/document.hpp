@@ -11,6 +11,8 @@
 
 namespace athanor {
 
+class FileReader;
+
 /// One JSON document (comments allowed) that knows where each of its values was written. A value, cheap to copy but
 /// for its JSON.
 class Document {
@@ -18,7 +20,7 @@ class Document {
   /// Throws ScenarioError ("syntax", "duplicate-key") with line and column; `file` is what problems name.
   static Document parse(std::string text, std::string file);
   /// Throws FileError when the file cannot be read, else as parse.
-  static Document load(const std::string& path);
+  static Document load(const FileReader& files, const std::string& name);
 
   Document(const Document& other);
   Document(Document&& other) noexcept;

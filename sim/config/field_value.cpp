@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
@@ -13,6 +13,7 @@
 #include "sim/config/text.hpp"
 #include "sim/format.hpp"
 #include "sim/parse.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -225,12 +226,12 @@ bool FieldValue::read_name(std::size_t& index, const std::vector<std::string>& n
     if (index < names.size()) { put(names[index]); }
     return false;
   }
-  if (!expect(json_->is_string(), fmt::format("one of {}", fmt::join(names, ", ")))) { return false; }
+  if (!expect(json_->is_string(), fmt::format("one of {}", joined(names, ", ")))) { return false; }
   const std::string name = json_->get<std::string>();
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) {
     const std::string near = nearest(name, names);
-    problem("unknown-name", fmt::format("'{}' is not one of {}", name, fmt::join(names, ", ")),
+    problem("unknown-name", fmt::format("'{}' is not one of {}", name, joined(names, ", ")),
             near.empty() ? "" : fmt::format("did you mean '{}'?", near));
     return false;
   }

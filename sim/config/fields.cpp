@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
 #include "sim/config/describe.hpp"
 #include "sim/config/locator.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -225,7 +226,7 @@ void Fields::finish() {
     const std::string near = nearest(key, declared_);
     value_.problems_->add({"unknown-key", fmt::format("there is no key '{}' here", key),
                            value_.document_->key_place(value_.pointer_ + "/" + pointer_token(key)),
-                           near.empty() ? fmt::format("keys are: {}", fmt::join(declared_, ", "))
+                           near.empty() ? fmt::format("keys are: {}", joined(declared_, ", "))
                                         : fmt::format("did you mean '{}'?", near)});
   }
 }

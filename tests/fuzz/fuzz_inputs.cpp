@@ -5,9 +5,10 @@
 #include <map>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <zlib.h>
 
+#include "sim/words.hpp"
 #include "tests/fuzz/request.hpp"
 #include "tests/fuzz/subjects.hpp"
 #include "tests/fuzz/watch.hpp"
@@ -178,7 +179,7 @@ int main_of(const Request& request) {
     return 0;
   }
   if (const auto refused = inputs.refused_seeds(); !refused.empty()) {
-    throw std::runtime_error(fmt::format("seeds that are not read:\n{}", fmt::join(refused, "")));
+    throw std::runtime_error(fmt::format("seeds that are not read:\n{}", joined(refused, "")));
   }
   return Fuzzing(request, std::move(inputs)).run(seed);
 }

@@ -214,11 +214,14 @@ class Subjects {
 
   void add_library() {
     add("measurement", Form::json, "fuzzed.json", 120, load(files_in(scenarios_ + "/measurements", ".json"), 8192),
-        by_reader([](const std::string& path, Problems& problems) { read_measurement(path, problems); }));
+        by_reader([](const std::string& path, Problems& problems) { read_measurement(FileReader(), path, problems); }));
     add("profile", Form::json, "fuzzed.json", 120, load(files_in(scenarios_ + "/profiles", ".json"), 16384),
-        by_reader([](const std::string& path, Problems& problems) { read_profile_file(path, problems); }));
+        by_reader(
+            [](const std::string& path, Problems& problems) { read_profile_file(FileReader(), path, problems); }));
     add("compute-profile", Form::json, "fuzzed.json", 80, load(files_in(scenarios_ + "/profiles/compute", ".json")),
-        by_reader([](const std::string& path, Problems& problems) { read_compute_profile_file(path, problems); }));
+        by_reader([](const std::string& path, Problems& problems) {
+          read_compute_profile_file(FileReader(), path, problems);
+        }));
     for (const char* preset : {"gpus", "links", "models", "nics", "nodes", "prices", "switches"}) {
       add_presets(preset);
     }

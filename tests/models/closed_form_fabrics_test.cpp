@@ -4,9 +4,10 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
+#include "sim/words.hpp"
 #include "tests/models/law_conditions.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "tests/topologies/clusters.hpp"
@@ -25,7 +26,7 @@ Cluster torus_of(std::uint32_t sides, std::uint32_t side) {
   const CableSpec cable{kRate, kRate, kAlpha, Time::zero()};
   const auto positions = static_cast<std::uint32_t>(std::lround(std::pow(side, sides)));
   const std::string keys =
-      fmt::format(R"("kind": "torus", "dimensions": [{}])", fmt::join(std::vector<std::uint32_t>(sides, side), ", "));
+      fmt::format(R"("kind": "torus", "dimensions": [{}])", joined(std::vector<std::uint32_t>(sides, side), ", "));
   return cluster_on(keys, hosts(positions), {}, cable, cable);
 }
 

@@ -6,13 +6,14 @@
 #include <doctest/doctest.h>
 
 #include "sim/config/fields.hpp"
+#include "sim/file.hpp"
 #include "topologies/scenario/make_cluster.hpp"
 
 /// Clusters as scenarios write them, with what is wrong with them.
 namespace athanor::test {
 
 inline const Presets& presets() {
-  static const Presets loaded = *load_presets("scenarios/presets");
+  static const Presets loaded = *load_presets(FileReader().in("scenarios/presets"));
   return loaded;
 }
 

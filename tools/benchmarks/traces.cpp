@@ -11,6 +11,7 @@
 
 #include "models/traces/read_trace.hpp"
 #include "sim/error.hpp"
+#include "sim/file.hpp"
 #include "tools/benchmarks/memory.hpp"
 
 namespace athanor {
@@ -50,7 +51,7 @@ void read_large(benchmark::State& state, const std::string& what, const std::str
   for (auto _ : state) {
     const PeakMemory peak;
     Problems problems;
-    const ImportedTrace trace = read_trace({files.path(pattern)}, {}, problems);
+    const ImportedTrace trace = read_trace(FileReader(), {files.path(pattern)}, {}, problems);
     problems.throw_if_any();
     std::size_t operations = 0;
     for (const Workload::Worker& worker : trace.workload.workers) { operations += worker.operations.size(); }

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include <fmt/chrono.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "models/software/profile.hpp"
@@ -12,6 +12,7 @@
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 #include "tools/calibrate/calibrations.hpp"
 #include "tools/calibrate/profile_file.hpp"
 #include "tools/calibrate/timing.hpp"
@@ -135,7 +136,7 @@ ExitCode calibrate(const CalibrateOptions& options, const Streams& streams) {
     return carry_out(options, streams);
   }
   throw UsageError(
-      fmt::format("calibrate: there is no backend '{}' to calibrate; choose from {}", backend, fmt::join(known, ", ")));
+      fmt::format("calibrate: there is no backend '{}' to calibrate; choose from {}", backend, joined(known, ", ")));
 }
 
 }  // namespace
@@ -172,7 +173,7 @@ bool holds_out(const CalibrateOptions& options, const std::string& what, const s
   if (!options.hold_out) { return false; }
   for (const std::string& word : *options.hold_out) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
-      throw UsageError(fmt::format("calibrate: --hold-out: '{}' is none of {}", word, fmt::join(known, ", ")));
+      throw UsageError(fmt::format("calibrate: --hold-out: '{}' is none of {}", word, joined(known, ", ")));
     }
   }
   return std::find(options.hold_out->begin(), options.hold_out->end(), what) != options.hold_out->end();

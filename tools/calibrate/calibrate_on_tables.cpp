@@ -2,12 +2,13 @@
 #include <iterator>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/scenario/profile_section.hpp"
 #include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 #include "tools/calibrate/calibrations.hpp"
 #include "tools/calibrate/tables/stack_parameters.hpp"
 #include "tools/calibrate/tables/stack_profile.hpp"
@@ -37,7 +38,7 @@ Profile start_of(const CalibrateOptions& options, const Tables& tables) {
     const Library& library = options.common.library;
     const bool known = library.has(Shelf::profiles, name);
     Problems problems;
-    profile = read_profile_file(known ? library.path(Shelf::profiles, name) : name, problems);
+    profile = read_profile_file(library.files(), known ? library.path(Shelf::profiles, name) : name, problems);
     problems.throw_if_any();
   }
   if (!profile.nccl) {
@@ -90,7 +91,7 @@ std::vector<std::string> figures_of(const std::vector<std::string>& asked) {
   for (const std::string& word : asked) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
       throw UsageError(
-          fmt::format("calibrate: --free: there is no figure '{}'; choose from {}", word, fmt::join(known, ", ")));
+          fmt::format("calibrate: --free: there is no figure '{}'; choose from {}", word, joined(known, ", ")));
     }
   }
   return asked;
@@ -124,10 +125,10 @@ std::string summary(const StackFit& fit, const HoldOuts& hold_outs) {
   std::string text = "# mean |error| in %                                             <1MiB <64MiB  above\n";
   text += lines_of("fitted", hold_outs.fitted) + lines_of("sizes held out", hold_outs.sizes) +
           lines_of("table held out", hold_outs.tables) + lines_of("all but 5 rows", hold_outs.anchors);
-  text += fmt::format("# free: {}\n", fmt::join(fit.free, ", "));
+  text += fmt::format("# free: {}\n", joined(fit.free, ", "));
   if (!fit.at_bound.empty()) {
-    text += fmt::format("# AT A BOUND, so the tables ask for what no healthy stack has: {}\n",
-                        fmt::join(fit.at_bound, ", "));
+    text +=
+        fmt::format("# AT A BOUND, so the tables ask for what no healthy stack has: {}\n", joined(fit.at_bound, ", "));
   }
   return text;
 }

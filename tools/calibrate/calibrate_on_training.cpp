@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/scenario/compute_profile_section.hpp"
 #include "sim/config/json_value.hpp"
+#include "sim/words.hpp"
 #include "tools/calibrate/calibrations.hpp"
 #include "tools/calibrate/training/fit_compute.hpp"
 #include "tools/cli/option_values.hpp"
@@ -42,7 +43,8 @@ ComputeProfile start_of(const CalibrateOptions& options, const MeasuredSteps& st
   const Library& library = options.common.library;
   const bool known = library.has(Shelf::compute, name);
   Problems problems;
-  const ComputeProfile profile = read_compute_profile_file(known ? library.path(Shelf::compute, name) : name, problems);
+  const ComputeProfile profile =
+      read_compute_profile_file(library.files(), known ? library.path(Shelf::compute, name) : name, problems);
   problems.throw_if_any();
   return profile;
 }
@@ -57,7 +59,7 @@ ComputeFitSettings settings_of(const CalibrateOptions& options, Precision precis
   for (const std::string& word : settings.free) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
       throw UsageError(
-          fmt::format("calibrate: --free: there is no figure '{}'; choose from {}", word, fmt::join(known, ", ")));
+          fmt::format("calibrate: --free: there is no figure '{}'; choose from {}", word, joined(known, ", ")));
     }
   }
   return settings;
@@ -96,7 +98,7 @@ Json profile_json(const CalibrateOptions& options, const ComputeFit& fit, const 
   profile.description =
       fmt::format("{} on {}, as measured in {} steps", name(setup.plan.precision), setup.gpu.name, steps.size());
   profile.source = fmt::format("athanor calibrate --backend training, beginning with {}; found: {}", start.name,
-                               fmt::join(fit.free, ", "));
+                               joined(fit.free, ", "));
   profile.fitted = {{setup.gpu.name}, {setup.plan.precision}, {}};
   std::vector<std::string>& tables = profile.fitted.measurements;
   for (const MeasuredStep& each : steps) {

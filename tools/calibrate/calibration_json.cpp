@@ -7,6 +7,7 @@
 
 #include "models/software/profile.hpp"
 #include "sim/config/json_value.hpp"
+#include "sim/file.hpp"
 
 namespace athanor {
 
@@ -73,7 +74,7 @@ std::vector<TimedProbe> matched(std::vector<Probe> today, const std::vector<Prob
 std::vector<TimedProbe> read_calibrated(const std::string& path, CalibratedDomain& domain,
                                         const std::function<void(Fields&)>& read_calibration,
                                         const std::function<std::vector<TimedProbe>()>& timed) {
-  const Document document = Document::load(path);
+  const Document document = Document::load(FileReader(), path);
   Problems problems;
   read_document(document, problems, [&](Fields& fields) {
     for (const char* key : {"name", "description", "source", "threads", "gpus", "launch", "reduce_rate", "copy_rate",

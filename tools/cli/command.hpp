@@ -15,8 +15,6 @@
 
 namespace athanor {
 
-class ReadLog;
-
 /// What every command is given: the options that all of them have, and the words that are no options.
 struct CommonOptions {
   std::optional<std::string> json;  ///< a file; "": standard output
@@ -28,8 +26,7 @@ struct CommonOptions {
   std::vector<std::string> arguments;     ///< what is no option, in order
   std::vector<std::string> command_line;  ///< everything, the program's name first
   std::vector<std::string> given;         ///< names of the command's own options that were given
-  Library library{""};
-  const ReadLog* read_log = nullptr;  ///< of the files that the command reads; null: nobody asks
+  Library library{""};                    ///< knows what the command has read
 };
 void visit(OptionFields& fields, CommonOptions& options);
 

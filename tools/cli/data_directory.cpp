@@ -4,9 +4,10 @@
 #include <filesystem>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 #include "tools/cli/build_facts.hpp"
 
 namespace athanor {
@@ -37,7 +38,7 @@ std::string data_directory() {
   }
   throw FileError(fmt::format(
       "no folder with presets, profiles and measurements: there is no {}; name it with --data DIR or ATHANOR_DATA",
-      fmt::join(all, ", no ")));
+      joined(all, ", no ")));
 }
 
 }  // namespace athanor

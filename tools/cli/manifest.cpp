@@ -23,8 +23,7 @@ std::string hash_if_unchanged(const ReadFile& file) {
 
 std::vector<Manifest::Input> InputsRead::fresh() {
   std::vector<Manifest::Input> inputs;
-  if (log_ == nullptr) { return inputs; }
-  for (const ReadFile& file : log_->files()) {
+  for (const ReadFile& file : files_.files()) {
     if (known_.insert(file.path).second) { inputs.push_back({file.path, hash_if_unchanged(file)}); }
   }
   return inputs;

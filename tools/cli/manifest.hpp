@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-namespace athanor {
+#include "sim/file.hpp"
 
-class ReadLog;
+namespace athanor {
 
 /// What produced a result: everything that is not the result itself and may differ from run to run.
 struct Manifest {
@@ -28,15 +29,14 @@ struct Manifest {
 /// The files that a command reads, with the hashes of what they hold, for who asks again and again.
 class InputsRead {
  public:
-  /// null: no log is kept, and there are none.
-  explicit InputsRead(const ReadLog* log) : log_(log) {}
+  explicit InputsRead(FileReader files) : files_(std::move(files)) {}
 
   /// Those that no earlier call has returned, by path. A file that is not any more what it was when it was read has no
   /// hash.
   std::vector<Manifest::Input> fresh();
 
  private:
-  const ReadLog* log_;
+  FileReader files_;
   std::set<std::string> known_;
 };
 

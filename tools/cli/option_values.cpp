@@ -2,11 +2,12 @@
 
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/schedule/collective.hpp"
 #include "algorithms/schedule/reduction.hpp"
 #include "models/experiments/scenario/sizes.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -30,7 +31,7 @@ void refuse_name(std::string_view command, std::string_view what, const std::str
   const std::string near = nearest(word, names);
   throw UsageError(fmt::format(
       "{}: there is no {} '{}'; {}", command, what, word,
-      near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near)));
+      near.empty() ? fmt::format("choose from {}", joined(names, ", ")) : fmt::format("did you mean '{}'?", near)));
 }
 
 std::vector<std::string> words_of(std::string_view command, std::string_view option, const std::string& text) {

@@ -48,8 +48,6 @@ ExitCode execute(const Command& command, const Words& arguments, const Streams& 
   }
   common.command_line = arguments;
   common.command_line.insert(common.command_line.begin(), "athanor");
-  const ReadLog read_log;
-  common.read_log = &read_log;
   return prepared.execute(streams);
 }
 

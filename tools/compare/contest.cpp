@@ -6,11 +6,12 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -103,7 +104,7 @@ std::string chosen_key(const std::vector<Facts>& all, const std::string& asked) 
   const std::vector<std::string> keys = keys_of(all);
   if (!asked.empty()) {
     if (values_of(all, asked) == std::vector<std::string>{""}) {
-      throw UsageError(fmt::format("compare: --by: no result has '{}'; they have {}", asked, fmt::join(keys, ", ")));
+      throw UsageError(fmt::format("compare: --by: no result has '{}'; they have {}", asked, joined(keys, ", ")));
     }
     return asked;
   }
@@ -134,7 +135,7 @@ bool any_has(const std::vector<Facts>& all, const std::string& key) {
     if (value.is_number()) { keys.push_back(key); }
   }
   throw UsageError(
-      fmt::format("compare: no result has a number '{}'; the first one has {}", asked, fmt::join(keys, ", ")));
+      fmt::format("compare: no result has a number '{}'; the first one has {}", asked, joined(keys, ", ")));
 }
 
 /// Sums of bills are absent where a part has no figure, and then nobody is on the front; other keys must be there.
@@ -165,7 +166,7 @@ bool more_is_better(std::string_view figure) {
 std::size_t index_of(const std::vector<std::string>& names, const std::string& name, const char* option) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) {
-    throw UsageError(fmt::format("compare: {}: there is no '{}'; there are {}", option, name, fmt::join(names, ", ")));
+    throw UsageError(fmt::format("compare: {}: there is no '{}'; there are {}", option, name, joined(names, ", ")));
   }
   return static_cast<std::size_t>(found - names.begin());
 }
@@ -201,7 +202,7 @@ std::vector<std::string> conditions_of(const std::vector<Facts>& all, const std:
     if (!ambiguous(all, by, conditions)) { return conditions; }
   }
   throw UsageError(fmt::format("compare: '{}' alone does not tell contestants apart; choose one of {} with --by", by,
-                               fmt::join(keys_of(all), ", ")));
+                               joined(keys_of(all), ", ")));
 }
 
 std::vector<std::size_t> winners_of(const ContestLine& line, bool more) {
@@ -270,7 +271,7 @@ Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& 
   });
   if (result.lines.empty()) {
     throw UsageError(fmt::format("compare: no two contestants share a condition ({}); nothing can be compared",
-                                 fmt::join(result.conditions, ", ")));
+                                 joined(result.conditions, ", ")));
   }
   for (ContestLine& line : result.lines) { line.winners = winners_of(line, result.more_is_better); }
   return result;

@@ -75,7 +75,7 @@ void add_scenario(LoadedInput& loaded) {
 std::optional<LoadedInput> simulated(const std::string& path, const ScenarioOptions& options,
                                      const CommonOptions& common, const Streams& streams) {
   Scenario scenario = read_scenario(path, common.library, changes_of(options));
-  LoadedInput loaded = empty_input(path, read_text_file(path));
+  LoadedInput loaded = empty_input(path, common.library.files().text(path));
   const PriceList prices = load_prices(common.library);
   Manifest manifest{.command_line = common.command_line,
                     .scenarios = {{path, scenario.hash}},
@@ -95,7 +95,7 @@ std::optional<LoadedInput> simulated(const std::string& path, const ScenarioOpti
     if (!run_case(scenario, each, run_options_of(options), common, streams, keep)) { return std::nullopt; }
     manifest.seeds.push_back(each.platform.seed);
   }
-  manifest.inputs = InputsRead(common.read_log).fresh();
+  manifest.inputs = InputsRead(common.library.files()).fresh();
   loaded.manifest = manifest_record(manifest, loaded.input.records);
   loaded.simulated = std::move(scenario);
   return loaded;

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/config/json_value.hpp"
 #include "sim/format.hpp"
 #include "sim/printable.hpp"
+#include "sim/words.hpp"
 #include "tools/cli/columns.hpp"
 
 namespace athanor {
@@ -114,10 +115,10 @@ std::string summary(const Contest& contest) {
   }
   text += costs_text(contest);
   for (const Crossover& each : contest.crossovers()) {
-    text += fmt::format(
-        "# {} overtakes {} at about {} (between {} and {}){}\n", letter(each.after), letter(each.before),
-        about(each.at), size_text(each.from), size_text(each.to),
-        each.conditions.empty() ? "" : "; " + printable(fmt::format("{}", fmt::join(each.conditions, ", "))));
+    text +=
+        fmt::format("# {} overtakes {} at about {} (between {} and {}){}\n", letter(each.after), letter(each.before),
+                    about(each.at), size_text(each.from), size_text(each.to),
+                    each.conditions.empty() ? "" : "; " + printable(fmt::format("{}", joined(each.conditions, ", "))));
   }
   if (contest.unmatched > 0) {
     text += fmt::format("# {} conditions left out that one contestant alone has\n", contest.unmatched);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/choice.hpp"
@@ -13,6 +13,7 @@
 #include "models/nccl/tuning/work.hpp"
 #include "models/software/profile.hpp"
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -127,7 +128,7 @@ std::vector<std::string> work_lines(const NcclWork& work) {
 
 std::string path_of(const NcclChannel& channel) {
   std::string text = channel.in ? fmt::format("NIC {} > ", *channel.in) : "";
-  text += fmt::format("GPU {}", fmt::join(channel.gpus, " "));
+  text += fmt::format("GPU {}", joined(channel.gpus, " "));
   return channel.out ? text + fmt::format(" > NIC {}", *channel.out) : text;
 }
 
@@ -144,7 +145,7 @@ std::string heads_line(const ChannelGraph& graph) {
   for (const NcclChannel& channel : graph.channels) {
     if (!channel.gpus.empty()) { heads.push_back(channel.gpus.front()); }
   }
-  return fmt::format("heads    GPU {}", fmt::join(heads, " "));
+  return fmt::format("heads    GPU {}", joined(heads, " "));
 }
 
 }  // namespace

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/table.hpp"
 #include "models/experiments/workload_columns.hpp"
 #include "sim/config/json_value.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -30,7 +31,7 @@ std::string split_text(const TransferTime& time) {
   add("bandwidth", time.transfer);
   add("latency and software", time.latency);
   add("shared links", time.sharing);
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return fmt::format("{}", joined(parts, ", "));
 }
 
 class PathText {
@@ -89,7 +90,7 @@ class PathText {
       if (time == Time::zero()) { break; }
       parts.push_back(fmt::format("{} {:.1f} %", explanation_.result.names[order[i]], share(time, explanation_.time)));
     }
-    return fmt::format("the path is on\n  {}\n", fmt::join(parts, ", "));
+    return fmt::format("the path is on\n  {}\n", joined(parts, ", "));
   }
 
   std::string stretches() const {
@@ -200,7 +201,7 @@ JsonValue calls_json(const WorkloadExplanation& explanation) {
 std::string to_text(const WorkloadExplanation& explanation) {
   std::string text = explanation.heading.text() + "\n";
   text += PathText(explanation).text() + change_lines(explanation.changes, explanation.time);
-  if (!explanation.notes.empty()) { text += fmt::format("notes\n  {}\n", fmt::join(explanation.notes, "\n  ")); }
+  if (!explanation.notes.empty()) { text += fmt::format("notes\n  {}\n", joined(explanation.notes, "\n  ")); }
   return text;
 }
 

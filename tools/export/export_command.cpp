@@ -13,6 +13,7 @@
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
+#include "sim/file.hpp"
 #include "sim/format.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/option_values.hpp"
@@ -60,14 +61,14 @@ struct Request {
 
 /// A name of the catalog, or the path of an MSCCL algorithm.
 std::shared_ptr<const Algorithm> algorithm_of(CollectiveKind kind, const std::string& word) {
-  if (word.ends_with(".xml")) { return ImportShelf("").msccl(word); }
+  if (word.ends_with(".xml")) { return ImportShelf(FileReader()).msccl(word); }
   return {std::shared_ptr<const Algorithm>(), &find(kind, word)};
 }
 
 std::shared_ptr<const AllToAllVSizes> exchange_of(const ExportOptions& options, std::uint32_t ranks, DataType type) {
   if (!options.exchange) { return nullptr; }
   Problems problems;
-  const ExchangeText text = read_exchange_file(*options.exchange, problems);
+  const ExchangeText text = read_exchange_file(options.common.library.files(), *options.exchange, problems);
   problems.throw_if_any();
   auto exchange = make_exchange(text, ranks, size_of(type), 0, problems);
   problems.throw_if_any();

@@ -1,9 +1,10 @@
 #include <array>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/describe/named_clusters.hpp"
@@ -36,9 +37,9 @@ const FabricWriter& writer_of(const ExportOptions& options) {
     if (writer.name == wanted) { return writer; }
     names.push_back(writer.name);
   }
-  throw UsageError(wanted.empty() ? fmt::format("export fabric: --format {} is missing", fmt::join(names, "|"))
-                                  : fmt::format("export fabric: there is no format '{}'; choose {}", wanted,
-                                                fmt::join(names, ", ")));
+  throw UsageError(wanted.empty()
+                       ? fmt::format("export fabric: --format {} is missing", joined(names, "|"))
+                       : fmt::format("export fabric: there is no format '{}'; choose {}", wanted, joined(names, ", ")));
 }
 
 constexpr std::array<std::string_view, 4> kFabricOptions{"format", "output", "case", "set"};

@@ -33,7 +33,8 @@ std::shared_ptr<const ImportedTrace> trace_of(const ExportOptions& options) {
   Problems problems;
   TraceText text;
   TraceShelf shelf;
-  read_document(document, problems, [&](Fields& fields) { visit(fields, "", shelf, problems, text); });
+  read_document(document, problems,
+                [&](Fields& fields) { visit(fields, options.common.library.files(), shelf, problems, text); });
   problems.throw_if_any();
   return text.trace;
 }

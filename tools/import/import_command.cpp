@@ -3,7 +3,7 @@
 #include <set>
 #include <variant>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/formats/msccl_import.hpp"
 #include "sim/config/json_value.hpp"
@@ -12,6 +12,7 @@
 #include "sim/file.hpp"
 #include "sim/format.hpp"
 #include "sim/printable.hpp"
+#include "sim/words.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/option_values.hpp"
 #include "tools/cli/output.hpp"
@@ -79,7 +80,7 @@ AnyFormat named_format(const std::string& word) {
   if (const auto format = import_format(word)) { return *format; }
   if (const auto format = fabric_format(word)) { return *format; }
   throw UsageError(
-      fmt::format("import: there is no format '{}'; choose from {}", word, fmt::join(all_format_names(), ", ")));
+      fmt::format("import: there is no format '{}'; choose from {}", word, joined(all_format_names(), ", ")));
 }
 
 AnyFormat format_of(const ImportOptions& options, const std::string& path, const std::string& text) {
@@ -90,7 +91,7 @@ AnyFormat format_of(const ImportOptions& options, const std::string& path, const
   throw ScenarioError({"unknown-format",
                        "this is neither an algorithm, a fabric nor the output of a benchmark",
                        {path, 1, 1, ""},
-                       fmt::format("--format names one of {}", fmt::join(all_format_names(), ", "))});
+                       fmt::format("--format names one of {}", joined(all_format_names(), ", "))});
 }
 
 std::string summary(const Measurement& measurement) {
@@ -99,7 +100,7 @@ std::string summary(const Measurement& measurement) {
   std::set<std::string_view> collectives;
   for (const Measurement::Row& row : measurement.rows) { collectives.insert(name(row.collective)); }
   return fmt::format("athanor: {}: {} times of {} from {} to {}{}\n", measurement.kind, measurement.rows.size(),
-                     fmt::join(collectives, ", "), to_string(least->bytes), to_string(most->bytes),
+                     joined(collectives, ", "), to_string(least->bytes), to_string(most->bytes),
                      measurement.healthy ? "" : "; NOT healthy: " + printable(measurement.notes));
 }
 

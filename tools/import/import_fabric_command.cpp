@@ -34,10 +34,10 @@ FabricHints checked_hints(const ImportOptions& options) {
 }
 
 /// Written out on the command line, or in a file: a fabric, or a cluster or scenario that has one.
-Json fabric_of(const std::string& word) {
+Json fabric_of(const std::string& word, const FileReader& files) {
   const bool inline_json = word.starts_with('{');
   const std::string file = inline_json ? "--fabric" : word;
-  const Document document = Document::parse(inline_json ? word : read_text_file(word), file);
+  const Document document = Document::parse(inline_json ? word : files.text(word), file);
   Json json = Json::parse(document.root().dump());
   if (json.contains("cluster")) { json = json["cluster"]; }
   if (json.contains("fabric")) { json = json["fabric"]; }
@@ -59,7 +59,7 @@ void put_on_fabric(const ImportOptions& options, Json& cluster) {
         R"(import: several nodes need --fabric, as in --fabric '{"kind": "star", "switch": "QM9700"}' or a file)");
   }
   cluster["nodes"] = nodes.value_or(1);
-  if (options.fabric) { cluster["fabric"] = fabric_of(*options.fabric); }
+  if (options.fabric) { cluster["fabric"] = fabric_of(*options.fabric, options.common.library.files()); }
 }
 
 /// A graph is checked while it is imported, in linear time; the others are built once.
@@ -84,7 +84,7 @@ void import_fabric_file(const ImportOptions& options, const Streams& streams, co
   }
   const std::string output = options.destination();
   if (!output.empty()) { check_writable(output); }
-  const auto presets = load_presets(options.common.library.folder(Shelf::presets));
+  const auto presets = load_presets(options.common.library.files().in(options.common.library.folder(Shelf::presets)));
   const FabricHints hints = checked_hints(options);
   Problems problems;
   ImportedFabric imported = import_fabric(text, path, format, hints, *presets, problems);

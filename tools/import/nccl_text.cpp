@@ -5,9 +5,10 @@
 #include <cmath>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/execution/run.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -195,7 +196,7 @@ class NcclText {
     const std::size_t bracket = text.find(']');
     if (!rank || on == words.end() || on + 1 == words.end() || bracket == std::string_view::npos) { return; }
     const Words model = words_of_line(text.substr(bracket + 1));
-    devices_[*rank] = {std::string(*(on + 1)), fmt::format("{}", fmt::join(model, " "))};
+    devices_[*rank] = {std::string(*(on + 1)), fmt::format("{}", joined(model, " "))};
   }
 
   void see_versions(const Words& words) {

@@ -1,6 +1,7 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 #include "tools/cli/options.hpp"
 
 namespace athanor {
@@ -10,7 +11,7 @@ namespace {
 std::string command_names() {
   std::vector<std::string_view> names{"help"};
   for (const Command& command : commands()) { names.push_back(command.name); }
-  return fmt::format("{}", fmt::join(names, " "));
+  return fmt::format("{}", joined(names, " "));
 }
 
 /// Words of options; files behind all else. Needs nothing of the bash-completion package.
@@ -21,7 +22,7 @@ std::string bash() {
     for (const OptionGroup& group : option_groups(command)) {
       for (const OptionField& field : group.fields) { words.push_back("--" + field.name); }
     }
-    cases += fmt::format("    {}) words=\"{}\" ;;\n", command.name, fmt::join(words, " "));
+    cases += fmt::format("    {}) words=\"{}\" ;;\n", command.name, joined(words, " "));
   }
   return fmt::format(
       R"(# bash completion of athanor: athanor completion bash > ~/.local/share/bash-completion/completions/athanor

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/scenario/cluster_section.hpp"
 #include "models/experiments/scenario/compute_profile_section.hpp"
@@ -9,6 +9,7 @@
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/list/listings.hpp"
@@ -33,7 +34,8 @@ Rows profiles(const Library& library) {
   Problems problems;
   for (const std::string& name : profile_names(library)) {
     const bool in_file = library.has(Shelf::profiles, name);
-    const Profile profile = in_file ? read_profile_file(library.path(Shelf::profiles, name), problems) : Profile{};
+    const Profile profile =
+        in_file ? read_profile_file(library.files(), library.path(Shelf::profiles, name), problems) : Profile{};
     rows.push_back({{"name", name}, {"summary", profile.description}});
   }
   problems.throw_if_any();
@@ -44,7 +46,8 @@ Rows compute_profiles(const Library& library) {
   Rows rows;
   Problems problems;
   for (const std::string& name : library.names(Shelf::compute)) {
-    const ComputeProfile profile = read_compute_profile_file(library.path(Shelf::compute, name), problems);
+    const ComputeProfile profile =
+        read_compute_profile_file(library.files(), library.path(Shelf::compute, name), problems);
     rows.push_back({{"name", name}, {"summary", profile.description}});
   }
   problems.throw_if_any();
@@ -55,7 +58,7 @@ Rows measurements(const Library& library) {
   Rows rows;
   Problems problems;
   for (const std::string& id : library.names(Shelf::measurements)) {
-    const Measurement measurement = read_measurement(library.path(Shelf::measurements, id), problems);
+    const Measurement measurement = read_measurement(library.files(), library.path(Shelf::measurements, id), problems);
     rows.push_back({{"name", id},
                     {"collective", name(measurement.collective)},
                     {"ranks", measurement.ranks},
@@ -117,7 +120,7 @@ const Topic& find_topic(const std::string& word) {
   const std::string near = nearest(word, names);
   throw UsageError(fmt::format(
       "list: there are no '{}'; {}", word,
-      near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near)));
+      near.empty() ? fmt::format("choose from {}", joined(names, ", ")) : fmt::format("did you mean '{}'?", near)));
 }
 
 ExitCode list(const ListOptions& options, const Streams& streams) {

@@ -2,12 +2,13 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/engines/engine.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 #include "tools/list/listings.hpp"
 
 namespace athanor {
@@ -112,7 +113,7 @@ std::string limits_text(const Json& limits) {
     }
     parts.push_back(value.is_list() ? fmt::format("{}:{}", key, words) : fmt::format("{} {}", key, text_of(value)));
   }
-  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, "; "));
+  return parts.empty() ? "none" : fmt::format("{}", joined(parts, "; "));
 }
 
 std::string mode_text(const Protocol& mode) {

@@ -1,8 +1,9 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include "sim/words.hpp"
 #include "tools/list/listings.hpp"
 #include "topologies/kinds/catalog.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
@@ -42,8 +43,8 @@ std::string details(const Topology& topology) {
     if (!value.empty()) { text += fmt::format("    {:<11}{}\n", title, wrapped(value, 15)); }
   };
   line("what", topology.explanation);
-  line("keys", fmt::format("{}", fmt::join(keys_of(topology), ", ")));
-  line("routings", fmt::format("{}", fmt::join(routings_of(topology), ", ")));
+  line("keys", fmt::format("{}", joined(keys_of(topology), ", ")));
+  line("routings", fmt::format("{}", joined(routings_of(topology), ", ")));
   line("symbols", topology.symbols);
   line("endpoints", topology.endpoints);
   line("switches", topology.switches);

@@ -7,10 +7,11 @@
 #include <set>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/utsname.h>
 
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -74,7 +75,7 @@ std::string read_caches(const std::string& root) {
   for (int index = 0;; ++index) {
     const std::string folder = fmt::format("{}/sys/devices/system/cpu/cpu0/cache/index{}", root, index);
     const std::string level = first_line(folder + "/level");
-    if (level.empty()) { return fmt::format("{}", fmt::join(caches, ", ")); }
+    if (level.empty()) { return fmt::format("{}", joined(caches, ", ")); }
     const std::string type = first_line(folder + "/type");
     const char* letter = type == "Data" ? "d" : type == "Instruction" ? "i" : "";
     caches.push_back(fmt::format("L{}{} {}", level, letter, cache_size(first_line(folder + "/size"))));
@@ -127,7 +128,7 @@ std::string counted_models(const std::vector<std::string>& gpus) {
   for (const std::string& gpu : gpus) { ++counts[gpu]; }
   Lines parts;
   for (const auto& [model, count] : counts) { parts.push_back(fmt::format("{} x {}", count, model)); }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return fmt::format("{}", joined(parts, ", "));
 }
 
 std::string rounded_text(Bytes memory) {
@@ -140,7 +141,7 @@ std::string machine_id(const Machine& machine) {
   if (machine.cores > 0) { parts.push_back(counted(machine.cores, "core")); }
   if (machine.threads > 0 && machine.threads != machine.cores) { parts.push_back(counted(machine.threads, "thread")); }
   if (!machine.gpus.empty()) { parts.push_back(counted_models(machine.gpus)); }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return fmt::format("{}", joined(parts, ", "));
 }
 
 Measurement::Facts hardware_facts(const Machine& machine) {

@@ -233,7 +233,7 @@ class Measuring {
   Manifest manifest() const {
     Manifest manifest;
     manifest.command_line = options_.common.command_line;
-    manifest.inputs = InputsRead(options_.common.read_log).fresh();
+    manifest.inputs = InputsRead(options_.common.library.files()).fresh();
     manifest.warnings = warnings_;
     manifest.interrupted = interrupted_;
     manifest.machine = machine_id(machine_);

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/execution/run.hpp"
 #include "models/experiments/collective.hpp"
 #include "models/experiments/table.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -66,13 +67,13 @@ std::string cut(const MeasureRequest& request) {
   parts.push_back(request.chunk ? "chunks of " + to_string(*request.chunk) : "uncut chunks");
   counted(request.slices, "slice");
   if (request.slots) { counted(*request.slots, "slot"); }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return fmt::format("{}", joined(parts, ", "));
 }
 
 std::string names_of(const std::vector<Backend*>& backends) {
   std::vector<std::string_view> names;
   for (const Backend* backend : backends) { names.push_back(backend->name()); }
-  return fmt::format("{}", fmt::join(names, ","));
+  return fmt::format("{}", joined(names, ","));
 }
 
 /// The backends' versions and settings, each key once.
@@ -114,7 +115,7 @@ std::string measured_header(const MeasureRequest& request, const std::vector<Bac
   for (const Backend* backend : backends) {
     std::vector<std::string> facts;
     for (const auto& [key, value] : backend->facts()) { facts.push_back(key + " " + value); }
-    lines += fmt::format("# {:<12} {}: {}\n", "backend", backend->name(), fmt::join(facts, ", "));
+    lines += fmt::format("# {:<12} {}: {}\n", "backend", backend->name(), joined(facts, ", "));
   }
   lines += fmt::format("# {:<12} {}, {}\n", "collective", name(request.kind), cut(request));
   return lines +
@@ -194,7 +195,7 @@ Measurement to_measurement(const MeasureRequest& request, const std::vector<Back
     measurement.rows.push_back(to_row(row, reductions.size() > 1, backends.size() > 1));
     measurement.healthy = measurement.healthy && row.wrong == 0;
   }
-  measurement.settings->reduction = fmt::format("{}", fmt::join(reductions, ","));
+  measurement.settings->reduction = fmt::format("{}", joined(reductions, ","));
   if (!measurement.healthy) { measurement.notes = "some results were not what they should be: rows with \"wrong\""; }
   return measurement;
 }

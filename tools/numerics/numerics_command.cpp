@@ -54,7 +54,7 @@ class Numerics {
     for (const NumericsRow& row : rows_) { results.push_back(numerics_json(request_, row)); }
     Manifest manifest;
     manifest.command_line = common_.command_line;
-    manifest.inputs = InputsRead(common_.read_log).fresh();
+    manifest.inputs = InputsRead(common_.library.files()).fresh();
     manifest.seeds = {request_.seed};
     manifest.warnings = warnings_;
     manifest.interrupted = interrupted_;

@@ -124,7 +124,7 @@ Manifest manifest_of(const PlanOptions& options, const Scenario& scenario, const
   for (std::string& note : extrapolations_of(scenario.cases.front())) { warnings.push_back(std::move(note)); }
   return {.command_line = options.common.command_line,
           .scenarios = {{scenario.path, scenario.hash}},
-          .inputs = InputsRead(options.common.read_log).fresh(),
+          .inputs = InputsRead(options.common.library.files()).fresh(),
           .seeds = {scenario.cases.front().platform.seed},
           .warnings = std::move(warnings),
           .wall_seconds = wall,

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/table.hpp"
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -136,7 +137,7 @@ std::string shares_text(const StepParts& parts) {
     const double share = part.seconds / seconds(parts.time) * 100;
     if (share >= 0.05) { words.push_back(fmt::format("{} {:.1f} %", part.name, share)); }
   }
-  return fmt::format("{}", fmt::join(words, ", "));
+  return fmt::format("{}", joined(words, ", "));
 }
 
 std::string difference_text(const StepParts& parts, const StepParts& best) {
@@ -149,7 +150,7 @@ std::string difference_text(const StepParts& parts, const StepParts& best) {
     if (std::abs(more) >= 0.1) { words.push_back(fmt::format("{} {:+.1f}", own[i].name, more)); }
   }
   return fmt::format("{:+.1f} %{}{}", (seconds(parts.time) / whole - 1) * 100, words.empty() ? "" : ": ",
-                     fmt::join(words, ", "));
+                     joined(words, ", "));
 }
 
 std::string plan_lines(const PlanReport& report, const Heading& heading) {

@@ -43,12 +43,13 @@ void ResultSink::warn_of(const std::string& text) {
 }
 
 void ResultSink::finish(const std::vector<Scenario>& scenarios, bool interrupted) {
-  Manifest manifest{.command_line = common_.command_line,
-                    .scenarios = {},
-                    .inputs = common_.json ? InputsRead(common_.read_log).fresh() : std::vector<Manifest::Input>(),
-                    .seeds = {},
-                    .warnings = warnings_,
-                    .interrupted = interrupted};
+  Manifest manifest{
+      .command_line = common_.command_line,
+      .scenarios = {},
+      .inputs = common_.json ? InputsRead(common_.library.files()).fresh() : std::vector<Manifest::Input>(),
+      .seeds = {},
+      .warnings = warnings_,
+      .interrupted = interrupted};
   for (const Scenario& scenario : scenarios) {
     manifest.scenarios.push_back({scenario.path, scenario.hash});
     for (const Case& each : scenario.cases) {

@@ -22,7 +22,7 @@ PointRunner::PointRunner(const SweepOrder& order, std::function<bool()> interrup
     : order_(order),
       interrupted_(std::move(interrupted)),
       prices_(load_prices(order.common.library)),
-      inputs_(order.common.read_log),
+      inputs_(order.common.library.files()),
       reader_(order.common.library) {}
 
 std::optional<SweepOutcome> PointRunner::run(std::uint64_t point) {

@@ -2,13 +2,14 @@
 #include <filesystem>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/scenario/digest.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/config/text.hpp"
 #include "sim/file.hpp"
 #include "sim/printable.hpp"
+#include "sim/words.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/machine_readable.hpp"
 #include "tools/cli/manifest.hpp"
@@ -115,7 +116,7 @@ void check_number(const SweepPlan& plan, std::uint64_t most) {
       fmt::format("sweep: {} points ({} cases, {}) are more than {}; vary less, or allow them with "
                   "--most-points {}",
                   plan.points() == kMostPoints ? "more than 10^15" : fmt::format("{}", plan.points()),
-                  plan.cases.size(), fmt::join(sizes, ", "), most, plan.points()));
+                  plan.cases.size(), joined(sizes, ", "), most, plan.points()));
 }
 
 SweepOrder order_of(const std::string& path, const SweepOptions& options) {
@@ -140,7 +141,7 @@ SweepIdentity identity_of(const SweepOrder& order, const SweepOptions& options) 
   if (options.scenario.seed) { changes["seed"] = *options.scenario.seed; }
   SweepIdentity identity{.scenario = order.path,
                          .scenario_hash = "",
-                         .scenario_text = read_text_file(order.path),
+                         .scenario_text = order.common.library.files().text(order.path),
                          .version = fmt::format("{} {}", version(), git_revision()),
                          .changes = text_of(changes),
                          .plan = order.plan,
@@ -184,15 +185,15 @@ std::uint32_t threads_of(const SweepOrder& order, const SweepOptions& options, c
 std::string plan_text(const SweepOrder& order) {
   std::string text = fmt::format("# {}: {} points\n", printable(order.path), order.plan.points());
   if (order.plan.cases.size() > 1) {
-    text += fmt::format("#   case: {}\n", printable(fmt::format("{}", fmt::join(order.plan.cases, ", "))));
+    text += fmt::format("#   case: {}\n", printable(fmt::format("{}", joined(order.plan.cases, ", "))));
   }
   for (const SweepAxis& axis : order.plan.axes) {
     std::vector<std::string> labels;
     constexpr std::size_t kShown = 12;
     for (std::size_t i = 0; i < std::min(axis.size(), kShown); ++i) { labels.push_back(axis.label(i)); }
     if (axis.size() > kShown) { labels.push_back(fmt::format("... ({} in all)", axis.size())); }
-    text += fmt::format("#   {} ({}): {}\n", printable(axis.title()), fmt::join(axis.pointers, ", "),
-                        printable(fmt::format("{}", fmt::join(labels, " | "))));
+    text += fmt::format("#   {} ({}): {}\n", printable(axis.title()), joined(axis.pointers, ", "),
+                        printable(fmt::format("{}", joined(labels, " | "))));
   }
   return text;
 }
@@ -207,8 +208,8 @@ std::string end_text(const SweepCount& count, const std::string& path) {
 ExitCode lead(const SweepOrder& order, const SweepOptions& options, SweepWorkers& workers, const Streams& streams) {
   const OutputChoice output(options.common.json, options.scenario.csv, streams);
   SweepDatabase database = open(order, options);
-  database.add_inputs(
-      InputsRead(options.common.read_log).fresh());  // what the first point rests on: refused now rather than later
+  database.add_inputs(InputsRead(options.common.library.files())
+                          .fresh());  // what the first point rests on: refused now rather than later
   const SweepCount count = conduct(order, threads_of(order, options, workers), workers, database, streams);
   output.print(version_line() + plan_text(order) + sweep_table(database, kMostLines) +
                end_text(count, output_of(options)));

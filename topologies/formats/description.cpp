@@ -4,10 +4,11 @@
 #include <iterator>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/routing/dependency_cycle.hpp"
 
@@ -41,7 +42,7 @@ std::string ratio_text(Ratio ratio) { return ratio.numerator == 0 ? "top" : fmt:
 std::string text_of(const NetworkSummary& network) {
   std::string text = network.kind;
   if (!network.nics.empty()) {
-    text += fmt::format(", NIC{} {}", network.nics.size() == 1 ? "" : "s", fmt::join(network.nics, ", "));
+    text += fmt::format(", NIC{} {}", network.nics.size() == 1 ? "" : "s", joined(network.nics, ", "));
   }
   return network.used ? text + "; ranks use it" : text;
 }

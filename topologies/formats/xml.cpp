@@ -2,7 +2,7 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
 #include "sim/printable.hpp"
@@ -47,7 +47,7 @@ std::string fields(const std::pair<int, Values>&... values) {
   return (fmt::format("      <data key=\"key{}\">{}</data>\n", values.first, values.second) + ...);
 }
 
-void add_graph_node(const Fabric& fabric, VertexId v, fmt::memory_buffer& text) {
+void add_graph_node(const Fabric& fabric, VertexId v, std::string& text) {
   const Vertex& device = fabric.vertex(v);
   const std::int64_t node = device.node == kNoNode ? -1 : std::int64_t{device.node};
   fmt::format_to(std::back_inserter(text), "    <node id=\"n{}\">\n{}    </node>\n", v.value,
@@ -55,7 +55,7 @@ void add_graph_node(const Fabric& fabric, VertexId v, fmt::memory_buffer& text) 
                         std::pair(4, escaped(fabric.name(v))), std::pair(5, node)));
 }
 
-void add_graph_edge(const Fabric& fabric, LinkId l, fmt::memory_buffer& text) {
+void add_graph_edge(const Fabric& fabric, LinkId l, std::string& text) {
   const Link& link = fabric.link(l);
   fmt::format_to(std::back_inserter(text), "    <edge id=\"e{}\" source=\"n{}\" target=\"n{}\">\n{}    </edge>\n",
                  l.value, fabric.source(l).value, fabric.target(l).value,
@@ -63,7 +63,7 @@ void add_graph_edge(const Fabric& fabric, LinkId l, fmt::memory_buffer& text) {
                         std::pair(6, link.rate.count()), std::pair(7, link.usable.count())));
 }
 
-void add_routes(const Cluster& cluster, fmt::memory_buffer& text) {
+void add_routes(const Cluster& cluster, std::string& text) {
   const Fabric& fabric = *cluster.fabric;
   std::vector<LinkId> path;
   for (const VertexId from : cluster.endpoints) {
@@ -83,13 +83,13 @@ void add_routes(const Cluster& cluster, fmt::memory_buffer& text) {
 
 std::string to_graphml(const Cluster& cluster) {
   const Fabric& fabric = *cluster.fabric;
-  fmt::memory_buffer text;
+  std::string text;
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "{}", kGraphHead);
   for (std::uint32_t v = 0; v < fabric.vertices(); ++v) { add_graph_node(fabric, VertexId{v}, text); }
   for (std::uint32_t l = 0; l < fabric.links(); ++l) { add_graph_edge(fabric, LinkId{l}, text); }
   fmt::format_to(out, "  </graph>\n</graphml>\n");
-  return fmt::to_string(text);
+  return text;
 }
 
 std::string to_simgrid(const Cluster& cluster) {
@@ -101,7 +101,7 @@ std::string to_simgrid(const Cluster& cluster) {
                                 "export a smaller cluster"});
   }
   const Fabric& fabric = *cluster.fabric;
-  fmt::memory_buffer text;
+  std::string text;
   const auto out = std::back_inserter(text);
   fmt::format_to(out,
                  "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
@@ -116,7 +116,7 @@ std::string to_simgrid(const Cluster& cluster) {
   }
   add_routes(cluster, text);
   fmt::format_to(out, "  </zone>\n</platform>\n");
-  return fmt::to_string(text);
+  return text;
 }
 
 }  // namespace athanor

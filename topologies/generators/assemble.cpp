@@ -1,11 +1,13 @@
 #include "topologies/generators/assemble.hpp"
 
 #include <algorithm>
+#include <span>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/routing/regular_router.hpp"
 
@@ -59,7 +61,7 @@ Routing choose_routing(const std::optional<Routing>& asked, bool hashes, const s
   throw ScenarioError(Problem{"routing",
                               fmt::format("this fabric cannot be routed by {}", name(*asked)),
                               {},
-                              fmt::format("use {}", fmt::join(names, " or "))});
+                              fmt::format("use {}", joined(names, " or "))});
 }
 
 RoutingChoice choose(const RoutingRequest& request, const AttachedNetwork& attached) {
@@ -100,7 +102,7 @@ std::string described(const Population& population) {
     parts.push_back(fmt::format("{} x {}", kind.members, kind.node->spec().name));
   }
   if (parts.size() == 1) { return parts.front(); }
-  return fmt::format("{} and {}", fmt::join(parts.begin(), parts.end() - 1, ", "), parts.back());
+  return fmt::format("{} and {}", joined(std::span(parts).first(parts.size() - 1), ", "), parts.back());
 }
 
 /// Do the NVSwitches of all nodes that have some?
@@ -189,7 +191,7 @@ std::string described(const std::vector<AttachedNetwork>& networks, const Attach
   for (const AttachedNetwork& network : networks) {
     titles.push_back(fmt::format("{}: a {}", network.name, network.topology->title()));
   }
-  return fmt::format("{} on {}; ranks use {}", members, fmt::join(titles, ", "), used.name);
+  return fmt::format("{} on {}; ranks use {}", members, joined(titles, ", "), used.name);
 }
 
 /// Of several networks each with its name; tiers of all are told, halves and groups of the one that is used.

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 #include "sim/words.hpp"
@@ -35,8 +36,7 @@ constexpr std::size_t kMostPairs = 4'000'000;
 
 std::string listed(const std::vector<std::string>& names) {
   const std::size_t shown = std::min(names.size(), kMostNamed);
-  std::string text =
-      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  std::string text = fmt::format("{}", joined(std::span(names).first(shown), ", "));
   return names.size() == shown ? text : fmt::format("{} and {} more", text, names.size() - shown);
 }
 

@@ -26,6 +26,24 @@ void visit(Fields& fields, ClosSettings& clos);
 void read_hosts_per_leaf(Fields& fields, std::optional<std::uint32_t>& hosts, std::string_view more = "");
 void read_nodes_per_group(Fields& fields, std::optional<std::uint32_t>& nodes, std::string_view more = "");
 
+/// What every kind of fat tree is.
+struct ClosFabric : FabricKind {
+  ClosSettings clos;
+
+  void visit(Fields& fields) override { athanor::visit(fields, clos); }
+  const Switching& switches() const override { return clos.switching; }
+};
+
+/// One in which nodes come in groups, and the NICs of a group are on leaves by rail.
+struct RailFabric : ClosFabric {
+  std::optional<std::uint32_t> nodes_per_group;
+
+  void visit(Fields& fields) override {
+    ClosFabric::visit(fields);
+    read_nodes_per_group(fields, nodes_per_group);
+  }
+};
+
 /// Throws ScenarioError("does-not-fit") unless all nodes have as many NICs as there are rails.
 void check_rails(const Population& population);
 

@@ -45,8 +45,7 @@ struct StarFabric : FabricKind {
 template Topology topology_of<StarFabric>();
 
 /// Leaves, spines and cores; attachments fill leaf after leaf.
-struct FatTreeFabric : FabricKind {
-  ClosSettings clos;
+struct FatTreeFabric : ClosFabric {
   std::optional<std::uint32_t> hosts_per_leaf;
 
   static Topology words() {
@@ -73,11 +72,9 @@ struct FatTreeFabric : FabricKind {
   }
 
   void visit(Fields& fields) override {
-    athanor::visit(fields, clos);
+    ClosFabric::visit(fields);
     read_hosts_per_leaf(fields, hosts_per_leaf);
   }
-
-  const Switching& switches() const override { return clos.switching; }
 
   Wide capacity(NicsPerNode nics) const override {
     return members_on(Wide{clos.leaves.value_or(0)} * hosts_per_leaf.value_or(0), nics);
@@ -93,10 +90,7 @@ struct FatTreeFabric : FabricKind {
 template Topology topology_of<FatTreeFabric>();
 
 /// A fat tree in which NIC r of every node of a group is on leaf r of that group.
-struct RailOptimizedFabric : FabricKind {
-  ClosSettings clos;
-  std::optional<std::uint32_t> nodes_per_group;
-
+struct RailOptimizedFabric : RailFabric {
   static Topology words() {
     return {.name = "rail_optimized",
             .title = "Rail-optimized fat tree",
@@ -113,13 +107,6 @@ struct RailOptimizedFabric : FabricKind {
             .source = "NVIDIA, \"DGX SuperPOD: reference architecture\", 2023",
             .routings = upward_routings()};
   }
-
-  void visit(Fields& fields) override {
-    athanor::visit(fields, clos);
-    read_nodes_per_group(fields, nodes_per_group);
-  }
-
-  const Switching& switches() const override { return clos.switching; }
 
   Wide capacity(NicsPerNode nics) const override {
     if (!nics) { return 0; }

@@ -4,11 +4,12 @@
 #include <cstdlib>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 
 namespace athanor {
@@ -103,7 +104,7 @@ GridGraph::GridGraph(std::string name, const LatticeShape& shape)
   }
 }
 
-std::string GridGraph::title() const { return fmt::format("{} of {}", name_, fmt::join(shape_.dimensions, " x ")); }
+std::string GridGraph::title() const { return fmt::format("{} of {}", name_, joined(shape_.dimensions, " x ")); }
 
 std::array<std::uint32_t, 6> GridGraph::sides() const {
   std::array<std::uint32_t, 6> found{};

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include "sim/check.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 #include "topologies/generators/direct/direct_network.hpp"
 #include "topologies/generators/direct/router_graph.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
@@ -168,7 +168,7 @@ struct HyperXFabric : FabricKind {
     const std::uint32_t hosts = hosts_per_switch.value_or(divided_up(site.population.attachments(), all));
     HyperXShape shape{dimensions, cables};
     if (cables.size() == 1) { shape.cables.resize(dimensions.size(), cables[0]); }
-    std::string title = fmt::format("HyperX of {} switches", fmt::join(dimensions, " x "));
+    std::string title = fmt::format("HyperX of {} switches", joined(dimensions, " x "));
     return std::make_shared<DirectNetwork>(site.population, std::make_shared<HyperX>("HyperX", std::move(title), shape),
                                            DirectSpec{hosts, site.radix, site.host_cable, site.cable, site.cable});
   }

@@ -102,10 +102,7 @@ class Planes : public NetworkTopology {
 
 /// A network for each rail, of one switch where that takes all nodes; NICs of different rails are not joined. Counts
 /// are those of one rail.
-struct RailOnlyFabric : FabricKind {
-  ClosSettings clos;
-  std::optional<std::uint32_t> nodes_per_group;
-
+struct RailOnlyFabric : RailFabric {
   static Topology words() {
     return {.name = "rail_only",
             .title = "Rail-only",
@@ -125,13 +122,6 @@ struct RailOnlyFabric : FabricKind {
                 "parameters\", 2023",
             .routings = upward_routings()};
   }
-
-  void visit(Fields& fields) override {
-    athanor::visit(fields, clos);
-    read_nodes_per_group(fields, nodes_per_group);
-  }
-
-  const Switching& switches() const override { return clos.switching; }
 
   Wide capacity(NicsPerNode nics) const override {
     return nics ? Wide{clos.leaves.value_or(0)} * nodes_per_group.value_or(0) : 0;
@@ -153,8 +143,7 @@ struct RailOnlyFabric : FabricKind {
 template Topology topology_of<RailOnlyFabric>();
 
 /// So many equal networks side by side, each attachment with a port to every one; counts are those of one plane.
-struct DualPlaneFabric : FabricKind {
-  ClosSettings clos;
+struct DualPlaneFabric : ClosFabric {
   std::uint32_t planes = 2;
   std::optional<bool> by_rail;  ///< absent: where there are nodes
   std::optional<std::uint32_t> hosts_per_leaf, nodes_per_group;
@@ -179,14 +168,13 @@ struct DualPlaneFabric : FabricKind {
   }
 
   void visit(Fields& fields) override {
-    athanor::visit(fields, clos);
+    ClosFabric::visit(fields);
     fields.optional("planes", planes, "Networks side by side, and ports of a NIC", {1, 64});
     fields.optional("by_rail", by_rail, "Whether planes are rail-optimized; default: where there are nodes");
     read_hosts_per_leaf(fields, hosts_per_leaf, ", not by rail");
     read_nodes_per_group(fields, nodes_per_group, ", by rail");
   }
 
-  const Switching& switches() const override { return clos.switching; }
   std::uint32_t ports_per_nic() const override { return planes; }
 
   Wide capacity(NicsPerNode nics) const override {

@@ -7,9 +7,10 @@
 #include <numeric>
 #include <tuple>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -21,7 +22,7 @@ constexpr std::uint32_t kFar = std::numeric_limits<std::uint32_t>::max();
 
 NodeTemplate::NodeTemplate(const NodeSpec& spec) : spec_(spec) {
   const std::vector<std::string> wrong = faults(spec);
-  require(wrong.empty(), "node {}: {}", spec.name, fmt::join(wrong, "; "));
+  require(wrong.empty(), "node {}: {}", spec.name, joined(wrong, "; "));
   if (spec_.graph) {
     add_graph(*spec_.graph);
   } else {

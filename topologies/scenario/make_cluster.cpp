@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
@@ -180,7 +181,7 @@ class ClusterMaker {
     if (!wanted.empty()) {
       const std::string near = nearest(wanted, names);
       problems_.add({"no-such-fabric", fmt::format("there is no fabric \"{}\"", wanted), place,
-                     near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
+                     near.empty() ? fmt::format("there are {}", joined(names, ", "))
                                   : fmt::format("did you mean \"{}\"?", near)});
       return std::nullopt;
     }
@@ -188,7 +189,7 @@ class ClusterMaker {
     for (const AttachedNetwork& network : networks_) { rates.push_back(network.member_rate); }
     const auto most = std::max_element(rates.begin(), rates.end());
     if (std::count(rates.begin(), rates.end(), *most) == 1) { return most - rates.begin(); }
-    problems_.add({"missing-key", fmt::format("which of the fabrics {} do ranks use?", fmt::join(names, ", ")),
+    problems_.add({"missing-key", fmt::format("which of the fabrics {} do ranks use?", joined(names, ", ")),
                    text_.fabrics_place,
                    fmt::format(R"(several are equally fast: write "network": {{"fabric": "{}"}})", names[0])});
     return std::nullopt;
@@ -217,7 +218,7 @@ class ClusterMaker {
         if (!joined) { idle.push_back(nic); }
       }
       if (idle.empty()) { continue; }
-      cluster.warnings.push_back(fmt::format("of {} NIC {} {} on no fabric", node->spec().name, fmt::join(idle, ", "),
+      cluster.warnings.push_back(fmt::format("of {} NIC {} {} on no fabric", node->spec().name, joined(idle, ", "),
                                              idle.size() == 1 ? "is" : "are"));
     }
   }

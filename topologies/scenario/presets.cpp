@@ -7,10 +7,10 @@
 #include <mutex>
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include "sim/config/fields.hpp"
 #include "sim/file.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -86,9 +86,11 @@ void read_fields(Fields& fields, SwitchPreset& device) {
 
 void read_fields(Fields& fields, NodePreset& node) { visit(fields, node.node); }
 
+constexpr std::array kFiles{"links.json", "gpus.json", "nics.json", "switches.json", "nodes.json"};
+
 template <class Preset>
-void load(const std::string& path, std::map<std::string, Preset>& presets, Problems& problems) {
-  const Document document = Document::load(path);
+void load(const FileReader& files, std::size_t which, std::map<std::string, Preset>& presets, Problems& problems) {
+  const Document document = Document::load(files, kFiles.at(which));
   read_document(document, problems, [&](Fields& file) {
     std::string about;
     Sources sources;
@@ -107,37 +109,34 @@ void load(const std::string& path, std::map<std::string, Preset>& presets, Probl
   });
 }
 
-constexpr std::array kFiles{"links.json", "gpus.json", "nics.json", "switches.json", "nodes.json"};
-
-Presets read_presets(const std::string& directory) {
+Presets read_presets(const FileReader& reader) {
   Presets presets;
   Problems problems;
-  const auto path = [&](std::size_t file) { return directory + "/" + kFiles.at(file); };
-  load(path(0), presets.links, problems);
-  load(path(1), presets.gpus, problems);
-  load(path(2), presets.nics, problems);
-  load(path(3), presets.switches, problems);
-  load(path(4), presets.nodes, problems);
+  load(reader, 0, presets.links, problems);
+  load(reader, 1, presets.gpus, problems);
+  load(reader, 2, presets.nics, problems);
+  load(reader, 3, presets.switches, problems);
+  load(reader, 4, presets.nodes, problems);
   problems.throw_if_any();
   return presets;
 }
 
-/// Presets by directory, with the files as they were when they were read.
+/// Presets by folder, with the files as they were when they were read.
 class KeptPresets {
  public:
-  std::shared_ptr<const Presets> of(const std::string& directory) {
+  std::shared_ptr<const Presets> of(const FileReader& reader) {
     std::vector<ReadFile> files;
-    for (const char* file : kFiles) { files.push_back(file_state(directory + "/" + file)); }
+    for (const char* file : kFiles) { files.push_back(file_state(reader.path(file))); }
     const std::scoped_lock lock(mutex_);
-    Kept& kept = by_directory_[directory];
+    Kept& kept = by_folder_[reader.path("")];
     if (kept.presets == nullptr || kept.files != files) {
       kept = {nullptr, {}};
-      auto presets = std::make_shared<const Presets>(read_presets(directory));
+      auto presets = std::make_shared<const Presets>(read_presets(reader));
       // The clocks of file systems are coarse: what has just been written may be written again, and look the same.
       if (!is_recent(files)) { kept = {presets, std::move(files)}; }
       return presets;
     }
-    for (const ReadFile& file : files) { note_read(file.path); }
+    for (const char* file : kFiles) { reader.note(file); }
     return kept.presets;
   }
 
@@ -155,7 +154,7 @@ class KeptPresets {
   }
 
   std::mutex mutex_;
-  std::map<std::string, Kept> by_directory_;
+  std::map<std::string, Kept> by_folder_;
 };
 
 }  // namespace
@@ -198,13 +197,13 @@ Problem unknown_preset(std::string_view what, const std::string& name, const std
                        const Place& place) {
   const std::string close = nearest(name, names);
   const std::string hint =
-      close.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean \"{}\"?", close);
+      close.empty() ? fmt::format("there are {}", joined(names, ", ")) : fmt::format("did you mean \"{}\"?", close);
   return {"unknown-preset", fmt::format("there is no {} preset \"{}\"", what, name), place, hint};
 }
 
-std::shared_ptr<const Presets> load_presets(const std::string& directory) {
+std::shared_ptr<const Presets> load_presets(const FileReader& files) {
   static KeptPresets kept;
-  return kept.of(directory);
+  return kept.of(files);
 }
 
 }  // namespace athanor

@@ -12,6 +12,8 @@
 
 namespace athanor {
 
+class FileReader;
+
 /// What the figures of a file of presets come from, by the short names that presets use: "what (where)".
 using Sources = std::map<std::string, std::string>;
 
@@ -93,7 +95,7 @@ struct Presets {
 /// What links.json, gpus.json, nics.json, switches.json and nodes.json of a directory hold. Read once by a process, and
 /// again where one of them has changed. Throws FileError when one cannot be read, ScenarioError with all that is wrong
 /// in them. Thread-safe.
-std::shared_ptr<const Presets> load_presets(const std::string& directory);
+std::shared_ptr<const Presets> load_presets(const FileReader& files);
 
 /// "unknown-preset", with the nearest of `names`.
 Problem unknown_preset(std::string_view what, const std::string& name, const std::vector<std::string>& names,

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -40,7 +41,7 @@ std::string name_jobs(const std::vector<std::uint32_t>& holders) {
   if (jobs.size() == 1) { return fmt::format("job {}", jobs[0]); }
   const bool all = jobs.size() <= kMostNamed;
   const auto listed = jobs.begin() + static_cast<std::ptrdiff_t>(all ? jobs.size() - 1 : kMostNamed);
-  return fmt::format("jobs {} and {}", fmt::join(jobs.begin(), listed, ", "),
+  return fmt::format("jobs {} and {}", joined(std::span(jobs.begin(), listed), ", "),
                      all ? std::to_string(jobs.back()) : fmt::format("{} more", jobs.size() - kMostNamed));
 }
 

@@ -76,8 +76,7 @@ class Chooser {
 std::shared_ptr<const Algorithm> ImportShelf::msccl(const std::string& path) {
   std::shared_ptr<const Algorithm>& read = read_[path];
   if (!read) {
-    const std::string file = (std::filesystem::path(directory_) / path).string();
-    const auto imported = std::make_shared<const ImportedAlgorithm>(import_msccl(read_text_file(file), file));
+    const auto imported = std::make_shared<const ImportedAlgorithm>(import_msccl(files_.text(path), files_.path(path)));
     read = std::make_shared<const Algorithm>(as_algorithm(imported));
   }
   return read;

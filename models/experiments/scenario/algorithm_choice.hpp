@@ -9,20 +9,20 @@
 
 #include "algorithms/catalog.hpp"
 #include "sim/config/fields.hpp"
+#include "sim/file.hpp"
 
 namespace athanor {
 
 /// Algorithms that were read from files, each proven once, by the path as it was written.
 class ImportShelf {
  public:
-  /// `directory`: where relative paths start.
-  explicit ImportShelf(std::string directory) : directory_(std::move(directory)) {}
+  explicit ImportShelf(FileReader files) : files_(std::move(files)) {}
 
   /// Throws FileError, and ScenarioError with the file's lines for what is no algorithm or a wrong one.
   std::shared_ptr<const Algorithm> msccl(const std::string& path);
 
  private:
-  std::string directory_;
+  FileReader files_;
   std::map<std::string, std::shared_ptr<const Algorithm>> read_;
 };
 

@@ -47,7 +47,7 @@ std::shared_ptr<const Cluster> ClusterWorkshop::build(const Order& order, Proble
   std::shared_ptr<const Cluster>& cluster =
       built_[fmt::format("{} {} {} {} {}", order.seed, routing, pxn, order.fabric, order.json)];
   if (cluster) { return cluster; }
-  if (!presets_) { presets_ = load_presets(library_.folder(Shelf::presets)); }
+  if (!presets_) { presets_ = load_presets(library_.files().in(library_.folder(Shelf::presets))); }
   std::optional<Cluster> made =
       make_cluster(order.text, *presets_, {order.routing, order.seed, order.pxn, order.fabric},
                    {order.routing_place, order.fabric_place}, problems);
@@ -61,7 +61,7 @@ void ClusterWorkshop::tidy(std::size_t most) {
 }
 
 std::vector<PresetSummary> preset_summaries(const Library& library) {
-  const auto presets = load_presets(library.folder(Shelf::presets));
+  const auto presets = load_presets(library.files().in(library.folder(Shelf::presets)));
   std::vector<PresetSummary> summaries;
   append("node", presets->nodes, summaries);
   append("gpu", presets->gpus, summaries);
@@ -72,7 +72,7 @@ std::vector<PresetSummary> preset_summaries(const Library& library) {
 }
 
 std::shared_ptr<const Cluster> preset_cluster(const std::string& name, const Library& library) {
-  const auto presets = load_presets(library.folder(Shelf::presets));
+  const auto presets = load_presets(library.files().in(library.folder(Shelf::presets)));
   if (!presets->nodes.contains(name)) { return nullptr; }
   ClusterText text;
   text.node.emplace().preset = name;

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/execution/choice.hpp"
 #include "models/experiments/jobs.hpp"
@@ -13,6 +13,7 @@
 #include "models/nccl/execution/runtime.hpp"
 #include "models/software/profile.hpp"
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -107,7 +108,7 @@ Problem no_algorithm(const CollectiveSection& section, const CollectiveSetup& se
   return {"algorithm-does-not-fit",
           fmt::format("nothing can run {} of {} here:{}", name(setup.kind), to_string(size), why_none(reasons)),
           section.choice.place,
-          !names.empty() ? fmt::format("these fit: {}", fmt::join(names, ", "))
+          !names.empty() ? fmt::format("these fit: {}", joined(names, ", "))
           : setup.nccl   ? "change what \"nccl\" asks for, or the profile, or the ranks"
                          : "no algorithm of the catalog fits; change the profile or the ranks"};
 }
@@ -141,7 +142,7 @@ bool reach_alike(const std::vector<Runtime>& runtimes, const Place& place, Probl
 class CollectiveReader : public ExperimentReader {
  public:
   void visit(Fields& section, ReadingContext& context) override {
-    athanor::visit(section, {context.directory, context.imports, context.problems}, section_);
+    athanor::visit(section, {context.files, context.imports, context.problems}, section_);
   }
 
   std::shared_ptr<const Experiment> make(CaseParts& parts) override {
@@ -209,7 +210,7 @@ class CollectiveReader : public ExperimentReader {
       setup.common.nccl = setup.nccl.front();
     } else {
       const Platform own = on_first_endpoints(parts.platform(), setup.common.ranks);
-      setup.common.nccl = resolve_nccl(common, own, setup.common.ranks, place, context.directory, context.problems);
+      setup.common.nccl = resolve_nccl(common, own, setup.common.ranks, place, context.files, context.problems);
       if (!setup.common.nccl) { return false; }
     }
     leave_to_nccl(setup.common);
@@ -229,7 +230,7 @@ class CollectiveReader : public ExperimentReader {
       Runtime& runtime = has_own ? fresh : known[places_of(*platform.cluster)];
       if (!runtime) {
         runtime = resolve_nccl(has_own ? *section_.jobs->own[job].nccl : common, platform, setup.common.ranks, place,
-                               context.directory, context.problems);
+                               context.files, context.problems);
       }
       if (!runtime) { return false; }
       setup.nccl.push_back(runtime);

@@ -83,7 +83,7 @@ void visit(Fields& fields, const CollectiveContext& context, CollectiveSection& 
                         [&](FieldValue& value) { read_sizes(value, section.sizes); });
   fields.optional_value(
       "exchange", "Of all_to_all_v: rows by sender, the path of a CSV or JSON file with them, or a distribution",
-      [&](FieldValue& value) { read_exchange(value, context.directory, context.problems, section.exchange); });
+      [&](FieldValue& value) { read_exchange(value, context.files, context.problems, section.exchange); });
   fields.optional("type", section.type, "Of the elements", type_names());
   fields.optional("reduction", section.reduction,
                   "By which contributions are combined; it counts where engines do not know them all",

@@ -14,6 +14,8 @@
 
 namespace athanor {
 
+class FileReader;
+
 /// The "collective" of a scenario, as far as it can be read without the cluster.
 struct CollectiveSection {
   CollectiveKind kind = CollectiveKind::all_reduce;
@@ -33,7 +35,7 @@ struct CollectiveSection {
 
 /// Where paths in the section start, and what takes the problems of the files that it names.
 struct CollectiveContext {
-  const std::string& directory;
+  const FileReader& files;
   ImportShelf& imports;
   Problems& problems;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/config/fields.hpp"
+#include "sim/file.hpp"
 
 namespace athanor {
 
@@ -10,10 +11,10 @@ namespace {
 using Type = FieldValue::Form::Type;
 }
 
-ComputeProfile read_compute_profile_file(const std::string& path, Problems& problems) {
-  const Document document = Document::load(path);
+ComputeProfile read_compute_profile_file(const FileReader& files, const std::string& name, Problems& problems) {
+  const Document document = Document::load(files, name);
   ComputeProfile profile;
-  profile.name = path;
+  profile.name = files.path(name);
   read_document(document, problems, [&](Fields& fields) { visit(fields, profile); });
   return profile;
 }
@@ -24,7 +25,7 @@ void read_compute_profile(FieldValue& value, const Library& library, Problems& p
     std::string name = names.empty() ? "" : names.front();
     text.visit(name, OneOf{names});
     if (text.ok() && library.has(Shelf::compute, name)) {
-      profile = read_compute_profile_file(library.path(Shelf::compute, name), problems);
+      profile = read_compute_profile_file(library.files(), library.path(Shelf::compute, name), problems);
       text.put(json_of(profile, Detail::complete));  // a new calibration changes what its name stands for
     }
   };
@@ -39,7 +40,7 @@ std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision p
                                              Problems& problems) {
   std::optional<ComputeProfile> other;
   for (const std::string& name : library.names(Shelf::compute)) {
-    ComputeProfile profile = read_compute_profile_file(library.path(Shelf::compute, name), problems);
+    ComputeProfile profile = read_compute_profile_file(library.files(), library.path(Shelf::compute, name), problems);
     const std::vector<std::string>& gpus = profile.fitted.gpus;
     if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) { continue; }
     if (profile.covers(gpu, precision)) { return profile; }
@@ -49,7 +50,7 @@ std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision p
 }
 
 GpuRates find_gpu_rates(const std::string& name, const Library& library, const Place& place) {
-  const auto presets = load_presets(library.folder(Shelf::presets));
+  const auto presets = load_presets(library.files().in(library.folder(Shelf::presets)));
   Problems problems;
   const GpuPreset* const preset = find_preset(presets->gpus, "GPU", name, place, problems);
   problems.throw_if_any();

@@ -14,7 +14,7 @@ namespace athanor {
 void read_compute_profile(FieldValue& value, const Library& library, Problems& problems, ComputeProfile& profile);
 
 /// Reads the profile's own file. Throws FileError.
-ComputeProfile read_compute_profile_file(const std::string& path, Problems& problems);
+ComputeProfile read_compute_profile_file(const FileReader& files, const std::string& name, Problems& problems);
 
 /// Of the library's profiles, in alphabetical order: the first that covers GPU and precision, else the GPU, else none.
 std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision precision, const Library& library,

@@ -44,8 +44,9 @@ Row parse_row(std::string_view line, const Place& place, Problems& problems) {
   return row;
 }
 
-ExchangeText read_csv(const std::string& path, Problems& problems) {
-  const std::string text = read_text_file(path);
+ExchangeText read_csv(const FileReader& files, const std::string& name, Problems& problems) {
+  const std::string path = files.path(name);
+  const std::string text = files.text(name);
   ExchangeText exchange;
   exchange.place.file = path;
   int line = 0;
@@ -73,9 +74,9 @@ void read_rows(FieldValue& value, std::vector<Row>& rows) {
   });
 }
 
-ExchangeText read_json(const std::string& path, Problems& problems) {
+ExchangeText read_json(const FileReader& files, const std::string& name, Problems& problems) {
   ExchangeText exchange;
-  const Document document = Document::load(path);
+  const Document document = Document::load(files, name);
   read_document(document, problems, [&](Fields& fields) {
     fields.required_value("exchange", "A row per sender", [&](FieldValue& value) {
       read_rows(value, exchange.rows);
@@ -85,12 +86,11 @@ ExchangeText read_json(const std::string& path, Problems& problems) {
   return exchange;
 }
 
-void read_file(FieldValue& value, const std::string& directory, Problems& problems, ExchangeText& exchange) {
+void read_file(FieldValue& value, const FileReader& files, Problems& problems, ExchangeText& exchange) {
   const auto text = value.text();
   if (!text) { return; }
-  const std::string path = (std::filesystem::path(directory) / *text).string();
   try {
-    exchange = read_exchange_file(path, problems);
+    exchange = read_exchange_file(files, *text, problems);
   } catch (const FileError& error) {
     value.problem("no-exchange", error.what(), "a path is relative to the scenario's file");
   }
@@ -198,12 +198,12 @@ std::vector<Elements> by_popularity(Elements payload, std::uint32_t exponent, st
 
 }  // namespace
 
-void read_exchange(FieldValue& value, const std::string& directory, Problems& problems,
+void read_exchange(FieldValue& value, const FileReader& files, Problems& problems,
                    std::optional<ExchangeText>& exchange) {
   ExchangeText read;
   const std::size_t before = problems.size();
   value.one_of({{Type::list, [&](FieldValue& table) { read_rows(table, read.rows); }},
-                {Type::string, [&](FieldValue& path) { read_file(path, directory, problems, read); }},
+                {Type::string, [&](FieldValue& path) { read_file(path, files, problems, read); }},
                 {Type::object, [&](FieldValue& object) {
                    object.object([&](Fields& fields) { read_distribution(fields, read); });
                  }}});
@@ -212,8 +212,8 @@ void read_exchange(FieldValue& value, const std::string& directory, Problems& pr
   exchange = std::move(read);
 }
 
-ExchangeText read_exchange_file(const std::string& path, Problems& problems) {
-  return path.ends_with(".json") ? read_json(path, problems) : read_csv(path, problems);
+ExchangeText read_exchange_file(const FileReader& files, const std::string& name, Problems& problems) {
+  return name.ends_with(".json") ? read_json(files, name, problems) : read_csv(files, name, problems);
 }
 
 std::shared_ptr<const AllToAllVSizes> make_exchange(const ExchangeText& exchange, std::uint32_t ranks, Bytes element,

@@ -10,6 +10,8 @@
 
 namespace athanor {
 
+class FileReader;
+
 /// Blocks of any size from `least` to `most`, all equally likely.
 struct RandomExchange {
   Bytes least;
@@ -31,14 +33,14 @@ struct ExchangeText {
   Place place;
 };
 
-/// A table, the path of a file that holds one (relative to `directory`), or a distribution. `problems` takes what is
+/// A table, the path of a file that holds one (found by `files`), or a distribution. `problems` takes what is
 /// wrong with the file. Leaves `exchange` as it is after a problem.
-void read_exchange(FieldValue& value, const std::string& directory, Problems& problems,
+void read_exchange(FieldValue& value, const FileReader& files, Problems& problems,
                    std::optional<ExchangeText>& exchange);
 
 /// CSV: a line per sender, of whole numbers of bytes with commas between. JSON: {"exchange": [["1KiB", ...], ...]}.
 /// Throws FileError.
-ExchangeText read_exchange_file(const std::string& path, Problems& problems);
+ExchangeText read_exchange_file(const FileReader& files, const std::string& name, Problems& problems);
 
 /// The table for so many ranks, in elements of `element` bytes. Null, with problems, where it is not ranks x ranks or a
 /// size is no whole number of elements. Distributions draw from `seed`.

@@ -12,6 +12,7 @@
 #include "models/experiments/scenario/scenario.hpp"
 #include "models/experiments/verification.hpp"
 #include "sim/config/fields.hpp"
+#include "sim/file.hpp"
 
 namespace athanor {
 
@@ -19,7 +20,7 @@ class TraceShelf;
 
 /// What the cases of one scenario share while they are read.
 struct ReadingContext {
-  std::string directory;  ///< of the scenario file
+  FileReader files;  ///< relative names start in the folder of the scenario file
   const Library& library;
   const ScenarioChanges& changes;
   Problems& problems;

@@ -174,8 +174,8 @@ class MatrixReader {
 
 }  // namespace
 
-TrafficMatrix read_htsim_matrix(const std::string& path, Problems& problems) {
-  return MatrixReader(path, problems).read(read_text_file(path));
+TrafficMatrix read_htsim_matrix(const FileReader& files, const std::string& name, Problems& problems) {
+  return MatrixReader(files.path(name), problems).read(files.text(name));
 }
 
 }  // namespace athanor

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/execution/run.hpp"
+#include "sim/file.hpp"
 #include "sim/format.hpp"
 
 namespace athanor {
@@ -296,8 +297,8 @@ bool Measurement::covers(CollectiveKind of_kind, std::uint32_t of_ranks) const {
                      [&](const Row& row) { return row.collective == of_kind && row.ranks == of_ranks; });
 }
 
-Measurement read_measurement(const std::string& path, Problems& problems) {
-  const Document document = Document::load(path);
+Measurement read_measurement(const FileReader& files, const std::string& name, Problems& problems) {
+  const Document document = Document::load(files, name);
   Measurement measurement;
   if (!is_measurement(document.root())) {
     problems.add({"not-a-measurement", "this file is not a measurement: it has no list \"rows\"", document.place(""),

@@ -16,6 +16,8 @@
 
 namespace athanor {
 
+class FileReader;
+
 /// How `athanor measure` was told to run: what every row has in common.
 struct MeasurementSettings {
   std::string backend;  ///< "threads", "mpi", "cuda"; "mpi,threads": rows name theirs
@@ -97,7 +99,7 @@ bool is_of(const Measurement::Row& row, Reduction reduction);
 
 /// Reads one from a file; everything wrong with it, or that it is no measurement at all, is added to `problems`.
 /// Throws FileError.
-Measurement read_measurement(const std::string& path, Problems& problems);
+Measurement read_measurement(const FileReader& files, const std::string& name, Problems& problems);
 
 /// The JSON Schema (draft-07) of what read_measurement accepts.
 nlohmann::json measurement_schema();

@@ -41,7 +41,7 @@ void read_preset(Fields& fields, const Sources& sources, ModelPreset& preset) {
 
 std::map<std::string, ModelPreset> load_models(const Library& library, Problems& problems) {
   std::map<std::string, ModelPreset> models;
-  const Document document = Document::load(library.path(Shelf::presets, "models"));
+  const Document document = Document::load(library.files(), library.path(Shelf::presets, "models"));
   read_document(document, problems, [&](Fields& file) {
     std::string about;
     Sources sources;
@@ -64,8 +64,8 @@ namespace {
 /// One "model", being read.
 class ModelReader {
  public:
-  ModelReader(const Library& library, const std::string& directory, Problems& problems, ModelSection& section)
-      : library_(library), directory_(directory), problems_(problems), section_(section) {}
+  ModelReader(const Library& library, const FileReader& files, Problems& problems, ModelSection& section)
+      : library_(library), files_(files), problems_(problems), section_(section) {}
 
   void read_name(FieldValue& value) {
     const std::map<std::string, ModelPreset> models = load_models(library_, problems_);
@@ -111,13 +111,11 @@ class ModelReader {
     fields.entries("", [](const std::string& /*key*/, FieldValue& /*value*/) {});
   }
 
-  std::string beside(const std::string& path) const { return (std::filesystem::path(directory_) / path).string(); }
-
   void read_huggingface(FieldValue& value) {
     const auto path = value.text();
     if (!path) { return; }
     try {
-      section_.model = read_huggingface_config(beside(*path));
+      section_.model = read_huggingface_config(files_, *path);
     } catch (const FileError& error) {
       value.problem("no-model", error.what(), "a path is relative to the scenario's file");
     } catch (const ScenarioError& error) {
@@ -131,7 +129,7 @@ class ModelReader {
     if (!text) { return; }
     try {
       const bool inline_text = text->find("--") != std::string::npos;
-      const std::string arguments = inline_text ? *text : read_text_file(beside(*text));
+      const std::string arguments = inline_text ? *text : files_.text(*text);
       MegatronRun run = read_megatron_arguments(arguments);
       section_.model = {.name = "", .transformer = std::move(run.model), .layers = {}};
       section_.plan = run.plan;
@@ -142,16 +140,16 @@ class ModelReader {
   }
 
   const Library& library_;
-  const std::string& directory_;
+  const FileReader& files_;
   Problems& problems_;
   ModelSection& section_;
 };
 
 }  // namespace
 
-void read_model(FieldValue& value, const Library& library, const std::string& directory, Problems& problems,
+void read_model(FieldValue& value, const Library& library, const FileReader& files, Problems& problems,
                 ModelSection& section) {
-  ModelReader model(library, directory, problems, section);
+  ModelReader model(library, files, problems, section);
   value.one_of(
       {{Type::string, [&](FieldValue& name) { model.read_name(name); }},
        {Type::object, [&](FieldValue& object) { object.object([&](Fields& fields) { model.read_object(fields); }); }}});

@@ -33,10 +33,10 @@ struct ModelSection {
 };
 
 /// A model may be the name of a preset; or an object that names where to begin ("preset", "huggingface" or "megatron",
-/// none: from nothing) with fields of its own, which override; or one with a list of plain layers. `directory`: paths
-/// are relative to it. `problems` takes what is wrong with files that are named; the section's own mistakes are
+/// none: from nothing) with fields of its own, which override; or one with a list of plain layers. `files` reads
+/// those that it names. `problems` takes what is wrong with files that are named; the section's own mistakes are
 /// reported at their place.
-void read_model(FieldValue& value, const Library& library, const std::string& directory, Problems& problems,
+void read_model(FieldValue& value, const Library& library, const FileReader& files, Problems& problems,
                 ModelSection& section);
 
 }  // namespace athanor

@@ -11,6 +11,7 @@
 #include "models/nccl/machine/topology_system.hpp"
 #include "models/nccl/tuning/tables.hpp"
 #include "models/software/profile.hpp"
+#include "sim/file.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -40,27 +41,22 @@ std::optional<NcclSection> read_nccl(Fields& fields, Profile& profile) {
 
 namespace {
 
-std::string beside(const std::string& directory, const std::string& path) {
-  return (std::filesystem::path(directory) / path).string();
-}
-
 void read_files(const NcclSection& section, const Cluster& cluster, std::uint32_t ranks, const Place& place,
-                const std::string& directory, NcclSettings& settings, Problems& problems) {
+                const FileReader& files, NcclSettings& settings, Problems& problems) {
   const std::size_t before = problems.size();
   const std::uint32_t node = std::min(ranks, cluster.endpoints_per_node);
   if (!section.topology.empty()) {
-    const std::string path = beside(directory, section.topology);
-    settings.system = read_nccl_topology(path, problems);
+    settings.system = read_nccl_topology(files, section.topology, problems);
     if (problems.size() == before && settings.system->gpus.size() < node) {
       problems.add({"topology-mismatch",
-                    fmt::format("{} has {} GPUs, and a node of the cluster has {} ranks", path,
+                    fmt::format("{} has {} GPUs, and a node of the cluster has {} ranks", files.path(section.topology),
                                 settings.system->gpus.size(), node),
                     place, "name the file of such a node, or change the cluster"});
     }
   }
   if (problems.size() > before || section.graphs.empty()) { return; }
   const NcclSystem system = nccl_node(cluster, ranks, settings);
-  settings.graphs = read_nccl_graphs(beside(directory, section.graphs), system, problems);
+  settings.graphs = read_nccl_graphs(files, section.graphs, system, problems);
 }
 
 /// Nodes that have several numbers of ranks find several numbers of channels, which the model does not.
@@ -88,7 +84,7 @@ CollNetPlugin plugin_of(const EngineDeployment* engines) {
 }  // namespace
 
 std::shared_ptr<const NcclRuntime> resolve_nccl(const NcclSection& section, const Platform& platform,
-                                                std::uint32_t ranks, const Place& place, const std::string& directory,
+                                                std::uint32_t ranks, const Place& place, const FileReader& files,
                                                 Problems& problems) {
   const std::size_t before = problems.size();
   NcclSettings settings;
@@ -101,7 +97,7 @@ std::shared_ptr<const NcclRuntime> resolve_nccl(const NcclSection& section, cons
 
   const Cluster& cluster = *platform.cluster;
   if (!are_alike(cluster, ranks, place, problems)) { return nullptr; }
-  read_files(section, cluster, ranks, place, directory, settings, problems);
+  read_files(section, cluster, ranks, place, files, settings, problems);
   const NcclEnvironment environment = nccl_environment(settings.environment, settings.version);
   for (const NcclNote& note : environment.notes) {
     if (note.effect != NcclNote::Effect::refused) { continue; }
@@ -128,7 +124,7 @@ std::vector<std::uint32_t> places_of(const Cluster& cluster) {
   return places;
 }
 
-NcclSource nccl_of_groups(const std::optional<NcclSection>& section, const Place& place, const std::string& directory,
+NcclSource nccl_of_groups(const std::optional<NcclSection>& section, const Place& place, const FileReader& files,
                           const Platform& platform) {
   using Key = std::pair<std::size_t, std::vector<std::uint32_t>>;
   auto known = std::make_shared<std::map<Key, std::shared_ptr<const NcclRuntime>>>();
@@ -138,7 +134,7 @@ NcclSource nccl_of_groups(const std::optional<NcclSection>& section, const Place
     if (runtime) { return runtime; }
     Problems problems;
     runtime = resolve_nccl(section.value_or(NcclSection{}), group, static_cast<std::uint32_t>(endpoints.size()), place,
-                           directory, problems);
+                           files, problems);
     problems.throw_if_any();
     return runtime;
   };

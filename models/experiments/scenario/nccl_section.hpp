@@ -16,6 +16,8 @@
 
 namespace athanor {
 
+class FileReader;
+
 /// The "nccl" of a scenario: what NCCL is told, and what it sees in place of the cluster.
 struct NcclSection {
   std::optional<NcclVersion> version;  ///< none: the profile's
@@ -38,12 +40,12 @@ std::optional<NcclSection> with_pxn(Fields& fields, std::optional<NcclSection> s
 /// NCCL as a section tells it on the first `ranks` endpoints of a platform, which has no others; null where it would
 /// end with an error, or is not modelled; `problems` says why, at `place`: that of the section.
 std::shared_ptr<const NcclRuntime> resolve_nccl(const NcclSection& section, const Platform& platform,
-                                                std::uint32_t ranks, const Place& place, const std::string& directory,
+                                                std::uint32_t ranks, const Place& place, const FileReader& files,
                                                 Problems& problems);
 
 /// The same for groups that are known only while a workload is made; found once for all that are in their nodes alike.
 /// The source throws ScenarioError where NCCL would end with an error.
-NcclSource nccl_of_groups(const std::optional<NcclSection>& section, const Place& place, const std::string& directory,
+NcclSource nccl_of_groups(const std::optional<NcclSection>& section, const Place& place, const FileReader& files,
                           const Platform& platform);
 
 /// What decides the picture that NCCL has of a cluster's endpoints beside its section: where in their nodes they are.

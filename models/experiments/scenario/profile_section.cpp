@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/experiment.hpp"
 #include "models/software/profile.hpp"
 #include "sim/config/fields.hpp"
+#include "sim/file.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -32,9 +34,9 @@ Profile undescribed(const std::string& name) {
 
 }  // namespace
 
-Profile read_profile_file(const std::string& path, Problems& problems) {
-  const Document document = Document::load(path);
-  Profile profile = undescribed(path);
+Profile read_profile_file(const FileReader& files, const std::string& name, Problems& problems) {
+  const Document document = Document::load(files, name);
+  Profile profile = undescribed(files.path(name));
   read_document(document, problems, [&](Fields& fields) { visit(fields, profile); });
   return profile;
 }
@@ -54,8 +56,8 @@ void find_inside(const Library& library, const Place& place, Problems& problems,
                   "`athanor list profiles` lists them"});
     return;
   }
-  profile.inside =
-      std::make_shared<const Profile>(read_profile_file(library.path(Shelf::profiles, profile.within_node), problems));
+  profile.inside = std::make_shared<const Profile>(
+      read_profile_file(library.files(), library.path(Shelf::profiles, profile.within_node), problems));
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ void read_profile(FieldValue& value, const Library& library, Problems& problems,
     text.visit(name, OneOf{profile_names(library)});
     if (!text.ok()) { return; }
     if (library.has(Shelf::profiles, name)) {
-      profile = read_profile_file(library.path(Shelf::profiles, name), problems);
+      profile = read_profile_file(library.files(), library.path(Shelf::profiles, name), problems);
     } else {
       profile = Profile{};
     }
@@ -119,7 +121,7 @@ void check_protocol(Fields& fields, const Platform& platform, const std::optiona
   if (std::find(names.begin(), names.end(), chosen) != names.end()) { return; }
   fields.problem("collective", "unknown-protocol",
                  fmt::format("profile '{}' has no protocol '{}'", platform.profile->name, chosen),
-                 fmt::format("it has {}", fmt::join(names, ", ")));
+                 fmt::format("it has {}", joined(names, ", ")));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ std::vector<std::string> profile_names(const Library& library);
 void read_profile(FieldValue& value, const Library& library, Problems& problems, Profile& profile);
 
 /// Reads the profile's own file. Throws FileError.
-Profile read_profile_file(const std::string& path, Problems& problems);
+Profile read_profile_file(const FileReader& files, const std::string& name, Problems& problems);
 
 struct Platform;
 

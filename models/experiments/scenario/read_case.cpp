@@ -177,12 +177,12 @@ std::optional<WorkloadNccl> prepare_workload(std::uint32_t ranks, CaseParts& par
   const std::optional<NcclSection> told = with_pxn(fields, parts.nccl, parts.network.pxn, *platform.profile, false);
   if (!fields.ok()) { return std::nullopt; }
   const auto runtime = resolve_nccl(told.value_or(NcclSection{}), on_first_endpoints(platform, ranks), ranks,
-                                    fields.place(told ? "nccl" : "profile"), context.directory, context.problems);
+                                    fields.place(told ? "nccl" : "profile"), context.files, context.problems);
   if (!runtime) { return std::nullopt; }
   follow_nccl(*runtime, parts);
   if (!platform.cluster) { return std::nullopt; }
   return WorkloadNccl{runtime,
-                      nccl_of_groups(told, fields.place(parts.nccl ? "nccl" : "profile"), context.directory, platform)};
+                      nccl_of_groups(told, fields.place(parts.nccl ? "nccl" : "profile"), context.files, platform)};
 }
 
 void refuse_software(std::string_view what, CaseParts& parts) {
@@ -228,7 +228,7 @@ void read_case(Fields& fields, ReadingContext& context, Case& scenario_case, std
   const Found found = read_experiments(parts);
   check_number(found, fields);
   fields.optional_object("verify", "A measurement to hold the results against", [&](Fields& inner) {
-    visit(inner, context.directory, context.library, context.problems, parts.verification);
+    visit(inner, context.files, context.library, context.problems, parts.verification);
   });
   if (!fields.ok()) { return; }
   check_latencies(fields, scenario_case.platform);

@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/digest.hpp"
@@ -16,6 +16,7 @@
 #include "sim/config/fields.hpp"
 #include "sim/config/text.hpp"
 #include "sim/file.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -114,7 +115,7 @@ void keep_wanted_cases(Scenario& scenario, const ScenarioChanges& changes) {
     if (std::find(names.begin(), names.end(), wanted) != names.end()) { continue; }
     const std::string near = nearest(wanted, names);
     throw UsageError(fmt::format("--case: {} has no case '{}'; {}", scenario.path, wanted,
-                                 near.empty() ? fmt::format("its cases are: {}", fmt::join(names, ", "))
+                                 near.empty() ? fmt::format("its cases are: {}", joined(names, ", "))
                                               : fmt::format("did you mean '{}'?", near)));
   }
   std::erase_if(scenario.cases, [&](const Case& each) { return !is_wanted(changes, each.name); });
@@ -138,8 +139,8 @@ void read_cases(Scenario& scenario, Document document, ReadingContext context) {
     name_case(scenario_case, scenario);
     if (!is_wanted(context.changes, scenario_case.name)) { continue; }  // nor does it matter what is wrong with it
     Problems found;
-    ReadingContext own{context.directory, context.library, context.changes, found,
-                       context.workshop,  context.imports, context.traces};
+    ReadingContext own{context.files,    context.library, context.changes, found,
+                       context.workshop, context.imports, context.traces};
     scenario.sweep.clear();
     const auto visit_case = [&](Fields& fields) { read_case(fields, own, scenario_case, scenario.sweep); };
     if (context.changes.resolve) {
@@ -167,8 +168,8 @@ struct ScenarioReader::Shelves {
   explicit Shelves(const Library& library) : workshop(library, {}) {}
 
   /// Relative paths in a scenario start at its folder.
-  ImportShelf& imports_of(const std::string& directory) {
-    return imports.try_emplace(directory, directory).first->second;
+  ImportShelf& imports_of(const std::string& directory, const FileReader& files) {
+    return imports.try_emplace(directory, files).first->second;
   }
 
   ClusterWorkshop workshop;
@@ -182,7 +183,7 @@ ScenarioReader::ScenarioReader(const Library& library)
 ScenarioReader::~ScenarioReader() = default;
 
 Scenario ScenarioReader::read(const std::string& path, const ScenarioChanges& changes, Problems& problems) {
-  return read_text(read_text_file(path), path, changes, problems);
+  return read_text(library_.files().text(path), path, changes, problems);
 }
 
 Scenario ScenarioReader::read_text(std::string text, const std::string& path, const ScenarioChanges& changes,
@@ -196,8 +197,9 @@ Scenario ScenarioReader::read_text(std::string text, const std::string& path, co
   Problems found;
   try {
     const std::string directory = std::filesystem::path(path).parent_path().string();
+    const FileReader files = library_.files().in(directory);
     read_cases(scenario, Document::parse(std::move(text), path),
-               {directory, library_, changes, found, workshop, shelves_->imports_of(directory), *scenario.traces});
+               {files, library_, changes, found, workshop, shelves_->imports_of(directory, files), *scenario.traces});
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) { found.add(problem); }
   }
@@ -227,9 +229,9 @@ nlohmann::json scenario_schema(const Library& library) {
   const ScenarioChanges unchanged;
   Problems dropped;
   ClusterWorkshop workshop(library, {});
-  ImportShelf imports("");
+  ImportShelf imports(library.files());
   TraceShelf traces;
-  ReadingContext context{"", library, unchanged, dropped, workshop, imports, traces};
+  ReadingContext context{library.files(), library, unchanged, dropped, workshop, imports, traces};
   nlohmann::json whole = describe_schema("", [&](Fields& fields) {
     Case described;
     std::vector<SweepAxis> sweep;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/scenario/compute_profile_section.hpp"
 #include "models/experiments/scenario/costs_section.hpp"
@@ -13,6 +13,7 @@
 #include "models/experiments/training.hpp"
 #include "models/training/parameter_share.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -230,7 +231,7 @@ class Resolution {
       }
     }
     const std::string hint =
-        hints.empty() ? "use more GPUs or a smaller micro_batch" : fmt::format("{}", fmt::join(hints, "; "));
+        hints.empty() ? "use more GPUs or a smaller micro_batch" : fmt::format("{}", joined(hints, "; "));
     training.fits = false;
     if (text_.strict) { return fault("out-of-memory", message, hint); }
     training.notes.push_back(fmt::format("{}; would help: {}", message, hint));

@@ -2,12 +2,14 @@
 
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/trace.hpp"
 #include "models/traces/read_trace.hpp"
 #include "models/traces/trace_options.hpp"
+#include "sim/file.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -17,10 +19,6 @@ namespace {
 using Type = FieldValue::Form::Type;
 
 constexpr std::int64_t kMostScale = 1000;
-
-std::string path_from(const std::string& directory, const std::string& path) {
-  return (std::filesystem::path(directory) / path).string();
-}
 
 void read_files(FieldValue& value, TraceText& text) {
   value.one_of({{Type::string, [&](FieldValue& one) { text.files = {one.text().value_or("")}; }},
@@ -60,7 +58,7 @@ void read_how(Fields& fields, TraceOptions& options) {
 std::string key_of(const std::vector<std::string>& files, const TraceOptions& options) {
   const auto number = [](const auto& value) { return value ? std::to_string(value->count()) : std::string(); };
   const TraceOptions::Roofline roofline = options.roofline.value_or(TraceOptions::Roofline{});
-  return fmt::format("{}|{}|{}/{}|{}|{}|{}|{}|{}|{}|{} {}|{}|{}|{}|{}", fmt::join(files, "|"),
+  return fmt::format("{}|{}|{}/{}|{}|{}|{}|{}|{}|{}|{} {}|{}|{}|{}|{}", joined(files, "|"),
                      options.format ? name(*options.format) : "", options.compute_scale.numerator,
                      options.compute_scale.denominator, static_cast<int>(options.communication),
                      static_cast<int>(options.cpu), number(options.unit), options.ranks.value_or(0),
@@ -70,17 +68,19 @@ std::string key_of(const std::vector<std::string>& files, const TraceOptions& op
 
 }  // namespace
 
-std::shared_ptr<const ImportedTrace> TraceShelf::read(const std::vector<std::string>& files,
+std::shared_ptr<const ImportedTrace> TraceShelf::read(const FileReader& reader, const std::vector<std::string>& names,
                                                       const TraceOptions& options, Problems& problems) {
+  std::vector<std::string> files;
+  for (const std::string& name : names) { files.push_back(reader.path(name)); }
   std::shared_ptr<const ImportedTrace>& trace = traces_[key_of(files, options)];
   if (trace) { return trace; }
   const std::size_t before = problems.size();
-  ImportedTrace found = read_trace(files, options, problems);
+  ImportedTrace found = read_trace(reader, names, options, problems);
   if (problems.size() == before) { trace = std::make_shared<const ImportedTrace>(std::move(found)); }
   return trace;
 }
 
-void visit(Fields& fields, const std::string& directory, TraceShelf& shelf, Problems& problems, TraceText& text) {
+void visit(Fields& fields, const FileReader& files, TraceShelf& shelf, Problems& problems, TraceText& text) {
   TraceOptions& options = text.options;
   fields.required_value("files", "Paths relative to the scenario; or one with '*' in the place of the rank",
                         [&](FieldValue& value) { read_files(value, text); });
@@ -106,11 +106,9 @@ void visit(Fields& fields, const std::string& directory, TraceShelf& shelf, Prob
   fields.optional("drop_absent", drop, "Dependencies on operations that are not in the file are left out");
   options.drop_absent = drop;
   if (!fields.ok()) { return; }
-  if (!groups.empty()) { options.groups = path_from(directory, groups); }
-  std::vector<std::string> files;
-  for (const std::string& file : text.files) { files.push_back(path_from(directory, file)); }
+  if (!groups.empty()) { options.groups = files.path(groups); }
   try {
-    text.trace = shelf.read(files, options, problems);
+    text.trace = shelf.read(files, text.files, options, problems);
   } catch (const FileError& error) {
     fields.problem("files", "no-trace", error.what(), "a path is relative to the scenario's file");
   }
@@ -121,7 +119,7 @@ namespace {
 class TraceReader : public ExperimentReader {
  public:
   void visit(Fields& section, ReadingContext& context) override {
-    athanor::visit(section, context.directory, context.traces, context.problems, text_);
+    athanor::visit(section, context.files, context.traces, context.problems, text_);
   }
 
   void fit(CaseParts& parts) override {

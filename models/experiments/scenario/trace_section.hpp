@@ -10,6 +10,8 @@
 
 namespace athanor {
 
+class FileReader;
+
 /// The "trace" of a scenario: what ranks did somewhere, and how it is replayed.
 struct TraceText {
   std::vector<std::string> files;  ///< as written
@@ -21,15 +23,15 @@ struct TraceText {
 class TraceShelf {
  public:
   /// Null: something is wrong with the files, and was added to `problems`. Throws FileError.
-  std::shared_ptr<const ImportedTrace> read(const std::vector<std::string>& files, const TraceOptions& options,
-                                            Problems& problems);
+  std::shared_ptr<const ImportedTrace> read(const FileReader& reader, const std::vector<std::string>& names,
+                                            const TraceOptions& options, Problems& problems);
 
  private:
   std::map<std::string, std::shared_ptr<const ImportedTrace>> traces_;  ///< by files and options
 };
 
-/// `directory`: where paths in the section start. `problems` takes what is wrong with the files that it names.
-void visit(Fields& fields, const std::string& directory, TraceShelf& shelf, Problems& problems, TraceText& text);
+/// `files` reads what the section names, and `problems` takes what is wrong with the files that it names.
+void visit(Fields& fields, const FileReader& files, TraceShelf& shelf, Problems& problems, TraceText& text);
 
 class ExperimentReader;
 std::unique_ptr<ExperimentReader> trace_reader();

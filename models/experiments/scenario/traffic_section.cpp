@@ -8,6 +8,7 @@
 #include "models/experiments/scenario/htsim_matrix.hpp"
 #include "models/experiments/scenario/sizes.hpp"
 #include "models/experiments/traffic.hpp"
+#include "sim/file.hpp"
 #include "sim/format.hpp"
 
 namespace athanor {
@@ -51,19 +52,19 @@ void read_pairs(Fields& fields, TrafficText& traffic) {
   fields.required_list("pairs", traffic.pairs, "Messages, each on a connection of its own", visit_pair);
 }
 
-void read_file(Fields& fields, const std::string& directory, Problems& problems, TrafficText& traffic) {
+void read_file(Fields& fields, const FileReader& files, Problems& problems, TrafficText& traffic) {
   fields.required_value("file", "A connection matrix (.cm), its path relative to the scenario", [&](FieldValue& value) {
     const auto text = value.text();
     if (!text) { return; }
     try {
-      traffic.imported = read_htsim_matrix((std::filesystem::path(directory) / *text).string(), problems);
+      traffic.imported = read_htsim_matrix(files, *text, problems);
     } catch (const FileError& error) {
       value.problem("no-matrix", error.what(), "a path is relative to the scenario's file");
     }
   });
 }
 
-void read_pattern(Fields& fields, const std::string& directory, Problems& problems, TrafficText& traffic) {
+void read_pattern(Fields& fields, const FileReader& files, Problems& problems, TrafficText& traffic) {
   const auto nothing = [](Fields&) {};
   // The lambdas that run are those of the pattern that the scenario names.
   const auto as = [&](Pattern pattern, auto visit) {
@@ -90,7 +91,7 @@ void read_pattern(Fields& fields, const std::string& directory, Problems& proble
        {"all_to_all", "everyone sends to everyone else at once", as(Pattern::all_to_all, nothing)},
        {"pairs", "written out", as(Pattern::pairs, [&](Fields& f) { read_pairs(f, traffic); })},
        {"htsim", "a connection matrix of htsim",
-        as(Pattern::htsim, [&](Fields& f) { read_file(f, directory, problems, traffic); })}});
+        as(Pattern::htsim, [&](Fields& f) { read_file(f, files, problems, traffic); })}});
 }
 
 void visit_window(Fields& fields, TrafficMatrix::Window& window) {
@@ -147,8 +148,8 @@ std::string_view name(Pattern pattern) {
   return "";
 }
 
-void visit(Fields& fields, const std::string& directory, Problems& problems, TrafficText& traffic) {
-  read_pattern(fields, directory, problems, traffic);
+void visit(Fields& fields, const FileReader& files, Problems& problems, TrafficText& traffic) {
+  read_pattern(fields, files, problems, traffic);
   fields.optional_value("sizes",
                         "Of a message: \"1MiB\", \"1KiB..1MiB\", a list; required where nothing else says them",
                         [&](FieldValue& value) { read_sizes(value, traffic.sizes); });
@@ -174,7 +175,7 @@ namespace {
 class TrafficReader : public ExperimentReader {
  public:
   void visit(Fields& section, ReadingContext& context) override {
-    athanor::visit(section, context.directory, context.problems, traffic_);
+    athanor::visit(section, context.files, context.problems, traffic_);
   }
 
   void fit(CaseParts& parts) override {

@@ -11,6 +11,7 @@
 
 namespace athanor {
 
+class FileReader;
 struct Cluster;
 
 /// An endpoint as a scenario names it: by number in rank order, or by the name of its device.
@@ -60,8 +61,8 @@ struct TrafficText {
 
 std::string_view name(TrafficText::Pattern pattern);
 
-/// `directory`: where paths in the section start. `problems` takes what is wrong with the files that it names.
-void visit(Fields& fields, const std::string& directory, Problems& problems, TrafficText& traffic);
+/// `files` reads what the section names, and `problems` takes what is wrong with the files that it names.
+void visit(Fields& fields, const FileReader& files, Problems& problems, TrafficText& traffic);
 
 /// Finds the endpoints that the text names and adds what does not fit the cluster to `problems`.
 void resolve(TrafficText& traffic, const Cluster& cluster, Problems& problems);

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/scenario/make_cluster.hpp"
 
@@ -44,13 +45,13 @@ std::vector<std::pair<std::string, std::uint32_t>> gpus_of_ranks(const TrainingS
 std::string gpu_names(const TrainingSetup& setup) {
   std::vector<std::string> names;
   for (const auto& [name, ranks] : gpus_of_ranks(setup)) { names.push_back(name); }
-  return fmt::format("{}", fmt::join(names, " and "));
+  return fmt::format("{}", joined(names, " and "));
 }
 
 std::string counted_gpus(const TrainingSetup& setup) {
   std::vector<std::string> parts;
   for (const auto& [name, ranks] : gpus_of_ranks(setup)) { parts.push_back(fmt::format("{} {}", ranks, name)); }
-  return fmt::format("{}", fmt::join(parts, " and "));
+  return fmt::format("{}", joined(parts, " and "));
 }
 
 ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Library& library) {
@@ -59,7 +60,7 @@ ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Libra
     if (cluster.identity) { gpus.names.push_back(cluster.identity->gpu); }
     return gpus;
   }
-  const auto presets = load_presets(library.folder(Shelf::presets));
+  const auto presets = load_presets(library.files().in(library.folder(Shelf::presets)));
   std::vector<std::uint32_t> of_kind;
   for (const NodeCountText& kind : text.mixture) {
     Problems known;  // the cluster was built of these nodes

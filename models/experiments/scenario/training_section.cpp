@@ -116,7 +116,7 @@ void read_plan(Fields& fields, TrainingText& text) {
 void read_settings(Fields& fields, ReadingContext& context, TrainingText& text) {
   fields.required_value("model", "What is trained: a name of `athanor list models`, a file, or its figures",
                         [&](FieldValue& value) {
-                          read_model(value, context.library, context.directory, context.problems, text.model);
+                          read_model(value, context.library, context.files, context.problems, text.model);
                           if (text.model.plan) {
                             text.plan = *text.model.plan;
                             if (text.plan.data > 1) { text.data = text.plan.data; }

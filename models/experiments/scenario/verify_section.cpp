@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/experiments/collective.hpp"
 #include "models/software/profile.hpp"
+#include "sim/file.hpp"
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -17,10 +19,10 @@ namespace {
 bool is_path(const std::string& text) { return text.find('/') != std::string::npos || text.ends_with(".json"); }
 
 /// Where the measurement's file is; nothing after a problem was reported.
-std::optional<std::string> locate(FieldValue& value, const std::string& directory, const Library& library) {
+std::optional<std::string> locate(FieldValue& value, const FileReader& files, const Library& library) {
   const auto text = value.text();
   if (!text) { return std::nullopt; }
-  if (is_path(*text)) { return (std::filesystem::path(directory) / *text).string(); }
+  if (is_path(*text)) { return files.path(*text); }
   if (library.has(Shelf::measurements, *text)) { return library.path(Shelf::measurements, *text); }
   const std::vector<std::string> names = library.names(Shelf::measurements);
   const std::string near = nearest(*text, names);
@@ -39,7 +41,7 @@ std::string ranks_of(const Measurement& measurement, CollectiveKind kind) {
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  return fmt::format("{}", fmt::join(all, ", "));
+  return fmt::format("{}", joined(all, ", "));
 }
 
 /// On how many nodes so many ranks were measured; nothing where the file does not say.
@@ -70,15 +72,15 @@ void check_nodes(Fields& fields, const Cluster& cluster, const CollectiveSetup& 
 
 }  // namespace
 
-void visit(Fields& fields, const std::string& directory, const Library& library, Problems& problems,
+void visit(Fields& fields, const FileReader& files, const Library& library, Problems& problems,
            std::optional<Verification>& verification) {
   Verification read;
   bool found = false;
   fields.required_value("measurement", "A name in measurements/, or the path of such a file", [&](FieldValue& value) {
-    const auto path = locate(value, directory, library);
+    const auto path = locate(value, files, library);
     if (!path) { return; }
     try {
-      read.measurement = read_measurement(*path, problems);
+      read.measurement = read_measurement(library.files(), *path, problems);
       found = value.ok();
     } catch (const FileError& error) {
       value.problem("no-measurement", error.what(), "`athanor list measurements` names those that come with athanor");

@@ -11,9 +11,9 @@ namespace athanor {
 
 struct Cluster;
 
-/// The "verify" of a scenario. `directory`: of the scenario file, where relative paths start. `problems` takes what is
+/// The "verify" of a scenario. `files`: relative paths start in the folder of the scenario. `problems` takes what is
 /// wrong with the measurement's own file.
-void visit(Fields& fields, const std::string& directory, const Library& library, Problems& problems,
+void visit(Fields& fields, const FileReader& files, const Library& library, Problems& problems,
            std::optional<Verification>& verification);
 
 struct CollectiveSetup;

@@ -161,8 +161,9 @@ ChannelGraphs parse_nccl_graphs(std::string_view text, const std::string& file, 
   return GraphReader(text, file, system, problems).read();
 }
 
-ChannelGraphs read_nccl_graphs(const std::string& path, const NcclSystem& system, Problems& problems) {
-  return parse_nccl_graphs(read_text_file(path), path, system, problems);
+ChannelGraphs read_nccl_graphs(const FileReader& files, const std::string& name, const NcclSystem& system,
+                               Problems& problems) {
+  return parse_nccl_graphs(files.text(name), files.path(name), system, problems);
 }
 
 }  // namespace athanor

@@ -9,6 +9,8 @@
 
 namespace athanor {
 
+class FileReader;
+
 /// The graphs of a file that NCCL wrote with NCCL_GRAPH_DUMP_FILE and reads with NCCL_GRAPH_FILE: what its search
 /// found, as ground truth in place of ours. GPUs and NICs are told by the device numbers that the system has; of a GPU
 /// without one its rank counts.
@@ -19,6 +21,7 @@ namespace athanor {
 ChannelGraphs parse_nccl_graphs(std::string_view text, const std::string& file, const NcclSystem& system,
                                 Problems& problems);
 /// Of a file. Throws FileError when it cannot be read.
-ChannelGraphs read_nccl_graphs(const std::string& path, const NcclSystem& system, Problems& problems);
+ChannelGraphs read_nccl_graphs(const FileReader& files, const std::string& name, const NcclSystem& system,
+                               Problems& problems);
 
 }  // namespace athanor

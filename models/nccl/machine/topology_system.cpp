@@ -175,9 +175,10 @@ class SystemMaker {
 
 NcclSystem nccl_system(const NcclTopology& topology) { return SystemMaker(topology).make(); }
 
-NcclSystem read_nccl_topology(const std::string& path, Problems& problems) {
+NcclSystem read_nccl_topology(const FileReader& files, const std::string& name, Problems& problems) {
   const std::size_t before = problems.size();
-  const std::string text = read_text_file(path);
+  const std::string path = files.path(name);
+  const std::string text = files.text(name);
   const NcclTopology topology = parse_nccl_topology(text, path, problems);
   if (problems.size() > before) { return {}; }
   NcclSystem system = nccl_system(topology);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include "sim/error.hpp"
 #include "sim/words.hpp"
@@ -45,7 +44,7 @@ struct Words {
 
   std::string hint(std::string_view wrong) const {
     const std::string near = nearest(std::string(wrong), all);
-    return near.empty() ? fmt::format("{}s are {}", what, fmt::join(all, ", ")) : fmt::format("did you mean {}?", near);
+    return near.empty() ? fmt::format("{}s are {}", what, joined(all, ", ")) : fmt::format("did you mean {}?", near);
   }
 };
 

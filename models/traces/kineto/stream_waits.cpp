@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "models/software/profile.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -34,11 +35,11 @@ void choose_step(GpuProfile& profile, const std::string& step, WorkloadDraft& dr
   if (found == profile.steps.end()) {
     std::vector<std::string> names;
     for (const GpuProfile::Step& each : profile.steps) { names.push_back(each.name); }
-    draft.complaints.add({"no-such-step",
-                          fmt::format("the profile has no step '{}'", step),
-                          {profile.file, 0, 0, ""},
-                          names.empty() ? "it has no steps at all; leave \"step\" out"
-                                        : fmt::format("it has {}", fmt::join(names, ", "))});
+    draft.complaints.add(
+        {"no-such-step",
+         fmt::format("the profile has no step '{}'", step),
+         {profile.file, 0, 0, ""},
+         names.empty() ? "it has no steps at all; leave \"step\" out" : fmt::format("it has {}", joined(names, ", "))});
     return;
   }
   const GpuProfile::Step chosen = *found;

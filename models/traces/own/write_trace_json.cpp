@@ -1,9 +1,10 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "models/traces/own/trace_json.hpp"
 #include "sim/config/text.hpp"
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -13,9 +14,7 @@ std::string quoted(const std::string& text) { return text_of(nlohmann::json(text
 
 std::string groups_text(const std::shared_ptr<const EndpointGroups>& groups) {
   std::string text = "[";
-  for (const auto& group : *groups) {
-    text += fmt::format("{}[{}]", text.size() > 1 ? ", " : "", fmt::join(group, ", "));
-  }
+  for (const auto& group : *groups) { text += fmt::format("{}[{}]", text.size() > 1 ? ", " : "", joined(group, ", ")); }
   return text + "]";
 }
 
@@ -51,7 +50,7 @@ class JsonWriter {
   void communicator(std::size_t index) {
     const Workload::Communicator& each = workload_.communicators[index];
     write_(fmt::format(R"(  {{"name": {}, "use": "{}", "workers": [{}], "groups": {}}})", quoted(each.name),
-                       name(each.use), fmt::join(each.workers, ", "), groups_text(each.groups)));
+                       name(each.use), joined(each.workers, ", "), groups_text(each.groups)));
   }
 
   void channel(std::size_t index) {
@@ -82,7 +81,7 @@ class JsonWriter {
     if (!workload_.labels[each.label].empty()) { text += R"(, "label": )" + quoted(workload_.labels[each.label]); }
     if (each.dependencies > 0) {
       const auto first = worker.dependencies.begin() + each.first_dependency;
-      text += fmt::format(R"(, "after": [{}])", fmt::join(first, first + each.dependencies, ", "));
+      text += fmt::format(R"(, "after": [{}])", joined(std::span(first, each.dependencies), ", "));
     }
     return text + "}";
   }

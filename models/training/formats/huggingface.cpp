@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/config/fields.hpp"
+#include "sim/file.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -82,9 +84,7 @@ class ConfigKeys {
   std::uint32_t required(std::initializer_list<std::string_view> keys) {
     const auto found = number(keys);
     if (found && *found > 0) { return *found; }
-    if (reader_.ok()) {
-      reader_.problem("", "missing-key", fmt::format("the model has no {}", fmt::join(keys, " or ")));
-    }
+    if (reader_.ok()) { reader_.problem("", "missing-key", fmt::format("the model has no {}", joined(keys, " or "))); }
     return 1;
   }
 
@@ -246,7 +246,7 @@ void read_object(Fields& fields, Transformer& model) {
     for (const ModelType& known : kModelTypes) { names.push_back(known.name); }
     fields.problem(name.empty() ? "" : "model_type", "unsupported-model",
                    name.empty() ? "there is no \"model_type\"" : fmt::format("models of type '{}' are not read", name),
-                   fmt::format("known are {}; or write the model's own fields", fmt::join(names, ", ")));
+                   fmt::format("known are {}; or write the model's own fields", joined(names, ", ")));
     return leave_the_rest();
   }
   model = read_config(keys, *type);
@@ -257,8 +257,8 @@ void read_object(Fields& fields, Transformer& model) {
 
 }  // namespace
 
-TrainedModel read_huggingface_config(const std::string& path) {
-  const Document document = Document::load(path);
+TrainedModel read_huggingface_config(const FileReader& files, const std::string& path) {
+  const Document document = Document::load(files, path);
   Problems problems;
   Transformer model;
   std::string name;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/error.hpp"
 #include "sim/words.hpp"
@@ -79,7 +79,7 @@ std::optional<std::string> MegatronWords::word(const std::string& name, bool man
   if (taken->values.empty() || (!many && taken->values.size() > 1)) {
     throw UsageError(fmt::format("--{} takes one value, but {} follow it", name, taken->values.size()));
   }
-  return fmt::format("{}", fmt::join(taken->values, ""));
+  return fmt::format("{}", joined(taken->values, ""));
 }
 
 std::optional<std::uint32_t> MegatronWords::number(const std::string& name, std::uint32_t least) {

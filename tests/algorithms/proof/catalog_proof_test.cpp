@@ -3,10 +3,11 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/proof/prove.hpp"
+#include "sim/words.hpp"
 #include "tests/algorithms/sample.hpp"
 #include "tests/algorithms/toy_schedules.hpp"
 
@@ -90,7 +91,7 @@ std::string text(const Algorithm& algorithm, const Collective& collective, const
       "{} parts for {} peers at once",
       algorithm.name, name(collective.kind), collective.count.count(), collective.ranks, collective.root,
       collective.in_place, layout.channels, layout.chunk.count(), layout.slices, layout.grain.count(), layout.rotation,
-      layout.group, layout.orders == nullptr ? 0 : layout.orders->even.size(), fmt::join(dimensions, " x "), rings,
+      layout.group, layout.orders == nullptr ? 0 : layout.orders->even.size(), joined(dimensions, " x "), rings,
       layout.as<EngineTreeShape>().outstanding, rounds.parts, rounds.peers_at_once);
 }
 

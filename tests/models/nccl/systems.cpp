@@ -1,7 +1,8 @@
 #include "tests/models/nccl/systems.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include "sim/words.hpp"
 #include "tests/topologies/scenario_rig.hpp"
 #include "topologies/cluster.hpp"
 
@@ -28,7 +29,7 @@ std::string shape(const ChannelGraph& graph) {
 
 std::string route(const NcclChannel& channel) {
   const auto nic = [](const auto& number) { return number ? std::to_string(*number) : std::string("-"); };
-  return fmt::format("{}: {} :{}", nic(channel.in), fmt::join(channel.gpus, " "), nic(channel.out));
+  return fmt::format("{}: {} :{}", nic(channel.in), joined(channel.gpus, " "), nic(channel.out));
 }
 
 }  // namespace athanor::testing

@@ -160,8 +160,8 @@ TEST_CASE("broken topology files are named with their lines") {
   }
   CHECK(wrong(good).empty());
   Problems problems;
-  CHECK_THROWS_AS(read_nccl_topology("tests/models/nccl/none.xml", problems), FileError);
-  CHECK(read_nccl_topology("tests/models/nccl/dgx_a100.xml", problems).gpus.size() == 8);
+  CHECK_THROWS_AS(read_nccl_topology(FileReader(), "tests/models/nccl/none.xml", problems), FileError);
+  CHECK(read_nccl_topology(FileReader(), "tests/models/nccl/dgx_a100.xml", problems).gpus.size() == 8);
 }
 
 TEST_CASE("no more than 20 problems of a file are told") {

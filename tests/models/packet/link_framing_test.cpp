@@ -2,6 +2,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/simulate.hpp"
+#include "sim/file.hpp"
 #include "tests/models/packet/packet_rig.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "tests/topologies/fabrics.hpp"
@@ -97,7 +98,7 @@ TEST_CASE("smaller TLPs cost what their headers cost") {
 }
 
 TEST_CASE("no preset's usable rate is above what the packets of its kind leave of the line rate, or below 4/5 of it") {
-  const Presets presets = *load_presets("scenarios/presets");
+  const Presets presets = *load_presets(FileReader().in("scenarios/presets"));
   std::uint32_t checked = 0;
   for (const auto& [name, preset] : presets.links) {
     const bool xgmi = name.starts_with("xgmi");  // of kind nvlink, but with packets of its own

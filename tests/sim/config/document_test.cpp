@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/file.hpp"
 #include "tests/json_text.hpp"
 
 using namespace athanor;
@@ -106,8 +107,8 @@ TEST_CASE("a key that stands twice in an object is refused, each of its repetiti
 }
 
 TEST_CASE("a file that is not there is an error of the file") {
-  CHECK_THROWS_AS(Document::load("no/such/file.json"), FileError);
-  CHECK_THROWS_AS(Document::load("."), FileError);
+  CHECK_THROWS_AS(Document::load(FileReader(), "no/such/file.json"), FileError);
+  CHECK_THROWS_AS(Document::load(FileReader(), "."), FileError);
 }
 
 TEST_CASE("a value set from the command line is JSON where it can be, else text, and says where it is from") {

@@ -8,6 +8,7 @@
 #include "models/experiments/scenario/profile_section.hpp"
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
+#include "sim/file.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
@@ -100,7 +101,7 @@ TEST_CASE("the profile of GPUs that is written can be simulated with, and fitted
   const Folder folder;
   const std::string path = folder.write("mine.json", text_of(gpu_profile(known_costs(2), note, timed), 2));
   Problems problems;
-  const Profile read = read_profile_file(path, problems);
+  const Profile read = read_profile_file(FileReader(), path, problems);
   CHECK(problems.empty());
   REQUIRE(read.gpus);
   for (const TimedProbe& each : timed) { CHECK(time_on_gpus(each.probe, *read.gpus) == each.measured); }

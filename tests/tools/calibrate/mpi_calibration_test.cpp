@@ -9,6 +9,7 @@
 #include "models/software/profile.hpp"
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
+#include "sim/file.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "tests/topologies/clusters.hpp"
@@ -108,7 +109,7 @@ TEST_CASE("the profile that is written can be simulated with, and fitted again")
   const Folder folder;
   const std::string path = folder.write("mine.json", text_of(mpi_profile(known_profile(), note, timed), 2));
   Problems problems;
-  const Profile read = read_profile_file(path, problems);
+  const Profile read = read_profile_file(FileReader(), path, problems);
   CHECK(problems.empty());
   CHECK(read.protocols.front().eager == 16_KiB);
   CHECK(read.protocols.front().handshake == 4_us);

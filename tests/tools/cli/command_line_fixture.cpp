@@ -4,6 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include <doctest/doctest.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -43,6 +44,36 @@ std::string Folder::write(const std::string& name, const std::string& text) cons
   std::filesystem::create_directories((path_ / name).parent_path());
   std::ofstream(path(name)) << text;
   return path(name);
+}
+
+std::string network_at(const std::string& level) {
+  return level == "packet" ? R"({"level": "packet", "transport": {"header": "0B"}})"
+                           : fmt::format(R"({{"level": "{}"}})", level);
+}
+
+nlohmann::json results_of(const Folder& folder, const std::string& scenario, const std::vector<std::string>& more) {
+  std::vector<std::string> words{"run", folder.write("s.json", scenario), "--json"};
+  words.insert(words.end(), more.begin(), more.end());
+  const Ran ran = athanor_run(words);
+  CAPTURE(scenario);
+  CAPTURE(ran.err);
+  CAPTURE(ran.out);
+  REQUIRE(ran.code == 0);
+  return ran.json()["results"];
+}
+
+nlohmann::json result_of(const Folder& folder, const std::string& scenario, const std::vector<std::string>& more) {
+  return results_of(folder, scenario, more)[0];
+}
+
+nlohmann::json result_of(const std::string& scenario) { return result_of(Folder(), scenario); }
+
+nlohmann::json problem_of(const Folder& folder, const std::string& scenario) {
+  const Ran ran = athanor_run({"run", folder.write("s.json", scenario), "--json"});
+  CAPTURE(scenario);
+  CAPTURE(ran.out);
+  REQUIRE(ran.code == 3);
+  return ran.json()["error"];
 }
 
 std::string small_with(const std::string& text, const std::string& other) {

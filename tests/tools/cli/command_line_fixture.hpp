@@ -42,6 +42,18 @@ class Folder {
   std::filesystem::path path_;
 };
 
+/// "network" of a level; without headers, so that the levels are comparable to the bit.
+std::string network_at(const std::string& level);
+
+/// "results" of a scenario that runs, written to `folder`; `more`: further words of the command line.
+nlohmann::json results_of(const Folder& folder, const std::string& scenario, const std::vector<std::string>& more = {});
+/// The first of them.
+nlohmann::json result_of(const Folder& folder, const std::string& scenario, const std::vector<std::string>& more = {});
+nlohmann::json result_of(const std::string& scenario);
+
+/// The first problem of a scenario that is refused.
+nlohmann::json problem_of(const Folder& folder, const std::string& scenario);
+
 /// Four hosts on one switch, whose links take 1 us: nothing here hangs on presets or profiles.
 inline constexpr const char* kSmall = R"({
   "name": "small",

@@ -7,11 +7,6 @@ using namespace athanor;
 
 namespace {
 
-std::string network_at(const std::string& level) {
-  return level == "packet" ? R"({"level": "packet", "transport": {"header": "0B"}})"
-                           : fmt::format(R"({{"level": "{}"}})", level);
-}
-
 /// The last delivery among messages of 10 MB over PCIe of 10 GB/s between GPUs under one switch, in ms.
 double took(bool peers, const std::string& level, const std::string& pairs) {
   const Folder folder;

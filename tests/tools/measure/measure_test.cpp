@@ -5,6 +5,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/experiments/scenario/measurement.hpp"
 #include "sim/error.hpp"
+#include "sim/file.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/measure/run.hpp"
 #include "tools/measure/threads_backend.hpp"
@@ -218,7 +219,7 @@ TEST_CASE("Ctrl-C ends with 130, with what was measured so far in every form") {
   CHECK(results["results"].size() == 1);
   CHECK(results["manifest"]["interrupted"] == true);
   Problems problems;
-  CHECK(read_measurement(folder.path("m.json"), problems).rows.size() == 1);
+  CHECK(read_measurement(FileReader(), folder.path("m.json"), problems).rows.size() == 1);
   CHECK(problems.empty());
 }
 
@@ -240,7 +241,7 @@ TEST_CASE("the measurement file holds rows, settings and the machine, and a host
                     "--chunk", "512B", "--slots", "9", "-o", path})
               .code == 0);
   Problems problems;
-  const Measurement measurement = read_measurement(path, problems);
+  const Measurement measurement = read_measurement(FileReader(), path, problems);
   CHECK(problems.empty());
   CHECK(measurement.id == "mine");
   CHECK(measurement.rows.size() == 16);

@@ -31,23 +31,8 @@ Ran run(const Folder& folder, const std::string& scenario, const std::vector<std
   return athanor_run(words);
 }
 
-nlohmann::json result_of(const Folder& folder, const std::string& scenario) {
-  const Ran ran = run(folder, scenario);
-  CAPTURE(ran.err);
-  CAPTURE(ran.out);
-  REQUIRE(ran.code == 0);
-  return ran.json()["results"][0];
-}
-
-/// The first problem of a scenario that is refused.
-std::string problem_of(const Folder& folder, const std::string& scenario) {
-  const Ran ran = run(folder, scenario);
-  CAPTURE(ran.out);
-  REQUIRE(ran.code == 3);
-  return text_of(ran.json()["error"]);
-}
-
 bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool says(const nlohmann::json& problem, const std::string& part) { return says(text_of(problem), part); }
 
 constexpr const char* kFallsBack = R"("engine": "sharp_v2", "on_exhausted": "fallback", "fallback": ["ring"])";
 

@@ -2,10 +2,11 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/config/text.hpp"
 #include "sim/file.hpp"
+#include "sim/words.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
@@ -45,7 +46,7 @@ constexpr const char* kSharp = R"("NCCL_COLLNET_ENABLE": "1")";
 
 Ran run(const std::vector<std::string>& keys) {
   const Folder folder;
-  return athanor_run({"run", folder.write("s.json", fmt::format("{{{}}}", fmt::join(keys, ", "))), "--json"});
+  return athanor_run({"run", folder.write("s.json", fmt::format("{{{}}}", joined(keys, ", "))), "--json"});
 }
 
 nlohmann::json result(const std::vector<std::string>& keys) {

@@ -8,12 +8,6 @@ using namespace athanor;
 
 namespace {
 
-/// Without headers, so that the levels are comparable to the bit.
-std::string network_at(const std::string& level) {
-  return level == "packet" ? R"({"level": "packet", "transport": {"header": "0B"}})"
-                           : fmt::format(R"({{"level": "{}"}})", level);
-}
-
 /// Six hosts on one switch, 10 GB/s and 1 us from host to host, and what is said of 20 MB of parameters (2 ms over a
 /// NIC) and 5 ms of computing.
 std::string training(const std::string& keys, const std::string& more = "") {
@@ -23,23 +17,6 @@ std::string training(const std::string& keys, const std::string& more = "") {
 }
 
 const std::string kPlain = R"("servers": 2, "compute": "5ms")";
-
-nlohmann::json result_of(const Folder& folder, const std::string& scenario, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> words{"run", folder.write("s.json", scenario), "--json"};
-  words.insert(words.end(), more.begin(), more.end());
-  const Ran ran = athanor_run(words);
-  CAPTURE(ran.err);
-  REQUIRE(ran.code == 0);
-  return ran.json()["results"][0];
-}
-
-nlohmann::json problem_of(const Folder& folder, const std::string& scenario) {
-  const Ran ran = athanor_run({"run", folder.write("s.json", scenario), "--json"});
-  CAPTURE(scenario);
-  CAPTURE(ran.out);
-  REQUIRE(ran.code == 3);
-  return ran.json()["error"];
-}
 
 double step_us(const Folder& folder, const std::string& keys) {
   return result_of(folder, training(keys))["iteration_us_mean"];

@@ -23,26 +23,8 @@ std::string on_star(const std::string& collective) {
          collective + "}";
 }
 
-nlohmann::json results_of(const Folder& folder, const std::string& scenario,
-                          const std::vector<std::string>& more = {}) {
-  std::vector<std::string> words{"run", folder.write("s.json", scenario), "--json"};
-  words.insert(words.end(), more.begin(), more.end());
-  const Ran ran = athanor_run(words);
-  CAPTURE(ran.err);
-  REQUIRE(ran.code == 0);
-  return ran.json()["results"];
-}
-
 double time_of(const Folder& folder, const std::string& scenario, const std::vector<std::string>& more = {}) {
   return results_of(folder, scenario, more)[0]["time_us"];
-}
-
-/// The only problem of a scenario that is refused.
-nlohmann::json problem_of(const Folder& folder, const std::string& scenario) {
-  const Ran ran = athanor_run({"run", folder.write("s.json", scenario), "--json"});
-  CAPTURE(ran.out);
-  REQUIRE(ran.code == 3);
-  return ran.json()["error"];
 }
 
 bool says(const nlohmann::json& problem, const std::string& text) {

@@ -9,36 +9,11 @@ using namespace athanor;
 
 namespace {
 
-/// Without headers, so that the levels are comparable to the bit.
-std::string network_at(const std::string& level) {
-  return level == "packet" ? R"({"level": "packet", "transport": {"header": "0B"}})"
-                           : fmt::format(R"({{"level": "{}"}})", level);
-}
-
 /// Eight hosts on one switch, 10 GB/s and 1 us from host to host, with this traffic.
 std::string on_star(const std::string& traffic, const std::string& more = "") {
   return R"({"cluster": {"nodes": 8, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},
              )" +
          more + R"("traffic": )" + traffic + "}";
-}
-
-nlohmann::json results_of(const Folder& folder, const std::string& scenario,
-                          const std::vector<std::string>& more = {}) {
-  std::vector<std::string> words{"run", folder.write("s.json", scenario), "--json"};
-  words.insert(words.end(), more.begin(), more.end());
-  const Ran ran = athanor_run(words);
-  CAPTURE(ran.err);
-  REQUIRE(ran.code == 0);
-  return ran.json()["results"];
-}
-
-/// The first problem of a scenario that is refused.
-nlohmann::json problem_of(const Folder& folder, const std::string& scenario) {
-  const Ran ran = athanor_run({"run", folder.write("s.json", scenario), "--json"});
-  CAPTURE(scenario);
-  CAPTURE(ran.out);
-  REQUIRE(ran.code == 3);
-  return ran.json()["error"];
 }
 
 bool says(const nlohmann::json& problem, const std::string& text) {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include "sim/file.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
@@ -12,7 +13,7 @@ namespace {
 /// What is wrong with a file, as printed; "" for nothing.
 std::string mistakes(const Folder& folder, const std::string& text) {
   Problems problems;
-  read_measurement(folder.write("m.json", text), problems);
+  read_measurement(FileReader(), folder.write("m.json", text), problems);
   std::string all;
   for (const Problem& problem : problems.list()) { all += describe(problem) + "\n"; }
   return all;
@@ -20,7 +21,7 @@ std::string mistakes(const Folder& folder, const std::string& text) {
 
 Measurement read(const Folder& folder, const std::string& text) {
   Problems problems;
-  Measurement measurement = read_measurement(folder.write("m.json", text), problems);
+  Measurement measurement = read_measurement(FileReader(), folder.write("m.json", text), problems);
   problems.throw_if_any();
   return measurement;
 }

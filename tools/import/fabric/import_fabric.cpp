@@ -5,8 +5,9 @@
 #include <cctype>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include "sim/words.hpp"
 #include "tools/import/fabric/htsim_topology.hpp"
 #include "tools/import/fabric/infiniband.hpp"
 #include "tools/import/fabric/nccl_xml.hpp"
@@ -46,7 +47,7 @@ std::string summary_of(const FabricDraft& draft) {
   for (const auto& [kind, word] : kWords) {
     if (std::string part = count_of(draft, kind, word); !part.empty()) { parts.push_back(std::move(part)); }
   }
-  return fmt::format("{}; {} links", fmt::join(parts, ", "), draft.cables().size());
+  return fmt::format("{}; {} links", joined(parts, ", "), draft.cables().size());
 }
 
 /// Reads with one of the importers.

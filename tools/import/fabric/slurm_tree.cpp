@@ -4,9 +4,10 @@
 #include <array>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 #include "tools/import/fabric/hostlist.hpp"
 
 namespace athanor {
@@ -156,7 +157,7 @@ class Tree {
     }
     names.push_back(switches_[again].name);
     draft_.problem(switches_[again].line, "circle",
-                   fmt::format("the switches go in a circle: {}", fmt::join(names, " above ")),
+                   fmt::format("the switches go in a circle: {}", joined(names, " above ")),
                    "a tree has a top; take one of these Switches= out");
   }
 

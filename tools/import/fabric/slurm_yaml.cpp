@@ -1,8 +1,9 @@
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <yaml-cpp/yaml.h>
 
+#include "sim/words.hpp"
 #include "tools/import/fabric/slurm_tree.hpp"
 
 namespace athanor {
@@ -60,7 +61,7 @@ class YamlReader {
     draft_.problem(
         1, "unknown-topology",
         wanted_.empty() ? "no topology is the cluster's default" : fmt::format("there is no topology '{}'", wanted_),
-        fmt::format("--topology names one of {}", fmt::join(names, ", ")));
+        fmt::format("--topology names one of {}", joined(names, ", ")));
     return root;
   }
 

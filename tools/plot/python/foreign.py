@@ -15,6 +15,10 @@ class ForeignError(ValueError):
     """The file is no JSON that can be read; the message says why."""
 
 
+class InputError(Exception):
+    """A file is not what it should be; the message says which, and what is wrong with it."""
+
+
 def escape(found):
     return SHORT.get(found[0], f"\\u{ord(found[0]):04x}")
 
@@ -53,3 +57,13 @@ def load(path):
 
 def load_printable(path):
     return printable(load(path))
+
+
+def document(path):
+    """What a file holds, with names that can be shown. Throws InputError."""
+    try:
+        return load_printable(path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON: {error}") from error

@@ -1,9 +1,14 @@
 """Small picture files."""
 
+import argparse
+import pathlib
 import re
+import sys
 
 from matplotlib import pyplot
 
+import axes
+import foreign
 import output_files
 
 
@@ -29,3 +34,21 @@ def save(figure, path):
         if path.suffix == ".svg":
             beside.write_text(smaller(beside.read_text(encoding="utf-8")), encoding="utf-8")
     pyplot.close(figure)
+
+
+def draw_file(description, word, of_what, figure_of):
+    """A program that draws one file: `word` names its argument, `of_what` says what that is; `figure_of`: by path.
+    Returns its exit code."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument(word, type=pathlib.Path, help=of_what)
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="the picture: .svg, .png or .pdf")
+    options = parser.parse_args()
+    try:
+        axes.style()
+        text_stays_text()
+        save(figure_of(getattr(options, word)), options.output)
+        print(options.output)
+    except (foreign.InputError, OSError) as error:
+        print(f"{pathlib.Path(sys.argv[0]).name}: {error}", file=sys.stderr)
+        return 4
+    return 0

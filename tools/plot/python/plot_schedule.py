@@ -8,9 +8,7 @@ A ring at its head: the receiver adds it to something. Prints the picture's path
 line, 4 for a file that cannot be read, drawn or written.
 """
 
-import argparse
 import collections
-import pathlib
 import sys
 import textwrap
 
@@ -152,25 +150,6 @@ def figure_of(schedule):
     return figure
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description="Draws the messages of a schedule.")
-    parser.add_argument("schedule", type=pathlib.Path, help="the JSON of `athanor plot schedule`")
-    parser.add_argument("--output", type=pathlib.Path, required=True, help="the picture: .svg, .png or .pdf")
-    return parser.parse_args()
-
-
-def main():
-    options = arguments()
-    try:
-        axes.style()
-        pictures.text_stays_text()
-        pictures.save(figure_of(schedules.load(options.schedule)), options.output)
-        print(options.output)
-    except (schedules.ScheduleError, OSError) as error:
-        print(f"plot_schedule.py: {error}", file=sys.stderr)
-        return 4
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(pictures.draw_file("Draws the messages of a schedule.", "schedule", "the JSON of `athanor plot schedule`",
+                                lambda path: figure_of(schedules.load(path))))

@@ -22,6 +22,7 @@ from matplotlib import pyplot
 from matplotlib.patches import Patch
 
 import axes as look
+import foreign
 import pictures
 import timeline
 
@@ -117,11 +118,11 @@ def main():
         last = max(worker.end() for workers in timelines for worker in workers)
         end = options.end if options.end is not None else last
         if end <= options.begin:
-            raise timeline.TimelineError(f"--from {options.begin:g} --to {end:g}: no time is between them")
+            raise foreign.InputError(f"--from {options.begin:g} --to {end:g}: no time is between them")
         look.style()
         pictures.text_stays_text()
         pictures.save(picture(timelines, titles, (options.begin, end)), options.output)
-    except (timeline.TimelineError, OSError) as error:
+    except (foreign.InputError, OSError) as error:
         print(f"plot_timeline.py: {error}", file=sys.stderr)
         return 4
     print(options.output)

@@ -8,10 +8,8 @@ A square for each switch, a circle for each host or node, a line for each cable.
 status: 0, 2 for a wrong command line, 4 for a file that cannot be read, drawn or written.
 """
 
-import argparse
 import collections
 import math
-import pathlib
 import sys
 import textwrap
 
@@ -252,25 +250,6 @@ def figure_of(document, drawing):
     return figure
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description="Draws a fabric.")
-    parser.add_argument("fabric", type=pathlib.Path, help="the JSON of `athanor describe --fabric`")
-    parser.add_argument("--output", type=pathlib.Path, required=True, help="the picture: .svg, .png or .pdf")
-    return parser.parse_args()
-
-
-def main():
-    options = arguments()
-    try:
-        axes.style()
-        pictures.text_stays_text()
-        pictures.save(figure_of(*topology.load(options.fabric)), options.output)
-        print(options.output)
-    except (topology.TopologyError, OSError) as error:
-        print(f"plot_topology.py: {error}", file=sys.stderr)
-        return 4
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(pictures.draw_file("Draws a fabric.", "fabric", "the JSON of `athanor describe --fabric`",
+                                lambda path: figure_of(*topology.load(path))))

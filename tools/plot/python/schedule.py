@@ -10,18 +10,8 @@ DENSE = 4            # arrows per column and round; more leave no room either
 MIXED = -1           # colour key of an arrow that stands for messages of several colours
 
 
-class ScheduleError(Exception):
-    """The file is not a schedule; the message says what is wrong with it."""
-
-
 def load(path):
-    try:
-        document = foreign.load_printable(path)
-    except OSError as error:
-        raise ScheduleError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ScheduleError(f"{path}: not JSON: {error}") from error
-    return checked(document, path)
+    return checked(foreign.document(path), path)
 
 
 def checked(document, source):
@@ -29,7 +19,7 @@ def checked(document, source):
     missing = [key for key in ("collective", "algorithm", "ranks", "agents", "rounds", "parts", "messages")
                if key not in document]
     if missing:
-        raise ScheduleError(f"{source}: no schedule: it has no {', '.join(missing)}")
+        raise foreign.InputError(f"{source}: no schedule: it has no {', '.join(missing)}")
     return document
 
 

@@ -9,10 +9,6 @@ MOST_TIME = 1e18  # microseconds, and numbers of processes
 SAME = 1e-6  # milliseconds: times that the file's rounding keeps apart
 
 
-class TimelineError(Exception):
-    """The file is no timeline of a workload; the message says why."""
-
-
 def phase(label):
     """What a computation is part of, by its label."""
     if label.endswith("forward"):
@@ -41,15 +37,10 @@ class Worker:
 
 
 def events_of(path):
-    try:
-        events = foreign.load_printable(path)
-    except OSError as error:
-        raise TimelineError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise TimelineError(f"{path}: not JSON: {error}") from error
+    events = foreign.document(path)
     events = events.get("traceEvents") if isinstance(events, dict) else events
     if not isinstance(events, list):
-        raise TimelineError(f"{path}: expected Chrome trace events, as `athanor run --trace FILE` writes them")
+        raise foreign.InputError(f"{path}: expected Chrome trace events, as `athanor run --trace FILE` writes them")
     return [Event(path, number, event) for number, event in enumerate(events)]
 
 
@@ -59,18 +50,18 @@ class Event:
     def __init__(self, path, number, fields):
         self.place, self.fields = f"{path}: /traceEvents/{number}", fields
         if not isinstance(fields, dict):
-            raise TimelineError(f"{self.place} is no object")
+            raise foreign.InputError(f"{self.place} is no object")
 
     def word(self, key, default=None):
         value = self.fields.get(key, default)
         if not isinstance(value, str):
-            raise TimelineError(f"{self.place}/{key} is no text")
+            raise foreign.InputError(f"{self.place}/{key} is no text")
         return value
 
     def number(self, key):
         value = self.fields.get(key)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= MOST_TIME:
-            raise TimelineError(f"{self.place}/{key} is no number from 0 to {MOST_TIME:g}")
+            raise foreign.InputError(f"{self.place}/{key} is no number from 0 to {MOST_TIME:g}")
         return value
 
     def named(self):
@@ -81,7 +72,7 @@ class Event:
         part = Event.__new__(Event)
         part.place, part.fields = f"{self.place}/{key}", self.fields.get(key)
         if not isinstance(part.fields, dict):
-            raise TimelineError(f"{part.place} is no object")
+            raise foreign.InputError(f"{part.place} is no object")
         return part
 
 
@@ -112,11 +103,11 @@ def workers_of(path):
         if event.word("ph", "") == "X":
             process = event.number("pid")
             if process not in workers:
-                raise TimelineError(f"{event.place}/pid: no process has this number")
+                raise foreign.InputError(f"{event.place}/pid: no process has this number")
             add_span(workers[process], event, tracks.get((process, event.number("tid")), ""))
     found = [worker for worker in workers.values() if worker.computing or worker.communicating]
     if not any(worker.computing for worker in found):
-        raise TimelineError(f"{path}: nothing is computed in it; a timeline of training or of a replayed trace is drawn")
+        raise foreign.InputError(f"{path}: nothing is computed in it; a timeline of training or of a replayed trace is drawn")
     for worker in found:
         worker.computing.sort()
         for spans in worker.communicating.values():

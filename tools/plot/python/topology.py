@@ -8,10 +8,6 @@ import foreign
 MOST_DRAWN = 1500  # devices; more are a grey mass
 
 
-class TopologyError(Exception):
-    """The file is no fabric, or none that can be drawn; the message says why."""
-
-
 class Drawing:
     """Devices (nodes as one thing each) with their places, and the cables between them."""
 
@@ -77,25 +73,19 @@ def cables_of(document, drawn_as):
 
 
 def load(path):
-    try:
-        document = foreign.load_printable(path)
-    except OSError as error:
-        raise TopologyError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise TopologyError(f"{path}: not JSON: {error}") from error
-    return placed(document, path)
+    return placed(foreign.document(path), path)
 
 
 def placed(document, source):
     """(the document, its drawing with every device in its place); `source`: where it is from, for messages."""
     missing = [key for key in ("description", "vertices", "links", "endpoints") if key not in document]
     if missing:
-        raise TopologyError(f"{source}: no fabric: it has no {', '.join(missing)}")
+        raise foreign.InputError(f"{source}: no fabric: it has no {', '.join(missing)}")
     for link, share in zip(document["links"], document.get("use", {}).get("shares", [])):
         link["share"] = share
     drawing = Drawing(document)
     if len(drawing.devices) > MOST_DRAWN:
-        raise TopologyError(f"{len(drawing.devices)} devices are more than the {MOST_DRAWN} that can be told apart in a "
+        raise foreign.InputError(f"{len(drawing.devices)} devices are more than the {MOST_DRAWN} that can be told apart in a "
                             "picture; draw a smaller cluster of the same kind")
     place_devices(drawing)
     return document, drawing

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -48,7 +49,7 @@ std::vector<RouterSet> Coordinates::halves() const {
 void check_box(const std::string& what, const std::vector<std::uint32_t>& sizes) {
   const auto refuse = [&](const std::string& reason, const std::string& hint) {
     throw ScenarioError(
-        Problem{"does-not-fit", fmt::format("{} of {} {}", what, fmt::join(sizes, " x "), reason), {}, hint});
+        Problem{"does-not-fit", fmt::format("{} of {} {}", what, joined(sizes, " x "), reason), {}, hint});
   };
   if (sizes.empty() || std::count(sizes.begin(), sizes.end(), 0U) > 0) {
     refuse("has no position", "give every dimension one position or more");
@@ -61,7 +62,7 @@ void check_box(const std::string& what, const std::vector<std::uint32_t>& sizes)
   if (positions > kMostRouters) {
     throw ScenarioError(
         Problem{"too-large",
-                fmt::format("{} of {} has more than {} positions", what, fmt::join(sizes, " x "), kMostRouters),
+                fmt::format("{} of {} has more than {} positions", what, joined(sizes, " x "), kMostRouters),
                 {},
                 "describe a smaller cluster"});
   }

@@ -4,13 +4,14 @@
 #include <set>
 #include <stdexcept>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/sweep/values.hpp"
 #include "sim/check.hpp"
 #include "sim/config/text.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -38,14 +39,14 @@ std::string SweepAxis::title() const {
   if (!name.empty()) { return name; }
   std::vector<std::string> names;
   for (const std::string& pointer : pointers) { names.push_back(short_name(pointer)); }
-  return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}", joined(names, ", "));
 }
 
 std::string SweepAxis::label(std::size_t step) const {
   if (!labels.empty()) { return labels.at(step); }
   std::vector<std::string> texts;
   for (const std::string& value : values.at(step)) { texts.push_back(plain(value)); }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return fmt::format("{}", joined(texts, ", "));
 }
 
 std::uint64_t SweepPlan::points() const {
@@ -140,7 +141,7 @@ std::string long_title(const SweepAxis& axis, std::size_t words) {
     for (std::size_t i = 0; i < words && begin > 0; ++i) { begin = pointer.rfind('/', begin - 1); }
     names.push_back(pointer.substr(begin + 1));
   }
-  return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}", joined(names, ", "));
 }
 
 /// Names axes that have none by more of their pointers, where their last words are the same.

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "algorithms/execution/expectation.hpp"
 #include "algorithms/execution/rank_memory.hpp"
+#include "sim/words.hpp"
 #include "tests/algorithms/sample.hpp"
 
 namespace athanor {
@@ -27,7 +28,7 @@ std::string text(const Algorithm& algorithm, const GpuRun& run) {
       algorithm.name, name(algorithm.kind), run.collective.count.count(), name(run.request.type),
       name(run.request.reduction), run.collective.ranks, run.collective.root, run.collective.in_place,
       run.layout.channels, run.layout.chunk.count(), run.layout.slices, run.request.slots, run.request.threads,
-      fmt::join(run.request.devices, ","));
+      joined(run.request.devices, ","));
 }
 
 GpuRun draw_gpu_run(RandomStream& random, CollectiveKind kind, std::uint32_t ranks, int gpus,

@@ -7,6 +7,7 @@
 #include "models/library/library.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/fields.hpp"
+#include "sim/file.hpp"
 #include "tests/test_files.hpp"
 #include "tools/import/fabric/import_fabric.hpp"
 #include "topologies/scenario/make_cluster.hpp"
@@ -14,7 +15,7 @@
 namespace athanor::test {
 
 inline const Presets& presets() {
-  static const Presets kPresets = *load_presets(std::string(ATHANOR_TEST_SCENARIOS) + "/presets");
+  static const Presets kPresets = *load_presets(FileReader().in(std::string(ATHANOR_TEST_SCENARIOS) + "/presets"));
   return kPresets;
 }
 

@@ -6,6 +6,7 @@
 
 #include "models/workload/run_workload.hpp"
 #include "sim/error.hpp"
+#include "sim/file.hpp"
 #include "tests/test_files.hpp"
 
 namespace athanor::test {
@@ -33,7 +34,7 @@ bool ReadTrace::notes(const std::string& text) const {
 
 ReadTrace read(const std::vector<std::string>& files, const TraceOptions& options) {
   Problems problems;
-  ReadTrace result{read_trace(files, options, problems), ""};
+  ReadTrace result{read_trace(FileReader(), files, options, problems), ""};
   for (const Problem& problem : problems.list()) { result.problems += describe(problem) + "\n"; }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "sim/config/fields.hpp"
+#include "sim/file.hpp"
 #include "tests/test_files.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 
@@ -75,7 +76,7 @@ TEST_CASE("what is wrong with a compute profile is said") {
 }
 
 TEST_CASE("every GPU preset has rates, a memory and its bandwidth") {
-  for (const auto& [name, preset] : load_presets(library().folder(Shelf::presets))->gpus) {
+  for (const auto& [name, preset] : load_presets(FileReader().in(library().folder(Shelf::presets)))->gpus) {
     CAPTURE(name);
     const GpuRates rates = find_gpu_rates(name, library(), {});
     CHECK(rates.memory > 1e10);

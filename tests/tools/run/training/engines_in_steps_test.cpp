@@ -14,16 +14,6 @@ constexpr const char* kSharp = R"("network": {"aggregation": {"engine": "sharp_v
 constexpr const char* kNccl = R"("profile": "nccl-hopper-ib",)";
 constexpr const char* kCollNet = R"("nccl": {"environment": {"NCCL_COLLNET_ENABLE": "1"}},)";
 
-nlohmann::json result_of(const std::string& scenario) {
-  const Folder folder;
-  const Ran ran = athanor_run({"run", folder.write("s.json", scenario), "--json", "--quiet"});
-  CAPTURE(scenario);
-  CAPTURE(ran.err);
-  CAPTURE(ran.out);
-  REQUIRE(ran.code == 0);
-  return ran.json()["results"][0];
-}
-
 /// Of a step that computes next to nothing, and whose ranks add up 8 GB of gradients at its end.
 double of_step(const std::string& more, const std::string& parallel = "{}") {
   return result_of(fmt::format(R"({{{}, {} "training": {{"global_batch": 32, "model": {{"layers":

@@ -3,6 +3,7 @@
 #include "models/training/formats/huggingface.hpp"
 #include "models/training/formats/megatron.hpp"
 #include "sim/error.hpp"
+#include "sim/file.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
@@ -11,7 +12,7 @@ namespace {
 
 Transformer config(const std::string& text) {
   const Folder folder;
-  return read_huggingface_config(folder.write("config.json", text)).transformer.value();
+  return read_huggingface_config(FileReader(), folder.write("config.json", text)).transformer.value();
 }
 
 /// What is wrong with a configuration; "" for nothing.

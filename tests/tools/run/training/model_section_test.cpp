@@ -32,8 +32,9 @@ Read read_section(const std::string& text, const std::string& directory = "") {
   Problems problems;
   const Document document = Document::parse(fmt::format(R"({{"model": {}}})", text), "s.json");
   read_document(document, problems, [&](Fields& fields) {
-    fields.required_value("model", "",
-                          [&](FieldValue& value) { read_model(value, library(), directory, problems, read.section); });
+    fields.required_value("model", "", [&](FieldValue& value) {
+      read_model(value, library(), FileReader().in(directory), problems, read.section);
+    });
   });
   for (const Problem& problem : problems.list()) { read.mistakes += describe(problem) + "\n"; }
   return read;

@@ -32,14 +32,6 @@ std::string gpt(const std::string& parallel, const std::string& more = "") {
                      kCompute, more, parallel);
 }
 
-nlohmann::json result_of(const Folder& folder, const std::string& scenario) {
-  const Ran ran = athanor_run({"run", folder.write("s.json", scenario), "--json"});
-  CAPTURE(scenario);
-  CAPTURE(ran.err);
-  REQUIRE(ran.code == 0);
-  return ran.json()["results"][0];
-}
-
 /// Code and message of the first problem of a scenario that is refused.
 std::string problem_of(const std::string& scenario) {
   const Folder folder;

@@ -21,14 +21,6 @@ constexpr const char* kBoth = R"([{"node": "DGX-H100", "count": 1}, {"node": "DG
 constexpr const char* kLayers = R"({"layers": [{"parameters": 0, "forward_flops": 989000000000, "output": 1},
                                                {"parameters": 0, "forward_flops": 989000000000, "output": 1}]})";
 
-nlohmann::json result_of(const std::string& scenario) {
-  const Folder folder;
-  const Ran ran = athanor_run({"run", folder.write("s.json", scenario), "--json"});
-  CAPTURE(ran.out);
-  REQUIRE(ran.code == 0);
-  return ran.json()["results"][0];
-}
-
 }  // namespace
 
 // An H100 computes its sample in 6 ms by 989 TFLOP/s, an A100 in 6 ms x 989 / 312. Rents and watts are the presets':
