@@ -83,7 +83,7 @@ const HammingMeshShape& checked(const HammingMeshShape& shape) {
 /// Positions: number ((row * x + column of the board) * a + place along its row) * b + place along its column; then the
 /// networks of all rows, then those of all columns. Ports of a position: along its row forward and back, along its
 /// column forward and back.
-class HammingMesh : public RouterGraph {
+class HammingMesh : public ValiantGraph {
  public:
   /// Throws ScenarioError("does-not-fit", "too-large") where there is no such network.
   explicit HammingMesh(const HammingMeshShape& shape)
@@ -119,16 +119,6 @@ class HammingMesh : public RouterGraph {
       return number(moved(at, line, forward));
     }
     return first_switch(line, at.board[1 - line]) + place(at, line, forward) / trees_[line].down;
-  }
-
-  std::vector<Routing> routings() const override { return {Routing::minimal, Routing::valiant}; }
-  void walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const override {
-    std::uint32_t middle = from;
-    if (routing == Routing::valiant) {
-      middle = draws.below(hosting());
-      minimal(draws, position(from), position(middle), path);
-    }
-    minimal(draws, position(middle), position(to), path);
   }
 
   std::vector<RouterSet> cut_sets() const override {
@@ -244,7 +234,9 @@ class HammingMesh : public RouterGraph {
     return possible[draws.below(static_cast<std::uint32_t>(possible.size()))];
   }
 
-  void minimal(FlowDraws& draws, Position at, const Position& to, PathBuilder& path) const {
+  void walk_directly(FlowDraws& draws, std::uint32_t from, std::uint32_t target, PathBuilder& path) const override {
+    Position at = position(from);
+    const Position to = position(target);
     const Legs legs = fastest(draws, at, to);
     for (std::size_t leg = 0; leg < legs.size(); ++leg) {
       const Line line = legs[leg];

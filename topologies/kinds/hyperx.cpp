@@ -64,7 +64,7 @@ const std::vector<std::uint32_t>& checked(const std::string& what, const HyperXS
 /// same to a switch drawn by the flow, and on from there; at most 2 L hops. Of parallel cables one is drawn.
 ///
 /// Ports: for each dimension those to the other switches along it in ascending order, K_i side by side.
-class HyperX : public RouterGraph {
+class HyperX : public ValiantGraph {
  public:
   /// `name`: "HyperX", for errors. Throws ScenarioError("does-not-fit", "too-large") where the shape is none.
   HyperX(const std::string& name, std::string title, const HyperXShape& shape)
@@ -88,19 +88,11 @@ class HyperX : public RouterGraph {
     return box_.with(router, d, other + (other >= box_.at(router, d) ? 1 : 0));
   }
   std::vector<Routing> routings() const override { return {Routing::dimension_order, Routing::valiant}; }
-  void walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const override {
-    std::uint32_t middle = from;
-    if (routing == Routing::valiant) {
-      middle = draws.below(routers());
-      straight(draws, from, middle, path);
-    }
-    straight(draws, middle, to, path);
-  }
   std::vector<RouterSet> cut_sets() const override { return box_.halves(); }
   bool is_vertex_transitive() const override { return true; }
 
  private:
-  void straight(FlowDraws& draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const {
+  void walk_directly(FlowDraws& draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const override {
     std::uint32_t router = from;
     for (std::uint32_t d = 0; d < box_.dimensions(); ++d) {
       const std::uint32_t at = box_.at(router, d);

@@ -239,7 +239,7 @@ Neighbours wired(const JellyfishShape& shape) {
 /// the 8 shortest paths of each pair, not equally long ones alone.
 ///
 /// Ports: the neighbours in ascending order.
-class Jellyfish : public RouterGraph {
+class Jellyfish : public ValiantGraph {
  public:
   /// Throws ScenarioError("does-not-fit", "too-large") where there is no such graph.
   explicit Jellyfish(const JellyfishShape& shape) : shape_(checked(shape)), neighbours_(wired(shape)) {
@@ -257,16 +257,6 @@ class Jellyfish : public RouterGraph {
     return static_cast<std::uint32_t>(neighbours_[router].size());
   }
   std::uint32_t neighbour(std::uint32_t router, std::uint32_t port) const override { return neighbours_[router][port]; }
-  std::vector<Routing> routings() const override { return {Routing::minimal, Routing::valiant}; }
-
-  void walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const override {
-    std::uint32_t middle = from;
-    if (routing == Routing::valiant) {
-      middle = draws.below(routers());
-      shortest(draws, from, middle, path);
-    }
-    shortest(draws, middle, to, path);
-  }
 
   std::vector<RouterSet> cut_sets() const override { return {{"half of the switches", {{0, routers() / 2}}, true}}; }
 
@@ -295,7 +285,7 @@ class Jellyfish : public RouterGraph {
     }
   }
 
-  void shortest(FlowDraws& draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const {
+  void walk_directly(FlowDraws& draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const override {
     for (std::uint32_t at = from; at != to;) {
       const auto nearer = [&](std::uint32_t next) { return distance(next, to) < distance(at, to); };
       const std::vector<std::uint32_t>& others = neighbours_[at];

@@ -88,7 +88,7 @@ std::uint32_t balanced_hosts_per_router(std::uint32_t q) {
 /// by the flow and on from there, at most four hops.
 ///
 /// Ports: those of X or X' in the order of the set, then the q routers of the other half in order of x or m.
-class SlimFly : public RouterGraph {
+class SlimFly : public ValiantGraph {
  public:
   /// Requires a q that check_slim_fly accepts.
   explicit SlimFly(std::uint32_t q) : field_(q), sets_(generators(field_)) {
@@ -114,16 +114,6 @@ class SlimFly : public RouterGraph {
     }
     const std::uint32_t column = port - in_column();
     return number({1 - from.half, column, row_across(from, column)});
-  }
-
-  std::vector<Routing> routings() const override { return {Routing::minimal, Routing::valiant}; }
-  void walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const override {
-    std::uint32_t middle = from;
-    if (routing == Routing::valiant) {
-      middle = draws.below(routers());
-      shortest(draws, from, middle, path);
-    }
-    shortest(draws, middle, to, path);
   }
 
   std::vector<RouterSet> cut_sets() const override {
@@ -163,7 +153,7 @@ class SlimFly : public RouterGraph {
     path.take(number(from), in_column() + column);
   }
 
-  void shortest(FlowDraws& draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const {
+  void walk_directly(FlowDraws& draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const override {
     if (from == to) { return; }
     const Place source = place(from);
     const Place target = place(to);

@@ -10,6 +10,16 @@
 
 namespace athanor {
 
+void ValiantGraph::walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to,
+                        PathBuilder& path) const {
+  std::uint32_t middle = from;
+  if (routing == Routing::valiant) {
+    middle = draws.below(hosting());
+    walk_directly(draws, from, middle, path);
+  }
+  walk_directly(draws, middle, to, path);
+}
+
 void cut_loops(const Fabric& fabric, std::size_t begin, std::vector<LinkId>& path) {
   for (std::size_t at = begin; at < path.size(); ++at) {
     const VertexId here = fabric.source(path[at]);

@@ -96,6 +96,17 @@ class RouterGraph {
   virtual bool is_vertex_transitive() const { return false; }
 };
 
+/// A graph that is routed directly, or by `valiant`: directly to a router that the flow draws, and from there.
+class ValiantGraph : public RouterGraph {
+ public:
+  std::vector<Routing> routings() const override { return {Routing::minimal, Routing::valiant}; }
+  void walk(Routing routing, FlowDraws draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const final;
+
+ private:
+  /// Takes the ports of a direct path, if the routers are not the same one.
+  virtual void walk_directly(FlowDraws& draws, std::uint32_t from, std::uint32_t to, PathBuilder& path) const = 0;
+};
+
 /// Cuts out of a path, from link number `begin` on, what leads back to where it has been.
 void cut_loops(const Fabric& fabric, std::size_t begin, std::vector<LinkId>& path);
 
