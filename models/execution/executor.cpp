@@ -157,7 +157,7 @@ void Executor::begin(LaneIndex lane) {
 }
 
 void Executor::end(LaneIndex lane) {
-  substrate_.ending(lane);
+  if (substrate_.calls().ending) { substrate_.ending(lane); }
   for (const ConnectionId connection : receives_of(lane)) {
     --connections_[connection].available;
     slot_freed(connection);
@@ -166,7 +166,7 @@ void Executor::end(LaneIndex lane) {
   if (!observers_.empty()) { tell_end(lane); }
   wake_waiters(lane);
   advance(lane);
-  substrate_.released(lane);
+  if (substrate_.calls().wake) { substrate_.released(lane); }
 }
 
 void Executor::wake_waiters(LaneIndex lane) {
@@ -175,7 +175,7 @@ void Executor::wake_waiters(LaneIndex lane) {
     const LaneIndex next = std::exchange(lanes_[waiter].next_waiter, kNobody);
     if (state.primitives_ended >= lanes_[waiter].wait_ended) {
       met(waiter);
-      substrate_.wake(waiter, lane);
+      if (substrate_.calls().wake) { substrate_.wake(waiter, lane); }
     } else {
       lanes_[waiter].next_waiter = std::exchange(state.first_waiter, waiter);
     }
@@ -208,7 +208,7 @@ void Executor::slot_freed(ConnectionId connection) {
   const std::uint32_t port = connection.value - mapped_.lanes[lane].first_out.value;
   const bool awaited = state.phase == Phase::waiting && port - state.sends.first < state.sends.count;
   if (connections_[connection].held-- == state.slots && awaited) { met(lane); }
-  substrate_.wake(lane, mapped_.connections[connection].target_lane);
+  if (substrate_.calls().wake) { substrate_.wake(lane, mapped_.connections[connection].target_lane); }
 }
 
 void Executor::usable(ConnectionId connection) {
@@ -217,7 +217,7 @@ void Executor::usable(ConnectionId connection) {
   const std::uint32_t port = mapped_.connections[connection].target_port;
   const bool awaited = state.phase == Phase::waiting && port - state.receives.first < state.receives.count;
   if (connections_[connection].available++ == 0 && awaited) { met(lane); }
-  substrate_.wake(lane, lane);
+  if (substrate_.calls().wake) { substrate_.wake(lane, lane); }
 }
 
 void Executor::snapshot(std::vector<std::int64_t>& state) const {

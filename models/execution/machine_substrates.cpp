@@ -9,19 +9,26 @@
 
 namespace athanor {
 
+void MemorySubstrate::send(LaneIndex lane) {
+  executor_->send(lane);
+  for (const ConnectionId connection : executor_->sends_of(lane)) {
+    const Time notice = this->notice(lane, mapped_.connections[connection].target_lane);
+    if (notice == Time::zero()) {
+      executor_->usable(connection);
+    } else {
+      at(simulator_.now() + notice, kMessage, connection.value);
+    }
+  }
+  executor_->part_ended(lane);
+}
+
 ThreadSubstrate::ThreadSubstrate(Simulator& simulator, const MappedSchedule& mapped, const ThreadCosts& costs,
                                  PrimitiveWork& work, std::uint32_t processors)
-    : simulator_(simulator),
-      mapped_(mapped),
+    : MemorySubstrate(simulator, mapped, {.wake = true}),
       costs_(costs),
       work_(work),
-      id_(simulator.add(*this)),
       lanes_(work.lanes()),
       processors_(processors) {}
-
-void ThreadSubstrate::at(Time when, Kind kind, std::uint32_t index) {
-  simulator_.at(when, id_, std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index);
-}
 
 void ThreadSubstrate::launched() {
   for (const LaneIndex lane : lanes_.ids()) {
@@ -47,7 +54,6 @@ void ThreadSubstrate::on_event(std::uint64_t event) {
   executor_->drain();
 }
 
-/// Until the second lane can know what the first one has done.
 Time ThreadSubstrate::notice(LaneIndex lane, LaneIndex other) const {
   return processor(lane) == processor(other) ? Time::zero() : costs_.notice;
 }
@@ -99,19 +105,6 @@ void ThreadSubstrate::begin(LaneIndex lane) {
   at(simulator_.now() + work, Kind::send, lane.value);
 }
 
-void ThreadSubstrate::send(LaneIndex lane) {
-  executor_->send(lane);
-  for (const ConnectionId connection : executor_->sends_of(lane)) {
-    const Time notice = this->notice(lane, mapped_.connections[connection].target_lane);
-    if (notice == Time::zero()) {
-      executor_->usable(connection);
-    } else {
-      at(simulator_.now() + notice, Kind::message, connection.value);
-    }
-  }
-  executor_->part_ended(lane);
-}
-
 namespace {
 
 constexpr LinkIndex kNoLink{UINT32_MAX};
@@ -134,12 +127,10 @@ std::uint32_t local_places(const Primitive& primitive) { return primitive.inputs
 
 GpuSubstrate::GpuSubstrate(Simulator& simulator, const MappedSchedule& mapped, const Schedule& schedule,
                            const GpuCosts& costs, std::uint32_t gpus, Bytes element_size, std::uint32_t slots)
-    : simulator_(simulator),
-      mapped_(mapped),
+    : MemorySubstrate(simulator, mapped, {}),
       schedule_(schedule),
       costs_(costs),
       element_size_(element_size),
-      id_(simulator.add(*this)),
       unended_(mapped.lanes.size()) {
   const std::uint64_t agents = schedule.agent_count().agents;
   for (const MappedSchedule::Lane& lane : mapped.lanes) {
@@ -211,10 +202,6 @@ void GpuSubstrate::lay_out_streams(const std::vector<bool>& cached, std::uint32_
   }
 }
 
-void GpuSubstrate::at(Time when, Kind kind, std::uint32_t index) {
-  simulator_.at(when, id_, std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index);
-}
-
 void GpuSubstrate::ready(LaneIndex lane) { executor_->queue(lane); }
 
 void GpuSubstrate::begin(LaneIndex lane) { at(simulator_.now() + costs_.primitive, Kind::move, lane.value); }
@@ -260,19 +247,6 @@ void GpuSubstrate::stream_ended(LaneIndex lane) {
   if (--unended_[lane] > 0) { return; }
   send(lane);
   executor_->drain();
-}
-
-void GpuSubstrate::send(LaneIndex lane) {
-  executor_->send(lane);
-  for (const ConnectionId connection : executor_->sends_of(lane)) {
-    const Time notice = this->notice(lane, mapped_.connections[connection].target_lane);
-    if (notice == Time::zero()) {
-      executor_->usable(connection);
-    } else {
-      at(simulator_.now() + notice, Kind::message, connection.value);
-    }
-  }
-  executor_->part_ended(lane);
 }
 
 }  // namespace athanor

@@ -14,18 +14,47 @@
 
 namespace athanor {
 
+/// A machine whose lanes exchange messages in memory: one is in memory as soon as it is sent, and there as soon as its
+/// receiver can know of it.
+class MemorySubstrate : public Substrate, public Actor {
+ public:
+  void serve(Executor& executor) override { executor_ = &executor; }
+
+ protected:
+  static constexpr std::uint32_t kMessage = 0;  ///< of kinds of events: a message is there
+
+  /// Borrows both.
+  MemorySubstrate(Simulator& simulator, const MappedSchedule& mapped, Calls calls)
+      : Substrate(calls), simulator_(simulator), mapped_(mapped), id_(simulator.add(*this)) {}
+
+  /// Until the second lane can know what the first one has done.
+  virtual Time notice(LaneIndex lane, LaneIndex other) const = 0;
+  /// Sends the messages of the lane's primitive, which has done all else.
+  void send(LaneIndex lane);
+  template <class Kind>
+  void at(Time when, Kind kind, std::uint32_t index) {
+    simulator_.at(when, id_, std::uint64_t{static_cast<std::uint32_t>(kind)} << 32U | index);
+  }
+
+  Simulator& simulator_;
+  const MappedSchedule& mapped_;
+  Executor* executor_ = nullptr;
+
+ private:
+  ActorId id_;
+};
+
 /// Processors that share the lanes of a schedule as the workers of the threads executor do: a lane that may have become
 /// able to go on queues at its processor, first in, first out; the processor takes it up, carries out primitives as
 /// long as one follows on the other, and turns to the next lane. An idle processor falls asleep after a while. A
 /// message is in memory as soon as it is sent, and there as soon as its receiver can know of it.
-class ThreadSubstrate final : public Substrate, public Actor {
+class ThreadSubstrate final : public MemorySubstrate {
  public:
   /// Borrows all of them. `work` knows on which processor a lane runs, and what the schedule costs there. Requires a
   /// schedule that is not folded: caches remember every lane and loop.
   ThreadSubstrate(Simulator& simulator, const MappedSchedule& mapped, const ThreadCosts& costs, PrimitiveWork& work,
                   std::uint32_t processors);
 
-  void serve(Executor& executor) override { executor_ = &executor; }
   /// All lanes queue, in their order.
   void launched() override;
   void ready(LaneIndex /*lane*/) override {}  // until a processor takes it up
@@ -36,7 +65,7 @@ class ThreadSubstrate final : public Substrate, public Actor {
   void on_event(std::uint64_t event) override;
 
  private:
-  enum class Kind : std::uint32_t { notice, awake, turn, send, message };
+  enum class Kind : std::uint32_t { message = kMessage, notice, awake, turn, send };
   enum class Activity : std::uint8_t { blocked, queued, running };
   struct Lane {
     Activity activity = Activity::blocked;
@@ -48,20 +77,14 @@ class ThreadSubstrate final : public Substrate, public Actor {
     Time idle_since;
   };
 
-  Time notice(LaneIndex lane, LaneIndex other) const;
-  void at(Time when, Kind kind, std::uint32_t index);
+  Time notice(LaneIndex lane, LaneIndex other) const override;
   void enqueue(LaneIndex lane);
   std::uint32_t processor(LaneIndex lane) const { return work_.processor(lane.value); }
   void take_next(std::uint32_t processor);
   void take_up(LaneIndex lane);
-  void send(LaneIndex lane);
 
-  Simulator& simulator_;
-  const MappedSchedule& mapped_;
   const ThreadCosts& costs_;
   PrimitiveWork& work_;
-  ActorId id_;
-  Executor* executor_ = nullptr;
   IdVector<LaneIndex, Lane> lanes_;
   std::vector<Processor> processors_;
 };
@@ -71,7 +94,7 @@ class ThreadSubstrate final : public Substrate, public Actor {
 /// memory, max-min fairly. What goes into another GPU is a stream of its own for each connection, which the blocks of
 /// both GPUs share the link between them for. A primitive is done when all its streams are; then its messages are
 /// there as soon as their receivers see a flag.
-class GpuSubstrate final : public Substrate, public Actor, public MoveListener {
+class GpuSubstrate final : public MemorySubstrate, public MoveListener {
  public:
   /// Borrows all of them. Agent a is on GPU a * gpus / agents, as the executor spreads them. `slots`: of a connection.
   /// Requires a schedule that is not folded. Throws SimulationError("gpu-residency") where a GPU has more lanes than
@@ -79,7 +102,6 @@ class GpuSubstrate final : public Substrate, public Actor, public MoveListener {
   GpuSubstrate(Simulator& simulator, const MappedSchedule& mapped, const Schedule& schedule, const GpuCosts& costs,
                std::uint32_t gpus, Bytes element_size, std::uint32_t slots);
 
-  void serve(Executor& executor) override { executor_ = &executor; }
   void ready(LaneIndex lane) override;
   void begin(LaneIndex lane) override;
 
@@ -89,29 +111,22 @@ class GpuSubstrate final : public Substrate, public Actor, public MoveListener {
   void delivered(ConnectionId) override {}
 
  private:
-  enum class Kind : std::uint32_t { move, message };
+  enum class Kind : std::uint32_t { message = kMessage, move };
 
   std::uint32_t gpu(LaneIndex lane) const { return gpu_of_[lane]; }
-  /// Until the second lane sees what the first one has sent.
-  Time notice(LaneIndex lane, LaneIndex other) const {
+  Time notice(LaneIndex lane, LaneIndex other) const override {
     return gpu(lane) == gpu(other) ? costs_.flag : costs_.peer_flag;
   }
   void require_residency(std::uint32_t gpus) const;
   void lay_out_streams(const std::vector<bool>& cached, std::uint32_t gpus);
   std::vector<bool> fit_into_cache(std::uint32_t gpus, std::uint32_t slots) const;
-  void at(Time when, Kind kind, std::uint32_t index);
   void move(LaneIndex lane);
   void stream(LaneIndex lane, ConnectionId number, Bytes bytes);
   void stream_ended(LaneIndex lane);
-  void send(LaneIndex lane);
 
-  Simulator& simulator_;
-  const MappedSchedule& mapped_;
   const Schedule& schedule_;
   const GpuCosts& costs_;
   Bytes element_size_;
-  ActorId id_;
-  Executor* executor_ = nullptr;
   IdVector<LaneIndex, std::uint32_t> gpu_of_;
   FlowGraph streams_;  ///< one for each lane, then one for each connection between two GPUs
   IdVector<ConnectionId, ConnectionId> peer_stream_;  ///< by connection of the mapped schedule

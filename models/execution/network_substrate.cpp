@@ -11,18 +11,21 @@ namespace {
 
 bool has_handshake(const ConnectionCost& cost) { return cost.handshake > Time::zero(); }
 bool has_grain(const ConnectionCost& cost) { return cost.grain > Bytes::zero(); }
+bool is_paced(const ConnectionCost& cost) { return cost.end == SendEnd::paced && cost.pace != Bandwidth::max(); }
 
 }  // namespace
 
 NetworkSubstrate::NetworkSubstrate(Simulator& simulator, const MappedSchedule& mapped, const Fabric& fabric,
                                    const NetworkOptions& options, std::uint64_t seed)
-    : simulator_(simulator),
+    : Substrate({.ending = std::any_of(mapped.connection_costs.begin(), mapped.connection_costs.end(), has_grain)}),
+      simulator_(simulator),
       mapped_(mapped),
       fabric_(fabric),
       id_(simulator.add(*this)),
       beneath_(simulator, mapped.network, fabric, options, seed, *this),
       network_(beneath_.network()),
-      has_grains_(std::any_of(mapped.connection_costs.begin(), mapped.connection_costs.end(), has_grain)),
+      has_grains_(calls().ending),
+      has_pace_(std::any_of(mapped.connection_costs.begin(), mapped.connection_costs.end(), is_paced)),
       lanes_(mapped.lanes.size()),
       connections_(mapped.connections.size()) {
   const std::vector<ConnectionCost>& costs = mapped.connection_costs;
@@ -102,7 +105,6 @@ void NetworkSubstrate::begin(LaneIndex lane) {
 }
 
 void NetworkSubstrate::ending(LaneIndex lane) {
-  if (!has_grains_) { return; }
   for (const ConnectionId connection : executor_->receives_of(lane)) { --connections_[connection].complete; }
 }
 
@@ -126,7 +128,7 @@ void NetworkSubstrate::send(LaneIndex lane) {
     for (ExecutionObserver* each : observers_) { each->moves(connection, bytes); }
     move(connection, bytes);
   }
-  pace(lane);
+  if (has_pace_) { pace(lane); }
   executor_->part_ended(lane);
 }
 
@@ -152,7 +154,7 @@ void NetworkSubstrate::pace(LaneIndex lane) {
   Time longest;
   for (const ConnectionId connection : executor_->sends_of(lane)) {
     const ConnectionCost& cost = this->cost(connection);
-    if (cost.end != SendEnd::paced || cost.pace == Bandwidth::max()) { continue; }
+    if (!is_paced(cost)) { continue; }
     longest = std::max(longest, transfer_time(executor_->lane(lane).bytes, cost.pace));
   }
   if (longest == Time::zero()) { return; }

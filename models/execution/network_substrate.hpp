@@ -106,6 +106,7 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
   Executor* executor_ = nullptr;
   std::vector<ExecutionObserver*> observers_;
   bool has_grains_;  ///< else no message is ever incomplete, withheld, early or late, and nothing of that is kept up
+  bool has_pace_;    ///< else no sender is done later than its messages are handed over
   IdVector<LaneIndex, LaneState> lanes_;
   IdVector<ConnectionId, ConnectionState> connections_;
   IdVector<ConnectionId, std::deque<Asking>> asking_;  ///< in their order; empty where none has a handshake

@@ -11,7 +11,15 @@ class Executor;
 /// moves their messages, by calls of the executor's.
 class Substrate {
  public:
+  /// Which calls it needs beside ready() and begin(): the others are spared, since there are several to each message.
+  struct Calls {
+    bool wake = false;  ///< and released()
+    bool ending = false;
+  };
+
+  explicit Substrate(Calls calls) : calls_(calls) {}
   virtual ~Substrate() = default;
+  const Calls& calls() const { return calls_; }
 
   /// Before all else; borrows the executor.
   virtual void serve(Executor& executor) = 0;
@@ -27,6 +35,9 @@ class Substrate {
   virtual void ending(LaneIndex /*lane*/) {}
   /// The lane has loaded its next primitive, or has ended.
   virtual void released(LaneIndex /*lane*/) {}
+
+ private:
+  Calls calls_;
 };
 
 }  // namespace athanor
