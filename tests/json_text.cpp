@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/config/text.hpp"
 #include "sim/file.hpp"
 
 namespace athanor {

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json_fwd.hpp>
 
+#include "tests/json_tree.hpp"
+
 namespace athanor {
 
 /// Strict JSON, without comments. Throws std::invalid_argument with the text where it is not JSON.

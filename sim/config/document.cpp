@@ -6,20 +6,16 @@
 #include <utility>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
+#include "sim/config/json_parser.hpp"
 #include "sim/config/locator.hpp"
-#include "sim/config/syntax.hpp"
-#include "sim/config/text.hpp"
 #include "sim/file.hpp"
 #include "sim/lines.hpp"
 #include "sim/parse.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {
-
-using nlohmann::json;
 
 /// What was read, with the places of its values: found when first asked for.
 struct Document::Text {
@@ -44,21 +40,8 @@ struct Document::Text {
   }
 };
 
-Document::Document(std::shared_ptr<const Text> text, json root)
-    : text_(std::move(text)), root_(std::make_unique<json>(std::move(root))) {}
-Document::Document(const Document& other)
-    : text_(other.text_), root_(std::make_unique<json>(*other.root_)), origins_(other.origins_) {}
-Document::Document(Document&& other) noexcept = default;
-Document& Document::operator=(Document other) noexcept {
-  std::swap(text_, other.text_);
-  std::swap(root_, other.root_);
-  std::swap(origins_, other.origins_);
-  return *this;
-}
-Document::~Document() = default;
-
 Document Document::parse(std::string text, std::string file) {
-  json root = parse_json(text, file);
+  JsonValue root = parse_json(text, file);
   return {std::make_shared<const Text>(std::move(text), std::move(file)), std::move(root)};
 }
 
@@ -89,27 +72,39 @@ Place Document::locate(const std::string& pointer, bool key) const {
 
 namespace {
 
-/// The keys of an object, or the indices that an array allows.
-std::vector<std::string> keys_of(const json& value) {
+/// The keys of an object, as pointers spell them.
+std::vector<std::string> keys_of(const JsonValue& value) {
   std::vector<std::string> keys;
   if (value.is_object()) {
-    for (const auto& item : value.items()) { keys.push_back(pointer_token(item.key())); }
+    for (const auto& [key, member] : value.members()) { keys.push_back(pointer_token(key)); }
   }
   return keys;
 }
 
-bool has_child(const json& value, const std::string& token) {
-  try {
-    return value.contains(json::json_pointer("/" + token));
-  } catch (const json::exception&) { return false; }
+/// Whether every '~' begins "~0" or "~1".
+bool is_pointer(std::string_view text) {
+  for (std::size_t at = text.find('~'); at != std::string_view::npos; at = text.find('~', at + 1)) {
+    if (at + 1 == text.size() || (text[at + 1] != '0' && text[at + 1] != '1')) { return false; }
+  }
+  return true;
 }
 
-[[noreturn]] void fail_no_such_key(const std::string& parent, const std::string& token, const json& value) {
+/// The member of that key, a new one among the others in their order.
+JsonValue& member_of(JsonValue& object, const std::string& key) {
+  JsonValue::Object& members = object.members();
+  const auto place =
+      std::lower_bound(members.begin(), members.end(), key,
+                       [](const JsonValue::Member& each, const std::string& k) { return each.first < k; });
+  if (place != members.end() && place->first == key) { return place->second; }
+  return members.emplace(place, key, JsonValue())->second;
+}
+
+[[noreturn]] void fail_no_such_key(const std::string& parent, const std::string& token, const JsonValue& value) {
   std::string hint;
   const std::string near = nearest(token, keys_of(value));
   if (!near.empty()) { hint = fmt::format("; did you mean '{}/{}'?", parent, near); }
   if (near.empty() && value.is_object()) { hint = fmt::format("; it has: {}", joined(keys_of(value), ", ")); }
-  if (value.is_array()) { hint = fmt::format("; it is a list of {}", value.size()); }
+  if (value.is_list()) { hint = fmt::format("; it is a list of {}", value.size()); }
   throw UsageError(fmt::format("--set: there is no '{}' in '{}'{}", token, parent.empty() ? "/" : parent, hint));
 }
 
@@ -134,46 +129,56 @@ class Way {
 
 /// Where the value is to stand. Objects on the way that are not there are made, but where a key of almost the same name
 /// is there.
-json& slot(json& root, const std::string& pointer) {
-  json* value = &root;
+JsonValue& slot(JsonValue& root, const std::string& pointer) {
+  JsonValue* value = &root;
   for (Way way(pointer);; way.go_on()) {
     const std::string token = way.token();
-    const bool there = has_child(*value, token);
+    JsonValue* child = value->child(token);
+    const bool there = child != nullptr;
     const bool may_be_new = value->is_object() && (way.last() || nearest(token, keys_of(*value)).empty());
     if (!there && !may_be_new) { fail_no_such_key(way.parent(), token, *value); }
-    value = &(*value)[json::json_pointer("/" + token)];
+    value = there ? child : &member_of(*value, key_of_token(token));
     if (way.last()) { return *value; }
-    if (!there) { *value = json::object(); }
+    if (!there) { *value = JsonValue::object(); }
   }
 }
 
 /// Takes out what the pointer names. What is not there need not be taken out, unless it was misspelt.
-void take_out(json& root, const std::string& pointer) {
-  json* value = &root;
+void take_out(JsonValue& root, const std::string& pointer) {
+  JsonValue* value = &root;
   for (Way way(pointer);; way.go_on()) {
     const std::string token = way.token();
-    const json::json_pointer child("/" + token);
-    if (!has_child(*value, token)) {
+    JsonValue* child = value->child(token);
+    if (child == nullptr) {
       if (!value->is_object() || !nearest(token, keys_of(*value)).empty()) {
         fail_no_such_key(way.parent(), token, *value);
       }
       return;
     }
     if (!way.last()) {
-      value = &(*value)[child];
-    } else if (value->is_array()) {
-      value->erase(static_cast<std::size_t>(parse_count(token).value_or(0)));
-      return;
-    } else {
-      value->erase(child.back());
-      return;
+      value = child;
+      continue;
     }
+    if (value->is_object()) { return value->erase(key_of_token(token)); }
+    value->elements().erase(value->elements().begin() + (child - value->elements().data()));
+    return;
   }
 }
 
-json value_of(std::string_view text) {
-  json value = json_or_discarded(text);
-  return value.is_discarded() ? json(text) : value;
+JsonValue value_of(std::string_view text) {
+  JsonValue value = json_value_of(text, Comments::refused).value_or(JsonValue(text));
+  value.sort_keys();
+  return value;
+}
+
+/// A patch for nothing: without its nulls, but for those in lists.
+JsonValue without_nulls(const JsonValue& patch) {
+  if (!patch.is_object()) { return patch; }
+  JsonValue result = JsonValue::object();
+  for (const auto& [key, value] : patch.members()) {
+    if (!value.is_null()) { result.members().emplace_back(key, without_nulls(value)); }
+  }
+  return result;
 }
 
 }  // namespace
@@ -185,44 +190,45 @@ void Document::set(std::string_view assignment) {
         fmt::format("--set '{}': expected /json/pointer=value, such as /collective/channels=4", assignment));
   }
   const std::string pointer(assignment.substr(0, equals));
-  try {
-    json value = value_of(assignment.substr(equals + 1));
-    if (value.is_null()) {
-      take_out(*root_, pointer);
-    } else {
-      slot(*root_, pointer) = std::move(value);
-    }
-  } catch (const json::exception&) {
+  if (!is_pointer(pointer)) {
     throw UsageError(fmt::format("--set '{}': '{}' is not a JSON pointer", assignment, pointer));
+  }
+  JsonValue value = value_of(assignment.substr(equals + 1));
+  if (value.is_null()) {
+    take_out(root_, pointer);
+  } else {
+    slot(root_, pointer) = std::move(value);
   }
   origins_.push_back({pointer, "", true});
 }
 
-void Document::merge(json& target, const json& patch, const std::string& at, const std::string& from) {
-  for (const auto& [key, value] : patch.items()) {
+void Document::merge(JsonValue& target, const JsonValue& patch, const std::string& at, const std::string& from) {
+  for (const auto& [key, value] : patch.members()) {
     const std::string child = at + "/" + pointer_token(key);
     const std::string source = from + "/" + pointer_token(key);
     if (value.is_null()) {
       target.erase(key);
-    } else if (value.is_object() && target.contains(key) && target[key].is_object()) {
-      merge(target[key], value, child, source);
+      continue;
+    }
+    const JsonValue* there = target.find(key);
+    JsonValue& merged = member_of(target, key);
+    if (value.is_object() && there != nullptr && merged.is_object()) {
+      merge(merged, value, child, source);
     } else {
-      target[key] = json::object();
-      target[key].merge_patch(value);  // drops the nulls within
+      merged = without_nulls(value);
       origins_.push_back({child, source, false});
     }
   }
 }
 
 Document Document::patched(const std::string& list, std::size_t index) const {
-  require(root_->is_object() && root_->contains(list) && (*root_)[list].is_array() && index < (*root_)[list].size() &&
-              (*root_)[list][index].is_object(),
+  const JsonValue* patches = root_.find(list);
+  require(patches != nullptr && patches->is_list() && index < patches->size() && patches->elements()[index].is_object(),
           "there is no object {} in the list '{}' to patch with", index, list);
   Document result = *this;
-  const json patch = (*root_)[list][index];
-  result.root_->erase(list);
+  result.root_.erase(list);
   const std::string from = fmt::format("/{}/{}", pointer_token(list), index);
-  result.merge(*result.root_, patch, "", from);
+  result.merge(result.root_, patches->elements()[index], "", from);
   return result;
 }
 

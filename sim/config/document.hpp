@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -22,12 +22,8 @@ class Document {
   /// Throws FileError when the file cannot be read, else as parse.
   static Document load(const FileReader& files, const std::string& name);
 
-  Document(const Document& other);
-  Document(Document&& other) noexcept;
-  Document& operator=(Document other) noexcept;
-  ~Document();
-
-  const nlohmann::json& root() const { return *root_; }
+  /// The keys of each object stand in order.
+  const JsonValue& root() const { return root_; }
   const std::string& file() const;
 
   /// Where the value at a JSON pointer was written. For a pointer that names nothing: the nearest enclosing value.
@@ -54,12 +50,12 @@ class Document {
     bool set = false;
   };
 
-  Document(std::shared_ptr<const Text> text, nlohmann::json root);
-  void merge(nlohmann::json& target, const nlohmann::json& patch, const std::string& at, const std::string& from);
+  Document(std::shared_ptr<const Text> text, JsonValue root) : text_(std::move(text)), root_(std::move(root)) {}
+  void merge(JsonValue& target, const JsonValue& patch, const std::string& at, const std::string& from);
   Place locate(const std::string& pointer, bool key) const;
 
   std::shared_ptr<const Text> text_;
-  std::unique_ptr<nlohmann::json> root_;
+  JsonValue root_;
   std::vector<Origin> origins_;  ///< the last that holds a pointer counts; none: written where it stands
 };
 

@@ -5,19 +5,15 @@
 #include <optional>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
 #include "sim/config/describe.hpp"
 #include "sim/config/fields.hpp"
-#include "sim/config/text.hpp"
 #include "sim/format.hpp"
 #include "sim/parse.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {
-
-using nlohmann::json;
 
 void Problems::throw_if_any() const {
   if (list_.empty()) { return; }
@@ -29,7 +25,7 @@ void Problems::throw_if_any() const {
   throw ScenarioError(std::move(sorted));
 }
 
-FieldValue::FieldValue(const Document& document, Problems& problems, const nlohmann::json& value, std::string pointer)
+FieldValue::FieldValue(const Document& document, Problems& problems, const JsonValue& value, std::string pointer)
     : document_(&document),
       problems_(&problems),
       json_(&value),
@@ -45,11 +41,11 @@ void FieldValue::problem(std::string code, std::string message, std::string hint
 namespace {
 
 /// What was found, short enough for a message.
-std::string found(const json& value) {
+std::string found(const JsonValue& value) {
   if (value.is_object()) { return "an object"; }
-  if (value.is_array()) { return "a list"; }
+  if (value.is_list()) { return "a list"; }
   constexpr std::size_t kMost = 60;
-  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text = text_of(value);
   if (text.size() > kMost) { text = text.substr(0, kMost) + "..."; }
   return text;
 }
@@ -83,13 +79,13 @@ void store(FieldValue& field, T value, T& target, const Range<T>& range) {
 
 template <class T>
 void read_quantity(FieldValue& field, T& target, const Range<T>& range, Parsed<T> (*parse)(std::string_view)) {
-  const json& value = *field.json();
+  const JsonValue& value = *field.json();
   if (!value.is_string() && !value.is_number()) {
     const Mistake expected = parse("").mistake;
     field.problem("wrong-type", fmt::format("found {}, expected a string with a unit", found(value)), expected.hint);
     return;
   }
-  const Parsed<T> parsed = parse(value.is_string() ? value.get<std::string>() : text_of(value));
+  const Parsed<T> parsed = parse(value.is_string() ? value.string() : text_of(value));
   if (parsed.value) {
     store(field, *parsed.value, target, range);
   } else {
@@ -107,24 +103,21 @@ bool FieldValue::expect(bool type_fits, std::string_view expected) {
 namespace {
 
 /// fmt prints the shortest digits that give the same double: those that were written, up to 15 of them.
-Parsed<Ratio> decimal_of(const json& number) {
-  return parse_ratio(number.is_number_float() ? fmt::format("{}", number.get<double>()) : text_of(number));
+Parsed<Ratio> decimal_of(const JsonValue& number) {
+  return parse_ratio(number.is_floating() ? fmt::format("{}", number.number()) : text_of(number));
 }
 
 /// "1e12" and "4.0" are whole numbers, too; none where it is no whole number, or exceeds 64 bits.
-std::optional<std::int64_t> whole_number(const json& number) {
-  if (!number.is_number_float()) {
-    if (number.is_number_unsigned() && number.get<std::uint64_t>() > INT64_MAX) { return std::nullopt; }
-    return number.get<std::int64_t>();
-  }
+std::optional<std::int64_t> whole_number(const JsonValue& number) {
+  if (!number.is_floating()) { return number.whole(); }
   const Parsed<Ratio> parsed = decimal_of(number);
   if (!parsed.value || parsed.value->numerator % parsed.value->denominator != 0) { return std::nullopt; }
   return parsed.value->numerator / parsed.value->denominator;
 }
 
 void read_integer(FieldValue& field, std::int64_t& target, const Range<std::int64_t>& range) {
-  const json& number = *field.json();
-  if (!number.is_number() || (number.is_number_float() && std::trunc(number.get<double>()) != number.get<double>())) {
+  const JsonValue& number = *field.json();
+  if (!number.is_number() || (number.is_floating() && std::trunc(number.number()) != number.number())) {
     return field.problem("wrong-type", fmt::format("found {}, expected a whole number", found(number)));
   }
   if (const std::optional<std::int64_t> value = whole_number(number)) {
@@ -135,7 +128,7 @@ void read_integer(FieldValue& field, std::int64_t& target, const Range<std::int6
 }
 
 void read_ratio(FieldValue& field, Ratio& target, const Range<Ratio>& range) {
-  const json& number = *field.json();
+  const JsonValue& number = *field.json();
   if (!number.is_number()) {
     return field.problem("wrong-type", fmt::format("found {}, expected a number", found(number)));
   }
@@ -148,8 +141,6 @@ void read_ratio(FieldValue& field, Ratio& target, const Range<Ratio>& range) {
 }
 
 }  // namespace
-
-JsonValue as_it_stands(const json& value) { return json_value_of(text_of(value)).value_or(JsonValue()); }
 
 void FieldValue::put(JsonValue value) {
   if (written_ != nullptr) { *written_ = std::move(value); }
@@ -175,7 +166,7 @@ void FieldValue::visit_exact(std::int64_t& target, const Range<std::int64_t>& ra
 
 void FieldValue::visit_exact(bool& target, const NoLimits& /*none*/) {
   if (describing()) { return describe_boolean(*schema_, target, optional_); }
-  if (reading() && expect(json_->is_boolean(), "true or false")) { target = json_->get<bool>(); }
+  if (reading() && expect(json_->is_boolean(), "true or false")) { target = json_->boolean(); }
   put(target);
 }
 
@@ -188,7 +179,7 @@ void FieldValue::visit_exact(std::string& target, const OneOf& allowed) {
     return;
   }
   if (describing()) { return describe_string(*schema_, target, optional_); }
-  if (reading() && expect(json_->is_string(), "a string")) { target = json_->get<std::string>(); }
+  if (reading() && expect(json_->is_string(), "a string")) { target = json_->string(); }
   if (reading() || !optional_ || !target.empty()) { put(target); }
 }
 
@@ -227,7 +218,7 @@ bool FieldValue::read_name(std::size_t& index, const std::vector<std::string>& n
     return false;
   }
   if (!expect(json_->is_string(), fmt::format("one of {}", joined(names, ", ")))) { return false; }
-  const std::string name = json_->get<std::string>();
+  const std::string name = json_->string();
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) {
     const std::string near = nearest(name, names);
@@ -243,7 +234,7 @@ bool FieldValue::read_name(std::size_t& index, const std::vector<std::string>& n
 std::optional<std::string> FieldValue::text(std::string_view pattern) {
   if (describing()) { describe_text(*schema_, pattern); }
   if (!reading() || !expect(json_->is_string(), "a string")) { return std::nullopt; }
-  return json_->get<std::string>();
+  return json_->string();
 }
 
 void FieldValue::object(const VisitObject& visit) {
@@ -258,11 +249,11 @@ void FieldValue::object(const VisitObject& visit) {
 void FieldValue::list(const VisitValue& visit, Range<std::uint32_t> size) {
   if (describing()) {
     describe_list(*schema_, size);
-    (*schema_)["items"] = nlohmann::json::object();  // anything, until the visit says more
+    (*schema_)["items"] = JsonValue::object();  // anything, until the visit says more
     FieldValue element((*schema_)["items"]);
     return visit(element);
   }
-  if (!reading() || !expect(json_->is_array(), "a list")) { return; }
+  if (!reading() || !expect(json_->is_list(), "a list")) { return; }
   if (json_->size() < size.least || json_->size() > size.most) {
     problem("out-of-range", fmt::format("the list has {} elements", json_->size()),
             fmt::format("expected {}", expectation(size)));
@@ -270,11 +261,11 @@ void FieldValue::list(const VisitValue& visit, Range<std::uint32_t> size) {
   put(JsonValue::list());
   for (std::size_t i = 0; i < json_->size(); ++i) {
     JsonValue form;
-    FieldValue element(*document_, *problems_, (*json_)[i], fmt::format("{}/{}", pointer_, i));
+    FieldValue element(*document_, *problems_, json_->elements()[i], fmt::format("{}/{}", pointer_, i));
     element.index_ = i;
     element.written_ = written_ == nullptr ? nullptr : &form;
     visit(element);
-    if (written_ != nullptr) { written_->push_back(form.is_null() ? as_it_stands((*json_)[i]) : std::move(form)); }
+    if (written_ != nullptr) { written_->push_back(form.is_null() ? json_->elements()[i] : std::move(form)); }
   }
 }
 
@@ -299,17 +290,17 @@ namespace {
 
 struct TypeName {
   std::string_view name;
-  bool (*fits)(const json&);
+  bool (*fits)(const JsonValue&);
 };
 
 TypeName type_name(FieldValue::Form::Type type) {
   using Type = FieldValue::Form::Type;
   switch (type) {
-    case Type::string: return {"a string", [](const json& value) { return value.is_string(); }};
-    case Type::number: return {"a number", [](const json& value) { return value.is_number(); }};
-    case Type::boolean: return {"true or false", [](const json& value) { return value.is_boolean(); }};
-    case Type::list: return {"a list", [](const json& value) { return value.is_array(); }};
-    case Type::object: return {"an object", [](const json& value) { return value.is_object(); }};
+    case Type::string: return {"a string", [](const JsonValue& value) { return value.is_string(); }};
+    case Type::number: return {"a number", [](const JsonValue& value) { return value.is_number(); }};
+    case Type::boolean: return {"true or false", [](const JsonValue& value) { return value.is_boolean(); }};
+    case Type::list: return {"a list", [](const JsonValue& value) { return value.is_list(); }};
+    case Type::object: return {"an object", [](const JsonValue& value) { return value.is_object(); }};
   }
   return {};
 }
@@ -323,7 +314,8 @@ void FieldValue::one_of(std::initializer_list<Form> forms) {
     expected += (expected.empty() ? "" : " or ");
     expected += type.name;
     if (describing()) {
-      FieldValue inner((*schema_)["anyOf"].emplace_back(nlohmann::json::object()));
+      (*schema_)["anyOf"].push_back(JsonValue::object());
+      FieldValue inner((*schema_)["anyOf"].back());
       form.visit(inner);
     } else if (writing()) {
       form.visit(*this);

@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "sim/config/document.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/config/limits.hpp"
@@ -89,7 +87,7 @@ class FieldValue {
   bool describing() const { return schema_ != nullptr; }
   bool writing() const { return json_ == nullptr && schema_ == nullptr; }
   /// The JSON itself, nullptr unless reading. For what is read elsewhere.
-  const nlohmann::json* json() const { return json_; }
+  const JsonValue* json() const { return json_; }
   const std::string& pointer() const { return pointer_; }
   /// The index in its list of an element, else 0.
   std::size_t index() const { return index_; }
@@ -107,14 +105,14 @@ class FieldValue {
   friend class Fields;
   friend void read_document(const Document& document, Problems& problems, const VisitObject& visit);
   friend JsonValue resolved_document(const Document& document, Problems& problems, const VisitObject& visit);
-  friend nlohmann::json describe_schema(const std::string& title, const VisitObject& visit);
+  friend JsonValue describe_schema(const std::string& title, const VisitObject& visit);
   friend JsonValue write_fields(const VisitObject& visit, Detail detail, const VisitObject& fresh);
 
   /// What a writer leaves out: fields that hold their default, or the fields that must be there.
   enum class Omit : std::uint8_t { nothing, defaults, required };
 
-  FieldValue(const Document& document, Problems& problems, const nlohmann::json& value, std::string pointer);
-  explicit FieldValue(nlohmann::json& schema) : schema_(&schema) {}
+  FieldValue(const Document& document, Problems& problems, const JsonValue& value, std::string pointer);
+  explicit FieldValue(JsonValue& schema) : schema_(&schema) {}
   FieldValue(JsonValue& written, Omit omit) : written_(&written), omit_(omit) {}
 
   template <class T>
@@ -138,8 +136,8 @@ class FieldValue {
 
   const Document* document_ = nullptr;
   Problems* problems_ = nullptr;
-  const nlohmann::json* json_ = nullptr;
-  nlohmann::json* schema_ = nullptr;
+  const JsonValue* json_ = nullptr;
+  JsonValue* schema_ = nullptr;
   JsonValue* written_ = nullptr;  ///< while writing; and while reading, where what was read is written, too
   Omit omit_ = Omit::nothing;
   std::string pointer_;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
 #include "sim/config/describe.hpp"
@@ -13,17 +12,15 @@
 
 namespace athanor {
 
-using nlohmann::json;
-
 Fields::Fields(FieldValue& value) : value_(value) {
   if (!describing()) { return; }
-  json& schema = *value_.schema_;
+  JsonValue& schema = *value_.schema_;
   schema["type"] = "object";
-  schema["properties"] = json::object();
+  schema["properties"] = JsonValue::object();
   schema["additionalProperties"] = false;
 }
 
-bool Fields::has(std::string_view key) const { return reading() && value_.json_->contains(std::string(key)); }
+bool Fields::has(std::string_view key) const { return reading() && value_.json_->contains(key); }
 
 Place Fields::place(std::string_view key) const {
   if (!reading() || key.empty() || !has(key)) { return value_.place(); }
@@ -35,16 +32,16 @@ void Fields::problem(std::string_view key, std::string code, std::string message
   value_.problems_->add({std::move(code), std::move(message), place(key), std::move(hint)});
 }
 
-void Fields::declare(std::string_view key, std::string_view meaning, Presence presence, json field) {
-  json& schema = *value_.schema_;
+void Fields::declare(std::string_view key, std::string_view meaning, Presence presence, JsonValue field) {
+  JsonValue& schema = *value_.schema_;
   std::string description(meaning);
   if (field.contains("$comment")) {
-    description += fmt::format(" ({})", field["$comment"].get<std::string>());
+    description += fmt::format(" ({})", field["$comment"].string());
     field.erase("$comment");
   }
   field["description"] = std::move(description);
   schema["properties"][std::string(key)] = std::move(field);
-  if (presence == Presence::required) { schema["required"].emplace_back(key); }
+  if (presence == Presence::required) { schema["required"].push_back(key); }
 }
 
 void Fields::field(std::string_view key, std::string_view meaning, Presence presence, const VisitValue& visit) {
@@ -62,7 +59,7 @@ void Fields::field(std::string_view key, std::string_view meaning, Presence pres
 
 void Fields::describe_field(std::string_view key, std::string_view meaning, Presence presence,
                             const VisitValue& visit) {
-  json schema = json::object();
+  JsonValue schema = JsonValue::object();
   FieldValue value(schema);
   value.optional_ = presence != Presence::required;
   visit(value);
@@ -70,19 +67,22 @@ void Fields::describe_field(std::string_view key, std::string_view meaning, Pres
 }
 
 void Fields::read_field(const std::string& key, std::string_view meaning, Presence presence, const VisitValue& visit) {
-  const auto found = value_.json_->find(key);
-  JsonValue* const target = value_.written_;
-  if (found != value_.json_->end()) {
-    JsonValue form;
-    FieldValue value(*value_.document_, *value_.problems_, *found, value_.pointer_ + "/" + pointer_token(key));
-    value.written_ = target == nullptr ? nullptr : &form;
-    visit(value);
-    if (target != nullptr) { (*target)[key] = form.is_null() ? as_it_stands(*found) : std::move(form); }
+  if (const JsonValue* found = value_.json_->find(key)) {
+    read_value(key, *found, visit);
   } else if (presence == Presence::required) {
     problem("", "missing-key", fmt::format("the key '{}' is missing", key), fmt::format("it is: {}", meaning));
-  } else if (presence == Presence::defaulted && target != nullptr) {
+  } else if (presence == Presence::defaulted && value_.written_ != nullptr) {
     write_field(key, presence, visit);
   }
+}
+
+void Fields::read_value(const std::string& key, const JsonValue& found, const VisitValue& visit) {
+  JsonValue* const target = value_.written_;
+  JsonValue form;
+  FieldValue value(*value_.document_, *value_.problems_, found, value_.pointer_ + "/" + pointer_token(key));
+  value.written_ = target == nullptr ? nullptr : &form;
+  visit(value);
+  if (target != nullptr) { (*target)[key] = form.is_null() ? found : std::move(form); }
 }
 
 void Fields::write_field(std::string_view key, Presence presence, const VisitValue& visit) {
@@ -158,13 +158,14 @@ void Fields::write_choice(std::string_view key, const std::vector<Kind>& kinds, 
 
 void Fields::describe_choice(std::string_view key, std::string_view meaning, const std::vector<Kind>& kinds,
                              std::string_view fallback) {
-  json& schema = *value_.schema_;
+  JsonValue& schema = *value_.schema_;
   require(!schema.contains("anyOf"), "an object has one choice at most, '{}' is its second", key);
   for (const Kind& kind : kinds) {
-    FieldValue branch(schema["anyOf"].emplace_back(json::object()));
+    schema["anyOf"].push_back(JsonValue::object());
+    FieldValue branch(schema["anyOf"].back());
     branch.object([&](Fields& fields) {
       const Presence presence = kind.name == fallback ? Presence::optional : Presence::required;
-      json field = {{"const", kind.name}};
+      JsonValue field{{"const", kind.name}};
       if (kind.name == fallback) { field["default"] = kind.name; }
       fields.declare(key, fmt::format("{}: {}", meaning, kind.meaning), presence, std::move(field));
       kind.visit(fields);
@@ -175,7 +176,7 @@ void Fields::describe_choice(std::string_view key, std::string_view meaning, con
 void Fields::entries(std::string_view meaning, const std::function<void(const std::string&, FieldValue&)>& visit) {
   open_ = true;
   if (describing()) {
-    json entry = json::object();
+    JsonValue entry = JsonValue::object();
     FieldValue value(entry);
     visit("", value);
     entry["description"] = meaning;
@@ -183,29 +184,27 @@ void Fields::entries(std::string_view meaning, const std::function<void(const st
   }
   if (!reading()) { return; }
   const std::vector<std::string> before = declared_;
-  for (const auto& [key, item] : value_.json_->items()) {
+  for (const auto& [key, item] : value_.json_->members()) {
     if (std::find(before.begin(), before.end(), key) != before.end()) { continue; }
-    read_field(key, meaning, Presence::optional, [&](FieldValue& value) { visit(key, value); });
+    read_value(key, item, [&, &name = key](FieldValue& value) { visit(name, value); });
   }
 }
 
-void Fields::elsewhere(std::string_view key, std::string_view meaning, const std::function<json()>& schema) {
+void Fields::elsewhere(std::string_view key, std::string_view meaning, const std::function<JsonValue()>& schema) {
   declared_.emplace_back(key);
   if (describing()) { declare(key, meaning, Presence::optional, schema()); }
-  if (value_.written_ != nullptr && has(key)) {
-    (*value_.written_)[key] = as_it_stands(*value_.json_->find(std::string(key)));
-  }
+  if (value_.written_ != nullptr && has(key)) { (*value_.written_)[key] = *value_.json_->find(key); }
 }
 
 namespace {
 
 /// Gives every kind of a choice the fields that stand outside of it: only then can each refuse all other keys.
-void spread_common_fields(json& schema) {
-  for (json& kind : schema["anyOf"]) {
+void spread_common_fields(JsonValue& schema) {
+  for (JsonValue& kind : schema["anyOf"].elements()) {
     kind["properties"].update(schema["properties"]);
     if (schema["additionalProperties"].is_object()) { kind["additionalProperties"] = schema["additionalProperties"]; }
     if (!schema.contains("required")) { continue; }
-    for (const json& key : schema["required"]) { kind["required"].push_back(key); }
+    for (const JsonValue& key : schema["required"].elements()) { kind["required"].push_back(key); }
   }
   schema.erase("properties");
   schema.erase("required");
@@ -220,8 +219,7 @@ void Fields::finish() {
     return;
   }
   if (open_ || !reading()) { return; }
-  for (const auto& item : value_.json_->items()) {
-    const std::string& key = item.key();
+  for (const auto& [key, item] : value_.json_->members()) {
     if (std::find(declared_.begin(), declared_.end(), key) != declared_.end()) { continue; }
     const std::string near = nearest(key, declared_);
     value_.problems_->add({"unknown-key", fmt::format("there is no key '{}' here", key),
@@ -277,37 +275,40 @@ JsonValue write_fields(const FieldValue::VisitObject& visit, Detail detail, cons
   return all;
 }
 
-json describe_schema(const std::string& title, const FieldValue::VisitObject& visit) {
-  json schema = json::object();
+JsonValue describe_schema(const std::string& title, const FieldValue::VisitObject& visit) {
+  JsonValue schema = JsonValue::object();
   FieldValue root(schema);
   root.object(visit);
   schema["$schema"] = "http://json-schema.org/draft-07/schema#";
   schema["title"] = title;
+  schema.sort_keys();
   return schema;
 }
 
 namespace {
 
 /// In a patch null takes a key out.
-void allow_null(json& field) {
+void allow_null(JsonValue& field) {
   if (field.contains("anyOf")) {
-    field["anyOf"].push_back({{"type", "null"}});
+    field["anyOf"].push_back(JsonValue{{"type", "null"}});
     return;
   }
   if (field.contains("enum")) { field["enum"].push_back(nullptr); }
-  if (field.contains("type")) { field["type"] = {field["type"], "null"}; }
+  if (field.contains("type")) { field["type"] = JsonValue::List{field["type"], "null"}; }
 }
 
 }  // namespace
 
-json patch_schema(json schema) {
+JsonValue patch_schema(JsonValue schema) {
   for (const char* key : {"required", "default", "$schema", "title"}) { schema.erase(key); }
-  for (const char* key : {"properties", "anyOf"}) {
-    if (!schema.contains(key)) { continue; }
-    for (json& part : schema[key]) {
+  if (schema.contains("properties")) {
+    for (auto& [key, part] : schema["properties"].members()) {
       part = patch_schema(std::move(part));
-      if (std::string_view(key) == "properties") { allow_null(part); }
+      allow_null(part);
     }
+  }
+  if (schema.contains("anyOf")) {
+    for (JsonValue& part : schema["anyOf"].elements()) { part = patch_schema(std::move(part)); }
   }
   return schema;
 }

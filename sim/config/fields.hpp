@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "sim/config/field_value.hpp"
 
 namespace athanor {
@@ -115,7 +113,7 @@ class Fields {
   void entries(std::string_view meaning, const std::function<void(const std::string& key, FieldValue&)>& visit);
 
   /// Accepted and left to somebody else to read; `schema` says what it may be (describe_schema, patch_schema).
-  void elsewhere(std::string_view key, std::string_view meaning, const std::function<nlohmann::json()>& schema);
+  void elsewhere(std::string_view key, std::string_view meaning, const std::function<JsonValue()>& schema);
 
   /// Whether the object has this key; false unless reading.
   bool has(std::string_view key) const;
@@ -140,8 +138,9 @@ class Fields {
   void field(std::string_view key, std::string_view meaning, Presence presence, const VisitValue& visit);
   void describe_field(std::string_view key, std::string_view meaning, Presence presence, const VisitValue& visit);
   void read_field(const std::string& key, std::string_view meaning, Presence presence, const VisitValue& visit);
+  void read_value(const std::string& key, const JsonValue& found, const VisitValue& visit);
   void write_field(std::string_view key, Presence presence, const VisitValue& visit);
-  void declare(std::string_view key, std::string_view meaning, Presence presence, nlohmann::json schema);
+  void declare(std::string_view key, std::string_view meaning, Presence presence, JsonValue schema);
   void describe_choice(std::string_view key, std::string_view meaning, const std::vector<Kind>& kinds,
                        std::string_view fallback);
   void write_choice(std::string_view key, const std::vector<Kind>& kinds, std::string_view fallback);
@@ -203,9 +202,9 @@ JsonValue json_of(T settings, Detail detail = Detail::brief) {
 
 /// The JSON Schema (draft-07) of exactly what read_document accepts with the same function. Ranges of quantities that
 /// are written as strings, and rules that `problem` reports, are beyond a schema: they are in the descriptions at most.
-nlohmann::json describe_schema(const std::string& title, const FieldValue::VisitObject& visit);
+JsonValue describe_schema(const std::string& title, const FieldValue::VisitObject& visit);
 
 /// The schema of an RFC 7396 merge patch for documents of `schema`: the same with nothing required.
-nlohmann::json patch_schema(nlohmann::json schema);
+JsonValue patch_schema(JsonValue schema);
 
 }  // namespace athanor

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/check.hpp"
+#include "sim/parse.hpp"
 
 namespace athanor {
 
@@ -29,6 +30,12 @@ double JsonValue::number() const {
   return std::get<double>(value_);
 }
 
+std::optional<std::int64_t> JsonValue::whole() const {
+  if (const auto* whole = std::get_if<std::int64_t>(&value_)) { return *whole; }
+  const auto* whole = std::get_if<std::uint64_t>(&value_);
+  return whole != nullptr && *whole <= INT64_MAX ? std::optional(static_cast<std::int64_t>(*whole)) : std::nullopt;
+}
+
 const std::string& JsonValue::string() const {
   require(is_string(), "a JSON value is no string");
   return std::get<std::string>(value_);
@@ -44,12 +51,44 @@ const JsonValue::Object& JsonValue::members() const {
   return std::get<Object>(value_);
 }
 
+JsonValue::List& JsonValue::elements() {
+  require(is_list(), "a JSON value is no list");
+  return std::get<List>(value_);
+}
+
+JsonValue::Object& JsonValue::members() {
+  require(is_object(), "a JSON value is no object");
+  return std::get<Object>(value_);
+}
+
 const JsonValue* JsonValue::find(std::string_view key) const {
   const auto* object = std::get_if<Object>(&value_);
   if (object == nullptr) { return nullptr; }
   const auto found =
       std::find_if(object->begin(), object->end(), [&](const Member& each) { return each.first == key; });
   return found == object->end() ? nullptr : &found->second;
+}
+
+const JsonValue* JsonValue::child(std::string_view token) const {
+  if (is_object()) { return find(key_of_token(token)); }
+  const bool canonical = token == "0" || !token.starts_with('0');
+  const auto index = is_list() && canonical ? parse_count(token) : std::nullopt;
+  return index && *index < size() ? &elements()[*index] : nullptr;
+}
+
+JsonValue* JsonValue::child(std::string_view token) {
+  return const_cast<JsonValue*>(std::as_const(*this).child(token));
+}
+
+const JsonValue* JsonValue::at(std::string_view pointer) const {
+  const JsonValue* value = this;
+  while (value != nullptr && !pointer.empty()) {
+    pointer.remove_prefix(1);
+    const std::size_t end = std::min(pointer.find('/'), pointer.size());
+    value = value->child(pointer.substr(0, end));
+    pointer.remove_prefix(end);
+  }
+  return value;
 }
 
 std::string JsonValue::string_at(std::string_view key, std::string_view otherwise) const {
@@ -97,9 +136,28 @@ JsonValue& JsonValue::back() {
 
 std::size_t JsonValue::size() const { return is_list() ? elements().size() : is_object() ? members().size() : 0; }
 
+void JsonValue::sort_keys() {
+  if (is_list()) {
+    for (JsonValue& element : elements()) { element.sort_keys(); }
+  } else if (is_object()) {
+    for (Member& member : members()) { member.second.sort_keys(); }
+    std::sort(members().begin(), members().end(), [](const Member& a, const Member& b) { return a.first < b.first; });
+  }
+}
+
 bool JsonValue::operator==(const JsonValue& other) const {
   if (is_number() && other.is_number()) { return number() == other.number(); }
   return value_ == other.value_;
+}
+
+std::string key_of_token(std::string_view token) {
+  std::string key;
+  for (std::size_t at = 0; at < token.size(); ++at) {
+    const bool escaped = token[at] == '~' && at + 1 < token.size();
+    key += !escaped ? token[at] : token[at + 1] == '0' ? '~' : '/';
+    at += escaped ? 1 : 0;
+  }
+  return key;
 }
 
 }  // namespace athanor

@@ -55,6 +55,7 @@ class JsonValue {
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
   bool is_boolean() const { return std::holds_alternative<bool>(value_); }
   bool is_number() const;
+  bool is_floating() const { return std::holds_alternative<double>(value_); }
   bool is_string() const { return std::holds_alternative<std::string>(value_); }
   bool is_list() const { return std::holds_alternative<List>(value_); }
   bool is_object() const { return std::holds_alternative<Object>(value_); }
@@ -62,13 +63,22 @@ class JsonValue {
   // Each requires that the value is of this type.
   bool boolean() const;
   double number() const;
+  /// A number without a point or an exponent, within 64 bits with a sign; none: another one, or no number.
+  std::optional<std::int64_t> whole() const;
   const std::string& string() const;
   const List& elements() const;
   const Object& members() const;
+  List& elements();
+  Object& members();
 
   /// The value at a key of an object; null pointer: it has no such key, or is no object.
   const JsonValue* find(std::string_view key) const;
   bool contains(std::string_view key) const { return find(key) != nullptr; }
+  /// What one token of a JSON pointer names in an object or a list; null pointer: there is nothing.
+  const JsonValue* child(std::string_view token) const;
+  JsonValue* child(std::string_view token);
+  /// What a JSON pointer ("/a/0", "" for the value itself) names; null pointer: nothing.
+  const JsonValue* at(std::string_view pointer) const;
   /// Requires an object that has the key.
   const JsonValue& operator[](std::string_view key) const;
   /// The string, the number at a key; `otherwise` where there is none.
@@ -88,6 +98,9 @@ class JsonValue {
   std::size_t size() const;
   bool empty() const { return size() == 0; }
 
+  /// Puts the members of each object in it into the order of their keys.
+  void sort_keys();
+
   bool operator==(const JsonValue& other) const;
 
  private:
@@ -100,8 +113,13 @@ class JsonValue {
 /// negative. Numbers read back to the same bits. What is no UTF-8 in strings is replaced by U+FFFD.
 std::string text_of(const JsonValue& value, int indent = -1);
 
-/// The value of a JSON text, comments allowed; none where it is not JSON, or nested more deeply than any value of a
-/// scenario. What users hand in goes through Document, which says what is wrong and where.
-std::optional<JsonValue> json_value_of(std::string_view text);
+/// The key that a token of a JSON pointer spells: "~1" is '/', "~0" is '~'.
+std::string key_of_token(std::string_view token);
+
+enum class Comments : std::uint8_t { allowed, refused };
+
+/// The value of a JSON text; none where it is not JSON, or nested more deeply than any value of a scenario. What users
+/// hand in goes through Document, which says what is wrong and where.
+std::optional<JsonValue> json_value_of(std::string_view text, Comments comments = Comments::allowed);
 
 }  // namespace athanor

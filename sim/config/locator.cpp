@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/check.hpp"
-#include "sim/config/text.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/random.hpp"
 
 namespace athanor {
@@ -97,7 +96,7 @@ class Locator {
     const std::uint64_t parent_hash = hash_;
     const std::size_t key = at_;
     if (keyed) {
-      pointer_ += "/" + pointer_token(json_or_discarded(string()).get<std::string>());
+      pointer_ += "/" + pointer_token(json_value_of(string()).value().string());
       skip_space();
       ++at_;  // the colon
       skip_space();

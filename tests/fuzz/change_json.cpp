@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/config/text.hpp"
 #include "tests/fuzz/mutation.hpp"
+#include "tests/json_tree.hpp"
 
 namespace athanor::fuzz {
 

@@ -6,10 +6,10 @@
 
 #include <fmt/core.h>
 
-#include "sim/config/text.hpp"
 #include "tests/fuzz/laws.hpp"
 #include "tests/fuzz/random_scenario.hpp"
 #include "tests/fuzz/request.hpp"
+#include "tests/json_tree.hpp"
 
 namespace athanor::fuzz {
 

@@ -12,11 +12,11 @@
 
 #include <fmt/core.h>
 
-#include "sim/config/text.hpp"
 #include "sim/file.hpp"
 #include "tests/fuzz/random_trace.hpp"
 #include "tests/fuzz/scenario_variants.hpp"
 #include "tests/fuzz/tolerances.hpp"
+#include "tests/json_tree.hpp"
 #include "tools/cli/run_command_line.hpp"
 
 namespace athanor::fuzz {

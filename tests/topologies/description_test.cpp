@@ -161,7 +161,7 @@ TEST_CASE("a single endpoint has no cut, no bisection and a diameter of zero") {
 TEST_CASE("the text and the JSON of a description hold its counts") {
   const Cluster cluster = fat_tree(hosts(10), clos_of_radix(8));
   const ClusterDescription described = describe(cluster);
-  const nlohmann::json json = to_json(described);
+  const nlohmann::json json = tree_of(to_json(described));
   CHECK(json["endpoints"] == 10);
   CHECK(json["vertices"]["host"] == 10);
   CHECK(json["vertices"]["leaf"] == 3);
@@ -186,7 +186,7 @@ TEST_CASE("DOT has every device once, every cable once, and a box for each node"
 
 TEST_CASE("the fabric for other programs has every device, link and route, as the router goes") {
   for (const auto& cluster : {fat_tree(hosts(10), clos_of_radix(8)), torus(hosts(9), {3, 3})}) {
-    const nlohmann::ordered_json json = fabric_to_json(cluster);
+    const nlohmann::json json = tree_of(fabric_to_json(cluster));
     const Fabric& fabric = *cluster.fabric;
     CHECK(json["vertices"].size() == fabric.vertices());
     CHECK(json["vertices"][0] == nlohmann::ordered_json{{"name", "host0"}, {"kind", "host"}});
@@ -209,7 +209,7 @@ TEST_CASE("the fabric for other programs has every device, link and route, as th
 }
 
 TEST_CASE("routes that depend on the flow are said to, and there are none beyond 256 endpoints") {
-  const nlohmann::ordered_json json = fabric_to_json(fat_tree(hosts(8), clos_of_radix(8), {Routing::ecmp, 1}));
+  const nlohmann::json json = tree_of(fabric_to_json(fat_tree(hosts(8), clos_of_radix(8), {Routing::ecmp, 1})));
   for (const auto& each : json["routes"]) { CHECK(each["by_flow"].get<bool>() == (each["links"].size() > 2)); }
   CHECK(fabric_to_json(star(hosts(256), cable()))["routes"].size() == 256 * 255);
   CHECK(fabric_to_json(star(hosts(257), cable()))["routes"].is_null());

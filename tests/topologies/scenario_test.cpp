@@ -265,10 +265,10 @@ TEST_CASE("keys that do not go together, and keys that are no keys, are refused"
 }
 
 TEST_CASE("the schema of a cluster describes what the reader accepts") {
-  const nlohmann::json schema = describe_schema("cluster", [](Fields& fields) {
+  const nlohmann::json schema = tree_of(describe_schema("cluster", [](Fields& fields) {
     ClusterText cluster;
     visit(fields, cluster);
-  });
+  }));
   CHECK(schema["properties"].contains("node"));
   CHECK(schema["properties"].contains("fabric"));
   CHECK(schema["properties"].contains("graph"));

@@ -9,7 +9,6 @@
 
 #include "models/software/profile.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "sim/words.hpp"

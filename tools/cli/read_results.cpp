@@ -6,17 +6,16 @@
 #include <utility>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/config/foreign.hpp"
+#include "sim/config/json_parser.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/config/locator.hpp"
-#include "sim/config/text.hpp"
 
 namespace athanor {
 
 namespace {
 
-using nlohmann::json;
 using Form = FieldValue::Form;
 
 /// Larger ones are no figures of a simulation, and beyond what tables and plots can show.
@@ -51,7 +50,7 @@ void read_words(FieldValue& value) { value.list(&read_word, {0}); }
 
 void read_figure(FieldValue& value) {
   const auto check = [](FieldValue& number) {
-    if (std::abs(number.json()->get<double>()) <= kMostFigure) { return; }
+    if (std::abs(number.json()->number()) <= kMostFigure) { return; }
     number.problem("out-of-range", "this number is too large for a figure of a simulation", "expected at most 1e18");
   };
   value.one_of({{Form::Type::number, check}});
@@ -64,15 +63,15 @@ void read_figure_or_null(FieldValue& value) {
 /// Of times, rates and the like.
 void read_amount_or_null(FieldValue& value) {
   read_figure_or_null(value);
-  const json* const number = value.json();
-  if (number != nullptr && number->is_number() && number->get<double>() < 0) {
+  const JsonValue* const number = value.json();
+  if (number != nullptr && number->is_number() && number->number() < 0) {
     value.problem("out-of-range", "this is below zero, which no simulation gives", "expected 0 or more");
   }
 }
 
 /// Some are known from the least to the most only.
 void read_price(FieldValue& value) {
-  if (value.json() != nullptr && value.json()->is_array()) { return value.list(&read_figure, {0}); }
+  if (value.json() != nullptr && value.json()->is_list()) { return value.list(&read_figure, {0}); }
   read_figure_or_null(value);
 }
 
@@ -153,14 +152,21 @@ void read_manifest_fact(const std::string& key, FieldValue& value) {
 }
 
 /// A pointer to an object of more keys than are read; "": there is none, or the root is it.
-const json* too_many_keys(const json& value, std::string& pointer) {
-  if (!value.is_structured()) { return nullptr; }
+const JsonValue* too_many_keys(const JsonValue& value, std::string& pointer) {
   if (value.is_object() && value.size() > kMostKeys) { return &value; }
-  for (const auto& [key, part] : value.items()) {
+  const auto look = [&](const std::string& token, const JsonValue& part) {
     const std::size_t length = pointer.size();
-    pointer += "/" + pointer_token(key);
-    if (const json* found = too_many_keys(part, pointer)) { return found; }
-    pointer.resize(length);
+    pointer += "/" + token;
+    const JsonValue* found = too_many_keys(part, pointer);
+    if (found == nullptr) { pointer.resize(length); }
+    return found;
+  };
+  for (std::size_t i = 0; value.is_list() && i < value.size(); ++i) {
+    if (const JsonValue* found = look(std::to_string(i), value.elements()[i])) { return found; }
+  }
+  if (!value.is_object()) { return nullptr; }
+  for (const auto& [key, part] : value.members()) {
+    if (const JsonValue* found = look(pointer_token(key), part)) { return found; }
   }
   return nullptr;
 }
@@ -168,7 +174,7 @@ const json* too_many_keys(const json& value, std::string& pointer) {
 JsonValue checked(const std::string& text, const std::string& file, const FieldValue::VisitObject& read) {
   const Document document = parse_foreign(text, file);
   std::string pointer;
-  if (const json* large = too_many_keys(document.root(), pointer)) {
+  if (const JsonValue* large = too_many_keys(document.root(), pointer)) {
     throw DocumentError({{"too-large", fmt::format("this object has {} keys", large->size()), document.place(pointer),
                           fmt::format("expected at most {}", kMostKeys)}});
   }
@@ -228,53 +234,19 @@ void read_contest(Fields& fields) {
   fields.optional_value("differences", "Sentences", &read_words);
 }
 
-/// The keys of the root object, as far as the text is JSON.
-class RootKeys : public nlohmann::json_sax<json> {
- public:
-  bool object = false;
-  bool results = false;
-  bool comparison = false;
-
-  bool null() override { return true; }
-  bool boolean(bool /*value*/) override { return true; }
-  bool number_integer(number_integer_t /*value*/) override { return true; }
-  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
-  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
-  bool string(string_t& /*value*/) override { return true; }
-  bool binary(binary_t& /*value*/) override { return true; }
-  bool start_object(std::size_t /*elements*/) override {
-    object = object || depth_ == 0;
-    ++depth_;
-    return true;
-  }
-  bool key(string_t& key) override {
-    results = results || (depth_ == 1 && key == "results");
-    comparison = comparison || (depth_ == 1 && key == "contestants");
-    return !results && !comparison;  // enough is known
-  }
-  bool end_object() override { return --depth_ > 0; }
-  bool start_array(std::size_t /*elements*/) override {
-    ++depth_;
-    return true;
-  }
-  bool end_array() override { return --depth_ > 0; }
-  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
-                   const nlohmann::detail::exception& /*mistake*/) override {
-    return false;
-  }
-
- private:
-  std::size_t depth_ = 0;
-};
-
 }  // namespace
 
 ResultKind result_kind(std::string_view text) {
-  RootKeys keys;
-  json::sax_parse(text, &keys, json::input_format_t::json, false, true);
-  if (keys.results) { return ResultKind::results; }
-  if (keys.comparison) { return ResultKind::comparison; }
-  return keys.object ? ResultKind::other_object : ResultKind::no_object;
+  bool results = false;
+  bool comparison = false;
+  const bool object = visit_root_keys(text, [&](std::string_view key) {
+    results = key == "results";
+    comparison = key == "contestants";
+    return !results && !comparison;  // else enough is known
+  });
+  if (results) { return ResultKind::results; }
+  if (comparison) { return ResultKind::comparison; }
+  return object ? ResultKind::other_object : ResultKind::no_object;
 }
 
 void read_result(Fields& fields) { fields.entries("A fact of a result", &read_fact); }

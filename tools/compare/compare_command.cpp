@@ -4,7 +4,6 @@
 
 #include "models/experiments/table.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/printable.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/machine_readable.hpp"
@@ -18,7 +17,7 @@ namespace athanor {
 namespace {
 
 /// The scenario of a contestant, where it is known and the contestants differ in it.
-const nlohmann::json* scenario_of(const std::vector<LoadedInput>& inputs, const Contest& contest, std::size_t which) {
+const JsonValue* scenario_of(const std::vector<LoadedInput>& inputs, const Contest& contest, std::size_t which) {
   const std::string& name = contest.contestants[which];
   for (const LoadedInput& each : inputs) {
     if (each.scenarios.empty() || (contest.by == "input" && each.input.label != name)) { continue; }
@@ -32,9 +31,9 @@ const nlohmann::json* scenario_of(const std::vector<LoadedInput>& inputs, const 
 std::vector<std::string> first_differences(const std::vector<LoadedInput>& inputs, const Contest& contest) {
   std::vector<std::string> texts;
   if (contest.by != "input" && contest.by != "case") { return texts; }
-  const nlohmann::json* base = scenario_of(inputs, contest, contest.base);
+  const JsonValue* base = scenario_of(inputs, contest, contest.base);
   for (std::size_t i = 0; base != nullptr && i < contest.contestants.size(); ++i) {
-    const nlohmann::json* own = scenario_of(inputs, contest, i);
+    const JsonValue* own = scenario_of(inputs, contest, i);
     if (i == contest.base || own == nullptr) { continue; }
     const std::vector<Difference> found = differences(*base, *own);
     if (found.empty()) {

@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/words.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 
@@ -16,6 +16,6 @@ struct Difference {
 
 /// In the order of the pointers. Names, comments on measurements and the like are left out: what does not change
 /// results.
-std::vector<Difference> differences(const nlohmann::json& first, const nlohmann::json& second);
+std::vector<Difference> differences(const JsonValue& first, const JsonValue& second);
 
 }  // namespace athanor

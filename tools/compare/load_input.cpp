@@ -4,7 +4,6 @@
 #include <fstream>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/digest.hpp"
 #include "sim/config/foreign.hpp"
@@ -22,21 +21,21 @@ namespace {
 
 constexpr std::string_view kSqliteHead = "SQLite format 3";
 
-using Cases = std::map<std::string, nlohmann::json>;
+using Cases = std::map<std::string, JsonValue>;
 
 /// The cases of a scenario's text, each as it is read; none of a text that is not even the frame of a scenario.
 Cases cases_of(const std::string& text, const std::string& path) {
   const Document document = parse_foreign(text, path);
   if (!document.root().is_object()) { return {}; }
-  const auto list = document.root().find("cases");
-  if (list == document.root().end()) { return {{"", document.root()}}; }
+  const JsonValue* list = document.root().find("cases");
+  if (list == nullptr) { return {{"", document.root()}}; }
   Cases cases;
-  for (std::size_t i = 0; list->is_array() && i < list->size(); ++i) {
-    const nlohmann::json& own = (*list)[i];
+  for (std::size_t i = 0; list->is_list() && i < list->size(); ++i) {
+    const JsonValue& own = list->elements()[i];
     if (!own.is_object()) { return {}; }
-    const auto name = own.find("name");
-    const bool named = name != own.end() && name->is_string();
-    cases[named ? name->get<std::string>() : fmt::format("case {}", i + 1)] = document.patched("cases", i).root();
+    const JsonValue* name = own.find("name");
+    const bool named = name != nullptr && name->is_string();
+    cases[named ? name->string() : fmt::format("case {}", i + 1)] = document.patched("cases", i).root();
   }
   return cases;
 }

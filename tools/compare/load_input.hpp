@@ -4,8 +4,6 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "models/experiments/scenario/scenario.hpp"
 #include "sim/config/json_value.hpp"
 #include "tools/cli/scenarios.hpp"
@@ -24,10 +22,10 @@ void visit(OptionFields& fields, ComparisonOptions& options);
 /// hand.
 struct LoadedInput {
   ComparedInput input;
-  std::string text;                                 ///< of the scenario; "": not at hand
-  JsonValue manifest;                               ///< of the results
-  std::map<std::string, nlohmann::json> scenarios;  ///< by case, with its patch applied; "" where there are no cases
-  std::optional<Scenario> simulated;                ///< whose results these are; none: they were written earlier
+  std::string text;                            ///< of the scenario; "": not at hand
+  JsonValue manifest;                          ///< of the results
+  std::map<std::string, JsonValue> scenarios;  ///< by case, with its patch applied; "" where there are no cases
+  std::optional<Scenario> simulated;           ///< whose results these are; none: they were written earlier
 };
 
 /// Whether there is such a file, and it is what a sweep writes.

@@ -1,8 +1,6 @@
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/printable.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/scenarios.hpp"
@@ -45,7 +43,7 @@ ExitCode describe_clusters(const DescribeOptions& options, const Streams& stream
     const ClusterDescription description = describe(*cluster.cluster);
     const Bill bill = bill_of(*cluster.cluster, *cluster.text, cluster.prices, published);
     if (common.json) {
-      results.push_back(json_value_of(text_of(to_json(description))).value());
+      results.push_back(to_json(description));
       results.back()["name"] = cluster.name;
       results.back().update(bill_json(bill));
     } else {

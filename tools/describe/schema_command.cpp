@@ -1,9 +1,7 @@
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/measurement.hpp"
 #include "models/experiments/scenario/scenario.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/output.hpp"

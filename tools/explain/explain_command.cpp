@@ -8,7 +8,7 @@
 #include "models/execution/choice.hpp"
 #include "models/experiments/jobs.hpp"
 #include "models/experiments/workload.hpp"
-#include "sim/config/text.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
 #include "sim/printable.hpp"
 #include "sim/timeline.hpp"

@@ -11,7 +11,6 @@
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/scenario/exchange_section.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 #include "sim/format.hpp"

@@ -1,7 +1,6 @@
 #include <array>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
 #include "sim/words.hpp"
@@ -22,7 +21,7 @@ struct FabricWriter {
   std::string (*write)(const Cluster& cluster);
 };
 
-std::string to_json_text(const Cluster& cluster) { return fabric_to_json(cluster).dump(1) + "\n"; }
+std::string to_json_text(const Cluster& cluster) { return text_of(fabric_to_json(cluster), 1) + "\n"; }
 
 constexpr std::array<FabricWriter, 5> kWriters{{{"graphml", &to_graphml},
                                                 {"simgrid", &to_simgrid},

@@ -1,11 +1,10 @@
 #include <array>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/trace_section.hpp"
 #include "models/traces/own/trace_json.hpp"
-#include "sim/config/text.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/output.hpp"
@@ -28,7 +27,7 @@ void check_trace_options(const ExportOptions& options) {
 
 /// Read as the "trace" of a scenario is: --set changes its keys.
 std::shared_ptr<const ImportedTrace> trace_of(const ExportOptions& options) {
-  Document document = Document::parse(text_of(nlohmann::json{{"files", options.common.arguments[1]}}), "command line");
+  Document document = Document::parse(text_of(JsonValue{{"files", options.common.arguments[1]}}), "command line");
   for (const std::string& setting : options.scenario.settings) { document.set(setting); }
   Problems problems;
   TraceText text;

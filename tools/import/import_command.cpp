@@ -7,7 +7,6 @@
 
 #include "algorithms/formats/msccl_import.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 #include "sim/format.hpp"

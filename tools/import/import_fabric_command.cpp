@@ -15,7 +15,7 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 FabricHints checked_hints(const ImportOptions& options) {
   FabricHints hints = options.hints;
@@ -38,9 +38,9 @@ Json fabric_of(const std::string& word, const FileReader& files) {
   const bool inline_json = word.starts_with('{');
   const std::string file = inline_json ? "--fabric" : word;
   const Document document = Document::parse(inline_json ? word : files.text(word), file);
-  Json json = Json::parse(document.root().dump());
-  if (json.contains("cluster")) { json = json["cluster"]; }
-  if (json.contains("fabric")) { json = json["fabric"]; }
+  Json json = document.root();
+  if (const Json* cluster = json.find("cluster")) { json = Json(*cluster); }
+  if (const Json* fabric = json.find("fabric")) { json = Json(*fabric); }
   if (json.is_object() && json.contains("kind")) { return json; }
   throw ScenarioError({"missing-key",
                        "there is no fabric",
@@ -70,7 +70,7 @@ void check(const std::string& scenario, const std::string& path, const Presets& 
     std::string name;
     fields.optional("name", name, "");
     fields.required_object("cluster", "", [&](Fields& inner) { visit(inner, text); });
-    fields.elsewhere("collective", "", [] { return nlohmann::json::object(); });
+    fields.elsewhere("collective", "", [] { return JsonValue::object(); });
   });
   if (problems.empty()) { make_cluster(text, presets, {}, {}, problems); }
 }

@@ -4,36 +4,28 @@
 #include <set>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
-#include "sim/config/text.hpp"
+#include "sim/config/json_value.hpp"
 #include "tools/import/nccl_text.hpp"
 
 namespace athanor {
 
 namespace {
 
-std::string text_at(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 /// A number, also where it is written as a string; none for "nan" and what is no number.
-std::optional<double> number_at(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) { return std::nullopt; }
-  if (found->is_number()) { return found->get<double>(); }
-  return found->is_string() ? number_of(found->get_ref<const std::string&>()) : std::nullopt;
+std::optional<double> number_at(const JsonValue& object, const char* key) {
+  const JsonValue* found = object.find(key);
+  if (found == nullptr) { return std::nullopt; }
+  if (found->is_number()) { return found->number(); }
+  return found->is_string() ? number_of(found->string()) : std::nullopt;
 }
 
 /// "NCCL_ALGO=Ring" of a list of such words.
-std::string setting(const nlohmann::json& root, const std::string& key) {
-  const auto list = root.find("env");
-  if (list == root.end() || !list->is_array()) { return "auto"; }
-  for (const nlohmann::json& entry : *list) {
-    if (entry.is_string() && entry.get_ref<const std::string&>().starts_with(key + "=")) {
-      return entry.get<std::string>().substr(key.size() + 1);
-    }
+std::string setting(const JsonValue& root, const std::string& key) {
+  const JsonValue* list = root.find("env");
+  if (list == nullptr || !list->is_list()) { return "auto"; }
+  for (const JsonValue& entry : list->elements()) {
+    if (entry.is_string() && entry.string().starts_with(key + "=")) { return entry.string().substr(key.size() + 1); }
   }
   return "auto";
 }
@@ -49,35 +41,34 @@ struct Devices {
   std::string model = "unknown";
 };
 
-Devices devices_of(const nlohmann::json& root) {
+Devices devices_of(const JsonValue& root) {
   Devices devices;
-  const auto config = root.find("config");
-  if (config == root.end() || !config->is_object()) { return devices; }
-  const auto list = config->find("devices");
-  if (list == config->end() || !list->is_array()) { return devices; }
+  const JsonValue* config = root.find("config");
+  if (config == nullptr || !config->is_object()) { return devices; }
+  const JsonValue* list = config->find("devices");
+  if (list == nullptr || !list->is_list()) { return devices; }
   std::set<std::string> hosts;
-  for (const nlohmann::json& device : *list) {
+  for (const JsonValue& device : list->elements()) {
     if (!device.is_object()) { continue; }
     ++devices.ranks;
-    hosts.insert(text_at(device, "hostname"));
-    const std::string model = text_at(device, "device_info");
+    hosts.insert(device.string_at("hostname"));
+    const std::string model = device.string_at("device_info");
     if (!model.empty()) { devices.model = model; }
   }
   devices.nodes = std::max<std::int64_t>(1, static_cast<std::int64_t>(hosts.size()));
   return devices;
 }
 
-std::optional<CollectiveKind> program_of(const nlohmann::json& root) {
-  const auto arguments = root.find("args");
-  if (arguments == root.end() || !arguments->is_array() || arguments->empty()) { return std::nullopt; }
-  return (*arguments)[0].is_string() ? collective_of_program((*arguments)[0].get_ref<const std::string&>())
-                                     : std::nullopt;
+std::optional<CollectiveKind> program_of(const JsonValue& root) {
+  const JsonValue* arguments = root.find("args");
+  if (arguments == nullptr || !arguments->is_list() || arguments->empty()) { return std::nullopt; }
+  return arguments->elements()[0].is_string() ? collective_of_program(arguments->elements()[0].string()) : std::nullopt;
 }
 
 /// One "out_of_place" or "in_place"; null where that was not measured, or its "nwrong" is no number of results.
-std::optional<Measurement::Row> row_of(const nlohmann::json& result, const char* place) {
-  const auto values = result.find(place);
-  if (values == result.end() || !values->is_object()) { return std::nullopt; }
+std::optional<Measurement::Row> row_of(const JsonValue& result, const char* place) {
+  const JsonValue* values = result.find(place);
+  if (values == nullptr || !values->is_object()) { return std::nullopt; }
   Measurement::Row row;
   row.time_us = number_at(*values, "time");
   if (!row.time_us) { row.time_us = number_at(*values, "cpu_time"); }
@@ -85,8 +76,8 @@ std::optional<Measurement::Row> row_of(const nlohmann::json& result, const char*
   const double wrong = number_at(*values, "nwrong").value_or(0);
   if (!is_count(wrong)) { return std::nullopt; }
   row.wrong = static_cast<std::uint64_t>(wrong);
-  const auto spread = result.find(std::string(place) + "_per_iter");
-  if (spread != result.end() && spread->is_object()) { row.min_us = number_at(*spread, "min_us"); }
+  const JsonValue* spread = result.find(std::string(place) + "_per_iter");
+  if (spread != nullptr && spread->is_object()) { row.min_us = number_at(*spread, "min_us"); }
   return row;
 }
 
@@ -101,16 +92,16 @@ class NcclJson {
         kind_(hints.collective ? hints.collective : program_of(document.root())) {}
 
   void read() {
-    const nlohmann::json& root = document_.root();
-    const auto results = root.find("results");
-    if (results == root.end() || !results->is_array() || results->empty()) {
+    const JsonValue& root = document_.root();
+    const JsonValue* results = root.find("results");
+    if (results == nullptr || !results->is_list() || results->empty()) {
       problem("", "not-a-table", "there are no \"results\" of nccl-tests here", "give the file that -J has written");
       return;
     }
     if (!kind_) { problem("/args", "unknown-collective", "\"args\" does not name the test", "add --collective NAME"); }
     if (ranks() == 0) { problem("/config", "unknown-ranks", "\"config\" lists no devices", "add --ranks N"); }
     if (!kind_ || ranks() == 0 || !rows_.takes(document_.place("/args").line, *kind_)) { return; }
-    for (std::size_t i = 0; i < results->size(); ++i) { see((*results)[i], fmt::format("/results/{}", i)); }
+    for (std::size_t i = 0; i < results->size(); ++i) { see(results->elements()[i], fmt::format("/results/{}", i)); }
     add_facts();
   }
 
@@ -121,7 +112,7 @@ class NcclJson {
     rows_.problem(document_.place(pointer).line, std::move(code), std::move(message), std::move(hint));
   }
 
-  void see(const nlohmann::json& result, const std::string& pointer) {
+  void see(const JsonValue& result, const std::string& pointer) {
     const auto bytes = result.is_object() ? number_at(result, "size") : std::nullopt;
     if (!bytes || !is_count(*bytes)) {
       problem(pointer, "truncated-row", "this result has no \"size\", a whole number of bytes",
@@ -137,8 +128,8 @@ class NcclJson {
       row->ranks = ranks();
       row->collective = *kind_;
       row->in_place = in_place;
-      row->type = imported_type(text_at(result, "type"));
-      const std::string operation = text_at(result, "redop");
+      row->type = imported_type(result.string_at("type"));
+      const std::string operation = result.string_at("redop");
       if (reduces(*kind_) && operation != "sum") { row->reduction = operation; }
       rows_.add(document_.place(pointer).line, std::move(*row));
     }
@@ -150,15 +141,16 @@ class NcclJson {
   }
 
   void add_facts() {
-    const nlohmann::json& root = document_.root();
+    const JsonValue& root = document_.root();
     const std::int64_t nodes = hints_.nodes ? std::int64_t{*hints_.nodes} : devices_.nodes;
-    const nlohmann::json version = root.value("nccl_version", nlohmann::json("unknown"));
+    const JsonValue* found = root.find("nccl_version");
+    const JsonValue version = found == nullptr ? JsonValue("unknown") : *found;
     measurement_.hardware_facts = {{"gpu", hints_.hardware.empty() ? devices_.model : hints_.hardware},
                                    {"nodes", nodes},
                                    {"gpus_per_node", std::max<std::int64_t>(1, ranks() / nodes)}};
-    measurement_.software_facts = {{"nccl", version.is_string() ? version.get<std::string>() : text_of(version)},
+    measurement_.software_facts = {{"nccl", version.is_string() ? version.string() : text_of(version)},
                                    {"proto", setting(root, "NCCL_PROTO")}};
-    measurement_.date = text_at(root, "start_time");
+    measurement_.date = root.string_at("start_time");
     const std::string algorithm = setting(root, "NCCL_ALGO");
     for (Measurement::Row& row : measurement_.rows) { row.algorithm = algorithm; }
   }

@@ -5,7 +5,6 @@
 
 #include "algorithms/catalog.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/cli/option_values.hpp"

@@ -7,7 +7,6 @@
 #include "models/experiments/scenario/measurement.hpp"
 #include "models/experiments/scenario/profile_section.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/words.hpp"
 #include "tools/cli/options.hpp"

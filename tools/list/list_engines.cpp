@@ -6,7 +6,6 @@
 
 #include "models/engines/engine.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/format.hpp"
 #include "sim/words.hpp"
 #include "tools/list/listings.hpp"

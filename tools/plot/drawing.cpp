@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/printable.hpp"
 #include "tools/cli/output.hpp"

@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/plot/drawing.hpp"

@@ -1,11 +1,9 @@
 #include <filesystem>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/execution/by_packets.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "tools/cli/option_values.hpp"
 #include "tools/cli/scenarios.hpp"
@@ -81,7 +79,7 @@ ExitCode plot_topology(const PlotOptions& options, const Streams& streams) {
   const std::vector<NamedCluster> clusters = named_clusters_of(argument, common.library, changes_of(options.scenario));
   const Cluster& cluster = *the_only(clusters, "plot topology draws").cluster;
   check_drawable(cluster);
-  draw(common.library, streams, "plot_topology.py", json_value_of(text_of(graph_to_json(cluster))).value(), picture);
+  draw(common.library, streams, "plot_topology.py", graph_to_json(cluster), picture);
   return ExitCode::ok;
 }
 

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "models/network/link_use.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/formats/description.hpp"
 
@@ -34,7 +31,7 @@ std::optional<Json> topology_use_json(const Cluster& cluster, const CollectiveSe
   const std::vector<double> shares = busy_shares(*cluster.fabric, result);
   const auto busiest = std::max_element(shares.begin(), shares.end());
   if (busiest == shares.end() || *busiest == 0) { return {}; }
-  Json json = json_value_of(athanor::text_of(graph_to_json(cluster))).value();
+  Json json = graph_to_json(cluster);
   const LinkId link{static_cast<std::uint32_t>(busiest - shares.begin())};
   json["use"] = {{"collective", name(setup.kind)},
                  {"bytes", size.count()},

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/scenarios.hpp"
 #include "topologies/cluster.hpp"

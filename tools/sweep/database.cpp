@@ -9,7 +9,6 @@
 
 #include "models/experiments/scenario/digest.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/output_file.hpp"
 #include "sim/printable.hpp"

@@ -2,7 +2,6 @@
 
 #include "models/experiments/table.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/output_file.hpp"
 #include "tools/cli/machine_readable.hpp"
 #include "tools/sweep/table.hpp"

@@ -7,7 +7,6 @@
 
 #include "sim/config/foreign.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/printable.hpp"
 
 namespace athanor {

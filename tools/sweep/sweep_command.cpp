@@ -6,7 +6,6 @@
 
 #include "models/experiments/scenario/digest.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/file.hpp"
 #include "sim/printable.hpp"
 #include "sim/words.hpp"

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "tools/cli/columns.hpp"
 
 namespace athanor {

@@ -4,9 +4,19 @@
 #include <cstdlib>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
+
+namespace {
+
+std::vector<std::string> strings_of(const JsonValue& list) {
+  std::vector<std::string> strings;
+  for (const JsonValue& each : list.elements()) { strings.push_back(each.string()); }
+  return strings;
+}
+
+}  // namespace
 
 std::uint32_t launched_processes() {
   // Open MPI, MPICH and its relatives (Hydra), srun.
@@ -23,28 +33,30 @@ std::uint32_t launched_processes() {
 }
 
 std::string pack(const std::vector<SweepOutcome>& outcomes) {
-  nlohmann::json all = nlohmann::json::array();
+  JsonValue all = JsonValue::list();
   for (const SweepOutcome& each : outcomes) {
-    nlohmann::json inputs = nlohmann::json::array();
-    for (const Manifest::Input& input : each.inputs) { inputs.push_back({input.path, input.hash}); }
-    all.push_back({each.point, each.results, each.warnings, each.error, each.host, each.seconds, inputs});
+    JsonValue inputs = JsonValue::list();
+    for (const Manifest::Input& input : each.inputs) { inputs.push_back(JsonValue::List{input.path, input.hash}); }
+    all.push_back(
+        JsonValue::List{each.point, each.results, each.warnings, each.error, each.host, each.seconds, inputs});
   }
-  const std::vector<std::uint8_t> packed = nlohmann::json::to_msgpack(all);
-  return {packed.begin(), packed.end()};
+  return text_of(all);
 }
 
 std::vector<SweepOutcome> unpack(std::string_view text) {
   std::vector<SweepOutcome> outcomes;
-  for (const nlohmann::json& each : nlohmann::json::from_msgpack(text)) {
+  const JsonValue all = json_value_of(text).value();
+  for (const JsonValue& packed : all.elements()) {
+    const JsonValue::List& parts = packed.elements();
     SweepOutcome& outcome = outcomes.emplace_back();
-    each.at(0).get_to(outcome.point);
-    each.at(1).get_to(outcome.results);
-    each.at(2).get_to(outcome.warnings);
-    each.at(3).get_to(outcome.error);
-    each.at(4).get_to(outcome.host);
-    each.at(5).get_to(outcome.seconds);
-    for (const nlohmann::json& input : each.at(6)) {
-      outcome.inputs.push_back({input.at(0).get<std::string>(), input.at(1).get<std::string>()});
+    outcome.point = static_cast<std::size_t>(parts.at(0).whole().value());
+    outcome.results = strings_of(parts.at(1));
+    outcome.warnings = strings_of(parts.at(2));
+    outcome.error = parts.at(3).string();
+    outcome.host = parts.at(4).string();
+    outcome.seconds = parts.at(5).number();
+    for (const JsonValue& input : parts.at(6).elements()) {
+      outcome.inputs.push_back({input.elements().at(0).string(), input.elements().at(1).string()});
     }
   }
   return outcomes;

@@ -8,7 +8,6 @@
 #include "models/experiments/table.hpp"
 #include "sim/check.hpp"
 #include "sim/config/json_value.hpp"
-#include "sim/config/text.hpp"
 #include "sim/format.hpp"
 
 namespace athanor {

@@ -5,7 +5,6 @@
 #include <map>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"
 #include "sim/words.hpp"
@@ -59,25 +58,25 @@ std::string per_node(const ClusterDescription& description) {
 /// Routes are written for so many pairs of endpoints at most: a file of some tens of megabytes.
 constexpr std::size_t kMostPairs = 65'536;
 
-nlohmann::ordered_json vertices_of(const Fabric& fabric) {
-  nlohmann::ordered_json vertices = nlohmann::ordered_json::array();
+JsonValue vertices_of(const Fabric& fabric) {
+  JsonValue vertices = JsonValue::list();
   for (std::uint32_t v = 0; v < fabric.vertices(); ++v) {
-    vertices.push_back({{"name", fabric.name(VertexId{v})}, {"kind", name(fabric.vertex(VertexId{v}).kind)}});
+    vertices.push_back(JsonValue{{"name", fabric.name(VertexId{v})}, {"kind", name(fabric.vertex(VertexId{v}).kind)}});
   }
   return vertices;
 }
 
-nlohmann::ordered_json links_of(const Cluster& cluster) {
+JsonValue links_of(const Cluster& cluster) {
   const Fabric& fabric = *cluster.fabric;
-  nlohmann::ordered_json links = nlohmann::ordered_json::array();
+  JsonValue links = JsonValue::list();
   for (std::uint32_t l = 0; l < fabric.links(); ++l) {
     const Link& link = fabric.link(LinkId{l});
-    links.push_back({{"from", fabric.source(LinkId{l}).value},
-                     {"to", fabric.target(LinkId{l}).value},
-                     {"kind", name(link.kind)},
-                     {"rate_bytes_per_s", link.rate.count()},
-                     {"usable_bytes_per_s", link.usable.count()},
-                     {"latency_ps", link.latency.count()}});
+    links.push_back(JsonValue{{"from", fabric.source(LinkId{l}).value},
+                              {"to", fabric.target(LinkId{l}).value},
+                              {"kind", name(link.kind)},
+                              {"rate_bytes_per_s", link.rate.count()},
+                              {"usable_bytes_per_s", link.usable.count()},
+                              {"latency_ps", link.latency.count()}});
     if (link.down) { links.back()["down"] = true; }
     if (link.network > 0) { links.back()["network"] = cluster.networks[link.network - 1U].name; }
   }
@@ -93,19 +92,19 @@ std::vector<LinkId> route(const Cluster& cluster, VertexId from, VertexId to, st
   return path;
 }
 
-nlohmann::ordered_json route_of(const Cluster& cluster, VertexId from, VertexId to) {
+JsonValue route_of(const Cluster& cluster, VertexId from, VertexId to) {
   const std::vector<LinkId> path = route(cluster, from, to, 0);
   bool by_flow = false;
   for (std::uint64_t flow = 1; flow < kFlows && !by_flow; ++flow) { by_flow = route(cluster, from, to, flow) != path; }
-  nlohmann::ordered_json links = nlohmann::ordered_json::array();
+  JsonValue links = JsonValue::list();
   for (const LinkId link : path) { links.push_back(link.value); }
   return {{"from", from.value}, {"to", to.value}, {"links", std::move(links)}, {"by_flow", by_flow}};
 }
 
-nlohmann::ordered_json routes_of(const Cluster& cluster) {
+JsonValue routes_of(const Cluster& cluster) {
   const std::size_t n = cluster.endpoints.size();
   if (n * n > kMostPairs) { return nullptr; }
-  nlohmann::ordered_json routes = nlohmann::ordered_json::array();
+  JsonValue routes = JsonValue::list();
   for (const VertexId from : cluster.endpoints) {
     for (const VertexId to : cluster.endpoints) {
       if (from != to) { routes.push_back(route_of(cluster, from, to)); }
@@ -246,67 +245,70 @@ std::string to_text(const ClusterDescription& description) {
   return text;
 }
 
-nlohmann::json to_json(const ClusterDescription& description) {
-  nlohmann::json vertices = nlohmann::json::object();
+JsonValue to_json(const ClusterDescription& description) {
+  JsonValue vertices = JsonValue::object();
   for (std::uint32_t kind = 0; kind < kVertexKinds; ++kind) {
     if (description.vertices.at(kind) > 0) {
       vertices[std::string(name(static_cast<VertexKind>(kind)))] = description.vertices.at(kind);
     }
   }
-  nlohmann::json links = nlohmann::json::object();
+  JsonValue links = JsonValue::object();
   for (std::uint32_t kind = 0; kind < kLinkKinds; ++kind) {
     if (description.links.at(kind) > 0) {
       links[std::string(name(static_cast<LinkKind>(kind)))] = description.links.at(kind);
     }
   }
-  nlohmann::json tiers = nlohmann::json::array();
+  JsonValue tiers = JsonValue::list();
   for (const TierSummary& tier : description.tiers) {
     const bool top = tier.oversubscription.numerator == 0;
-    tiers.push_back({{"name", tier.name},
-                     {"switches", tier.switches},
-                     {"oversubscription", top ? nlohmann::json() : nlohmann::json(to_double(tier.oversubscription))}});
+    tiers.push_back(JsonValue{{"name", tier.name},
+                              {"switches", tier.switches},
+                              {"oversubscription", top ? JsonValue() : JsonValue(to_double(tier.oversubscription))}});
   }
-  nlohmann::json json = {{"description", description.summary},
-                         {"endpoints", description.endpoints},
-                         {"endpoints_per_node", description.endpoints_per_node},
-                         {"nics_per_node", description.nics_per_node},
-                         {"vertices", vertices},
-                         {"links", links},
-                         {"diameter_links", description.diameter.links},
-                         {"diameter_sampled", description.diameter.sampled},
-                         {"injection_gbps", gigabytes_per_second(description.injection)},
-                         {"tiers", tiers},
-                         {"warnings", description.warnings}};
+  JsonValue json{{"description", description.summary},
+                 {"endpoints", description.endpoints},
+                 {"endpoints_per_node", description.endpoints_per_node},
+                 {"nics_per_node", description.nics_per_node},
+                 {"vertices", vertices},
+                 {"links", links},
+                 {"diameter_links", description.diameter.links},
+                 {"diameter_sampled", description.diameter.sampled},
+                 {"injection_gbps", gigabytes_per_second(description.injection)},
+                 {"tiers", tiers},
+                 {"warnings", description.warnings}};
   for (const NetworkSummary& network : description.networks) {
     json["fabrics"].push_back(
-        {{"name", network.name}, {"kind", network.kind}, {"nics", network.nics}, {"used", network.used}});
+        JsonValue{{"name", network.name}, {"kind", network.kind}, {"nics", network.nics}, {"used", network.used}});
   }
   if (description.bisection) {
-    json["bisection"] = {{"name", description.bisection->name},
-                         {"gbps", gigabytes_per_second(description.bisection->bandwidth)},
-                         {"endpoints", description.bisection->endpoints}};
+    json["bisection"] = JsonValue{{"name", description.bisection->name},
+                                  {"gbps", gigabytes_per_second(description.bisection->bandwidth)},
+                                  {"endpoints", description.bisection->endpoints}};
   }
+  json.sort_keys();
   return json;
 }
 
-nlohmann::ordered_json graph_to_json(const Cluster& cluster) {
-  nlohmann::ordered_json endpoints = nlohmann::ordered_json::array();
+JsonValue graph_to_json(const Cluster& cluster) {
+  JsonValue endpoints = JsonValue::list();
   for (const VertexId v : cluster.endpoints) { endpoints.push_back(v.value); }
-  nlohmann::ordered_json fabrics = nlohmann::ordered_json::array();
+  JsonValue fabrics = JsonValue::list();
   for (const NetworkSummary& network : cluster.networks) {
-    fabrics.push_back({{"name", network.name}, {"kind", network.kind}, {"nics", network.nics}, {"used", network.used}});
+    fabrics.push_back(
+        JsonValue{{"name", network.name}, {"kind", network.kind}, {"nics", network.nics}, {"used", network.used}});
   }
   return {{"description", cluster.description},
           {"fabrics", std::move(fabrics)},
           {"vertices", vertices_of(*cluster.fabric)},
           {"links", links_of(cluster)},
           {"endpoints", std::move(endpoints)},
-          {"picture",
-           {{"layout", cluster.picture.layout}, {"sizes", cluster.picture.sizes}, {"closed", cluster.picture.closed}}}};
+          {"picture", JsonValue{{"layout", cluster.picture.layout},
+                                {"sizes", cluster.picture.sizes},
+                                {"closed", cluster.picture.closed}}}};
 }
 
-nlohmann::ordered_json fabric_to_json(const Cluster& cluster) {
-  nlohmann::ordered_json json = graph_to_json(cluster);
+JsonValue fabric_to_json(const Cluster& cluster) {
+  JsonValue json = graph_to_json(cluster);
   json["routes"] = routes_of(cluster);
   return json;
 }

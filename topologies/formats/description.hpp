@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "sim/config/json_value.hpp"
 #include "topologies/fabric/fabric.hpp"
 #include "topologies/fabric/structure.hpp"
 
@@ -48,7 +47,7 @@ ClusterDescription describe(const Cluster& cluster);
 
 /// A table for people, lines ending in '\n'.
 std::string to_text(const ClusterDescription& description);
-nlohmann::json to_json(const ClusterDescription& description);
+JsonValue to_json(const ClusterDescription& description);
 
 /// The fabric as a Graphviz graph: a box for each node, an edge for each cable (both directions), labelled with its
 /// line rate.
@@ -62,8 +61,8 @@ std::string to_dot(const Cluster& cluster);
 /// "routes": [{"from", "to", "links", "by_flow"}]}. Vertices and links are named by their place in these lists; a link
 /// is one direction. Routes are those of the cluster's router for every ordered pair of endpoints, or null beyond 256
 /// endpoints; "by_flow" says that other flows between the two take other paths.
-nlohmann::ordered_json fabric_to_json(const Cluster& cluster);
+JsonValue fabric_to_json(const Cluster& cluster);
 /// The same without the routes.
-nlohmann::ordered_json graph_to_json(const Cluster& cluster);
+JsonValue graph_to_json(const Cluster& cluster);
 
 }  // namespace athanor

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "sim/config/fields.hpp"
 #include "topologies/kinds/catalog.hpp"
 #include "topologies/node/node_spec.hpp"
@@ -98,13 +96,13 @@ void visit(Fields& fields, FabricSettings& fabric) {
 }
 
 std::vector<std::string> keys_of(const Topology& topology) {
-  const nlohmann::json schema = describe_schema("", [&](Fields& fields) {
+  const JsonValue schema = describe_schema("", [&](Fields& fields) {
     FabricSettings fabric;
     topology.make()->visit(fields);
     read_common(fields, fabric);
   });
   std::vector<std::string> keys;
-  for (const auto& [key, described] : schema["properties"].items()) { keys.push_back(key); }
+  for (const auto& [key, described] : schema["properties"].members()) { keys.push_back(key); }
   return keys;
 }
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/scenario.hpp"
 
@@ -76,9 +75,7 @@ std::vector<Scope> scopes_of_software() {
            "leave it out, or simulate a collective, a training or a trace"}};
 }
 
-bool is_there(const nlohmann::json& root, const std::string& pointer) {
-  return root.contains(nlohmann::json::json_pointer(pointer));
-}
+bool is_there(const JsonValue& root, const std::string& pointer) { return root.at(pointer) != nullptr; }
 
 }  // namespace
 

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/execution/run.hpp"
 #include "sim/file.hpp"
@@ -35,10 +34,10 @@ void ignore(Fields& fields, std::initializer_list<std::string_view> keys) {
 
 /// Texts and whole numbers; what is neither is left out.
 void keep(const std::string& key, FieldValue& value, Measurement::Facts& facts) {
-  const nlohmann::json* json = value.json();
+  const JsonValue* json = value.json();
   if (json == nullptr) { return; }
-  if (json->is_string()) { facts.emplace_back(key, json->get<std::string>()); }
-  if (json->is_number_integer()) { facts.emplace_back(key, json->get<std::int64_t>()); }
+  if (json->is_string()) { facts.emplace_back(key, json->string()); }
+  if (const auto number = json->whole()) { facts.emplace_back(key, *number); }
 }
 
 void read_hardware(Fields& fields, Measurement& measurement, Common& common) {
@@ -97,7 +96,7 @@ void read_time(FieldValue& value, std::optional<double>& time_us) {
 }
 
 void read_bandwidth(FieldValue& value, std::optional<double>& bandwidth) {
-  if (value.json() != nullptr && value.json()->is_number()) { bandwidth = value.json()->get<double>(); }
+  if (value.json() != nullptr && value.json()->is_number()) { bandwidth = value.json()->number(); }
 }
 
 /// Takes the file's value where the row has none.
@@ -252,8 +251,8 @@ void visit(Fields& fields, Measurement& measurement) {
 }
 
 /// One problem instead of a dozen where the file is something else, such as a scenario or a list.
-bool is_measurement(const nlohmann::json& root) {
-  return root.is_object() && root.contains("rows") && root["rows"].is_array();
+bool is_measurement(const JsonValue& root) {
+  return root.is_object() && root.contains("rows") && root["rows"].is_list();
 }
 
 bool same_name(std::string_view a, std::string_view b) {
@@ -310,11 +309,11 @@ Measurement read_measurement(const FileReader& files, const std::string& name, P
   return measurement;
 }
 
-nlohmann::json measurement_schema() {
+JsonValue measurement_schema() {
   Measurement measurement;
   auto schema = describe_schema("A measurement of collectives", [&](Fields& fields) { visit(fields, measurement); });
   for (const char* rows : {"rows", "rows_in_place"}) {
-    schema["properties"][rows]["items"]["properties"]["time_us"]["type"] = {"number", "null"};
+    schema["properties"][rows]["items"]["properties"]["time_us"]["type"] = JsonValue::List{"number", "null"};
   }
   return schema;
 }

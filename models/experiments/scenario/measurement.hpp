@@ -8,8 +8,6 @@
 #include <variant>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "algorithms/schedule/collective.hpp"
 #include "algorithms/schedule/reduction.hpp"
 #include "sim/config/fields.hpp"
@@ -102,7 +100,7 @@ bool is_of(const Measurement::Row& row, Reduction reduction);
 Measurement read_measurement(const FileReader& files, const std::string& name, Problems& problems);
 
 /// The JSON Schema (draft-07) of what read_measurement accepts.
-nlohmann::json measurement_schema();
+JsonValue measurement_schema();
 
 /// The file that read_measurement reads back, one row per line: a key that all rows have in common stands once, and
 /// bandwidths follow from the times where there are any. Requires at least one row.

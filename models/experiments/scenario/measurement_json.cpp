@@ -2,19 +2,18 @@
 #include <string>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/execution/run.hpp"
 #include "models/experiments/scenario/measurement.hpp"
 #include "sim/check.hpp"
-#include "sim/config/text.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/format.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 Json to_json(const Measurement::Facts& facts) {
   Json json = Json::object();
@@ -25,7 +24,7 @@ Json to_json(const Measurement::Facts& facts) {
 }
 
 Json to_json(const MeasurementSettings& settings) {
-  Json json = {{"backend", settings.backend}, {"channels", settings.channels}};
+  Json json{{"backend", settings.backend}, {"channels", settings.channels}};
   if (settings.chunk) { json["chunk"] = to_string(*settings.chunk); }
   json["slices"] = settings.slices;
   if (settings.slots) { json["slots"] = *settings.slots; }
@@ -46,7 +45,7 @@ double six_digits(double value) { return std::stod(fmt::format("{:.6g}", value))
 double rounded(double value) { return static_cast<double>(static_cast<std::int64_t>(value * 1000 + 0.5)) / 1000; }
 
 Json to_json(const Measurement::Row& row) {
-  Json json = {{"collective", name(row.collective)}, {"algorithm", row.algorithm}, {"ranks", row.ranks}};
+  Json json{{"collective", name(row.collective)}, {"algorithm", row.algorithm}, {"ranks", row.ranks}};
   if (!row.backend.empty()) { json["backend"] = row.backend; }
   if (row.type) { json["type"] = name(*row.type); }
   if (!row.reduction.empty()) { json["reduction"] = row.reduction; }
@@ -71,7 +70,7 @@ void say_once(std::vector<Json>& rows, const char* key, const char* in_file, Jso
   const auto lacks = [&](const Json& row) { return !row.contains(key); };
   if (std::any_of(rows.begin(), rows.end(), lacks)) { return; }
   const Json value = rows.front()[key];
-  if (std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return row[key] != value; })) { return; }
+  if (std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return !(row[key] == value); })) { return; }
   file[in_file] = value;
   for (Json& row : rows) { row.erase(key); }
 }
@@ -82,7 +81,7 @@ std::string measurement_json(const Measurement& measurement) {
   require(!measurement.rows.empty(), "a measurement without rows");
   std::vector<Json> rows;
   for (const Measurement::Row& row : measurement.rows) { rows.push_back(to_json(row)); }
-  Json file = {{"id", measurement.id}, {"source", measurement.source}};
+  Json file{{"id", measurement.id}, {"source", measurement.source}};
   for (const auto& [key, text] : {std::pair{"url", &measurement.url},
                                   {"date", &measurement.date},
                                   {"kind", &measurement.kind},

@@ -1,11 +1,8 @@
 #include "models/experiments/scenario/plan_scenario.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "models/experiments/training.hpp"
 #include "models/training/parameter_share.hpp"
 #include "sim/check.hpp"
-#include "sim/config/text.hpp"
 
 namespace athanor {
 
@@ -13,24 +10,24 @@ std::string scenario_with_plan(const Case& scenario_case, const ParallelPlan& pl
                                const std::vector<std::uint32_t>& layers) {
   const auto* experiment = scenario_case.as<TrainingExperiment>();
   require(scenario_case.text && experiment != nullptr, "a case without its text, or of no training");
-  nlohmann::json text = *scenario_case.text;
+  JsonValue text = *scenario_case.text;
   if (scenario_case.seeds.empty()) { text["seed"] = scenario_case.platform.seed; }
-  nlohmann::json& training = text["training"];
+  JsonValue& training = text["training"];
   for (const char* of_old_plan : {"measured", "max_error", "max_median_error"}) { training.erase(of_old_plan); }
   training["micro_batch"] = plan.micro_batch;
-  const nlohmann::json searched = {{"tensor", plan.tensor},
-                                   {"context", plan.context},
-                                   {"pipeline", plan.pipeline},
-                                   {"data", plan.data},
-                                   {"expert", plan.expert},
-                                   {"expert_tensor", plan.expert_tensor},
-                                   {"virtual_stages", plan.virtual_stages},
-                                   {"schedule", name(plan.schedule)},
-                                   {"sharding", name(plan.sharding)},
-                                   {"recompute", name(plan.recompute)},
-                                   {"recompute_layers", plan.recompute_layers},
-                                   {"sequence_parallel", plan.sequence_parallel}};
-  if (!training.contains("parallel")) { training["parallel"] = nlohmann::json::object(); }
+  const JsonValue searched{{"tensor", plan.tensor},
+                           {"context", plan.context},
+                           {"pipeline", plan.pipeline},
+                           {"data", plan.data},
+                           {"expert", plan.expert},
+                           {"expert_tensor", plan.expert_tensor},
+                           {"virtual_stages", plan.virtual_stages},
+                           {"schedule", name(plan.schedule)},
+                           {"sharding", name(plan.sharding)},
+                           {"recompute", name(plan.recompute)},
+                           {"recompute_layers", plan.recompute_layers},
+                           {"sequence_parallel", plan.sequence_parallel}};
+  if (!training.contains("parallel")) { training["parallel"] = JsonValue::object(); }
   training["parallel"].update(searched);
   const TrainedModel& model = experiment->training().setup.model;
   if (layers == layers_of_places(layers_of(model), static_cast<std::uint32_t>(layers.size()))) {
@@ -38,6 +35,7 @@ std::string scenario_with_plan(const Case& scenario_case, const ParallelPlan& pl
   } else {
     training["parallel"]["layers"] = layers;
   }
+  text.sort_keys();
   return text_of(text, 2) + "\n";
 }
 

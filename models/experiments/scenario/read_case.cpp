@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/bill/read_price.hpp"
 #include "models/experiments/scenario/profile_section.hpp"
@@ -98,7 +97,7 @@ void read_parts(CaseParts& parts) {
   platform.network = parts.network.settings;
   fields.required_value("cluster", "Nodes and what joins them", [&](FieldValue& value) {
     value.object([&](Fields& inner) { visit(inner, parts.order.text); });
-    if (value.ok()) { parts.order.json = value.json()->dump(); }
+    if (value.ok()) { parts.order.json = text_of(*value.json()); }
   });
   if (!parts.order.json.empty()) { build_cluster(parts); }
   parts.scenario_case.cluster_text = std::make_shared<const ClusterText>(parts.order.text);

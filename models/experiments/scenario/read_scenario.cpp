@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/digest.hpp"
 #include "models/experiments/scenario/key_scopes.hpp"
@@ -14,7 +13,6 @@
 #include "models/experiments/scenario/trace_section.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/fields.hpp"
-#include "sim/config/text.hpp"
 #include "sim/file.hpp"
 #include "sim/words.hpp"
 
@@ -41,21 +39,23 @@ bool has_list_of_cases(const Document& document) {
 
 /// Whether "cases" is a list of objects, at least one; else reports what it is.
 bool check_cases(const Document& document, Problems& problems) {
-  const nlohmann::json& cases = document.root()["cases"];
-  if (!cases.is_array() || cases.empty()) {
+  const JsonValue& cases = document.root()["cases"];
+  if (!cases.is_list() || cases.empty()) {
     problems.add({"wrong-type", "\"cases\" is a list of at least one case", document.place("/cases"),
                   R"(write "cases": [{"name": "..."}, ...], or leave it out)"});
     return false;
   }
   bool fine = true;
-  std::set<nlohmann::json> names;
+  std::set<std::string> names;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (cases[i].is_object() && cases[i].contains("name") && !names.insert(cases[i]["name"]).second) {
-      problems.add({"duplicate-name", fmt::format("two cases are called {}", text_of(cases[i]["name"])),
+    const JsonValue& each = cases.elements()[i];
+    const JsonValue* name = each.find("name");
+    if (name != nullptr && !names.insert(text_of(*name)).second) {
+      problems.add({"duplicate-name", fmt::format("two cases are called {}", text_of(*name)),
                     document.place(fmt::format("/cases/{}/name", i)), "give each a name of its own"});
       fine = false;
     }
-    if (cases[i].is_object() && !cases[i].contains("cases") && !cases[i].contains("sweep")) { continue; }
+    if (each.is_object() && !each.contains("cases") && !each.contains("sweep")) { continue; }
     problems.add({"wrong-type",
                   "a case is an object with keys of the scenario that it changes, without cases or a sweep of its own",
                   document.place(fmt::format("/cases/{}", i)), ""});
@@ -94,10 +94,7 @@ std::vector<Document> documents_of(Document document, const ScenarioChanges& cha
 }
 
 /// "" where the root has no such text.
-std::string text_at(const Document& document, const char* key) {
-  const nlohmann::json& root = document.root();
-  return root.is_object() && root.contains(key) && root[key].is_string() ? root[key].get<std::string>() : "";
-}
+std::string text_at(const Document& document, const char* key) { return document.root().string_at(key); }
 
 /// A case's own name: that of the scenario does not count, nor does none.
 void name_case(Case& scenario_case, const Scenario& scenario) {
@@ -154,7 +151,7 @@ void read_cases(Scenario& scenario, Document document, ReadingContext context) {
     }
     name_case(scenario_case, scenario);
     if (context.changes.open_plan || context.changes.resolve) {
-      scenario_case.text = std::make_shared<const nlohmann::json>(each.root());
+      scenario_case.text = std::make_shared<const JsonValue>(each.root());
     }
     add_once(found, context.problems);
   }
@@ -225,34 +222,38 @@ Scenario read_scenario(const std::string& path, const Library& library, const Sc
   return scenario;
 }
 
-nlohmann::json scenario_schema(const Library& library) {
+JsonValue scenario_schema(const Library& library) {
   const ScenarioChanges unchanged;
   Problems dropped;
   ClusterWorkshop workshop(library, {});
   ImportShelf imports(library.files());
   TraceShelf traces;
   ReadingContext context{library.files(), library, unchanged, dropped, workshop, imports, traces};
-  nlohmann::json whole = describe_schema("", [&](Fields& fields) {
+  JsonValue whole = describe_schema("", [&](Fields& fields) {
     Case described;
     std::vector<SweepAxis> sweep;
     read_case(fields, context, described, sweep);
   });
   for (const char* key : {"$schema", "title"}) { whole.erase(key); }
-  nlohmann::json one_case = patch_schema(whole);
-  nlohmann::json common = one_case;
+  JsonValue one_case = patch_schema(whole);
+  JsonValue common = one_case;
   one_case["properties"].erase("sweep");
-  common["properties"]["cases"] = {
+  common["properties"]["cases"] = JsonValue{
       {"type", "array"},
       {"minItems", 1},
       {"description", "Several runs in one file: each changes the rest of it as by a JSON merge patch (RFC 7396)"},
-      {"items", {{"$ref", "#/definitions/case"}}}};
-  for (const ExperimentKind& kind : experiment_kinds()) { whole["oneOf"].push_back({{"required", {kind.key}}}); }
-  return {{"$schema", "http://json-schema.org/draft-07/schema#"},
-          {"title", "Athanor scenario"},
-          {"definitions", {{"case", std::move(one_case)}}},
-          {"if", {{"required", {"cases"}}}},
-          {"then", std::move(common)},
-          {"else", std::move(whole)}};
+      {"items", JsonValue{{"$ref", "#/definitions/case"}}}};
+  for (const ExperimentKind& kind : experiment_kinds()) {
+    whole["oneOf"].push_back(JsonValue{{"required", JsonValue::List{kind.key}}});
+  }
+  JsonValue schema{{"$schema", "http://json-schema.org/draft-07/schema#"},
+                   {"title", "Athanor scenario"},
+                   {"definitions", JsonValue{{"case", std::move(one_case)}}},
+                   {"if", JsonValue{{"required", JsonValue::List{"cases"}}}},
+                   {"then", std::move(common)},
+                   {"else", std::move(whole)}};
+  schema.sort_keys();
+  return schema;
 }
 
 }  // namespace athanor

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/idle_settings.hpp"
 #include "models/experiments/scenario/scenario.hpp"
@@ -77,7 +76,7 @@ bool is_own(const Scenario& scenario, std::string pointer) {
     index = std::stoul(pointer.substr(kCases.size()));
     pointer = end == std::string::npos ? "" : pointer.substr(end);
   }
-  return scenario.cases.at(index).text->contains(nlohmann::json::json_pointer(pointer));
+  return scenario.cases.at(index).text->at(pointer) != nullptr;
 }
 
 /// Takes out what plans say by default and have nothing to act on with: results would tell of it.

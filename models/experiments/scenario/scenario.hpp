@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "models/bill/bill.hpp"
 #include "models/experiments/experiment.hpp"
 #include "models/experiments/scenario/sweep/plan.hpp"
@@ -29,8 +27,7 @@ struct Case {
   PriceList prices;                                 ///< of the cluster's parts, as far as the scenario says them
   std::vector<std::uint64_t> seeds;                 ///< of repetitions; empty: one run, with the platform's
   std::shared_ptr<const Experiment> experiment;
-  std::shared_ptr<const nlohmann::json>
-      text;                                   ///< as it was read, its patch applied; only with an open plan or resolved
+  std::shared_ptr<const JsonValue> text;      ///< as it was read, its patch applied; only with an open plan or resolved
   std::shared_ptr<const JsonValue> resolved;  ///< with its defaults filled in; only when asked for
 
   /// Its experiment, if it is of this kind; else null.
@@ -102,6 +99,6 @@ Scenario read_scenario(const std::string& path, const Library& library, const Sc
 JsonValue resolved_scenario(const std::string& path, const Library& library, ScenarioChanges changes);
 
 /// The JSON Schema (draft-07) of what read_scenario accepts.
-nlohmann::json scenario_schema(const Library& library);
+JsonValue scenario_schema(const Library& library);
 
 }  // namespace athanor

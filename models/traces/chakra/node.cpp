@@ -4,11 +4,9 @@
 #include <numeric>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/traces/trace_options.hpp"
-#include "sim/config/syntax.hpp"
-#include "sim/config/text.hpp"
+#include "sim/config/json_parser.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 
@@ -39,12 +37,13 @@ void ChakraNode::set(std::string_view attribute, std::int64_t value) {
 namespace {
 
 /// None: no list of ranks, each of which stands once.
-std::optional<std::vector<std::uint32_t>> ranks_in(const nlohmann::json& list) {
-  if (!list.is_array()) { return std::nullopt; }
+std::optional<std::vector<std::uint32_t>> ranks_in(const JsonValue& list) {
+  if (!list.is_list()) { return std::nullopt; }
   std::vector<std::uint32_t> ranks;
-  for (const nlohmann::json& rank : list) {
-    if (!rank.is_number_unsigned() || rank.get<std::uint64_t>() >= kMostTraceRanks) { return std::nullopt; }
-    ranks.push_back(rank.get<std::uint32_t>());
+  for (const JsonValue& each : list.elements()) {
+    const std::int64_t rank = each.whole().value_or(-1);
+    if (rank < 0 || rank >= std::int64_t{kMostTraceRanks}) { return std::nullopt; }
+    ranks.push_back(static_cast<std::uint32_t>(rank));
   }
   std::vector<std::uint32_t> sorted = ranks;
   std::sort(sorted.begin(), sorted.end());
@@ -55,15 +54,17 @@ std::optional<std::vector<std::uint32_t>> ranks_in(const nlohmann::json& list) {
 }  // namespace
 
 void ChakraGroups::read(const std::string& path) {
-  const nlohmann::json json = parse_json(read_text_file(path), path);
-  for (const auto& [name, list] : json.items()) {
-    const auto ranks = json.is_object() ? ranks_in(list) : std::nullopt;
-    if (!ranks || ranks->empty()) {
-      throw ScenarioError(Problem{"wrong-type",
-                                  "a file of groups is an object of names and lists of ranks",
-                                  {path, 0, 0, "/" + name},
-                                  R"(as in {"0": [0, 1, 2, 3]}, each rank once)"});
-    }
+  const JsonValue json = parse_json(read_text_file(path), path);
+  const auto refuse = [&](const std::string& pointer) {
+    throw ScenarioError(Problem{"wrong-type",
+                                "a file of groups is an object of names and lists of ranks",
+                                {path, 0, 0, pointer},
+                                R"(as in {"0": [0, 1, 2, 3]}, each rank once)"});
+  };
+  if (!json.is_object()) { refuse(""); }
+  for (const auto& [name, list] : json.members()) {
+    const auto ranks = ranks_in(list);
+    if (!ranks || ranks->empty()) { refuse("/" + name); }
     groups_[name] = *ranks;
   }
 }
@@ -73,22 +74,22 @@ void ChakraGroups::define(const std::string& inputs, const std::string& file) {
   const std::size_t last = inputs.rfind("}]");
   if (first == std::string::npos || last == std::string::npos || last < first) { return; }
   const std::string text = inputs.substr(first, last + 2 - first);
-  nlohmann::json list = json_or_discarded(text);
-  if (list.is_discarded()) { list = json_or_discarded(fmt::format("\"{}\"", text)); }  // a string within a string
-  if (list.is_string()) { list = json_or_discarded(list.get<std::string>()); }
-  if (!list.is_array()) { return; }
-  for (const nlohmann::json& group : list) {
-    if (!group.is_object() || !group.contains("pg_name") || !group.contains("ranks")) { continue; }
-    const nlohmann::json& name = group["pg_name"];
+  auto list = json_value_of(text, Comments::refused);
+  if (!list) { list = json_value_of(fmt::format("\"{}\"", text), Comments::refused); }  // a string within a string
+  if (list && list->is_string()) { list = json_value_of(list->string(), Comments::refused); }
+  if (!list || !list->is_list()) { return; }
+  for (const JsonValue& group : list->elements()) {
+    if (!group.contains("pg_name") || !group.contains("ranks")) { continue; }
+    const JsonValue& name = group["pg_name"];
     const auto ranks = ranks_in(group["ranks"]);
     if (!ranks) {
-      throw ScenarioError(Problem{"wrong-type",
-                                  fmt::format("process group {} has no list of ranks, each of which stands once",
-                                              name.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)),
-                                  {file, 0, 0, ""},
-                                  fmt::format("ranks go from 0 to {}", kMostTraceRanks - 1)});
+      throw ScenarioError(
+          Problem{"wrong-type",
+                  fmt::format("process group {} has no list of ranks, each of which stands once", text_of(name)),
+                  {file, 0, 0, ""},
+                  fmt::format("ranks go from 0 to {}", kMostTraceRanks - 1)});
     }
-    groups_[name.is_string() ? name.get<std::string>() : name.dump()] = *ranks;
+    groups_[name.is_string() ? name.string() : text_of(name)] = *ranks;
   }
 }
 

@@ -3,7 +3,6 @@
 #include <unordered_map>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "algorithms/schedule/field_names.hpp"
 #include "models/traces/byte_source.hpp"
@@ -354,7 +353,7 @@ void read_trace_json(const std::string& file, const TraceOptions& options, Workl
   problems.throw_if_any();
 }
 
-nlohmann::json trace_schema() {
+JsonValue trace_schema() {
   WorkloadDraft draft;
   const TraceOptions options;
   JsonReader reader("", options, draft);

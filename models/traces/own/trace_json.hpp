@@ -4,10 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "models/traces/trace_options.hpp"
 #include "models/traces/workload_draft.hpp"
+#include "sim/config/json_value.hpp"
 
 namespace athanor {
 
@@ -19,6 +18,6 @@ void read_trace_json(const std::string& file, const TraceOptions& options, Workl
 void write_trace_json(const Workload& workload, const std::function<void(std::string_view)>& write);
 
 /// The JSON Schema (draft-07) of what read_trace_json accepts.
-nlohmann::json trace_schema();
+JsonValue trace_schema();
 
 }  // namespace athanor

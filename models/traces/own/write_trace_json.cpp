@@ -1,8 +1,7 @@
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/traces/own/trace_json.hpp"
-#include "sim/config/text.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/format.hpp"
 #include "sim/words.hpp"
 
@@ -10,7 +9,7 @@ namespace athanor {
 
 namespace {
 
-std::string quoted(const std::string& text) { return text_of(nlohmann::json(text)); }
+std::string quoted(const std::string& text) { return text_of(JsonValue(text)); }
 
 std::string groups_text(const std::shared_ptr<const EndpointGroups>& groups) {
   std::string text = "[";

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/config/fields.hpp"
 #include "sim/file.hpp"

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/config/text.hpp"
 #include "sim/parse.hpp"
 #include "tests/json_text.hpp"
 
@@ -93,7 +92,7 @@ Problem problem_of(const std::string& field) {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-json toy_schema() {
+JsonValue toy_schema() {
   Toy toy;
   return describe_schema("Toy", [&](Fields& fields) { read_toy(fields, toy); });
 }
@@ -216,7 +215,7 @@ TEST_CASE("a root that is no object is refused") {
 }
 
 TEST_CASE("the schema knows types, ranges, units, names, defaults and meanings") {
-  const json schema = toy_schema();
+  const json schema = tree_of(toy_schema());
   CHECK(schema["$schema"] == "http://json-schema.org/draft-07/schema#");
   REQUIRE(schema["anyOf"].size() == 3);
   for (const json& kind : schema["anyOf"]) {
@@ -242,7 +241,7 @@ TEST_CASE("the schema knows types, ranges, units, names, defaults and meanings")
 }
 
 TEST_CASE("the schema's keys are the keys that are accepted") {
-  const json schema = toy_schema();
+  const json schema = tree_of(toy_schema());
   for (const json& kind : schema["anyOf"]) {
     const std::string name = kind["properties"]["kind"]["const"];
     json everything = {{"surplus", 1}};
@@ -264,7 +263,7 @@ TEST_CASE("the schema's keys are the keys that are accepted") {
 }
 
 TEST_CASE("a patch of a document requires nothing and keeps the keys") {
-  const json patch = patch_schema(toy_schema());
+  const json patch = tree_of(patch_schema(toy_schema()));
   for (const json& kind : patch["anyOf"]) {
     CHECK_FALSE(kind.contains("required"));
     CHECK(kind["properties"].contains("nodes"));
@@ -279,7 +278,7 @@ TEST_CASE("entries take the keys that nobody declared, and elsewhere leaves a ke
   std::string title;
   const auto read_costs = [&](Fields& fields) {
     fields.optional("title", title, "For reports");
-    fields.elsewhere("cases", "Variants", [] { return json{{"type", "array"}}; });
+    fields.elsewhere("cases", "Variants", [] { return JsonValue{{"type", "array"}}; });
     fields.entries("Cost by name", [&](const std::string& key, FieldValue& value) {
       Time cost;
       value.visit(cost);
@@ -294,7 +293,7 @@ TEST_CASE("entries take the keys that nobody declared, and elsewhere leaves a ke
   CHECK(names == std::vector<std::string>{"a", "b", "c"});
   REQUIRE(problems.size() == 1);
   CHECK(problems.list()[0].place.pointer == "/c");
-  const json schema = describe_schema("Costs", read_costs);
+  const json schema = tree_of(describe_schema("Costs", read_costs));
   CHECK(schema["additionalProperties"]["type"] == "string");
   CHECK(schema["properties"]["cases"]["type"] == "array");
 }
@@ -311,7 +310,7 @@ TEST_CASE("a reading function reports rules between fields at the place of the f
   read_document(Document::parse("{\"ranks\": 4,\n \"root\": 4}", "x"), problems, read_pair);
   REQUIRE(problems.size() == 1);
   CHECK(problems.list()[0].place.line == 2);
-  CHECK(describe_schema("Pair", read_pair)["required"] == json{"ranks"});
+  CHECK(tree_of(describe_schema("Pair", read_pair))["required"] == json{"ranks"});
 }
 
 TEST_CASE("the former name of a key is an error where it stands, which names the new one and nothing else") {
@@ -326,6 +325,6 @@ TEST_CASE("the former name of a key is an error where it stands, which names the
   CHECK(problems.list()[0].place.pointer == "/hosts");
   CHECK(problems.list()[0].hint.find("\"nodes\"") != std::string::npos);
   CHECK(nodes == 4);
-  const json schema = describe_schema("x", [&](Fields& fields) { fields.renamed("hosts", "nodes"); });
+  const json schema = tree_of(describe_schema("x", [&](Fields& fields) { fields.renamed("hosts", "nodes"); }));
   CHECK_FALSE(schema["properties"].contains("hosts"));
 }

@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/config/fields.hpp"
-#include "sim/config/text.hpp"
 #include "sim/parse.hpp"
 #include "tests/json_text.hpp"
 

@@ -4,8 +4,8 @@
 
 #include "models/experiments/collective.hpp"
 #include "models/software/profile.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
+#include "tests/json_text.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/calibrate/fit.hpp"

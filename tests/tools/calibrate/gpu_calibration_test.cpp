@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/profile_section.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
+#include "tests/json_text.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;

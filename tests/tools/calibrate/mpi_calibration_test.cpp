@@ -7,9 +7,9 @@
 
 #include "models/experiments/scenario/profile_section.hpp"
 #include "models/software/profile.hpp"
-#include "sim/config/text.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
+#include "tests/json_text.hpp"
 #include "tests/tools/calibrate/sanitized.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "tests/topologies/clusters.hpp"

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "sim/config/text.hpp"
+#include "tests/json_text.hpp"
 #include "tools/cli/run_command_line.hpp"
 
 namespace athanor {

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "sim/config/fields.hpp"
+#include "tests/json_text.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 
@@ -34,10 +35,10 @@ TEST_CASE("list topologies knows every kind of fabric that scenarios do, with it
     CHECK(topology["keys"].size() > 1);
     CHECK_FALSE(topology["bisection"].get<std::string>().empty());
   }
-  const nlohmann::json schema = describe_schema("", [](Fields& fields) {
+  const nlohmann::json schema = tree_of(describe_schema("", [](Fields& fields) {
     FabricSettings fabric;
     visit(fields, fabric);
-  });
+  }));
   for (const nlohmann::json& kind : schema["anyOf"]) {
     CHECK(names.count(kind["properties"]["kind"]["const"].get<std::string>()) == 1);
   }

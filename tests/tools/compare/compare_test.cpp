@@ -167,8 +167,9 @@ TEST_CASE("results that are extrapolated are counted for each contestant") {
 }
 
 TEST_CASE("differences of scenarios are told in order, without names") {
-  const auto a = nlohmann::json::parse(R"({"name": "a", "cluster": {"nodes": 2, "fabric": {"kind": "star"}}})");
-  const auto b = nlohmann::json::parse(R"({"name": "b", "cluster": {"nodes": 4, "fabric": {"kind": "star", "x": 1}}})");
+  const JsonValue a = json_value_of(R"({"name": "a", "cluster": {"nodes": 2, "fabric": {"kind": "star"}}})").value();
+  const JsonValue b =
+      json_value_of(R"({"name": "b", "cluster": {"nodes": 4, "fabric": {"kind": "star", "x": 1}}})").value();
   const std::vector<Difference> found = differences(a, b);
   REQUIRE(found.size() == 2);
   CHECK(found[0].pointer == "/cluster/fabric/x");

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "sim/config/text.hpp"
 #include "sim/file.hpp"
 #include "tests/json_text.hpp"
 #include "tests/test_files.hpp"

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "sim/config/text.hpp"
 #include "sim/file.hpp"
+#include "tests/json_text.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;

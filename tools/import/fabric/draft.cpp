@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"
 #include "tools/import/imported_rows.hpp"
@@ -13,7 +12,7 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 /// Numbers of the devices that the first one reaches.
 std::vector<bool> reached_from_first(const FabricDraft& draft) {
@@ -36,28 +35,33 @@ std::vector<bool> reached_from_first(const FabricDraft& draft) {
 }
 
 /// Other programs' names need not be UTF-8.
-std::string in_one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string in_one_line(const Json& json) { return text_of(json); }
+
+bool is_structured(const Json& json) { return json.is_object() || json.is_list(); }
 
 void append(const Json& json, std::size_t depth, std::string& text) {
   const std::string indent(depth * 2, ' ');
-  const bool listed = json.is_array() && !json.empty() && json.front().is_structured();
+  const bool listed = json.is_list() && !json.empty() && is_structured(json.elements().front());
   if ((!json.is_object() && !listed) || json.empty()) {
     text += in_one_line(json);
     return;
   }
-  text += json.is_object() ? "{\n" : "[\n";
+  text += listed ? "[\n" : "{\n";
   std::size_t left = json.size();
-  for (const auto& [key, value] : json.items()) {
-    text += indent + "  ";
-    if (json.is_object()) {
-      text += in_one_line(key) + ": ";
-      append(value, depth + 1, text);
-    } else {
-      text += in_one_line(value);
+  const auto end_line = [&] { text += --left > 0 ? ",\n" : "\n"; };
+  if (listed) {
+    for (const Json& element : json.elements()) {
+      text += indent + "  " + in_one_line(element);
+      end_line();
     }
-    text += --left > 0 ? ",\n" : "\n";
+  } else {
+    for (const auto& [key, value] : json.members()) {
+      text += indent + "  " + in_one_line(key) + ": ";
+      append(value, depth + 1, text);
+      end_line();
+    }
   }
-  text += indent + (json.is_object() ? "}" : "]");
+  text += indent + (listed ? "]" : "}");
 }
 
 /// Most names need no escapes.
@@ -141,13 +145,13 @@ void FabricDraft::check_connected(const std::string& hint) {
 }
 
 Json graph_json(const FabricDraft& draft) {
-  Json vertices = Json::array();
+  Json vertices = Json::list();
   for (const FabricDraft::Device& device : draft.devices()) {
-    vertices.push_back({{"name", device.name}, {"kind", name(device.kind)}});
+    vertices.push_back(Json{{"name", device.name}, {"kind", name(device.kind)}});
   }
-  Json links = Json::array();
+  Json links = Json::list();
   for (const FabricDraft::Cable& cable : draft.cables()) {
-    Json link{{"between", {draft.devices()[cable.a].name, draft.devices()[cable.b].name}}};
+    Json link{{"between", Json::List{draft.devices()[cable.a].name, draft.devices()[cable.b].name}}};
     link.update(link_figures(cable.link));
     links.push_back(std::move(link));
   }

@@ -7,9 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "sim/config/field_value.hpp"
+#include "sim/config/json_value.hpp"
 #include "topologies/fabric/fabric.hpp"
 #include "topologies/node/node_identity.hpp"
 
@@ -69,13 +68,13 @@ class FabricDraft {
 };
 
 /// {"vertices": [...], "links": [...]}, as a scenario's "graph" has it.
-nlohmann::ordered_json graph_json(const FabricDraft& draft);
+JsonValue graph_json(const FabricDraft& draft);
 /// The same as readable_json writes it that deep inside other JSON: for millions of devices, whose JSON in memory would
 /// take ten times what its text does.
 std::string graph_text(const FabricDraft& draft, std::size_t depth);
 
 /// JSON for people and for editors: a key or an element of a list on each line, what is inside such an element beside
 /// it on the same line.
-std::string readable_json(const nlohmann::ordered_json& json);
+std::string readable_json(const JsonValue& json);
 
 }  // namespace athanor

@@ -5,7 +5,6 @@
 #include <set>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/format.hpp"
 #include "tools/import/imported_rows.hpp"
@@ -178,7 +177,7 @@ class TopologyReader {
 };
 
 /// A link downwards from a tier; `below`: the latency of the switch at its lower end.
-nlohmann::ordered_json link_json(const HtsimTier& tier, std::int64_t below) {
+JsonValue link_json(const HtsimTier& tier, std::int64_t below) {
   constexpr std::int64_t kPicoseconds = 1'000;
   const Time latency{tier.latency_ns * kPicoseconds + (tier.switch_latency_ns + below) * kPicoseconds / 2};
   return {{"rate", fmt::format("{} Gb/s", tier.gigabits)}, {"latency", to_string(latency)}};
@@ -190,14 +189,14 @@ std::optional<HtsimTopology> read_htsim_topology(std::string_view text, FabricDr
   return TopologyReader(draft).read(text);
 }
 
-nlohmann::ordered_json cluster_json(const HtsimTopology& topology) {
+JsonValue cluster_json(const HtsimTopology& topology) {
   const auto& [leaf, spine, core] = topology.tier;
-  nlohmann::ordered_json fabric{{"kind", "fat_tree"},
-                                {"tiers", topology.tiers},
-                                {"leaves", topology.leaves()},
-                                {"hosts_per_leaf", leaf.radix_down},
-                                {"spines", leaf.radix_up / spine.bundle}};
-  nlohmann::ordered_json oversubscription = nlohmann::ordered_json::array({leaf.oversubscribed});
+  JsonValue fabric{{"kind", "fat_tree"},
+                   {"tiers", topology.tiers},
+                   {"leaves", topology.leaves()},
+                   {"hosts_per_leaf", leaf.radix_down},
+                   {"spines", leaf.radix_up / spine.bundle}};
+  JsonValue oversubscription = JsonValue::List{leaf.oversubscribed};
   if (topology.tiers == 3) {
     fabric["leaves_per_pod"] = topology.leaves_per_pod();
     fabric["cores"] = leaf.radix_up / spine.bundle * (spine.radix_up / core.bundle);

@@ -5,8 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "sim/config/json_value.hpp"
 #include "tools/import/fabric/draft.hpp"
 
 namespace athanor {
@@ -42,6 +41,6 @@ std::optional<HtsimTopology> read_htsim_topology(std::string_view text, FabricDr
 
 /// {"nodes": ..., "fabric": {"kind": "fat_tree", ...}}: exactly this fabric. Half of a switch's latency goes to each
 /// of the two links on the way through it, so that every route from host to host takes as long as in htsim.
-nlohmann::ordered_json cluster_json(const HtsimTopology& topology);
+JsonValue cluster_json(const HtsimTopology& topology);
 
 }  // namespace athanor

@@ -18,7 +18,7 @@ namespace athanor {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 constexpr std::array kFormats{FabricFormat::nccl_topology, FabricFormat::nvidia_smi, FabricFormat::ibnetdiscover,
                               FabricFormat::slurm,         FabricFormat::slurm_yaml, FabricFormat::htsim};
@@ -78,7 +78,7 @@ class Import {
   Json node(DraftPort port) {
     if (!hints_.hardware.nic.empty()) { port.preset = hints_.hardware.nic; }
     const std::string name = hints_.name.empty() ? std::filesystem::path(file_).stem().string() : hints_.name;
-    return {{"node", node_json(draft_, name, port)}};
+    return Json{{"node", node_json(draft_, name, port)}};
   }
   /// Of millions of devices: written by graph_text.
   static Json graph() { return {}; }
@@ -146,7 +146,7 @@ ImportedFabric import_fabric(const std::string& text, const std::string& file, F
   }
   imported.cluster = Import(text, file, hints, presets, draft).cluster(format);
   if (!draft.ok()) { return imported; }
-  imported.summary = draft.devices().empty() ? imported.cluster["fabric"].value("kind", "") : summary_of(draft);
+  imported.summary = draft.devices().empty() ? imported.cluster["fabric"].string_at("kind") : summary_of(draft);
   imported.notes = draft.notes();
   if (imported.cluster.is_null()) { imported.graph = graph_text(draft, 2); }
   return imported;
@@ -156,9 +156,9 @@ std::string scenario_text(const std::string& name, ImportedFabric& imported) {
   const bool graph = !imported.graph.empty();
   const std::string empty = "\"graph\": {}";
   const std::string frame =
-      readable_json({{"name", name},
-                     {"cluster", graph ? Json{{"graph", Json::object()}} : std::move(imported.cluster)},
-                     {"collective", {{"kind", "all_reduce"}, {"algorithm", "ring"}, {"sizes", "1MiB..1GiB"}}}});
+      readable_json(Json{{"name", name},
+                         {"cluster", graph ? Json{{"graph", Json::object()}} : std::move(imported.cluster)},
+                         {"collective", Json{{"kind", "all_reduce"}, {"algorithm", "ring"}, {"sizes", "1MiB..1GiB"}}}});
   if (!graph) { return frame; }
   const std::size_t at = frame.find(empty);
   std::string text = std::move(imported.graph);

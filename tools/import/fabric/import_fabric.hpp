@@ -5,8 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "sim/config/json_value.hpp"
 #include "tools/import/fabric/assumed_links.hpp"
 #include "tools/import/fabric/nvidia_smi.hpp"
 
@@ -32,7 +31,7 @@ struct FabricHints {
 };
 
 struct ImportedFabric {
-  nlohmann::ordered_json cluster;  ///< as a scenario's "cluster" has it; null where it is a graph
+  JsonValue cluster;               ///< as a scenario's "cluster" has it; null where it is a graph
   std::string graph;               ///< as graph_text writes it for a scenario's "cluster"; else ""
   std::string summary;             ///< "8 GPUs, 2 CPUs, ...": for people
   std::vector<std::string> notes;  ///< what was assumed or left out

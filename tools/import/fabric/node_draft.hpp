@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "sim/config/json_value.hpp"
 #include "tools/import/fabric/draft.hpp"
 
 namespace athanor {
@@ -17,6 +16,6 @@ struct DraftPort {
 
 /// {"name": ..., "graph": ..., "cpu": ..., "port": ...}, as a scenario's "node" has it. No port where the machine has
 /// no NIC; of its identity what the draft knows.
-nlohmann::ordered_json node_json(const FabricDraft& draft, const std::string& name, const DraftPort& port);
+JsonValue node_json(const FabricDraft& draft, const std::string& name, const DraftPort& port);
 
 }  // namespace athanor

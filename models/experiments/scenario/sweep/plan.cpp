@@ -5,11 +5,10 @@
 #include <stdexcept>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/sweep/values.hpp"
 #include "sim/check.hpp"
-#include "sim/config/text.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
 #include "sim/words.hpp"
 
@@ -19,8 +18,8 @@ namespace {
 
 /// What a JSON text says: a string without its quotes.
 std::string plain(const std::string& json) {
-  const nlohmann::json value = json_or_discarded(json);
-  return value.is_string() ? value.get<std::string>() : json;
+  const auto value = json_value_of(json, Comments::refused);
+  return value && value->is_string() ? value->string() : json;
 }
 
 /// "/cluster/fabric/oversubscription" is "oversubscription"; a number belongs to the word before it.

@@ -3,10 +3,8 @@
 #include <stdexcept>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "models/experiments/scenario/sweep/values.hpp"
-#include "sim/config/text.hpp"
 
 namespace athanor {
 

@@ -6,9 +6,8 @@
 #include <stdexcept>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
-#include "sim/config/text.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/parse.hpp"
 
 namespace athanor {
@@ -103,8 +102,9 @@ std::vector<std::string> powers(const Measure& from, double to, double factor) {
 
 /// A value that is written alone. JSON as it stands, all else a string.
 std::string literal(std::string_view text) {
-  const nlohmann::json value = json_or_discarded(text);
-  return text_of(value.is_discarded() ? nlohmann::json(text) : value);
+  JsonValue value = json_value_of(text, Comments::refused).value_or(JsonValue(text));
+  value.sort_keys();
+  return text_of(value);
 }
 
 /// "8..1000*10".

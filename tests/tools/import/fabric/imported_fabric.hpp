@@ -1,8 +1,10 @@
 #pragma once
 
+#include <concepts>
 #include <string>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "models/library/library.hpp"
 #include "sim/config/document.hpp"
@@ -38,7 +40,7 @@ inline Import import_text(const std::string& text, FabricFormat format, const Fa
   try {
     result.fabric = import_fabric(text, "in.txt", format, hints, presets(), problems);
     if (!result.fabric.graph.empty()) {
-      result.fabric.cluster = {{"graph", nlohmann::ordered_json::parse(result.fabric.graph)}};
+      result.fabric.cluster = JsonValue{{"graph", json_value_of(result.fabric.graph).value()}};
     }
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) { problems.add(problem); }
@@ -48,8 +50,9 @@ inline Import import_text(const std::string& text, FabricFormat format, const Fa
 }
 
 /// What a scenario makes of an imported cluster.
-inline Cluster built(const nlohmann::ordered_json& cluster) {
-  const Document document = Document::parse(readable_json({{"cluster", cluster}}), "scenario.json");
+template <std::same_as<JsonValue> Value>
+Cluster built(const Value& cluster) {
+  const Document document = Document::parse(readable_json(JsonValue{{"cluster", cluster}}), "scenario.json");
   Problems problems;
   ClusterText text;
   read_document(document, problems, [&](Fields& fields) {
@@ -60,6 +63,8 @@ inline Cluster built(const nlohmann::ordered_json& cluster) {
   problems.throw_if_any();
   return std::move(*made);
 }
+
+inline Cluster built(const nlohmann::ordered_json& cluster) { return built(json_value_of(cluster.dump()).value()); }
 
 inline FabricHints slurm_links() {
   using namespace literals;

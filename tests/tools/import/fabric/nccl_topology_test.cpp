@@ -56,8 +56,8 @@ std::string replaced(std::string text, const std::string& part, const std::strin
 
 Import import_box(const std::string& xml) { return import_text(xml, FabricFormat::nccl_topology); }
 
-Cluster machines(const nlohmann::ordered_json& cluster, int nodes) {
-  nlohmann::ordered_json whole = cluster;
+Cluster machines(const JsonValue& cluster, int nodes) {
+  nlohmann::ordered_json whole = nlohmann::ordered_json::parse(text_of(cluster));
   whole["nodes"] = nodes;
   whole["fabric"] = {{"kind", "rail_optimized"}, {"switch", "QM8700"}};
   return built(whole);

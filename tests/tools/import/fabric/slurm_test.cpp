@@ -157,12 +157,12 @@ TEST_CASE("a graph is written as its JSON in memory would be, names that need es
   draft.add("plain", VertexKind::host, 1);
   draft.add("with \"quotes\" and \\", VertexKind::host, 2);
   draft.add("caf\xc3\xa9", VertexKind::leaf, 3);
-  CHECK(nlohmann::ordered_json::parse(graph_text(draft, 0)) == graph_json(draft));
+  CHECK(json_value_of(graph_text(draft, 0)).value() == graph_json(draft));
   draft.connect(0, 2, link);
   draft.connect(1, 2, {50_GBps, 40_GBps, 300_ns});
   draft.connect(1, 2, {50_GBps, 40_GBps, 300_ns, LinkKind::pcie});
   draft.connect(0, 1, link);
-  CHECK(nlohmann::ordered_json::parse(graph_text(draft, 2)) == graph_json(draft));
+  CHECK(json_value_of(graph_text(draft, 2)).value() == graph_json(draft));
   CHECK(graph_text(draft, 0) + "\n" == readable_json(graph_json(draft)));
 }
 
