@@ -34,7 +34,8 @@ template <class Index, class T>
 class IdVector {
  public:
   IdVector() = default;
-  explicit IdVector(std::size_t count, const T& value = T()) : items_(count, value) {}
+  explicit IdVector(std::size_t count) : items_(count) {}
+  IdVector(std::size_t count, const T& value) : items_(count, value) {}
 
   T& operator[](Index index) { return items_[index.value]; }
   const T& operator[](Index index) const { return items_[index.value]; }
@@ -46,7 +47,10 @@ class IdVector {
     items_.push_back(std::move(item));
     return Index{static_cast<std::uint32_t>(items_.size() - 1)};
   }
-  T& emplace_back() { return items_.emplace_back(); }
+  template <class... Parts>
+  T& emplace_back(Parts&&... parts) {
+    return items_.emplace_back(std::forward<Parts>(parts)...);
+  }
   void assign(std::size_t count, const T& value) { items_.assign(count, value); }
   void resize(std::size_t count) { items_.resize(count); }
   void reserve(std::size_t count) { items_.reserve(count); }

@@ -42,7 +42,7 @@ FabricNetwork::FabricNetwork(Simulator& simulator, const FabricConnections& conn
       layout_ = packet_topology(carried, fabric, options.packet);
       auto packets = std::make_unique<PacketNetwork>(simulator, layout_->plan, options.packet.transport, seed, above);
       if (options.count_ports) { packets->count_ports(); }
-      packets->name_links([this](std::uint32_t link) { return fabric_.name(layout_->links[link]); });
+      packets->name_links([this](LinkIndex link) { return fabric_.name(layout_->links[link]); });
       packets_ = packets.get();
       beneath_ = std::move(packets);
       break;
@@ -60,21 +60,19 @@ IdRange<LinkIndex> FabricNetwork::links() const {
   return {LinkIndex{0}, LinkIndex{static_cast<std::uint32_t>(count)}};
 }
 
-LinkId FabricNetwork::id(LinkIndex link) const {
-  return layout_ ? layout_->links[link.value] : connections_.links[link];
-}
+LinkId FabricNetwork::id(LinkIndex link) const { return layout_ ? layout_->links[link] : connections_.links[link]; }
 
 std::uint32_t FabricNetwork::members(LinkIndex link) const {
   return link < connections_.link_members.next() ? connections_.link_members[link] : 1;
 }
 
 Bandwidth FabricNetwork::wire_rate(LinkIndex link) const {
-  return layout_ ? layout_->plan.links[link.value].rate : connections_.graph.links[link].rate;
+  return layout_ ? layout_->plan.links[link].rate : connections_.graph.links[link].rate;
 }
 
 /// As if all packets, or those of the link itself, were full.
 Ratio FabricNetwork::payload_share(LinkIndex link) const {
-  const LinkFraming& framing = layout_->plan.links[link.value].framing;
+  const LinkFraming& framing = layout_->plan.links[link].framing;
   if (framing.unit > 0) { return {framing.unit, framing.unit + framing.overhead}; }
   const TransportSpec& transport = options_.packet.transport;
   return {transport.payload.count(), (transport.payload + transport.header).count()};
@@ -134,8 +132,8 @@ std::vector<PortLoad> FabricNetwork::ports(Time time) const {
                   {},
                   {}};
     if (packets_ != nullptr) {
-      port.counters = packets_->port_counters(link.value, time);
-      port.pauses_sent = packets_->port_counters(layout_->plan.links[link.value].reverse, time).pauses;
+      port.counters = packets_->port_counters(link, time);
+      port.pauses_sent = packets_->port_counters(layout_->plan.links[link].reverse, time).pauses;
     }
     ports.push_back(port);
   }

@@ -4,16 +4,12 @@
 #include <optional>
 #include <vector>
 
-#include "sim/id_vector.hpp"
+#include "models/network/ids.hpp"
 #include "sim/simulator.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {
 
-/// A connection of a network: of FlowGraph, or of several queue pairs that act as one.
-using ConnectionId = Id<struct ConnectionTag>;
-/// A link of a network: of FlowGraph, or of PacketTopology.
-using LinkIndex = Id<struct LinkIndexTag>;
 /// What each link of a network has carried.
 using CarriedBytes = IdVector<LinkIndex, Bytes>;
 

@@ -23,8 +23,8 @@ class FatTree {
   FatTree(std::uint32_t radix, Bandwidth rate, const SwitchSpec& spec) : half_(radix / 2), rate_(rate) {
     const std::uint32_t tier = radix * half_;
     plan_.switches.push_back(spec);
-    plan_.devices.resize(hosts(), {true, 0});
-    plan_.devices.resize(hosts() + 2 * tier + half_ * half_, {false, 0});
+    plan_.devices.assign(hosts(), {true, 0});
+    for (std::uint32_t s = 0; s < 2 * tier + half_ * half_; ++s) { plan_.devices.push_back({false, 0}); }
     for (std::uint32_t h = 0; h < hosts(); ++h) { cable(h, hosts() + h / half_); }
     for (std::uint32_t c = 0; c < tier * half_; ++c) {
       const std::uint32_t edge = c / half_;
@@ -46,30 +46,32 @@ class FatTree {
     const auto core = static_cast<std::uint32_t>(hash / half_ % half_);
     const std::uint32_t edges = hosts();                            // the first cable from an edge switch upwards
     const std::uint32_t cores = edges + 2 * half_ * half_ * half_;  // and from an aggregation switch
-    std::vector<std::uint32_t> path{2 * from};
+    std::vector<LinkIndex> path{LinkIndex{2 * from}};
     if (from_edge != to_edge) {
-      path.push_back(2 * (edges + from_edge * half_ + a));
+      path.push_back(LinkIndex{2 * (edges + from_edge * half_ + a)});
       if (from_edge / half_ != to_edge / half_) {
-        path.push_back(2 * (cores + (from_edge / half_ * half_ + a) * half_ + core));
-        path.push_back(2 * (cores + (to_edge / half_ * half_ + a) * half_ + core) + 1);
+        path.push_back(LinkIndex{2 * (cores + (from_edge / half_ * half_ + a) * half_ + core)});
+        path.push_back(LinkIndex{2 * (cores + (to_edge / half_ * half_ + a) * half_ + core) + 1});
       }
-      path.push_back(2 * (edges + to_edge * half_ + a) + 1);
+      path.push_back(LinkIndex{2 * (edges + to_edge * half_ + a) + 1});
     }
-    path.push_back(2 * to + 1);
+    path.push_back(LinkIndex{2 * to + 1});
     add_flow(path);
   }
 
  private:
-  void cable(std::uint32_t below, std::uint32_t above) {
-    const auto link = static_cast<std::uint32_t>(plan_.links.size());
-    plan_.links.push_back({below, above, link + 1, rate_, 500_ns});
+  void cable(std::uint32_t below_index, std::uint32_t above_index) {
+    const DeviceIndex below{below_index};
+    const DeviceIndex above{above_index};
+    const LinkIndex link = plan_.links.next();
+    plan_.links.push_back({below, above, LinkIndex{link.value + 1}, rate_, 500_ns});
     plan_.links.push_back({above, below, link, rate_, 500_ns});
   }
-  void add_flow(const std::vector<std::uint32_t>& path) {
+  void add_flow(const std::vector<LinkIndex>& path) {
     const auto first = static_cast<std::uint32_t>(plan_.hops.size());
     const auto hops = static_cast<std::uint32_t>(path.size());
     plan_.hops.insert(plan_.hops.end(), path.begin(), path.end());
-    for (auto link = path.rbegin(); link != path.rend(); ++link) { plan_.hops.push_back(*link ^ 1U); }
+    for (auto link = path.rbegin(); link != path.rend(); ++link) { plan_.hops.push_back(plan_.links[*link].reverse); }
     plan_.flows.push_back({first, hops, first + hops, hops, 1, Bandwidth::max(), {}, {}});
   }
 
@@ -100,7 +102,7 @@ void run(benchmark::State& state, const FatTree& tree, Bytes size) {
     Simulator simulator;
     Silent silent;
     PacketNetwork network(simulator, tree.plan(), {}, 1, silent);
-    for (std::uint32_t flow = 0; flow < tree.plan().flows.size(); ++flow) { network.move(ConnectionId{flow}, size); }
+    for (const ConnectionId flow : tree.plan().flows.ids()) { network.move(flow, size); }
     simulator.run();
     const HostCounters& sent = network.host_counters();
     packets += static_cast<double>(sent.data);

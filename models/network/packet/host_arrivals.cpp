@@ -5,7 +5,7 @@
 
 namespace athanor {
 
-void Hosts::arrive(std::uint32_t link) {
+void Hosts::arrive(LinkIndex link) {
   Ring<Flight>& flights = links_.flights(link);
   while (!flights.empty() && flights.front().when <= clock_.now()) {
     const Packet packet = flights.front().packet;
@@ -20,7 +20,7 @@ void Hosts::arrive(std::uint32_t link) {
   }
 }
 
-void Hosts::receive_data(std::uint32_t flow, const Packet& packet) {
+void Hosts::receive_data(ConnectionId flow, const Packet& packet) {
   Receiver& receiver = receivers_[flow];
   const Time now = clock_.now();
   if (packet.marked && notice_interval_ && now >= receiver.next_notice) {
@@ -35,7 +35,7 @@ void Hosts::receive_data(std::uint32_t flow, const Packet& packet) {
   }
 }
 
-void Hosts::receive_in_order(std::uint32_t flow, Receiver& receiver, const Packet& packet) {
+void Hosts::receive_in_order(ConnectionId flow, Receiver& receiver, const Packet& packet) {
   receiver.marked = receiver.marked || packet.marked;
   if (packet.number == receiver.expected && !packet.trimmed) {
     receiver.missing_told = false;
@@ -54,7 +54,7 @@ void Hosts::receive_in_order(std::uint32_t flow, Receiver& receiver, const Packe
 
 /// What is missing between packets that kept their order on one path is lost; on many paths nothing can be said. What
 /// was trimmed overtakes what was not, and tells of itself alone.
-void Hosts::receive_in_any_order(std::uint32_t flow, Receiver& receiver, const Packet& packet) {
+void Hosts::receive_in_any_order(ConnectionId flow, Receiver& receiver, const Packet& packet) {
   if (!spec_.any_order && !packet.trimmed) {
     for (; receiver.highest < packet.number; ++receiver.highest) {
       if (receiver.there.has(receiver.highest)) { continue; }
@@ -71,7 +71,7 @@ void Hosts::receive_in_any_order(std::uint32_t flow, Receiver& receiver, const P
 }
 
 /// The packet that was to come. True where its message is then there.
-bool Hosts::take_in(std::uint32_t flow, Receiver& receiver) {
+bool Hosts::take_in(ConnectionId flow, Receiver& receiver) {
   Sender& sender = senders_[flow];
   const PacketTopology::Flow& plan = links_.plan().flows[flow];
   const Sender::Message message = sender.messages.at(sender.delivered_messages);
@@ -103,13 +103,13 @@ void Hosts::reply(const Packet& to, PacketKind kind, std::uint32_t number, bool 
   packet.bytes = static_cast<std::uint32_t>(spec_.reply.count());
   packet.service = spec_.reply_service;
   packet.hop = links_.plan().flows[to.flow].first_hop_back;
-  const std::uint32_t link = links_.next_hop(packet);
+  const LinkIndex link = links_.next_hop(packet);
   ++packet.hop;
   ++counters_.replies;
   enqueue(link, packet);
 }
 
-void Hosts::receive_reply(std::uint32_t flow, const Packet& packet) {
+void Hosts::receive_reply(ConnectionId flow, const Packet& packet) {
   if (packet.kind == PacketKind::congestion_notice) { return control_->congestion_notice(flow, clock_.now()); }
   Sender& sender = senders_[flow];
   if (packet.kind == PacketKind::pull) {
@@ -133,7 +133,7 @@ std::uint32_t Hosts::note_acknowledged(Sender& sender, const Packet& packet) {
   const std::uint32_t before = sender.acknowledged;
   if (selective()) {
     if (packet.kind == PacketKind::negative || !sender.there.add(packet.number)) { return 0; }
-    require(packet.number < sender.fresh, "flow {}: packet {} acknowledged, {} sent", packet.flow, packet.number,
+    require(packet.number < sender.fresh, "flow {}: packet {} acknowledged, {} sent", packet.flow.value, packet.number,
             sender.fresh);
     sender.acknowledged = sender.there.first();
     sender.outstanding -= sender.outstanding > 0 ? 1 : 0;  // what was given up by a timeout may arrive all the same
@@ -141,7 +141,7 @@ std::uint32_t Hosts::note_acknowledged(Sender& sender, const Packet& packet) {
     return 1;
   }
   if (packet.number <= before) { return 0; }
-  require(packet.number <= sender.fresh, "flow {}: packet {} acknowledged, {} sent", packet.flow, packet.number,
+  require(packet.number <= sender.fresh, "flow {}: packet {} acknowledged, {} sent", packet.flow.value, packet.number,
           sender.fresh);
   sender.acknowledged = packet.number;
   sender.next = std::max(sender.next, sender.acknowledged);
@@ -151,7 +151,7 @@ std::uint32_t Hosts::note_acknowledged(Sender& sender, const Packet& packet) {
 }
 
 /// A packet that the receiver misses.
-void Hosts::missing(std::uint32_t flow, const Packet& packet) {
+void Hosts::missing(ConnectionId flow, const Packet& packet) {
   Sender& sender = senders_[flow];
   control_->lost(flow, progress(sender, packet.number));
   if (!selective()) { return go_back(flow, packet.number); }
@@ -171,7 +171,7 @@ void Hosts::forget_acknowledged(Sender& sender) {
 }
 
 /// What a sender may send unasked: a first window whenever it had nothing to send.
-void Hosts::grant_first_window(std::uint32_t flow) {
+void Hosts::grant_first_window(ConnectionId flow) {
   Sender& sender = senders_[flow];
   Receiver& receiver = receivers_[flow];
   const std::uint32_t most = std::min(initial_packets(spec_), receiver.needed - receiver.granted);
@@ -182,7 +182,7 @@ void Hosts::grant_first_window(std::uint32_t flow) {
 }
 
 /// After a timeout: a window of what was lost goes unasked, and the receiver asks for as many packets more.
-void Hosts::grant_repeats(std::uint32_t flow) {
+void Hosts::grant_repeats(ConnectionId flow) {
   Sender& sender = senders_[flow];
   Receiver& receiver = receivers_[flow];
   const std::uint32_t window = std::min(sender.repeats.size(), initial_packets(spec_));
@@ -193,12 +193,12 @@ void Hosts::grant_repeats(std::uint32_t flow) {
 }
 
 /// Each packet that arrives, whole or trimmed, makes room for another on the way, of any flow that has one to send.
-void Hosts::ask_for_more(std::uint32_t flow, const Packet& packet) {
+void Hosts::ask_for_more(ConnectionId flow, const Packet& packet) {
   Receiver& receiver = receivers_[flow];
   if (packet.trimmed) { ++receiver.needed; }
   if (receiver.granted >= receiver.needed) { return; }
   ++receiver.granted;
-  const std::uint32_t link = last_link(flow);
+  const LinkIndex link = last_link(flow);
   Inlet& inlet = inlets_[link];
   inlet.flows.push(flow);
   if (inlet.due) { return; }
@@ -207,9 +207,9 @@ void Hosts::ask_for_more(std::uint32_t flow, const Packet& packet) {
 }
 
 /// Asks so often that what comes fills the link and no queue.
-void Hosts::pull(std::uint32_t link) {
+void Hosts::pull(LinkIndex link) {
   Inlet& inlet = inlets_[link];
-  const std::uint32_t flow = inlet.flows.front();
+  const ConnectionId flow = inlet.flows.front();
   inlet.flows.pop();
   inlet.due = !inlet.flows.empty();
   inlet.next =

@@ -26,9 +26,9 @@ Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, std::uint64_t seed, 
       receivers_(links.plan().flows.size()),
       inlets_(pulled_ ? links.plan().links.size() : 0),
       outlets_(links.plan().links.size()) {
-  std::vector<Bandwidth> rates;
+  IdVector<ConnectionId, Bandwidth> rates;
   rates.reserve(senders_.size());
-  for (std::uint32_t flow = 0; flow < senders_.size(); ++flow) {
+  for (const ConnectionId flow : senders_.ids()) {
     const bool local = links_.plan().flows[flow].hops == 0;
     rates.push_back(local ? Bandwidth::max() : links_.link(first_link(flow)).rate);
   }
@@ -37,12 +37,12 @@ Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, std::uint64_t seed, 
   }
   control_ =
       spec.control->make({spec.payload + spec.header, spec.reply, initial_packets(spec), std::move(rates), links});
-  for (std::uint32_t flow = 0; flow < senders_.size(); ++flow) { set_window(flow); }
+  for (const ConnectionId flow : senders_.ids()) { set_window(flow); }
 }
 
-void Hosts::set_window(std::uint32_t flow) { senders_[flow].window = std::min(most_window_, control_->window(flow)); }
+void Hosts::set_window(ConnectionId flow) { senders_[flow].window = std::min(most_window_, control_->window(flow)); }
 
-void Hosts::send(std::uint32_t flow, Bytes size) {
+void Hosts::send(ConnectionId flow, Bytes size) {
   Sender& sender = senders_[flow];
   const std::int64_t packets = std::max<std::int64_t>(1, ceil_div(size.count(), spec_.payload.count()));
   if (packets > INT32_MAX || sender.end + static_cast<std::uint64_t>(packets) > UINT32_MAX) {
@@ -60,25 +60,25 @@ void Hosts::send(std::uint32_t flow, Bytes size) {
 }
 
 /// Drawn for the next packet of a flow.
-Time Hosts::jitter(std::uint32_t flow) const {
+Time Hosts::jitter(ConnectionId flow) const {
   if (!spec_.jitter && !spec_.control->words().by_losses) { return Time::zero(); }
   const Time most = spec_.jitter ? *spec_.jitter : links_.port(first_link(flow)).duration(full_packet_);
-  const std::uint64_t hash = join_hash(join_hash(seed_, flow), static_cast<std::uint64_t>(clock_.now().count()));
+  const std::uint64_t hash = join_hash(join_hash(seed_, flow.value), static_cast<std::uint64_t>(clock_.now().count()));
   return Time{static_cast<std::int64_t>(scale_hash(hash, static_cast<std::uint64_t>(most.count()) + 1))};
 }
 
 /// Puts a flow that may send, and until now might not, into its port's list.
-void Hosts::queue_up(std::uint32_t flow) {
+void Hosts::queue_up(ConnectionId flow) {
   Sender& sender = senders_[flow];
   if (sender.queued || !may_send(sender)) { return; }
-  const std::uint32_t link = first_link(flow);
+  const LinkIndex link = first_link(flow);
   sender.next_send = std::max(sender.next_send, clock_.now() + jitter(flow));
   line_up(flow, link, clock_.now());
   want_service(link, std::max(sender.next_send, clock_.now()));
 }
 
 /// Among those that may send at `now`, or those that have to wait.
-void Hosts::line_up(std::uint32_t flow, std::uint32_t link, Time now) {
+void Hosts::line_up(ConnectionId flow, LinkIndex link, Time now) {
   Sender& sender = senders_[flow];
   sender.queued = true;
   if (sender.next_send > now) {
@@ -88,7 +88,7 @@ void Hosts::line_up(std::uint32_t flow, std::uint32_t link, Time now) {
   }
 }
 
-void Hosts::want_service(std::uint32_t link, Time when) {
+void Hosts::want_service(LinkIndex link, Time when) {
   Outlet& outlet = outlets_[link];
   when = std::max(when, links_.port(link).free());
   if (outlet.service_due <= when) { return; }
@@ -96,14 +96,14 @@ void Hosts::want_service(std::uint32_t link, Time when) {
   clock_.serve_at(link, when);
 }
 
-void Hosts::serve(std::uint32_t link) {
+void Hosts::serve(LinkIndex link) {
   const Time now = clock_.now();
   Outlet& outlet = outlets_[link];
   Port& port = links_.port(link);
   if (outlet.service_due <= now) { outlet.service_due = Time::max(); }
   if (port.free() > now) { return want_service(link, now); }
   Port::Departure departure;
-  std::uint32_t flow = 0;
+  ConnectionId flow;
   if (port.depart(now + Time{1}, departure)) {
     links_.launch(link, departure.packet, departure.end);
   } else if (!port.stopped(spec_.data_service, full_packet_, now) && pick(outlet, now, flow)) {
@@ -122,7 +122,7 @@ void Hosts::serve(std::uint32_t link) {
 }
 
 /// The next flow in turn; those whose time has come join the list at its end.
-bool Hosts::pick(Outlet& outlet, Time now, std::uint32_t& flow) {
+bool Hosts::pick(Outlet& outlet, Time now, ConnectionId& flow) {
   while (!outlet.paced.empty() && outlet.paced.top().when <= now) {
     outlet.ready.push(outlet.paced.top().flow);
     outlet.paced.pop();
@@ -155,14 +155,14 @@ std::uint32_t Hosts::payload(const Sender& sender, std::uint32_t number) const {
 }
 
 /// Into PacketTopology::hops: where the path begins that a packet takes. Sent again it takes another.
-std::uint32_t Hosts::path_of(std::uint32_t flow, std::uint32_t number) const {
+std::uint32_t Hosts::path_of(ConnectionId flow, std::uint32_t number) const {
   const PacketTopology::Flow& plan = links_.plan().flows[flow];
   if (plan.paths == 1) { return plan.first_hop; }
-  const std::uint64_t hash = join_hash(join_hash(flow, number), counters_.repeated);
+  const std::uint64_t hash = join_hash(join_hash(flow.value, number), counters_.repeated);
   return plan.first_hop + static_cast<std::uint32_t>(hash % plan.paths) * plan.hops;
 }
 
-void Hosts::send_packet(std::uint32_t flow, std::uint32_t link) {
+void Hosts::send_packet(ConnectionId flow, LinkIndex link) {
   Sender& sender = senders_[flow];
   std::uint32_t number = 0;
   if (!next_number(sender, number)) { return; }
@@ -186,13 +186,13 @@ void Hosts::send_packet(std::uint32_t flow, std::uint32_t link) {
 }
 
 /// When a flow that sends so many bytes, headers included, may go on without exceeding its cap.
-Time Hosts::capped(std::uint32_t flow, std::uint32_t bytes, Time start) const {
+Time Hosts::capped(ConnectionId flow, std::uint32_t bytes, Time start) const {
   const Bandwidth cap = links_.plan().flows[flow].cap;
   return cap == Bandwidth::max() ? start : start + transfer_time(Bytes{bytes} - spec_.header, cap);
 }
 
 /// Counts a packet, which has been sent and whose last bit leaves at `end`.
-void Hosts::note_sent(std::uint32_t flow, Sender& sender, std::uint32_t number, Time end) {
+void Hosts::note_sent(ConnectionId flow, Sender& sender, std::uint32_t number, Time end) {
   ++sender.outstanding;
   sender.credit -= pulled_ ? 1 : 0;
   if (number == sender.next) {
@@ -214,14 +214,14 @@ void Hosts::note_sent(std::uint32_t flow, Sender& sender, std::uint32_t number, 
 }
 
 /// One event at a time watches a flow, however often its deadline moves on.
-void Hosts::arm(std::uint32_t flow, Sender& sender) {
+void Hosts::arm(ConnectionId flow, Sender& sender) {
   sender.deadline = clock_.now() + spec_.timeout;
   if (sender.timer_pending) { return; }
   sender.timer_pending = true;
   clock_.timeout_at(flow, sender.deadline);
 }
 
-void Hosts::timeout(std::uint32_t flow) {
+void Hosts::timeout(ConnectionId flow) {
   Sender& sender = senders_[flow];
   sender.timer_pending = false;
   if (sender.acknowledged == sender.fresh) { return; }
@@ -247,7 +247,7 @@ CongestionControl::Progress Hosts::progress(const Sender& sender, std::uint32_t 
   return {packet, sender.fresh, sender.outstanding, clock_.now()};
 }
 
-void Hosts::go_back(std::uint32_t flow, std::uint32_t to) {
+void Hosts::go_back(ConnectionId flow, std::uint32_t to) {
   Sender& sender = senders_[flow];
   if (to >= sender.next) { return; }
   sender.next = to;
@@ -259,13 +259,13 @@ void Hosts::go_back(std::uint32_t flow, std::uint32_t to) {
 
 /// For somebody else. A host has room for all of them.
 void Hosts::pass_on(Packet packet) {
-  const std::uint32_t link = links_.next_hop(packet);
+  const LinkIndex link = links_.next_hop(packet);
   ++packet.hop;
   enqueue(link, packet);
 }
 
 /// Serves an idle port at once, so that it costs no event.
-void Hosts::enqueue(std::uint32_t link, const Packet& packet) {
+void Hosts::enqueue(LinkIndex link, const Packet& packet) {
   links_.port(link).enqueue(packet, clock_.now());
   if (links_.port(link).free() <= clock_.now()) {
     serve(link);

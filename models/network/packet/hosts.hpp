@@ -19,14 +19,14 @@ class HostClock {
   virtual ~HostClock() = default;
   virtual Time now() const = 0;
   /// Hosts::serve(link) shall be called at `when`, or earlier.
-  virtual void serve_at(std::uint32_t link, Time when) = 0;
-  virtual void timeout_at(std::uint32_t flow, Time when) = 0;
+  virtual void serve_at(LinkIndex link, Time when) = 0;
+  virtual void timeout_at(ConnectionId flow, Time when) = 0;
   /// Hosts::pull(link) shall be called at `when`.
-  virtual void pull_at(std::uint32_t link, Time when) = 0;
+  virtual void pull_at(LinkIndex link, Time when) = 0;
   /// The listener shall hear injected() or delivered() of the flow at `when`.
-  virtual void injected_at(std::uint32_t flow, Time when) = 0;
-  virtual void delivered_at(std::uint32_t flow, Time when) = 0;
-  virtual void grain_arrived_at(std::uint32_t flow, Time when) = 0;
+  virtual void injected_at(ConnectionId flow, Time when) = 0;
+  virtual void delivered_at(ConnectionId flow, Time when) = 0;
+  virtual void grain_arrived_at(ConnectionId flow, Time when) = 0;
 };
 
 /// The hosts of a packet network: they cut messages into packets, send them as window, pacing and the port allow, in
@@ -38,18 +38,18 @@ class Hosts {
   Hosts(PacketLinks& links, const TransportSpec& spec, std::uint64_t seed, HostClock& clock);
 
   /// One more message of the flow, which has hops.
-  void send(std::uint32_t flow, Bytes size);
+  void send(ConnectionId flow, Bytes size);
   /// Whatever has arrived by a link at this instant.
-  void arrive(std::uint32_t link);
+  void arrive(LinkIndex link);
   /// The port of a link may be free, or something may be ready to be sent.
-  void serve(std::uint32_t link);
-  void timeout(std::uint32_t flow);
+  void serve(LinkIndex link);
+  void timeout(ConnectionId flow);
   /// The receiver at the end of a link may ask for the next packet.
-  void pull(std::uint32_t link);
+  void pull(LinkIndex link);
 
   const HostCounters& counters() const { return counters_; }
   /// As Network::arrived.
-  Bytes arrived(std::uint32_t flow) const { return Bytes{receivers_[flow].arrived}; }
+  Bytes arrived(ConnectionId flow) const { return Bytes{receivers_[flow].arrived}; }
 
  private:
   struct Receiver {
@@ -67,24 +67,24 @@ class Hosts {
   };
   struct Paced {
     Time when;
-    std::uint32_t flow;
+    ConnectionId flow;
     bool operator>(const Paced& other) const { return when != other.when ? when > other.when : flow > other.flow; }
   };
   /// Who is to be asked for packets that come by a link, in turn.
   struct Inlet {
-    Ring<std::uint32_t> flows;
+    Ring<ConnectionId> flows;
     Time next;  ///< the earliest that the next may be asked
     bool due = false;
   };
   /// Who sends by a port.
   struct Outlet {
-    Ring<std::uint32_t> ready;  ///< flows, in turn
+    Ring<ConnectionId> ready;  ///< flows, in turn
     std::priority_queue<Paced, std::vector<Paced>, std::greater<>> paced;
     Time service_due = Time::max();  ///< serve_at was asked for
   };
 
-  std::uint32_t first_link(std::uint32_t flow) const { return links_.plan().hops[links_.plan().flows[flow].first_hop]; }
-  std::uint32_t last_link(std::uint32_t flow) const {
+  LinkIndex first_link(ConnectionId flow) const { return links_.plan().hops[links_.plan().flows[flow].first_hop]; }
+  LinkIndex last_link(ConnectionId flow) const {
     const PacketTopology::Flow& plan = links_.plan().flows[flow];
     return links_.plan().hops[plan.first_hop + plan.hops - 1];
   }
@@ -93,35 +93,35 @@ class Hosts {
     return (sender.next != sender.end || !sender.repeats.empty()) && sender.outstanding < sender.window &&
            (!pulled_ || sender.credit > 0);
   }
-  void queue_up(std::uint32_t flow);
-  Time jitter(std::uint32_t flow) const;
-  void line_up(std::uint32_t flow, std::uint32_t link, Time now);
-  void want_service(std::uint32_t link, Time when);
-  bool pick(Outlet& outlet, Time now, std::uint32_t& flow);
-  void send_packet(std::uint32_t flow, std::uint32_t link);
+  void queue_up(ConnectionId flow);
+  Time jitter(ConnectionId flow) const;
+  void line_up(ConnectionId flow, LinkIndex link, Time now);
+  void want_service(LinkIndex link, Time when);
+  bool pick(Outlet& outlet, Time now, ConnectionId& flow);
+  void send_packet(ConnectionId flow, LinkIndex link);
   bool next_number(Sender& sender, std::uint32_t& number) const;
   std::uint32_t payload(const Sender& sender, std::uint32_t number) const;
-  std::uint32_t path_of(std::uint32_t flow, std::uint32_t number) const;
-  void note_sent(std::uint32_t flow, Sender& sender, std::uint32_t number, Time end);
-  void arm(std::uint32_t flow, Sender& sender);
+  std::uint32_t path_of(ConnectionId flow, std::uint32_t number) const;
+  void note_sent(ConnectionId flow, Sender& sender, std::uint32_t number, Time end);
+  void arm(ConnectionId flow, Sender& sender);
   void pass_on(Packet packet);
-  void enqueue(std::uint32_t link, const Packet& packet);
-  Time capped(std::uint32_t flow, std::uint32_t bytes, Time start) const;
-  void receive_data(std::uint32_t flow, const Packet& packet);
-  void receive_in_order(std::uint32_t flow, Receiver& receiver, const Packet& packet);
-  void receive_in_any_order(std::uint32_t flow, Receiver& receiver, const Packet& packet);
-  bool take_in(std::uint32_t flow, Receiver& receiver);
+  void enqueue(LinkIndex link, const Packet& packet);
+  Time capped(ConnectionId flow, std::uint32_t bytes, Time start) const;
+  void receive_data(ConnectionId flow, const Packet& packet);
+  void receive_in_order(ConnectionId flow, Receiver& receiver, const Packet& packet);
+  void receive_in_any_order(ConnectionId flow, Receiver& receiver, const Packet& packet);
+  bool take_in(ConnectionId flow, Receiver& receiver);
   void reply(const Packet& to, PacketKind kind, std::uint32_t number, bool marked);
-  void receive_reply(std::uint32_t flow, const Packet& packet);
+  void receive_reply(ConnectionId flow, const Packet& packet);
   std::uint32_t note_acknowledged(Sender& sender, const Packet& packet);
-  void missing(std::uint32_t flow, const Packet& packet);
-  void grant_first_window(std::uint32_t flow);
-  void grant_repeats(std::uint32_t flow);
-  void ask_for_more(std::uint32_t flow, const Packet& packet);
+  void missing(ConnectionId flow, const Packet& packet);
+  void grant_first_window(ConnectionId flow);
+  void grant_repeats(ConnectionId flow);
+  void ask_for_more(ConnectionId flow, const Packet& packet);
   CongestionControl::Progress progress(const Sender& sender, std::uint32_t packet) const;
-  void set_window(std::uint32_t flow);
+  void set_window(ConnectionId flow);
   void forget_acknowledged(Sender& sender);
-  void go_back(std::uint32_t flow, std::uint32_t to);
+  void go_back(ConnectionId flow, std::uint32_t to);
 
   PacketLinks& links_;
   TransportSpec spec_;
@@ -132,10 +132,10 @@ class Hosts {
   std::uint32_t full_packet_;            ///< bytes
   std::unique_ptr<CongestionControl> control_;
   std::uint32_t most_window_ = UINT32_MAX;  ///< packets
-  std::vector<Sender> senders_;             ///< by flow
-  std::vector<Receiver> receivers_;         ///< by flow
-  std::vector<Inlet> inlets_;               ///< by link; pull only
-  std::vector<Outlet> outlets_;             ///< by link
+  IdVector<ConnectionId, Sender> senders_;
+  IdVector<ConnectionId, Receiver> receivers_;
+  IdVector<LinkIndex, Inlet> inlets_;  ///< pull only
+  IdVector<LinkIndex, Outlet> outlets_;
   HostCounters counters_;
 };
 

@@ -12,7 +12,8 @@ namespace athanor {
 
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffff;
+constexpr DeviceIndex kNoDevice{UINT32_MAX};
+constexpr LinkIndex kNoLink{UINT32_MAX};
 
 bool in_node(VertexKind kind) {
   switch (kind) {
@@ -38,26 +39,25 @@ class PacketLayout {
       : connections_(connections),
         fabric_(fabric),
         settings_(settings),
-        device_of_(fabric.vertices(), kNone),
-        number_of_(fabric.links(), kNone),
+        device_of_(fabric.vertices(), kNoDevice),
+        number_of_(fabric.links(), kNoLink),
         paths_(fabric) {
     packets_.switches = {settings.fabric, settings.node};
   }
 
   PacketsLaidOut make() {
-    for (const LinkIndex l : connections_.links.ids()) { number_of_[connections_.links[l].value] = l.value; }
-    links_.assign(connections_.links.begin(), connections_.links.end());
-    for (std::uint32_t l = 0; l < links_.size(); ++l) { add_link(l); }
+    for (const LinkIndex l : connections_.links.ids()) { number_of_[connections_.links[l].value] = l; }
+    for (const LinkId link : connections_.links) { links_.push_back(link); }
+    for (LinkIndex l; l < links_.next(); ++l.value) { add_link(l); }
     add_flows();
     return {std::move(packets_), std::move(links_)};
   }
 
  private:
-  std::uint32_t device(VertexId v) {
-    std::uint32_t& device = device_of_[v.value];
-    if (device == kNone) {
-      device = static_cast<std::uint32_t>(packets_.devices.size());
-      packets_.devices.push_back({false, in_node(fabric_.vertex(v).kind) ? 1U : 0U});
+  DeviceIndex device(VertexId v) {
+    DeviceIndex& device = device_of_[v.value];
+    if (device == kNoDevice) {
+      device = packets_.devices.push_back({false, in_node(fabric_.vertex(v).kind) ? 1U : 0U});
     }
     return device;
   }
@@ -82,7 +82,7 @@ class PacketLayout {
   }
 
   /// `l` may be one that this appends, so the list grows while it is gone through.
-  void add_link(std::uint32_t l) {
+  void add_link(LinkIndex l) {
     const LinkId id = links_[l];
     const Link& link = fabric_.link(id);
     if (link.latency < PacketTopology::kLeastLatency) {
@@ -126,15 +126,17 @@ class PacketLayout {
   void add_flows() {
     for (const FlowGraph::Connection& connection : connections_.graph.connections) { add_flow(connection); }
     if (!settings_.takes_many_paths()) { return; }
-    for (std::size_t first = 0; first < packets_.flows.size(); first += connections_.queue_pairs) {
+    for (ConnectionId first; first < packets_.flows.next(); first.value += connections_.queue_pairs) {
       bool shortest = true;
-      for (std::size_t f = first; f < first + connections_.queue_pairs; ++f) { shortest = spread(f) && shortest; }
+      for (const ConnectionId f : IdRange{first, ConnectionId{first.value + connections_.queue_pairs}}) {
+        shortest = spread(f) && shortest;
+      }
       if (!shortest) { join_paths(first); }
     }
   }
 
   /// Lets a flow take all shortest paths between the first and the last switch on its path. False: its own is longer.
-  bool spread(std::size_t f) {
+  bool spread(ConnectionId f) {
     const PacketTopology::Flow flow = packets_.flows[f];
     const auto link = [&](std::uint32_t hop) { return links_[packets_.hops[flow.first_hop + hop]]; };
     const auto balances = [&](VertexId v) {
@@ -152,10 +154,10 @@ class PacketLayout {
   }
 
   /// The paths of a flow: as its own up to `begin`, then each of these, then as its own again.
-  void replace(std::size_t f, std::uint32_t begin, const std::vector<ShortestPaths::Path>& paths) {
+  void replace(ConnectionId f, std::uint32_t begin, const std::vector<ShortestPaths::Path>& paths) {
     constexpr std::size_t kMostHops = 100'000'000;
     PacketTopology::Flow& flow = packets_.flows[f];
-    std::vector<std::uint32_t>& hops = packets_.hops;
+    std::vector<LinkIndex>& hops = packets_.hops;
     if (hops.size() + paths.size() * flow.hops > kMostHops) {
       throw SimulationError("too-many-paths",
                             "more than 100,000,000 hops on paths that packets may choose: simulate "
@@ -170,22 +172,19 @@ class PacketLayout {
     }
     flow.first_hop = first;
     flow.paths = static_cast<std::uint32_t>(paths.size());
-    while (packets_.links.size() < links_.size()) { add_link(static_cast<std::uint32_t>(packets_.links.size())); }
+    while (packets_.links.size() < links_.size()) { add_link(packets_.links.next()); }
   }
 
-  std::uint32_t number(LinkId link) {
-    std::uint32_t& number = number_of_[link.value];
-    if (number == kNone) {
-      number = static_cast<std::uint32_t>(links_.size());
-      links_.push_back(link);
-    }
+  LinkIndex number(LinkId link) {
+    LinkIndex& number = number_of_[link.value];
+    if (number == kNoLink) { number = links_.push_back(link); }
     return number;
   }
 
   /// The queue pairs of a connection that leave by one port take the paths of each other: where they are longer
   /// than the shortest ones, nothing else is known of where they may go.
-  void join_paths(std::size_t connection) {
-    const auto begin = packets_.flows.begin() + static_cast<std::ptrdiff_t>(connection);
+  void join_paths(ConnectionId connection) {
+    const auto begin = packets_.flows.begin() + static_cast<std::ptrdiff_t>(connection.value);
     const std::vector<PacketTopology::Flow> own(begin, begin + connections_.queue_pairs);
     if (own.size() == 1 || settings_.fabric.load_balancing != LoadBalancing::none) {
       const LinkId first = links_[packets_.hops[own[0].first_hop]];
@@ -220,7 +219,7 @@ class PacketLayout {
     flow.grain = connection.grain;
     flow.software = connection.latency;
     for (std::uint32_t u = 0; u < connection.uses; ++u) {
-      const std::uint32_t link = connections_.graph.uses[connection.first_use + u].link.value;
+      const LinkIndex link = connections_.graph.uses[connection.first_use + u].link;
       packets_.hops.push_back(link);
       flow.software -= packets_.links[link].latency;
     }
@@ -237,9 +236,9 @@ class PacketLayout {
   const FabricConnections& connections_;
   const Fabric& fabric_;
   const PacketSettings& settings_;
-  std::vector<std::uint32_t> device_of_;  ///< by vertex
-  std::vector<std::uint32_t> number_of_;  ///< by fabric link
-  std::vector<LinkId> links_;             ///< by number
+  std::vector<DeviceIndex> device_of_;  ///< by vertex
+  std::vector<LinkIndex> number_of_;    ///< by link of the fabric
+  IdVector<LinkIndex, LinkId> links_;
   ShortestPaths paths_;
   PacketTopology packets_;
 };

@@ -14,7 +14,7 @@ namespace athanor {
 /// `links`: of the fabric, by link of the packet plan.
 struct PacketsLaidOut {
   PacketTopology plan;
-  std::vector<LinkId> links;
+  IdVector<LinkIndex, LinkId> links;
 };
 
 /// The packet network of connections that do not stand for classes: queue pair q becomes flow q, link l becomes link l,

@@ -10,41 +10,43 @@ namespace {
 /// A class of the port at the source of a link: link * kServices + class.
 using Queue = std::uint32_t;
 
+Queue queue_of(LinkIndex link, std::uint8_t service) { return link.value * kServices + service; }
+
 class Waiting {
  public:
   explicit Waiting(const PacketLinks& links) : links_(links) {
-    const auto count = static_cast<std::uint32_t>(links.plan().links.size());
-    stopped_.resize(std::size_t{count} * kServices);
+    stopped_.resize(links.plan().links.size() * kServices);
     moving_.resize(stopped_.size());
-    for (std::uint32_t link = 0; link < count; ++link) {
+    for (const LinkIndex link : links.plan().links.ids()) {
       for (std::uint8_t service = 0; service < kServices; ++service) { look_at(link, service); }
       const Port::Leaving leaving = links.port(link).leaving();
-      if (leaving.bytes > 0) { moving_[leaving.ingress * kServices + leaving.service] = true; }
+      if (leaving.bytes > 0) { moving_[queue_of(leaving.ingress, leaving.service)] = true; }
     }
     leave_what_stands();
   }
 
-  std::vector<std::uint32_t> circle() const {
+  std::vector<LinkIndex> circle() const {
     const auto first = std::find(stopped_.begin(), stopped_.end(), true);
     if (first == stopped_.end()) { return {}; }
     std::vector<Queue> way;
     auto at = static_cast<Queue>(first - stopped_.begin());
     for (; std::find(way.begin(), way.end(), at) == way.end(); at = held_at_.at(at).front()) { way.push_back(at); }
     way.erase(way.begin(), std::find(way.begin(), way.end(), at));
-    for (Queue& queue : way) { queue /= kServices; }
-    return way;
+    std::vector<LinkIndex> links;
+    for (const Queue queue : way) { links.emplace_back(queue / kServices); }
+    return links;
   }
 
  private:
   /// Whose buffers the packets of this queue fill, and whether it was stopped.
-  void look_at(std::uint32_t link, std::uint8_t service) {
+  void look_at(LinkIndex link, std::uint8_t service) {
     const Port& port = links_.port(link);
     const Ring<Port::Waiting>& packets = port.waiting(service);
-    const Queue queue = link * kServices + service;
+    const Queue queue = queue_of(link, service);
     stopped_[queue] = !packets.empty() && port.stands(service);
     if (links_.plan().devices[links_.link(link).source].host) { return; }  // holds nobody's buffer
     for (std::uint32_t p = 0; p < packets.size(); ++p) {
-      std::vector<Queue>& places = held_at_[packets.at(p).packet.ingress * kServices + service];
+      std::vector<Queue>& places = held_at_[queue_of(packets.at(p).packet.ingress, service)];
       if (places.empty() || places.back() != queue) { places.push_back(queue); }
     }
   }
@@ -74,6 +76,6 @@ class Waiting {
 
 }  // namespace
 
-std::vector<std::uint32_t> waiting_circle(const PacketLinks& links) { return Waiting(links).circle(); }
+std::vector<LinkIndex> waiting_circle(const PacketLinks& links) { return Waiting(links).circle(); }
 
 }  // namespace athanor

@@ -23,9 +23,9 @@ class LinkListener {
  public:
   virtual ~LinkListener() = default;
   /// The first packet in flight on the link arrives at `when`; nothing was in flight before.
-  virtual void expect_arrival(std::uint32_t link, Time when) = 0;
+  virtual void expect_arrival(LinkIndex link, Time when) = 0;
   /// The source of the link learns at `when` that a class may go on or has to stop.
-  virtual void expect_pause(std::uint32_t link, Time when) = 0;
+  virtual void expect_pause(LinkIndex link, Time when) = 0;
 };
 
 /// All links of a packet network: the port at the source of each, and what is in flight on it.
@@ -39,7 +39,7 @@ class PacketLinks {
       ports_.emplace_back(link.rate, link.framing);
       lanes_.push_back({{}, 0, Time::zero(), link.latency, !target.host && plan.switches[target.spec].cut_through});
     }
-    for (std::uint32_t link = 0; link < plan.links.size(); ++link) {
+    for (const LinkIndex link : plan.links.ids()) {
       if (under_credits(link)) { ports_[link].await_credits(credits(link)); }
     }
   }
@@ -47,24 +47,24 @@ class PacketLinks {
   /// From now on what happens at each port is counted.
   void count_ports() { counters_.resize(plan_.links.size()); }
   /// What is counted at the port at the source of the link; nullptr where nothing is.
-  PortCounters* counters(std::uint32_t link) { return counters_.empty() ? nullptr : &counters_[link]; }
-  const PortCounters* counters(std::uint32_t link) const { return counters_.empty() ? nullptr : &counters_[link]; }
+  PortCounters* counters(LinkIndex link) { return counters_.empty() ? nullptr : &counters_[link]; }
+  const PortCounters* counters(LinkIndex link) const { return counters_.empty() ? nullptr : &counters_[link]; }
 
   /// From now on switches write telemetry into data packets; `packets`: see Telemetry.
-  void write_telemetry(const std::vector<std::uint32_t>& packets) {
+  void write_telemetry(const IdVector<ConnectionId, std::uint32_t>& packets) {
     telemetry_ = std::make_unique<Telemetry>(plan_, packets);
   }
   /// nullptr: none is written.
   Telemetry* telemetry() const { return telemetry_.get(); }
 
   const PacketTopology& plan() const { return plan_; }
-  const PacketTopology::Link& link(std::uint32_t link) const { return plan_.links[link]; }
-  Port& port(std::uint32_t link) { return ports_[link]; }
-  const Port& port(std::uint32_t link) const { return ports_[link]; }
-  Ring<Flight>& flights(std::uint32_t link) { return lanes_[link].flights; }
+  const PacketTopology::Link& link(LinkIndex link) const { return plan_.links[link]; }
+  Port& port(LinkIndex link) { return ports_[link]; }
+  const Port& port(LinkIndex link) const { return ports_[link]; }
+  Ring<Flight>& flights(LinkIndex link) { return lanes_[link].flights; }
 
   /// A packet whose last bit leaves at `end`. Requires that `end` never falls.
-  void launch(std::uint32_t link, const Packet& packet, Time end) {
+  void launch(LinkIndex link, const Packet& packet, Time end) {
     Lane& lane = lanes_[link];
     lane.last = end;
     const Time left = lane.cut_through ? end - ports_[link].duration(packet.bytes) : end;
@@ -81,8 +81,8 @@ class PacketLinks {
 
   /// The target of the link tells its source, at `now`, that a class has to stop or may go on. The frame leaves by the
   /// reverse link when that is free.
-  void signal(std::uint32_t link, std::uint8_t service, bool stop, Time now) {
-    const std::uint32_t back = plan_.links[link].reverse;
+  void signal(LinkIndex link, std::uint8_t service, bool stop, Time now) {
+    const LinkIndex back = plan_.links[link].reverse;
     Port& port = ports_[back];
     const Time left = std::max(now, port.free()) + port.duration(kPauseFrame);
     port.hold(left);
@@ -93,19 +93,19 @@ class PacketLinks {
   }
 
   /// Does the link lead to a switch that gives credits?
-  bool under_credits(std::uint32_t link) const {
+  bool under_credits(LinkIndex link) const {
     const PacketTopology::Device& target = plan_.devices[plan_.links[link].target];
     return !target.host && plan_.switches[target.spec].flow_control == FlowControl::credits;
   }
   /// Blocks that each class has at the far end. Requires under_credits().
-  std::uint32_t credits(std::uint32_t link) const {
+  std::uint32_t credits(LinkIndex link) const {
     const Bytes buffer = plan_.switches[plan_.devices[plan_.links[link].target].spec].lane_buffer;
     return static_cast<std::uint32_t>(std::min<std::int64_t>(buffer.count() / 64, INT32_MAX));
   }
   /// The target of the link tells its source, at `now`, up to which block a class may send. The flow control packet
   /// leaves by the reverse link when that is free.
-  void grant(std::uint32_t link, std::uint8_t service, std::uint32_t limit, Time now) {
-    const std::uint32_t back = plan_.links[link].reverse;
+  void grant(LinkIndex link, std::uint8_t service, std::uint32_t limit, Time now) {
+    const LinkIndex back = plan_.links[link].reverse;
     Port& port = ports_[back];
     const Time left = std::max(now, port.free()) + transfer_time(Bytes{kCreditFrame}, plan_.links[back].rate);
     port.hold(left);
@@ -116,7 +116,7 @@ class PacketLinks {
   }
 
   /// The link that a packet takes next.
-  std::uint32_t next_hop(const Packet& packet) const { return plan_.hops[packet.hop]; }
+  LinkIndex next_hop(const Packet& packet) const { return plan_.hops[packet.hop]; }
   /// Has it arrived where it was going?
   bool at_end(const Packet& packet) const {
     const PacketTopology::Flow& flow = plan_.flows[packet.flow];
@@ -126,19 +126,19 @@ class PacketLinks {
   }
   /// Memory is far on large fabrics. Bring near what is in flight on a link, in two steps; and what a packet that goes
   /// on by a link will touch, in two steps.
-  void approach_lane(std::uint32_t link) const { __builtin_prefetch(&lanes_[link]); }
-  void approach_flights(std::uint32_t link) const { lanes_[link].flights.approach_front(); }
-  void approach(std::uint32_t link, std::uint8_t service) const {
+  void approach_lane(LinkIndex link) const { __builtin_prefetch(&lanes_[link]); }
+  void approach_flights(LinkIndex link) const { lanes_[link].flights.approach_front(); }
+  void approach(LinkIndex link, std::uint8_t service) const {
     ports_[link].approach();
     ports_[link].approach_queue(service);
     approach_lane(link);
   }
-  void approach_places(std::uint32_t link, std::uint8_t service) const {
+  void approach_places(LinkIndex link, std::uint8_t service) const {
     ports_[link].approach_place(service);
     lanes_[link].flights.approach_end();
   }
   /// On the wire, by data packets, all headers included.
-  Bytes carried(std::uint32_t link) const { return Bytes{lanes_[link].carried}; }
+  Bytes carried(LinkIndex link) const { return Bytes{lanes_[link].carried}; }
   /// When the last packet of all links, of whatever kind, had left.
   Time quiet() const {
     Time last;
@@ -161,9 +161,9 @@ class PacketLinks {
 
   const PacketTopology& plan_;
   LinkListener& listener_;
-  std::vector<Port> ports_;
-  std::vector<Lane> lanes_;
-  std::vector<PortCounters> counters_;  ///< by link; empty: not counted
+  IdVector<LinkIndex, Port> ports_;
+  IdVector<LinkIndex, Lane> lanes_;
+  IdVector<LinkIndex, PortCounters> counters_;  ///< by link; empty: not counted
   std::unique_ptr<Telemetry> telemetry_;
 };
 
@@ -171,6 +171,6 @@ class PacketLinks {
 /// ports that were stopped likewise, and nobody was told to go on. A circle, each link waiting for the next one and the
 /// last for the first; empty: something will move, or nothing waits. Of several circles the one through the lowest
 /// link. O(links + waiting packets), times the length of what only seems to wait.
-std::vector<std::uint32_t> waiting_circle(const PacketLinks& links);
+std::vector<LinkIndex> waiting_circle(const PacketLinks& links);
 
 }  // namespace athanor

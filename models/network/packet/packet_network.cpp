@@ -37,7 +37,7 @@ PacketNetwork::PacketNetwork(Simulator& simulator, const PacketTopology& plan, c
       window_(std::min(lookahead(plan), most_window)),
       wheel_(plan.devices.size()),
       search_interval_(transport.timeout),
-      name_([](std::uint32_t link) { return fmt::format("link {}", link); }),
+      name_([](LinkIndex link) { return fmt::format("link {}", link.value); }),
       free_(plan.flows.size()),
       links_(plan, *this),
       switches_(links_, seed),
@@ -45,12 +45,11 @@ PacketNetwork::PacketNetwork(Simulator& simulator, const PacketTopology& plan, c
 
 void PacketNetwork::move(ConnectionId connection, Bytes size) {
   require(size >= Bytes::zero(), "a message of {} bytes", size.count());
-  const std::uint32_t flow = connection.value;
-  if (links_.plan().flows[flow].hops == 0) { return move_within_device(flow, size); }
-  hosts_.send(flow, size);
+  if (links_.plan().flows[connection].hops == 0) { return move_within_device(connection, size); }
+  hosts_.send(connection, size);
 }
 
-void PacketNetwork::move_within_device(std::uint32_t flow, Bytes size) {
+void PacketNetwork::move_within_device(ConnectionId flow, Bytes size) {
   const PacketTopology::Flow& plan = links_.plan().flows[flow];
   const Time start = std::max(simulator_.now(), free_[flow]);
   free_[flow] = start + injection_time(size, plan.cap);
@@ -61,20 +60,20 @@ void PacketNetwork::move_within_device(std::uint32_t flow, Bytes size) {
   delivered_at(flow, free_[flow] + plan.software);
 }
 
-void PacketNetwork::expect_arrival(std::uint32_t link, Time when) {
-  const std::uint32_t target = links_.link(link).target;
-  if (links_.plan().devices[target].host) { return at(when, Kind::arrival, link); }
+void PacketNetwork::expect_arrival(LinkIndex link, Time when) {
+  const DeviceIndex target = links_.link(link).target;
+  if (links_.plan().devices[target].host) { return at(when, Kind::arrival, link.value); }
   switches_.expect(link);
   ask(target, when);
 }
 
-void PacketNetwork::expect_pause(std::uint32_t link, Time when) {
-  const std::uint32_t source = links_.link(link).source;
-  if (links_.plan().devices[source].host) { return at(when, Kind::service, link); }
+void PacketNetwork::expect_pause(LinkIndex link, Time when) {
+  const DeviceIndex source = links_.link(link).source;
+  if (links_.plan().devices[source].host) { return at(when, Kind::service, link.value); }
   ask(source, when);
 }
 
-void PacketNetwork::ask(std::uint32_t device, Time when) {
+void PacketNetwork::ask(DeviceIndex device, Time when) {
   const std::int64_t window = window_of(when);
   require(window > working_, "window {} is asked for while {} is worked off", window, working_);
   wheel_.ask(device, window, window_of(simulator_.now()));
@@ -91,7 +90,7 @@ void PacketNetwork::work() {
   wheel_.take(working_, devices_);
   const Time end = window_ * (working_ + 1);
   for (std::size_t k = 0; k < devices_.size(); ++k) {
-    const std::uint32_t device = devices_[k];
+    const DeviceIndex device = devices_[k];
     if (k + 2 < devices_.size()) { switches_.approach(devices_[k + 2]); }
     if (k + 1 < devices_.size()) { switches_.approach_flights(devices_[k + 1]); }
     const Time next = switches_.work(device, end);
@@ -109,21 +108,21 @@ void PacketNetwork::on_event(std::uint64_t what) {
   switch (static_cast<Kind>(what & 0xffU)) {
     case Kind::window: return work();
     case Kind::arrival: {
-      hosts_.arrive(index);
-      Ring<Flight>& flights = links_.flights(index);
+      hosts_.arrive(LinkIndex{index});
+      Ring<Flight>& flights = links_.flights(LinkIndex{index});
       if (!flights.empty()) { at(flights.front().when, Kind::arrival, index); }
       return;
     }
-    case Kind::service: return hosts_.serve(index);
-    case Kind::timeout: return time_out(index);
-    case Kind::pull: return hosts_.pull(index);
+    case Kind::service: return hosts_.serve(LinkIndex{index});
+    case Kind::timeout: return time_out(ConnectionId{index});
+    case Kind::pull: return hosts_.pull(LinkIndex{index});
     case Kind::injected: return listener_.injected(ConnectionId{index});
     case Kind::delivered: return listener_.delivered(ConnectionId{index});
     case Kind::grain: return listener_.grain_arrived(ConnectionId{index});
   }
 }
 
-PortCounters PacketNetwork::port_counters(std::uint32_t link, Time now) const {
+PortCounters PacketNetwork::port_counters(LinkIndex link, Time now) const {
   const PortCounters* const counted = links_.counters(link);
   require(counted != nullptr, "the ports were not counted");
   PortCounters port = *counted;
@@ -132,7 +131,7 @@ PortCounters PacketNetwork::port_counters(std::uint32_t link, Time now) const {
 }
 
 /// Packets that wait for each other for ever are never acknowledged.
-void PacketNetwork::time_out(std::uint32_t flow) {
+void PacketNetwork::time_out(ConnectionId flow) {
   const std::uint64_t before = hosts_.counters().timeouts;
   hosts_.timeout(flow);
   if (hosts_.counters().timeouts == before || simulator_.now() < next_search_) { return; }
@@ -142,7 +141,7 @@ void PacketNetwork::time_out(std::uint32_t flow) {
 
 void PacketNetwork::refuse_deadlock() const {
   constexpr std::size_t kMostNamed = 8;
-  const std::vector<std::uint32_t> circle = waiting_circle(links_);
+  const std::vector<LinkIndex> circle = waiting_circle(links_);
   if (circle.empty()) { return; }
   std::string text = fmt::format("after {} ports wait for each other in a circle, full buffers behind each: ",
                                  to_string(simulator_.now()));

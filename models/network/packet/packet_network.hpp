@@ -23,14 +23,14 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
                 MoveListener& listener, Time most_window = Time::max());
 
   /// How errors name a link; before, by its number.
-  void name_links(std::function<std::string(std::uint32_t)> name) { name_ = std::move(name); }
+  void name_links(std::function<std::string(LinkIndex)> name) { name_ = std::move(name); }
 
   /// Events that follow may throw SimulationError("deadlock"), which names links whose ports wait for each other in a
   /// circle. It is found out when a sender's timeout ends.
   void move(ConnectionId connection, Bytes size) override;
-  std::optional<Bytes> arrived(ConnectionId connection) const override { return hosts_.arrived(connection.value); }
+  std::optional<Bytes> arrived(ConnectionId connection) const override { return hosts_.arrived(connection); }
   /// On the wire: by data packets with their headers, repeated ones too.
-  Bytes carried(LinkIndex link) const override { return links_.carried(link.value); }
+  Bytes carried(LinkIndex link) const override { return links_.carried(link); }
   Time quiet() const { return links_.quiet(); }
   /// Not supported: the state of a packet network never recurs exactly.
   void snapshot(std::vector<std::int64_t>& state) const override;
@@ -41,7 +41,7 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
   /// From now on what happens at each port is counted.
   void count_ports() { links_.count_ports(); }
   /// Of the port at the source of a link, with a pause that has not ended counted up to `now`. Requires count_ports().
-  PortCounters port_counters(std::uint32_t link, Time now) const;
+  PortCounters port_counters(LinkIndex link, Time now) const;
 
   const SwitchCounters& switch_counters() const { return switches_.counters(); }
   const HostCounters& host_counters() const { return hosts_.counters(); }
@@ -49,24 +49,24 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
  private:
   enum class Kind : std::uint8_t { window, arrival, service, timeout, pull, injected, delivered, grain };
 
-  void expect_arrival(std::uint32_t link, Time when) override;
-  void expect_pause(std::uint32_t link, Time when) override;
+  void expect_arrival(LinkIndex link, Time when) override;
+  void expect_pause(LinkIndex link, Time when) override;
   Time now() const override { return simulator_.now(); }
-  void serve_at(std::uint32_t link, Time when) override { at(when, Kind::service, link); }
-  void timeout_at(std::uint32_t flow, Time when) override { at(when, Kind::timeout, flow); }
-  void pull_at(std::uint32_t link, Time when) override { at(when, Kind::pull, link); }
-  void injected_at(std::uint32_t flow, Time when) override { at(when, Kind::injected, flow); }
-  void delivered_at(std::uint32_t flow, Time when) override { at(when, Kind::delivered, flow); }
-  void grain_arrived_at(std::uint32_t flow, Time when) override { at(when, Kind::grain, flow); }
+  void serve_at(LinkIndex link, Time when) override { at(when, Kind::service, link.value); }
+  void timeout_at(ConnectionId flow, Time when) override { at(when, Kind::timeout, flow.value); }
+  void pull_at(LinkIndex link, Time when) override { at(when, Kind::pull, link.value); }
+  void injected_at(ConnectionId flow, Time when) override { at(when, Kind::injected, flow.value); }
+  void delivered_at(ConnectionId flow, Time when) override { at(when, Kind::delivered, flow.value); }
+  void grain_arrived_at(ConnectionId flow, Time when) override { at(when, Kind::grain, flow.value); }
 
   void at(Time when, Kind kind, std::uint32_t index) {
     simulator_.at(when, self_, std::uint64_t{index} << 8U | static_cast<std::uint64_t>(kind));
   }
   std::int64_t window_of(Time when) const { return when.count() / window_.count(); }
-  void move_within_device(std::uint32_t flow, Bytes size);
-  void ask(std::uint32_t device, Time when);
+  void move_within_device(ConnectionId flow, Bytes size);
+  void ask(DeviceIndex device, Time when);
   void work();
-  void time_out(std::uint32_t flow);
+  void time_out(ConnectionId flow);
   void refuse_deadlock() const;
 
   Simulator& simulator_;
@@ -78,9 +78,9 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
   std::int64_t working_ = -1;       ///< the latest window that was worked off
   Time search_interval_;            ///< between two searches for a deadlock
   Time next_search_;
-  std::function<std::string(std::uint32_t)> name_;
-  std::vector<std::uint32_t> devices_;
-  std::vector<Time> free_;  ///< by flow: when a flow without hops has copied all that it was given
+  std::function<std::string(LinkIndex)> name_;
+  std::vector<DeviceIndex> devices_;
+  IdVector<ConnectionId, Time> free_;  ///< by flow: when a flow without hops has copied all that it was given
   PacketLinks links_;
   Switches switches_;
   Hosts hosts_;

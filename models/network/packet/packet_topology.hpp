@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/network/ids.hpp"
 #include "models/network/packet/packet.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
@@ -57,11 +58,11 @@ struct PacketTopology {
     std::uint32_t spec = 0;  ///< of a switch, into `switches`
   };
   struct Link {
-    std::uint32_t source = 0;   ///< device
-    std::uint32_t target = 0;   ///< device
-    std::uint32_t reverse = 0;  ///< link
-    Bandwidth rate;             ///< of bytes on the wire, those of `framing` included
-    Time latency;               ///< at least kLeastLatency
+    DeviceIndex source;
+    DeviceIndex target;
+    LinkIndex reverse;
+    Bandwidth rate;  ///< of bytes on the wire, those of `framing` included
+    Time latency;    ///< at least kLeastLatency
     LinkFraming framing = {};
   };
   /// From host to host, and back for what answers. Without hops the two ends are one device.
@@ -77,11 +78,11 @@ struct PacketTopology {
   };
   static constexpr Time kLeastLatency{1'000};
 
-  std::vector<Device> devices;
+  IdVector<DeviceIndex, Device> devices;
   std::vector<SwitchSpec> switches;
-  std::vector<Link> links;
-  std::vector<Flow> flows;
-  std::vector<std::uint32_t> hops;  ///< links
+  IdVector<LinkIndex, Link> links;
+  IdVector<ConnectionId, Flow> flows;
+  std::vector<LinkIndex> hops;
 };
 
 }  // namespace athanor

@@ -91,7 +91,7 @@ class Port {
   struct Leaving {
     Time end;
     std::uint32_t bytes = 0;
-    std::uint32_t ingress = 0;
+    LinkIndex ingress;
     std::uint8_t service = 0;
   };
 
@@ -203,7 +203,7 @@ class Port {
   std::int64_t bytes_ = 0;
   Time leaving_end_;
   std::uint32_t leaving_bytes_ = 0;
-  std::uint32_t leaving_ingress_ = 0;
+  LinkIndex leaving_ingress_;
   std::uint8_t leaving_service_ = 0;
   std::uint8_t waiting_ = 0;  ///< a bit for each class that has packets
   std::uint8_t stopped_ = 0;  ///< a bit for each class that is stopped

@@ -16,28 +16,27 @@ Switches::Switches(PacketLinks& links, std::uint64_t seed)
   for (const SwitchSpec& spec : links.plan().switches) {
     if (spec.load_balancing == LoadBalancing::flowlets) { flowlets_.resize(links.plan().flows.size()); }
   }
-  const auto count = static_cast<std::uint32_t>(links.plan().links.size());
-  for (std::uint32_t link = 0; link < count; ++link) {
+  for (const LinkIndex link : links.plan().links.ids()) {
     if (!links.under_credits(link)) { continue; }
-    limits_.resize(std::size_t{count} * kServices);
+    limits_.resize(links.plan().links.size() * kServices);
     for (std::uint32_t service = 0; service < kServices; ++service) {
-      limits_[std::size_t{link} * kServices + service] = links.credits(link);
+      limits_[limit_of(link, service)] = links.credits(link);
     }
   }
 }
 
-void Switches::expect(std::uint32_t link) { devices_[links_.link(link).target].arriving.push_back(link); }
+void Switches::expect(LinkIndex link) { devices_[links_.link(link).target].arriving.push_back(link); }
 
-void Switches::approach(std::uint32_t device) const {
-  for (const std::uint32_t link : devices_[device].arriving) { links_.approach_lane(link); }
-  for (const std::uint32_t link : devices_[device].sending) { links_.port(link).approach(); }
+void Switches::approach(DeviceIndex device) const {
+  for (const LinkIndex link : devices_[device].arriving) { links_.approach_lane(link); }
+  for (const LinkIndex link : devices_[device].sending) { links_.port(link).approach(); }
 }
 
-void Switches::approach_flights(std::uint32_t device) const {
-  for (const std::uint32_t link : devices_[device].arriving) { links_.approach_flights(link); }
+void Switches::approach_flights(DeviceIndex device) const {
+  for (const LinkIndex link : devices_[device].arriving) { links_.approach_flights(link); }
 }
 
-Time Switches::work(std::uint32_t number, Time end) {
+Time Switches::work(DeviceIndex number, Time end) {
   Device& device = devices_[number];
   gather(device, end);
   gather_turns(device, end);
@@ -54,10 +53,10 @@ Time Switches::work(std::uint32_t number, Time end) {
 constexpr std::size_t kAhead = 2;
 
 /// One instant: what has been sent gives its buffer back, then packets arrive, then free ports choose what to send.
-void Switches::settle(std::uint32_t number, Time now, std::size_t& next_arrival, Time end) {
+void Switches::settle(DeviceIndex number, Time now, std::size_t& next_arrival, Time end) {
   starters_.clear();
   while (!turns_.empty() && turns_.front().when == now) {
-    const std::uint32_t link = turns_.front().link;
+    const LinkIndex link = turns_.front().link;
     std::pop_heap(turns_.begin(), turns_.end(), std::greater<>());
     turns_.pop_back();
     if (links_.port(link).is_sending()) { release(number, link, now); }
@@ -72,7 +71,7 @@ void Switches::settle(std::uint32_t number, Time now, std::size_t& next_arrival,
     const bool last = next_arrival == arrivals_.size() || arrivals_[next_arrival].when > now;
     arrive(number, arrival, last, end);
   }
-  for (const std::uint32_t link : starters_) { start_next(link, now, end); }
+  for (const LinkIndex link : starters_) { start_next(link, now, end); }
 }
 
 /// All that arrives before `end`, in order of time and link.
@@ -80,7 +79,7 @@ void Switches::gather(Device& device, Time end) {
   arrivals_.clear();
   packets_.clear();
   std::size_t kept = 0;
-  for (const std::uint32_t link : device.arriving) {
+  for (const LinkIndex link : device.arriving) {
     Ring<Flight>& flights = links_.flights(link);
     while (!flights.empty() && flights.front().when < end) {
       arrivals_.push_back({flights.front().when, link, static_cast<std::uint32_t>(packets_.size())});
@@ -99,13 +98,13 @@ void Switches::gather(Device& device, Time end) {
 }
 
 /// `last`: of its instant. Then nothing can overtake it any more, and it need not be enqueued where the port is idle.
-void Switches::arrive(std::uint32_t number, const Arrival& arrival, bool last, Time end) {
+void Switches::arrive(DeviceIndex number, const Arrival& arrival, bool last, Time end) {
   Device& device = devices_[number];
   const SwitchSpec& spec = links_.plan().switches[links_.plan().devices[number].spec];
   Packet packet = packets_[arrival.order];
   packet.ingress = arrival.link;
   if (spec.load_balancing != LoadBalancing::none) { balance(spec, number, arrival.when, packet); }
-  const std::uint32_t out = links_.next_hop(packet);
+  const LinkIndex out = links_.next_hop(packet);
   Port& port = links_.port(out);
   const std::int64_t queue = port.bytes() + port.leaving_bytes();
   counters_.longest_queue = std::max(counters_.longest_queue, queue);
@@ -139,7 +138,7 @@ void Switches::arrive(std::uint32_t number, const Arrival& arrival, bool last, T
 }
 
 /// Is there room? A packet that is trimmed always finds it: what is left of it is small.
-bool Switches::admit(const SwitchSpec& spec, Device& device, std::uint32_t out, Packet& packet) {
+bool Switches::admit(const SwitchSpec& spec, Device& device, LinkIndex out, Packet& packet) {
   constexpr std::uint32_t kTrimmed = 64;  // bytes: headers
   const bool queue_full = spec.flow_control == FlowControl::none &&
                           links_.port(out).bytes(packet.service) + packet.bytes > spec.queue.count();
@@ -153,14 +152,14 @@ bool Switches::admit(const SwitchSpec& spec, Device& device, std::uint32_t out, 
   return true;
 }
 
-void Switches::mark(const SwitchSpec& spec, std::uint32_t number, std::int64_t queue, Packet& packet) {
+void Switches::mark(const SwitchSpec& spec, DeviceIndex number, std::int64_t queue, Packet& packet) {
   const MarkingSpec& marking = spec.marking;
   if (packet.kind != PacketKind::data || queue < marking.from.count()) { return; }
   if (queue < marking.to.count()) {
     // most * (queue - from) / (to - from), against 32 random bits.
     const Wide span = Wide{(marking.to - marking.from).count()} * marking.most.denominator;
     const Wide share = Wide{queue - marking.from.count()} * marking.most.numerator;
-    const std::uint64_t drawn = join_hash(seed_ ^ number, devices_[number].draws++) >> 32U;
+    const std::uint64_t drawn = join_hash(seed_ ^ number.value, devices_[number].draws++) >> 32U;
     if (Wide{static_cast<std::int64_t>(drawn)} * span >= share << 32U) { return; }
   }
   packet.marked = true;
@@ -168,7 +167,7 @@ void Switches::mark(const SwitchSpec& spec, std::uint32_t number, std::int64_t q
   if (PortCounters* const counted = links_.counters(links_.next_hop(packet))) { ++counted->marked; }
 }
 
-void Switches::hold(std::uint32_t number, const Packet& packet, Time now) {
+void Switches::hold(DeviceIndex number, const Packet& packet, Time now) {
   const SwitchSpec& spec = links_.plan().switches[links_.plan().devices[number].spec];
   devices_[number].held += packet.bytes;
   Ingress& ingress = ingress_[packet.ingress];
@@ -184,7 +183,7 @@ void Switches::hold(std::uint32_t number, const Packet& packet, Time now) {
 }
 
 /// What the port was sending has left.
-void Switches::release(std::uint32_t number, std::uint32_t link, Time now) {
+void Switches::release(DeviceIndex number, LinkIndex link, Time now) {
   const Port::Leaving leaving = links_.port(link).leaving();
   const SwitchSpec& spec = links_.plan().switches[links_.plan().devices[number].spec];
   Ingress& ingress = ingress_[leaving.ingress];
@@ -201,12 +200,12 @@ void Switches::release(std::uint32_t number, std::uint32_t link, Time now) {
 
 /// For what a packet gives back. Apart, so that it costs nothing where there are no credits.
 [[gnu::noinline]] void Switches::give_credit(const Port::Leaving& leaving, Time now) {
-  std::uint32_t& limit = limits_[std::size_t{leaving.ingress} * kServices + leaving.service];
+  std::uint32_t& limit = limits_[limit_of(leaving.ingress, leaving.service)];
   limit += PortCredits::blocks(leaving.bytes);
   links_.grant(leaving.ingress, leaving.service, limit, now);
 }
 
-void Switches::start_next(std::uint32_t link, Time now, Time end) {
+void Switches::start_next(LinkIndex link, Time now, Time end) {
   if (links_.port(link).is_sending()) { return; }  // it stood in the list twice
   Port::Departure departure;
   if (links_.port(link).depart(now + Time{1}, departure)) {
@@ -216,7 +215,7 @@ void Switches::start_next(std::uint32_t link, Time now, Time end) {
   }
 }
 
-void Switches::start(std::uint32_t link, const Packet& packet, Time left, Time end) {
+void Switches::start(LinkIndex link, const Packet& packet, Time left, Time end) {
   links_.port(link).sends(packet, left);
   if (links_.telemetry() != nullptr) { write_telemetry(link, packet, left); }
   links_.launch(link, packet, left);
@@ -224,7 +223,7 @@ void Switches::start(std::uint32_t link, const Packet& packet, Time left, Time e
 }
 
 /// Of the port by which a packet leaves, which it has taken as its last hop.
-[[gnu::noinline]] void Switches::write_telemetry(std::uint32_t link, const Packet& packet, Time left) {
+[[gnu::noinline]] void Switches::write_telemetry(LinkIndex link, const Packet& packet, Time left) {
   Telemetry& telemetry = *links_.telemetry();
   telemetry.count(link, links_.port(link).wire_bytes(packet.bytes));
   if (packet.kind != PacketKind::data) { return; }
@@ -233,13 +232,13 @@ void Switches::start(std::uint32_t link, const Packet& packet, Time left, Time e
   telemetry.note(packet.flow, packet.number, hop, link, links_.port(link).bytes(), left);
 }
 
-Time Switches::turn_of(std::uint32_t link) const {
+Time Switches::turn_of(LinkIndex link) const {
   const Port& port = links_.port(link);
   if (port.is_sending()) { return port.leaving_end(); }
   return port.idle() ? Time::max() : port.next_start();
 }
 
-void Switches::add_turn(std::uint32_t link, Time end) {
+void Switches::add_turn(LinkIndex link, Time end) {
   const Time when = turn_of(link);
   if (when >= end) { return; }
   turns_.push_back({when, link});
@@ -248,15 +247,15 @@ void Switches::add_turn(std::uint32_t link, Time end) {
 
 void Switches::gather_turns(Device& device, Time end) {
   turns_.clear();
-  for (const std::uint32_t link : device.sending) { add_turn(link, end); }
+  for (const LinkIndex link : device.sending) { add_turn(link, end); }
 }
 
 /// Drops ports that hold nothing any more from the list of those that send.
 Time Switches::next_time(Device& device) {
   Time next = Time::max();
-  for (const std::uint32_t link : device.arriving) { next = std::min(next, links_.flights(link).front().when); }
+  for (const LinkIndex link : device.arriving) { next = std::min(next, links_.flights(link).front().when); }
   std::size_t kept = 0;
-  for (const std::uint32_t link : device.sending) {
+  for (const LinkIndex link : device.sending) {
     if (!links_.port(link).is_sending() && links_.port(link).idle()) {
       is_sending_[link] = false;
       continue;
@@ -270,7 +269,7 @@ Time Switches::next_time(Device& device) {
 
 /// Moves a data packet to another path of its flow, of those that go on from here: they share the link by which it
 /// came, and stand together.
-void Switches::balance(const SwitchSpec& spec, std::uint32_t number, Time now, Packet& packet) {
+void Switches::balance(const SwitchSpec& spec, DeviceIndex number, Time now, Packet& packet) {
   const PacketTopology& plan = links_.plan();
   const PacketTopology::Flow& flow = plan.flows[packet.flow];
   if (packet.kind != PacketKind::data || flow.paths == 1) { return; }
@@ -280,7 +279,7 @@ void Switches::balance(const SwitchSpec& spec, std::uint32_t number, Time now, P
   };
   std::uint32_t first = (packet.hop - flow.first_hop) / flow.hops;
   std::uint32_t last = first;
-  const std::uint32_t came_by = link(first, hop - 1);
+  const LinkIndex came_by = link(first, hop - 1);
   while (first > 0 && link(first - 1, hop - 1) == came_by) { --first; }
   while (last + 1 < flow.paths && link(last + 1, hop - 1) == came_by) { ++last; }
   if (link(first, hop) == link(last, hop)) { return; }
@@ -294,10 +293,10 @@ void Switches::balance(const SwitchSpec& spec, std::uint32_t number, Time now, P
   packet.hop = flow.first_hop + chosen * flow.hops + hop;
 }
 
-std::uint32_t Switches::flowlet_path(const SwitchSpec& spec, std::uint32_t number, Time now, std::uint32_t flow) {
+std::uint32_t Switches::flowlet_path(const SwitchSpec& spec, DeviceIndex number, Time now, ConnectionId flow) {
   Flowlet& flowlet = flowlets_[flow];
   if (!flowlet.begun || now - flowlet.last > spec.flowlet_gap) {
-    const std::uint64_t drawn = join_hash(seed_ ^ number, devices_[number].draws++);
+    const std::uint64_t drawn = join_hash(seed_ ^ number.value, devices_[number].draws++);
     flowlet.path = static_cast<std::uint32_t>(drawn % links_.plan().flows[flow].paths);
     flowlet.begun = true;
   }
@@ -306,12 +305,12 @@ std::uint32_t Switches::flowlet_path(const SwitchSpec& spec, std::uint32_t numbe
 }
 
 /// Of equal ones any: who would always take the first would fill it with the packets of all ports at once.
-std::uint32_t Switches::least_loaded(std::uint32_t number, const Packet& packet, std::uint32_t hop, std::uint32_t first,
+std::uint32_t Switches::least_loaded(DeviceIndex number, const Packet& packet, std::uint32_t hop, std::uint32_t first,
                                      std::uint32_t last) {
   const PacketTopology& plan = links_.plan();
   const PacketTopology::Flow& flow = plan.flows[packet.flow];
   const std::uint32_t count = last - first + 1;
-  const auto start = static_cast<std::uint32_t>(join_hash(seed_ ^ number, devices_[number].draws++) % count);
+  const auto start = static_cast<std::uint32_t>(join_hash(seed_ ^ number.value, devices_[number].draws++) % count);
   std::uint32_t best = first;
   std::int64_t least = INT64_MAX;
   for (std::uint32_t k = 0; k < count; ++k) {
@@ -325,7 +324,7 @@ std::uint32_t Switches::least_loaded(std::uint32_t number, const Packet& packet,
 }
 
 /// Bytes that wait at a port or are being sent; one that was stopped comes behind all others.
-std::int64_t Switches::load(std::uint32_t link, std::uint8_t service) const {
+std::int64_t Switches::load(LinkIndex link, std::uint8_t service) const {
   constexpr std::int64_t kStopped = INT64_MAX / 2;
   const Port& port = links_.port(link);
   return port.bytes() + port.leaving_bytes() + (port.is_stopped(service) ? kStopped : 0);

@@ -20,13 +20,13 @@ class Switches {
   Switches(PacketLinks& links, std::uint64_t seed);
 
   /// A packet is in flight on a link to this switch, on which none was.
-  void expect(std::uint32_t link);
+  void expect(LinkIndex link);
   /// Bring near what work() will touch first, in two steps.
-  void approach(std::uint32_t device) const;
-  void approach_flights(std::uint32_t device) const;
+  void approach(DeviceIndex device) const;
+  void approach_flights(DeviceIndex device) const;
   /// All that happens at one switch before `end`. Returns when it has to work again: Time::max(): not before
   /// something new arrives.
-  Time work(std::uint32_t device, Time end);
+  Time work(DeviceIndex device, Time end);
 
   const SwitchCounters& counters() const { return counters_; }
 
@@ -38,8 +38,8 @@ class Switches {
   struct Device {
     std::int64_t held = 0;  ///< bytes in the buffer
     std::uint64_t draws = 0;
-    std::vector<std::uint32_t> arriving;  ///< links with packets in flight
-    std::vector<std::uint32_t> sending;   ///< links whose ports hold packets
+    std::vector<LinkIndex> arriving;  ///< links with packets in flight
+    std::vector<LinkIndex> sending;   ///< links whose ports hold packets
   };
   /// The path that a flow keeps to as long as it is never silent.
   struct Flowlet {
@@ -49,48 +49,51 @@ class Switches {
   };
   struct Arrival {
     Time when;
-    std::uint32_t link;
+    LinkIndex link;
     std::uint32_t order;  ///< within the window, into packets_
   };
   /// When a port has sent its packet, or may go on.
   struct Turn {
     Time when;
-    std::uint32_t link;
+    LinkIndex link;
     bool operator>(const Turn& other) const { return when != other.when ? when > other.when : link > other.link; }
   };
 
   void gather(Device& device, Time end);
   void gather_turns(Device& device, Time end);
-  void settle(std::uint32_t number, Time now, std::size_t& next_arrival, Time end);
-  void arrive(std::uint32_t number, const Arrival& arrival, bool last, Time end);
-  bool admit(const SwitchSpec& spec, Device& device, std::uint32_t out, Packet& packet);
-  void balance(const SwitchSpec& spec, std::uint32_t number, Time now, Packet& packet);
-  std::uint32_t flowlet_path(const SwitchSpec& spec, std::uint32_t number, Time now, std::uint32_t flow);
-  std::uint32_t least_loaded(std::uint32_t number, const Packet& packet, std::uint32_t hop, std::uint32_t first,
+  void settle(DeviceIndex number, Time now, std::size_t& next_arrival, Time end);
+  void arrive(DeviceIndex number, const Arrival& arrival, bool last, Time end);
+  bool admit(const SwitchSpec& spec, Device& device, LinkIndex out, Packet& packet);
+  void balance(const SwitchSpec& spec, DeviceIndex number, Time now, Packet& packet);
+  std::uint32_t flowlet_path(const SwitchSpec& spec, DeviceIndex number, Time now, ConnectionId flow);
+  std::uint32_t least_loaded(DeviceIndex number, const Packet& packet, std::uint32_t hop, std::uint32_t first,
                              std::uint32_t last);
-  std::int64_t load(std::uint32_t link, std::uint8_t service) const;
-  void mark(const SwitchSpec& spec, std::uint32_t number, std::int64_t queue, Packet& packet);
-  void hold(std::uint32_t number, const Packet& packet, Time now);
-  void release(std::uint32_t number, std::uint32_t link, Time now);
-  void write_telemetry(std::uint32_t link, const Packet& packet, Time left);
+  std::int64_t load(LinkIndex link, std::uint8_t service) const;
+  void mark(const SwitchSpec& spec, DeviceIndex number, std::int64_t queue, Packet& packet);
+  void hold(DeviceIndex number, const Packet& packet, Time now);
+  void release(DeviceIndex number, LinkIndex link, Time now);
+  void write_telemetry(LinkIndex link, const Packet& packet, Time left);
   void give_credit(const Port::Leaving& leaving, Time now);
-  void start_next(std::uint32_t link, Time now, Time end);
-  void start(std::uint32_t link, const Packet& packet, Time left, Time end);
-  void add_turn(std::uint32_t link, Time end);
-  Time turn_of(std::uint32_t link) const;
+  std::size_t limit_of(LinkIndex link, std::uint32_t service) const {
+    return std::size_t{link.value} * kServices + service;
+  }
+  void start_next(LinkIndex link, Time now, Time end);
+  void start(LinkIndex link, const Packet& packet, Time left, Time end);
+  void add_turn(LinkIndex link, Time end);
+  Time turn_of(LinkIndex link) const;
   Time next_time(Device& device);
 
   PacketLinks& links_;
   std::uint64_t seed_;
-  std::vector<Device> devices_;
-  std::vector<Ingress> ingress_;       ///< by link
+  IdVector<DeviceIndex, Device> devices_;
+  IdVector<LinkIndex, Ingress> ingress_;
   std::vector<std::uint32_t> limits_;  ///< by link and class: credits given, in blocks; empty where nobody gives any
-  std::vector<bool> is_sending_;       ///< by link: it is in its device's `sending`
-  std::vector<Flowlet> flowlets_;      ///< by flow; empty where nobody uses them
+  IdVector<LinkIndex, std::uint8_t> is_sending_;  ///< it is in its device's `sending`
+  IdVector<ConnectionId, Flowlet> flowlets_;      ///< empty where nobody uses them
   std::vector<Arrival> arrivals_;
   std::vector<Packet> packets_;
-  std::vector<Turn> turns_;              ///< a heap, the earliest first
-  std::vector<std::uint32_t> starters_;  ///< links that may start a packet at the present instant
+  std::vector<Turn> turns_;          ///< a heap, the earliest first
+  std::vector<LinkIndex> starters_;  ///< links that may start a packet at the present instant
   SwitchCounters counters_;
 };
 

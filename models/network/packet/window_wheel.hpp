@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "models/network/packet/packet_topology.hpp"
+
 namespace athanor {
 
 /// Which devices have something to do in which window of time. Windows are numbered; only later ones than the one
@@ -15,7 +17,7 @@ class WindowWheel {
   explicit WindowWheel(std::size_t devices) : next_(devices, kNever), slots_(kSlots) {}
 
   /// The device shall work in that window at the latest. `now`: the present one, which never falls.
-  void ask(std::uint32_t device, std::int64_t window, std::int64_t now) {
+  void ask(DeviceIndex device, std::int64_t window, std::int64_t now) {
     now_ = std::max(now_, now);
     if (next_[device] <= window) { return; }
     next_[device] = window;
@@ -34,13 +36,13 @@ class WindowWheel {
   }
 
   /// Appends the devices of that window, which ask anew when they need another one. Everything up to it is past.
-  void take(std::int64_t window, std::vector<std::uint32_t>& devices) {
+  void take(std::int64_t window, std::vector<DeviceIndex>& devices) {
     now_ = window;
     const auto slot = static_cast<std::size_t>(window & (kSlots - 1));
     occupied_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
     taken_.swap(slots_[slot]);
     for (const std::uint32_t entry : taken_) {
-      const std::uint32_t device = entry & ~kFar;
+      const DeviceIndex device{entry & ~kFar};
       if (next_[device] == window) {
         next_[device] = kNever;
         devices.push_back(device);
@@ -56,15 +58,15 @@ class WindowWheel {
   static constexpr std::int64_t kNever = INT64_MAX;
   static constexpr std::uint32_t kFar = 0x80000000U;  ///< put into the last slot, because its own lies beyond it
 
-  void insert(std::uint32_t device, std::int64_t window) {
+  void insert(DeviceIndex device, std::int64_t window) {
     const bool far = window - now_ >= kSlots;
     const auto slot = static_cast<std::size_t>((far ? now_ + kSlots - 1 : window) & (kSlots - 1));
-    slots_[slot].push_back(far ? device | kFar : device);
+    slots_[slot].push_back(far ? device.value | kFar : device.value);
     occupied_[slot / 64] |= std::uint64_t{1} << (slot % 64);
   }
 
   std::int64_t now_ = 0;
-  std::vector<std::int64_t> next_;  ///< by device
+  IdVector<DeviceIndex, std::int64_t> next_;
   std::vector<std::vector<std::uint32_t>> slots_;
   std::vector<std::uint32_t> taken_;
   std::array<std::uint64_t, kSlots / 64> occupied_{};

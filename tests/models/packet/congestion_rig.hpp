@@ -21,6 +21,8 @@ using Recovery = TransportSpec::Recovery;
 inline constexpr Bandwidth kRate = 10_GBps;
 inline constexpr Time kPacket = 416_ns;
 inline constexpr Time kReply = 6'400_ps;
+/// Of a control that has one flow.
+inline constexpr ConnectionId kFlow{0};
 
 /// `keys`: of the control's object in a scenario.
 inline std::shared_ptr<const ControlKind> control_of(std::string_view name, const std::string& keys = "{}") {
@@ -40,14 +42,14 @@ inline TransportSpec transport(std::string_view control, Recovery recovery = Rec
 }
 
 struct Nobody : LinkListener {
-  void expect_arrival(std::uint32_t, Time) override {}
-  void expect_pause(std::uint32_t, Time) override {}
+  void expect_arrival(LinkIndex, Time) override {}
+  void expect_pause(LinkIndex, Time) override {}
 };
 
 /// What the transport's control is made for; all flows leave by links of kRate.
 inline ControlSite site_of(const TransportSpec& spec, PacketLinks& links) {
   return {spec.payload + spec.header, spec.reply, initial_packets(spec),
-          std::vector<Bandwidth>(links.plan().flows.size(), kRate), links};
+          IdVector<ConnectionId, Bandwidth>(links.plan().flows.size(), kRate), links};
 }
 
 /// The control of one flow between two hosts, whose events the test makes up.
@@ -75,7 +77,7 @@ struct Driver {
     const std::uint32_t sent = there + packets + packets;
     for (std::uint32_t p = 0; p < packets; ++p) {
       now += Time{round_trip.count() / packets};
-      control.acknowledged(0, {1, ++there, sent, marked, round_trip, now});
+      control.acknowledged(kFlow, {1, ++there, sent, marked, round_trip, now});
     }
   }
 

@@ -25,35 +25,35 @@ TEST_CASE("NewReno grows by a packet a round trip and halves once for all losses
   LoneControl lone("newreno", 100);
   CongestionControl& control = *lone.control;
   Driver driver(control);
-  control.lost(0, {50, 100, 100, 0_s});
-  CHECK(control.window(0) == 50);
-  control.lost(0, {60, 100, 80, 0_s});  // of the same window
-  CHECK(control.window(0) == 50);
-  for (int round = 0; round < 10; ++round) { driver.round(control.window(0)); }
-  CHECK(control.window(0) >= 59);
-  CHECK(control.window(0) <= 60);
-  control.timed_out(0, {700, 800, 60, 0_s});
-  CHECK(control.window(0) == 1);
+  control.lost(kFlow, {50, 100, 100, 0_s});
+  CHECK(control.window(kFlow) == 50);
+  control.lost(kFlow, {60, 100, 80, 0_s});  // of the same window
+  CHECK(control.window(kFlow) == 50);
+  for (int round = 0; round < 10; ++round) { driver.round(control.window(kFlow)); }
+  CHECK(control.window(kFlow) >= 59);
+  CHECK(control.window(kFlow) <= 60);
+  control.timed_out(kFlow, {700, 800, 60, 0_s});
+  CHECK(control.window(kFlow) == 1);
   driver.round(1);
-  CHECK(control.window(0) == 2);  // slow start again
+  CHECK(control.window(kFlow) == 2);  // slow start again
 }
 
 TEST_CASE("CUBIC is back at the window of the loss after the cube root of its cut over C") {
   LoneControl lone("cubic", 1000);
   CongestionControl& control = *lone.control;
-  control.lost(0, {0, 1000, 1000, 0_s});
-  CHECK(control.window(0) == 700);
+  control.lost(kFlow, {0, 1000, 1000, 0_s});
+  CHECK(control.window(kFlow) == 700);
   Driver driver(control);
   const double back = std::cbrt(1000 * 0.3 / 0.4);  // 9.1 s
   const Time round_trip = 100_ms;
   std::uint32_t at_half = 0;
   while (seconds(driver.now) < back) {
-    driver.round(control.window(0), false, round_trip);
-    if (seconds(driver.now) < back / 2) { at_half = control.window(0); }
+    driver.round(control.window(kFlow), false, round_trip);
+    if (seconds(driver.now) < back / 2) { at_half = control.window(kFlow); }
   }
   // W(t) = 0.4 (t - K)^3 + 1000: at K / 2 an eighth of the cut is left.
   CHECK(at_half == doctest::Approx(1000 - 300.0 / 8).epsilon(0.01));
-  CHECK(control.window(0) == doctest::Approx(1000).epsilon(0.01));
+  CHECK(control.window(kFlow) == doctest::Approx(1000).epsilon(0.01));
 }
 
 TEST_CASE("DCTCP cuts by half the share of marked packets, which it averages over 16 round trips") {
@@ -61,10 +61,10 @@ TEST_CASE("DCTCP cuts by half the share of marked packets, which it averages ove
   CongestionControl& control = *lone.control;
   Driver driver(control);
   driver.round(100, true);
-  const std::uint32_t after_one = control.window(0);
+  const std::uint32_t after_one = control.window(kFlow);
   CHECK(after_one < 101);
-  for (int round = 0; round < 100; ++round) { driver.round(control.window(0), true); }
-  CHECK(control.window(0) == 2);  // all marked: alpha is 1, and half is left each time
+  for (int round = 0; round < 100; ++round) { driver.round(control.window(kFlow), true); }
+  CHECK(control.window(kFlow) == 2);  // all marked: alpha is 1, and half is left each time
 }
 
 TEST_CASE("selective recovery repeats what was lost and nothing else") {
@@ -122,20 +122,20 @@ TEST_CASE("Swift holds the round trip of an incast near its target without a los
 TEST_CASE("sprayed packets use all paths evenly, and one flow fills what its hash would have left idle") {
   SwitchSpec spec;
   PacketFabric fabric;
-  const std::uint32_t leaf_a = fabric.switch_of(spec);
-  const std::uint32_t leaf_b = fabric.switch_of(spec);
-  const std::uint32_t up = fabric.cable(fabric.host(), leaf_a, kRate, 500_ns);
-  const std::uint32_t down = fabric.cable(leaf_b, fabric.host(), kRate, 500_ns);
-  std::vector<std::uint32_t> paths;  // four spines at half of the host's rate
+  const DeviceIndex leaf_a = fabric.switch_of(spec);
+  const DeviceIndex leaf_b = fabric.switch_of(spec);
+  const LinkIndex up = fabric.cable(fabric.host(), leaf_a, kRate, 500_ns);
+  const LinkIndex down = fabric.cable(leaf_b, fabric.host(), kRate, 500_ns);
+  std::vector<LinkIndex> paths;  // four spines at half of the host's rate
   for (int spine = 0; spine < 4; ++spine) {
-    const std::uint32_t middle = fabric.switch_of(spec);
+    const DeviceIndex middle = fabric.switch_of(spec);
     paths.push_back(fabric.cable(leaf_a, middle, 5_GBps, 500_ns));
     paths.push_back(fabric.cable(middle, leaf_b, 5_GBps, 500_ns));
   }
   fabric.flow({up, paths[0], paths[1], down});
   PacketTopology sprayed = fabric.plan;
-  sprayed.flows[0].first_hop = static_cast<std::uint32_t>(sprayed.hops.size());
-  sprayed.flows[0].paths = 4;
+  sprayed.flows[ConnectionId{0}].first_hop = static_cast<std::uint32_t>(sprayed.hops.size());
+  sprayed.flows[ConnectionId{0}].paths = 4;
   for (int spine = 0; spine < 4; ++spine) {
     sprayed.hops.insert(sprayed.hops.end(), {up, paths[2 * spine], paths[2 * spine + 1], down});
   }
@@ -153,8 +153,7 @@ TEST_CASE("sprayed packets use all paths evenly, and one flow fills what its has
   CHECK(seconds(all.last_delivery()) < 1.01 * line);
   CHECK(all.network.host_counters().repeated == 0);  // order tells nothing
   for (int spine = 0; spine < 4; ++spine) {
-    const double share =
-        static_cast<double>(all.network.carried(LinkIndex{paths[2 * spine]}).count()) / (10240.0 * 4160);
+    const double share = static_cast<double>(all.network.carried(paths[2 * spine]).count()) / (10240.0 * 4160);
     CHECK(share == doctest::Approx(0.25).epsilon(0.05));
   }
 }

@@ -33,8 +33,8 @@ SwitchSpec pauses() {
 /// One message of so many packets from a host over a switch to another host.
 Time through_a_switch(const SwitchSpec& spec, std::int64_t packets) {
   PacketFabric fabric;
-  const std::uint32_t middle = fabric.switch_of(spec);
-  const std::uint32_t up = fabric.cable(fabric.host(), middle, kRate, kLatency);
+  const DeviceIndex middle = fabric.switch_of(spec);
+  const LinkIndex up = fabric.cable(fabric.host(), middle, kRate, kLatency);
   fabric.flow({up, fabric.cable(middle, fabric.host(), kRate, kLatency)});
   TransportSpec transport;
   transport.acknowledge_every = 1024;
@@ -47,18 +47,18 @@ Time through_a_switch(const SwitchSpec& spec, std::int64_t packets) {
 /// Switches in a circle, a host at each, and from each host a flow clockwise to the one `hops` switches on.
 PacketFabric circle(std::uint32_t switches, std::uint32_t hops, const SwitchSpec& spec) {
   PacketFabric fabric;
-  std::vector<std::uint32_t> at;
-  std::vector<std::uint32_t> up;
-  std::vector<std::uint32_t> on;
+  std::vector<DeviceIndex> at;
+  std::vector<LinkIndex> up;
+  std::vector<LinkIndex> on;
   for (std::uint32_t s = 0; s < switches; ++s) { at.push_back(fabric.switch_of(spec)); }
   for (std::uint32_t s = 0; s < switches; ++s) { up.push_back(fabric.cable(fabric.host(), at[s], kRate, kLatency)); }
   for (std::uint32_t s = 0; s < switches; ++s) {
     on.push_back(fabric.cable(at[s], at[(s + 1) % switches], kRate, kLatency));
   }
   for (std::uint32_t s = 0; s < switches; ++s) {
-    std::vector<std::uint32_t> path{up[s]};
+    std::vector<LinkIndex> path{up[s]};
     for (std::uint32_t hop = 0; hop < hops; ++hop) { path.push_back(on[(s + hop) % switches]); }
-    path.push_back(up[(s + hops) % switches] + 1);
+    path.push_back(fabric.back(up[(s + hops) % switches]));
     fabric.flow(path);
   }
   return fabric;
@@ -118,15 +118,15 @@ TEST_CASE("head-of-line blocking: a flow to an idle host gets what the congested
     CAPTURE(with_credits);
     SwitchSpec spec = with_credits ? credits(kWire * 6) : SwitchSpec{};
     PacketFabric fabric;
-    const std::uint32_t near = fabric.switch_of(spec);
-    const std::uint32_t far = fabric.switch_of(spec);
-    const std::uint32_t trunk = fabric.cable(near, far, kRate * 4, kLatency);
-    const std::uint32_t hot = fabric.cable(far, fabric.host(), kRate, kLatency);
-    const std::uint32_t cold = fabric.cable(far, fabric.host(), kRate, kLatency);
+    const DeviceIndex near = fabric.switch_of(spec);
+    const DeviceIndex far = fabric.switch_of(spec);
+    const LinkIndex trunk = fabric.cable(near, far, kRate * 4, kLatency);
+    const LinkIndex hot = fabric.cable(far, fabric.host(), kRate, kLatency);
+    const LinkIndex cold = fabric.cable(far, fabric.host(), kRate, kLatency);
     for (int sender = 0; sender < 2; ++sender) {
       fabric.flow({fabric.cable(fabric.host(), near, kRate, kLatency), trunk, hot});
     }
-    const std::uint32_t victim = fabric.flow({fabric.cable(fabric.host(), near, kRate, kLatency), trunk, cold});
+    const ConnectionId victim = fabric.flow({fabric.cable(fabric.host(), near, kRate, kLatency), trunk, cold});
     PacketRig rig(fabric.plan, {});
     for (std::uint32_t flow = 0; flow < 3; ++flow) { rig.move_at(Time::zero(), flow, 4_MiB); }
     rig.simulator.run();
@@ -144,14 +144,15 @@ TEST_CASE("virtual lanes have buffers of their own: replies pass data that stand
   for (const bool shared : {false, true}) {
     CAPTURE(shared);
     PacketFabric fabric;
-    const std::uint32_t near = fabric.switch_of(credits(kWire * 6));
-    const std::uint32_t far = fabric.switch_of(credits(kWire * 6));
-    const std::uint32_t trunk = fabric.cable(near, far, kRate, kLatency);
-    const std::uint32_t hot = fabric.cable(far, fabric.host(), kRate / 16, kLatency);
-    const std::uint32_t out = fabric.cable(fabric.host(), near, kRate, kLatency);
-    const std::uint32_t in = fabric.cable(fabric.host(), far, kRate, kLatency);
-    const std::uint32_t slow = fabric.flow({fabric.cable(fabric.host(), near, kRate, kLatency), trunk, hot});
-    const std::uint32_t back = fabric.flow({in, trunk + 1, out + 1});  // its replies cross the trunk beside `slow`
+    const DeviceIndex near = fabric.switch_of(credits(kWire * 6));
+    const DeviceIndex far = fabric.switch_of(credits(kWire * 6));
+    const LinkIndex trunk = fabric.cable(near, far, kRate, kLatency);
+    const LinkIndex hot = fabric.cable(far, fabric.host(), kRate / 16, kLatency);
+    const LinkIndex out = fabric.cable(fabric.host(), near, kRate, kLatency);
+    const LinkIndex in = fabric.cable(fabric.host(), far, kRate, kLatency);
+    const ConnectionId slow = fabric.flow({fabric.cable(fabric.host(), near, kRate, kLatency), trunk, hot});
+    const ConnectionId back =
+        fabric.flow({in, fabric.back(trunk), fabric.back(out)});  // its replies cross the trunk beside `slow`
     TransportSpec transport;
     transport.window = 64_KiB;
     if (shared) { transport.reply_service = transport.data_service; }

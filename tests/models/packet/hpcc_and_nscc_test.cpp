@@ -56,15 +56,15 @@ TEST_CASE("HPCC: the least round trip is that of a packet and its acknowledgemen
     Nobody nobody;
     PacketLinks links(fabric.plan, nobody);
     const Time there = cut_through ? kPacket + 4_us : kPacket * 2 + 4_us;
-    CHECK(rig.of(0).delivered == std::vector{base_round_trip(site_of(window, links), 0) + there});
+    CHECK(rig.of(0).delivered == std::vector{base_round_trip(site_of(window, links), kFlow) + there});
   }
 }
 
 TEST_CASE("HPCC: near and far senders at one port get like shares, by the one round trip of the network") {
   SwitchSpec spec;
   PacketFabric fabric;
-  const std::uint32_t middle = fabric.switch_of(spec);
-  const std::uint32_t down = fabric.cable(middle, fabric.host(), kRate, 1_us);
+  const DeviceIndex middle = fabric.switch_of(spec);
+  const LinkIndex down = fabric.cable(middle, fabric.host(), kRate, 1_us);
   for (const Time distance : {1_us, 1_us, 6_us, 6_us}) {
     fabric.flow({fabric.cable(fabric.host(), middle, kRate, distance), down});
   }
@@ -80,27 +80,27 @@ TEST_CASE("NSCC: marks and delay tell four states, each with its own change of t
   LoneControl lone("nscc", 10, 20_us, R"({"eta": 0})");
   CongestionControl& control = *lone.control;
   Driver driver(control);
-  const Time base = base_round_trip(lone.site(), 0);
+  const Time base = base_round_trip(lone.site(), kFlow);
   const double product = seconds(base) * static_cast<double>(kRate.count());
   const double scale = product / 150e3;  // of 100 Gb/s for 12 us
   const Time target{base.count() * 3 / 4};
-  CHECK(control.window(0) == doctest::Approx(1.5 * product / 4160).epsilon(0.01));  // packets of 4160 B
+  CHECK(control.window(kFlow) == doctest::Approx(1.5 * product / 4160).epsilon(0.01));  // packets of 4160 B
 
   // Late and marked: by 0.8 of what the average delay is above the target, at most half. It becomes three targets.
-  for (int round = 0; round < 20; ++round) { driver.round(control.window(0), true, base + target * 3); }
-  CHECK(control.window(0) < 20);
+  for (int round = 0; round < 20; ++round) { driver.round(control.window(kFlow), true, base + target * 3); }
+  CHECK(control.window(kFlow) < 20);
   // A window w that gains g packets for each w that are acknowledged: w^2 grows by 2 g for each packet.
   const auto gain = [&](bool marked, Time delay) {
-    const double before = control.window(0);
+    const double before = control.window(kFlow);
     double packets = 0;
     for (int round = 0; round < 3; ++round) {
-      const std::uint32_t window = control.window(0);
+      const std::uint32_t window = control.window(kFlow);
       driver.round(window, marked, base + delay);
       packets += window;
     }
-    return (std::pow(control.window(0), 2) - before * before) / (2 * packets) / scale;
+    return (std::pow(control.window(kFlow), 2) - before * before) / (2 * packets) / scale;
   };
-  for (int round = 0; round < 3; ++round) { driver.round(control.window(0), false, base + target); }
+  for (int round = 0; round < 3; ++round) { driver.round(control.window(kFlow), false, base + target); }
   CHECK(gain(false, target + 1_us) == doctest::Approx(5).epsilon(0.1));  // late, but not marked: 5 packets
   CHECK(gain(true, target / 2) == 0);                                    // soon, but marked: a queue that may empty
   // Soon and not marked: 4 packets, times target over 12 us, times how far the delay is below the target.
@@ -110,13 +110,13 @@ TEST_CASE("NSCC: marks and delay tell four states, each with its own change of t
 
 TEST_CASE("NSCC: a window gains 0.15 packets a round trip in any case, scaled by what the path holds") {
   LoneControl lone("nscc", 10, 20_us);
-  const Time base = base_round_trip(lone.site(), 0);
+  const Time base = base_round_trip(lone.site(), kFlow);
   Driver driver(*lone.control);
-  for (int round = 0; round < 20; ++round) { driver.round(lone.control->window(0), true, base * 3); }
-  const double before = lone.control->window(0);
+  for (int round = 0; round < 20; ++round) { driver.round(lone.control->window(kFlow), true, base * 3); }
+  const double before = lone.control->window(kFlow);
   for (int round = 0; round < 100; ++round) { driver.round(64, true, base + 2_us); }  // soon, but marked
   const double scale = seconds(base) * static_cast<double>(kRate.count()) / 150e3;
-  CHECK(lone.control->window(0) - before == doctest::Approx(100 * 0.15 * scale).epsilon(0.05));
+  CHECK(lone.control->window(kFlow) - before == doctest::Approx(100 * 0.15 * scale).epsilon(0.05));
 }
 
 TEST_CASE("NSCC: senders of an incast share its link evenly, and who comes later waits for less than a round trip") {
@@ -137,7 +137,7 @@ TEST_CASE("NSCC: senders of an incast share its link evenly, and who comes later
     CHECK(rig.network.switch_counters().trimmed < 40 * flows);  // of the first windows, and next to nothing after
     Nobody nobody;
     PacketLinks links(fabric.plan, nobody);
-    const Time base = base_round_trip(site_of(transport("nscc"), links), 0);
+    const Time base = base_round_trip(site_of(transport("nscc"), links), kFlow);
     const Time there = (kPacket + latency) * 2;
     CHECK(rig.of(flows).delivered.front() - late < there + base);
     Time first = Time::max();

@@ -65,8 +65,8 @@ TEST_CASE("payload is filled up to whole double words or flits, and a packet wit
 
 TEST_CASE("a link takes for a packet what its framing makes of it, and counts it as carried") {
   PacketFabric fabric;
-  const std::uint32_t link = fabric.cable(fabric.host(), fabric.host(), 28_GBps, 100_ns);
-  for (std::uint32_t l = 0; l < 2; ++l) { fabric.plan.links[l].framing = {256, 24, 4, 64}; }
+  const LinkIndex link = fabric.cable(fabric.host(), fabric.host(), 28_GBps, 100_ns);
+  for (std::uint32_t l = 0; l < 2; ++l) { fabric.plan.links[LinkIndex{l}].framing = {256, 24, 4, 64}; }
   fabric.flow({link});
   PacketRig rig(fabric.plan, {});
   rig.move_at(Time::zero(), 0, 4096_B * 10 + 100_B);

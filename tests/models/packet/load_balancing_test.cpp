@@ -42,19 +42,19 @@ TransportSpec any_order() {
 class LeafSpine {
  public:
   LeafSpine(std::uint32_t size, const SwitchSpec& spec) : size_(size) {
-    std::vector<std::uint32_t> spines;
+    std::vector<DeviceIndex> spines;
     for (std::uint32_t s = 0; s < size; ++s) { spines.push_back(fabric.switch_of(spec)); }
     for (std::uint32_t l = 0; l < size; ++l) {
-      const std::uint32_t leaf = fabric.switch_of(spec);
+      const DeviceIndex leaf = fabric.switch_of(spec);
       for (std::uint32_t h = 0; h < size; ++h) { hosts_.push_back(fabric.cable(fabric.host(), leaf, kRate, kLatency)); }
       for (std::uint32_t s = 0; s < size; ++s) { up_.push_back(fabric.cable(leaf, spines[s], kRate, kLatency)); }
     }
   }
-  std::vector<std::uint32_t> path(std::uint32_t from, std::uint32_t to, std::uint32_t spine) const {
-    return {hosts_[from], up(from / size_, spine), up(to / size_, spine) + 1, hosts_[to] + 1};
+  std::vector<LinkIndex> path(std::uint32_t from, std::uint32_t to, std::uint32_t spine) const {
+    return {hosts_[from], up(from / size_, spine), fabric.back(up(to / size_, spine)), fabric.back(hosts_[to])};
   }
-  std::uint32_t up(std::uint32_t leaf, std::uint32_t spine) const { return up_[leaf * size_ + spine]; }
-  void flow_within(std::uint32_t from, std::uint32_t to) { fabric.flow({hosts_[from], hosts_[to] + 1}); }
+  LinkIndex up(std::uint32_t leaf, std::uint32_t spine) const { return up_[leaf * size_ + spine]; }
+  void flow_within(std::uint32_t from, std::uint32_t to) { fabric.flow({hosts_[from], fabric.back(hosts_[to])}); }
   /// Over one spine, or over all of them.
   void flow_over(std::uint32_t from, std::uint32_t to, std::uint32_t spine) { fabric.flow(path(from, to, spine)); }
   void flow_over_all(std::uint32_t from, std::uint32_t to) {
@@ -63,7 +63,7 @@ class LeafSpine {
     flow.first_hop = static_cast<std::uint32_t>(fabric.plan.hops.size());
     flow.paths = size_;
     for (std::uint32_t s = 0; s < size_; ++s) {
-      const std::vector<std::uint32_t> one = path(from, to, s);
+      const std::vector<LinkIndex> one = path(from, to, s);
       fabric.plan.hops.insert(fabric.plan.hops.end(), one.begin(), one.end());
     }
   }
@@ -72,8 +72,8 @@ class LeafSpine {
 
  private:
   std::uint32_t size_;
-  std::vector<std::uint32_t> hosts_;
-  std::vector<std::uint32_t> up_;  ///< by leaf and spine
+  std::vector<LinkIndex> hosts_;
+  std::vector<LinkIndex> up_;  ///< by leaf and spine
 };
 
 /// Every host sends to one of another leaf; returns what part of the line rate flows get: mean and least.

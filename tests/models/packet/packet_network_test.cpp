@@ -16,10 +16,10 @@ constexpr Time kLatency = 500_ns;
 /// host - switch - ... - switch - host.
 PacketFabric chain(std::uint32_t switches, const SwitchSpec& spec, Bandwidth last_rate = kRate) {
   PacketFabric fabric;
-  std::vector<std::uint32_t> path;
-  std::uint32_t at = fabric.host();
+  std::vector<LinkIndex> path;
+  DeviceIndex at = fabric.host();
   for (std::uint32_t s = 0; s < switches; ++s) {
-    const std::uint32_t next = fabric.switch_of(spec);
+    const DeviceIndex next = fabric.switch_of(spec);
     path.push_back(fabric.cable(at, next, kRate, kLatency));
     at = next;
   }

@@ -32,11 +32,11 @@ struct CountedIncast {
     for (std::uint32_t flow = 0; flow < senders; ++flow) { rig.move_at(Time::zero(), flow, 256_KiB); }
     rig.simulator.run();
   }
-  PortCounters port(std::uint32_t link) const { return rig.network.port_counters(link, rig.simulator.now()); }
+  PortCounters port(LinkIndex link) const { return rig.network.port_counters(link, rig.simulator.now()); }
   template <class Field>
   auto sum(Field PortCounters::*field) const {
     Field total{};
-    for (std::uint32_t link = 0; link < fabric.plan.links.size(); ++link) { total += port(link).*field; }
+    for (const LinkIndex link : fabric.plan.links.ids()) { total += port(link).*field; }
     return total;
   }
 
@@ -44,7 +44,7 @@ struct CountedIncast {
   PacketRig rig;
 };
 
-constexpr std::uint32_t kDown = 0;  // from the switch to the receiver
+constexpr LinkIndex kDown{0};  // from the switch to the receiver
 
 }  // namespace
 
@@ -75,7 +75,7 @@ TEST_CASE("a port that nobody shares finds no queue, and replies of 64 bytes go 
   CHECK(down.longest_queue == 0);
   CHECK(down.pauses == 0);
   CHECK(down.paused == Time::zero());
-  CHECK(run.port(kDown + 1).replies == 64 * 64);
+  CHECK(run.port(run.fabric.back(kDown)).replies == 64 * 64);
 }
 
 TEST_CASE("senders of an incast are paused for as long as they are slower than their links") {
@@ -84,7 +84,7 @@ TEST_CASE("senders of an incast are paused for as long as they are slower than t
   CHECK(run.port(kDown).pauses == 0);
   const Time alone = transfer_time(256_KiB + Bytes{64 * 64}, kRate);
   for (std::uint32_t s = 0; s < senders; ++s) {
-    const PortCounters port = run.port(2 + 2 * s);
+    const PortCounters port = run.port(LinkIndex{2 + 2 * s});
     CHECK(port.pauses > 0);
     CHECK(port.stopped == 0);
     // Each has its port's rate for a share of the time until it has sent all, some of it after the last pause.

@@ -3,6 +3,7 @@
 
 #include "models/network/packet/packet_settings.hpp"
 #include "sim/config/document.hpp"
+#include "tests/json_text.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -68,7 +69,7 @@ TEST_CASE("presets of transports are defaults: what stands beside them wins") {
 
 TEST_CASE("parameters of a control are those of its paper where the scenario says nothing else") {
   PacketSettings settings;
-  const nlohmann::json schema = describe_schema("x", [&](Fields& fields) { visit(fields, settings); });
+  const nlohmann::json schema = tree_of(describe_schema("x", [&](Fields& fields) { visit(fields, settings); }));
   const auto usual = [&](const char* control, const char* key) {
     return schema.at("properties").at("transport").at("properties").at(control).at("properties").at(key).at("default");
   };

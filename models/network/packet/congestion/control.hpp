@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/network/ids.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {
@@ -36,13 +37,13 @@ class CongestionControl {
 
   virtual ~CongestionControl() = default;
   /// Packets that may be outstanding.
-  virtual std::uint32_t window(std::uint32_t /*flow*/) const { return UINT32_MAX; }
+  virtual std::uint32_t window(ConnectionId /*flow*/) const { return UINT32_MAX; }
   /// A data packet of so many bytes on the wire leaves at `start`. Returns when the next one may.
-  virtual Time paced(std::uint32_t /*flow*/, std::uint32_t /*bytes*/, Time start) { return start; }
-  virtual void congestion_notice(std::uint32_t /*flow*/, Time /*now*/) {}
-  virtual void acknowledged(std::uint32_t /*flow*/, const Acknowledgement&) {}
-  virtual void lost(std::uint32_t /*flow*/, const Progress&) {}
-  virtual void timed_out(std::uint32_t /*flow*/, const Progress&) {}
+  virtual Time paced(ConnectionId /*flow*/, std::uint32_t /*bytes*/, Time start) { return start; }
+  virtual void congestion_notice(ConnectionId /*flow*/, Time /*now*/) {}
+  virtual void acknowledged(ConnectionId /*flow*/, const Acknowledgement&) {}
+  virtual void lost(ConnectionId /*flow*/, const Progress&) {}
+  virtual void timed_out(ConnectionId /*flow*/, const Progress&) {}
 };
 
 /// What a control is made for.
@@ -50,8 +51,9 @@ struct ControlSite {
   Bytes packet;                       ///< a full one on the wire
   Bytes reply;                        ///< an acknowledgement on the wire
   std::uint32_t initial_window = 10;  ///< packets
-  std::vector<Bandwidth> line_rates;  ///< of the first link of each flow; max where a flow stays inside its host
-  PacketLinks& links;                 ///< whose switches may begin to write telemetry
+  IdVector<ConnectionId, Bandwidth>
+      line_rates;      ///< of the first link of each flow; max where a flow stays inside its host
+  PacketLinks& links;  ///< whose switches may begin to write telemetry
 };
 
 /// What is said of a control without its keys.

@@ -17,7 +17,7 @@ constexpr double kCubicLeft = 0.7;
 class Cubic final : public WindowControl {
  public:
   explicit Cubic(const ControlSite& site) : WindowControl(site), epochs_(site.line_rates.size()) {}
-  void timed_out(std::uint32_t flow, const Progress& progress) override;
+  void timed_out(ConnectionId flow, const Progress& progress) override;
 
  private:
   struct Epoch {
@@ -27,11 +27,11 @@ class Cubic final : public WindowControl {
     double friendly = 0;    ///< W_est, that of Reno
     double inflection = 0;  ///< K, in seconds
   };
-  void grow(std::uint32_t flow, const Acknowledgement& what) override;
-  double reduced(std::uint32_t flow, const Progress& progress) override;
+  void grow(ConnectionId flow, const Acknowledgement& what) override;
+  double reduced(ConnectionId flow, const Progress& progress) override;
   void begin(Epoch& epoch, double window, Time now) const;
 
-  std::vector<Epoch> epochs_;
+  IdVector<ConnectionId, Epoch> epochs_;
 };
 
 void Cubic::begin(Epoch& epoch, double window, Time now) const {
@@ -42,7 +42,7 @@ void Cubic::begin(Epoch& epoch, double window, Time now) const {
   epoch.inflection = std::cbrt((epoch.most - window) / kCubic);
 }
 
-void Cubic::grow(std::uint32_t flow, const Acknowledgement& what) {
+void Cubic::grow(ConnectionId flow, const Acknowledgement& what) {
   Epoch& epoch = epochs_[flow];
   double& window = of(flow).window;
   if (!epoch.begun) { begin(epoch, window, what.now); }
@@ -53,7 +53,7 @@ void Cubic::grow(std::uint32_t flow, const Acknowledgement& what) {
   window = std::max(window + what.packets * (target - window) / window, epoch.friendly);
 }
 
-double Cubic::reduced(std::uint32_t flow, const Progress&) {
+double Cubic::reduced(ConnectionId flow, const Progress&) {
   Epoch& epoch = epochs_[flow];
   const double window = of(flow).window;
   // Fast convergence: who has less than at the last loss gives way to newcomers.
@@ -62,7 +62,7 @@ double Cubic::reduced(std::uint32_t flow, const Progress&) {
   return window * kCubicLeft;
 }
 
-void Cubic::timed_out(std::uint32_t flow, const Progress& progress) {
+void Cubic::timed_out(ConnectionId flow, const Progress& progress) {
   WindowControl::timed_out(flow, progress);
   epochs_[flow].begun = false;
 }

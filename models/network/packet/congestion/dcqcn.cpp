@@ -29,8 +29,8 @@ class Dcqcn final : public CongestionControl {
  public:
   Dcqcn(const DcqcnSpec& spec, const ControlSite& site);
 
-  Time paced(std::uint32_t flow, std::uint32_t bytes, Time start) override;
-  void congestion_notice(std::uint32_t flow, Time now) override;
+  Time paced(ConnectionId flow, std::uint32_t bytes, Time start) override;
+  void congestion_notice(ConnectionId flow, Time now) override;
 
  private:
   struct Flow {
@@ -50,19 +50,19 @@ class Dcqcn final : public CongestionControl {
 
   DcqcnSpec spec_;
   double gain_;
-  std::vector<Flow> flows_;
+  IdVector<ConnectionId, Flow> flows_;
 };
 
 double bytes_per_second(Bandwidth rate) { return static_cast<double>(rate.count()); }
 
 Dcqcn::Dcqcn(const DcqcnSpec& spec, const ControlSite& site)
     : spec_(spec), gain_(to_double(spec.gain)), flows_(site.line_rates.size()) {
-  for (std::size_t flow = 0; flow < flows_.size(); ++flow) {
+  for (const ConnectionId flow : flows_.ids()) {
     flows_[flow].line = flows_[flow].current = flows_[flow].target = bytes_per_second(site.line_rates[flow]);
   }
 }
 
-Time Dcqcn::paced(std::uint32_t number, std::uint32_t bytes, Time start) {
+Time Dcqcn::paced(ConnectionId number, std::uint32_t bytes, Time start) {
   Flow& flow = flows_[number];
   if (!flow.limited) { return start; }
   flow.sent += bytes;
@@ -107,7 +107,7 @@ void Dcqcn::increase(Flow& flow) const {
   }
 }
 
-void Dcqcn::congestion_notice(std::uint32_t number, Time now) {
+void Dcqcn::congestion_notice(ConnectionId number, Time now) {
   Flow& flow = flows_[number];
   if (flow.limited) {
     catch_up(flow, now);

@@ -12,7 +12,7 @@ namespace {
 class Dctcp final : public WindowControl {
  public:
   explicit Dctcp(const ControlSite& site) : WindowControl(site), shares_(site.line_rates.size()) {}
-  void acknowledged(std::uint32_t flow, const Acknowledgement& what) override;
+  void acknowledged(ConnectionId flow, const Acknowledgement& what) override;
 
  private:
   struct Share {
@@ -21,10 +21,10 @@ class Dctcp final : public WindowControl {
     std::uint32_t marked = 0;
     std::uint32_t round_end = 0;  ///< the round ends when this packet is acknowledged
   };
-  std::vector<Share> shares_;
+  IdVector<ConnectionId, Share> shares_;
 };
 
-void Dctcp::acknowledged(std::uint32_t flow, const Acknowledgement& what) {
+void Dctcp::acknowledged(ConnectionId flow, const Acknowledgement& what) {
   constexpr double kGain = 1.0 / 16;
   Share& share = shares_[flow];
   Flow& own = of(flow);

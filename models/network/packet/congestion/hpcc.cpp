@@ -30,9 +30,9 @@ class Hpcc final : public CongestionControl {
   /// Lets the switches of `links` write telemetry, from now on.
   Hpcc(const HpccSpec& spec, const ControlSite& site);
 
-  std::uint32_t window(std::uint32_t flow) const override;
-  Time paced(std::uint32_t flow, std::uint32_t bytes, Time start) override;
-  void acknowledged(std::uint32_t flow, const Acknowledgement& what) override;
+  std::uint32_t window(ConnectionId flow) const override;
+  Time paced(ConnectionId flow, std::uint32_t bytes, Time start) override;
+  void acknowledged(ConnectionId flow, const Acknowledgement& what) override;
 
  private:
   struct Flow {
@@ -51,14 +51,14 @@ class Hpcc final : public CongestionControl {
   HpccSpec spec_;
   double packet_;  ///< bytes of a full one
   PacketLinks& links_;
-  std::vector<Flow> flows_;
+  IdVector<ConnectionId, Flow> flows_;
 };
 
 /// The paper has one base round trip for the whole network: with one for each flow, near senders would get a third of
 /// what far ones get at the same port.
 Time longest_round_trip(const ControlSite& site) {
   Time longest;
-  for (std::uint32_t flow = 0; flow < site.line_rates.size(); ++flow) {
+  for (const ConnectionId flow : site.line_rates.ids()) {
     if (has_hops(site, flow)) { longest = std::max(longest, base_round_trip(site, flow)); }
   }
   return longest;
@@ -69,9 +69,9 @@ Hpcc::Hpcc(const HpccSpec& spec, const ControlSite& site)
       packet_(static_cast<double>(site.packet.count())),
       links_(site.links),
       flows_(site.line_rates.size()) {
-  std::vector<std::uint32_t> remembered(flows_.size(), 1);
+  IdVector<ConnectionId, std::uint32_t> remembered(flows_.size(), 1);
   const Time base = spec_.round_trip > Time::zero() ? spec_.round_trip : longest_round_trip(site);
-  for (std::uint32_t f = 0; f < flows_.size(); ++f) {
+  for (const ConnectionId f : flows_.ids()) {
     if (!has_hops(site, f)) { continue; }
     Flow& flow = flows_[f];
     flow.base = static_cast<double>(base.count());
@@ -82,11 +82,11 @@ Hpcc::Hpcc(const HpccSpec& spec, const ControlSite& site)
   links_.write_telemetry(remembered);
 }
 
-std::uint32_t Hpcc::window(std::uint32_t flow) const {
+std::uint32_t Hpcc::window(ConnectionId flow) const {
   return static_cast<std::uint32_t>(std::clamp(std::ceil(flows_[flow].window / packet_), 1.0, 1e9));
 }
 
-Time Hpcc::paced(std::uint32_t number, std::uint32_t bytes, Time start) {
+Time Hpcc::paced(ConnectionId number, std::uint32_t bytes, Time start) {
   const Flow& flow = flows_[number];
   return start + Time{static_cast<std::int64_t>(flow.base * bytes / flow.window)};
 }
@@ -98,7 +98,7 @@ void Hpcc::measure(Flow& flow, std::span<const HopRecord> records) const {
   for (std::size_t hop = 0; hop < records.size(); ++hop) {
     const HopRecord& now = records[hop];
     const HopRecord& before = flow.last[hop];
-    if (now.link == UINT32_MAX || now.link != before.link || now.when <= before.when) { continue; }
+    if (now.link == HopRecord::kNoLink || now.link != before.link || now.when <= before.when) { continue; }
     const double rate = static_cast<double>(links_.link(now.link).rate.count()) * 1e-12;  // bytes a picosecond
     const auto interval = static_cast<double>((now.when - before.when).count());
     const double sent = static_cast<double>(now.sent - before.sent) / interval;
@@ -124,7 +124,7 @@ void Hpcc::adjust(Flow& flow, bool update) const {
   flow.reference = flow.window;
 }
 
-void Hpcc::acknowledged(std::uint32_t number, const Acknowledgement& what) {
+void Hpcc::acknowledged(ConnectionId number, const Acknowledgement& what) {
   Flow& flow = flows_[number];
   const std::span<const HopRecord> records = links_.telemetry()->of(number, what.packet);
   if (records.empty()) { return; }  // no switch on the way

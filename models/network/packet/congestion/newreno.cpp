@@ -11,7 +11,7 @@ WindowControl::WindowControl(const ControlSite& site) : flows_(site.line_rates.s
   for (Flow& flow : flows_) { flow.window = site.initial_window; }
 }
 
-void WindowControl::acknowledged(std::uint32_t flow, const Acknowledgement& what) {
+void WindowControl::acknowledged(ConnectionId flow, const Acknowledgement& what) {
   Flow& own = of(flow);
   if (own.window < own.threshold) {
     own.window = std::min(own.window + what.packets, std::max(own.threshold, own.window));
@@ -21,22 +21,22 @@ void WindowControl::acknowledged(std::uint32_t flow, const Acknowledgement& what
   own.window = std::min(own.window, kMostWindow);
 }
 
-void WindowControl::grow(std::uint32_t flow, const Acknowledgement& what) {
+void WindowControl::grow(ConnectionId flow, const Acknowledgement& what) {
   of(flow).window += what.packets / of(flow).window;
 }
 
-double WindowControl::reduced(std::uint32_t flow, const Progress& progress) {
+double WindowControl::reduced(ConnectionId flow, const Progress& progress) {
   return std::min(of(flow).window, static_cast<double>(progress.outstanding)) / 2;
 }
 
-void WindowControl::lost(std::uint32_t flow, const Progress& progress) {
+void WindowControl::lost(ConnectionId flow, const Progress& progress) {
   Flow& own = of(flow);
   if (progress.packet < own.recovery) { return; }
   own.recovery = progress.sent;
   own.window = own.threshold = std::max(kLeastThreshold, reduced(flow, progress));
 }
 
-void WindowControl::timed_out(std::uint32_t flow, const Progress& progress) {
+void WindowControl::timed_out(ConnectionId flow, const Progress& progress) {
   Flow& own = of(flow);
   own.threshold = std::max(kLeastThreshold, reduced(flow, progress));
   own.window = 1;

@@ -35,10 +35,10 @@ class Nscc final : public CongestionControl {
  public:
   Nscc(const NsccSpec& spec, const ControlSite& site);
 
-  std::uint32_t window(std::uint32_t flow) const override { return whole_packets(flows_[flow].window / packet_); }
-  void acknowledged(std::uint32_t flow, const Acknowledgement& what) override;
-  void lost(std::uint32_t flow, const Progress& progress) override;
-  void timed_out(std::uint32_t flow, const Progress& progress) override;
+  std::uint32_t window(ConnectionId flow) const override { return whole_packets(flows_[flow].window / packet_); }
+  void acknowledged(ConnectionId flow, const Acknowledgement& what) override;
+  void lost(ConnectionId flow, const Progress& progress) override;
+  void timed_out(ConnectionId flow, const Progress& progress) override;
 
  private:
   struct Flow {
@@ -70,7 +70,7 @@ class Nscc final : public CongestionControl {
 
   NsccSpec spec_;
   double packet_;  ///< bytes of a full one
-  std::vector<Flow> flows_;
+  IdVector<ConnectionId, Flow> flows_;
 };
 
 constexpr double kReferenceProduct = 150'000;  ///< bytes: 100 Gb/s for 12 us
@@ -81,7 +81,7 @@ constexpr double kNothingWaits = 1e6;          ///< picoseconds: less of a queue
 
 Nscc::Nscc(const NsccSpec& spec, const ControlSite& site)
     : spec_(spec), packet_(static_cast<double>(site.packet.count())), flows_(site.line_rates.size()) {
-  for (std::uint32_t f = 0; f < flows_.size(); ++f) {
+  for (const ConnectionId f : flows_.ids()) {
     if (!has_hops(site, f)) { continue; }
     Flow& flow = flows_[f];
     const Time base = base_round_trip(site, f);
@@ -153,7 +153,7 @@ void Nscc::adjust(Flow& flow, Time now) const {
 
 /// Not marked and soon: room for more, in proportion. Not marked but late: what there is goes to all alike. Marked and
 /// late: less. Marked but soon: a queue that begins to fill, which other paths may relieve.
-void Nscc::acknowledged(std::uint32_t number, const Acknowledgement& what) {
+void Nscc::acknowledged(ConnectionId number, const Acknowledgement& what) {
   Flow& flow = flows_[number];
   const double bytes = what.packets * packet_;
   const double delay = std::max(0.0, static_cast<double>(what.round_trip.count()) - flow.base);
@@ -176,13 +176,13 @@ void Nscc::acknowledged(std::uint32_t number, const Acknowledgement& what) {
   flow.window = bounded(flow, flow.window);
 }
 
-void Nscc::lost(std::uint32_t number, const Progress& progress) {
+void Nscc::lost(ConnectionId number, const Progress& progress) {
   Flow& flow = flows_[number];
   flow.alarmed = true;
   if (progress.packet >= flow.ignore_before) { flow.window = bounded(flow, flow.window - packet_); }
 }
 
-void Nscc::timed_out(std::uint32_t number, const Progress& progress) { lost(number, progress); }
+void Nscc::timed_out(ConnectionId number, const Progress& progress) { lost(number, progress); }
 
 }  // namespace
 

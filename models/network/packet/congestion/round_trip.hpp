@@ -5,9 +5,9 @@
 namespace athanor {
 
 /// What a full packet and its acknowledgement take where nothing waits. Requires a flow with hops.
-Time base_round_trip(const ControlSite& site, std::uint32_t flow);
+Time base_round_trip(const ControlSite& site, ConnectionId flow);
 
 /// Whether a flow leaves its host.
-bool has_hops(const ControlSite& site, std::uint32_t flow);
+bool has_hops(const ControlSite& site, ConnectionId flow);
 
 }  // namespace athanor

@@ -28,11 +28,11 @@ class Swift final : public CongestionControl {
  public:
   Swift(const SwiftSpec& spec, const ControlSite& site);
 
-  std::uint32_t window(std::uint32_t flow) const override;
-  Time paced(std::uint32_t flow, std::uint32_t bytes, Time start) override;
-  void acknowledged(std::uint32_t flow, const Acknowledgement& what) override;
-  void lost(std::uint32_t flow, const Progress& progress) override;
-  void timed_out(std::uint32_t flow, const Progress& progress) override;
+  std::uint32_t window(ConnectionId flow) const override;
+  Time paced(ConnectionId flow, std::uint32_t bytes, Time start) override;
+  void acknowledged(ConnectionId flow, const Acknowledgement& what) override;
+  void lost(ConnectionId flow, const Progress& progress) override;
+  void timed_out(ConnectionId flow, const Progress& progress) override;
 
  private:
   struct Flow {
@@ -44,16 +44,16 @@ class Swift final : public CongestionControl {
   void cut(Flow& flow, double factor, Time now) const;
 
   SwiftSpec spec_;
-  std::vector<Flow> flows_;
+  IdVector<ConnectionId, Flow> flows_;
 };
 
 Swift::Swift(const SwiftSpec& spec, const ControlSite& site) : spec_(spec), flows_(site.line_rates.size()) {
   for (Flow& flow : flows_) { flow.window = site.initial_window; }
 }
 
-std::uint32_t Swift::window(std::uint32_t flow) const { return whole_packets(flows_[flow].window); }
+std::uint32_t Swift::window(ConnectionId flow) const { return whole_packets(flows_[flow].window); }
 
-Time Swift::paced(std::uint32_t number, std::uint32_t /*bytes*/, Time start) {
+Time Swift::paced(ConnectionId number, std::uint32_t /*bytes*/, Time start) {
   const Flow& flow = flows_[number];
   if (flow.window >= 1) { return start; }
   return start + Time{static_cast<std::int64_t>(static_cast<double>(flow.round_trip.count()) / flow.window)};
@@ -69,7 +69,7 @@ Time Swift::target(double window) const {
   return spec_.target + Time{static_cast<std::int64_t>(more)};
 }
 
-void Swift::acknowledged(std::uint32_t number, const Acknowledgement& what) {
+void Swift::acknowledged(ConnectionId number, const Acknowledgement& what) {
   Flow& flow = flows_[number];
   flow.round_trip = what.round_trip;
   const Time target = this->target(flow.window);
@@ -91,11 +91,11 @@ void Swift::cut(Flow& flow, double factor, Time now) const {
   flow.window = std::max(kLeastWindow, flow.window * factor);
 }
 
-void Swift::lost(std::uint32_t number, const Progress& progress) {
+void Swift::lost(ConnectionId number, const Progress& progress) {
   cut(flows_[number], 1 - to_double(spec_.most_decrease), progress.now);
 }
 
-void Swift::timed_out(std::uint32_t number, const Progress& progress) {
+void Swift::timed_out(ConnectionId number, const Progress& progress) {
   cut(flows_[number], 1 - to_double(spec_.most_decrease), progress.now);
 }
 

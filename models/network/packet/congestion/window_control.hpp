@@ -15,10 +15,10 @@ class WindowControl : public CongestionControl {
  public:
   explicit WindowControl(const ControlSite& site);
 
-  std::uint32_t window(std::uint32_t flow) const override { return whole_packets(flows_[flow].window); }
-  void acknowledged(std::uint32_t flow, const Acknowledgement& what) override;
-  void lost(std::uint32_t flow, const Progress& progress) override;
-  void timed_out(std::uint32_t flow, const Progress& progress) override;
+  std::uint32_t window(ConnectionId flow) const override { return whole_packets(flows_[flow].window); }
+  void acknowledged(ConnectionId flow, const Acknowledgement& what) override;
+  void lost(ConnectionId flow, const Progress& progress) override;
+  void timed_out(ConnectionId flow, const Progress& progress) override;
 
  protected:
   static constexpr double kLeastThreshold = 2;
@@ -29,13 +29,13 @@ class WindowControl : public CongestionControl {
     std::uint32_t recovery = 0;  ///< no second reduction for packets before this one
   };
   /// Grows the window of a flow that is not in slow start.
-  virtual void grow(std::uint32_t flow, const Acknowledgement& what);
+  virtual void grow(ConnectionId flow, const Acknowledgement& what);
   /// The window after a loss.
-  virtual double reduced(std::uint32_t flow, const Progress& progress);
-  Flow& of(std::uint32_t flow) { return flows_[flow]; }
+  virtual double reduced(ConnectionId flow, const Progress& progress);
+  Flow& of(ConnectionId flow) { return flows_[flow]; }
 
  private:
-  std::vector<Flow> flows_;
+  IdVector<ConnectionId, Flow> flows_;
 };
 
 }  // namespace athanor
