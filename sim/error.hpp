@@ -7,7 +7,7 @@
 namespace athanor {
 
 /// Where in a user's file something stands. Lines and columns count from 1; 0: unknown.
-struct Place {
+struct SourceLocation {
   std::string file;
   int line = 0;
   int column = 0;
@@ -18,7 +18,7 @@ struct Place {
 struct Problem {
   std::string code;  ///< stable, for scripts: "unknown-key", "missing-unit", ...
   std::string message;
-  Place place;
+  SourceLocation place;
   std::string hint;  ///< what to write instead, or ""
 };
 

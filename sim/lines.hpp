@@ -20,7 +20,7 @@ class Lines {
   }
 
   /// Offsets below 0 are the beginning.
-  Place place(const std::string& file, std::ptrdiff_t offset) const {
+  SourceLocation place(const std::string& file, std::ptrdiff_t offset) const {
     const auto at = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, offset));
     const auto after = std::upper_bound(starts_.begin(), starts_.end(), at);
     return {file, static_cast<int>(after - starts_.begin()), static_cast<int>(at - *(after - 1)) + 1, ""};

@@ -50,7 +50,7 @@ class Aggregation final : public VectorSchedule {
   }
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
     const Task task = task_of(agent, lane);
-    const Piece range = cut().piece(task.channel, loop, 0);
+    const ElementRange range = cut().piece(task.channel, loop, 0);
     Primitive primitive = over(range);
     primitive.receives = {0, in_ports(agent, task.duty)};
     primitive.sends = {0, out_ports(agent, task.duty)};

@@ -151,7 +151,7 @@ class AggregationBlocks final : public CutSchedule<BlockCut> {
     const bool up = task.duty == Duty::up;
     const bool whole = up != gathers();  // all ranks' blocks, not its own alone
     const std::uint32_t owner = whole ? orders_[task.tree].rank_at[step] : agent.value;
-    const Piece range = cut().slice(owner, task.channel, loop, 0);
+    const ElementRange range = cut().slice(owner, task.channel, loop, 0);
     const Elements first = range.first + (whole ? cut().first(owner) : Elements::zero());
     Primitive primitive = over(range);
     if (up) {

@@ -47,7 +47,7 @@ class BinomialTreeSchedule final : public VectorSchedule {
   }
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
     const std::uint32_t channel = lane.value / each();
-    const Piece range = cut().piece(channel, loop, 0);
+    const ElementRange range = cut().piece(channel, loop, 0);
     return down(lane) ? hand_down(agent, lane, range, loop, step) : add_up(agent, channel, range, step);
   }
   Elements shift(Buffer buffer) const override { return buffer == Buffer::scratch ? Elements::zero() : cut().shift(); }
@@ -67,7 +67,7 @@ class BinomialTreeSchedule final : public VectorSchedule {
     return {parent, lane, PortId{largest_first ? last_child(parent) - index : index}};
   }
 
-  Primitive add_up(AgentId agent, std::uint32_t channel, const Piece& range, std::uint32_t step) const {
+  Primitive add_up(AgentId agent, std::uint32_t channel, const ElementRange& range, std::uint32_t step) const {
     const std::uint32_t children = tree_.children(agent.value);
     const bool root = tree_.is_root(agent.value);
     const bool last = step + 1 >= children;
@@ -83,7 +83,8 @@ class BinomialTreeSchedule final : public VectorSchedule {
   }
 
   /// The root of an all-reduce hands down what its other lane has finished.
-  Primitive hand_down(AgentId agent, LaneId lane, const Piece& range, std::uint64_t loop, std::uint32_t step) const {
+  Primitive hand_down(AgentId agent, LaneId lane, const ElementRange& range, std::uint64_t loop,
+                      std::uint32_t step) const {
     const std::uint32_t children = tree_.children(agent.value);
     const bool root = tree_.is_root(agent.value);
     Primitive primitive = over(range);

@@ -118,7 +118,7 @@ class BinomialTreeScatter final : public BlockSchedule {
   }
 
   Primitive own(std::uint32_t rank, const Place& place) const {
-    const Piece range = cut().part(rank, place.channel, place.loop);
+    const ElementRange range = cut().part(rank, place.channel, place.loop);
     Primitive primitive = over(range);
     if (tree_.is_root(rank)) {
       primitive.operands[0] = blocks(rank, place);

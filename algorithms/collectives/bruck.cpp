@@ -64,7 +64,7 @@ class BruckAllGather final : public Circulant<BlockSchedule> {
   }
 
   Primitive own(std::uint32_t me, std::uint32_t channel, std::uint64_t loop) const {
-    const Piece range = cut().part(me, channel, loop);
+    const ElementRange range = cut().part(me, channel, loop);
     Primitive primitive = over(range);
     primitive.operands[0] = contiguous(Buffer::input, range.first);
     primitive.store = scratch(channel, Elements::zero());
@@ -74,7 +74,7 @@ class BruckAllGather final : public Circulant<BlockSchedule> {
   Primitive place(std::uint32_t me, std::uint32_t channel, std::uint64_t loop, std::uint32_t number) const {
     const std::uint32_t position = copies_ == Direction::forwards ? number : ranks() - 1 - number;
     const std::uint32_t owner = after(me, position);
-    const Piece range = cut().part(owner, channel, loop);
+    const ElementRange range = cut().part(owner, channel, loop);
     Primitive primitive = over(range);
     primitive.operands[0] = scratch(channel, cut().around(me, position, channel, loop));
     primitive.store = contiguous(Buffer::output, cut().first(owner) + range.first);
@@ -174,7 +174,7 @@ class BruckAllToAll final : public Circulant<BlockSchedule> {
   }
   Primitive take(std::uint32_t me, std::uint32_t channel, std::uint64_t loop, std::uint32_t number) const {
     const std::uint32_t receiver = after(me, number);
-    const Piece range = cut().part(receiver, channel, loop);
+    const ElementRange range = cut().part(receiver, channel, loop);
     Primitive primitive = over(range);
     primitive.operands[0] = contiguous(Buffer::input, cut().first(receiver) + range.first);
     primitive.store = position(channel, loop, number);
@@ -182,7 +182,7 @@ class BruckAllToAll final : public Circulant<BlockSchedule> {
   }
   Primitive place(std::uint32_t me, std::uint32_t channel, std::uint64_t loop, std::uint32_t number) const {
     const std::uint32_t sender = before(me, number);
-    const Piece range = cut().part(me, channel, loop);
+    const ElementRange range = cut().part(me, channel, loop);
     Primitive primitive = over(range);
     primitive.operands[0] = position(channel, loop, number);
     primitive.store = contiguous(Buffer::output, cut().length(me) * sender + range.first);

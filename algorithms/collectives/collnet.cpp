@@ -94,7 +94,7 @@ class CollNetAllReduce final : public VectorSchedule {
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
     if (!is_rank(agent)) { return trees_.at(agent, lane, loop, cut()); }
     const Task task = task_of(agent, lane);
-    const Piece range = cut().piece(task.channel, loop, piece(task));
+    const ElementRange range = cut().piece(task.channel, loop, piece(task));
     const Ports outer{0, outer_ports(task)};
     Primitive primitive = over(range);
     primitive.receives = task.down ? Ports{0, 1} : outer;

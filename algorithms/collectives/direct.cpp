@@ -32,7 +32,7 @@ class DirectAllGather final : public BlockSchedule {
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
     const std::uint32_t places = lane.value % ranks();
     const std::uint32_t owner = moved(agent, places, backwards_);
-    const Piece range = cut().part(owner, lane.value / ranks(), loop);
+    const ElementRange range = cut().part(owner, lane.value / ranks(), loop);
     Primitive primitive = over(range);
     if (places == 0) {
       primitive.operands[0] = contiguous(Buffer::input, range.first);
@@ -87,7 +87,7 @@ class DirectSendReceive final : public VectorSchedule {
   Endpoint source(AgentId, LaneId lane, PortId in) const override { return {AgentId{sender()}, lane, in}; }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
-    const Piece range = cut().piece(lane.value, loop, 0);
+    const ElementRange range = cut().piece(lane.value, loop, 0);
     return agent.value == sender() ? sending(range, Buffer::input, 0) : receiving(range, Buffer::output, 0);
   }
 

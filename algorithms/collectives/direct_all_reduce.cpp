@@ -27,7 +27,7 @@ class DirectOneShot final : public VectorSchedule {
   }
 
   Primitive at(AgentId, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
-    const Piece range = cut().piece(lane.value / 2, loop, 0);
+    const ElementRange range = cut().piece(lane.value / 2, loop, 0);
     Primitive primitive = over(range);
     primitive.operands[0] = contiguous(Buffer::input, range.first);
     if (!adds(lane)) {
@@ -92,7 +92,7 @@ class DirectTwoShot final : public VectorSchedule {
     const std::uint32_t owner = scatters ? after(agent.value, number + 1)
                                 : adds   ? agent.value
                                          : before(agent.value, number - others());
-    const Piece range = cut().piece(channel, loop, owner);
+    const ElementRange range = cut().piece(channel, loop, owner);
     const std::uint32_t ports = adds ? others() : 1;
     Primitive primitive = over(range);
     if (scatters || adds) {

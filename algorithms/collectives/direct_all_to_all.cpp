@@ -30,7 +30,7 @@ class DirectAllToAll final : public BlockSchedule {
     const std::uint32_t places = lane.value % ranks();
     const std::uint32_t receiver = step == 0 ? after(agent.value, places) : agent.value;
     const std::uint32_t sender = step == 0 ? agent.value : before(agent.value, places);
-    const Piece range = cut().part(receiver, lane.value / ranks(), loop);
+    const ElementRange range = cut().part(receiver, lane.value / ranks(), loop);
     Primitive primitive = over(range);
     if (sender == agent.value) {
       primitive.operands[0] = contiguous(Buffer::input, cut().first(receiver) + range.first);
@@ -117,7 +117,7 @@ class DirectAllToAllV final : public RankSchedule {
     const std::uint32_t other = sends ? after(agent.value, places) : before(agent.value, places);
     const std::uint32_t from = sends ? agent.value : other;
     const std::uint32_t to = sends ? other : agent.value;
-    const Piece part = block(sizes_.size(from, to), channels_, lane.value / per_channel());
+    const ElementRange part = block(sizes_.size(from, to), channels_, lane.value / per_channel());
     return {from, to, part.first, part.count};
   }
 

@@ -41,7 +41,7 @@ class DoubleBinaryTreeBroadcast final : public VectorSchedule {
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
-    const Piece range = cut().piece(lane.value, loop, 0);
+    const ElementRange range = cut().piece(lane.value, loop, 0);
     const bool root = is_root(agent);
     Primitive primitive = over(range);
     primitive.sends = {0, children(agent.value, lane)};

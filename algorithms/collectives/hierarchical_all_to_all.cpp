@@ -104,7 +104,7 @@ class HierarchicalAllToAll final : public BlockSchedule {
   /// All blocks of one node for one rank.
   Primitive between(std::uint32_t me, std::uint32_t other, const Part& part, bool reads, bool stores) const {
     const std::uint32_t receiver = stores ? me : other;
-    const Piece range = cut().part(receiver, part.channel, part.loop);
+    const ElementRange range = cut().part(receiver, part.channel, part.loop);
     Primitive primitive;
     primitive.count = range.count * nodes_.size;
     if (reads) {

@@ -33,7 +33,7 @@ class LinearScatter final : public BlockSchedule {
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
     const std::uint32_t owner = this->owner(agent, lane);
-    const Piece range = cut().part(owner, channel(agent, lane), loop);
+    const ElementRange range = cut().part(owner, channel(agent, lane), loop);
     const bool local = owner == collective().root;
     Primitive primitive = over(range);
     if (is_root(agent)) { primitive.operands[0] = contiguous(Buffer::input, cut().first(owner) + range.first); }

@@ -159,7 +159,7 @@ class MeshAllReduce : public VectorSchedule {
   }
   std::uint32_t order_of(std::uint32_t number) const { return std::min(number, 2 * grid_.dimensions() - 1 - number); }
   /// Groups from .. to - 1, counted in the lane's direction.
-  Piece groups(const Phase& phase, std::uint64_t loop, std::uint32_t from, std::uint32_t to) const {
+  ElementRange groups(const Phase& phase, std::uint64_t loop, std::uint32_t from, std::uint32_t to) const {
     const std::uint32_t lowest = phase.backwards ? phase.side - to : from;
     return cut().pieces(phase.channel, loop, phase.first + phase.group * lowest, phase.group * (to - from));
   }
@@ -168,7 +168,7 @@ class MeshAllReduce : public VectorSchedule {
     const std::uint32_t target = phase.side - 1 - step;
     const bool own = target == phase.position;
     const bool joins = own && phase.backwards && !phase.ends();
-    const Piece range = groups(phase, loop, target, target + 1);
+    const ElementRange range = groups(phase, loop, target, target + 1);
     Primitive primitive = over(range);
     primitive.operands[0] = contiguous(phase.order == 0 && !joins ? Buffer::input : Buffer::output, range.first);
     if (!phase.begins()) { primitive.receives = {port(rank, lane, phase.order, false), 1}; }
@@ -188,7 +188,7 @@ class MeshAllReduce : public VectorSchedule {
   /// Its own result, unless the chain ends here; then those of the ranks before, the nearest first.
   Primitive gather(std::uint32_t rank, LaneId lane, const Phase& phase, std::uint64_t loop, std::uint32_t step) const {
     const std::uint32_t owner = phase.position - step - (phase.ends() ? 1 : 0);
-    const Piece range = groups(phase, loop, owner, owner + 1);
+    const ElementRange range = groups(phase, loop, owner, owner + 1);
     Primitive primitive = over(range);
     if (!phase.ends()) { primitive.sends = {port(rank, lane, phase.order, true), 1}; }
     if (owner == phase.position) {

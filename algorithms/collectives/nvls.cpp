@@ -7,15 +7,15 @@ namespace {
 /// A head's share of a channel's loop: a piece of the vector, or a part of the head's block, and where it begins in the
 /// buffers that hold all blocks.
 struct HeadShare {
-  Piece own;
+  ElementRange own;
   Elements among_all;
 };
 HeadShare share_of(const VectorCut& cut, std::uint32_t head, std::uint32_t channel, std::uint64_t loop) {
-  const Piece range = cut.piece(channel, loop, head);
+  const ElementRange range = cut.piece(channel, loop, head);
   return {range, range.first};
 }
 HeadShare share_of(const BlockCut& cut, std::uint32_t head, std::uint32_t channel, std::uint64_t loop) {
-  const Piece range = cut.slice(head, channel, loop, 0);
+  const ElementRange range = cut.slice(head, channel, loop, 0);
   return {range, cut.first(head) + range.first};
 }
 

@@ -107,7 +107,7 @@ class NvlsNodesAllReduce final : public VectorSchedule {
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
     if (is_tree(agent)) { return trees_->at(agent, lane, loop, cut()); }
     const Task task = task_of(agent, lane);
-    const Piece range = cut().piece(task.channel, loop, task.head);
+    const ElementRange range = cut().piece(task.channel, loop, task.head);
     const PortCounts count = ports(task);
     Primitive primitive = over(range);
     primitive.receives = {0, count.in};

@@ -23,7 +23,7 @@ class PairwiseAllToAll final : public Circulant<CutSchedule<BlockCut>> {
     const bool sends = step == 0 || step % 2 == 1;
     const bool stores = step % 2 == 0;
     const std::uint32_t destination = sends ? after(me, round) : me;
-    const Piece range = cut().slice(destination, lane.value, loop, 0);
+    const ElementRange range = cut().slice(destination, lane.value, loop, 0);
     Primitive primitive = over(range);
     if (sends) { primitive.operands[0] = contiguous(Buffer::input, cut().first(destination) + range.first); }
     if (sends && round > 0) { primitive.sends = {round - 1, 1}; }
@@ -80,13 +80,13 @@ class PairwiseAllToAllV final : public Circulant<RankSchedule> {
 
  private:
   /// Of the channel's part of a block, counted from the begin of the block.
-  Piece piece(std::uint32_t from, std::uint32_t to, std::uint32_t channel, std::uint32_t number) const {
-    const Piece part = block(sizes_.size(from, to), channels_, channel);
+  ElementRange piece(std::uint32_t from, std::uint32_t to, std::uint32_t channel, std::uint32_t number) const {
+    const ElementRange part = block(sizes_.size(from, to), channels_, channel);
     const Elements begin = std::min(chunk_ * number, part.count);
     return {part.first + begin, std::min(chunk_, part.count - begin)};
   }
 
-  Primitive move(std::uint32_t me, std::uint32_t from, std::uint32_t to, const Piece& range) const {
+  Primitive move(std::uint32_t me, std::uint32_t from, std::uint32_t to, const ElementRange& range) const {
     Primitive primitive = over(range);
     if (from == me) { primitive.operands[0] = contiguous(Buffer::input, sizes_.input_offset(from, to) + range.first); }
     if (to == me) { primitive.store = contiguous(Buffer::output, sizes_.output_offset(from, to) + range.first); }

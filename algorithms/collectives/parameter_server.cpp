@@ -36,7 +36,7 @@ class ParameterServer final : public VectorSchedule {
     return {server(), LaneId{lane.value / 2}, port(agent)};
   }
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
-    const Piece range = cut().piece(channel_of(agent, lane), loop, 0);
+    const ElementRange range = cut().piece(channel_of(agent, lane), loop, 0);
     const bool serves = this->serves(agent);
     const bool has_buffers = !serves || is_worker();
     Primitive primitive = over(range);
@@ -105,7 +105,7 @@ class ShardedParameterServer final : public VectorSchedule {
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
     const Duty duty = duty_of(lane);
-    const Piece range = cut().piece(lane.value / 4, loop, server(duty, agent.value, step));
+    const ElementRange range = cut().piece(lane.value / 4, loop, server(duty, agent.value, step));
     Primitive primitive = over(range);
     if (sends(lane)) {
       primitive.sends = {step, 1};

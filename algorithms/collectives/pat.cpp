@@ -123,7 +123,7 @@ class PatAllGather final : public PatBlocks {
     const PatTree::Step step = cut().tree.step(number / 2);
     const bool sends = number % 2 == 0;
     const std::uint32_t owner = after(part.rank, sends ? step.first - (1U << step.bit) : step.first);
-    const Piece range = ranges().part(owner, part.channel, part.loop);
+    const ElementRange range = ranges().part(owner, part.channel, part.loop);
     const Cells there = contiguous(Buffer::output, ranges().first(owner) + range.first);
     Primitive primitive = over(range);
     (sends ? primitive.sends : primitive.receives) = {step.bit, 1};
@@ -142,7 +142,7 @@ class PatAllGather final : public PatBlocks {
 
   Primitive copy(const Part& part, std::uint32_t place, bool own) const {
     const std::uint32_t owner = after(part.rank, place);
-    const Piece range = ranges().part(owner, part.channel, part.loop);
+    const ElementRange range = ranges().part(owner, part.channel, part.loop);
     Primitive primitive = over(range);
     primitive.operands[0] = own ? contiguous(Buffer::input, range.first) : position(part, place);
     primitive.store = own ? position(part, place) : contiguous(Buffer::output, ranges().first(owner) + range.first);
@@ -181,10 +181,10 @@ class PatReduceScatter final : public PatBlocks {
 
  private:
   /// A place's block in the input, its part of the own output, or its sum so far.
-  Cells input(const Part& part, std::uint32_t place, const Piece& range) const {
+  Cells input(const Part& part, std::uint32_t place, const ElementRange& range) const {
     return contiguous(Buffer::input, ranges().first(after(part.rank, place)) + range.first);
   }
-  Cells sum(const Part& part, std::uint32_t place, const Piece& range) const {
+  Cells sum(const Part& part, std::uint32_t place, const ElementRange& range) const {
     if (place == 0) { return contiguous(Buffer::output, range.first); }
     return position(part, static_cast<std::uint32_t>(std::countr_zero(place)));
   }
@@ -192,7 +192,7 @@ class PatReduceScatter final : public PatBlocks {
   /// The farthest subtree of a place arrives first and is added to the input, the others to the sum so far.
   Primitive single(const Part& part, const PatTree::Step& step, bool sends) const {
     const std::uint32_t place = sends ? step.first : step.first - (1U << step.bit);
-    const Piece range = ranges().part(after(part.rank, place), part.channel, part.loop);
+    const ElementRange range = ranges().part(after(part.rank, place), part.channel, part.loop);
     const bool has_sum = has_child(place, sends ? 0 : step.bit + 1);
     Primitive primitive = over(range);
     primitive.operands[0] = has_sum ? sum(part, place, range) : input(part, place, range);
@@ -217,14 +217,14 @@ class PatReduceScatter final : public PatBlocks {
   }
 
   Primitive take(const Part& part, std::uint32_t place) const {
-    const Piece range = ranges().part(after(part.rank, place), part.channel, part.loop);
+    const ElementRange range = ranges().part(after(part.rank, place), part.channel, part.loop);
     Primitive primitive = over(range);
     primitive.operands[0] = input(part, place, range);
     primitive.store = position(part, place);
     return primitive;
   }
   Primitive finish(const Part& part) const {
-    const Piece range = ranges().part(part.rank, part.channel, part.loop);
+    const ElementRange range = ranges().part(part.rank, part.channel, part.loop);
     Primitive primitive = over(range);
     primitive.operands[0] = position(part, 0);
     primitive.store = contiguous(Buffer::output, range.first);

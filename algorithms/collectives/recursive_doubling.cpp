@@ -45,7 +45,7 @@ class Butterfly final : public VectorSchedule {
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
     const std::uint32_t rank = agent.value;
     const std::uint32_t number = number_of(rank, lane);
-    const Piece range = cut().piece(lane.value / lanes_per_channel(rank), loop, 0);
+    const ElementRange range = cut().piece(lane.value / lanes_per_channel(rank), loop, 0);
     if (is_stage(rank, number)) { return stage(rank, lane, number, range, loop, step); }
     if (receives_only(rank, number)) {
       return cube_.is_corner(rank) ? adding(range, Buffer::input, Buffer::output, 0)
@@ -70,7 +70,7 @@ class Butterfly final : public VectorSchedule {
     return cube_.is_corner(rank) ? number == cube_.dimensions() : number == 1;
   }
 
-  Primitive stage(std::uint32_t rank, LaneId lane, std::uint32_t number, const Piece& range, std::uint64_t loop,
+  Primitive stage(std::uint32_t rank, LaneId lane, std::uint32_t number, const ElementRange& range, std::uint64_t loop,
                   std::uint32_t step) const {
     const bool folded = cube_.serves(rank);
     const Buffer sum = number == 0 && !folded ? Buffer::input : Buffer::output;

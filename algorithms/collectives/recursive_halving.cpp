@@ -128,7 +128,7 @@ class RecursiveDoublingAllGather final : public PairedCubeBlocks {
 
  private:
   Primitive keep(std::uint32_t rank, const Part& part) const {
-    const Piece range = cut().part(rank, part.channel, part.loop);
+    const ElementRange range = cut().part(rank, part.channel, part.loop);
     Primitive primitive = over(range);
     primitive.operands[0] = contiguous(Buffer::input, range.first);
     if (!collective().in_place) { primitive.store = cells(Buffer::output, {rank, 1}, part); }

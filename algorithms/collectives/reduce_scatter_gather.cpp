@@ -86,11 +86,11 @@ class ReduceScatterGather final : public VectorSchedule {
   Elements area() const { return cut().chunk() * cube_.corners(); }
 
   /// Of the pieces that a corner holds before halving exchange d.
-  Piece own(const Part& part, std::uint32_t dimension) const {
+  ElementRange own(const Part& part, std::uint32_t dimension) const {
     return cut().pieces(part.channel, part.loop, first(part, dimension), cube_.corners() >> dimension);
   }
   /// The half of them that it keeps, or the other.
-  Piece held(const Part& part, std::uint32_t dimension, bool keeps) const {
+  ElementRange held(const Part& part, std::uint32_t dimension, bool keeps) const {
     const std::uint32_t half = cube_.corners() >> (dimension + 1);
     const bool upper = (part.corner >> dimension & 1U) != 0;
     return cut().pieces(part.channel, part.loop, first(part, dimension) + (upper == keeps ? half : 0), half);
@@ -102,25 +102,25 @@ class ReduceScatterGather final : public VectorSchedule {
     }
     return first;
   }
-  Piece all(const Part& part) const { return cut().pieces(part.channel, part.loop, 0, cube_.corners()); }
+  ElementRange all(const Part& part) const { return cut().pieces(part.channel, part.loop, 0, cube_.corners()); }
 
-  Cells sum(const Piece& range, const Part& part) const {
+  Cells sum(const ElementRange& range, const Part& part) const {
     if (part.corner == 0) { return contiguous(Buffer::output, range.first); }
     return contiguous(Buffer::scratch, area() * part.channel + range.first - all(part).first);
   }
-  Primitive send(const Piece& range, const Part& part, bool fresh, std::uint32_t port) const {
+  Primitive send(const ElementRange& range, const Part& part, bool fresh, std::uint32_t port) const {
     Primitive primitive = over(range);
     primitive.operands[0] = fresh ? contiguous(Buffer::input, range.first) : sum(range, part);
     primitive.sends = {port, 1};
     return primitive;
   }
-  Primitive receive(const Piece& range, const Part& part, std::uint32_t port) const {
+  Primitive receive(const ElementRange& range, const Part& part, std::uint32_t port) const {
     Primitive primitive = over(range);
     primitive.receives = {port, 1};
     primitive.store = sum(range, part);
     return primitive;
   }
-  Primitive add(const Piece& range, const Part& part, bool fresh, std::uint32_t port) const {
+  Primitive add(const ElementRange& range, const Part& part, bool fresh, std::uint32_t port) const {
     Primitive primitive = receive(range, part, port);
     primitive.operands[0] = fresh ? contiguous(Buffer::input, range.first) : sum(range, part);
     return primitive;

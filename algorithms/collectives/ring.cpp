@@ -26,7 +26,7 @@ class RingAllGather final : public CutSchedule<BlockCut> {
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
     const std::uint32_t call = step / cut().slices();
     const std::uint32_t owner = order_.rank(lane.value, before(order_.position(lane.value, agent.value), call));
-    const Piece range = cut().slice(owner, lane.value, loop, step % cut().slices());
+    const ElementRange range = cut().slice(owner, lane.value, loop, step % cut().slices());
     Primitive primitive = over(range);
     if (call == 0) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
     if (call > 0) { primitive.receives = {0, 1}; }
@@ -82,7 +82,7 @@ class RingBroadcast final : public VectorSchedule {
   }
 
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
-    const Piece range = cut().piece(lane.value, loop, 0);
+    const ElementRange range = cut().piece(lane.value, loop, 0);
     Primitive primitive = over(range);
     if (is_root(agent)) { primitive.operands[0] = contiguous(Buffer::input, range.first); }
     if (!is_root(agent)) { primitive.receives = {0, 1}; }

@@ -26,7 +26,7 @@ class CycleAllReduce : public VectorSchedule {
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const final {
     const std::uint32_t call = step / cut().slices();
     const std::uint32_t chunk = before(position(lane.value, agent.value), call + 1);
-    const Piece range = cut().slice(lane.value, loop, chunk, step % cut().slices());
+    const ElementRange range = cut().slice(lane.value, loop, chunk, step % cut().slices());
     Primitive primitive = over(range);
     if (call > 0) { primitive.receives = {0, 1}; }
     if (call < 2 * ranks() - 2) { primitive.sends = {0, 1}; }

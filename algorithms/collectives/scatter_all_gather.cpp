@@ -39,7 +39,7 @@ class ScatterAllGather final : public VectorSchedule {
     const bool receives = scatter > children && step == 0;
     const std::uint32_t i = scatter - 1 - step;
     const std::uint32_t first = receives ? rank : tree_.child(rank, i);
-    const Piece range = cut().pieces(lane.value, loop, position(first), subtree(first));
+    const ElementRange range = cut().pieces(lane.value, loop, position(first), subtree(first));
     return receives ? receiving(range, Buffer::output, 1) : sending(range, held_in(rank), 1 + i);
   }
 
@@ -59,7 +59,7 @@ class ScatterAllGather final : public VectorSchedule {
   Buffer held_in(std::uint32_t rank) const { return tree_.is_root(rank) ? Buffer::input : Buffer::output; }
 
   Primitive pass_on(std::uint32_t rank, std::uint32_t channel, std::uint64_t loop, std::uint32_t call) const {
-    const Piece range = cut().piece(channel, loop, before(position(rank), call));
+    const ElementRange range = cut().piece(channel, loop, before(position(rank), call));
     Primitive primitive = over(range);
     if (call == 0) { primitive.operands[0] = contiguous(held_in(rank), range.first); }
     if (call > 0) { primitive.receives = {0, 1}; }

@@ -226,7 +226,7 @@ class TorusAllGather final : public TorusBlocks {
   void fill(const Message& message, AgentId agent, Primitive& primitive) const override {
     const bool own = message.begins() && message.order + 1 == dimensions();
     if (own) {
-      const Piece part = cut().part(agent.value, message.channel, message.loop);
+      const ElementRange part = cut().part(agent.value, message.channel, message.loop);
       primitive.operands[0] = contiguous(Buffer::input, part.first);
     } else if (message.begins()) {
       primitive.operands[0] = cells(Buffer::output, message);
@@ -261,7 +261,7 @@ class TorusReduceScatter final : public TorusBlocks {
       primitive.store = cells(Buffer::scratch, message);
       return;
     }
-    const Piece part = cut().part(agent.value, message.channel, message.loop);
+    const ElementRange part = cut().part(agent.value, message.channel, message.loop);
     primitive.store = contiguous(Buffer::output, part.first);
   }
 };

@@ -61,7 +61,7 @@ class TorusAllReduce : public VectorSchedule {
     const Phase phase = phase_of(agent.value, lane);
     const std::uint32_t call = phase.reduces ? step : step + phase.side - 1;
     const std::uint32_t turned = (phase.position + 2 * phase.side - call - 1) % phase.side;
-    const Piece range = group(phase, loop, turned);
+    const ElementRange range = group(phase, loop, turned);
     const bool adds = phase.reduces && call < phase.side;
     const std::uint32_t last = steps(phase.channel, lane.value % phases()) - 1;
     Primitive primitive = over(range);
@@ -146,7 +146,7 @@ class TorusAllReduce : public VectorSchedule {
     }
     return phase;
   }
-  Piece group(const Phase& phase, std::uint64_t loop, std::uint32_t position) const {
+  ElementRange group(const Phase& phase, std::uint64_t loop, std::uint32_t position) const {
     return cut().pieces(phase.channel, loop, phase.first + phase.group * position, phase.group);
   }
   Endpoint beside(AgentId agent, LaneId lane, PortId port, bool next) const {

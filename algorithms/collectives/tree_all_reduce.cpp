@@ -47,7 +47,7 @@ class TreeAllReduce final : public VectorSchedule {
   }
   Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t) const override {
     const Task task = task_of(agent.value, lane);
-    const Piece range = cut().piece(task.channel, loop, 0);
+    const ElementRange range = cut().piece(task.channel, loop, 0);
     const std::uint32_t children = trees_.children(task.channel, agent.value);
     Primitive primitive = over(range);
     primitive.receives = {0, task.duty == Duty::down ? 1 : children};

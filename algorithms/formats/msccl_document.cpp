@@ -61,11 +61,11 @@ class Reader {
   }
 
  private:
-  Place place(const pugi::xml_node& node) const {
+  SourceLocation place(const pugi::xml_node& node) const {
     return lines_.place(file_, std::max<std::ptrdiff_t>(0, node.offset_debug() - 1));
   }
 
-  void problem(const Place& place, std::string code, std::string message, std::string hint = "") {
+  void problem(const SourceLocation& place, std::string code, std::string message, std::string hint = "") {
     if (problems_.size() < kMostProblems) {
       problems_.push_back({std::move(code), std::move(message), place, std::move(hint)});
     }

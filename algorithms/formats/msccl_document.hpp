@@ -54,7 +54,7 @@ struct MscclStep {
   MscclCells destination;
   std::uint32_t count = 0;  ///< chunks; at least one but for a nop
   std::optional<MscclDependency> dependency;
-  Place place;
+  SourceLocation place;
 };
 
 /// A thread block: at most one peer that it sends to, and one that it receives from.
@@ -63,13 +63,13 @@ struct MscclBlock {
   std::optional<std::uint32_t> receive;
   std::uint32_t channel = 0;
   std::vector<MscclStep> steps;
-  Place place;
+  SourceLocation place;
 };
 
 struct MscclGpu {
   std::uint32_t scratch = 0;  ///< chunks
   std::vector<MscclBlock> blocks;
-  Place place;
+  SourceLocation place;
 };
 
 /// An MSCCL XML algorithm as it stands in its file. A chunk is a `chunks`-th of the payload (of the larger buffer).
@@ -85,7 +85,7 @@ struct MscclDocument {
   std::optional<std::int64_t> least_bytes;
   std::optional<std::int64_t> most_bytes;
   std::vector<MscclGpu> gpus;
-  Place place;
+  SourceLocation place;
 };
 
 /// Reads the XML of msccl-tools, MSCCL and RCCL (both spellings of reduce-scatter; "inplace" with or without

@@ -122,7 +122,7 @@ class Prover {
     if (!violation) { return; }
     const auto& [agent, lane, loop, step] = violation->place;
     const MscclGpu& gpu = document_.gpus[agent.value];
-    Place place = gpu.place;
+    SourceLocation place = gpu.place;
     if (lane) { place = step ? gpu.blocks[lane->value].steps[*step].place : gpu.blocks[lane->value].place; }
     const std::string hint = lane ? "a rank is a gpu, and a lane its thread block" : "a rank is a gpu";
     throw ScenarioError(

@@ -48,7 +48,7 @@ class Builder {
   };
   using Ends = std::map<Wire, End>;
 
-  void problem(const Place& place, std::string code, std::string message, std::string hint = "") {
+  void problem(const SourceLocation& place, std::string code, std::string message, std::string hint = "") {
     if (problems_.size() < kMostProblems) {
       problems_.push_back({std::move(code), std::move(message), place, std::move(hint)});
     }

@@ -21,7 +21,7 @@ class BlockRanges : public BlockCut {
   Elements widest() const { return message_limit(); }
 
   /// One channel's part of one block in one loop, counted from the first element of the block.
-  Piece part(std::uint32_t block, std::uint32_t channel, std::uint64_t loop) const {
+  ElementRange part(std::uint32_t block, std::uint32_t channel, std::uint64_t loop) const {
     return slice(block, channel, loop, 0);
   }
   /// Of a full block.

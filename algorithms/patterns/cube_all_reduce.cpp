@@ -23,7 +23,7 @@ Primitive CubeAllReduce::at(AgentId agent, LaneId lane, std::uint64_t loop, std:
   const std::uint32_t rank = agent.value;
   const bool serves = cube_.serves(rank);
   if (cube_.is_corner(rank) && !serves) { return exchange(rank, lane, loop, step, Buffer::input); }
-  const Piece whole = cut().pieces(lane.value, loop, 0, pieces_);
+  const ElementRange whole = cut().pieces(lane.value, loop, 0, pieces_);
   if (!serves) { return step == 0 ? sending(whole, Buffer::input, 0) : receiving(whole, Buffer::output, 0); }
   if (step == 0) { return adding(whole, Buffer::input, Buffer::output, cube_.dimensions()); }
   if (step == exchanges_ + 1) { return sending(whole, Buffer::output, cube_.dimensions()); }
@@ -45,22 +45,22 @@ Primitive HalvingCube::exchange(std::uint32_t corner, LaneId lane, std::uint64_t
   const bool sends = step % 2 == 0;
   if (halving >= dimensions) {
     const std::uint32_t back = 2 * dimensions - 1 - halving;
-    const Piece range = results(corner, lane, loop, back, sends);
+    const ElementRange range = results(corner, lane, loop, back, sends);
     return sends ? sending(range, Buffer::output, back) : receiving(range, Buffer::output, back);
   }
-  const Piece range = results(corner, lane, loop, halving, !sends);
+  const ElementRange range = results(corner, lane, loop, halving, !sends);
   return halve(range, halving, sends, halving == 0 ? sum : Buffer::output);
 }
 
 /// Of the pieces that a corner holds before a halving exchange, the half that it keeps, or the other.
-Piece HalvingCube::results(std::uint32_t corner, LaneId lane, std::uint64_t loop, std::uint32_t exchange,
-                           bool keeps) const {
+ElementRange HalvingCube::results(std::uint32_t corner, LaneId lane, std::uint64_t loop, std::uint32_t exchange,
+                                  bool keeps) const {
   const std::uint32_t half = cube().corners() >> (exchange + 1);
   const std::uint32_t kept = place(lane.value, corner) & ~(half - 1);
   return cut().pieces(lane.value, loop, keeps ? kept : kept ^ half, half);
 }
 
-Primitive HalvingCube::halve(const Piece& range, std::uint32_t exchange, bool sends, Buffer sum) const {
+Primitive HalvingCube::halve(const ElementRange& range, std::uint32_t exchange, bool sends, Buffer sum) const {
   if (sends) { return sending(range, sum, exchange); }
   Primitive primitive = adding(range, sum, Buffer::output, exchange);
   primitive.finish = exchange + 1 == cube().dimensions();

@@ -84,7 +84,7 @@ class DoublingCube : public CubeAllReduce {
 
  protected:
   Primitive exchange(std::uint32_t, LaneId lane, std::uint64_t loop, std::uint32_t step, Buffer sum) const final {
-    const Piece range = cut().piece(lane.value, loop, 0);
+    const ElementRange range = cut().piece(lane.value, loop, 0);
     Primitive primitive = over(range);
     primitive.operands[0] = contiguous(step <= 1 ? sum : Buffer::output, range.first);
     if (step > 0) {
@@ -119,8 +119,8 @@ class HalvingCube : public CubeAllReduce {
   Primitive exchange(std::uint32_t corner, LaneId lane, std::uint64_t loop, std::uint32_t step, Buffer sum) const final;
 
  private:
-  Piece results(std::uint32_t corner, LaneId lane, std::uint64_t loop, std::uint32_t exchange, bool keeps) const;
-  Primitive halve(const Piece& range, std::uint32_t exchange, bool sends, Buffer sum) const;
+  ElementRange results(std::uint32_t corner, LaneId lane, std::uint64_t loop, std::uint32_t exchange, bool keeps) const;
+  Primitive halve(const ElementRange& range, std::uint32_t exchange, bool sends, Buffer sum) const;
 };
 
 /// The lowest `bits` bits of a number in the opposite order.

@@ -105,7 +105,7 @@ Elements PeerMessages::in_output(std::uint32_t from, std::uint32_t to) const {
 }
 
 /// Of all-to-all-v.
-Piece PeerMessages::part(std::uint32_t from, std::uint32_t to, std::uint32_t number) const {
+ElementRange PeerMessages::part(std::uint32_t from, std::uint32_t to, std::uint32_t number) const {
   const Elements size = collective_.sizes->size(from, to);
   const Elements length = grain_ * ceil_div(ceil_div(size.count(), parts_of(size)), grain_.count());
   const Elements first = std::min(length * number, size);
@@ -119,17 +119,18 @@ std::uint64_t PeerMessages::chunks(std::uint32_t from, std::uint32_t to, std::ui
   return static_cast<std::uint64_t>(ceil_div(count.count(), chunk_.count()));
 }
 
-Piece PeerMessages::chunk(std::uint32_t from, std::uint32_t to, std::uint32_t number, std::uint64_t chunk) const {
+ElementRange PeerMessages::chunk(std::uint32_t from, std::uint32_t to, std::uint32_t number,
+                                 std::uint64_t chunk) const {
   if (!collective_.sizes) { return cut_.slice(block(from, to), number, chunk, 0); }
-  const Piece all = part(from, to, number);
+  const ElementRange all = part(from, to, number);
   const Elements done = chunk_ * static_cast<std::int64_t>(chunk);
   return {all.first + done, std::min(chunk_, all.count - done)};
 }
 
-Piece PeerMessages::whole(std::uint32_t from, std::uint32_t to, std::uint32_t number) const {
+ElementRange PeerMessages::whole(std::uint32_t from, std::uint32_t to, std::uint32_t number) const {
   if (collective_.sizes) { return part(from, to, number); }
-  const Piece first = chunk(from, to, number, 0);
-  const Piece last = chunk(from, to, number, cut_.loops(number) - 1);
+  const ElementRange first = chunk(from, to, number, 0);
+  const ElementRange last = chunk(from, to, number, cut_.loops(number) - 1);
   return {first.first, last.first + last.count - first.first};
 }
 

@@ -28,8 +28,8 @@ class PeerMessages {
   /// Messages that part `number` takes; an empty block is one.
   std::uint64_t chunks(std::uint32_t from, std::uint32_t to, std::uint32_t number) const;
   /// Of part `number`, counted from the first element of the block: one chunk, and all of them.
-  Piece chunk(std::uint32_t from, std::uint32_t to, std::uint32_t number, std::uint64_t chunk) const;
-  Piece whole(std::uint32_t from, std::uint32_t to, std::uint32_t number) const;
+  ElementRange chunk(std::uint32_t from, std::uint32_t to, std::uint32_t number, std::uint64_t chunk) const;
+  ElementRange whole(std::uint32_t from, std::uint32_t to, std::uint32_t number) const;
   /// Where the block begins in the sender's input and in the receiver's output.
   Elements in_input(std::uint32_t from, std::uint32_t to) const;
   Elements in_output(std::uint32_t from, std::uint32_t to) const;
@@ -41,7 +41,7 @@ class PeerMessages {
  private:
   /// Whose block a message is: those of one number have one size.
   std::uint32_t block(std::uint32_t from, std::uint32_t to) const;
-  Piece part(std::uint32_t from, std::uint32_t to, std::uint32_t number) const;
+  ElementRange part(std::uint32_t from, std::uint32_t to, std::uint32_t number) const;
   /// Of a message of all-to-all-v.
   std::uint32_t parts_of(Elements size) const;
 

@@ -39,22 +39,22 @@ class RankSchedule : public Schedule {
     primitive.count = count;
     return primitive;
   }
-  static Primitive over(const Piece& range) { return over(range.count); }
+  static Primitive over(const ElementRange& range) { return over(range.count); }
   /// Over a range of the vector and one port: sends it from a buffer, stores it in one as it arrives, or adds what
   /// arrives to what a buffer has.
-  static Primitive sending(const Piece& range, Buffer from, std::uint32_t port) {
+  static Primitive sending(const ElementRange& range, Buffer from, std::uint32_t port) {
     Primitive primitive = over(range);
     primitive.operands[0] = contiguous(from, range.first);
     primitive.sends = {port, 1};
     return primitive;
   }
-  static Primitive receiving(const Piece& range, Buffer to, std::uint32_t port) {
+  static Primitive receiving(const ElementRange& range, Buffer to, std::uint32_t port) {
     Primitive primitive = over(range);
     primitive.receives = {port, 1};
     primitive.store = contiguous(to, range.first);
     return primitive;
   }
-  static Primitive adding(const Piece& range, Buffer from, Buffer to, std::uint32_t port) {
+  static Primitive adding(const ElementRange& range, Buffer from, Buffer to, std::uint32_t port) {
     Primitive primitive = receiving(range, to, port);
     primitive.operands[0] = contiguous(from, range.first);
     return primitive;

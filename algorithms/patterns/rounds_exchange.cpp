@@ -219,8 +219,8 @@ Primitive RoundsExchange::waiting(std::uint32_t rank, const Task& task, std::uin
 
 Primitive RoundsExchange::moving(std::uint32_t rank, const Task& task, const Progress& progress) const {
   const Part part = this->part(rank, task, progress.turn).value();
-  const Piece range = copies(part) ? messages_.whole(part.from, part.to, part.number)
-                                   : messages_.chunk(part.from, part.to, part.number, progress.chunk);
+  const ElementRange range = copies(part) ? messages_.whole(part.from, part.to, part.number)
+                                          : messages_.chunk(part.from, part.to, part.number, progress.chunk);
   const Ports port{ports_before(rank, task, progress.turn), copies(part) ? 0U : 1U};
   Primitive primitive = over(range);
   if (task.duty != Duty::receive) { primitive.sends = port; }

@@ -6,7 +6,7 @@ namespace athanor {
 
 namespace {
 
-Piece part_of(const Collective& collective, std::uint32_t rank) {
+ElementRange part_of(const Collective& collective, std::uint32_t rank) {
   return block(collective.count, collective.ranks, rank);
 }
 
@@ -52,7 +52,7 @@ bool Contract::promises(std::uint32_t rank) const {
 }
 
 std::vector<Promise> Contract::promised(std::uint32_t rank) const {
-  const Piece part = part_of(collective_, rank);
+  const ElementRange part = part_of(collective_, rank);
   std::vector<Promise> promises;
   switch (collective_.kind) {
     case CollectiveKind::all_reduce: return {{Elements::zero(), collective_.count, std::nullopt, Elements::zero()}};
@@ -71,7 +71,7 @@ std::vector<Promise> Contract::promised(std::uint32_t rank) const {
       [[fallthrough]];
     case CollectiveKind::all_gather:
       for (std::uint32_t origin = 0; origin < collective_.ranks; ++origin) {
-        const Piece theirs = part_of(collective_, origin);
+        const ElementRange theirs = part_of(collective_, origin);
         promises.push_back({theirs.first, theirs.count, origin, Elements::zero()});
       }
       break;

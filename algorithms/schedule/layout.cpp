@@ -26,7 +26,7 @@ Elements clipped(Elements end, Elements low, Elements high) { return std::min(hi
 
 }  // namespace
 
-Piece block(Elements count, std::uint32_t ranks, std::uint32_t rank) {
+ElementRange block(Elements count, std::uint32_t ranks, std::uint32_t rank) {
   const Elements whole = divided_up(count, ranks);
   const Elements first = std::min(whole * rank, count);
   return {first, std::min(whole, count - first)};
@@ -77,7 +77,8 @@ VectorCut::Part VectorCut::part_of(Elements length) const {
   return result;
 }
 
-Piece VectorCut::pieces(std::uint32_t channel, std::uint64_t loop, std::uint32_t first, std::uint32_t length) const {
+ElementRange VectorCut::pieces(std::uint32_t channel, std::uint64_t loop, std::uint32_t first,
+                               std::uint32_t length) const {
   const Part& mine = part(channel);
   const Elements chunk = loop + 1 < mine.loops ? chunk_ : mine.tail_chunk;
   const Elements base = full_.length * channel;
@@ -86,8 +87,9 @@ Piece VectorCut::pieces(std::uint32_t channel, std::uint64_t loop, std::uint32_t
   return {base + begin, std::min(low + chunk * length, mine.length) - begin};
 }
 
-Piece VectorCut::slice(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece, std::uint32_t slice) const {
-  const Piece whole = pieces(channel, loop, piece, 1);
+ElementRange VectorCut::slice(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece,
+                              std::uint32_t slice) const {
+  const ElementRange whole = pieces(channel, loop, piece, 1);
   if (slices_ == 1) { return whole; }
   const Part& mine = part(channel);
   const Elements length = loop + 1 < mine.loops ? slice_of(chunk_) : mine.tail_slice;
@@ -139,7 +141,8 @@ Elements BlockCut::chunk_in(std::uint32_t channel, std::uint64_t loop) const {
   return length_in(0, channel) - chunk_ * static_cast<std::int64_t>(loop);
 }
 
-Piece BlockCut::slice(std::uint32_t block, std::uint32_t channel, std::uint64_t loop, std::uint32_t slice) const {
+ElementRange BlockCut::slice(std::uint32_t block, std::uint32_t channel, std::uint64_t loop,
+                             std::uint32_t slice) const {
   const Elements chunk = chunk_in(channel, loop);
   const Elements low = chunk_ * static_cast<std::int64_t>(loop);
   const Elements end = std::min(low + chunk, length_in(block, channel));

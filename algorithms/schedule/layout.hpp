@@ -8,16 +8,16 @@
 namespace athanor {
 
 /// A contiguous piece of a vector; an empty one is legal, and still sent.
-struct Piece {
+struct ElementRange {
   Elements first;
   Elements count;
-  bool operator==(const Piece&) const = default;
+  bool operator==(const ElementRange&) const = default;
 };
 
 inline Cells contiguous(Buffer buffer, Elements first) { return {buffer, first, Elements::zero(), Elements::zero()}; }
 
 /// Rank r's part of a vector that ranks divide: elements [r * ceil(count / ranks), ...) clipped.
-Piece block(Elements count, std::uint32_t ranks, std::uint32_t rank);
+ElementRange block(Elements count, std::uint32_t ranks, std::uint32_t rank);
 
 /// Granules (Algorithm::granule) of collectives whose loops move a chunk of the vector in one piece, one of a piece for
 /// each rank, or a chunk of each rank's block.
@@ -51,11 +51,11 @@ class VectorCut {
   std::uint32_t shape(std::uint32_t channel) const { return channel + 1 < channels_ || equal_ ? 0 : 1; }
 
   /// `length` successive pieces, which are not sliced.
-  Piece pieces(std::uint32_t channel, std::uint64_t loop, std::uint32_t first, std::uint32_t length) const;
-  Piece piece(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece) const {
+  ElementRange pieces(std::uint32_t channel, std::uint64_t loop, std::uint32_t first, std::uint32_t length) const;
+  ElementRange piece(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece) const {
     return pieces(channel, loop, piece, 1);
   }
-  Piece slice(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece, std::uint32_t slice) const;
+  ElementRange slice(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece, std::uint32_t slice) const;
 
  private:
   struct Part {
@@ -101,7 +101,7 @@ class BlockCut {
   Elements first(std::uint32_t block) const;
   Elements length(std::uint32_t block) const;
   /// Counted from the first element of the block.
-  Piece slice(std::uint32_t block, std::uint32_t channel, std::uint64_t loop, std::uint32_t slice) const;
+  ElementRange slice(std::uint32_t block, std::uint32_t channel, std::uint64_t loop, std::uint32_t slice) const;
 
  private:
   Elements length_in(std::uint32_t block, std::uint32_t channel) const;

@@ -24,7 +24,7 @@ void read_part(Fields& fields, PartPrice& price) {
 PriceList load_prices(const Library& library) {
   PriceList list;
   Problems problems;
-  const Document document = Document::load(library.files(), library.path(Shelf::presets, "prices"));
+  const Document document = Document::load(library.files(), library.path(LibraryFolder::presets, "prices"));
   read_document(document, problems, [&](Fields& fields) {
     std::string about;
     Sources sources;

@@ -55,7 +55,7 @@ void ThreadSubstrate::on_event(std::uint64_t event) {
 }
 
 Time ThreadSubstrate::notice(LaneIndex lane, LaneIndex other) const {
-  return processor(lane) == processor(other) ? Time::zero() : costs_.notice;
+  return processor(lane) == processor(other) ? Time::zero() : costs_.poll_delay;
 }
 
 void ThreadSubstrate::wake(LaneIndex lane, LaneIndex by) {
@@ -72,7 +72,7 @@ void ThreadSubstrate::enqueue(LaneIndex lane) {
   self.queue.push_back(lane);
   if (self.busy) { return; }
   self.busy = true;
-  const bool asleep = simulator_.now() - self.idle_since > costs_.patience;
+  const bool asleep = simulator_.now() - self.idle_since > costs_.spin_time;
   at(simulator_.now() + (asleep ? costs_.wake : Time::zero()), Kind::awake, index);
 }
 
@@ -86,7 +86,7 @@ void ThreadSubstrate::take_next(std::uint32_t index) {
   const LaneIndex lane = self.queue.front();
   self.queue.pop_front();
   lanes_[lane].activity = Activity::running;
-  at(simulator_.now() + costs_.turn + (lanes_[lane].known ? Time::zero() : costs_.lane), Kind::turn, lane.value);
+  at(simulator_.now() + costs_.dispatch + (lanes_[lane].known ? Time::zero() : costs_.lane), Kind::turn, lane.value);
   lanes_[lane].known = true;
 }
 

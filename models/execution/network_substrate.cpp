@@ -11,7 +11,9 @@ namespace {
 
 bool has_handshake(const ConnectionCost& cost) { return cost.handshake > Time::zero(); }
 bool has_grain(const ConnectionCost& cost) { return cost.grain > Bytes::zero(); }
-bool is_paced(const ConnectionCost& cost) { return cost.end == SendEnd::paced && cost.pace != Bandwidth::max(); }
+bool is_paced(const ConnectionCost& cost) {
+  return cost.end == SendEnd::paced && cost.injection_rate != Bandwidth::max();
+}
 
 }  // namespace
 
@@ -62,7 +64,7 @@ Time NetworkSubstrate::local_work(LaneIndex lane, const AgentCost& cost) const {
     return transfer_time(state.bytes * (state.inputs - 1), cost.reduce_rate);
   }
   const bool kept = state.receives.count > 0 && state.sends.count == 0;
-  if (kept && cost.keep_rate != Bandwidth::max()) { return transfer_time(state.bytes, cost.keep_rate); }
+  if (kept && cost.unpack_rate != Bandwidth::max()) { return transfer_time(state.bytes, cost.unpack_rate); }
   const bool local_copy = state.receives.count == 0 && state.sends.count == 0;
   if (local_copy && cost.copy_rate != Bandwidth::max()) { return transfer_time(state.bytes, cost.copy_rate); }
   return Time::zero();
@@ -155,7 +157,7 @@ void NetworkSubstrate::pace(LaneIndex lane) {
   for (const ConnectionId connection : executor_->sends_of(lane)) {
     const ConnectionCost& cost = this->cost(connection);
     if (!is_paced(cost)) { continue; }
-    longest = std::max(longest, transfer_time(executor_->lane(lane).bytes, cost.pace));
+    longest = std::max(longest, transfer_time(executor_->lane(lane).bytes, cost.injection_rate));
   }
   if (longest == Time::zero()) { return; }
   executor_->hold(lane);

@@ -22,7 +22,7 @@ AgentCost ProfilePricing::agent(AgentId agent) const {
     return {cost.overhead, cost.reduce_rate, Bandwidth::max(), cost.grain > Bytes::zero()};
   }
   if (!is_device(agent)) { return {}; }  // NVSwitches reduce at line rate
-  return {protocol_.overhead, profile_.reduce_rate, profile_.copy_rate, profile_.overlapped, protocol_.keep_rate};
+  return {protocol_.overhead, profile_.reduce_rate, profile_.copy_rate, profile_.overlapped, protocol_.unpack_rate};
 }
 
 HopCost ProfilePricing::hop(AgentId from, AgentId to, std::span<const LinkId> path) const {
@@ -62,7 +62,7 @@ ConnectionCost ProfilePricing::connection(AgentId from, AgentId to, std::span<co
   ConnectionCost cost;
   cost.latency = hop.latency;
   cost.end = protocol_.send_end;
-  cost.pace = hop.pace;
+  cost.injection_rate = hop.injection_rate;
   cost.grain = hop.grain.value_or(grain(from, to));
   const Ratio protocol = aggregates(from) || aggregates(to) ? protocol_.aggregation.payload : protocol_.payload;
   const Ratio payload = product(protocol, efficiency(hop, path));

@@ -96,14 +96,14 @@ class Job {
     RunRequest request = request_of_job(all, own, cluster_);
     request.options.jobs = {};
     if (engines_ != nullptr) {
-      request.trees = [this](TreeRequest wanted) { return look(std::move(wanted)); };
+      request.trees = [this](TreeRequest wanted) { return try_grant(std::move(wanted)); };
     }
     return request;
   }
 
-  TreeGrant look(TreeRequest wanted) {
+  TreeGrant try_grant(TreeRequest wanted) {
     wanted.job = number_;
-    TreeGrant grant = engines_->look(wanted);
+    TreeGrant grant = engines_->try_grant(wanted);
     if (grant.refusal) { exhausted_ |= grant.refusal->code == "engines-exhausted"; }
     return grant;
   }

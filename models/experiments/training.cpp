@@ -92,7 +92,7 @@ void put_plan(const TrainingSetup& setup, Record& record) {
 
 void put_step(const StepResult& result, Record& record) {
   JsonValue breakdown = breakdown_json(result.shares, "bubble");
-  breakdown["stragglers"] = result.spread;
+  breakdown["stragglers"] = result.straggler_share;
   record.put(kStepTime, seconds(result.time));
   record.put(kSamples, result.samples_per_s);
   record.put(kFlops, result.tflops_per_gpu);
@@ -102,7 +102,7 @@ void put_step(const StepResult& result, Record& record) {
   record.put(kBreakdown, std::move(breakdown));
   record.put(kComputing, result.shares.computing);
   record.put(kExposed, result.shares.all_exposed());
-  record.put(kStragglers, result.spread);
+  record.put(kStragglers, result.straggler_share);
 }
 
 /// Of unequal GPUs, those that ranks have; the faster ones wait.

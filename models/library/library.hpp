@@ -9,10 +9,10 @@
 namespace athanor {
 
 /// What scenarios name instead of spelling it out.
-enum class Shelf { presets, profiles, compute, measurements };
+enum class LibraryFolder { presets, profiles, compute, measurements };
 
 /// "presets", ...: also the folder.
-std::string_view name(Shelf shelf);
+std::string_view name(LibraryFolder kind);
 /// The folder that holds presets/, profiles/, profiles/compute/ and measurements/. A profile or measurement NAME is the
 /// file NAME.json; presets are several to a file.
 class Library {
@@ -20,12 +20,12 @@ class Library {
   explicit Library(std::string directory) : directory_(std::move(directory)) {}
 
   const std::string& directory() const { return directory_; }
-  std::string folder(Shelf shelf) const;
-  std::string path(Shelf shelf, std::string_view name) const;
+  std::string folder(LibraryFolder kind) const;
+  std::string path(LibraryFolder kind, std::string_view name) const;
   /// In alphabetical order; none where the folder does not exist.
-  std::vector<std::string> names(Shelf shelf) const;
-  bool has(Shelf shelf, std::string_view name) const;
-  /// Reads what is on the shelves, and remembers it; relative names start in the working directory.
+  std::vector<std::string> names(LibraryFolder kind) const;
+  bool has(LibraryFolder kind, std::string_view name) const;
+  /// Reads what is in the folders, and remembers it; relative names start in the working directory.
   const FileReader& files() const { return files_; }
 
  private:

@@ -24,8 +24,8 @@ struct ConnectionCost {
   Bandwidth cap = Bandwidth::max();  ///< rate of the channel (an NCCL channel's thread block), on the wire
   Bytes grain;                       ///< a receiver may start on the first grain; 0: on the whole message
   SendEnd end = SendEnd::injected;
-  Bandwidth pace = Bandwidth::max();  ///< payload rate of the sender, where `end` is paced; max: done at once
-  std::int64_t wire_numerator = 1;    ///< bytes on the wire per byte of payload: numerator / denominator >= 1
+  Bandwidth injection_rate = Bandwidth::max();  ///< payload rate of the sender, where `end` is paced; max: done at once
+  std::int64_t wire_numerator = 1;              ///< bytes on the wire per byte of payload: numerator / denominator >= 1
   std::int64_t wire_denominator = 1;
   Bytes eager = Bytes::max();  ///< on the wire: messages beyond it begin to move one handshake later
   Time handshake{};
@@ -38,7 +38,7 @@ struct AgentCost {
   Bandwidth reduce_rate = Bandwidth::max();  ///< bytes of each input after the first; max: free
   Bandwidth copy_rate = Bandwidth::max();    ///< of copies within the agent (no port); max: free
   bool overlapped = false;                   ///< reducing goes on while sending; else it precedes sending
-  Bandwidth keep_rate = Bandwidth::max();    ///< of what a primitive receives and does not pass on; max: free
+  Bandwidth unpack_rate = Bandwidth::max();  ///< of what a primitive receives and does not pass on; max: free
   /// Where agents of several jobs differ in them: bytes of an element, and messages that each connection holds that it
   /// sends on. None: as the model says for all.
   std::optional<Bytes> element_size = std::nullopt;

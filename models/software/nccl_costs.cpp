@@ -43,7 +43,7 @@ void visit(Fields& fields, NcclCosts& costs) {
   fields.optional("nvls_start", costs.nvls_start, "Of algorithms that use NVSwitches as engines, once");
   fields.optional("nvls_loop", costs.nvls_loop, "Of these, for each chunk of a head");
   fields.renamed("network_spread", "network_jitter");
-  fields.optional("network_jitter", costs.network_spread,
+  fields.optional("network_jitter", costs.network_jitter,
                   "Mean by which one channel's way between nodes varies: the slowest of several is waited for");
   fields.optional("peer_start", costs.peer_start, "Of each peer that a rank exchanges messages with, once per call");
   fields.optional("nvls_efficiency", costs.nvls_efficiency, "Of these, of the NVLinks' usable rate", share);

@@ -41,7 +41,7 @@ struct NcclCosts {
   Time nvls_loop;           ///< of these, for each chunk of a head
   /// Mean of what one channel's way between nodes varies by: of n channels whose delays are exponential, the slowest
   /// comes (1/2 + 1/3 + ... + 1/n) of it later than one alone.
-  Time network_spread;
+  Time network_jitter;
   Time peer_start;              ///< of each peer that a rank exchanges messages with, once per call: tasks of a group
   Ratio nvls_efficiency{1, 1};  ///< of the NVLinks' usable rate
   Ratio node_efficiency{1, 1};  ///< of links within nodes

@@ -32,14 +32,14 @@ static void visit(Fields& fields, ThreadCosts& costs) {
   fields.optional("meeting", costs.meeting, "More of it where several processors start together");
   fields.optional("lane", costs.lane, "Once per lane and run");
   fields.renamed("turn", "dispatch");
-  fields.optional("dispatch", costs.turn, "Of taking up a lane, whether or not it can go on");
+  fields.optional("dispatch", costs.dispatch, "Of taking up a lane, whether or not it can go on");
   fields.optional("primitive", costs.primitive, "Of every primitive, beside its bytes");
   fields.optional("port", costs.port, "Of every message to or from a lane of the same processor");
   fields.optional("remote_port", costs.remote_port, "Of every message to or from a lane of another processor");
   fields.renamed("notice", "poll_delay");
-  fields.optional("poll_delay", costs.notice, "Until an idle processor finds what another one has left for it");
+  fields.optional("poll_delay", costs.poll_delay, "Until an idle processor finds what another one has left for it");
   fields.renamed("patience", "spin_time");
-  fields.optional_or("spin_time", costs.patience, Time::max(),
+  fields.optional_or("spin_time", costs.spin_time, Time::max(),
                      "An idle processor falls asleep after so long; absent: never");
   fields.optional("wake", costs.wake, "Until a sleeping processor is at work");
   fields.required_list("caches", costs.caches, "From the nearest on, private ones first");

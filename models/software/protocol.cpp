@@ -21,7 +21,7 @@ static void visit_costs(Fields& fields, Protocol& protocol) {
   fields.optional("start", protocol.start, "Once per collective, beside the launch");
   fields.optional("overhead", protocol.overhead, "Of each primitive that sends or receives");
   fields.renamed("keep_rate", "unpack_rate");
-  fields.optional("unpack_rate", protocol.keep_rate,
+  fields.optional("unpack_rate", protocol.unpack_rate,
                   "Payload rate of a channel that receives and passes nothing on; absent: free");
   fields.optional_object("node", protocol.node, "Hops within a node");
   fields.optional_object("network", protocol.network, "Hops between nodes");

@@ -41,12 +41,13 @@ struct Protocol {
   std::vector<std::string> algorithms;  ///< that use it; empty: every one without an engine
   Bytes from;                           ///< payload sizes at which it is a candidate
   Bytes to = Bytes::max();
-  Time start;                              ///< once per collective, beside the launch
-  Time overhead;                           ///< per primitive that sends or receives
-  Bandwidth keep_rate = Bandwidth::max();  ///< of what a primitive receives and does not pass on: copied out of buffers
-  HopCost node;                            ///< within a node
-  HopCost network;                         ///< between nodes
-  HopCost engine;                          ///< to and from the engine of NVSwitches
+  Time start;     ///< once per collective, beside the launch
+  Time overhead;  ///< per primitive that sends or receives
+  Bandwidth unpack_rate =
+      Bandwidth::max();  ///< of what a primitive receives and does not pass on: copied out of buffers
+  HopCost node;          ///< within a node
+  HopCost network;       ///< between nodes
+  HopCost engine;        ///< to and from the engine of NVSwitches
   EngineCost aggregation;
   Ratio payload{1, 1};  ///< payload bytes per byte on the wire
   Bytes grain;          ///< receivers start on the first grain; 0: on the whole message

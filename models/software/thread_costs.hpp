@@ -19,13 +19,13 @@ struct ThreadCosts {
   Time start;        ///< once per run, on every processor
   Time meeting;      ///< more of it where several processors start together
   Time lane;         ///< once per lane and run: what the lane remembers is not in the cache yet
-  Time turn;         ///< of taking up a lane, whether or not it can go on
+  Time dispatch;     ///< of taking up a lane, whether or not it can go on
   Time primitive;    ///< of every primitive, beside its bytes
   Time port;         ///< more for every message to or from a lane of the same processor
   Time remote_port;  ///< more for every message to or from a lane of another processor
-  Time notice;       ///< until an idle processor finds what another one has left for it
-  Time patience;     ///< an idle processor falls asleep after so long
-  Time wake;         ///< more than `notice`, until a sleeping processor is at work
+  Time poll_delay;   ///< until an idle processor finds what another one has left for it
+  Time spin_time;    ///< an idle processor falls asleep after so long
+  Time wake;         ///< more than `poll_delay`, until a sleeping processor is at work
   /// From the nearest to the farthest; private ones first.
   std::vector<CacheLevel> caches;
   Bandwidth memory_rate = Bandwidth::max();  ///< beyond the last cache

@@ -53,7 +53,7 @@ class Matching {
     std::uint32_t operation = 0;
   };
 
-  Place place(std::uint32_t worker) const { return {draft_.origins[worker].file, 0, 0, ""}; }
+  SourceLocation place(std::uint32_t worker) const { return {draft_.origins[worker].file, 0, 0, ""}; }
 
   std::string at(std::uint32_t worker, std::uint32_t operation) const {
     const Workload::Worker& found = workload_.workers[worker];

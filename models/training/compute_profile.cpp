@@ -172,7 +172,7 @@ void visit(Fields& fields, ComputeProfile& profile) {
   visit_number(fields, "interference", profile.interference,
                "How much longer kernels take while the GPU communicates (default 0)", kMore);
   fields.renamed("spread", "straggler_growth");
-  visit_number(fields, "straggler_growth", profile.spread,
+  visit_number(fields, "straggler_growth", profile.straggler_growth,
                "How much longer a step takes with each doubling of GPUs beyond 8 (default 0)", kMore);
   fields.optional_object("fitted", profile.fitted, "The domain in which its figures were fitted; absent: not fitted",
                          visit_domain);

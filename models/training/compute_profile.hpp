@@ -56,7 +56,7 @@ struct ComputeProfile {
   double memory = 0.85;                           ///< share of the bandwidth
   Time overhead;                                  ///< of each kernel
   double interference = 0;                        ///< how much longer kernels take while the GPU communicates
-  double spread = 0;  ///< how much longer a step takes with each doubling of GPUs beyond 8: stragglers
+  double straggler_growth = 0;  ///< how much longer a step takes with each doubling of GPUs beyond 8: stragglers
   /// What it was fitted on; elsewhere it is extrapolated. Empty lists: not fitted.
   struct Domain {
     std::vector<std::string> gpus;
@@ -70,7 +70,7 @@ struct ComputeProfile {
 
 void visit(Fields& fields, ComputeProfile& profile);
 
-/// How often GPUs were doubled beyond 8: what ComputeProfile::spread counts.
+/// How often GPUs were doubled beyond 8: what ComputeProfile::straggler_growth counts.
 double straggler_doublings(double gpus);
 
 /// How long one kernel takes, to the nearest picosecond. Throws as peak_of.

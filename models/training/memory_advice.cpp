@@ -20,7 +20,7 @@ StageLoad load_of(const Transformer& model, const std::vector<std::uint32_t>& la
   std::uint32_t next = 0;
   for (std::uint32_t place = 0; place < places; ++place) {
     const std::uint32_t first = std::exchange(next, next + layers[place]);
-    if (schedule.seats[place].stage != stage) { continue; }
+    if (schedule.stage_chunks[place].stage != stage) { continue; }
     for (std::uint32_t layer = first; layer < next; ++layer) { load.layers.push_back(layer); }
     load.embedding = load.embedding || place == 0;
     load.output = load.output || place + 1 == places;

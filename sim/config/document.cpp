@@ -51,10 +51,10 @@ Document Document::load(const FileReader& files, const std::string& name) {
 
 const std::string& Document::file() const { return text_->file; }
 
-Place Document::place(const std::string& pointer) const { return locate(pointer, false); }
-Place Document::key_place(const std::string& pointer) const { return locate(pointer, true); }
+SourceLocation Document::place(const std::string& pointer) const { return locate(pointer, false); }
+SourceLocation Document::key_place(const std::string& pointer) const { return locate(pointer, true); }
 
-Place Document::locate(const std::string& pointer, bool key) const {
+SourceLocation Document::locate(const std::string& pointer, bool key) const {
   std::string source = pointer;
   for (auto origin = origins_.rbegin(); origin != origins_.rend(); ++origin) {
     const bool inside = pointer.starts_with(origin->pointer) &&
@@ -65,7 +65,8 @@ Place Document::locate(const std::string& pointer, bool key) const {
     break;
   }
   const Offsets offsets = text_->find(source);
-  Place place = text_->lines->place(text_->file, static_cast<std::ptrdiff_t>(key ? offsets.key : offsets.value));
+  SourceLocation place =
+      text_->lines->place(text_->file, static_cast<std::ptrdiff_t>(key ? offsets.key : offsets.value));
   place.pointer = std::move(source);
   return place;
 }

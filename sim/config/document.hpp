@@ -27,9 +27,9 @@ class Document {
   const std::string& file() const;
 
   /// Where the value at a JSON pointer was written. For a pointer that names nothing: the nearest enclosing value.
-  Place place(const std::string& pointer) const;
+  SourceLocation place(const std::string& pointer) const;
   /// The same for the key in front of the value; array elements and the root have none: their value's place.
-  Place key_place(const std::string& pointer) const;
+  SourceLocation key_place(const std::string& pointer) const;
 
   /// "/collective/channels=4", from a command line: the text behind '=' is taken as JSON, or as a string where it is
   /// not. Objects on the way are made where they are not there; UsageError where one of almost the same name is, or
@@ -52,7 +52,7 @@ class Document {
 
   Document(std::shared_ptr<const Text> text, JsonValue root) : text_(std::move(text)), root_(std::move(root)) {}
   void merge(JsonValue& target, const JsonValue& patch, const std::string& at, const std::string& from);
-  Place locate(const std::string& pointer, bool key) const;
+  SourceLocation locate(const std::string& pointer, bool key) const;
 
   std::shared_ptr<const Text> text_;
   JsonValue root_;

@@ -32,7 +32,7 @@ FieldValue::FieldValue(const Document& document, Problems& problems, const JsonV
       pointer_(std::move(pointer)),
       problems_before_(problems.size()) {}
 
-Place FieldValue::place() const { return reading() ? document_->place(pointer_) : Place{}; }
+SourceLocation FieldValue::place() const { return reading() ? document_->place(pointer_) : SourceLocation{}; }
 
 void FieldValue::problem(std::string code, std::string message, std::string hint) {
   if (reading()) { problems_->add({std::move(code), std::move(message), place(), std::move(hint)}); }

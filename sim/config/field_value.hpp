@@ -92,7 +92,7 @@ class FieldValue {
   /// The index in its list of an element, else 0.
   std::size_t index() const { return index_; }
   /// Nowhere unless reading.
-  Place place() const;
+  SourceLocation place() const;
 
   /// Reports this value. Does nothing unless reading.
   void problem(std::string code, std::string message, std::string hint = "");

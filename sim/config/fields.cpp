@@ -22,7 +22,7 @@ Fields::Fields(FieldValue& value) : value_(value) {
 
 bool Fields::has(std::string_view key) const { return reading() && value_.json_->contains(key); }
 
-Place Fields::place(std::string_view key) const {
+SourceLocation Fields::place(std::string_view key) const {
   if (!reading() || key.empty() || !has(key)) { return value_.place(); }
   return value_.document_->place(value_.pointer_ + "/" + pointer_token(key));
 }

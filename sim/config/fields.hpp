@@ -123,7 +123,7 @@ class Fields {
   /// Whether this was read, and no problem was found in it so far.
   bool ok() const { return value_.ok(); }
   /// The place of a field's value, or of the object when the field is absent or `key` is "". Nowhere unless reading.
-  Place place(std::string_view key = "") const;
+  SourceLocation place(std::string_view key = "") const;
   /// Reports something about the object ("") or one field, such as two fields that exclude each other. Does nothing
   /// unless reading.
   void problem(std::string_view key, std::string code, std::string message, std::string hint = "");

@@ -71,7 +71,7 @@ TEST_CASE("folding equal agents and multiplying loops change no result") {
   UniformCosts costs;
   costs.agent_cost = {700_ns, 300_GBps, Bandwidth::max(), true};
   costs.slot_count = 4;
-  costs.agent_cost.keep_rate = 50_GBps;
+  costs.agent_cost.unpack_rate = 50_GBps;
   for (const auto& [end, grain] : {std::pair{SendEnd::copied, 0_B},
                                    {SendEnd::paced, 0_B},
                                    {SendEnd::paced, 1_KiB},
@@ -145,8 +145,8 @@ TEST_CASE("a paced sender's own work hides behind the links, or limits them") {
   costs.agent_cost.overhead = 2_us;
   costs.connection_cost.end = SendEnd::paced;
   const auto time = [&](Bandwidth pace, Bandwidth keep) {
-    costs.connection_cost.pace = pace;
-    costs.agent_cost.keep_rate = keep;
+    costs.connection_cost.injection_rate = pace;
+    costs.agent_cost.unpack_rate = keep;
     return simulate(*schedule, cluster, endpoints(cluster, 2), costs, {}).time;
   };
   const Time link = transfer_time(chunk, 10_GBps);

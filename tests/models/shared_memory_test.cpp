@@ -13,7 +13,7 @@ namespace {
 /// Bytes cost so much wherever they are, and nothing else does.
 ThreadCosts only_bytes(Bandwidth rate) {
   ThreadCosts costs;
-  costs.patience = Time::max();
+  costs.spin_time = Time::max();
   costs.memory_rate = rate;
   return costs;
 }
@@ -50,7 +50,7 @@ TEST_CASE("overheads alone: one processor adds up primitives, messages, turns an
   const Time time = time_of(CollectiveKind::send_receive, "direct", 2, Elements{1}, 1, costs);
   CHECK(time == (10_ns + 3_ns) * 2);
   costs.lane = 100_ns;
-  costs.turn = 7_ns;
+  costs.dispatch = 7_ns;
   costs.start = 1_us;
   CHECK(time_of(CollectiveKind::send_receive, "direct", 2, Elements{1}, 1, costs) == time + 1_us + (100_ns + 7_ns) * 2);
 }
@@ -61,12 +61,12 @@ TEST_CASE("a message to another processor is noticed later, and far later by one
   costs.remote_port = 50_ns;
   const auto time = [&] { return time_of(CollectiveKind::send_receive, "direct", 2, Elements{1}, 2, costs); };
   CHECK(time() == (1_us + 50_ns) * 2);
-  costs.notice = 300_ns;
+  costs.poll_delay = 300_ns;
   CHECK(time() == (1_us + 50_ns) * 2 + 300_ns);
   costs.wake = 40_us;
-  costs.patience = 1'350_ns;  // as long as it waits
+  costs.spin_time = 1'350_ns;  // as long as it waits
   CHECK(time() == (1_us + 50_ns) * 2 + 300_ns);
-  costs.patience = 1'349_ns;
+  costs.spin_time = 1'349_ns;
   CHECK(time() == (1_us + 50_ns) * 2 + 300_ns + 40_us);
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("the same run takes the same time, to the picosecond") {
   costs.caches = {{48_KiB, 350_GBps, false, 10_GBps}, {2_MiB, 95_GBps, false, 20_GBps}, {85_MiB, 27_GBps, true, {}}};
   costs.primitive = 60_ns;
   costs.remote_port = 190_ns;
-  costs.notice = 90_ns;
+  costs.poll_delay = 90_ns;
   for (const Algorithm& algorithm : catalog()) {
     const Collective collective{.kind = algorithm.kind, .ranks = 4, .count = Elements{10'000}};
     if (algorithm.kind != CollectiveKind::all_reduce || algorithm.engine != Engine::none) { continue; }

@@ -27,7 +27,7 @@ inline Outcome cluster_of(const std::string& text) {
   const Document document = Document::parse(text, "test.json");
   ClusterText cluster;
   RoutingRequest routing;
-  Place routing_place;
+  SourceLocation routing_place;
   read_document(document, outcome.problems, [&](Fields& root) {
     root.required_object("cluster", "", [&](Fields& fields) { visit(fields, cluster); });
     root.optional("routing", routing.routing, "", routing_names());

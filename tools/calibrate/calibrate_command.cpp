@@ -64,14 +64,14 @@ std::string summary(const ThreadCosts& costs, const std::vector<TimedProbe>& pro
   line("start", costs.start);
   line("meeting", costs.meeting);
   line("lane", costs.lane);
-  line("dispatch", costs.turn);
+  line("dispatch", costs.dispatch);
   line("primitive", costs.primitive);
   line("port", costs.port);
   line("remote_port", costs.remote_port);
-  line("poll_delay", costs.notice);
+  line("poll_delay", costs.poll_delay);
   line("wake", costs.wake);
   line("remote_latency", costs.remote_latency);
-  line("spin_time", costs.patience);
+  line("spin_time", costs.spin_time);
   return text + error_lines(probes);
 }
 

@@ -36,9 +36,9 @@ Profile start_of(const CalibrateOptions& options, const Tables& tables) {
   if (options.profile) {
     const std::string& name = *options.profile;
     const Library& library = options.common.library;
-    const bool known = library.has(Shelf::profiles, name);
+    const bool known = library.has(LibraryFolder::profiles, name);
     Problems problems;
-    profile = read_profile_file(library.files(), known ? library.path(Shelf::profiles, name) : name, problems);
+    profile = read_profile_file(library.files(), known ? library.path(LibraryFolder::profiles, name) : name, problems);
     problems.throw_if_any();
   }
   if (!profile.nccl) {

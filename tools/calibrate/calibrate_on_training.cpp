@@ -41,10 +41,10 @@ ComputeProfile start_of(const CalibrateOptions& options, const MeasuredSteps& st
   if (!options.profile) { return steps.front().step->setup().compute; }
   const std::string& name = *options.profile;
   const Library& library = options.common.library;
-  const bool known = library.has(Shelf::compute, name);
+  const bool known = library.has(LibraryFolder::compute, name);
   Problems problems;
   const ComputeProfile profile =
-      read_compute_profile_file(library.files(), known ? library.path(Shelf::compute, name) : name, problems);
+      read_compute_profile_file(library.files(), known ? library.path(LibraryFolder::compute, name) : name, problems);
   problems.throw_if_any();
   return profile;
 }
@@ -83,7 +83,7 @@ ComputeProfile in_four_digits(ComputeProfile profile) {
   const auto round = [](ProductEfficiency& products) { products = {rounded(products.share), rounded(products.depth)}; };
   round(profile.gemm);
   for (auto& [precision, products] : profile.narrow) { round(products); }
-  for (double* figure : {&profile.attention, &profile.memory, &profile.interference, &profile.spread}) {
+  for (double* figure : {&profile.attention, &profile.memory, &profile.interference, &profile.straggler_growth}) {
     *figure = rounded(*figure);
   }
   profile.overhead = Time{std::llround(rounded(microseconds(profile.overhead)) * 1e6)};

@@ -34,11 +34,11 @@ using CostParameters = std::vector<CostParameter>;
 /// Where the search begins: of the order of any present machine.
 ThreadCosts first_guess(const FitSettings& settings) {
   ThreadCosts costs;
-  costs.start = costs.lane = costs.turn = costs.port = Time{20'000};
+  costs.start = costs.lane = costs.dispatch = costs.port = Time{20'000};
   costs.primitive = Time{50'000};
-  costs.remote_port = costs.notice = costs.remote_latency = Time{100'000};
+  costs.remote_port = costs.poll_delay = costs.remote_latency = Time{100'000};
   costs.meeting = Time{400'000};
-  costs.patience = Time{20'000'000};
+  costs.spin_time = Time{20'000'000};
   costs.wake = Time{50'000'000};
   std::int64_t rate = 200'000'000'000;
   for (const Bytes size : settings.private_caches) {
@@ -70,15 +70,15 @@ std::vector<CostParameter> byte_parameters(std::size_t levels) {
 
 std::vector<CostParameter> step_parameters() {
   return {time("start", &ThreadCosts::start, 10e3), time("lane", &ThreadCosts::lane, 10e3),
-          time("dispatch", &ThreadCosts::turn, 10e3), time("primitive", &ThreadCosts::primitive, 10e3),
+          time("dispatch", &ThreadCosts::dispatch, 10e3), time("primitive", &ThreadCosts::primitive, 10e3),
           time("port", &ThreadCosts::port, 10e3)};
 }
 
 std::vector<CostParameter> couple_parameters(std::size_t private_levels) {
   std::vector<CostParameter> all{
-      time("meeting", &ThreadCosts::meeting, 100e3),    time("remote_port", &ThreadCosts::remote_port, 10e3),
-      time("poll_delay", &ThreadCosts::notice, 10e3),   time("remote_latency", &ThreadCosts::remote_latency, 10e3),
-      time("spin_time", &ThreadCosts::patience, 100e6), time("wake", &ThreadCosts::wake, 100e6)};
+      time("meeting", &ThreadCosts::meeting, 100e3),      time("remote_port", &ThreadCosts::remote_port, 10e3),
+      time("poll_delay", &ThreadCosts::poll_delay, 10e3), time("remote_latency", &ThreadCosts::remote_latency, 10e3),
+      time("spin_time", &ThreadCosts::spin_time, 100e6),  time("wake", &ThreadCosts::wake, 100e6)};
   for (std::size_t level = 0; level < private_levels; ++level) {
     all.push_back(rate(fmt::format("caches[{}].remote_rate", level),
                        [level](ThreadCosts& costs) -> Bandwidth& { return costs.caches[level].remote_rate; }));

@@ -10,10 +10,10 @@
 namespace athanor {
 
 /// A small schedule drawn by hand, step by step: what probes are made of.
-class Sketch {
+class ScheduleBuilder {
  public:
   /// Chunks that the buffers of each rank hold.
-  explicit Sketch(std::uint32_t ranks, TableMemory memory = {}) : memories_(ranks, memory), lanes_(ranks) {}
+  explicit ScheduleBuilder(std::uint32_t ranks, TableMemory memory = {}) : memories_(ranks, memory), lanes_(ranks) {}
 
   /// A new lane of the rank; its number.
   std::uint32_t lane(std::uint32_t rank);
@@ -26,13 +26,13 @@ class Sketch {
   std::unique_ptr<const Schedule> stretched(std::int64_t chunk, std::uint32_t slots = 1) const;
 
  private:
-  struct LaneSketch {
+  struct LaneDraft {
     std::vector<TableStep> steps;
     std::vector<Endpoint> sources;
     std::vector<Endpoint> targets;
   };
   std::vector<TableMemory> memories_;
-  std::vector<std::vector<LaneSketch>> lanes_;
+  std::vector<std::vector<LaneDraft>> lanes_;
 };
 
 /// Schedules that each show one cost of the threads executor. Elements are float32.

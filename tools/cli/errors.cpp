@@ -72,7 +72,7 @@ ExitCode silent_end(const std::exception_ptr& error) {
   }
 }
 
-std::string excerpt(const Place& place) {
+std::string excerpt(const SourceLocation& place) {
   if (place.line <= 0 || place.column <= 0) { return ""; }
   std::string line;
   try {

@@ -25,7 +25,7 @@ Failure current_failure();
 ExitCode silent_end(const std::exception_ptr& error);
 
 /// The line of the file that a place names, and a mark under its column; "" where there is none to show.
-std::string excerpt(const Place& place);
+std::string excerpt(const SourceLocation& place);
 
 /// The first fifty problems, each with its excerpt, and how many there are where that is more than one.
 void print_problems(const Streams& streams, const std::vector<Problem>& problems);

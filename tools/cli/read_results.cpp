@@ -183,7 +183,7 @@ JsonValue checked(const std::string& text, const std::string& file, const FieldV
 }
 
 /// As many as there are contestants.
-void read_contest_row(Fields& line, const char* key, std::size_t contestants, void (*read)(FieldValue&)) {
+void read_comparison_row(Fields& line, const char* key, std::size_t contestants, void (*read)(FieldValue&)) {
   const auto count = static_cast<std::uint32_t>(contestants);
   line.required_value(key, "One for each contestant", [&](FieldValue& row) { row.list(read, {count, count}); });
 }
@@ -192,13 +192,13 @@ void read_condition(const std::string& key, FieldValue& value) {
   key == "bytes" ? read_count(value) : read_word(value);
 }
 
-void read_contest_line(Fields& line, std::size_t contestants, bool costs) {
-  read_contest_row(line, "values", contestants, &read_figure_or_null);
-  read_contest_row(line, "ratios", contestants, &read_figure_or_null);
-  read_contest_row(line, "algorithms", contestants, &read_word_or_null);
+void read_comparison_line(Fields& line, std::size_t contestants, bool costs) {
+  read_comparison_row(line, "values", contestants, &read_figure_or_null);
+  read_comparison_row(line, "ratios", contestants, &read_figure_or_null);
+  read_comparison_row(line, "algorithms", contestants, &read_word_or_null);
   line.required_value("winners", "Who reach the best", &read_words);
   if (costs) {
-    read_contest_row(line, "against", contestants, &read_figure_or_null);
+    read_comparison_row(line, "against", contestants, &read_figure_or_null);
     line.required_value("front", "Whom nobody beats", &read_words);
   }
   line.entries("What tells lines apart", &read_condition);
@@ -214,7 +214,7 @@ void read_crossover(Fields& crossover) {
   read_each(crossover, &read_word);
 }
 
-void read_contest(Fields& fields) {
+void read_comparison_fields(Fields& fields) {
   std::string word;
   std::string cost;
   std::vector<std::string> contestants;
@@ -223,13 +223,14 @@ void read_contest(Fields& fields) {
   fields.required("contestants", contestants, "By name");
   const std::size_t count = contestants.size();
   fields.required_value("lines", "One for each condition", [&](FieldValue& lines) {
-    lines.list(
-        [&](FieldValue& each) { each.object([&](Fields& line) { read_contest_line(line, count, !cost.empty()); }); });
+    lines.list([&](FieldValue& each) {
+      each.object([&](Fields& line) { read_comparison_line(line, count, !cost.empty()); });
+    });
   });
   fields.required_value("more_is_better", "Of the figure", &read_flag);
-  read_contest_row(fields, "mean_ratios", count, &read_figure_or_null);
-  read_contest_row(fields, "wins", count, &read_count);
-  read_contest_row(fields, "extrapolated", count, &read_count);
+  read_comparison_row(fields, "mean_ratios", count, &read_figure_or_null);
+  read_comparison_row(fields, "wins", count, &read_count);
+  read_comparison_row(fields, "extrapolated", count, &read_count);
   fields.optional_objects("crossovers", "Where one overtakes another", &read_crossover);
   fields.optional_value("differences", "Sentences", &read_words);
 }
@@ -283,7 +284,7 @@ ResultDocument read_results(const std::string& text, const std::string& file) {
 }
 
 JsonValue read_comparison(const std::string& text, const std::string& file) {
-  return checked(text, file, &read_contest);
+  return checked(text, file, &read_comparison_fields);
 }
 
 }  // namespace athanor

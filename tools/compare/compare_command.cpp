@@ -17,31 +17,31 @@ namespace athanor {
 namespace {
 
 /// The scenario of a contestant, where it is known and the contestants differ in it.
-const JsonValue* scenario_of(const std::vector<LoadedInput>& inputs, const Contest& contest, std::size_t which) {
-  const std::string& name = contest.contestants[which];
+const JsonValue* scenario_of(const std::vector<LoadedInput>& inputs, const Comparison& comparison, std::size_t which) {
+  const std::string& name = comparison.contestants[which];
   for (const LoadedInput& each : inputs) {
-    if (each.scenarios.empty() || (contest.by == "input" && each.input.label != name)) { continue; }
-    const auto found = contest.by == "case" ? each.scenarios.find(name) : each.scenarios.begin();
+    if (each.scenarios.empty() || (comparison.by == "input" && each.input.label != name)) { continue; }
+    const auto found = comparison.by == "case" ? each.scenarios.find(name) : each.scenarios.begin();
     if (found != each.scenarios.end()) { return &found->second; }
   }
   return nullptr;
 }
 
 /// In what each contestant differs from the base, the first of it.
-std::vector<std::string> first_differences(const std::vector<LoadedInput>& inputs, const Contest& contest) {
+std::vector<std::string> first_differences(const std::vector<LoadedInput>& inputs, const Comparison& comparison) {
   std::vector<std::string> texts;
-  if (contest.by != "input" && contest.by != "case") { return texts; }
-  const JsonValue* base = scenario_of(inputs, contest, contest.base);
-  for (std::size_t i = 0; base != nullptr && i < contest.contestants.size(); ++i) {
-    const JsonValue* own = scenario_of(inputs, contest, i);
-    if (i == contest.base || own == nullptr) { continue; }
+  if (comparison.by != "input" && comparison.by != "case") { return texts; }
+  const JsonValue* base = scenario_of(inputs, comparison, comparison.base);
+  for (std::size_t i = 0; base != nullptr && i < comparison.contestants.size(); ++i) {
+    const JsonValue* own = scenario_of(inputs, comparison, i);
+    if (i == comparison.base || own == nullptr) { continue; }
     const std::vector<Difference> found = differences(*base, *own);
     if (found.empty()) {
-      texts.push_back(fmt::format("{}: the same scenario", contest.contestants[i]));
+      texts.push_back(fmt::format("{}: the same scenario", comparison.contestants[i]));
       continue;
     }
     const Difference& first = found.front();
-    texts.push_back(fmt::format("{}: {} is {}, of the base {}{}", contest.contestants[i], first.pointer,
+    texts.push_back(fmt::format("{}: {} is {}, of the base {}{}", comparison.contestants[i], first.pointer,
                                 first.second.empty() ? "absent" : first.second,
                                 first.first.empty() ? "absent" : first.first,
                                 found.size() > 1 ? fmt::format("; {} more", found.size() - 1) : ""));
@@ -50,39 +50,39 @@ std::vector<std::string> first_differences(const std::vector<LoadedInput>& input
 }
 
 /// Every column, each once, in the order in which lines have them.
-std::vector<std::string> csv_columns(const Contest& contest) {
-  std::vector<std::string> columns = contest.conditions;
+std::vector<std::string> csv_columns(const Comparison& comparison) {
+  std::vector<std::string> columns = comparison.conditions;
   const auto add = [&](const std::string& column) {
     if (std::find(columns.begin(), columns.end(), column) == columns.end()) { columns.push_back(column); }
   };
-  for (const std::string& each : contest.contestants) { add(each); }
-  if (contest.against.empty()) { return columns; }
-  for (const std::string& each : contest.contestants) { add(fmt::format("{} {}", each, contest.against)); }
+  for (const std::string& each : comparison.contestants) { add(each); }
+  if (comparison.against.empty()) { return columns; }
+  for (const std::string& each : comparison.contestants) { add(fmt::format("{} {}", each, comparison.against)); }
   add("front");
   return columns;
 }
 
-JsonValue csv_line(const Contest& contest, const ContestLine& line) {
+JsonValue csv_line(const Comparison& comparison, const ComparisonLine& line) {
   JsonValue record = JsonValue::object();
-  for (std::size_t i = 0; i < line.conditions.size(); ++i) { record[contest.conditions[i]] = line.conditions[i]; }
+  for (std::size_t i = 0; i < line.conditions.size(); ++i) { record[comparison.conditions[i]] = line.conditions[i]; }
   for (std::size_t i = 0; i < line.entries.size(); ++i) {
-    const std::string& contestant = contest.contestants[i];
+    const std::string& contestant = comparison.contestants[i];
     if (!line.entries[i]) { continue; }
     record[contestant] = line.entries[i]->value;
     if (line.entries[i]->against) {
-      record[fmt::format("{} {}", contestant, contest.against)] = *line.entries[i]->against;
+      record[fmt::format("{} {}", contestant, comparison.against)] = *line.entries[i]->against;
     }
   }
-  if (contest.against.empty()) { return record; }
+  if (comparison.against.empty()) { return record; }
   record["front"] = JsonValue::list();
-  for (const std::size_t each : contest.front(line)) { record["front"].push_back(contest.contestants[each]); }
+  for (const std::size_t each : comparison.front(line)) { record["front"].push_back(comparison.contestants[each]); }
   return record;
 }
 
-std::string csv_of(const Contest& contest) {
+std::string csv_of(const Comparison& comparison) {
   std::vector<JsonValue> lines;
-  for (const ContestLine& line : contest.lines) { lines.push_back(csv_line(contest, line)); }
-  return csv_document(csv_columns(contest), lines);
+  for (const ComparisonLine& line : comparison.lines) { lines.push_back(csv_line(comparison, line)); }
+  return csv_document(csv_columns(comparison), lines);
 }
 
 struct CompareOptions {
@@ -95,19 +95,19 @@ void visit(OptionFields& fields, CompareOptions& options) { visit(fields, option
 ExitCode compare(const CompareOptions& options, const Streams& streams) {
   const OutputChoice output(options.common.json, options.comparison.scenario.csv, streams);
   std::vector<LoadedInput> inputs;
-  std::vector<ComparedInput> compared;
+  std::vector<ComparedInput> sides;
   for (const std::string& path : options.common.arguments) {
     std::optional<LoadedInput> loaded = load_input(path, options.comparison, options.common, streams);
     if (!loaded) { return ExitCode::interrupted; }
-    compared.push_back(loaded->input);
+    sides.push_back(loaded->input);
     inputs.push_back(std::move(*loaded));
   }
-  const Contest result = contest(compared, options.comparison.request);
+  const Comparison result = compared(sides, options.comparison.request);
   const std::vector<std::string> differing = first_differences(inputs, result);
-  output.print(version_line() + contest_text(result));
+  output.print(version_line() + comparison_text(result));
   for (const std::string& each : differing) { output.print("# differs: " + printable(each) + "\n"); }
   output.write_json([&] {
-    JsonValue json = contest_json(result);
+    JsonValue json = comparison_json(result);
     json["differences"] = differing;
     return text_of(json, 2) + "\n";
   });

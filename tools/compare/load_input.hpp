@@ -7,14 +7,14 @@
 #include "models/experiments/scenario/scenario.hpp"
 #include "sim/config/json_value.hpp"
 #include "tools/cli/scenarios.hpp"
-#include "tools/compare/contest.hpp"
+#include "tools/compare/comparison.hpp"
 
 namespace athanor {
 
 /// What is simulated, and what is compared.
 struct ComparisonOptions {
   ScenarioOptions scenario;
-  ContestRequest request;
+  ComparisonRequest request;
 };
 void visit(OptionFields& fields, ComparisonOptions& options);
 

@@ -3,17 +3,17 @@
 #include <string>
 
 #include "sim/config/json_value.hpp"
-#include "tools/compare/contest.hpp"
+#include "tools/compare/comparison.hpp"
 
 namespace athanor {
 
 /// For people: a line for each condition with every contestant's figure, its ratio to the base, and who wins; then the
 /// mean ratios, wins and crossover points.
-std::string contest_text(const Contest& contest);
+std::string comparison_text(const Comparison& comparison);
 
 /// {"by", "figure", "against", "contestants", "base", "lines": [{conditions..., "values", "ratios", "algorithms",
 /// "winners", and where there is something to be paid "against", "front"}],
 /// "mean_ratios", "wins", "crossovers": [{conditions..., "before", "after", "from_bytes", "to_bytes", "at_bytes"}]}.
-JsonValue contest_json(const Contest& contest);
+JsonValue comparison_json(const Comparison& comparison);
 
 }  // namespace athanor

@@ -60,7 +60,7 @@ struct Request {
 
 /// A name of the catalog, or the path of an MSCCL algorithm.
 std::shared_ptr<const Algorithm> algorithm_of(CollectiveKind kind, const std::string& word) {
-  if (word.ends_with(".xml")) { return ImportShelf(FileReader()).msccl(word); }
+  if (word.ends_with(".xml")) { return ImportCache(FileReader()).msccl(word); }
   return {std::shared_ptr<const Algorithm>(), &find(kind, word)};
 }
 

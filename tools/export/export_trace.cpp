@@ -31,9 +31,9 @@ std::shared_ptr<const ImportedTrace> trace_of(const ExportOptions& options) {
   for (const std::string& setting : options.scenario.settings) { document.set(setting); }
   Problems problems;
   TraceText text;
-  TraceShelf shelf;
+  TraceCache cache;
   read_document(document, problems,
-                [&](Fields& fields) { visit(fields, options.common.library.files(), shelf, problems, text); });
+                [&](Fields& fields) { visit(fields, options.common.library.files(), cache, problems, text); });
   problems.throw_if_any();
   return text.trace;
 }

@@ -84,7 +84,8 @@ void import_fabric_file(const ImportOptions& options, const Streams& streams, co
   }
   const std::string output = options.destination();
   if (!output.empty()) { check_writable(output); }
-  const auto presets = load_presets(options.common.library.files().in(options.common.library.folder(Shelf::presets)));
+  const auto presets =
+      load_presets(options.common.library.files().in(options.common.library.folder(LibraryFolder::presets)));
   const FabricHints hints = checked_hints(options);
   Problems problems;
   ImportedFabric imported = import_fabric(text, path, format, hints, *presets, problems);

@@ -32,9 +32,9 @@ Rows profiles(const Library& library) {
   Rows rows;
   Problems problems;
   for (const std::string& name : profile_names(library)) {
-    const bool in_file = library.has(Shelf::profiles, name);
+    const bool in_file = library.has(LibraryFolder::profiles, name);
     const Profile profile =
-        in_file ? read_profile_file(library.files(), library.path(Shelf::profiles, name), problems) : Profile{};
+        in_file ? read_profile_file(library.files(), library.path(LibraryFolder::profiles, name), problems) : Profile{};
     rows.push_back({{"name", name}, {"summary", profile.description}});
   }
   problems.throw_if_any();
@@ -44,9 +44,9 @@ Rows profiles(const Library& library) {
 Rows compute_profiles(const Library& library) {
   Rows rows;
   Problems problems;
-  for (const std::string& name : library.names(Shelf::compute)) {
+  for (const std::string& name : library.names(LibraryFolder::compute)) {
     const ComputeProfile profile =
-        read_compute_profile_file(library.files(), library.path(Shelf::compute, name), problems);
+        read_compute_profile_file(library.files(), library.path(LibraryFolder::compute, name), problems);
     rows.push_back({{"name", name}, {"summary", profile.description}});
   }
   problems.throw_if_any();
@@ -56,8 +56,9 @@ Rows compute_profiles(const Library& library) {
 Rows measurements(const Library& library) {
   Rows rows;
   Problems problems;
-  for (const std::string& id : library.names(Shelf::measurements)) {
-    const Measurement measurement = read_measurement(library.files(), library.path(Shelf::measurements, id), problems);
+  for (const std::string& id : library.names(LibraryFolder::measurements)) {
+    const Measurement measurement =
+        read_measurement(library.files(), library.path(LibraryFolder::measurements, id), problems);
     rows.push_back({{"name", id},
                     {"collective", name(measurement.collective)},
                     {"ranks", measurement.ranks},

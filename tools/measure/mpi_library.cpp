@@ -96,7 +96,7 @@ MpiLibraryCollective::MpiLibraryCollective(const Communicator& communicator, con
 
 void MpiLibraryCollective::make_parts() {
   for (std::uint32_t rank = 0; rank < collective_.ranks; ++rank) {
-    const Piece part = block(collective_.count, collective_.ranks, rank);
+    const ElementRange part = block(collective_.count, collective_.ranks, rank);
     parts_.counts.push_back(static_cast<int>(part.count.count()));
     parts_.offsets.push_back(static_cast<int>(part.first.count()));
   }

@@ -36,10 +36,10 @@ std::string output_of(const ReportOptions& options) {
 }
 
 /// The comparison, where there is something to compare; asked for, it must be there.
-Json comparison_of(const std::vector<ComparedInput>& inputs, const ContestRequest& request) {
+Json comparison_of(const std::vector<ComparedInput>& inputs, const ComparisonRequest& request) {
   const bool asked = inputs.size() > 1 || !request.by.empty() || !request.base.empty() || !request.figure.empty();
   try {
-    return contest_json(contest(inputs, request));
+    return comparison_json(compared(inputs, request));
   } catch (const UsageError&) {
     if (asked) { throw; }
     return nullptr;
@@ -56,7 +56,7 @@ std::string title_of(const std::vector<ComparedInput>& inputs) {
 
 ExitCode report(const ReportOptions& options, const Streams& streams) {
   const CommonOptions& common = options.common;
-  const ContestRequest& request = options.comparison.request;
+  const ComparisonRequest& request = options.comparison.request;
   const std::string path = output_of(options);
   std::vector<ComparedInput> compared;
   std::vector<ReportPictures> pictures;

@@ -57,7 +57,7 @@ class Overriding {
     if (found == 0 && problems_.size() == before) { no_such_link(given, from); }
   }
 
-  void finish(const Place& place) {
+  void finish(const SourceLocation& place) {
     cluster_.alike_from_every_node = false;
     const auto links = std::count(changed_.begin(), changed_.end(), true);
     cluster_.description += fmt::format(", {} {} overridden", links, links == 1 ? "link" : "links");
@@ -90,7 +90,7 @@ class Overriding {
     return found;
   }
 
-  bool any(const std::vector<bool>& devices, const std::string& pattern, const Place& place) {
+  bool any(const std::vector<bool>& devices, const std::string& pattern, const SourceLocation& place) {
     if (std::find(devices.begin(), devices.end(), true) != devices.end()) { return true; }
     const std::string close = nearest(pattern, names_);
     problems_.add({"no-such-link", fmt::format("no device is called \"{}\"", pattern), place,
@@ -168,7 +168,7 @@ class Overriding {
   }
 
   /// Whether every endpoint reaches the first one and is reached by it. Else the smaller side is told by name.
-  bool check_connected(const Place& place) {
+  bool check_connected(const SourceLocation& place) {
     const std::vector<VertexId>& endpoints = cluster_.endpoints;
     const ShortestPathRouter router(fabric_, 0, cluster_.network);
     const std::vector<bool> reached = router.reached_from(endpoints.front());
@@ -187,7 +187,7 @@ class Overriding {
     return false;
   }
 
-  void check_routes(const Place& place) {
+  void check_routes(const SourceLocation& place) {
     const std::size_t n = cluster_.endpoints.size();
     const std::size_t step = n * n <= kMostPairs ? 1 : n * n / kMostPairs + 1;
     std::vector<std::string> lost;

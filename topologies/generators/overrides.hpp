@@ -34,7 +34,7 @@ struct LinkOverride {
   std::optional<Bandwidth> usable = {};      ///< payload rate
   std::optional<Time> latency = {};
   bool down = false;
-  Place place = {};
+  SourceLocation place = {};
 };
 
 /// Changes the links of a cluster that has not been routed on yet, override after override; then its nodes are alike

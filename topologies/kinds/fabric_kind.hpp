@@ -39,7 +39,7 @@ struct Switching {
   std::optional<NetworkLink> link;     ///< every link of the network, where no preset is named
   Time cable_latency = Time{50'000};   ///< with a preset: 10 m of fibre at 5 ns/m
   std::optional<std::uint32_t> radix;  ///< ports of a switch; absent: as the preset says
-  Place preset_place;
+  SourceLocation preset_place;
 };
 /// "switch", "link" and "cable_latency".
 void visit(Fields& fields, Switching& switching);
@@ -86,7 +86,7 @@ class FabricKind {
   /// Nodes or hosts that the keys alone make room for; 0: they do not say. Throws ScenarioError.
   virtual Wide capacity(NicsPerNode /*nics*/) const { return 0; }
   /// Adds what the keys say that does not go with such nodes, at the place of the fabric.
-  virtual void check(NicsPerNode /*nics*/, const Place& /*fabric*/, Problems& /*problems*/) const {}
+  virtual void check(NicsPerNode /*nics*/, const SourceLocation& /*fabric*/, Problems& /*problems*/) const {}
   /// Whether every node or host is a router of its own, as on a torus.
   virtual bool members_are_routers() const { return false; }
   /// What stands at a position where there are no nodes.
@@ -119,8 +119,8 @@ struct FabricSettings {
   std::string name;                                ///< of one of several; else ""
   std::shared_ptr<const FabricKind> kind;          ///< with its keys
   std::optional<std::vector<std::uint32_t>> nics;  ///< of every node, those that are on it; absent: all
-  Place place;
-  Place nics_place;
+  SourceLocation place;
+  SourceLocation nics_place;
 };
 void visit(Fields& fields, FabricSettings& fabric);
 

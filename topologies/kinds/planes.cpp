@@ -184,7 +184,7 @@ struct DualPlaneFabric : ClosFabric {
   }
 
   /// Only one of the two keys for what is on a leaf means something.
-  void check(NicsPerNode nics, const Place& fabric, Problems& problems) const override {
+  void check(NicsPerNode nics, const SourceLocation& fabric, Problems& problems) const override {
     const bool rails = by_rail.value_or(nics.has_value());
     if (rails ? !hosts_per_leaf : !nodes_per_group) { return; }
     problems.add({"conflict",

@@ -28,7 +28,7 @@ struct LinkText {
   Bandwidth rate;
   std::optional<Bandwidth> usable;  ///< absent: as `rate`
   Time latency;
-  Place place;
+  SourceLocation place;
 };
 /// The name of its preset, or an object of its figures.
 void read(FieldValue& fields, LinkText& link);
@@ -48,7 +48,7 @@ struct ScaleUpText {
 struct NicCountText {
   std::string nic;
   std::uint32_t count = 1;
-  Place place;
+  SourceLocation place;
 };
 
 /// A node, or changes to one: what is absent comes from `preset`.
@@ -74,9 +74,9 @@ struct NodeText {
   std::optional<bool> gpu_direct;           ///< absent: that of `gpu`
   std::optional<bool> peer_access;          ///< absent: that of `gpu`
   bool nvlink_access = true;                ///< not in files: what software lets the GPUs do
-  Place place;
-  Place gpu_place;
-  Place nic_place;
+  SourceLocation place;
+  SourceLocation gpu_place;
+  SourceLocation nic_place;
 };
 /// Every key of a node, preset or written out.
 void visit(Fields& fields, NodeText& node);
@@ -87,7 +87,7 @@ void read_compute_capability(Fields& fields, std::optional<Ratio>& capability);
 struct SharedMemoryText {
   std::uint32_t ranks = 0;
   std::uint32_t processors = 0;
-  Place place;
+  SourceLocation place;
 };
 
 /// One machine whose ranks are thread blocks of GPUs.
@@ -100,7 +100,7 @@ struct SharedGpusText {
 struct NodeCountText {
   NodeText node;
   std::uint32_t count = 1;
-  Place place;
+  SourceLocation place;
 };
 
 struct ClusterText {
@@ -113,9 +113,9 @@ struct ClusterText {
   std::optional<SharedMemoryText> shared_memory;
   std::optional<SharedGpusText> shared_gpus;
   std::vector<LinkOverride> overrides;
-  Place place;
-  Place nodes_place;
-  Place fabrics_place;
+  SourceLocation place;
+  SourceLocation nodes_place;
+  SourceLocation fabrics_place;
 };
 /// The "cluster" part of a scenario.
 void visit(Fields& fields, ClusterText& cluster);

@@ -39,7 +39,7 @@ void visit_link(Fields& fields, GraphText::Link& link) {
 }
 
 std::optional<std::uint32_t> vertex_of(const std::map<std::string, std::uint32_t>& numbers, const std::string& name,
-                                       const Place& place, Problems& problems) {
+                                       const SourceLocation& place, Problems& problems) {
   const auto found = numbers.find(name);
   if (found != numbers.end()) { return found->second; }
   std::vector<std::string> names;

@@ -17,7 +17,7 @@ struct GraphText {
   struct Vertex {
     std::string name;
     VertexKind kind = VertexKind::custom;
-    Place place;
+    SourceLocation place;
   };
   struct Link {
     std::vector<std::string> between;
@@ -25,11 +25,11 @@ struct GraphText {
     std::optional<Bandwidth> usable;
     Time latency;
     LinkKind kind = LinkKind::network;
-    Place place;
+    SourceLocation place;
   };
   std::vector<Vertex> vertices;
   std::vector<Link> links;
-  Place place;
+  SourceLocation place;
 };
 /// "vertices" and "links".
 void visit(Fields& fields, GraphText& graph);

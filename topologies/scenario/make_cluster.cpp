@@ -17,7 +17,7 @@ namespace athanor {
 namespace {
 
 /// Every two GPUs of a node must reach each other, and every GPU a NIC where there are any.
-void check_reachable(const NodeSpec& spec, const Place& place, Problems& problems) {
+void check_reachable(const NodeSpec& spec, const SourceLocation& place, Problems& problems) {
   const NodeTemplate node(spec);
   const auto joined = [&](std::uint32_t from, std::uint32_t to) {
     return from == to || node.next_port(from, to) != NodeTemplate::kNoPort;
@@ -80,7 +80,7 @@ class ClusterMaker {
     for (const FabricSettings& fabric : text.fabrics) { fabrics_.push_back(&fabric); }
   }
 
-  std::optional<Cluster> make(const RoutingRequest& routing, const Place& fabric_place) {
+  std::optional<Cluster> make(const RoutingRequest& routing, const SourceLocation& fabric_place) {
     const std::size_t before = problems_.size();
     find_members();
     if (problems_.size() > before) {
@@ -167,7 +167,7 @@ class ClusterMaker {
   }
 
   /// As asked for; else the one with the most bandwidth out of a node.
-  std::optional<std::size_t> used_fabric(const std::string& wanted, const Place& place) {
+  std::optional<std::size_t> used_fabric(const std::string& wanted, const SourceLocation& place) {
     std::vector<std::string> names;
     for (const AttachedNetwork& network : networks_) { names.push_back(network.name); }
     const auto found = std::find(names.begin(), names.end(), wanted);
@@ -231,7 +231,7 @@ class ClusterMaker {
   std::vector<AttachedNetwork> networks_;
 };
 
-Place place_of(const Problem& problem, const ClusterText& text, const RoutingPlaces& places) {
+SourceLocation place_of(const Problem& problem, const ClusterText& text, const RoutingPlaces& places) {
   if (problem.code == "routing") { return places.routing; }
   if (problem.code == "too-large" && (text.nodes || !text.mixture.empty())) { return text.nodes_place; }
   if (text.graph) { return text.graph->place; }

@@ -11,8 +11,8 @@ namespace athanor {
 
 /// Where to report a routing that the fabric cannot do, and a fabric that is not there.
 struct RoutingPlaces {
-  Place routing;
-  Place fabric;
+  SourceLocation routing;
+  SourceLocation fabric;
 };
 
 /// The cluster that a scenario describes. All that is wrong with it is added to `problems`, with its place; nothing

@@ -65,11 +65,11 @@ class NodeMaker {
   }
 
  private:
-  void problem(std::string code, std::string message, const Place& place, std::string hint) {
+  void problem(std::string code, std::string message, const SourceLocation& place, std::string hint) {
     problems_.add({std::move(code), std::move(message), place, std::move(hint)});
   }
 
-  LinkSpec preset_link(const std::string& name, const Place& place) {
+  LinkSpec preset_link(const std::string& name, const SourceLocation& place) {
     if (name.empty()) { return {}; }
     const LinkPreset* found = find_preset(presets_.links, "link", name, place, problems_);
     return found == nullptr ? LinkSpec{} : found->spec;
@@ -148,7 +148,7 @@ class NodeMaker {
     if (spec_.nics > 0) { add_nic_figures(); }
   }
 
-  std::optional<NicSpec> nic_figures(const std::string& name, const Place& place) {
+  std::optional<NicSpec> nic_figures(const std::string& name, const SourceLocation& place) {
     const NicPreset* nic = find_preset(presets_.nics, "NIC", name, place, problems_);
     if (nic == nullptr) { return std::nullopt; }
     return NicSpec{nic->rate, payload_share(nic->protocol), nic->latency};

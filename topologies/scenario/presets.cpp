@@ -194,7 +194,7 @@ std::uint32_t in_tenths(Ratio capability) {
 }
 
 Problem unknown_preset(std::string_view what, const std::string& name, const std::vector<std::string>& names,
-                       const Place& place) {
+                       const SourceLocation& place) {
   const std::string close = nearest(name, names);
   const std::string hint =
       close.empty() ? fmt::format("there are {}", joined(names, ", ")) : fmt::format("did you mean \"{}\"?", close);

@@ -99,12 +99,12 @@ std::shared_ptr<const Presets> load_presets(const FileReader& files);
 
 /// "unknown-preset", with the nearest of `names`.
 Problem unknown_preset(std::string_view what, const std::string& name, const std::vector<std::string>& names,
-                       const Place& place);
+                       const SourceLocation& place);
 
 /// The preset of this name; nullptr, and a problem with the nearest name, when there is none.
 template <class Preset>
 const Preset* find_preset(const std::map<std::string, Preset>& presets, std::string_view what, const std::string& name,
-                          const Place& place, Problems& problems) {
+                          const SourceLocation& place, Problems& problems) {
   const auto found = presets.find(name);
   if (found != presets.end()) { return &found->second; }
   std::vector<std::string> names;

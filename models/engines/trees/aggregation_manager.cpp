@@ -79,7 +79,7 @@ AggregationManager& TreeAdmission::round(std::size_t number) {
   return *rounds_[number];
 }
 
-TreeGrant TreeAdmission::look(const TreeRequest& request) {
+TreeGrant TreeAdmission::try_grant(const TreeRequest& request) {
   TreeGrant grant = this->grant(request);
   const auto held = round_of_.find(request.job);
   if (held == round_of_.end()) { return grant; }

@@ -80,7 +80,7 @@ class TreeAdmission {
   TreeAdmission(const Fabric& fabric, EngineLimits limits, std::optional<std::uint8_t> network, bool exclusive);
 
   /// What grant() would give. Requires, as that does, that the job holds nothing.
-  TreeGrant look(const TreeRequest& request);
+  TreeGrant try_grant(const TreeRequest& request);
   TreeGrant grant(const TreeRequest& request);
 
   /// The jobs that have to end before this one may begin, ascending; none where it holds nothing.

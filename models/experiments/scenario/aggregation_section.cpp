@@ -128,7 +128,7 @@ std::shared_ptr<const EngineDeployment> resolve(const AggregationSection& sectio
 }
 
 std::shared_ptr<const EngineDeployment> resolve_for_groups(const AggregationSection& section, const Cluster& cluster,
-                                                           std::uint32_t ranks, const Place& place,
+                                                           std::uint32_t ranks, const SourceLocation& place,
                                                            Problems& problems) {
   const SlotUsers users{.kind = CollectiveKind::all_reduce, .ranks = ranks, .choose = true};
   auto aggregation = resolve(section, cluster, users, problems);

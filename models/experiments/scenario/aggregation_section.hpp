@@ -19,8 +19,8 @@ struct AggregationSection {
   bool falls_back = false;
   std::optional<std::vector<std::string>> fallback;  ///< absent: see default_fallback()
   SlotsSection slots;
-  Place switches_place;
-  Place fallback_place;
+  SourceLocation switches_place;
+  SourceLocation fallback_place;
 };
 
 void visit(Fields& fields, AggregationSection& section);
@@ -33,6 +33,7 @@ std::shared_ptr<const EngineDeployment> resolve(const AggregationSection& sectio
 /// The same for the groups of a workload of so many ranks. Null, too, with a problem at `place`, for engines that add
 /// up packet by packet: that is simulated for collectives alone.
 std::shared_ptr<const EngineDeployment> resolve_for_groups(const AggregationSection& section, const Cluster& cluster,
-                                                           std::uint32_t ranks, const Place& place, Problems& problems);
+                                                           std::uint32_t ranks, const SourceLocation& place,
+                                                           Problems& problems);
 
 }  // namespace athanor

@@ -27,8 +27,8 @@ std::vector<std::string> algorithm_names(std::optional<CollectiveKind> known) {
 /// Reads one choice after the other.
 class Chooser {
  public:
-  Chooser(std::optional<CollectiveKind> kind, ImportShelf& shelf, Problems& problems, AlgorithmChoice& choice)
-      : kind_(kind), shelf_(shelf), problems_(problems), choice_(choice) {}
+  Chooser(std::optional<CollectiveKind> kind, ImportCache& imports, Problems& problems, AlgorithmChoice& choice)
+      : kind_(kind), imports_(imports), problems_(problems), choice_(choice) {}
 
   void name(FieldValue& text, bool best) {
     std::vector<std::string> names = algorithm_names(kind_);
@@ -53,7 +53,7 @@ class Chooser {
     const auto text = path.text();
     if (!text) { return; }
     try {
-      choice_.imports.push_back(shelf_.msccl(*text));
+      choice_.imports.push_back(imports_.msccl(*text));
       choice_.algorithms.push_back(choice_.imports.back().get());
     } catch (const FileError& error) {
       path.problem("no-algorithm", error.what(), "a path is relative to the scenario's file");
@@ -66,14 +66,14 @@ class Chooser {
   }
 
   std::optional<CollectiveKind> kind_;
-  ImportShelf& shelf_;
+  ImportCache& imports_;
   Problems& problems_;
   AlgorithmChoice& choice_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Algorithm> ImportShelf::msccl(const std::string& path) {
+std::shared_ptr<const Algorithm> ImportCache::msccl(const std::string& path) {
   std::shared_ptr<const Algorithm>& read = read_[path];
   if (!read) {
     const auto imported = std::make_shared<const ImportedAlgorithm>(import_msccl(files_.text(path), files_.path(path)));
@@ -82,9 +82,9 @@ std::shared_ptr<const Algorithm> ImportShelf::msccl(const std::string& path) {
   return read;
 }
 
-void read_algorithm_choice(Fields& fields, std::optional<CollectiveKind> kind, ImportShelf& shelf, Problems& problems,
+void read_algorithm_choice(Fields& fields, std::optional<CollectiveKind> kind, ImportCache& imports, Problems& problems,
                            AlgorithmChoice& choice) {
-  Chooser chooser(kind, shelf, problems, choice);
+  Chooser chooser(kind, imports, problems, choice);
   const auto element = [&](FieldValue& value) {
     value.one_of({{Type::string, [&](FieldValue& text) { chooser.name(text, false); }},
                   {Type::object, [&](FieldValue& object) { chooser.file(object); }}});

@@ -14,9 +14,9 @@
 namespace athanor {
 
 /// Algorithms that were read from files, each proven once, by the path as it was written.
-class ImportShelf {
+class ImportCache {
  public:
-  explicit ImportShelf(FileReader files) : files_(std::move(files)) {}
+  explicit ImportCache(FileReader files) : files_(std::move(files)) {}
 
   /// Throws FileError, and ScenarioError with the file's lines for what is no algorithm or a wrong one.
   std::shared_ptr<const Algorithm> msccl(const std::string& path);
@@ -30,14 +30,14 @@ class ImportShelf {
 struct AlgorithmChoice {
   std::vector<const Algorithm*> algorithms;
   std::vector<std::shared_ptr<const Algorithm>> imports;
-  bool each = false;  ///< is every algorithm reported, instead of the fastest?
-  Place place;        ///< of "algorithm", or of what it belongs to where it is absent
+  bool each = false;     ///< is every algorithm reported, instead of the fastest?
+  SourceLocation place;  ///< of "algorithm", or of what it belongs to where it is absent
 };
 
 /// "ring", {"msccl": "path.xml"}, a list of these, or "best": every algorithm of the kind, also where nothing is
 /// chosen; "each": all of these, one by one. Without a known kind only the form is checked. `problems` takes what is
 /// wrong with a file.
-void read_algorithm_choice(Fields& fields, std::optional<CollectiveKind> kind, ImportShelf& shelf, Problems& problems,
+void read_algorithm_choice(Fields& fields, std::optional<CollectiveKind> kind, ImportCache& imports, Problems& problems,
                            AlgorithmChoice& choice);
 
 /// Why none of them can run: a line for each, or one for all where they share the reason.

@@ -41,27 +41,27 @@ void append(const char* kind, const std::map<std::string, Preset>& presets, std:
 
 }  // namespace
 
-std::shared_ptr<const Cluster> ClusterWorkshop::build(const Order& order, Problems& problems) {
-  const std::string routing(order.routing ? name(*order.routing) : "");
-  const std::string_view pxn = !order.pxn ? "" : *order.pxn ? "pxn" : "no pxn";
+std::shared_ptr<const Cluster> ClusterCache::build(const Request& request, Problems& problems) {
+  const std::string routing(request.routing ? name(*request.routing) : "");
+  const std::string_view pxn = !request.pxn ? "" : *request.pxn ? "pxn" : "no pxn";
   std::shared_ptr<const Cluster>& cluster =
-      built_[fmt::format("{} {} {} {} {}", order.seed, routing, pxn, order.fabric, order.json)];
+      built_[fmt::format("{} {} {} {} {}", request.seed, routing, pxn, request.fabric, request.json)];
   if (cluster) { return cluster; }
-  if (!presets_) { presets_ = load_presets(library_.files().in(library_.folder(Shelf::presets))); }
+  if (!presets_) { presets_ = load_presets(library_.files().in(library_.folder(LibraryFolder::presets))); }
   std::optional<Cluster> made =
-      make_cluster(order.text, *presets_, {order.routing, order.seed, order.pxn, order.fabric},
-                   {order.routing_place, order.fabric_place}, problems);
+      make_cluster(request.text, *presets_, {request.routing, request.seed, request.pxn, request.fabric},
+                   {request.routing_place, request.fabric_place}, problems);
   if (made) { scale_links(*made, scalings_); }
   if (made) { cluster = std::make_shared<const Cluster>(std::move(*made)); }
   return cluster;
 }
 
-void ClusterWorkshop::tidy(std::size_t most) {
+void ClusterCache::tidy(std::size_t most) {
   if (built_.size() > most) { built_.clear(); }
 }
 
 std::vector<PresetSummary> preset_summaries(const Library& library) {
-  const auto presets = load_presets(library.files().in(library.folder(Shelf::presets)));
+  const auto presets = load_presets(library.files().in(library.folder(LibraryFolder::presets)));
   std::vector<PresetSummary> summaries;
   append("node", presets->nodes, summaries);
   append("gpu", presets->gpus, summaries);
@@ -72,7 +72,7 @@ std::vector<PresetSummary> preset_summaries(const Library& library) {
 }
 
 std::shared_ptr<const Cluster> preset_cluster(const std::string& name, const Library& library) {
-  const auto presets = load_presets(library.files().in(library.folder(Shelf::presets)));
+  const auto presets = load_presets(library.files().in(library.folder(LibraryFolder::presets)));
   if (!presets->nodes.contains(name)) { return nullptr; }
   ClusterText text;
   text.node.emplace().preset = name;

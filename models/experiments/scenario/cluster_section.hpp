@@ -20,24 +20,24 @@ struct Cluster;
 struct Presets;
 
 /// Builds the clusters of scenarios, each only once: cases often differ in something else.
-class ClusterWorkshop {
+class ClusterCache {
  public:
   /// Presets are read when the first cluster is built. `scalings`: of the links of every cluster.
-  explicit ClusterWorkshop(const Library& library, std::vector<LinkScaling> scalings = {})
+  explicit ClusterCache(const Library& library, std::vector<LinkScaling> scalings = {})
       : library_(library), scalings_(std::move(scalings)) {}
 
-  struct Order {
+  struct Request {
     std::string json;  ///< of the "cluster" that was read: equal ones are the same cluster
     ClusterText text;
     std::optional<Routing> routing;
     std::optional<bool> pxn;
     std::string fabric;  ///< of several the one that ranks use; "": chosen
-    Place routing_place;
-    Place fabric_place;
+    SourceLocation routing_place;
+    SourceLocation fabric_place;
     std::uint64_t seed = 1;
   };
   /// Null, with problems, where it cannot be built. Throws FileError and ScenarioError for the presets' own files.
-  std::shared_ptr<const Cluster> build(const Order& order, Problems& problems);
+  std::shared_ptr<const Cluster> build(const Request& request, Problems& problems);
   /// Keeps no cluster where it has more than `most`: a scenario with others comes.
   void tidy(std::size_t most);
 

@@ -125,7 +125,7 @@ void check_algorithms(const CollectiveSection& section, const Platform& platform
 }
 
 /// Jobs share a cluster, which has one path between two GPUs.
-bool reach_alike(const std::vector<Runtime>& runtimes, const Place& place, Problems& problems) {
+bool reach_alike(const std::vector<Runtime>& runtimes, const SourceLocation& place, Problems& problems) {
   const NcclAccess& first = runtimes.front()->communicator().access;
   const bool alike = std::all_of(runtimes.begin(), runtimes.end(),
                                  [&](const Runtime& each) { return each->communicator().access == first; });
@@ -202,7 +202,7 @@ class CollectiveReader : public ExperimentReader {
 
   /// False where NCCL would end with an error.
   bool take_nccl(const std::optional<NcclSection>& told, CaseParts& parts, JobsSetup& setup) const {
-    const Place place = parts.fields.place(told ? "nccl" : "profile");
+    const SourceLocation place = parts.fields.place(told ? "nccl" : "profile");
     const NcclSection common = told.value_or(NcclSection{});
     const ReadingContext& context = parts.context;
     if (several()) {
@@ -219,7 +219,7 @@ class CollectiveReader : public ExperimentReader {
     return parts.platform().cluster != nullptr;
   }
 
-  bool take_nccl_of_jobs(const NcclSection& common, const Place& place, const CaseParts& parts,
+  bool take_nccl_of_jobs(const NcclSection& common, const SourceLocation& place, const CaseParts& parts,
                          JobsSetup& setup) const {
     const ReadingContext& context = parts.context;
     std::map<std::vector<std::uint32_t>, Runtime> known;  // of those with the common section

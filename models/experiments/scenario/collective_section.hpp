@@ -26,9 +26,9 @@ struct CollectiveSection {
   Reduction reduction = Reduction::sum;
   std::uint32_t root = 0;
   bool in_place = false;
-  std::optional<Place> group_place;    ///< of "group"
-  std::optional<std::uint32_t> ranks;  ///< none: every endpoint
-  std::optional<Time> compute;         ///< of hosts, beside it; none: it is waited for
+  std::optional<SourceLocation> group_place;  ///< of "group"
+  std::optional<std::uint32_t> ranks;         ///< none: every endpoint
+  std::optional<Time> compute;                ///< of hosts, beside it; none: it is waited for
   std::optional<JobsText> jobs;
   Overrides overrides;
 };
@@ -36,7 +36,7 @@ struct CollectiveSection {
 /// Where paths in the section start, and what takes the problems of the files that it names.
 struct CollectiveContext {
   const FileReader& files;
-  ImportShelf& imports;
+  ImportCache& imports;
   Problems& problems;
 };
 

@@ -21,11 +21,11 @@ ComputeProfile read_compute_profile_file(const FileReader& files, const std::str
 
 void read_compute_profile(FieldValue& value, const Library& library, Problems& problems, ComputeProfile& profile) {
   const auto read_name = [&](FieldValue& text) {
-    const std::vector<std::string> names = library.names(Shelf::compute);
+    const std::vector<std::string> names = library.names(LibraryFolder::compute);
     std::string name = names.empty() ? "" : names.front();
     text.visit(name, OneOf{names});
-    if (text.ok() && library.has(Shelf::compute, name)) {
-      profile = read_compute_profile_file(library.files(), library.path(Shelf::compute, name), problems);
+    if (text.ok() && library.has(LibraryFolder::compute, name)) {
+      profile = read_compute_profile_file(library.files(), library.path(LibraryFolder::compute, name), problems);
       text.put(json_of(profile, Detail::complete));  // a new calibration changes what its name stands for
     }
   };
@@ -39,8 +39,9 @@ void read_compute_profile(FieldValue& value, const Library& library, Problems& p
 std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision precision, const Library& library,
                                              Problems& problems) {
   std::optional<ComputeProfile> other;
-  for (const std::string& name : library.names(Shelf::compute)) {
-    ComputeProfile profile = read_compute_profile_file(library.files(), library.path(Shelf::compute, name), problems);
+  for (const std::string& name : library.names(LibraryFolder::compute)) {
+    ComputeProfile profile =
+        read_compute_profile_file(library.files(), library.path(LibraryFolder::compute, name), problems);
     const std::vector<std::string>& gpus = profile.fitted.gpus;
     if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) { continue; }
     if (profile.covers(gpu, precision)) { return profile; }
@@ -49,8 +50,8 @@ std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision p
   return other;
 }
 
-GpuRates find_gpu_rates(const std::string& name, const Library& library, const Place& place) {
-  const auto presets = load_presets(library.files().in(library.folder(Shelf::presets)));
+GpuRates find_gpu_rates(const std::string& name, const Library& library, const SourceLocation& place) {
+  const auto presets = load_presets(library.files().in(library.folder(LibraryFolder::presets)));
   Problems problems;
   const GpuPreset* const preset = find_preset(presets->gpus, "GPU", name, place, problems);
   problems.throw_if_any();

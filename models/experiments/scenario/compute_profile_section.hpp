@@ -21,6 +21,6 @@ std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision p
                                              Problems& problems);
 
 /// The rates of a GPU preset. Throws ScenarioError ("unknown-preset", at `place`) with the nearest name.
-GpuRates find_gpu_rates(const std::string& name, const Library& library, const Place& place);
+GpuRates find_gpu_rates(const std::string& name, const Library& library, const SourceLocation& place);
 
 }  // namespace athanor

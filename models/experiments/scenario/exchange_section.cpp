@@ -22,7 +22,7 @@ using Row = std::vector<Bytes>;
 constexpr std::uint32_t kMostExponent = 4;
 
 /// One line of a CSV table; what is wrong with it is added to `problems`.
-Row parse_row(std::string_view line, const Place& place, Problems& problems) {
+Row parse_row(std::string_view line, const SourceLocation& place, Problems& problems) {
   Row row;
   for (std::size_t begin = 0; begin <= line.size();) {
     const std::size_t end = std::min(line.find(',', begin), line.size());
@@ -32,7 +32,7 @@ Row parse_row(std::string_view line, const Place& place, Problems& problems) {
     std::int64_t bytes = 0;
     const auto [stop, mistake] = std::from_chars(cell.data(), cell.data() + cell.size(), bytes);
     if (mistake != std::errc() || stop != cell.data() + cell.size() || bytes < 0) {
-      Place here = place;
+      SourceLocation here = place;
       here.column = static_cast<int>(begin) + 1;
       problems.add({"wrong-type", fmt::format("'{}' is not a whole number of bytes", cell), here,
                     "write numbers without a unit, with commas between, a line per sender"});
@@ -119,7 +119,7 @@ void read_distribution(Fields& fields, ExchangeText& exchange) {
 }
 
 /// Reports what is no whole number of elements.
-Elements in_elements(Bytes size, Bytes element, const Place& place, Problems& problems) {
+Elements in_elements(Bytes size, Bytes element, const SourceLocation& place, Problems& problems) {
   if (size % element != Bytes::zero()) {
     problems.add({"not-whole-elements",
                   fmt::format("the exchange has {}, which is no whole number of elements of {}", to_string(size),

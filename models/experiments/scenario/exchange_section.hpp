@@ -30,7 +30,7 @@ struct ExchangeText {
   std::vector<std::vector<Bytes>> rows;
   std::optional<RandomExchange> random;
   std::optional<ZipfExchange> zipf;
-  Place place;
+  SourceLocation place;
 };
 
 /// A table, the path of a file that holds one (found by `files`), or a distribution. `problems` takes what is

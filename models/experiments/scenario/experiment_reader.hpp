@@ -16,7 +16,7 @@
 
 namespace athanor {
 
-class TraceShelf;
+class TraceCache;
 
 /// What the cases of one scenario share while they are read.
 struct ReadingContext {
@@ -24,9 +24,9 @@ struct ReadingContext {
   const Library& library;
   const ScenarioChanges& changes;
   Problems& problems;
-  ClusterWorkshop& workshop;
-  ImportShelf& imports;
-  TraceShelf& traces;
+  ClusterCache& clusters;
+  ImportCache& imports;
+  TraceCache& traces;
 };
 
 /// What has been read of a case beside the section of its experiment.
@@ -35,7 +35,7 @@ struct CaseParts {
   ReadingContext& context;
   Case& scenario_case;  ///< its platform as far as it has been read; no cluster: that has problems
   NetworkSection network = {};
-  ClusterWorkshop::Order order = {};  ///< from which the cluster was built
+  ClusterCache::Request order = {};  ///< from which the cluster was built
   std::optional<NcclSection> nccl = {};
   std::optional<Verification> verification = {};
 

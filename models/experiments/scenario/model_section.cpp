@@ -41,7 +41,7 @@ void read_preset(Fields& fields, const Sources& sources, ModelPreset& preset) {
 
 std::map<std::string, ModelPreset> load_models(const Library& library, Problems& problems) {
   std::map<std::string, ModelPreset> models;
-  const Document document = Document::load(library.files(), library.path(Shelf::presets, "models"));
+  const Document document = Document::load(library.files(), library.path(LibraryFolder::presets, "models"));
   read_document(document, problems, [&](Fields& file) {
     std::string about;
     Sources sources;

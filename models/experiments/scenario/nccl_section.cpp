@@ -41,7 +41,7 @@ std::optional<NcclSection> read_nccl(Fields& fields, Profile& profile) {
 
 namespace {
 
-void read_files(const NcclSection& section, const Cluster& cluster, std::uint32_t ranks, const Place& place,
+void read_files(const NcclSection& section, const Cluster& cluster, std::uint32_t ranks, const SourceLocation& place,
                 const FileReader& files, NcclSettings& settings, Problems& problems) {
   const std::size_t before = problems.size();
   const std::uint32_t node = std::min(ranks, cluster.endpoints_per_node);
@@ -60,7 +60,7 @@ void read_files(const NcclSection& section, const Cluster& cluster, std::uint32_
 }
 
 /// Nodes that have several numbers of ranks find several numbers of channels, which the model does not.
-bool are_alike(const Cluster& cluster, std::uint32_t ranks, const Place& place, Problems& problems) {
+bool are_alike(const Cluster& cluster, std::uint32_t ranks, const SourceLocation& place, Problems& problems) {
   if (cluster.endpoints_per_node > 0) { return true; }
   problems.add({"uneven-nodes",
                 fmt::format("NCCL is modelled where every node has as many ranks, and these {} ranks are spread "
@@ -84,8 +84,8 @@ CollNetPlugin plugin_of(const EngineDeployment* engines) {
 }  // namespace
 
 std::shared_ptr<const NcclRuntime> resolve_nccl(const NcclSection& section, const Platform& platform,
-                                                std::uint32_t ranks, const Place& place, const FileReader& files,
-                                                Problems& problems) {
+                                                std::uint32_t ranks, const SourceLocation& place,
+                                                const FileReader& files, Problems& problems) {
   const std::size_t before = problems.size();
   NcclSettings settings;
   settings.version = section.version.value_or(platform.profile->nccl->version);
@@ -124,8 +124,8 @@ std::vector<std::uint32_t> places_of(const Cluster& cluster) {
   return places;
 }
 
-NcclSource nccl_of_groups(const std::optional<NcclSection>& section, const Place& place, const FileReader& files,
-                          const Platform& platform) {
+NcclSource nccl_of_groups(const std::optional<NcclSection>& section, const SourceLocation& place,
+                          const FileReader& files, const Platform& platform) {
   using Key = std::pair<std::size_t, std::vector<std::uint32_t>>;
   auto known = std::make_shared<std::map<Key, std::shared_ptr<const NcclRuntime>>>();
   return [=](const std::vector<std::uint32_t>& endpoints) {
@@ -151,7 +151,7 @@ std::optional<NcclSection> with_pxn(Fields& fields, std::optional<NcclSection> s
   return section;
 }
 
-bool restrict_access(const NcclAccess& access, ClusterWorkshop::Order& order) {
+bool restrict_access(const NcclAccess& access, ClusterCache::Request& order) {
   if (access.nvlink && access.peers && access.nics) { return false; }
   const auto restricted = [&](NodeText& node) {
     node.nvlink_access = access.nvlink;

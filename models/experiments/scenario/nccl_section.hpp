@@ -40,19 +40,19 @@ std::optional<NcclSection> with_pxn(Fields& fields, std::optional<NcclSection> s
 /// NCCL as a section tells it on the first `ranks` endpoints of a platform, which has no others; null where it would
 /// end with an error, or is not modelled; `problems` says why, at `place`: that of the section.
 std::shared_ptr<const NcclRuntime> resolve_nccl(const NcclSection& section, const Platform& platform,
-                                                std::uint32_t ranks, const Place& place, const FileReader& files,
-                                                Problems& problems);
+                                                std::uint32_t ranks, const SourceLocation& place,
+                                                const FileReader& files, Problems& problems);
 
 /// The same for groups that are known only while a workload is made; found once for all that are in their nodes alike.
 /// The source throws ScenarioError where NCCL would end with an error.
-NcclSource nccl_of_groups(const std::optional<NcclSection>& section, const Place& place, const FileReader& files,
-                          const Platform& platform);
+NcclSource nccl_of_groups(const std::optional<NcclSection>& section, const SourceLocation& place,
+                          const FileReader& files, const Platform& platform);
 
 /// What decides the picture that NCCL has of a cluster's endpoints beside its section: where in their nodes they are.
 std::vector<std::uint32_t> places_of(const Cluster& cluster);
 
 /// What NCCL does not reach directly goes by host memory, in a cluster that is built anew. Returns whether anything
 /// changes.
-bool restrict_access(const NcclAccess& access, ClusterWorkshop::Order& order);
+bool restrict_access(const NcclAccess& access, ClusterCache::Request& order);
 
 }  // namespace athanor

@@ -20,8 +20,8 @@ struct NetworkSection {
   std::string fabric;
   std::optional<AggregationSection> aggregation;
   std::optional<NicOffload> offload;
-  Place routing_place;
-  Place fabric_place;
+  SourceLocation routing_place;
+  SourceLocation fabric_place;
 };
 
 void visit(Fields& fields, NetworkSection& section);

@@ -28,7 +28,7 @@ struct ParameterServerText {
   std::uint32_t copies = 1;                ///< of each shard
   std::optional<std::uint32_t> workers;    ///< absent: all endpoints that may be
   ParameterServerSetup setup;              ///< without workers, shards and parameters until it is resolved
-  std::map<std::string, Place, std::less<>> places;  ///< of keys, "" for the whole
+  std::map<std::string, SourceLocation, std::less<>> places;  ///< of keys, "" for the whole
 };
 
 void visit(Fields& fields, ParameterServerText& text);

@@ -14,7 +14,7 @@
 namespace athanor {
 
 std::vector<std::string> profile_names(const Library& library) {
-  std::vector<std::string> names = library.names(Shelf::profiles);
+  std::vector<std::string> names = library.names(LibraryFolder::profiles);
   const auto at = std::lower_bound(names.begin(), names.end(), kIdealProfile);
   if (at == names.end() || *at != kIdealProfile) { names.insert(at, std::string(kIdealProfile)); }
   return names;
@@ -44,20 +44,20 @@ Profile read_profile_file(const FileReader& files, const std::string& name, Prob
 namespace {
 
 /// One step deep: what prices the inside of a node was found there.
-void find_inside(const Library& library, const Place& place, Problems& problems, Profile& profile) {
+void find_inside(const Library& library, const SourceLocation& place, Problems& problems, Profile& profile) {
   if (profile.within_node.empty()) { return; }
   if (profile.within_node == kIdealProfile) {
     profile.inside = std::make_shared<const Profile>();
     return;
   }
-  if (!library.has(Shelf::profiles, profile.within_node)) {
+  if (!library.has(LibraryFolder::profiles, profile.within_node)) {
     problems.add({"unknown-profile",
                   fmt::format("\"within_node\" names profile '{}', which is not there", profile.within_node), place,
                   "`athanor list profiles` lists them"});
     return;
   }
   profile.inside = std::make_shared<const Profile>(
-      read_profile_file(library.files(), library.path(Shelf::profiles, profile.within_node), problems));
+      read_profile_file(library.files(), library.path(LibraryFolder::profiles, profile.within_node), problems));
 }
 
 }  // namespace
@@ -67,8 +67,8 @@ void read_profile(FieldValue& value, const Library& library, Problems& problems,
     std::string name(kIdealProfile);
     text.visit(name, OneOf{profile_names(library)});
     if (!text.ok()) { return; }
-    if (library.has(Shelf::profiles, name)) {
-      profile = read_profile_file(library.files(), library.path(Shelf::profiles, name), problems);
+    if (library.has(LibraryFolder::profiles, name)) {
+      profile = read_profile_file(library.files(), library.path(LibraryFolder::profiles, name), problems);
     } else {
       profile = Profile{};
     }

@@ -113,14 +113,14 @@ void read_parts(CaseParts& parts) {
 }  // namespace
 
 void build_cluster(CaseParts& parts) {
-  ClusterWorkshop::Order order = parts.order;
+  ClusterCache::Request order = parts.order;
   order.routing = parts.network.routing;
   order.pxn = parts.network.pxn;
   order.fabric = parts.network.fabric;
   order.routing_place = parts.network.routing_place;
   order.fabric_place = parts.network.fabric_place;
   order.seed = parts.platform().seed;
-  parts.platform().cluster = parts.context.workshop.build(order, parts.context.problems);
+  parts.platform().cluster = parts.context.clusters.build(order, parts.context.problems);
 }
 
 std::optional<NicOffload> take_offload(CaseParts& parts) {

@@ -137,7 +137,7 @@ void read_cases(Scenario& scenario, Document document, ReadingContext context) {
     if (!is_wanted(context.changes, scenario_case.name)) { continue; }  // nor does it matter what is wrong with it
     Problems found;
     ReadingContext own{context.files,    context.library, context.changes, found,
-                       context.workshop, context.imports, context.traces};
+                       context.clusters, context.imports, context.traces};
     scenario.sweep.clear();
     const auto visit_case = [&](Fields& fields) { read_case(fields, own, scenario_case, scenario.sweep); };
     if (context.changes.resolve) {
@@ -161,21 +161,21 @@ void read_cases(Scenario& scenario, Document document, ReadingContext context) {
 
 }  // namespace
 
-struct ScenarioReader::Shelves {
-  explicit Shelves(const Library& library) : workshop(library, {}) {}
+struct ScenarioReader::Caches {
+  explicit Caches(const Library& library) : clusters(library, {}) {}
 
   /// Relative paths in a scenario start at its folder.
-  ImportShelf& imports_of(const std::string& directory, const FileReader& files) {
+  ImportCache& imports_of(const std::string& directory, const FileReader& files) {
     return imports.try_emplace(directory, files).first->second;
   }
 
-  ClusterWorkshop workshop;
-  std::map<std::string, ImportShelf> imports;
-  std::shared_ptr<TraceShelf> traces = std::make_shared<TraceShelf>();
+  ClusterCache clusters;
+  std::map<std::string, ImportCache> imports;
+  std::shared_ptr<TraceCache> traces = std::make_shared<TraceCache>();
 };
 
 ScenarioReader::ScenarioReader(const Library& library)
-    : library_(library), shelves_(std::make_unique<Shelves>(library)) {}
+    : library_(library), caches_(std::make_unique<Caches>(library)) {}
 
 ScenarioReader::~ScenarioReader() = default;
 
@@ -186,17 +186,17 @@ Scenario ScenarioReader::read(const std::string& path, const ScenarioChanges& ch
 Scenario ScenarioReader::read_text(std::string text, const std::string& path, const ScenarioChanges& changes,
                                    Problems& problems) {
   constexpr std::size_t kMostClusters = 4;
-  shelves_->workshop.tidy(kMostClusters);
+  caches_->clusters.tidy(kMostClusters);
   Scenario scenario{.path = path, .name = "", .hash = text_hash(text), .cases = {}, .traces = {}, .sweep = {}};
-  scenario.traces = changes.traces ? changes.traces : shelves_->traces;
-  ClusterWorkshop of_other_links(library_, changes.links);
-  ClusterWorkshop& workshop = changes.links.empty() ? shelves_->workshop : of_other_links;
+  scenario.traces = changes.traces ? changes.traces : caches_->traces;
+  ClusterCache of_other_links(library_, changes.links);
+  ClusterCache& clusters = changes.links.empty() ? caches_->clusters : of_other_links;
   Problems found;
   try {
     const std::string directory = std::filesystem::path(path).parent_path().string();
     const FileReader files = library_.files().in(directory);
     read_cases(scenario, Document::parse(std::move(text), path),
-               {files, library_, changes, found, workshop, shelves_->imports_of(directory, files), *scenario.traces});
+               {files, library_, changes, found, clusters, caches_->imports_of(directory, files), *scenario.traces});
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) { found.add(problem); }
   }
@@ -225,10 +225,10 @@ Scenario read_scenario(const std::string& path, const Library& library, const Sc
 JsonValue scenario_schema(const Library& library) {
   const ScenarioChanges unchanged;
   Problems dropped;
-  ClusterWorkshop workshop(library, {});
-  ImportShelf imports(library.files());
-  TraceShelf traces;
-  ReadingContext context{library.files(), library, unchanged, dropped, workshop, imports, traces};
+  ClusterCache clusters(library, {});
+  ImportCache imports(library.files());
+  TraceCache traces;
+  ReadingContext context{library.files(), library, unchanged, dropped, clusters, imports, traces};
   JsonValue whole = describe_schema("", [&](Fields& fields) {
     Case described;
     std::vector<SweepAxis> sweep;

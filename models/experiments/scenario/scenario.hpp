@@ -16,7 +16,7 @@ namespace athanor {
 
 class JsonValue;
 class Problems;
-class TraceShelf;
+class TraceCache;
 
 /// One experiment on one platform.
 struct Case {
@@ -47,7 +47,7 @@ struct Scenario {
   std::string hash;                    ///< of the file's text
   bool has_cases = false;              ///< else it is itself the only case
   std::vector<Case> cases;             ///< at least one
-  std::shared_ptr<TraceShelf> traces;  ///< that it was read with
+  std::shared_ptr<TraceCache> traces;  ///< that it was read with
   std::vector<SweepAxis> sweep;        ///< what `athanor sweep` varies; all else simulates the file as it stands
 };
 
@@ -59,7 +59,7 @@ struct ScenarioChanges {
   std::optional<std::vector<Bytes>> sizes;
   std::optional<std::uint64_t> seed;
   std::vector<LinkScaling> links;      ///< of all clusters
-  std::shared_ptr<TraceShelf> traces;  ///< of another reading, so that none is read twice; null: its own
+  std::shared_ptr<TraceCache> traces;  ///< of another reading, so that none is read twice; null: its own
   /// A training's plan is to be searched: what is wrong with the one that stands there is Training::plan_fault.
   bool open_plan = false;
   bool resolve = false;  ///< makes Case::resolved
@@ -81,9 +81,9 @@ class ScenarioReader {
   Scenario read_text(std::string text, const std::string& path, const ScenarioChanges& changes, Problems& problems);
 
  private:
-  struct Shelves;
+  struct Caches;
   const Library& library_;
-  std::unique_ptr<Shelves> shelves_;
+  std::unique_ptr<Caches> caches_;
 };
 
 /// The same of one file alone.

@@ -21,8 +21,8 @@ struct SlotsSection {
   std::optional<Bytes> header;
   std::optional<std::vector<std::uint32_t>> servers;  ///< numbers of endpoints
   std::string first;                                  ///< of the keys that are there; "": none is
-  Place place;                                        ///< of that one
-  Place servers_place;
+  SourceLocation place;                               ///< of that one
+  SourceLocation servers_place;
 };
 
 /// What does not go together with the engine is reported.

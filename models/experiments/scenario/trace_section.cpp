@@ -68,7 +68,7 @@ std::string key_of(const std::vector<std::string>& files, const TraceOptions& op
 
 }  // namespace
 
-std::shared_ptr<const ImportedTrace> TraceShelf::read(const FileReader& reader, const std::vector<std::string>& names,
+std::shared_ptr<const ImportedTrace> TraceCache::read(const FileReader& reader, const std::vector<std::string>& names,
                                                       const TraceOptions& options, Problems& problems) {
   std::vector<std::string> files;
   for (const std::string& name : names) { files.push_back(reader.path(name)); }
@@ -80,7 +80,7 @@ std::shared_ptr<const ImportedTrace> TraceShelf::read(const FileReader& reader, 
   return trace;
 }
 
-void visit(Fields& fields, const FileReader& files, TraceShelf& shelf, Problems& problems, TraceText& text) {
+void visit(Fields& fields, const FileReader& files, TraceCache& cache, Problems& problems, TraceText& text) {
   TraceOptions& options = text.options;
   fields.required_value("files", "Paths relative to the scenario; or one with '*' in the place of the rank",
                         [&](FieldValue& value) { read_files(value, text); });
@@ -108,7 +108,7 @@ void visit(Fields& fields, const FileReader& files, TraceShelf& shelf, Problems&
   if (!fields.ok()) { return; }
   if (!groups.empty()) { options.groups = files.path(groups); }
   try {
-    text.trace = shelf.read(files, text.files, options, problems);
+    text.trace = cache.read(files, text.files, options, problems);
   } catch (const FileError& error) {
     fields.problem("files", "no-trace", error.what(), "a path is relative to the scenario's file");
   }

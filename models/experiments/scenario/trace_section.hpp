@@ -20,7 +20,7 @@ struct TraceText {
 };
 
 /// Traces that were read, so that cases that differ in their cluster alone share one.
-class TraceShelf {
+class TraceCache {
  public:
   /// Null: something is wrong with the files, and was added to `problems`. Throws FileError.
   std::shared_ptr<const ImportedTrace> read(const FileReader& reader, const std::vector<std::string>& names,
@@ -31,7 +31,7 @@ class TraceShelf {
 };
 
 /// `files` reads what the section names, and `problems` takes what is wrong with the files that it names.
-void visit(Fields& fields, const FileReader& files, TraceShelf& shelf, Problems& problems, TraceText& text);
+void visit(Fields& fields, const FileReader& files, TraceCache& cache, Problems& problems, TraceText& text);
 
 class ExperimentReader;
 std::unique_ptr<ExperimentReader> trace_reader();

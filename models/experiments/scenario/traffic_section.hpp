@@ -18,7 +18,7 @@ struct Cluster;
 struct EndpointText {
   std::uint32_t number = 0;  ///< where `name` is empty, or resolved
   std::string name;
-  Place place;
+  SourceLocation place;
 };
 
 /// The "traffic" of a scenario: who sends to whom, how much, and when.
@@ -55,8 +55,8 @@ struct TrafficText {
   std::uint32_t messages = 1;                 ///< of random
   std::uint32_t by = 1;                       ///< of shift
   std::vector<Pair> pairs;
-  TrafficMatrix imported;                            ///< of htsim
-  std::map<std::string, Place, std::less<>> places;  ///< of keys, "" for the whole
+  TrafficMatrix imported;                                     ///< of htsim
+  std::map<std::string, SourceLocation, std::less<>> places;  ///< of keys, "" for the whole
 };
 
 std::string_view name(TrafficText::Pattern pattern);

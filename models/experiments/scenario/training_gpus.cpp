@@ -60,7 +60,7 @@ ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Libra
     if (cluster.identity) { gpus.names.push_back(cluster.identity->gpu); }
     return gpus;
   }
-  const auto presets = load_presets(library.files().in(library.folder(Shelf::presets)));
+  const auto presets = load_presets(library.files().in(library.folder(LibraryFolder::presets)));
   std::vector<std::uint32_t> of_kind;
   for (const NodeCountText& kind : text.mixture) {
     Problems known;  // the cluster was built of these nodes

@@ -23,11 +23,11 @@ std::optional<std::string> locate(FieldValue& value, const FileReader& files, co
   const auto text = value.text();
   if (!text) { return std::nullopt; }
   if (is_path(*text)) { return files.path(*text); }
-  if (library.has(Shelf::measurements, *text)) { return library.path(Shelf::measurements, *text); }
-  const std::vector<std::string> names = library.names(Shelf::measurements);
+  if (library.has(LibraryFolder::measurements, *text)) { return library.path(LibraryFolder::measurements, *text); }
+  const std::vector<std::string> names = library.names(LibraryFolder::measurements);
   const std::string near = nearest(*text, names);
   value.problem("unknown-measurement",
-                fmt::format("there is no measurement '{}' in {}", *text, library.folder(Shelf::measurements)),
+                fmt::format("there is no measurement '{}' in {}", *text, library.folder(LibraryFolder::measurements)),
                 near.empty() ? "`athanor list measurements` names all; a path ends in .json"
                              : fmt::format("did you mean '{}'?", near));
   return std::nullopt;

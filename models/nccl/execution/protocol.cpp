@@ -58,7 +58,7 @@ std::int64_t slowest_of(std::uint32_t channels) {
 
 Time spread(const NcclRun& run, std::uint32_t channels, const NcclCosts& costs) {
   if (run.nodes < 2) { return Time::zero(); }
-  return Time{costs.network_spread.count() * slowest_of(channels) / 1000};
+  return Time{costs.network_jitter.count() * slowest_of(channels) / 1000};
 }
 
 void set_hops(Protocol& protocol, const NcclRun& run, const NcclCosts& costs) {
@@ -68,7 +68,7 @@ void set_hops(Protocol& protocol, const NcclRun& run, const NcclCosts& costs) {
   protocol.network = {own.network_latency, block_rate(own.network_rate, run, costs), costs.network_efficiency, block,
                       Bytes::zero()};
   protocol.send_end = SendEnd::paced;
-  protocol.keep_rate = block;
+  protocol.unpack_rate = block;
   protocol.overhead = step(run, costs);
   protocol.start = spread(run, protocol.library->of_bytes.channels, costs);
   if (!uses_nvswitches(run.algorithm)) { return; }
@@ -76,7 +76,7 @@ void set_hops(Protocol& protocol, const NcclRun& run, const NcclCosts& costs) {
   constexpr Time kSwitch = Time{500'000};  // of a load or store through them, hidden behind others
   protocol.engine = {kSwitch, Bandwidth::max(), costs.nvls_efficiency, Bandwidth::max(), Bytes::zero()};
   protocol.send_end = SendEnd::injected;
-  protocol.keep_rate = Bandwidth::max();
+  protocol.unpack_rate = Bandwidth::max();
   protocol.start += costs.nvls_start;
   protocol.overhead = costs.nvls_loop;
 }

@@ -39,7 +39,7 @@ void Hosts::receive_in_order(ConnectionId flow, Receiver& receiver, const Packet
   receiver.marked = receiver.marked || packet.marked;
   if (packet.number == receiver.expected && !packet.trimmed) {
     receiver.missing_told = false;
-    const bool last = take_in(flow, receiver);
+    const bool last = accept(flow, receiver);
     if (++receiver.unacknowledged < spec_.acknowledge_every && !last) { return; }
     receiver.unacknowledged = 0;
     reply(packet, PacketKind::acknowledgement, receiver.expected, receiver.marked);
@@ -67,11 +67,11 @@ void Hosts::receive_in_any_order(ConnectionId flow, Receiver& receiver, const Pa
   if (packet.trimmed) { return reply(packet, PacketKind::negative, packet.number, packet.marked); }
   reply(packet, PacketKind::acknowledgement, packet.number, packet.marked);
   receiver.there.add(packet.number);
-  while (receiver.expected < receiver.there.first()) { take_in(flow, receiver); }
+  while (receiver.expected < receiver.there.first()) { accept(flow, receiver); }
 }
 
 /// The packet that was to come. True where its message is then there.
-bool Hosts::take_in(ConnectionId flow, Receiver& receiver) {
+bool Hosts::accept(ConnectionId flow, Receiver& receiver) {
   Sender& sender = senders_[flow];
   const PacketTopology::Flow& plan = links_.plan().flows[flow];
   const Sender::Message message = sender.messages.at(sender.delivered_messages);

@@ -74,7 +74,7 @@ void Hosts::queue_up(ConnectionId flow) {
   const LinkIndex link = first_link(flow);
   sender.next_send = std::max(sender.next_send, clock_.now() + jitter(flow));
   line_up(flow, link, clock_.now());
-  want_service(link, std::max(sender.next_send, clock_.now()));
+  request_service(link, std::max(sender.next_send, clock_.now()));
 }
 
 /// Among those that may send at `now`, or those that have to wait.
@@ -88,7 +88,7 @@ void Hosts::line_up(ConnectionId flow, LinkIndex link, Time now) {
   }
 }
 
-void Hosts::want_service(LinkIndex link, Time when) {
+void Hosts::request_service(LinkIndex link, Time when) {
   Outlet& outlet = outlets_[link];
   when = std::max(when, links_.port(link).free());
   if (outlet.service_due <= when) { return; }
@@ -101,7 +101,7 @@ void Hosts::serve(LinkIndex link) {
   Outlet& outlet = outlets_[link];
   Port& port = links_.port(link);
   if (outlet.service_due <= now) { outlet.service_due = Time::max(); }
-  if (port.free() > now) { return want_service(link, now); }
+  if (port.free() > now) { return request_service(link, now); }
   Port::Departure departure;
   ConnectionId flow;
   if (port.depart(now + Time{1}, departure)) {
@@ -111,13 +111,13 @@ void Hosts::serve(LinkIndex link) {
   }
   if (!port.idle()) {
     const Time next = port.next_start();
-    if (next != Time::max()) { want_service(link, next); }
+    if (next != Time::max()) { request_service(link, next); }
   }
   if (port.stopped(spec_.data_service, full_packet_, now)) { return; }  // the end of the pause wakes it
   if (!outlet.ready.empty()) {
-    want_service(link, now);
+    request_service(link, now);
   } else if (!outlet.paced.empty()) {
-    want_service(link, outlet.paced.top().when);
+    request_service(link, outlet.paced.top().when);
   }
 }
 
@@ -270,7 +270,7 @@ void Hosts::enqueue(LinkIndex link, const Packet& packet) {
   if (links_.port(link).free() <= clock_.now()) {
     serve(link);
   } else {
-    want_service(link, clock_.now());
+    request_service(link, clock_.now());
   }
 }
 

@@ -96,7 +96,7 @@ class Hosts {
   void queue_up(ConnectionId flow);
   Time jitter(ConnectionId flow) const;
   void line_up(ConnectionId flow, LinkIndex link, Time now);
-  void want_service(LinkIndex link, Time when);
+  void request_service(LinkIndex link, Time when);
   bool pick(Outlet& outlet, Time now, ConnectionId& flow);
   void send_packet(ConnectionId flow, LinkIndex link);
   bool next_number(Sender& sender, std::uint32_t& number) const;
@@ -110,7 +110,7 @@ class Hosts {
   void receive_data(ConnectionId flow, const Packet& packet);
   void receive_in_order(ConnectionId flow, Receiver& receiver, const Packet& packet);
   void receive_in_any_order(ConnectionId flow, Receiver& receiver, const Packet& packet);
-  bool take_in(ConnectionId flow, Receiver& receiver);
+  bool accept(ConnectionId flow, Receiver& receiver);
   void reply(const Packet& to, PacketKind kind, std::uint32_t number, bool marked);
   void receive_reply(ConnectionId flow, const Packet& packet);
   std::uint32_t note_acknowledged(Sender& sender, const Packet& packet);

@@ -81,8 +81,8 @@ PipelineOrder order_of(PipelineKind kind, std::uint32_t stages, std::uint32_t ch
 
 std::vector<std::uint32_t> PipelineSchedule::entries() const {
   std::vector<std::uint32_t> entries(std::size_t{stages} * chunks);
-  for (std::uint32_t entry = 0; entry < seats.size(); ++entry) {
-    entries[std::size_t{seats[entry].stage} * chunks + seats[entry].chunk] = entry;
+  for (std::uint32_t entry = 0; entry < stage_chunks.size(); ++entry) {
+    entries[std::size_t{stage_chunks[entry].stage} * chunks + stage_chunks[entry].chunk] = entry;
   }
   return entries;
 }
@@ -100,7 +100,7 @@ PipelineSchedule pipeline_schedule(PipelineKind kind, std::uint32_t stages, std:
   const bool turns = kind == PipelineKind::zb_v || kind == PipelineKind::dual_pipe;
   for (std::uint32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
     for (std::uint32_t s = 0; s < stages; ++s) {
-      schedule.seats.push_back({turns && chunk % 2 == 1 ? stages - 1 - s : s, chunk});
+      schedule.stage_chunks.push_back({turns && chunk % 2 == 1 ? stages - 1 - s : s, chunk});
     }
   }
   for (std::uint32_t stage = 0; stage < stages; ++stage) {

@@ -34,13 +34,13 @@ struct PipelineSchedule {
   std::uint32_t micro_batches = 1;
   std::vector<std::vector<PipelineTask>> tasks;  ///< by stage
   /// Where a place of the model is: stage and the stage's chunk. (Interleaved: place % stages; zb_v turns round.)
-  struct Seat {
+  struct StageChunk {
     std::uint32_t stage = 0;
     std::uint32_t chunk = 0;
-    bool operator==(const Seat&) const = default;
+    bool operator==(const StageChunk&) const = default;
   };
   /// By replica, then by place in the model: replica r begins at entry r * places().
-  std::vector<Seat> seats;
+  std::vector<StageChunk> stage_chunks;
   /// Of the model's parameters (dual_pipe: 2, one for each direction). Micro-batches are split among them: replica r
   /// has those from r * micro_batches / replicas on.
   std::uint32_t replicas = 1;
@@ -50,7 +50,7 @@ struct PipelineSchedule {
   std::uint32_t replica_of(std::uint32_t micro_batch) const {
     return static_cast<std::uint32_t>(std::uint64_t{micro_batch} * replicas / micro_batches);
   }
-  /// By stage and chunk (stage * chunks + chunk): the entry of `seats`.
+  /// By stage and chunk (stage * chunks + chunk): the entry of `stage_chunks`.
   std::vector<std::uint32_t> entries() const;
 };
 

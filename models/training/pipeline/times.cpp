@@ -17,7 +17,7 @@ class PipelineClock {
       : schedule_(schedule),
         durations_(durations),
         entries_(schedule.entries()),
-        forward_(schedule.seats.size() * schedule.micro_batches, kNever),
+        forward_(schedule.stage_chunks.size() * schedule.micro_batches, kNever),
         backward_(forward_),
         next_(schedule.stages) {
     times_.stages.resize(schedule.stages);
@@ -44,7 +44,7 @@ class PipelineClock {
   }
   const PipelineDurations& at(std::uint32_t entry) const { return durations_[entry % schedule_.places()]; }
   Time sent(Time done, std::uint32_t from, std::uint32_t to) const {
-    const bool stays = schedule_.seats[from].stage == schedule_.seats[to].stage;
+    const bool stays = schedule_.stage_chunks[from].stage == schedule_.stage_chunks[to].stage;
     return done == kNever || stays ? done : done + at(std::min(from, to)).message;
   }
 
@@ -89,11 +89,11 @@ class PipelineClock {
 
   void forward_ends(std::uint32_t place, std::uint32_t micro_batch, Time when) {
     forward_[cell(place, micro_batch)] = when;
-    if (place + 1 < schedule_.seats.size()) { awake_.push_back(schedule_.seats[place + 1].stage); }
+    if (place + 1 < schedule_.stage_chunks.size()) { awake_.push_back(schedule_.stage_chunks[place + 1].stage); }
   }
   void backward_ends(std::uint32_t place, std::uint32_t micro_batch, Time when) {
     backward_[cell(place, micro_batch)] = when;
-    if (place > 0) { awake_.push_back(schedule_.seats[place - 1].stage); }
+    if (place > 0) { awake_.push_back(schedule_.stage_chunks[place - 1].stage); }
   }
   void end(std::uint32_t stage, const PipelineTask& task, Time when) {
     const std::uint32_t place = entry(stage, task.chunk);

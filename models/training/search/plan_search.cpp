@@ -44,7 +44,7 @@ StepParts parts_of(const StepResult& result) {
                   .computing_s = result.shares.computing * step,
                   .bubble_s = result.shares.waiting * step,
                   .exposed_s = {},
-                  .stragglers_s = result.spread * step};
+                  .stragglers_s = result.straggler_share * step};
   for (std::size_t use = 0; use < kParallelisms; ++use) { parts.exposed_s[use] = result.shares.exposed[use] * step; }
   return parts;
 }

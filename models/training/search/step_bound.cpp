@@ -60,7 +60,7 @@ std::vector<Time> ends_of_two_directions(const PipelineSchedule& schedule, const
   for (std::uint32_t replica = 0; replica < schedule.replicas; ++replica) {
     Time way;
     for (std::uint32_t place = 0; place < schedule.places(); ++place) {
-      const std::uint32_t stage = schedule.seats[replica * schedule.places() + place].stage;
+      const std::uint32_t stage = schedule.stage_chunks[replica * schedule.places() + place].stage;
       const Time pass = places[place].forward + places[place].backward;
       work[stage] += pass * (schedule.micro_batches / schedule.replicas);
       arrival[stage] = std::min(arrival[stage], way);
@@ -121,8 +121,8 @@ ComputingBound::Stages ComputingBound::stages_of(const ParallelPlan& plan) {
   const std::vector<ChunkComputing> places = places_of(plan);
   Stages stages;
   stages.held.resize(schedule_->stages);
-  for (std::size_t entry = 0; entry < schedule_->seats.size(); ++entry) {
-    stages.held[schedule_->seats[entry].stage] += places[entry % places.size()].held;
+  for (std::size_t entry = 0; entry < schedule_->stage_chunks.size(); ++entry) {
+    stages.held[schedule_->stage_chunks[entry].stage] += places[entry % places.size()].held;
   }
   if (schedule_->replicas > 1) {
     stages.ends = ends_of_two_directions(*schedule_, places);
@@ -174,8 +174,8 @@ class StageTimes {
 
   /// Across the boundary behind a place, forwards or backwards; nothing where both sides are on one stage.
   Time message(std::uint32_t place, Bytes size, bool forwards) {
-    std::uint32_t from = schedule_.seats[place].stage;
-    std::uint32_t to = schedule_.seats[place + 1].stage;
+    std::uint32_t from = schedule_.stage_chunks[place].stage;
+    std::uint32_t to = schedule_.stage_chunks[place + 1].stage;
     if (from == to) { return Time::zero(); }
     if (!forwards) { std::swap(from, to); }
     const auto [found, fresh] = messages_.try_emplace({from, to});
@@ -307,7 +307,7 @@ Time step_bound(const TrainingSetup& setup, const PipelineSchedule& schedule, Co
   StageTimes estimates(setup, schedule, timer);
   std::vector<ChunkComputing> places;
   for (std::uint32_t place = 0; place < schedule.places(); ++place) {
-    places.push_back(PlacePasses(step.places[place], estimates, schedule.seats[place].stage).all());
+    places.push_back(PlacePasses(step.places[place], estimates, schedule.stage_chunks[place].stage).all());
   }
   std::vector<PipelineDurations> durations;
   for (const ChunkComputing& place : places) { durations.push_back(durations_of(place, setup.plan.schedule)); }

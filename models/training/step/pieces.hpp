@@ -47,7 +47,7 @@ struct ChunkPieces {
 
 /// A training step as its GPUs see it.
 struct StepPieces {
-  std::vector<ChunkPieces> places;  ///< by place in the model: as PipelineSchedule::seats
+  std::vector<ChunkPieces> places;  ///< by place in the model: as PipelineSchedule::stage_chunks
   std::vector<Bytes> boundaries;    ///< behind each place but the last: of one micro-batch, what one GPU sends on
   std::vector<Pieces> optimizer;    ///< by stage
   Bytes tied_embedding;             ///< of gradients that the first and the last stage add up, on one GPU; 0: none

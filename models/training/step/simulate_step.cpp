@@ -97,7 +97,7 @@ StepResult run_step(const TrainingSetup& setup, const StepWork& work, const Work
   StepResult result;
   result.workload = run_workload(work.workload, estimates, options);
   result.time = with_stragglers(result.workload.time, setup.plan, compute);
-  result.spread = share(result.time - result.workload.time, result.time);
+  result.straggler_share = share(result.time - result.workload.time, result.time);
   result.shares = shares_of(result.workload, result.time);
   result.kinds = kinds_of(setup, work, result);
   add_rates(setup, result);
@@ -107,7 +107,8 @@ StepResult run_step(const TrainingSetup& setup, const StepWork& work, const Work
 }  // namespace
 
 Time with_stragglers(Time alike, const ParallelPlan& plan, const ComputeProfile& compute) {
-  const double growth = static_cast<double>(alike.count()) * compute.spread * straggler_doublings(plan.ranks());
+  const double growth =
+      static_cast<double>(alike.count()) * compute.straggler_growth * straggler_doublings(plan.ranks());
   return alike + Time{std::llround(growth)};
 }
 

@@ -45,11 +45,11 @@ struct StepResult {
   double mfu = 0;                 ///< the same over the mean peak of the GPUs in the plan's precision
   WorkloadShares shares;          ///< of the step; waiting is the bubble; a stage computes while its slowest GPU does
   std::vector<KindResult> kinds;  ///< as TrainingSetup numbers them
-  double spread = 0;              ///< of the step, of stragglers, by the compute profile
+  double straggler_share = 0;     ///< of the step, of stragglers, by the compute profile
   WorkloadResult workload;        ///< without stragglers
 };
 
-/// How long a step takes whose GPUs would take so long if all were alike: see ComputeProfile::spread.
+/// How long a step takes whose GPUs would take so long if all were alike: see ComputeProfile::straggler_growth.
 Time with_stragglers(Time alike, const ParallelPlan& plan, const ComputeProfile& compute);
 
 /// A step whose collectives are priced, to be run with one compute profile after the other. These cost nothing of what

@@ -41,8 +41,8 @@ Pieces optimizer_of(const std::vector<const ChunkPieces*>& chunks, const Paralle
 std::vector<Pieces> optimizers(const StepPieces& step, const PipelineSchedule& schedule, const ParallelPlan& plan,
                                const GpuRates& gpu, const ComputeProfile& profile) {
   std::vector<std::vector<const ChunkPieces*>> of_stage(schedule.stages);
-  for (std::size_t entry = 0; entry < schedule.seats.size(); ++entry) {
-    of_stage[schedule.seats[entry].stage].push_back(&step.places[entry % schedule.places()]);
+  for (std::size_t entry = 0; entry < schedule.stage_chunks.size(); ++entry) {
+    of_stage[schedule.stage_chunks[entry].stage].push_back(&step.places[entry % schedule.places()]);
   }
   std::vector<Pieces> all;
   for (const auto& chunks : of_stage) { all.push_back(optimizer_of(chunks, plan, gpu, profile)); }
@@ -70,7 +70,8 @@ class TransformerStep {
     const double sent = tokens_of(plan_) * model_.hidden * 2 / (plan_.sequence_parallel ? plan_.tensor : 1);
     step.boundaries.assign(layers.size() - 1, whole_bytes(sent));
     step.places.back().output = whole_bytes(tokens_of(plan_) * model_.vocabulary * element_bytes(plan_));
-    const bool copied = model_.tied && schedule_.seats.front().stage != schedule_.seats[layers.size() - 1].stage;
+    const bool copied =
+        model_.tied && schedule_.stage_chunks.front().stage != schedule_.stage_chunks[layers.size() - 1].stage;
     if (copied) { step.tied_embedding = whole_bytes(word_embedding_share(model_, plan_) * plan_.gradient_bytes); }
     return step;
   }
@@ -187,8 +188,8 @@ StepPieces slowest(const std::vector<StepPieces>& by_kind, const std::vector<Kin
                    const PipelineSchedule& schedule) {
   StepPieces step = by_kind.front();
   std::vector<KindCounts> of_place(schedule.places());
-  for (std::size_t entry = 0; entry < schedule.seats.size(); ++entry) {
-    of_place[entry % schedule.places()].merge(KindCounts(kinds_of_stages[schedule.seats[entry].stage]));
+  for (std::size_t entry = 0; entry < schedule.stage_chunks.size(); ++entry) {
+    of_place[entry % schedule.places()].merge(KindCounts(kinds_of_stages[schedule.stage_chunks[entry].stage]));
   }
   for (std::size_t place = 0; place < step.places.size(); ++place) {
     step.places[place] = by_kind[of_place[place].begin()->first].places[place];

@@ -42,7 +42,7 @@ class Directory {
   DataGroups of_place(std::uint32_t place, bool experts) {
     std::set<std::uint32_t> stages;
     for (std::uint32_t replica = 0; replica < schedule_.replicas; ++replica) {
-      stages.insert(schedule_.seats[replica * schedule_.places() + place].stage);
+      stages.insert(schedule_.stage_chunks[replica * schedule_.places() + place].stage);
     }
     const auto& grid = experts ? expert_ : dense_;
     EndpointGroups all;
@@ -58,8 +58,8 @@ class Directory {
   }
 
   std::uint32_t ends_of_pipeline() {
-    const std::uint32_t first = schedule_.seats.front().stage;
-    const std::uint32_t last = schedule_.seats[schedule_.places() - 1].stage;
+    const std::uint32_t first = schedule_.stage_chunks.front().stage;
+    const std::uint32_t last = schedule_.stage_chunks[schedule_.places() - 1].stage;
     return add("embedding", Parallelism::embedding, {std::min(first, last), std::max(first, last)},
                dense_.pairs(first, last));
   }
@@ -194,7 +194,7 @@ class StageSteps {
     const auto place = static_cast<std::int64_t>(at.place) + step;
     if (place < 0 || place >= schedule_.places()) { return {}; }
     const std::uint32_t stage =
-        schedule_.seats[at.replica * schedule_.places() + static_cast<std::uint32_t>(place)].stage;
+        schedule_.stage_chunks[at.replica * schedule_.places() + static_cast<std::uint32_t>(place)].stage;
     return {stage, stage != stage_};
   }
   std::string boundary(const char* what, const At& at, int step) const {
@@ -280,8 +280,8 @@ class StageSteps {
   }
 
   void add_up_embedding() {
-    const std::uint32_t first = schedule_.seats.front().stage;
-    const std::uint32_t last = schedule_.seats[schedule_.places() - 1].stage;
+    const std::uint32_t first = schedule_.stage_chunks.front().stage;
+    const std::uint32_t last = schedule_.stage_chunks[schedule_.places() - 1].stage;
     if (pieces_.tied_embedding == Bytes::zero() || first == last || (stage_ != first && stage_ != last)) { return; }
     const Workload::Call call{.communicator = directory_.ends_of_pipeline(),
                               .kind = CollectiveKind::all_reduce,
@@ -297,7 +297,7 @@ class StageSteps {
   Directory& directory_;
   StageWriter writer_;
   std::uint32_t stage_;
-  std::vector<std::uint32_t> entries_;  ///< by chunk of a stage: into the schedule's seats
+  std::vector<std::uint32_t> entries_;  ///< by chunk of a stage: into the schedule's stage_chunks
   Chain chain_;
   Chain::Communications communications_;
   std::vector<std::unique_ptr<DataParallel>> data_;  ///< by chunk

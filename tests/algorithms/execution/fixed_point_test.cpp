@@ -189,7 +189,7 @@ TEST_CASE("parts of a reduce-scatter have the exponents of their place in the ve
   const auto schedule = find(collective.kind, "ring").make(collective, {});
   const RealSums sums(*schedule, collective, DataType::float64, inputs, Elements{1});
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
-    const Piece part = block(collective.count, collective.ranks, rank);
+    const ElementRange part = block(collective.count, collective.ranks, rank);
     for (std::int64_t k = 0; k < part.count.count(); ++k) {
       const double expected = kRanks * std::ldexp(1.0, static_cast<int>(part.first.count() + k));
       CHECK(sums.of(rank)[static_cast<std::size_t>(k)] == doctest::Approx(expected).epsilon(1e-8));

@@ -48,7 +48,7 @@ TEST_CASE("the slices of all channels, loops and pieces follow each other and fi
           for (std::uint64_t loop = 0; loop < cut.loops(channel); ++loop) {
             for (std::uint32_t piece = 0; piece < pieces; ++piece) {
               for (std::uint32_t slice = 0; slice < cut.slices(); ++slice) {
-                const Piece range = cut.slice(channel, loop, piece, slice);
+                const ElementRange range = cut.slice(channel, loop, piece, slice);
                 CHECK(range.first == next);
                 CHECK(range.count <= cut.message_limit());
                 next += range.count;
@@ -70,12 +70,12 @@ TEST_CASE("the slices of all channels and loops follow each other and fill every
         CAPTURE(count);
         const BlockCut cut(Elements{count}, blocks, layout);
         for (std::uint32_t number = 0; number < blocks; ++number) {
-          CHECK(Piece{cut.first(number), cut.length(number)} == block(Elements{count}, blocks, number));
+          CHECK(ElementRange{cut.first(number), cut.length(number)} == block(Elements{count}, blocks, number));
           Elements next;
           for (std::uint32_t channel = 0; channel < cut.channels(); ++channel) {
             for (std::uint64_t loop = 0; loop < cut.loops(channel); ++loop) {
               for (std::uint32_t slice = 0; slice < cut.slices(); ++slice) {
-                const Piece range = cut.slice(number, channel, loop, slice);
+                const ElementRange range = cut.slice(number, channel, loop, slice);
                 CHECK(range.first == next);
                 CHECK(range.count <= cut.message_limit());
                 next += range.count;

@@ -35,8 +35,8 @@ TEST_CASE("jobs that take turns wait for those that hold their switches, and for
 TEST_CASE("a look takes nothing, and exclusive engines refuse who comes too late") {
   const Cluster cluster = two_tiers();
   TreeAdmission turns(*cluster.fabric, {.streams_per_switch = 1}, std::nullopt, true);
-  CHECK(turns.look(stream(0, hosts_of(cluster, {0, 1}))).trees.size() == 1);
-  CHECK(turns.look(stream(1, hosts_of(cluster, {1, 2}))).trees.size() == 1);
+  CHECK(turns.try_grant(stream(0, hosts_of(cluster, {0, 1}))).trees.size() == 1);
+  CHECK(turns.try_grant(stream(1, hosts_of(cluster, {1, 2}))).trees.size() == 1);
   CHECK(turns.grant(stream(1, hosts_of(cluster, {1, 2}))).trees.size() == 1);
   CHECK(turns.grant(stream(0, hosts_of(cluster, {0, 1}))).refusal->reason ==
         "the streaming tree of leaf1 is held by job 1");

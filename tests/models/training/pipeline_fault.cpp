@@ -74,13 +74,13 @@ class PassLedger {
 
 bool seats_are_distinct(const PipelineSchedule& schedule) {
   std::vector<bool> taken(std::size_t{schedule.stages} * schedule.chunks);
-  for (const PipelineSchedule::Seat& seat : schedule.seats) {
+  for (const PipelineSchedule::StageChunk& seat : schedule.stage_chunks) {
     if (seat.stage >= schedule.stages || seat.chunk >= schedule.chunks) { return false; }
     const std::size_t number = std::size_t{seat.stage} * schedule.chunks + seat.chunk;
     if (taken[number]) { return false; }
     taken[number] = true;
   }
-  return schedule.seats.size() == taken.size();
+  return schedule.stage_chunks.size() == taken.size();
 }
 
 }  // namespace

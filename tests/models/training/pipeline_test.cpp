@@ -218,8 +218,8 @@ TEST_CASE("a stage of DualPipe holds the model's places p and P - 1 - p") {
   CHECK(dual.replicas == 2);
   CHECK(dual.places() == 4);
   for (std::uint32_t place = 0; place < 4; ++place) {
-    CHECK(dual.seats[place] == PipelineSchedule::Seat{place, 0});
-    CHECK(dual.seats[4 + place] == PipelineSchedule::Seat{3 - place, 1});
+    CHECK(dual.stage_chunks[place] == PipelineSchedule::StageChunk{place, 0});
+    CHECK(dual.stage_chunks[4 + place] == PipelineSchedule::StageChunk{3 - place, 1});
   }
   CHECK(dual.replica_of(3) == 0);
   CHECK(dual.replica_of(4) == 1);
@@ -259,7 +259,7 @@ TEST_CASE("a fault in a schedule is found") {
   std::reverse(wrong.tasks[0].begin(), wrong.tasks[0].end());
   CHECK(fault_in(wrong) == "stage 0 does work on micro-batch 4 of chunk 0 before what it needs");
   wrong = right;
-  wrong.seats[1] = wrong.seats[0];
+  wrong.stage_chunks[1] = wrong.stage_chunks[0];
   CHECK(fault_in(wrong) == "its stages, chunks and places do not agree");
   wrong = pipeline_schedule(PipelineKind::one_f_one_b, 2, 1, 4);
   std::rotate(wrong.tasks[0].begin(), wrong.tasks[0].begin() + 2, wrong.tasks[0].begin() + 3);

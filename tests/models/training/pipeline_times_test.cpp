@@ -28,7 +28,7 @@ class NaiveTimes {
   }
 
  private:
-  using Pass = std::tuple<bool, std::uint32_t, std::uint32_t>;  ///< forward?, entry of seats, micro-batch
+  using Pass = std::tuple<bool, std::uint32_t, std::uint32_t>;  ///< forward?, entry of stage_chunks, micro-batch
 
   bool sweep() {
     bool changed = false;
@@ -58,14 +58,15 @@ class NaiveTimes {
   }
 
   std::uint32_t entry(std::uint32_t stage, std::uint32_t chunk) const {
-    const auto found = std::find(schedule_.seats.begin(), schedule_.seats.end(), PipelineSchedule::Seat{stage, chunk});
-    return static_cast<std::uint32_t>(found - schedule_.seats.begin());
+    const auto found = std::find(schedule_.stage_chunks.begin(), schedule_.stage_chunks.end(),
+                                 PipelineSchedule::StageChunk{stage, chunk});
+    return static_cast<std::uint32_t>(found - schedule_.stage_chunks.begin());
   }
 
   std::optional<Time> arrival(const Pass& pass, std::uint32_t at) const {
     const auto found = passes_.find(pass);
     if (found == passes_.end()) { return std::nullopt; }
-    const bool stays = schedule_.seats[std::get<1>(pass)].stage == schedule_.seats[at].stage;
+    const bool stays = schedule_.stage_chunks[std::get<1>(pass)].stage == schedule_.stage_chunks[at].stage;
     return found->second + (stays ? Time::zero() : durations_.message);
   }
 

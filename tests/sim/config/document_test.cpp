@@ -41,7 +41,7 @@ TEST_CASE("every value and key is found at its line and column, through comments
       "null }";
   const Document document = Document::parse(text, "f.json");
   const auto at = [&](const std::string& pointer) {
-    const Place place = document.place(pointer);
+    const SourceLocation place = document.place(pointer);
     CHECK(place.file == "f.json");
     CHECK(place.pointer == pointer);
     return std::pair(place.line, place.column);

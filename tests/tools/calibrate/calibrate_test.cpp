@@ -23,12 +23,12 @@ ThreadCosts known_costs() {
   costs.start = 30_ns;
   costs.meeting = 450_ns;
   costs.lane = 20_ns;
-  costs.turn = 25_ns;
+  costs.dispatch = 25_ns;
   costs.primitive = 80_ns;
   costs.port = 10_ns;
   costs.remote_port = 150_ns;
-  costs.notice = 120_ns;
-  costs.patience = 20_us;
+  costs.poll_delay = 120_ns;
+  costs.spin_time = 20_us;
   costs.wake = 40_us;
   costs.caches = {{48_KiB, 350_GBps, false, 10_GBps}, {2_MiB, 95_GBps, false, 20_GBps}, {24_MiB, 27_GBps, true, {}}};
   costs.memory_rate = 13_GBps;
@@ -83,7 +83,7 @@ TEST_CASE("the fit finds costs that are as good as those with which the model it
   CHECK(off(found.remote_port, known.remote_port) < 0.25);
   CHECK(off(found.meeting, known.meeting) < 0.1);
   CHECK(off(found.wake, known.wake) < 0.1);
-  CHECK(off(found.patience, known.patience) < 0.25);
+  CHECK(off(found.spin_time, known.spin_time) < 0.25);
   CHECK(error_of(timed, Probe::Purpose::hold_out).median < 0.02);
   CHECK(error_of(timed, Probe::Purpose::hold_out).points > 50);
 }

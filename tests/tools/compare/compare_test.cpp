@@ -6,7 +6,7 @@
 
 #include "sim/error.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
-#include "tools/compare/contest.hpp"
+#include "tools/compare/comparison.hpp"
 #include "tools/compare/difference.hpp"
 #include "tools/compare/text.hpp"
 
@@ -33,7 +33,7 @@ ComparedInput results(const std::string& label, double scale, double power, int 
 
 TEST_CASE("the winner of each size, mean ratios, and the size at which two lines cross") {
   // 1 x s^0.75 and 100 x s^0.25 are equal where s^0.5 = 100, at 10,000 bytes; straight in logarithms, so exact.
-  const Contest both = contest({results("steep", 1, 0.75), results("flat", 100, 0.25)}, {});
+  const Comparison both = compared({results("steep", 1, 0.75), results("flat", 100, 0.25)}, {});
   CHECK(both.by == "input");
   CHECK(both.contestants == std::vector<std::string>{"steep", "flat"});
   REQUIRE(both.lines.size() == 4);
@@ -56,7 +56,7 @@ TEST_CASE("a Pareto front is what nothing beats in both") {
     inputs.records.push_back({{"case", name}, {"bytes", 1024}, {"time_us", time}, {"bill_usd", usd}});
   }
   inputs.records.push_back({{"case", "no price"}, {"bytes", 1024}, {"time_us", 0.5}});
-  const Contest priced = contest({inputs}, {"", "", "", "bill_usd"});
+  const Comparison priced = compared({inputs}, {"", "", "", "bill_usd"});
   std::vector<std::string> names;
   for (const std::size_t each : priced.front(priced.lines[0])) { names.push_back(priced.contestants[each]); }
   CHECK(names == std::vector<std::string>{"fast", "cheap", "between", "like between"});
@@ -68,26 +68,26 @@ TEST_CASE("prices are told in full, from the least to the most where conditions 
            {"a", 8, 2'500'000}, {"a", 16, 11'050'400}, {"b", 8, 1'000.5}, {"b", 16, 1'000.5}}) {
     inputs.records.push_back({{"case", name}, {"ranks", nodes}, {"bytes", 1024}, {"time_us", 1}, {"bill_usd", usd}});
   }
-  const std::string text = contest_text(contest({inputs}, {"case", "", "", "bill_usd"}));
+  const std::string text = comparison_text(compared({inputs}, {"case", "", "", "bill_usd"}));
   CHECK(text.find("# A: bill_usd 2500000 to 11050400\n") != std::string::npos);
   CHECK(text.find("# B: bill_usd 1000.5\n") != std::string::npos);
 }
 
 TEST_CASE("two that are equally fast share a win, and none overtakes the other") {
-  const Contest three = contest({results("a", 1, 1), results("b", 1, 1), results("slow", 2, 1)}, {});
+  const Comparison three = compared({results("a", 1, 1), results("b", 1, 1), results("slow", 2, 1)}, {});
   CHECK(three.lines[0].winners == std::vector<std::size_t>{0, 1});
   CHECK(three.wins() == std::vector<std::size_t>{4, 4, 0});
   CHECK(three.crossovers().empty());
 }
 
 TEST_CASE("of bandwidths the larger wins") {
-  const Contest both = contest({results("steep", 1, 0.75), results("flat", 100, 0.25)}, {"", "", "busbw_gbps", ""});
+  const Comparison both = compared({results("steep", 1, 0.75), results("flat", 100, 0.25)}, {"", "", "busbw_gbps", ""});
   CHECK(both.more_is_better);
   CHECK(both.wins() == std::vector<std::size_t>{1, 3});
 }
 
 TEST_CASE("equal results have no winner, and sizes that one has alone are left out") {
-  const Contest both = contest({results("a", 1, 1, 4), results("b", 1, 1, 2)}, {});
+  const Comparison both = compared({results("a", 1, 1, 4), results("b", 1, 1, 2)}, {});
   CHECK(both.lines.size() == 2);
   CHECK(both.unmatched == 2);
   CHECK(both.lines[0].winners.empty());
@@ -105,11 +105,11 @@ TEST_CASE("a sweep is compared by what it varies first, or by what is asked") {
       }
     }
   }
-  const Contest first = contest({sweep}, {});
+  const Comparison first = compared({sweep}, {});
   CHECK(first.by == "fabric");
   CHECK(first.conditions == std::vector<std::string>{"ranks", "bytes"});
   CHECK(first.mean_ratio(1) == doctest::Approx(2));
-  const Contest asked = contest({sweep}, {"ranks", "16", "", ""});
+  const Comparison asked = compared({sweep}, {"ranks", "16", "", ""});
   CHECK(asked.contestants[asked.base] == "16");
   CHECK(asked.lines.size() == 8);
 }
@@ -123,16 +123,16 @@ TEST_CASE("a sweep over collectives is compared by them, and names them once") {
       sweep.records.push_back(record);
     }
   }
-  const Contest kinds = contest({sweep}, {});
+  const Comparison kinds = compared({sweep}, {});
   CHECK(kinds.by == "kind");
   CHECK(kinds.conditions == std::vector<std::string>{"bytes"});
   CHECK(kinds.mean_ratio(1) == doctest::Approx(2));
 }
 
 TEST_CASE("what cannot be compared says why") {
-  const auto why = [](const std::vector<ComparedInput>& inputs, const ContestRequest& request) -> std::string {
+  const auto why = [](const std::vector<ComparedInput>& inputs, const ComparisonRequest& request) -> std::string {
     try {
-      contest(inputs, request);
+      compared(inputs, request);
     } catch (const UsageError& error) { return error.what(); }
     return "";
   };
@@ -149,11 +149,11 @@ TEST_CASE("what cannot be compared says why") {
 
 TEST_CASE("a price that nobody knows leaves the comparison, and says where to give it") {
   const std::vector<ComparedInput> two{results("a", 1, 1), results("b", 2, 1)};
-  const std::string text = contest_text(contest(two, {"", "", "", "bill_usd"}));
+  const std::string text = comparison_text(compared(two, {"", "", "", "bill_usd"}));
   CHECK(text.find("A: best at 4 of 4") != std::string::npos);
   CHECK(text.find("A: bill_usd not known") != std::string::npos);
   CHECK(text.find("athanor describe names it") != std::string::npos);
-  CHECK_THROWS_WITH_AS(contest(two, {"", "", "", "gold"}),
+  CHECK_THROWS_WITH_AS(compared(two, {"", "", "", "gold"}),
                        "compare: no result has a number 'gold'; the first one has bytes, time_us, busbw_gbps",
                        UsageError);
 }
@@ -161,9 +161,9 @@ TEST_CASE("a price that nobody knows leaves the comparison, and says where to gi
 TEST_CASE("results that are extrapolated are counted for each contestant") {
   std::vector<ComparedInput> two{results("a", 1, 1), results("b", 2, 1)};
   two[1].records[2]["extrapolated"] = true;
-  const Contest both = contest(two, {});
+  const Comparison both = compared(two, {});
   CHECK(both.extrapolated == std::vector<std::size_t>{0, 1});
-  CHECK(contest_text(both).find("; 1 results extrapolated") != std::string::npos);
+  CHECK(comparison_text(both).find("; 1 results extrapolated") != std::string::npos);
 }
 
 TEST_CASE("differences of scenarios are told in order, without names") {

@@ -86,7 +86,7 @@ std::vector<StackParameter> make() {
   call(
       "nvls_start", 1, 80, [](auto& costs) -> auto& { return costs.nvls_start; });
   call(
-      "network_jitter", 0.02, 20, [](auto& costs) -> auto& { return costs.network_spread; });
+      "network_jitter", 0.02, 20, [](auto& costs) -> auto& { return costs.network_jitter; });
   call(
       "peer_start", 0.02, 20, [](auto& costs) -> auto& { return costs.peer_start; });
   call(

@@ -47,7 +47,7 @@ std::size_t band(Bytes size) {
 }
 
 void add(const HopCost& hop, std::vector<std::int64_t>& key) {
-  key.insert(key.end(), {hop.latency.count(), hop.rate.count(), hop.pace.count(), hop.efficiency.numerator,
+  key.insert(key.end(), {hop.latency.count(), hop.rate.count(), hop.injection_rate.count(), hop.efficiency.numerator,
                          hop.efficiency.denominator});
 }
 
@@ -58,7 +58,7 @@ std::vector<std::int64_t> key_of(const RunRequest& request, const Candidate& can
   const auto algorithm = std::find(request.algorithms.begin(), request.algorithms.end(), &candidate.algorithm());
   std::vector<std::int64_t> key{algorithm - request.algorithms.begin(),
                                 protocol.overhead.count(),
-                                protocol.keep_rate.count(),
+                                protocol.unpack_rate.count(),
                                 layout.chunk.count(),
                                 protocol.payload.numerator,
                                 protocol.payload.denominator,

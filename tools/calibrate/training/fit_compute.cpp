@@ -120,7 +120,7 @@ std::vector<Figure> compute_figures(Precision precision) {
           figure("gemm.depth", 20, 4000, [=](ComputeProfile& p) -> double& { return products(p).depth; }),
           figure("attention", 0.05, 0.9, [](ComputeProfile& p) -> double& { return p.attention; }),
           figure("memory", 0.2, 1, [](ComputeProfile& p) -> double& { return p.memory; }),
-          figure("straggler_growth", 0.0005, 0.03, [](ComputeProfile& p) -> double& { return p.spread; }),
+          figure("straggler_growth", 0.0005, 0.03, [](ComputeProfile& p) -> double& { return p.straggler_growth; }),
           figure("interference", 0.01, 2, [](ComputeProfile& p) -> double& { return p.interference; })};
 }
 

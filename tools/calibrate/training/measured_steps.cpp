@@ -19,7 +19,9 @@ bool alike(const Kernel& a, const Kernel& b) {
          a.k == b.k && a.flops == b.flops && a.bytes == b.bytes;
 }
 
-double stragglers(const ComputeProfile& profile, double gpus) { return 1 + profile.spread * straggler_doublings(gpus); }
+double stragglers(const ComputeProfile& profile, double gpus) {
+  return 1 + profile.straggler_growth * straggler_doublings(gpus);
+}
 
 }  // namespace
 

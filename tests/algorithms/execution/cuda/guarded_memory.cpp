@@ -69,7 +69,7 @@ std::string GuardedMemory::damage() const {
   return "";
 }
 
-std::string GuardedMemory::damage(const std::byte* memory, const Piece& piece) {
+std::string GuardedMemory::damage(const std::byte* memory, const ElementRange& piece) {
   permit(memory - kGuard, kGuard);
   permit(memory + piece.bytes, kGuard);
   const auto whole = [](const std::byte* guard) {

@@ -26,13 +26,13 @@ class GuardedMemory {
   std::string damage() const;
 
  private:
-  struct Piece {
+  struct ElementRange {
     std::size_t bytes = 0;
     int device = 0;
   };
-  static std::string damage(const std::byte* memory, const Piece& piece);
+  static std::string damage(const std::byte* memory, const ElementRange& piece);
 
-  std::map<const std::byte*, Piece> pieces_;
+  std::map<const std::byte*, ElementRange> pieces_;
 };
 
 }  // namespace athanor::emulation

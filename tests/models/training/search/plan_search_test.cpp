@@ -43,7 +43,7 @@ TrainingSetup setup_of(const Transformer& model) {
   setup.gpu.memory = 8e9;
   setup.compute.overhead = 2_us;
   setup.compute.interference = 0.1;
-  setup.compute.spread = 0.01;
+  setup.compute.straggler_growth = 0.01;
   setup.plan.global_batch = 16;
   setup.plan.sequence = 512;
   setup.layers = {model.layers};

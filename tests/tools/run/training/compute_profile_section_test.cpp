@@ -38,7 +38,7 @@ ReadProfile read_section(const std::string& text) {
 }  // namespace
 
 TEST_CASE("every shipped compute profile can be read, and says where its figures come from") {
-  const std::vector<std::string> names = library().names(Shelf::compute);
+  const std::vector<std::string> names = library().names(LibraryFolder::compute);
   CHECK(names.size() >= 4);
   for (const std::string& name : names) {
     CAPTURE(name);
@@ -62,7 +62,7 @@ TEST_CASE("a compute profile may be written out") {
   CHECK(read.profile.memory == 1.5);
   CHECK(read.profile.overhead == 4_us);
   CHECK(read.profile.interference == 0.1);
-  CHECK(read.profile.spread == 0.01);
+  CHECK(read.profile.straggler_growth == 0.01);
   CHECK(read.profile.covers("H100-SXM-80GB", Precision::fp8));
   CHECK_FALSE(read.profile.covers("H100-SXM-80GB", Precision::bf16));
   CHECK_FALSE(read_section("{}").profile.covers("H100-SXM-80GB", Precision::bf16));
@@ -76,7 +76,7 @@ TEST_CASE("what is wrong with a compute profile is said") {
 }
 
 TEST_CASE("every GPU preset has rates, a memory and its bandwidth") {
-  for (const auto& [name, preset] : load_presets(FileReader().in(library().folder(Shelf::presets)))->gpus) {
+  for (const auto& [name, preset] : load_presets(FileReader().in(library().folder(LibraryFolder::presets)))->gpus) {
     CAPTURE(name);
     const GpuRates rates = find_gpu_rates(name, library(), {});
     CHECK(rates.memory > 1e10);
@@ -90,5 +90,6 @@ TEST_CASE("every GPU preset has rates, a memory and its bandwidth") {
 
 TEST_CASE("list compute shows profiles") {
   CHECK(athanor_run({"list", "compute"}).says("hopper"));
-  CHECK(athanor_run({"list", "compute", "--json"}).json()["results"].size() == library().names(Shelf::compute).size());
+  CHECK(athanor_run({"list", "compute", "--json"}).json()["results"].size() ==
+        library().names(LibraryFolder::compute).size());
 }

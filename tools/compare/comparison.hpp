@@ -17,7 +17,7 @@ struct ComparedInput {
 };
 
 /// What is compared, and by what.
-struct ContestRequest {
+struct ComparisonRequest {
   std::string
       by;  ///< "input", "case", "algorithm" or a parameter of a sweep; "": what there are several of, in this order
   std::string base;     ///< the contestant that ratios refer to; "": the first
@@ -26,17 +26,17 @@ struct ContestRequest {
 };
 
 /// One contestant at one condition: a size, a model, other parameters.
-struct ContestEntry {
+struct ComparisonEntry {
   double value = 0;
   std::string algorithm;  ///< "" where results have none
   std::optional<double> against;
 };
 
 /// One condition with what each contestant reached there.
-struct ContestLine {
-  std::vector<std::string> conditions;               ///< as Contest::conditions
-  double size = 0;                                   ///< bytes; 0 where results have none
-  std::vector<std::optional<ContestEntry>> entries;  ///< by contestant
+struct ComparisonLine {
+  std::vector<std::string> conditions;                  ///< as Comparison::conditions
+  double size = 0;                                      ///< bytes; 0 where results have none
+  std::vector<std::optional<ComparisonEntry>> entries;  ///< by contestant
   std::vector<std::size_t> winners;  ///< all who reach the best; none where all do, or one is there alone
 };
 
@@ -51,14 +51,14 @@ struct Crossover {
 };
 
 /// Results of several contestants, side by side.
-struct Contest {
+struct Comparison {
   std::string by;
   std::string figure;
   std::string against;
   bool more_is_better = false;
   std::vector<std::string> contestants;
   std::vector<std::string> conditions;  ///< names of what tells lines apart: "collective", "bytes", ...
-  std::vector<ContestLine> lines;
+  std::vector<ComparisonLine> lines;
   std::size_t base = 0;
   std::vector<std::size_t> extrapolated;  ///< by contestant: results outside of what their profiles were fitted on
   std::size_t unmatched = 0;              ///< results at conditions that one contestant alone has
@@ -69,11 +69,11 @@ struct Contest {
   std::vector<Crossover> crossovers() const;
   /// Contestants that no other beats in one of figure and `against` without losing in the other; those alone that have
   /// both.
-  std::vector<std::size_t> front(const ContestLine& line) const;
+  std::vector<std::size_t> front(const ComparisonLine& line) const;
 };
 
 /// Throws UsageError where nothing can be compared: one contestant, no such parameter, figure or base, no condition
 /// that two contestants share, and several results of one contestant at one condition.
-Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& request);
+Comparison compared(const std::vector<ComparedInput>& inputs, const ComparisonRequest& request);
 
 }  // namespace athanor

@@ -1,4 +1,4 @@
-#include "tools/compare/contest.hpp"
+#include "tools/compare/comparison.hpp"
 
 #include <algorithm>
 #include <array>
@@ -204,7 +204,7 @@ std::vector<std::string> conditions_of(const std::vector<Facts>& all, const std:
                                joined(keys_of(all), ", ")));
 }
 
-std::vector<std::size_t> winners_of(const ContestLine& line, bool more) {
+std::vector<std::size_t> winners_of(const ComparisonLine& line, bool more) {
   std::vector<std::size_t> winners;
   std::size_t present = 0;
   for (std::size_t i = 0; i < line.entries.size(); ++i) {
@@ -219,25 +219,25 @@ std::vector<std::size_t> winners_of(const ContestLine& line, bool more) {
 }
 
 /// Where the straight lines through two points each, in logarithms, meet.
-double crossing(const ContestLine& a, const ContestLine& b, std::size_t first, std::size_t second) {
+double crossing(const ComparisonLine& a, const ComparisonLine& b, std::size_t first, std::size_t second) {
   const double low = std::log(a.entries[first]->value / a.entries[second]->value);
   const double high = std::log(b.entries[first]->value / b.entries[second]->value);
   const double share = low == high ? 0.5 : std::clamp(low / (low - high), 0.0, 1.0);
   return a.size * std::pow(b.size / a.size, share);
 }
 
-ContestEntry entry_of(const Json& record, const Contest& contest) {
-  ContestEntry entry{record[contest.figure].number(), record.string_at("algorithm"), {}};
-  const Json* cost = record.find(contest.against);
+ComparisonEntry entry_of(const Json& record, const Comparison& comparison) {
+  ComparisonEntry entry{record[comparison.figure].number(), record.string_at("algorithm"), {}};
+  const Json* cost = record.find(comparison.against);
   if (cost != nullptr && cost->is_number()) { entry.against = cost->number(); }
   return entry;
 }
 
 }  // namespace
 
-Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& request) {
+Comparison compared(const std::vector<ComparedInput>& inputs, const ComparisonRequest& request) {
   const std::vector<Facts> all = facts_of(inputs);
-  Contest result;
+  Comparison result;
   result.by = chosen_key(all, request.by);
   result.figure = chosen_figure(all, request.figure);
   result.more_is_better = more_is_better(result.figure);
@@ -255,14 +255,14 @@ Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& 
     const Key key = key_of(each, result.conditions);
     const auto [place, is_new] = lines.try_emplace(key, result.lines.size());
     if (is_new) { result.lines.push_back({key, each.record->number_at("bytes"), {}, {}}); }
-    ContestLine& line = result.lines[place->second];
+    ComparisonLine& line = result.lines[place->second];
     line.entries.resize(result.contestants.size());
     const std::size_t contestant = index_of(result.contestants, each.value(result.by), "--by");
     line.entries[contestant] = entry_of(*each.record, result);
     const Json* extrapolated = each.record->find("extrapolated");
     result.extrapolated[contestant] += extrapolated != nullptr && *extrapolated == Json(true) ? 1 : 0;
   }
-  std::erase_if(result.lines, [&](const ContestLine& line) {
+  std::erase_if(result.lines, [&](const ComparisonLine& line) {
     const auto present =
         std::count_if(line.entries.begin(), line.entries.end(), [](const auto& each) { return each.has_value(); });
     result.unmatched += present < 2 ? 1 : 0;
@@ -272,14 +272,14 @@ Contest contest(const std::vector<ComparedInput>& inputs, const ContestRequest& 
     throw UsageError(fmt::format("compare: no two contestants share a condition ({}); nothing can be compared",
                                  joined(result.conditions, ", ")));
   }
-  for (ContestLine& line : result.lines) { line.winners = winners_of(line, result.more_is_better); }
+  for (ComparisonLine& line : result.lines) { line.winners = winners_of(line, result.more_is_better); }
   return result;
 }
 
-double Contest::mean_ratio(std::size_t contestant) const {
+double Comparison::mean_ratio(std::size_t contestant) const {
   double sum = 0;
   std::size_t count = 0;
-  for (const ContestLine& line : lines) {
+  for (const ComparisonLine& line : lines) {
     const auto& own = line.entries[contestant];
     const auto& other = line.entries[base];
     if (!own || !other || own->value <= 0 || other->value <= 0) { continue; }
@@ -289,8 +289,8 @@ double Contest::mean_ratio(std::size_t contestant) const {
   return count == 0 ? 0 : std::exp(sum / static_cast<double>(count));
 }
 
-std::vector<std::size_t> Contest::front(const ContestLine& line) const {
-  const auto beats = [&](const ContestEntry& a, const ContestEntry& b) {
+std::vector<std::size_t> Comparison::front(const ComparisonLine& line) const {
+  const auto beats = [&](const ComparisonEntry& a, const ComparisonEntry& b) {
     const bool no_worse = (more_is_better ? a.value >= b.value : a.value <= b.value) && *a.against <= *b.against;
     return no_worse && (a.value != b.value || *a.against != *b.against);
   };
@@ -305,31 +305,31 @@ std::vector<std::size_t> Contest::front(const ContestLine& line) const {
   return front;
 }
 
-std::vector<std::size_t> Contest::wins() const {
+std::vector<std::size_t> Comparison::wins() const {
   std::vector<std::size_t> wins(contestants.size());
-  for (const ContestLine& line : lines) {
+  for (const ComparisonLine& line : lines) {
     for (const std::size_t each : line.winners) { ++wins[each]; }
   }
   return wins;
 }
 
-std::vector<Crossover> Contest::crossovers() const {
+std::vector<Crossover> Comparison::crossovers() const {
   const auto size = std::find(conditions.begin(), conditions.end(), "bytes");
   if (size == conditions.end()) { return {}; }
   const auto without_size = [&](Key key) {
     key.erase(key.begin() + (size - conditions.begin()));
     return key;
   };
-  std::map<Key, std::vector<const ContestLine*>> series;
-  for (const ContestLine& line : lines) {
+  std::map<Key, std::vector<const ComparisonLine*>> series;
+  for (const ComparisonLine& line : lines) {
     if (!line.winners.empty()) { series[without_size(line.conditions)].push_back(&line); }
   }
   std::vector<Crossover> crossovers;
   for (auto& [key, points] : series) {
     std::stable_sort(points.begin(), points.end(), [](const auto* a, const auto* b) { return a->size < b->size; });
     for (std::size_t i = 1; i < points.size(); ++i) {
-      const ContestLine& a = *points[i - 1];
-      const ContestLine& b = *points[i];
+      const ComparisonLine& a = *points[i - 1];
+      const ComparisonLine& b = *points[i];
       const std::size_t before = a.winners.front();
       const std::size_t after = b.winners.front();
       const auto wins_both = std::find_first_of(a.winners.begin(), a.winners.end(), b.winners.begin(), b.winners.end());
