@@ -3,7 +3,19 @@
 #include <algorithm>
 #include <array>
 
+#include "algorithms/schedule/aggregation_tree.hpp"
+
 namespace athanor {
+
+LayoutShape::LayoutShape() = default;
+LayoutShape::LayoutShape(const LayoutShape& other) = default;
+LayoutShape::LayoutShape(LayoutShape&& other) noexcept = default;
+LayoutShape& LayoutShape::operator=(const LayoutShape& other) = default;
+LayoutShape& LayoutShape::operator=(LayoutShape&& other) noexcept = default;
+LayoutShape::~LayoutShape() = default;
+bool LayoutShape::operator==(const LayoutShape& other) const {
+  return static_cast<const variant&>(*this) == static_cast<const variant&>(other);
+}
 
 namespace {
 

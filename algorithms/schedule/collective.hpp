@@ -138,8 +138,18 @@ struct AggregatedTreeShape {
 };
 
 /// What only some algorithms are laid out by; others take no notice of it. monostate: each as it is by default.
-using LayoutShape =
-    std::variant<std::monostate, GridShape, ChainTreeShape, EngineTreeShape, PeerRoundShape, AggregatedTreeShape>;
+/// What copies and destroys it stands in collective.cpp: each file that knows a layout would compile it.
+struct LayoutShape
+    : std::variant<std::monostate, GridShape, ChainTreeShape, EngineTreeShape, PeerRoundShape, AggregatedTreeShape> {
+  using variant::variant;
+  LayoutShape();
+  LayoutShape(const LayoutShape& other);
+  LayoutShape(LayoutShape&& other) noexcept;
+  LayoutShape& operator=(const LayoutShape& other);
+  LayoutShape& operator=(LayoutShape&& other) noexcept;
+  ~LayoutShape();
+  bool operator==(const LayoutShape& other) const;
+};
 
 /// How the payload is cut. An algorithm pipelines: channels run side by side, each loops over its part, and each
 /// loop moves one chunk per step. Rings send a chunk in slices, one by one, so that a slice travels on while the next

@@ -9,6 +9,7 @@
 #include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
+#include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {
 

@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "models/library/library.hpp"
-#include "sim/config/json_value.hpp"
-#include "topologies/scenario/cluster_text.hpp"
-
 namespace athanor {
 
 struct Cluster;
+struct ClusterText;
+class JsonValue;
+class Library;
 
 /// What one part costs and draws; absent: nobody says.
 struct PartPrice {

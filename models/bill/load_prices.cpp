@@ -1,5 +1,6 @@
 #include "models/bill/bill.hpp"
 #include "models/bill/read_price.hpp"
+#include "models/library/library.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/fields.hpp"
 #include "topologies/scenario/presets.hpp"

@@ -5,6 +5,7 @@
 
 #include "algorithms/schedule/aggregation_tree.hpp"
 #include "models/execution/by_packets.hpp"
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/software/profile.hpp"
 #include "sim/check.hpp"

@@ -13,6 +13,7 @@
 #include "models/engines/trees/aggregation_manager.hpp"
 #include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
+#include "models/execution/mapped_schedule.hpp"
 #include "models/software/profile.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"

@@ -4,14 +4,19 @@
 #include <optional>
 #include <vector>
 
-#include "models/execution/mapped_schedule.hpp"
-#include "models/network/fabric_network.hpp"
-#include "models/software/gpu_costs.hpp"
-#include "models/software/thread_costs.hpp"
+#include "models/network/link_use.hpp"
+#include "models/network/network_settings.hpp"
 
 namespace athanor {
 
+struct Cluster;
+class CostModel;
 class Executor;
+struct GpuCosts;
+struct MappedSchedule;
+struct Placement;
+class Schedule;
+struct ThreadCosts;
 
 /// When the lanes of one of several jobs begin.
 struct JobStart {

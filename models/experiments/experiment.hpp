@@ -9,14 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "models/engines/engine.hpp"
-#include "models/execution/simulate.hpp"
 #include "models/experiments/record.hpp"
+#include "models/network/network_settings.hpp"
 
 namespace athanor {
 
 struct Cluster;
+struct EngineDeployment;
 struct Profile;
+struct SimulationOptions;
 
 /// What an experiment runs on: a cluster, how data travels over it, and what software costs there.
 struct Platform {

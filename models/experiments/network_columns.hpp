@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "models/engines/engine_limits.hpp"
-#include "models/execution/simulate.hpp"
 #include "models/experiments/record.hpp"
+#include "models/network/link_use.hpp"
 
 namespace athanor {
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "models/execution/simulate.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/traffic.hpp"
 #include "sim/format.hpp"

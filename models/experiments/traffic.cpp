@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "models/execution/simulate.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/table.hpp"
 #include "models/traffic/simulate_traffic.hpp"

@@ -7,20 +7,10 @@
 #include <vector>
 
 #include "models/experiments/experiment.hpp"
+#include "models/nccl/execution/runtime.hpp"
 #include "models/workload/run_workload.hpp"
 
 namespace athanor {
-
-class NcclRuntime;
-
-/// NCCL on any endpoints of a platform's cluster, found once for all that are in their nodes alike.
-using NcclSource = std::function<std::shared_ptr<const NcclRuntime>(const std::vector<std::uint32_t>&)>;
-
-/// NCCL of a workload; empty where the platform's profile has no "nccl".
-struct WorkloadNccl {
-  std::shared_ptr<const NcclRuntime> all;  ///< on the endpoints of all ranks
-  NcclSource groups;
-};
 
 /// A workload that has run.
 struct WorkloadRun {

@@ -14,12 +14,6 @@ namespace athanor {
 
 class PacketNetwork;
 
-/// How a network is simulated, and what is counted.
-struct NetworkOptions : NetworkSettings {
-  bool count_ports = false;  ///< NetworkUse::ports
-  bool each_link = false;    ///< NetworkUse::loads has every link, not one of each class
-};
-
 /// The network of connections on a fabric at one of the levels, their queue pairs included: what is moved over
 /// connection c goes over all of these.
 class FabricNetwork {

@@ -35,4 +35,10 @@ struct NetworkSettings {
 };
 void visit(Fields& fields, NetworkSettings& settings);
 
+/// How a network is simulated, and what is counted.
+struct NetworkOptions : NetworkSettings {
+  bool count_ports = false;  ///< NetworkUse::ports
+  bool each_link = false;    ///< NetworkUse::loads has every link, not one of each class
+};
+
 }  // namespace athanor

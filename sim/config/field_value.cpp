@@ -123,7 +123,8 @@ void read_integer(FieldValue& field, std::int64_t& target, const Range<std::int6
   if (const std::optional<std::int64_t> value = whole_number(number)) {
     store(field, *value, target, range);
   } else {
-    field.problem("out-of-range", fmt::format("{} is out of range", found(number)), "expected " + expectation(range));
+    field.problem("out-of-range", fmt::format("{} is out of range", found(number)),
+                  fmt::format("expected from {} to {}", shown(range.least), shown(range.most)));
   }
 }
 

@@ -7,11 +7,32 @@
 
 namespace athanor {
 
+JsonValue::JsonValue() = default;
+JsonValue::JsonValue(const JsonValue& other) = default;
+JsonValue::JsonValue(JsonValue&& other) noexcept = default;
+JsonValue& JsonValue::operator=(const JsonValue& other) = default;
+JsonValue& JsonValue::operator=(JsonValue&& other) noexcept = default;
+JsonValue::~JsonValue() = default;
+JsonValue::JsonValue(bool value) : value_(value) {}
+JsonValue::JsonValue(std::int64_t value) : value_(value) {}
+JsonValue::JsonValue(std::uint64_t value) : value_(value) {}
+JsonValue::JsonValue(double value) : value_(value) {}
+JsonValue::JsonValue(std::string value) : value_(std::move(value)) {}
+JsonValue::JsonValue(List value) : value_(std::move(value)) {}
+JsonValue::JsonValue(Object value) : value_(std::move(value)) {}
+
 JsonValue::JsonValue(std::initializer_list<std::pair<std::string_view, JsonValue>> members) : value_(Object()) {
   Object& object = std::get<Object>(value_);
   object.reserve(members.size());
   for (const auto& [key, value] : members) { object.emplace_back(std::string(key), value); }
 }
+
+bool JsonValue::is_null() const { return std::holds_alternative<std::monostate>(value_); }
+bool JsonValue::is_boolean() const { return std::holds_alternative<bool>(value_); }
+bool JsonValue::is_floating() const { return std::holds_alternative<double>(value_); }
+bool JsonValue::is_string() const { return std::holds_alternative<std::string>(value_); }
+bool JsonValue::is_list() const { return std::holds_alternative<List>(value_); }
+bool JsonValue::is_object() const { return std::holds_alternative<Object>(value_); }
 
 bool JsonValue::is_number() const {
   return std::holds_alternative<std::int64_t>(value_) || std::holds_alternative<std::uint64_t>(value_) ||

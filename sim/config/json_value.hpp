@@ -23,27 +23,35 @@ class JsonValue {
   using Member = std::pair<std::string, JsonValue>;
   using Object = std::vector<Member>;  ///< a key stands once
 
-  JsonValue() = default;  ///< null
-  JsonValue(std::nullptr_t) {}
-  JsonValue(bool value) : value_(value) {}
+  // Nothing that touches the variant stands in this header: in each of the files that include it, it would be compiled.
+  JsonValue();  ///< null
+  JsonValue(const JsonValue& other);
+  JsonValue(JsonValue&& other) noexcept;
+  JsonValue& operator=(const JsonValue& other);
+  JsonValue& operator=(JsonValue&& other) noexcept;
+  ~JsonValue();
+  JsonValue(std::nullptr_t) : JsonValue() {}
+  JsonValue(bool value);
+  JsonValue(std::int64_t value);
+  JsonValue(std::uint64_t value);
   template <std::signed_integral T>
-  JsonValue(T value) : value_(std::int64_t{value}) {}
+  JsonValue(T value) : JsonValue(std::int64_t{value}) {}
   template <std::unsigned_integral T>
-  JsonValue(T value) : value_(std::uint64_t{value}) {}
-  JsonValue(double value) : value_(value) {}  ///< written as null where it is not finite
-  JsonValue(std::string value) : value_(std::move(value)) {}
-  JsonValue(std::string_view value) : value_(std::string(value)) {}
-  JsonValue(const char* value) : value_(std::string(value)) {}
-  JsonValue(List value) : value_(std::move(value)) {}
-  JsonValue(Object value) : value_(std::move(value)) {}
+  JsonValue(T value) : JsonValue(std::uint64_t{value}) {}
+  JsonValue(double value);  ///< written as null where it is not finite
+  JsonValue(std::string value);
+  JsonValue(std::string_view value) : JsonValue(std::string(value)) {}
+  JsonValue(const char* value) : JsonValue(std::string(value)) {}
+  JsonValue(List value);
+  JsonValue(Object value);
   /// {{"key", value}, ...}: an object.
   JsonValue(std::initializer_list<std::pair<std::string_view, JsonValue>> members);
   template <class T>
   requires std::convertible_to<T, JsonValue> JsonValue(const std::vector<T>& values)
-      : value_(List(values.begin(), values.end())) {}
+      : JsonValue(List(values.begin(), values.end())) {}
   template <class T>
   requires std::convertible_to<T, JsonValue> JsonValue(const std::map<std::string, T>& values)
-      : value_(Object(values.begin(), values.end())) {}
+      : JsonValue(Object(values.begin(), values.end())) {}
   /// Null where there is none.
   template <class T>
   requires std::convertible_to<T, JsonValue> JsonValue(const std::optional<T>& value)
@@ -52,13 +60,13 @@ class JsonValue {
   static JsonValue list() { return List(); }
   static JsonValue object() { return Object(); }
 
-  bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
-  bool is_boolean() const { return std::holds_alternative<bool>(value_); }
+  bool is_null() const;
+  bool is_boolean() const;
   bool is_number() const;
-  bool is_floating() const { return std::holds_alternative<double>(value_); }
-  bool is_string() const { return std::holds_alternative<std::string>(value_); }
-  bool is_list() const { return std::holds_alternative<List>(value_); }
-  bool is_object() const { return std::holds_alternative<Object>(value_); }
+  bool is_floating() const;
+  bool is_string() const;
+  bool is_list() const;
+  bool is_object() const;
 
   // Each requires that the value is of this type.
   bool boolean() const;

@@ -5,6 +5,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/engines/trees/aggregation_manager.hpp"
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/run.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/software/profile.hpp"

@@ -4,6 +4,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/schedule/concurrent.hpp"
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/pricing.hpp"
 #include "models/execution/simulate.hpp"
 #include "tests/models/small_clusters.hpp"

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/simulate.hpp"
 #include "sim/error.hpp"
 #include "tests/algorithms/toy_schedules.hpp"

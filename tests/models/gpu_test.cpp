@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/simulate.hpp"
+#include "models/software/gpu_costs.hpp"
 #include "sim/error.hpp"
 #include "topologies/generators.hpp"
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/execution/mapped_schedule.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "topologies/cluster.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/execution_observer.hpp"
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/simulate.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "topologies/cluster.hpp"

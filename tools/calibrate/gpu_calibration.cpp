@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/software/profile.hpp"
 #include "sim/config/json_value.hpp"

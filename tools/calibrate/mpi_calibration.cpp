@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/pricing.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/software/profile.hpp"

@@ -11,17 +11,17 @@ using Form = FieldValue::Form;
 
 /// A link that may be absent: then it is as the preset says.
 void optional_link(Fields& fields, std::string_view key, std::string_view meaning, std::optional<LinkText>& link) {
-  fields.optional_value(key, meaning, [&](FieldValue& value) { read(value, link.emplace()); });
+  if (fields.writing() && !link) { return; }
+  fields.optional_value(key, meaning,
+                        [&](FieldValue& value) { read(value, value.writing() ? *link : link.emplace()); });
 }
 
 void read_counts(FieldValue& value, std::vector<std::vector<std::uint32_t>>& counts) {
-  value.list(
-      [&](FieldValue& row) {
-        std::vector<std::uint32_t> numbers;
-        row.visit(numbers, {0, 64});
-        counts.push_back(std::move(numbers));
-      },
-      {1, kMaxDevicesPerNode});
+  value.list(counts,
+             [](FieldValue& row, std::vector<std::uint32_t>& numbers) {
+               row.visit(numbers, {0, 64});
+             },
+             {1, kMaxDevicesPerNode});
 }
 
 void read_nvlinks(Fields& fields, ScaleUpText& scale_up) {
@@ -157,8 +157,9 @@ void visit(Fields& fields, NodeText& node) {
   fields.optional_value(
       "pcie", "What hangs together on a socket; every GPU and NIC is in one group", [&](FieldValue& value) {
         const auto visit_outermost = [](Fields& group, PcieGroupSpec& spec) { visit_group(group, 1, spec); };
-        value.list(node.pcie.emplace(),
-                   [&](FieldValue& each, PcieGroupSpec& group) { each.object(group, visit_outermost); }, {1});
+        if (!value.writing() || !node.pcie) { node.pcie.emplace(); }
+        value.list(*node.pcie, [&](FieldValue& each, PcieGroupSpec& group) { each.object(group, visit_outermost); },
+                   {1});
       });
   fields.optional("nic", node.nic, "A NIC preset");
   fields.optional_value("nics", "How many are in the node; or a list of models, each with its count",

@@ -12,7 +12,9 @@ import sys
 import tempfile
 
 OLDEST = 60  # from which atomics of the whole system and cooperative launches are there
-GENERATIONS = (80, 90, 100)  # of data centers: machine code, for all others it is made from PTX when it is first needed
+# Of data centers: machine code, all of it from the PTX of the first, which is compiled once; for all others it is made from
+# the oldest PTX when it is first needed. No kernel knows instructions of a later one: sums of half precisions are those of floats.
+GENERATIONS = (80, 90, 100)
 PROBE = "#include <cuda/atomic>\n#include <cuda_bf16.h>\n__global__ void probe(unsigned* word) { atomicAdd_system(word, 1u); }\n"
 
 
@@ -27,9 +29,11 @@ def architecture_flags(text):
     usable = [number for number in known if number >= OLDEST]
     if not usable:
         raise SystemExit(f"this nvcc knows no GPU from compute_{OLDEST} on")
-    codes = [(usable[0], f"compute_{usable[0]}")]
-    codes += [(number, f"sm_{number}") for number in GENERATIONS if number in known]
-    return [word for number, code in codes for word in ("-gencode", f"arch=compute_{number},code={code}")]
+    codes = [f"arch=compute_{usable[0]},code=compute_{usable[0]}"]
+    machines = [number for number in GENERATIONS if number in known]
+    if machines:
+        codes.append(f"arch=compute_{machines[0]},code=[{','.join(f'sm_{number}' for number in machines)}]")
+    return [word for code in codes for word in ("-gencode", code)]
 
 
 def compile_flags(architectures):

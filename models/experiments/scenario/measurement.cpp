@@ -172,7 +172,9 @@ void read_row(Fields& fields, const Common& common, Measurement::Row& row) {
   derive_time(row);
 }
 
-void visit_settings(Fields& fields, MeasurementSettings& settings) {
+}  // namespace
+
+void visit(Fields& fields, MeasurementSettings& settings) {
   fields.optional("backend", settings.backend, "What carried the schedules out: threads, mpi or cuda");
   fields.optional("channels", settings.channels, "Side by side", {1});
   fields.optional("chunk", settings.chunk, "Most payload of one chunk; absent: all in one loop", {Bytes{1}});
@@ -186,6 +188,8 @@ void visit_settings(Fields& fields, MeasurementSettings& settings) {
   fields.optional("warm_up", settings.warm_up, "Iterations that were not timed");
   fields.optional("iterations", settings.iterations, "Timed iterations of each row");
 }
+
+namespace {
 
 /// Two times of the same thing: nobody knows which one counts.
 class Repetitions {
@@ -240,7 +244,7 @@ void visit(Fields& fields, Measurement& measurement) {
   fields.optional("date", measurement.date, "When");
   fields.optional("kind", measurement.kind, "The program that measured");
   fields.optional("notes", measurement.notes, "What a reader should know");
-  fields.optional_object("settings", measurement.settings, "How athanor measured it", visit_settings);
+  fields.optional_object("settings", measurement.settings, "How athanor measured it");
   ignore(fields, {"$schema"});
   read_rows(fields, common, measurement);
   if (measurement.rows.empty()) { return; }

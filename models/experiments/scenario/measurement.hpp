@@ -31,6 +31,7 @@ struct MeasurementSettings {
   std::uint32_t warm_up = 0;
   std::uint32_t iterations = 0;  ///< of each row that does not say otherwise
 };
+void visit(Fields& fields, MeasurementSettings& settings);
 
 /// Times that somebody measured: tables of one or several collectives on one machine, with their source.
 struct Measurement {

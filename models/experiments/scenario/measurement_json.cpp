@@ -23,21 +23,6 @@ Json to_json(const Measurement::Facts& facts) {
   return json;
 }
 
-Json to_json(const MeasurementSettings& settings) {
-  Json json{{"backend", settings.backend}, {"channels", settings.channels}};
-  if (settings.chunk) { json["chunk"] = to_string(*settings.chunk); }
-  json["slices"] = settings.slices;
-  if (settings.slots) { json["slots"] = *settings.slots; }
-  json["group"] = settings.group;
-  if (!settings.dimensions.empty()) { json["dimensions"] = settings.dimensions; }
-  if (settings.rings > 0) { json["rings"] = settings.rings; }
-  json["root"] = settings.root;
-  json["reduction"] = settings.reduction;
-  json["warm_up"] = settings.warm_up;
-  json["iterations"] = settings.iterations;
-  return json;
-}
-
 /// Six digits: more than any clock gives to a bandwidth.
 double six_digits(double value) { return std::stod(fmt::format("{:.6g}", value)); }
 
@@ -94,7 +79,7 @@ std::string measurement_json(const Measurement& measurement) {
   hardware.update(to_json(measurement.hardware_facts));
   file["hardware"] = std::move(hardware);
   file["software"] = to_json(measurement.software_facts);
-  if (measurement.settings) { file["settings"] = to_json(*measurement.settings); }
+  if (measurement.settings) { file["settings"] = json_of(*measurement.settings, Detail::complete); }
   say_once(rows, "collective", "collective", file);
   say_once(rows, "algorithm", "algorithm", file);
   say_once(rows, "ranks", "ranks", file);

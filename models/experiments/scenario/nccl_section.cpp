@@ -7,6 +7,8 @@
 
 #include <fmt/core.h>
 
+#include "models/engines/engine.hpp"
+#include "models/experiments/experiment.hpp"
 #include "models/nccl/machine/graph_file.hpp"
 #include "models/nccl/machine/topology_system.hpp"
 #include "models/nccl/tuning/tables.hpp"

@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "models/experiments/experiment.hpp"
 #include "models/experiments/scenario/cluster_section.hpp"
-#include "models/experiments/workload.hpp"
 #include "models/nccl/execution/communicator.hpp"
 #include "models/nccl/execution/runtime.hpp"
-#include "models/software/profile.hpp"
 #include "sim/config/fields.hpp"
 
 namespace athanor {
 
+struct Cluster;
 class FileReader;
+struct Platform;
+struct Profile;
 
 /// The "nccl" of a scenario: what NCCL is told, and what it sees in place of the cluster.
 struct NcclSection {

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "models/engines/engine.hpp"
 #include "models/experiments/experiment.hpp"
 #include "models/software/profile.hpp"
 #include "sim/config/fields.hpp"

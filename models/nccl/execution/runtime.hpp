@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,5 +75,14 @@ bool is_nccls(const Algorithm& algorithm, bool one_node);
 
 /// What NCCL calls the request's collective; none: it is made of sends and receives.
 std::optional<NcclCall> nccl_call(const NcclRequest& request);
+
+/// NCCL on any endpoints of a platform's cluster, found once for all that are in their nodes alike.
+using NcclSource = std::function<std::shared_ptr<const NcclRuntime>(const std::vector<std::uint32_t>&)>;
+
+/// NCCL of a workload; empty where the platform's profile has no "nccl".
+struct WorkloadNccl {
+  std::shared_ptr<const NcclRuntime> all;  ///< on the endpoints of all ranks
+  NcclSource groups;
+};
 
 }  // namespace athanor

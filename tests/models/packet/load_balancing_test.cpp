@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/network/packet/packet_layout.hpp"
 #include "sim/error.hpp"

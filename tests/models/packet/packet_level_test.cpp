@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/simulate.hpp"
 #include "sim/error.hpp"
 #include "tests/models/small_clusters.hpp"

@@ -136,6 +136,16 @@ TEST_CASE("a count may be written in any spelling of a whole number") {
   CHECK(problem_of(R"("channels": 1.25e1)").code == "wrong-type");
 }
 
+TEST_CASE("of a number beyond all bits the most is told, where no limit is, too") {
+  Problems problems;
+  read_document(Document::parse(R"({"seed": 1e30})", "here"), problems, [](Fields& fields) {
+    std::uint64_t seed = 0;
+    fields.optional("seed", seed, "Seed");
+  });
+  REQUIRE(problems.size() == 1);
+  CHECK(problems.list()[0].hint == "expected from 0 to 9223372036854775807");
+}
+
 TEST_CASE("a bad value is reported with what was found, what is expected, and its place") {
   struct Case {
     std::string field, code, found, expected;

@@ -72,9 +72,9 @@ void append_quoted(const std::string& name, std::string& text) {
 }
 
 Json link_figures(const Link& link) {
-  Json json{{"rate", to_string(link.rate)}};
-  if (link.usable != link.rate) { json["usable"] = to_string(link.usable); }
-  json["latency"] = to_string(link.latency);
+  Json json{{"rate", written(link.rate)}};
+  if (link.usable != link.rate) { json["usable"] = written(link.usable); }
+  json["latency"] = written(link.latency);
   if (link.kind != LinkKind::network) { json["kind"] = name(link.kind); }
   return json;
 }
@@ -142,20 +142,6 @@ void FabricDraft::check_connected(const std::string& hint) {
           fmt::format("nothing joins {} to {}: {} of {} devices are on another island", devices_[0].name, device.name,
                       std::count(reached.begin(), reached.end(), false), devices_.size()),
           hint);
-}
-
-Json graph_json(const FabricDraft& draft) {
-  Json vertices = Json::list();
-  for (const FabricDraft::Device& device : draft.devices()) {
-    vertices.push_back(Json{{"name", device.name}, {"kind", name(device.kind)}});
-  }
-  Json links = Json::list();
-  for (const FabricDraft::Cable& cable : draft.cables()) {
-    Json link{{"between", Json::List{draft.devices()[cable.a].name, draft.devices()[cable.b].name}}};
-    link.update(link_figures(cable.link));
-    links.push_back(std::move(link));
-  }
-  return {{"vertices", std::move(vertices)}, {"links", std::move(links)}};
 }
 
 std::string graph_text(const FabricDraft& draft, std::size_t depth) {

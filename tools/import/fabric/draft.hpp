@@ -67,10 +67,8 @@ class FabricDraft {
   std::size_t told_ = 0;
 };
 
-/// {"vertices": [...], "links": [...]}, as a scenario's "graph" has it.
-JsonValue graph_json(const FabricDraft& draft);
-/// The same as readable_json writes it that deep inside other JSON: for millions of devices, whose JSON in memory would
-/// take ten times what its text does.
+/// {"vertices": [...], "links": [...]}, as a scenario's "graph" has it and readable_json writes it that deep inside
+/// other JSON: for millions of devices, whose JSON in memory would take ten times what its text does.
 std::string graph_text(const FabricDraft& draft, std::size_t depth);
 
 /// JSON for people and for editors: a key or an element of a list on each line, what is inside such an element beside

@@ -76,6 +76,7 @@ class Import {
 
  private:
   Json node(DraftPort port) {
+    if (!draft_.ok()) { return {}; }
     if (!hints_.hardware.nic.empty()) { port.preset = hints_.hardware.nic; }
     const std::string name = hints_.name.empty() ? std::filesystem::path(file_).stem().string() : hints_.name;
     return Json{{"node", node_json(draft_, name, port)}};

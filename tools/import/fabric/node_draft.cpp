@@ -2,39 +2,52 @@
 
 #include <algorithm>
 
-#include "sim/format.hpp"
+#include "sim/config/fields.hpp"
+#include "topologies/scenario/cluster_text.hpp"
 
 namespace athanor {
 
 namespace {
 
-void add_identity(const NodeIdentity& identity, JsonValue& node) {
-  if (identity.compute_capability) { node["compute_capability"] = *identity.compute_capability / 10.0; }
-  if (!identity.gpu_direct) { node["gpu_direct"] = false; }
-  if (!identity.peer_access) { node["peer_access"] = false; }
-  const CpuIdentity& cpu = identity.cpu;
-  if (cpu.arch != "x86_64" && cpu.arch != "arm64" && cpu.arch != "ppc64") { return; }
-  node["cpu"] = JsonValue{{"arch", cpu.arch}};
-  if (!cpu.vendor.empty()) { node["cpu"]["vendor"] = cpu.vendor; }
-  if (cpu.family > 0) { node["cpu"]["family"] = cpu.family; }
-  if (cpu.model > 0) { node["cpu"]["model"] = cpu.model; }
+GraphText graph_of(const FabricDraft& draft) {
+  GraphText graph;
+  const auto& devices = draft.devices();
+  for (const FabricDraft::Device& device : devices) { graph.vertices.push_back({device.name, device.kind, {}}); }
+  for (const auto& [a, b, link] : draft.cables()) {
+    graph.links.push_back({{devices[a].name, devices[b].name},
+                           link.rate,
+                           link.usable == link.rate ? std::nullopt : std::optional(link.usable),
+                           link.latency,
+                           link.kind,
+                           {}});
+  }
+  return graph;
+}
+
+void add_identity(const NodeIdentity& identity, NodeText& node) {
+  if (identity.compute_capability) { node.compute_capability = Ratio{*identity.compute_capability, 10}; }
+  if (!identity.gpu_direct) { node.gpu_direct = false; }
+  if (!identity.peer_access) { node.peer_access = false; }
+  const std::string& arch = identity.cpu.arch;
+  if (arch == "x86_64" || arch == "arm64" || arch == "ppc64") { node.cpu = identity.cpu; }
 }
 
 }  // namespace
 
 JsonValue node_json(const FabricDraft& draft, const std::string& name, const DraftPort& port) {
-  JsonValue node{{"name", name}, {"graph", graph_json(draft)}};
-  const auto& devices = draft.devices();
+  NodeText node;
+  node.name = name;
+  node.graph = graph_of(draft);
   if (draft.identity()) { add_identity(*draft.identity(), node); }
-  const bool has_nic =
-      std::any_of(devices.begin(), devices.end(), [](const auto& device) { return device.kind == VertexKind::nic; });
-  if (!has_nic) { return node; }
-  if (port.preset.empty()) {
-    node["port"] = JsonValue{{"rate", to_string(port.rate)}, {"latency", to_string(port.latency)}};
-  } else {
-    node["nic"] = port.preset;
+  const auto is_nic = [](const FabricDraft::Device& device) { return device.kind == VertexKind::nic; };
+  if (std::any_of(draft.devices().begin(), draft.devices().end(), is_nic)) {
+    if (port.preset.empty()) {
+      node.port = NetworkLink{.rate = port.rate, .latency = port.latency};
+    } else {
+      node.nic = port.preset;
+    }
   }
-  return node;
+  return json_of(node);
 }
 
 }  // namespace athanor
