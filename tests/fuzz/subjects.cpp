@@ -240,7 +240,8 @@ class Subjects {
 
   void add_results() {
     const std::string result = (folder_ / "result.json").string();
-    make({"run", (folder_ / "seeds/scenarios/cases.json").string(), "--data", scenarios_, "--json", result, "--quiet"});
+    make({"run", (folder_ / "seeds/scenarios/cases.json").string(), "--data", scenarios_, "--json=" + result,
+          "--quiet"});
     add("result", Form::json, "fuzzed.json", 40, load({result}),
         by_command({"compare", "{}", result, "--data", scenarios_}));
     const std::string sweep = (folder_ / "sweep.sqlite").string();

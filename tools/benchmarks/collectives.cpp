@@ -1,6 +1,7 @@
 #include <benchmark/benchmark.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/execution/mapped_schedule.hpp"
 #include "models/execution/simulate.hpp"
 #include "tools/benchmarks/memory.hpp"
 #include "tools/benchmarks/subjects.hpp"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include <boost/program_options/errors.hpp>
@@ -32,7 +34,6 @@ options::options_description described(const OptionGroup& group) {
       result.add_options()(names.c_str(), options::value<Words>()->value_name(field.value), field.meaning.c_str());
     } else {
       auto* const value = options::value<std::string>()->value_name(field.value);
-      if (field.value.starts_with('[')) { value->implicit_value(""); }
       if (!field.absent.empty()) { value->default_value(field.absent); }
       result.add_options()(names.c_str(), value, field.meaning.c_str());
     }
@@ -46,6 +47,32 @@ options::options_description described(const OptionFields& fields) {
   for (const OptionGroup& group : fields.groups()) { all.add(described(group)); }
   all.add_options()("arguments", options::value<Words>());
   return all;
+}
+
+bool may_lack_value(const OptionField& field) { return field.value.starts_with('['); }
+
+/// Stands for a value that is left out: no user can write it.
+constexpr std::string_view kNoValue("\0", 1);
+
+/// Options whose value may be left out have it behind '=' alone: for Boost the next word would be it, which names a
+/// file.
+Words with_values(Words words, const OptionFields& fields) {
+  std::set<std::string> lacking;
+  for (const OptionGroup& group : fields.groups()) {
+    for (const OptionField& field : group.fields) {
+      if (may_lack_value(field)) { lacking.insert("--" + field.name); }
+    }
+  }
+  for (std::string& word : words) {
+    if (word == "--") { break; }
+    if (lacking.contains(word)) { word.append("=").append(kNoValue); }
+  }
+  return words;
+}
+
+std::string value_of(const options::variable_value& value) {
+  const auto& text = value.as<std::string>();
+  return text == kNoValue ? "" : text;
 }
 
 options::variables_map parsed(const options::options_description& all, const Words& words) {
@@ -96,6 +123,18 @@ void check_output(const Command& command, const OptionField& field, const std::s
   }
 }
 
+/// Nor the place of what is written beside it. Devices such as /dev/null take everything.
+void check_output_once(const Command& command, const OptionField& field, const std::string& output,
+                       std::map<std::filesystem::path, std::string>& outputs) {
+  std::error_code ignored;
+  const bool device = std::filesystem::exists(output, ignored) && !std::filesystem::is_regular_file(output, ignored);
+  if (output.empty() || device) { return; }
+  const auto [other, is_new] = outputs.emplace(std::filesystem::weakly_canonical(output, ignored), field.name);
+  if (is_new) { return; }
+  throw UsageError(fmt::format("{}: --{} and --{} would both write {}; choose another name for one of them",
+                               command.name, other->second, field.name, output));
+}
+
 /// Hands on what was given of one option.
 void take(const OptionField& field, const options::variable_value& value) {
   if (field.value.empty()) {
@@ -103,7 +142,7 @@ void take(const OptionField& field, const options::variable_value& value) {
   } else if (field.repeatable) {
     for (const std::string& each : value.as<Words>()) { field.take(each); }
   } else {
-    field.take(value.as<std::string>());
+    field.take(value_of(value));
   }
 }
 
@@ -118,7 +157,7 @@ std::string text_of(const options::options_description& description) {
 void read_options(const Command& command, const Words& words, const OptionFields& fields, CommonOptions& common) {
   options::variables_map map;
   try {
-    map = parsed(described(fields), words);
+    map = parsed(described(fields), with_values(words, fields));
   } catch (const options::unknown_option& error) {
     refuse_option(command, fields, error.get_option_name());
   } catch (const options::error& error) {
@@ -128,11 +167,16 @@ void read_options(const Command& command, const Words& words, const OptionFields
   if (common.help) { return; }
   if (map.count("arguments") > 0) { common.arguments = map["arguments"].as<Words>(); }
   check_number_of_arguments(command, common.arguments);
+  std::map<std::filesystem::path, std::string> outputs;
   for (const OptionGroup& group : fields.groups()) {
     for (const OptionField& field : group.fields) {
       if (map.count(field.name) == 0 || map[field.name].defaulted()) { continue; }
       take(field, map[field.name]);
-      if (field.writes_file) { check_output(command, field, map[field.name].as<std::string>(), common.arguments); }
+      if (field.writes_file) {
+        const std::string output = value_of(map[field.name]);
+        check_output(command, field, output, common.arguments);
+        check_output_once(command, field, output, outputs);
+      }
       if (&group != &fields.groups().back()) { common.given.push_back(field.name); }
     }
   }

@@ -33,7 +33,8 @@ const Command& find_command(const std::string& word) {
 
 ExitCode help(const Words& words, const Streams& streams) {
   if (words.size() > 1) { throw UsageError("help: one command at a time, as in `athanor help run`"); }
-  streams.out(words.empty() ? general_help() : command_help(find_command(words[0])));
+  const bool general = words.empty() || words[0] == "help";
+  streams.out(general ? general_help() : command_help(find_command(words[0])));
   return ExitCode::ok;
 }
 

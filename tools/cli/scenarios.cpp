@@ -10,8 +10,10 @@ namespace athanor {
 namespace {
 
 std::uint64_t seed_of(const std::string& text) {
-  if (const std::optional<std::uint64_t> seed = parse_count(text)) { return *seed; }
-  throw UsageError(fmt::format("--seed: '{}' is not a whole number from 0 to 18446744073709551615", text));
+  constexpr std::uint64_t kMost = INT64_MAX;  // as in a scenario
+  const std::optional<std::uint64_t> seed = parse_count(text);
+  if (seed && *seed <= kMost) { return *seed; }
+  throw UsageError(fmt::format("--seed: '{}' is not a whole number from 0 to {}", text, kMost));
 }
 
 }  // namespace

@@ -87,6 +87,39 @@ TEST_CASE("a wrong command line ends with 2 and names what is nearest") {
   }
 }
 
+TEST_CASE("a value that may be left out stands behind '=' alone: the next word is an argument, and stays as it is") {
+  const Folder folder;
+  const std::string file = folder.write("small.json", kSmall);
+  const std::string text = read_text_file(file);
+  for (const std::string option : {"--json", "--csv"}) {
+    const Ran ran = athanor_run({"run", option, file, "--sizes", "1KiB", "--quiet"});
+    CHECK(ran.code == 0);
+    CHECK(!ran.out.empty());
+    CHECK(athanor_run({"run", option, file, file, "--sizes", "1KiB"}).code == 0);
+  }
+  CHECK(athanor_run({"validate", "--resolved", file}).json()["cluster"]["nodes"].is_number());
+  CHECK(read_text_file(file) == text);
+}
+
+TEST_CASE("two outputs do not share a file") {
+  const Folder folder;
+  const std::string file = folder.write("small.json", kSmall);
+  const std::string out = folder.path("out");
+  const Ran ran = athanor_run({"run", file, "--csv=" + out, "--json=" + folder.path("./out")});
+  CHECK(ran.code == 2);
+  CHECK(ran.says("--csv and --json would both write"));
+  CHECK(athanor_run({"run", file, "--sizes", "1KiB", "--csv=/dev/null", "--json=/dev/null"}).code == 0);
+}
+
+TEST_CASE("a seed is what a scenario can hold") {
+  const Folder folder;
+  const std::string file = folder.write("small.json", kSmall);
+  const Ran ran = athanor_run({"run", file, "--seed", "9223372036854775808"});
+  CHECK(ran.code == 2);
+  CHECK(ran.says("from 0 to 9223372036854775807"));
+  CHECK(athanor_run({"run", file, "--sizes", "1KiB", "--seed", "9223372036854775807"}).code == 0);
+}
+
 TEST_CASE("stdout takes one format") {
   const Folder folder;
   const Ran ran = athanor_run({"run", folder.write("small.json", kSmall), "--csv", "--json"});
