@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,12 +24,17 @@ struct CommonOptions {
   bool help = false;
   std::optional<std::string> data;
 
-  std::vector<std::string> arguments;     ///< what is no option, in order
-  std::vector<std::string> command_line;  ///< everything, the program's name first
-  std::vector<std::string> given;         ///< names of the command's own options that were given
-  Library library{""};                    ///< knows what the command has read
+  std::vector<std::string> arguments;          ///< what is no option, in order
+  std::vector<std::string> command_line;       ///< everything, the program's name first
+  std::vector<std::string> given;              ///< names of the command's own options that were given
+  std::map<std::string, std::string> outputs;  ///< files that options name to be written, by the option's name
+  Library library{""};                         ///< knows what the command has read
 };
 void visit(OptionFields& fields, CommonOptions& options);
+
+/// Throws UsageError where an option names a file to be written that the command has read: a preset, a measurement, a
+/// trace. To be called when all is read.
+void check_outputs(const CommonOptions& common);
 
 /// Of a command that has none of its own.
 struct NoOptions {

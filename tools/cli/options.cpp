@@ -114,13 +114,11 @@ void check_number_of_arguments(const Command& command, const Words& arguments) {
 }
 
 /// What is written must not take the place of what is read.
-void check_output(const Command& command, const OptionField& field, const std::string& output, const Words& inputs) {
-  for (const std::string& input : inputs) {
-    std::error_code absent;
-    if (!std::filesystem::equivalent(input, output, absent) || absent) { continue; }
-    throw UsageError(fmt::format("{}: --{} {} would replace a file that it reads; choose another name", command.name,
-                                 field.name, output));
-  }
+void check_output(const std::string& option, const std::string& output, const std::string& input) {
+  std::error_code absent;
+  if (!std::filesystem::equivalent(input, output, absent) || absent) { return; }
+  throw UsageError(
+      fmt::format("--{} {} would replace a file that the command reads; choose another name", option, output));
 }
 
 /// Nor the place of what is written beside it. Devices such as /dev/null take everything.
@@ -174,13 +172,20 @@ void read_options(const Command& command, const Words& words, const OptionFields
       take(field, map[field.name]);
       if (field.writes_file) {
         const std::string output = value_of(map[field.name]);
-        check_output(command, field, output, common.arguments);
+        for (const std::string& input : common.arguments) { check_output(field.name, output, input); }
         check_output_once(command, field, output, outputs);
+        common.outputs.emplace(field.name, output);
       }
       if (&group != &fields.groups().back()) { common.given.push_back(field.name); }
     }
   }
   common.library = Library(common.data ? *common.data : data_directory());
+}
+
+void check_outputs(const CommonOptions& common) {
+  for (const ReadFile& input : common.library.files().files()) {
+    for (const auto& [option, output] : common.outputs) { check_output(option, output, input.path); }
+  }
 }
 
 void visit(OptionFields& fields, CommonOptions& common) {

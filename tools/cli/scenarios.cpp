@@ -54,7 +54,9 @@ std::vector<Scenario> read_scenarios(const std::vector<std::string>& paths, cons
 }
 
 std::vector<Scenario> read_scenarios(const CommonOptions& common, const ScenarioOptions& options) {
-  return read_scenarios(common.arguments, common.library, changes_of(options));
+  std::vector<Scenario> scenarios = read_scenarios(common.arguments, common.library, changes_of(options));
+  check_outputs(common);
+  return scenarios;
 }
 
 bool run_case(const Scenario& scenario, const Case& scenario_case, const RunOptions& options,

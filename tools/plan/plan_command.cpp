@@ -32,6 +32,7 @@ Scenario scenario_of(const PlanOptions& options) {
   Problems problems;
   Scenario scenario = read_scenario(options.common.arguments.front(), options.common.library, changes, problems);
   problems.throw_if_any();
+  check_outputs(options.common);
   if (scenario.cases.size() > 1) {
     throw UsageError(
         fmt::format("plan: {} has {} cases; choose one with --case NAME", scenario.path, scenario.cases.size()));

@@ -104,6 +104,7 @@ Scenario readable(const std::string& path, const SweepOptions& options, const Sc
   if (scenario.sweep.empty() && options.vary.empty()) { problems.throw_if_any(); }
   axes = axes_of(options, scenario);
   Scenario first = first_point(path, options.common.library, changes, axes, !problems.empty());
+  check_outputs(options.common);
   return problems.empty() ? scenario : first;
 }
 

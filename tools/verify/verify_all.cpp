@@ -109,6 +109,7 @@ ExitCode verify_all(const VerifyOptions& options, const Streams& streams) {
   const auto validation = files::path(options.common.library.directory()) / "validation";
   std::vector<Scenario> scenarios = read_scenarios(scenarios_in(published ? validation.string() : *options.directory),
                                                    options.common.library, changes_of(options.scenario));
+  check_outputs(options.common);
   sink.print(version_line());
   Outcome outcome;
   for (const Scenario& each : scenarios) { verify_scenario(each, options, streams, sink, outcome); }

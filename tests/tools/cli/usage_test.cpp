@@ -51,7 +51,7 @@ TEST_CASE("nothing is written over what is read") {
                                                 {"describe", file, "--dot", file}}) {
     const Ran ran = athanor_run(words);
     CHECK(ran.code == 2);
-    CHECK(ran.says("would replace a file that it reads"));
+    CHECK(ran.says("would replace a file that the command reads"));
     CHECK(read_text_file(file) == kSmall);
   }
 }
@@ -109,6 +109,21 @@ TEST_CASE("two outputs do not share a file") {
   CHECK(ran.code == 2);
   CHECK(ran.says("--csv and --json would both write"));
   CHECK(athanor_run({"run", file, "--sizes", "1KiB", "--csv=/dev/null", "--json=/dev/null"}).code == 0);
+}
+
+TEST_CASE("what a scenario names and is read is not replaced by results") {
+  const Folder folder;
+  const std::string matrix = folder.write("sizes.csv", "0,1024\n1024,0\n");
+  const std::string file =
+      folder.write("exchange.json", R"({"cluster": {"nodes": 2, "fabric": {"kind": "star", "switch": "QM8700"}},
+                          "collective": {"kind": "all_to_all_v", "exchange": "sizes.csv"}})");
+  REQUIRE(athanor_run({"validate", file}).code == 0);
+  for (const std::string option : {"--json=", "--csv="}) {
+    const Ran ran = athanor_run({"run", file, option + matrix});
+    CHECK(ran.code == 2);
+    CHECK(ran.says("would replace a file that the command reads"));
+  }
+  CHECK(read_text_file(matrix) == "0,1024\n1024,0\n");
 }
 
 TEST_CASE("a seed is what a scenario can hold") {
