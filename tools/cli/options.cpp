@@ -122,15 +122,17 @@ void check_output(const std::string& option, const std::string& output, const st
 }
 
 /// Nor the place of what is written beside it. Devices such as /dev/null take everything.
-void check_output_once(const Command& command, const OptionField& field, const std::string& output,
-                       std::map<std::filesystem::path, std::string>& outputs) {
+void add_output(const std::string& option, const std::string& output, std::map<std::string, std::string>& outputs) {
   std::error_code ignored;
   const bool device = std::filesystem::exists(output, ignored) && !std::filesystem::is_regular_file(output, ignored);
   if (output.empty() || device) { return; }
-  const auto [other, is_new] = outputs.emplace(std::filesystem::weakly_canonical(output, ignored), field.name);
-  if (is_new) { return; }
-  throw UsageError(fmt::format("{}: --{} and --{} would both write {}; choose another name for one of them",
-                               command.name, other->second, field.name, output));
+  const auto path = std::filesystem::weakly_canonical(output, ignored);
+  for (const auto& [other, written] : outputs) {
+    if (std::filesystem::weakly_canonical(written, ignored) != path) { continue; }
+    throw UsageError(
+        fmt::format("--{} and --{} would both write {}; choose another name for one of them", other, option, output));
+  }
+  outputs.emplace(option, output);
 }
 
 /// Hands on what was given of one option.
@@ -165,7 +167,6 @@ void read_options(const Command& command, const Words& words, const OptionFields
   if (common.help) { return; }
   if (map.count("arguments") > 0) { common.arguments = map["arguments"].as<Words>(); }
   check_number_of_arguments(command, common.arguments);
-  std::map<std::filesystem::path, std::string> outputs;
   for (const OptionGroup& group : fields.groups()) {
     for (const OptionField& field : group.fields) {
       if (map.count(field.name) == 0 || map[field.name].defaulted()) { continue; }
@@ -173,8 +174,7 @@ void read_options(const Command& command, const Words& words, const OptionFields
       if (field.writes_file) {
         const std::string output = value_of(map[field.name]);
         for (const std::string& input : common.arguments) { check_output(field.name, output, input); }
-        check_output_once(command, field, output, outputs);
-        common.outputs.emplace(field.name, output);
+        add_output(field.name, output, common.outputs);
       }
       if (&group != &fields.groups().back()) { common.given.push_back(field.name); }
     }
