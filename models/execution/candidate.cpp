@@ -54,7 +54,8 @@ Time Candidate::launch() const { return request_.profile.launch + parts_.protoco
 Time Candidate::host_time() const {
   const auto& nccl = request_.profile.nccl;
   if (!nccl) { return Time::zero(); }
-  return nccl->host_launch + nccl->host_channel * (parts_.layout.channels - 1);
+  const std::int64_t gpus = request_.nccl != nullptr ? request_.nccl->communicator().most_local_ranks : 1;
+  return nccl->host_launch_per_gpu * gpus + nccl->host_channel * (parts_.layout.channels - 1);
 }
 
 std::vector<std::string> Candidate::roots() const {

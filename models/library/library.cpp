@@ -13,6 +13,7 @@ std::string_view name(LibraryFolder kind) {
   switch (kind) {
     case LibraryFolder::presets: return "presets";
     case LibraryFolder::profiles: return "profiles";
+    case LibraryFolder::pools: return "profiles/pools";
     case LibraryFolder::compute: return "profiles/compute";
     case LibraryFolder::measurements: return "measurements";
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "sim/check.hpp"
 #include "sim/parse.hpp"
 #include "sim/quantity.hpp"
 
@@ -49,9 +50,26 @@ void visit(Fields& fields, NcclCosts& costs) {
   fields.optional("nvls_efficiency", costs.nvls_efficiency, "Of these, of the NVLinks' usable rate", share);
   fields.optional("node_efficiency", costs.node_efficiency, "Of the usable rate of links within nodes", share);
   fields.optional("network_efficiency", costs.network_efficiency, "The same of messages between nodes", share);
-  fields.optional("host_launch", costs.host_launch,
-                  "Of the one process that drives all GPUs, per collective; absent: each GPU has its own process");
+  if (fields.has("host_launch")) {
+    fields.problem("host_launch", "renamed-key", "what one process needs to launch is told of each GPU that it drives",
+                   "write \"host_launch_per_gpu\", a host_launch divided by the GPUs of a node");
+  }
+  fields.optional("host_launch_per_gpu", costs.host_launch_per_gpu,
+                  "Of the one process that drives all GPUs of a node, for each of them; absent: each has its own process");
   fields.optional("host_channel", costs.host_channel, "Of this process, for each channel after the first");
+  fields.optional("launch_skew", costs.launch_skew,
+                  "Mean by which one rank starts late: the last of all ranks is waited for");
+}
+
+Time last_of(Time mean, std::uint32_t n) {
+  require(n >= 1, "one delay at least");
+  constexpr std::uint32_t kExact = 4096;
+  constexpr std::int64_t kUnit = 1'000'000;
+  constexpr std::int64_t kDoubled = 693'147;  // ln 2: what twice as many add
+  std::int64_t sum = 0;
+  for (; n > kExact; n /= 2) { sum += kDoubled; }
+  for (std::uint32_t i = 2; i <= n; ++i) { sum += (kUnit + i / 2) / i; }
+  return scaled_up(mean, Ratio{sum, kUnit});
 }
 
 Time overlapped_launch(Time device, Time host) {

@@ -46,8 +46,13 @@ struct NcclCosts {
   Ratio nvls_efficiency{1, 1};  ///< of the NVLinks' usable rate
   Ratio node_efficiency{1, 1};  ///< of links within nodes
   Ratio network_efficiency{1, 1};  ///< of links that messages between nodes cross
-  Time host_launch;   ///< of the one process that drives all GPUs, per collective; zero: each GPU has its own process
+  /// Of the one process that drives all GPUs of a node, for each of them and per collective; zero: each GPU has its own
+  /// process.
+  Time host_launch_per_gpu;
   Time host_channel;  ///< of this process, for each channel after the first
+  /// Mean by which one rank starts late: of n ranks whose delays are exponential, the last comes (1/2 + ... + 1/n) of
+  /// it later than one alone.
+  Time launch_skew;
 
   const NcclProtocolCosts& of(NcclProtocol protocol) const { return protocols.at(static_cast<std::size_t>(protocol)); }
   NcclProtocolCosts& of(NcclProtocol protocol) { return protocols.at(static_cast<std::size_t>(protocol)); }
@@ -56,6 +61,10 @@ struct NcclCosts {
 void visit(Fields& fields, NcclCosts& costs);
 /// "2.27.5".
 void visit_version(FieldValue& value, NcclVersion& version);
+
+/// Mean by which the last of n independent exponential delays comes later than one of them does: 1/2 + 1/3 + ... + 1/n of
+/// their mean. Exact to a millionth of the mean up to 4,096, and to a thousandth beyond. Requires n >= 1.
+Time last_of(Time mean, std::uint32_t n);
 
 /// How long a collective takes whose next launch is prepared while it runs. Both durations vary, and the longer one of
 /// each round counts: where they are alike, that is more than either. The cube root of the sum of cubes is a fit to

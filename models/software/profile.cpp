@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "models/software/transports.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -117,6 +118,8 @@ void visit(Fields& fields, Profile& profile) {
   }
   fields.optional("within_node", profile.within_node,
                   "The profile of the library's that prices what stays within one node; absent: this one");
+  fields.optional("transport", profile.transport, "What carries messages between nodes: NICs with their plugin",
+                  OneOf{transport_names()});
   fields.optional("machine", profile.machine, "On which it was calibrated, as measurements name it");
   fields.optional_value("calibration", "How it was found: date, versions, hold-out and its error", [](FieldValue&) {});
   fields.optional_object("fitted", profile.fitted, "The domain in which its figures were fitted");

@@ -35,7 +35,8 @@ struct Profile {
   /// "", null: this one does.
   std::string within_node;
   std::shared_ptr<const Profile> inside = nullptr;
-  std::string machine;  ///< on which it was calibrated, as measurements name machines; "": unknown
+  std::string transport;  ///< of transports(), that figures between nodes are of; "": not known
+  std::string machine;    ///< on which it was calibrated, as measurements name machines; "": unknown
 
   /// The domain that it was fitted in; a result outside is extrapolated. Empty lists: everything.
   struct Domain {

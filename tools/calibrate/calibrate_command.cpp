@@ -90,10 +90,28 @@ std::vector<TimedProbe> measured(const CalibrationNote& note, bool quick, Progre
   return result;
 }
 
+/// Throws UsageError for options that some backends alone have.
+void check_owners(const CalibrateOptions& options, std::string_view backend) {
+  struct Owned {
+    bool given;
+    const char* name;
+    std::vector<std::string> backends;
+  };
+  for (const Owned& each : {Owned{options.profile.has_value(), "profile", {"training"}},
+                            Owned{options.free.has_value(), "free", {"training"}},
+                            Owned{options.pool.has_value(), "pool", {"tables"}},
+                            Owned{options.profiles.has_value(), "profiles", {"pool"}},
+                            Owned{options.hold_out.has_value(), "hold-out", {"pool", "training"}}}) {
+    if (!each.given || std::count(each.backends.begin(), each.backends.end(), backend) > 0) { continue; }
+    throw UsageError(
+        fmt::format("calibrate: --{} goes with --backend {}", each.name, joined(each.backends, " and ")));
+  }
+}
+
 /// Throws UsageError for what goes with another backend.
 void check_options(const CalibrateOptions& options, std::string_view backend) {
   const bool ranks = !options.ranks.empty();
-  const bool published = backend == "tables" || backend == "training";
+  const bool published = backend == "tables" || backend == "pool" || backend == "training";
   const auto refuse = [](bool given, const std::string& why) {
     if (given) { throw UsageError("calibrate: " + why); }
   };
@@ -103,16 +121,11 @@ void check_options(const CalibrateOptions& options, std::string_view backend) {
   }
   refuse(backend == "mpi" && ranks, "--ranks: the backend mpi has one rank per process; start as many with mpirun");
   refuse(backend == "cuda" && ranks, "--ranks: the backend cuda chooses its own, by what fits on a GPU");
-  refuse(published == options.tables.empty(), "--backend tables or training and --tables SCENARIO go together");
-  for (const auto& [given, name] :
-       {std::pair(options.profile.has_value(), "profile"), std::pair(options.free.has_value(), "free"),
-        std::pair(options.choose.has_value(), "choose"), std::pair(options.hold_out.has_value(), "hold-out")}) {
-    refuse(!published && given, fmt::format("--{} goes with --backend tables", name));
-  }
+  refuse(published == options.tables.empty(), "--backend tables, pool or training and --tables SCENARIO go together");
+  check_owners(options, backend);
   for (const auto& [given, name] : {std::pair(ranks, "ranks"), std::pair(options.refit.has_value(), "refit")}) {
     refuse(published && given, fmt::format("--{} means nothing to --backend {}", name, backend));
   }
-  refuse(backend == "training" && options.choose, "--choose goes with --backend tables");
   refuse(backend != "mpi" && !published && options.cluster,
          "--cluster says what lies between MPI processes; it goes with --backend mpi");
 }
@@ -123,6 +136,7 @@ constexpr std::pair<std::string_view, ExitCode (*)(const CalibrateOptions&, cons
     {"mpi", &calibrate_over_mpi},
     {"cuda", &calibrate_on_gpus},
     {"tables", &calibrate_on_tables},
+    {"pool", &calibrate_pool},
     {"training", &calibrate_on_training}};
 
 ExitCode calibrate(const CalibrateOptions& options, const Streams& streams) {
@@ -142,23 +156,22 @@ ExitCode calibrate(const CalibrateOptions& options, const Streams& streams) {
 
 void visit(OptionFields& fields, CalibrateOptions& options) {
   fields.text("backend", "NAME", options.backend,
-              "what is calibrated: threads, mpi (under mpirun), cuda, a stack from measured tables, or computing from "
-              "measured training; absent: threads");
+              "what is calibrated: threads, mpi (under mpirun), cuda, a stack from measured tables (tables), what all "
+              "stacks have in common (pool), or computing from measured training (training); absent: threads");
   fields.texts("tables", "SCENARIO", options.tables,
-               "with tables: a scenario whose cases name the measurements of one stack; with training: one whose steps "
-               "were measured; may be given again");
+               "with tables: a scenario whose cases name the measurements of one stack; with pool: of any; with training: "
+               "one whose steps were measured; may be given again");
   fields.text("profile", "NAME", options.profile,
-              "with tables or training: where the search starts, a name or a file; absent: the first case's");
+              "with training: where the search starts, a name or a file; absent: the first case's");
+  fields.text("pool", "NAME", options.pool,
+              "with tables: what is expected of a stack before its rows are looked at, a name or a file; absent: nccl");
+  fields.text("profiles", "DIRECTORY", options.profiles, "with pool: writes the profile of every stack there");
   fields.words(
       "free", "NAMES", options.free,
-      "with tables or training: figures to find, such as launch,LL.step or gemm.share; absent: what is told, 8 "
-      "at most");
-  fields.words("choose", "WORDS", options.choose,
-               "with tables: tuner, algorithm, fastest: whose word may decide; absent: whichever fits best");
+      "with training: figures to find, such as gemm.share; absent: what is told, 8 at most");
   fields.words("hold-out", "WHAT", options.hold_out,
-               "with tables: sizes, tables (also fit without them, and judge them), anchors (what --profile predicts "
-               "with its launch and its links fitted to the three smallest and the two largest sizes alone); with "
-               "training: rows, models");
+               "also fit without these, and judge them; with pool: sizes (every other one), tables, stacks, two (all but "
+               "two rows of a stack); with training: rows, models");
   fields.text("cluster", "SCENARIO", options.cluster,
               "with mpi: what lies between the processes, one for each endpoint; absent: one fast switch");
   fields.texts("case", "NAME", options.scenario.cases, "of that scenario, or of --tables");

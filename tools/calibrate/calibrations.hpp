@@ -14,8 +14,8 @@ struct CalibrateOptions {
   CommonOptions common;
   ScenarioOptions scenario;         ///< --case alone
   std::vector<std::string> tables;  ///< scenarios
-  std::optional<std::string> backend, profile, cluster, refit, output;
-  std::optional<std::vector<std::string>> free, choose, hold_out;
+  std::optional<std::string> backend, profile, profiles, pool, cluster, refit, output;
+  std::optional<std::vector<std::string>> free, hold_out;
   std::vector<std::uint32_t> ranks;
   bool quick = false;
 };
@@ -31,6 +31,8 @@ ExitCode calibrate_over_mpi(const CalibrateOptions& options, const Streams& stre
 ExitCode calibrate_on_gpus(const CalibrateOptions& options, const Streams& streams);
 /// From tables that others measured, which the scenarios of --tables name.
 ExitCode calibrate_on_tables(const CalibrateOptions& options, const Streams& streams);
+/// What all tables of the scenarios of --tables tell of any stack.
+ExitCode calibrate_pool(const CalibrateOptions& options, const Streams& streams);
 /// The compute profile of training steps that others measured, which the scenarios of --tables have.
 ExitCode calibrate_on_training(const CalibrateOptions& options, const Streams& streams);
 

@@ -48,17 +48,10 @@ Time step(const NcclRun& run, const NcclCosts& costs) {
   return idle ? scaled_up(step, costs.idle) : step;
 }
 
-/// 1/2 + 1/3 + ... + 1/channels, in thousandths.
-std::int64_t slowest_of(std::uint32_t channels) {
-  constexpr std::int64_t kUnit = 1000;
-  std::int64_t sum = 0;
-  for (std::uint32_t i = 2; i <= channels; ++i) { sum += kUnit / i; }
-  return sum;
-}
-
-Time spread(const NcclRun& run, std::uint32_t channels, const NcclCosts& costs) {
-  if (run.nodes < 2) { return Time::zero(); }
-  return Time{costs.network_jitter.count() * slowest_of(channels) / 1000};
+/// What ranks start late, and channels between nodes are later than one of them.
+Time lateness(const NcclRun& run, std::uint32_t channels, const NcclCosts& costs) {
+  const Time ranks = last_of(costs.launch_skew, run.ranks);
+  return run.nodes < 2 ? ranks : ranks + last_of(costs.network_jitter, channels);
 }
 
 void set_hops(Protocol& protocol, const NcclRun& run, const NcclCosts& costs) {
@@ -70,7 +63,7 @@ void set_hops(Protocol& protocol, const NcclRun& run, const NcclCosts& costs) {
   protocol.send_end = SendEnd::paced;
   protocol.unpack_rate = block;
   protocol.overhead = step(run, costs);
-  protocol.start = spread(run, protocol.library->of_bytes.channels, costs);
+  protocol.start = lateness(run, protocol.library->of_bytes.channels, costs);
   if (!uses_nvswitches(run.algorithm)) { return; }
 
   constexpr Time kSwitch = Time{500'000};  // of a load or store through them, hidden behind others

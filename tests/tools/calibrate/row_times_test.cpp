@@ -35,7 +35,7 @@ TEST_CASE("remembered times are those of runs, whatever figure has changed in be
     for (int again = 0; again < 2; ++again) {
       check([](Profile&) {});
       check([](Profile& profile) { profile.launch += 3_us; });
-      check([](Profile& profile) { profile.nccl->host_launch = 200_us; });
+      check([](Profile& profile) { profile.nccl->host_launch_per_gpu = 25_us; });
       check([](Profile& profile) { profile.nccl->network_jitter = 4_us; });
       check([](Profile& profile) { profile.nccl->nvls_start = 40_us; });
       check([](Profile& profile) { profile.nccl->nvls_loop = 12_us; });

@@ -35,11 +35,6 @@ void add_rows(const std::vector<Tables::MeasuredCase>& cases, std::vector<TableR
   }
 }
 
-double simulated_us(const Tables::MeasuredCase& measured, const TableRow& row) {
-  const RunRequest request = measured.setup.request(measured.platform, row.size, {});
-  return static_cast<double>(row.times->fastest(request).count()) * 1e-6;
-}
-
 std::size_t band(Bytes size) {
   constexpr Bytes kMiddle{1 << 20};
   constexpr Bytes kLarge{1 << 26};
@@ -85,6 +80,19 @@ Tables Tables::of(const std::vector<Scenario>& scenarios) {
     }
   }
   return tables;
+}
+
+bool Tables::noisy(const std::string& table) const {
+  std::vector<TablePoint> points;
+  for (const TableRow& row : rows) {
+    if (name(row) == table) { points.push_back({row.size, row.measured_us, row.spike}); }
+  }
+  return noise(points).value_or(0) > kNoisy;
+}
+
+double simulated_us(const Tables::MeasuredCase& measured, const TableRow& row) {
+  const RunRequest request = measured.setup.request(measured.platform, row.size, {});
+  return static_cast<double>(row.times->fastest(request).count()) * 1e-6;
 }
 
 void simulate(Tables& tables, const Profile& profile) {

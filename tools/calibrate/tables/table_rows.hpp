@@ -52,8 +52,13 @@ struct Tables {
   static Tables of(const std::vector<Scenario>& scenarios);
   /// The same cases with some of the rows.
   Tables with(std::vector<TableRow> some) const { return {cases, std::move(some)}; }
+  /// Whether a table of this name has more noise than a model can be held against (kNoisy).
+  bool noisy(const std::string& table) const;
   const std::string& name(const TableRow& row) const { return cases[row.table].setup.verification->measurement.id; }
 };
+
+/// What the flow level says of a row of that case, with the case's profile.
+double simulated_us(const Tables::MeasuredCase& measured, const TableRow& row);
 
 /// Fills in what the flow level says of all rows with this profile in place of the cases' own, on as many threads as
 /// there are processors.

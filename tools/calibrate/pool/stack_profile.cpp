@@ -1,9 +1,12 @@
-#include "tools/calibrate/tables/stack_profile.hpp"
+#include "tools/calibrate/pool/stack_profile.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
+
+#include <fmt/core.h>
 
 #include "models/software/profile.hpp"
 #include "sim/config/json_value.hpp"
@@ -63,27 +66,50 @@ Json bands_json(const BandErrors& errors) {
   return json;
 }
 
-Json errors_json(const std::vector<HoldOut>& errors) {
+/// Null where no row was judged.
+Json errors_json(const std::vector<TableError>& errors) {
   Json json = Json::object();
-  for (const HoldOut& each : errors) { json[each.table] = bands_json(each.errors); }
+  for (const TableError& each : errors) {
+    const auto& points = each.errors.points;
+    if (std::count(points.begin(), points.end(), 0U) < std::ssize(points)) { json[each.table] = bands_json(each.errors); }
+  }
   return json;
 }
 
 }  // namespace
 
-Json stack_profile(const StackFit& fit, const Tables& tables, const HoldOuts& hold_outs, const StackNote& note) {
-  Json calibration{{"date", note.date}, {"versions", note.versions}, {"free", fit.free}, {"at_bound", fit.at_bound}};
-  calibration["fit"] = errors_json(hold_outs.fitted);
-  if (!hold_outs.sizes.empty()) { calibration["hold_out_sizes"] = errors_json(hold_outs.sizes); }
-  if (!hold_outs.tables.empty()) { calibration["hold_out_tables"] = errors_json(hold_outs.tables); }
-  if (!hold_outs.anchors.empty()) { calibration["hold_out_but_anchors"] = errors_json(hold_outs.anchors); }
-  Profile profile;
+std::string_view name(HeldOut what) {
+  constexpr std::array<std::string_view, kHeldOuts> kNames{"fit", "hold_out_sizes", "hold_out_tables", "hold_out_stack",
+                                                           "hold_out_but_two"};
+  return kNames.at(static_cast<std::size_t>(what));
+}
+
+std::vector<TableError> errors_by_table(const Tables& tables, const std::vector<double>& residuals) {
+  std::map<std::size_t, std::vector<TableRow>> by_table;
+  for (std::size_t i = 0; i < tables.rows.size(); ++i) {
+    if (std::isnan(residuals[i])) { continue; }
+    TableRow row = tables.rows[i];
+    row.simulated_us = row.measured_us * std::exp(residuals[i]);
+    by_table[row.table].push_back(std::move(row));
+  }
+  std::vector<TableError> result;
+  for (const auto& [table, rows] : by_table) { result.push_back({tables.name(rows.front()), band_errors(rows)}); }
+  return result;
+}
+
+Json stack_profile(Profile profile, const Tables& stack, const HeldOutResiduals& residuals, const StackNote& note) {
+  Json calibration{{"date", note.date}, {"versions", note.versions}};
+  for (std::size_t what = 0; what < kHeldOuts; ++what) {
+    if (residuals.at(what).empty()) { continue; }
+    const Json errors = errors_json(errors_by_table(stack, residuals.at(what)));
+    if (errors.size() > 0) { calibration[std::string(name(static_cast<HeldOut>(what)))] = errors; }
+  }
+  profile.fitted = domain_of(stack);
   profile.name = note.name;
-  profile.description = note.description;
+  const std::size_t tables = profile.fitted.measurements.size();
+  profile.description = fmt::format("{} as it was measured in {} table{}", profile.nccl->rccl ? "RCCL" : "NCCL", tables,
+                                    tables == 1 ? "" : "s");
   profile.source = note.source;
-  profile.launch = fit.profile.launch;
-  profile.nccl = fit.profile.nccl;
-  profile.fitted = domain_of(tables);
   return profile_json(in_four_digits(std::move(profile)), std::move(calibration));
 }
 

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "tools/calibrate/calibrations.hpp"
+#include "tools/calibrate/pool/pooled_fit.hpp"
+#include "tools/calibrate/pool/stack_cases.hpp"
+#include "tools/calibrate/pool/stack_profile.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/scenarios.hpp"
+#include "tools/cli/streams.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr std::size_t kBands = 3;
+constexpr std::uint32_t kMostRanks = 64;  // larger ones take seconds, and are simulated thousands of times: they stay unseen
+
+/// Of the tables that are not noisy, by band: the median of their mean errors, and how many they are.
+std::string medians(const char* title, const Tables& tables, const std::vector<double>& residuals) {
+  std::array<std::vector<double>, kBands> errors;
+  std::size_t count = 0;
+  for (const TableError& each : errors_by_table(tables, residuals)) {
+    if (tables.noisy(each.table)) { continue; }
+    ++count;
+    for (std::size_t band = 0; band < kBands; ++band) {
+      if (each.errors.points.at(band) > 0) { errors.at(band).push_back(each.errors.mean.at(band)); }
+    }
+  }
+  std::string line = fmt::format("# {:<36} {:>6}", title, count);
+  for (std::vector<double>& band : errors) {
+    std::sort(band.begin(), band.end());
+    const std::size_t half = band.size() / 2;
+    const double median = band.empty() ? 0 : band.size() % 2 == 1 ? band[half] : (band[half - 1] + band[half]) / 2;
+    line += fmt::format(" {:>6.1f}", median * 100);
+  }
+  return line + "\n";
+}
+
+std::string summary(const Tables& tables, const HeldOutResiduals& residuals) {
+  constexpr std::array<const char*, kHeldOuts> kTitles{"fitted on it", "sizes that were not fitted",
+                                                       "table that was not fitted", "stack that was not fitted",
+                                                       "stack of which two rows were fitted"};
+  std::string text = "# median over tables, |error| in %       tables  <1MiB <64MiB  above\n";
+  for (std::size_t what = 0; what < kHeldOuts; ++what) {
+    if (!residuals.at(what).empty()) { text += medians(kTitles.at(what), tables, residuals.at(what)); }
+  }
+  return text;
+}
+
+HeldOutResiduals held_out_residuals(const CalibrateOptions& options, PooledModel& model, const PooledFit& fit,
+                                    Progress& progress) {
+  const std::vector<std::string> known{"sizes", "tables", "stacks", "two"};
+  HeldOutResiduals residuals;
+  residuals.front() = fit.posterior.residuals;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (!holds_out(options, known[i], known)) { continue; }
+    progress.show(fmt::format("calibrating: holding out {}", known[i]));
+    residuals.at(i + 1) = hold_out(model, fit, static_cast<HeldOut>(i + 1));
+  }
+  return residuals;
+}
+
+/// The rows of a stack, and what was found of them.
+HeldOutResiduals of_rows(const HeldOutResiduals& all, const Tables& whole, const std::vector<StackCase>& cases,
+                         const std::string& stack) {
+  HeldOutResiduals result;
+  for (std::size_t what = 0; what < kHeldOuts; ++what) {
+    for (std::size_t row = 0; row < all.at(what).size(); ++row) {
+      if (cases.at(whole.rows[row].in_case).stack == stack) { result.at(what).push_back(all.at(what)[row]); }
+    }
+  }
+  return result;
+}
+
+void write_profiles(const std::string& directory, const PooledModel& model, const PooledFit& fit,
+                    const HeldOutResiduals& residuals) {
+  std::set<std::string> done;
+  for (std::size_t i = 0; i < model.cases().size(); ++i) {
+    const std::string& stack = model.cases()[i].stack;
+    if (!done.insert(stack).second) { continue; }
+    Profile profile = model.profile(i, fit.posterior.mode);
+    profile.transport = model.cases()[i].parts.transport;
+    profile.nccl->version = model.tables().cases[i].platform.profile->nccl->version;
+    const StackNote note{stack, "athanor calibrate --backend pool", calibration_date(), calibration_versions()};
+    const JsonValue json =
+        stack_profile(std::move(profile), tables_of_stack(model.tables(), model.cases(), stack),
+                      of_rows(residuals, model.tables(), model.cases(), stack), note);
+    write_text_file((std::filesystem::path(directory) / (stack + ".json")).string(), text_of(json, 2) + "\n");
+  }
+}
+
+}  // namespace
+
+ExitCode calibrate_pool(const CalibrateOptions& options, const Streams& streams) {
+  check_writable(*options.output);
+  Progress progress(streams, !options.common.quiet);
+  Tables tables = Tables::of(read_scenarios(options.tables, options.common.library, changes_of(options.scenario)));
+  std::erase_if(tables.rows,
+                [&](const TableRow& row) { return tables.cases[row.in_case].setup.ranks > kMostRanks; });
+  if (tables.rows.empty()) {
+    throw UsageError("calibrate: --tables: no case of these scenarios simulates a size that its \"verify\" measured");
+  }
+  std::vector<StackCase> cases = stack_cases(tables);
+  PooledModel model(std::move(tables), std::move(cases));
+  PooledFitSettings settings;
+  settings.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
+  const PooledFit fit = fit_pool(model, std::vector<double>(model.tables().rows.size(), 1), settings);
+  const HeldOutResiduals residuals = held_out_residuals(options, model, fit, progress);
+  progress.clear();
+  SoftwarePool pool = pool_of(model, fit);
+  pool.name = profile_name(options);
+  pool.description = fmt::format("{} rows of {} cases", model.tables().rows.size(), model.cases().size());
+  pool.source = fmt::format("athanor calibrate --backend pool, {}, {}", calibration_date(), calibration_versions());
+  if (options.profiles) { write_profiles(*options.profiles, model, fit, residuals); }
+  write_profile(options, streams, json_of(pool), summary(model.tables(), residuals));
+  return ExitCode::ok;
+}
+
+}  // namespace athanor

@@ -1,0 +1,219 @@
+#include "tools/calibrate/pool/pooled_model.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <future>
+#include <numeric>
+#include <thread>
+
+#include "sim/check.hpp"
+
+namespace athanor {
+
+EffectSpreads assumed_spreads() {
+  // By kind: launch, skew, step, rate, network_time, network_rate, share. GPUs are what they are wherever they stand;
+  // how far networks differ, with their plugins and hosts, is known from no data sheet.
+  EffectSpreads spreads{};
+  spreads[static_cast<std::size_t>(EffectLevel::all)] = {0.4, 0.5, 0.5, 0.5, 0.5, 0.5, 0.1};
+  spreads[static_cast<std::size_t>(EffectLevel::part)] = {0.25, 0.3, 0.2, 0.3, 0.5, 0.3, 0.1};
+  spreads[static_cast<std::size_t>(EffectLevel::stack)] = {0.25, 0.25, 0.12, 0.12, 0.4, 0.3, 0.05};
+  return spreads;
+}
+
+PooledModel::PooledModel(Tables tables, std::vector<StackCase> cases)
+    : tables_(std::move(tables)), cases_(std::move(cases)), effects_of_(cases_.size()) {
+  find_rows();
+  std::vector<double> typical;
+  for (const Figure& each : figures()) { typical.push_back(each.typical); }
+  base_.assign(cases_.size(), typical);
+  for (std::size_t i = 0; i < cases_.size(); ++i) { add_effects(i); }
+}
+
+PooledModel::PooledModel(Tables tables, std::vector<StackCase> cases, const SoftwarePool& pool)
+    : tables_(std::move(tables)), cases_(std::move(cases)), effects_of_(cases_.size()) {
+  find_rows();
+  base_.resize(cases_.size());
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    effects_of_[i].resize(figures().size());
+    for (std::size_t j = 0; j < figures().size(); ++j) {
+      const ExpectedFigure figure = expected(pool.figures.at(j), figures()[j], cases_[i].parts);
+      base_[i].push_back(figure.value);
+      if (!matters(figures()[j], cases_[i].parts)) { continue; }
+      const std::size_t own = effect(j, EffectLevel::stack, cases_[i].stack);
+      effects_of_[i][j] = {own};
+      if (own == expected_.size()) { expected_.push_back(figure.spread); }
+    }
+  }
+}
+
+void PooledModel::find_rows() {
+  require(cases_.size() == tables_.cases.size(), "every case has a stack");
+  rows_.resize(cases_.size());
+  last_.resize(cases_.size());
+  for (std::size_t i = 0; i < tables_.rows.size(); ++i) {
+    auto& [first, count] = rows_.at(tables_.rows[i].in_case);
+    if (count == 0) { first = i; }
+    require(first + count == i, "rows of a case stand together");
+    ++count;
+  }
+}
+
+void PooledModel::add_effects(std::size_t in_case) {
+  const StackCase& own = cases_[in_case];
+  effects_of_[in_case].resize(figures().size());
+  for (std::size_t i = 0; i < figures().size(); ++i) {
+    const Figure& figure = figures()[i];
+    if (!matters(figure, own.parts)) { continue; }
+    std::vector<std::size_t>& mine = effects_of_[in_case][i];
+    mine.push_back(effect(i, EffectLevel::all, ""));
+    for (const std::string& part : parts_of(figure, own.parts)) { mine.push_back(effect(i, EffectLevel::part, part)); }
+    if (figure.owner == FigureOwner::nobody) { continue; }
+    const bool of_gpus = figure.owner == FigureOwner::gpu || figure.owner == FigureOwner::node_link;
+    mine.push_back(effect(i, EffectLevel::stack, of_gpus ? own.stack + " " + own.parts.gpu : own.stack));
+  }
+}
+
+std::size_t PooledModel::effect(std::size_t figure, EffectLevel level, const std::string& name) {
+  const auto [found, is_new] = known_.try_emplace({figure, name}, effects_.size());
+  if (is_new) { effects_.push_back({figure, level, name}); }
+  return found->second;
+}
+
+Spreads PooledModel::prior(const EffectSpreads& spreads) const {
+  if (!expected_.empty()) { return expected_; }
+  Spreads result;
+  for (const Effect& each : effects_) {
+    const auto kind = static_cast<std::size_t>(figures()[each.figure].kind);
+    result.push_back(spreads.at(static_cast<std::size_t>(each.level)).at(kind));
+  }
+  return result;
+}
+
+double PooledModel::figure_value(std::size_t in_case, std::size_t figure, const std::vector<double>& unknowns) const {
+  const std::vector<std::size_t>& mine = effects_of_[in_case][figure];
+  return base_[in_case][figure] * std::exp(std::accumulate(mine.begin(), mine.end(), 0.0,
+                                                              [&](double sum, std::size_t i) { return sum + unknowns[i]; }));
+}
+
+std::vector<double> PooledModel::values(std::size_t in_case, const std::vector<double>& unknowns) const {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < figures().size(); ++i) { result.push_back(figure_value(in_case, i, unknowns)); }
+  return result;
+}
+
+Profile PooledModel::profile_with(std::size_t in_case, const std::vector<double>& values) const {
+  const StackCase& own = cases_[in_case];
+  Profile profile = blank_profile(own.parts);
+  profile.nccl->choosing = own.choosing;
+  for (std::size_t i = 0; i < figures().size(); ++i) {
+    if (!effects_of_[in_case][i].empty()) { figures()[i].set(profile, values[i]); }
+  }
+  return profile;
+}
+
+Profile PooledModel::profile(std::size_t in_case, const std::vector<double>& unknowns) const {
+  return profile_with(in_case, values(in_case, unknowns));
+}
+
+std::vector<std::size_t> PooledModel::every_case() const {
+  std::vector<std::size_t> all(cases_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+std::vector<double> PooledModel::residuals_of(std::size_t in_case, const Profile& profile) {
+  Tables::MeasuredCase& measured = tables_.cases[in_case];
+  measured.platform.profile = std::make_shared<const Profile>(profile);
+  std::vector<double> result;
+  for (std::size_t i = rows_[in_case].first; i < rows_[in_case].first + rows_[in_case].second; ++i) {
+    result.push_back(std::log(simulated_us(measured, tables_.rows[i]) / tables_.rows[i].measured_us));
+  }
+  return result;
+}
+
+/// Tasks of one case stand together and are carried out one after the other, since its rows remember their times.
+void PooledModel::run(std::vector<Task>& tasks) {
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (i == 0 || tasks[i].in_case != tasks[i - 1].in_case) { starts.push_back(i); }
+  }
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < starts.size(); i = next++) {
+      const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : tasks.size();
+      for (std::size_t task = starts[i]; task < end; ++task) {
+        tasks[task].residuals = residuals_of(tasks[task].in_case, tasks[task].profile);
+      }
+    }
+  };
+  std::vector<std::future<void>> running;
+  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+    running.push_back(std::async(std::launch::async, work));
+  }
+  for (std::future<void>& each : running) { each.get(); }
+}
+
+std::vector<double> PooledModel::residuals(const std::vector<double>& unknowns) {
+  std::vector<Task> tasks;
+  for (const std::size_t i : every_case()) {
+    Simulated now{values(i, unknowns), cases_[i].choosing, {}};
+    if (now.values == last_[i].values && now.choosing == last_[i].choosing) { continue; }
+    tasks.push_back({i, profile_with(i, now.values), {}});
+    last_[i] = std::move(now);
+  }
+  run(tasks);
+  for (Task& task : tasks) { last_[task.in_case].residuals = std::move(task.residuals); }
+  std::vector<double> result;
+  for (const Simulated& each : last_) { result.insert(result.end(), each.residuals.begin(), each.residuals.end()); }
+  return result;
+}
+
+/// Each of the figures that matter in turn, a little more of it; or less, where it is at its bound.
+std::vector<PooledModel::Task> PooledModel::changed(std::size_t in_case, const std::vector<double>& unknowns,
+                                                    std::vector<double>& steps) const {
+  constexpr double kStep = 0.04;  // of a logarithm: above what whole picoseconds and chunks make of it
+  const std::vector<double> here = values(in_case, unknowns);
+  std::vector<Task> tasks;
+  for (std::size_t figure = 0; figure < figures().size(); ++figure) {
+    if (effects_of_[in_case][figure].empty()) { continue; }
+    const double step = here[figure] * std::exp(kStep) > figures()[figure].most ? -kStep : kStep;
+    std::vector<double> there = here;
+    there[figure] *= std::exp(step);
+    tasks.push_back({in_case, profile_with(in_case, there), {}});
+    steps.push_back(step);
+  }
+  return tasks;
+}
+
+std::vector<Slopes> PooledModel::slopes(const std::vector<double>& unknowns, const std::vector<double>& residuals,
+                                        const std::vector<std::size_t>& of_cases) {
+  std::vector<Task> tasks;
+  std::vector<double> steps;
+  for (const std::size_t i : of_cases) {
+    const auto [first, count] = rows_[i];
+    for (std::size_t row = first; row < first + count; ++row) {
+      tables_.rows[row].times = std::make_shared<RowTimes>();  // those of former unknowns will not come again
+    }
+    for (Task& each : changed(i, unknowns, steps)) { tasks.push_back(std::move(each)); }
+  }
+  run(tasks);
+  std::vector<Slopes> result;
+  std::size_t task = 0;
+  for (const std::size_t i : of_cases) {
+    Slopes slopes{rows_[i].first, {}};
+    for (const std::vector<std::size_t>& effects : effects_of_[i]) {
+      if (effects.empty()) { continue; }
+      Slopes::Column column{effects, std::move(tasks[task].residuals)};
+      for (std::size_t row = 0; row < column.of_rows.size(); ++row) {
+        column.of_rows[row] = (column.of_rows[row] - residuals[rows_[i].first + row]) / steps[task];
+      }
+      slopes.columns.push_back(std::move(column));
+      ++task;
+    }
+    result.push_back(std::move(slopes));
+  }
+  return result;
+}
+
+}  // namespace athanor
