@@ -11,7 +11,7 @@ namespace athanor {
 
 struct StackFitSettings {
   std::vector<std::string> free;  ///< figures that may change; empty: those that the rows tell most of
-  std::size_t most_free = 8;      ///< of these
+  std::size_t most_free = 8;      ///< how many figures may change at most
   /// Whose word decides what runs: that of the least loss, of a fit with each. At least one.
   std::vector<NcclChoosing> choosings{NcclChoosing::tuner, NcclChoosing::algorithm, NcclChoosing::fastest};
   int cycles = 3;   ///< over the groups of figures
@@ -22,7 +22,7 @@ struct StackFitSettings {
 struct StackFit {
   Profile profile;
   std::vector<std::string> free;      ///< what was found
-  std::vector<std::string> at_bound;  ///< of these: the rows pull them to where no healthy stack is
+  std::vector<std::string> at_bound;  ///< figures that the rows pull to where no healthy stack is
   double loss = 0;                    ///< stack_loss() of the rows
 };
 
