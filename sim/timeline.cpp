@@ -122,20 +122,6 @@ void Timeline::span(Track track, std::string_view name, std::string_view categor
   end_event(arguments);
 }
 
-void Timeline::instant(Track track, std::string_view name, std::string_view category, Time when, Arguments arguments) {
-  begin_event("i", track, name);
-  append_field(buffer_, "cat", category);
-  append_field(buffer_, "s", "t");
-  append_time(buffer_, "ts", when);
-  end_event(arguments);
-}
-
-void Timeline::counter(ProcessId process, std::string_view name, Time when, std::int64_t value) {
-  begin_event("C", {process, 0}, name);
-  append_time(buffer_, "ts", when);
-  end_event({{"value", value}});
-}
-
 void Timeline::close() {
   require(file_ != nullptr, "the timeline '{}' is closed already", path_);
   buffer_.append(std::string_view("\n]}\n"));

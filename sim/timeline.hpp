@@ -55,9 +55,6 @@ class Timeline {
   /// From `begin` to `end`. Spans of one track must nest or be disjoint to be drawn well. Requires begin <= end.
   void span(Track track, std::string_view name, std::string_view category, Time begin, Time end,
             Arguments arguments = {});
-  void instant(Track track, std::string_view name, std::string_view category, Time when, Arguments arguments = {});
-  /// A curve per name and process; it holds `value` from `when` on.
-  void counter(ProcessId process, std::string_view name, Time when, std::int64_t value);
 
   /// Completes the file. Throws FileError when something could not be written. Nothing may be recorded afterwards.
   void close();

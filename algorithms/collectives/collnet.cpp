@@ -193,7 +193,7 @@ class CollNetAllReduce final : public VectorSchedule {
   NodeGroups groups_;
   NodeHeads heads_;
   std::vector<std::vector<std::uint32_t>> chains_;  ///< of chains with orders: places, the head first
-  std::vector<std::vector<std::uint32_t>> steps_;   ///< of these, by place: its step
+  std::vector<std::vector<std::uint32_t>> steps_;   ///< by chain and place: the place's step in its chain
   RailTrees trees_;
 };
 

@@ -12,7 +12,7 @@ namespace athanor {
 
 /// In which an engine holds the result of one primitive while it takes in one input after the other.
 enum class Accumulator : std::uint8_t {
-  data,     ///< as the elements are: each operation rounds
+  data,     ///< in the type of the elements: each operation rounds
   float32,  ///< rounded to the elements' type once, when all inputs are in
   float64,
 };

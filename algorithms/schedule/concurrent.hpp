@@ -15,7 +15,7 @@ class AgentMapping {
  public:
   struct Role {
     std::uint32_t part = 0;  ///< which schedule
-    AgentId agent;           ///< of that schedule
+    AgentId agent;           ///< which agent of the schedule `part`
   };
 
   /// `agent_counts`: of each schedule. `ranks`: of each schedule, by role, the rank that plays it. `total`: ranks in

@@ -68,7 +68,6 @@ std::string_view nccl_name(DataType type) {
   return name(type);
 }
 
-std::optional<Reduction> reduction(std::string_view text) { return named(kReductions, text); }
 std::optional<DataType> data_type(std::string_view text) { return named(kTypes, text); }
 
 std::span<const Reduction> reductions() { return kReductions; }

@@ -19,8 +19,7 @@ std::string_view name(DataType type);
 std::string_view nccl_name(Reduction reduction);
 std::string_view nccl_name(DataType type);
 
-/// The inverses of name().
-std::optional<Reduction> reduction(std::string_view name);
+/// The inverse of name().
 std::optional<DataType> data_type(std::string_view name);
 
 /// All of them, in the order of their declaration.

@@ -147,7 +147,7 @@ class Executor final : public Actor {
   bool draining_ = false;
   std::uint32_t running_lanes_ = 0;
   IdVector<StartIndex, std::uint32_t> running_of_start_;  ///< lanes that have not ended
-  IdVector<StartIndex, std::uint32_t> awaited_starts_;    ///< of those that it comes after, how many have not ended
+  IdVector<StartIndex, std::uint32_t> awaited_starts_;    ///< starts that it comes after and that have not ended
   std::uint32_t pending_launches_ = 0;
   Time launch_;
   IdVector<LaneIndex, Time> ends_;

@@ -64,7 +64,7 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
     Time late_time;              ///< when it is, where that is after its delivery
     std::uint32_t complete = 0;  ///< messages that have arrived whole and are not used up
     std::uint32_t moved = 0;     ///< messages handed to the network, modulo 2^32
-    std::uint32_t landed = 0;    ///< of those, reported delivered
+    std::uint32_t landed = 0;    ///< messages that the network has reported delivered
     std::uint32_t late = 0;
     bool withheld = false;  ///< the newest message waits for what its sender still receives
     bool early = false;     ///< it was delivered meanwhile
@@ -102,7 +102,7 @@ class NetworkSubstrate final : public Substrate, public Actor, public MoveListen
   const Fabric& fabric_;
   ActorId id_;
   FabricNetwork beneath_;
-  Network& network_;  ///< of this
+  Network& network_;  ///< the one within `beneath_`
   Executor* executor_ = nullptr;
   std::vector<ExecutionObserver*> observers_;
   bool has_grains_;  ///< else no message is ever incomplete, withheld, early or late, and nothing of that is kept up

@@ -44,7 +44,7 @@ struct RunRequest {
   std::uint64_t seed = 1;     ///< of routing
   /// Of the switches of the network; null: they do not reduce and multicast.
   std::shared_ptr<const EngineDeployment> aggregation = nullptr;
-  TreeSource trees = nullptr;         ///< of these engines; null: nobody else has any of their trees
+  TreeSource trees = nullptr;         ///< grants trees of the engines; null: no other job has any
   DataType type = DataType::float32;  ///< what engines are asked to add ...
   Reduction reduction = Reduction::sum;
   std::shared_ptr<const NcclRuntime> nccl = nullptr;  ///< where the profile has "nccl": it says what runs, and how
@@ -53,7 +53,7 @@ struct RunRequest {
 /// The candidate that took least time; ties go to the algorithm and protocol named first.
 struct RunResult {
   std::string algorithm;
-  const Algorithm* chosen = nullptr;  ///< of that name: one of the request's
+  const Algorithm* chosen = nullptr;  ///< the algorithm with this name, among those of the request
   std::string protocol;
   std::uint32_t channels = 1;
   Bytes size;  ///< count x element size

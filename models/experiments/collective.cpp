@@ -26,7 +26,9 @@ constexpr Column kReductionName{"", "redop", "", 6, Format::word};
 constexpr Column kRoot{"root", "root", "", 5, Format::count};  ///< rank; -1: it has none
 constexpr Column kEfficiency{"efficiency"};                    ///< bound_time_us / time_us: 1 is the hardware's limit
 constexpr Column kBoundBy{"bound_by"};  ///< what the least time follows from: `endpoints`, a cut, `latency`
-constexpr Column kLimitedBy{"limited_by", "limited by", "", 0, Format::text, 2};  ///< as the column above
+constexpr Column kLimitedBy{"limited_by", "limited by",
+                            "",           0,
+                            Format::text, 2};  ///< what was busy longest: see [limited by](models.md#limited-by)
 constexpr Column kPadded{"padded"};            ///< priced at the next size that cuts into equal pieces
 constexpr Column kTotalTime{"total_time_us"};  ///< with `compute`: both together
 constexpr Column kHostTime{"host_time_us"};    ///< with `compute`: what the host spends on communication
@@ -322,6 +324,8 @@ std::vector<const Column*> CollectiveExperiment::columns(bool seeds) const {
   columns.insert(columns.end(), {&kAlgorithm, &kProtocol, &kChannels, &kLimitedBy});
   return columns;
 }
+
+std::vector<const Column*> CollectiveExperiment::figures() { return {&kAlgorithm, &kBytes, &kTime, &kBusBandwidth}; }
 
 std::vector<const Column*> CollectiveExperiment::csv_columns() const {
   return {&kScenario,     &kCase,      &kCollective,   &kAlgorithm, &kProtocol, &kChannels,

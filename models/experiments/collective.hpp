@@ -53,7 +53,8 @@ inline constexpr Column kBytes{"bytes", "size", "(B)", 12,
 inline constexpr Column kType{"type"};                        ///< of an element
 inline constexpr Column kTime{"time_us", "time", "(us)", 9};  ///< from the launch to the end of the last rank
 inline constexpr Column kAlgorithmBandwidth{"algbw_gbps", "algbw", "(GB/s)", 7};  ///< size / time
-inline constexpr Column kBusBandwidth{"busbw_gbps", "busbw", "(GB/s)", 7};        ///< as the column above
+inline constexpr Column kBusBandwidth{"busbw_gbps", "busbw", "(GB/s)",
+                                      7};  ///< algbw times the factor that nccl-tests has for the collective
 inline constexpr Column kBoundTime{"bound_time_us", "bound", "(us)", 9,
                                    Format::figure,  2};  ///< least time that the hardware allows any algorithm
 inline constexpr Column kFellBack{"fell_back"};          ///< why no engines of switches could be had
@@ -88,6 +89,8 @@ class CollectiveExperiment : public Experiment {
   Record summarised(std::vector<Record> repetitions) const override;
   std::string_view repetition_shown() const override { return "time, algbw and busbw are those of the median"; }
   std::vector<const Column*> columns(bool seeds) const override;
+  /// Of its records, those that sweeps and reports show.
+  static std::vector<const Column*> figures();
   std::vector<const Column*> csv_columns() const override;
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string footer(const std::vector<Record>& records) const override;

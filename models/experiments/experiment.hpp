@@ -97,6 +97,8 @@ class Experiment {
   virtual std::uint32_t jobs() const { return 0; }
   /// One after the other; a single 0 where nothing has a size.
   virtual std::span<const Bytes> sizes() const = 0;
+  /// The key of its section that says them.
+  virtual std::string_view sizes_key() const { return "sizes"; }
   /// "all_reduce of 1 MiB": what progress and errors call one run.
   virtual std::string label(Bytes size) const = 0;
 
@@ -134,6 +136,8 @@ class Experiment {
   virtual bool may_use_switches(const Platform& /*platform*/) const { return true; }
   /// Of its own section, and of others, those that do nothing in it.
   virtual std::vector<IdleKeys> idle_keys(const Platform& platform) const = 0;
+  /// Keys that have nothing to act on, as JSON pointers, which are no mistake where they stand: others vary.
+  virtual std::vector<std::string> keys_at_rest() const { return {}; }
   /// Throws UsageError where sizes that the command line asked for do not fit.
   virtual void check_asked_sizes() const = 0;
 };

@@ -17,7 +17,7 @@ constexpr Column kWorkers{"workers"};  ///< how many
 constexpr Column kServers{"servers"};  ///< how many
 constexpr Column kCopies{"copies"};    ///< of each parameter, on different servers
 constexpr Column kParameters{"bytes", "parameters", "(B)", 12, Format::count};  ///< of all parameters
-constexpr Column kTrainingTime{"time_us"};                                      ///< of all iterations
+constexpr Column kTrainingTime{"time_us", "time", "(us)", 11};                  ///< of all iterations
 constexpr Column kUpdates{"updates_per_s", "updates", "(1/s)", 10};             ///< changes of the parameters
 constexpr Column kGradientRate{"gradients_per_s", "gradients", "(1/s)", 11};    ///< gradients that were used
 constexpr Column kIterationMean{"iteration_us_mean", "iteration", "(us)", 11};  ///< of a worker
@@ -103,6 +103,10 @@ std::vector<const Column*> ParameterServerExperiment::columns(bool seeds) const 
                                      &kWaiting,    &kStalenessMean, &kDropped,      &kServerBusy};
   if (seeds) { columns.insert(columns.end(), {&kUpdatesP5, &kUpdatesP95}); }
   return columns;
+}
+
+std::vector<const Column*> ParameterServerExperiment::figures() {
+  return {&kParameters, &kTrainingTime, &kUpdates, &kIterationMean, &kWaiting, &kStalenessMean};
 }
 
 std::vector<std::pair<std::string, std::string>> ParameterServerExperiment::description(

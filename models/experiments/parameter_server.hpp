@@ -18,11 +18,14 @@ class ParameterServerExperiment : public Experiment {
   std::string variant() const override { return std::string(name(text_.setup.update)); }
   std::uint32_t ranks() const override { return static_cast<std::uint32_t>(text_.setup.workers.size()); }
   std::span<const Bytes> sizes() const override { return text_.sizes; }
+  std::string_view sizes_key() const override { return "parameters"; }
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
   Record summarised(std::vector<Record> repetitions) const override;
   std::string_view repetition_shown() const override { return "each row is the run with the median rate of updates"; }
   std::vector<const Column*> columns(bool seeds) const override;
+  /// Of its records, those that sweeps and reports show.
+  static std::vector<const Column*> figures();
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string participants() const override;
   std::string refusal(const Platform& platform, Ability ability) const override;

@@ -70,6 +70,11 @@ std::string head_line(const std::vector<const Column*>& columns, std::string_vie
 
 }  // namespace
 
+std::string value_text(const Column& column, const JsonValue& value) {
+  const std::string text = cell_text(column, &value);
+  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
 std::string ResultTable::head() const {
   return head_line(columns_, &Column::head) + head_line(columns_, &Column::unit);
 }

@@ -13,6 +13,9 @@ namespace athanor {
 /// A number in `width` characters, as nccl-tests prints it: two decimals if they fit, else one, none, or an exponent.
 std::string fitted(double value, std::size_t width);
 
+/// What tables write of a value of this column, without blanks around it.
+std::string value_text(const Column& column, const JsonValue& value);
+
 /// A table for people, line by line as results become known.
 class ResultTable {
  public:

@@ -85,6 +85,8 @@ std::vector<const Column*> TraceExperiment::columns(bool /*seeds*/) const {
   return {&kReplayTime, &kComputingShare, &kExposedShare, &kWaitingShare};
 }
 
+std::vector<const Column*> TraceExperiment::figures() { return {&kStepTime, &kExposedTime}; }
+
 std::vector<std::pair<std::string, std::string>> TraceExperiment::description(const Platform& platform) const {
   return {{"trace", fmt::format("{} of {} ranks: {}", variant(), ranks(), joined(text_.files, " "))},
           {"profile", profile_text(*platform.profile)}};

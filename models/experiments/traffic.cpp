@@ -21,7 +21,7 @@ constexpr Column kEndpoints{"endpoints"};                                  ///< 
 constexpr Column kMessageSize{"bytes", "size", "(B)", 12, Format::size};   ///< of a message; 0: of their own
 constexpr Column kMessages{"messages", "messages", "", 9, Format::count};  ///< how many
 constexpr Column kTotalBytes{"total_bytes"};                               ///< of all messages
-constexpr Column kLastDelivery{"time_us"};                                 ///< to the last delivery
+constexpr Column kLastDelivery{"time_us", "time", "(us)", 10};             ///< to the last delivery
 constexpr Column kGoodput{"goodput_gbps", "goodput", "(GB/s)", 9};         ///< of all together
 constexpr Column kThroughputRatio{"throughput_ratio", "ratio", "(%)", 6,
                                   Format::percent};  ///< mean share that messages keep of the rate that they have alone
@@ -139,6 +139,10 @@ std::vector<const Column*> TrafficExperiment::columns(bool seeds) const {
                                      &kGoodput,       &kThroughputRatio};
   if (seeds) { columns.insert(columns.end(), {&kThroughputRatioP5, &kThroughputRatioP95}); }
   return columns;
+}
+
+std::vector<const Column*> TrafficExperiment::figures() {
+  return {&kMessageSize, &kLastDelivery, &kCompletionP99, &kGoodput, &kThroughputRatio};
 }
 
 std::vector<std::pair<std::string, std::string>> TrafficExperiment::description(const Platform& /*platform*/) const {

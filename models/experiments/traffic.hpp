@@ -23,6 +23,8 @@ class TrafficExperiment : public Experiment {
   Record summarised(std::vector<Record> repetitions) const override;
   std::string_view repetition_shown() const override { return "each row is the run of the median throughput ratio"; }
   std::vector<const Column*> columns(bool seeds) const override;
+  /// Of its records, those that sweeps and reports show.
+  static std::vector<const Column*> figures();
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string participants() const override;
   std::string refusal(const Platform& platform, Ability ability) const override;

@@ -4,6 +4,7 @@
 
 #include "models/experiments/collective.hpp"
 #include "models/experiments/network_columns.hpp"
+#include "models/experiments/scenario/idle_settings.hpp"
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/workload_columns.hpp"
 #include "models/software/profile.hpp"
@@ -39,7 +40,7 @@ constexpr Column kBubble{"bubble_fraction", "bubble", "(%)", 7,
                          Format::percent};  ///< share of the step that waits for other stages
 constexpr Column kExposed{"", "exposed", "(%)", 7, Format::percent};
 constexpr Column kStragglers{"", "straggler", "(%)", 9, Format::percent};
-constexpr Column kMemory{"memory_gb"};    ///< of the fullest GPU
+constexpr Column kMemory{"memory_gb", "memory", "(GB)", 7, Format::one_decimal};  ///< of the fullest GPU
 constexpr Column kGpuKinds{"gpu_kinds"};  ///< of unequal GPUs a list of `{"gpu", "gpus", "computing"}`: how many, and
                                           ///< the share of the step in which these compute
 
@@ -195,6 +196,10 @@ std::vector<const Column*> TrainingExperiment::columns(bool /*seeds*/) const {
           &kMeasuredStep, &kStepError};
 }
 
+std::vector<const Column*> TrainingExperiment::figures() {
+  return {&kStepTime, &kTokens, &kMfu, &kBubble, &kExposedTime, &kMemory, &kSamples};
+}
+
 std::vector<std::pair<std::string, std::string>> TrainingExperiment::description(const Platform& platform) const {
   const TrainingSetup& setup = training_->setup;
   std::string computing = setup.compute.name;
@@ -209,6 +214,12 @@ std::vector<std::pair<std::string, std::string>> TrainingExperiment::description
 
 std::string TrainingExperiment::refusal(const Platform& platform, Ability ability) const {
   return ability == Ability::memory ? "" : WorkloadExperiment::refusal(platform, ability);
+}
+
+std::vector<std::string> TrainingExperiment::keys_at_rest() const {
+  std::vector<std::string> keys = athanor::idle_keys(training_->setup.plan);
+  for (std::string& key : keys) { key.insert(0, "/training/parallel/"); }
+  return keys;
 }
 
 std::vector<IdleKeys> TrainingExperiment::idle_keys(const Platform& platform) const {

@@ -46,10 +46,13 @@ class TrainingExperiment : public WorkloadExperiment {
   std::uint32_t ranks() const override { return ranks_; }
   std::vector<Record> run(const Run& run) const override;
   std::vector<const Column*> columns(bool seeds) const override;
+  /// Of its records, those that sweeps and reports show.
+  static std::vector<const Column*> figures();
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string refusal(const Platform& platform, Ability ability) const override;
   bool fits_memory() const override { return training_->fits; }
   std::vector<IdleKeys> idle_keys(const Platform& platform) const override;
+  std::vector<std::string> keys_at_rest() const override;
 
  private:
   StepResult step(const Platform& platform, const RunOptions& options, const WorkloadOptions& workload) const;

@@ -15,8 +15,9 @@ namespace athanor {
 
 inline constexpr Column kStepTime{"step_time_s", "step", "(ms)", 12,
                                   Format::milliseconds};  ///< of a step, or of the whole trace
-inline constexpr Column kExposedTime{"exposed_comm_s"};   ///< time in which computing waits for communication
-inline constexpr Column kBreakdown{"breakdown"};          ///< shares of the step, as below
+inline constexpr Column kExposedTime{"exposed_comm_s", "exposed", "(ms)", 10,
+                                     Format::milliseconds};  ///< time in which computing waits for communication
+inline constexpr Column kBreakdown{"breakdown"};             ///< shares of the step, as below
 inline constexpr Column kComputingShare{"", "computing", "(%)", 10, Format::percent};
 inline constexpr Column kExposedShare{"", "exposed", "(%)", 10, Format::percent};
 inline constexpr Column kWaitingShare{"", "waiting", "(%)", 10, Format::percent};

@@ -76,7 +76,7 @@ std::string link_class(const Fabric& fabric, LinkId link);
 struct LinkClassUse {
   std::string name;  ///< as link_class(); of several networks side by side also whose: "network leaf->spine, storage"
   std::uint32_t links = 0;  ///< one direction each
-  std::uint32_t used = 0;   ///< of them: carried anything
+  std::uint32_t used = 0;   ///< links that carried anything
   double mean = 0;          ///< share of the time in which one of `links` was busy, on average
   double most = 0;          ///< of the busiest
   Bytes carried;            ///< by all of them

@@ -137,7 +137,7 @@ class MaxMinShares {
   std::vector<Member> members_;
   std::vector<ConnectionId> toggled_;  ///< wanted or unwanted since the last update
   std::vector<ConnectionId> changed_;
-  std::vector<ConnectionId> starting_;  ///< those that need a refilling
+  std::vector<ConnectionId> starting_;  ///< connections that begin and need a refilling
   std::vector<ConnectionId> stopping_;
   std::vector<Turn> turns_;            ///< heap
   std::vector<LinkIndex> open_;        ///< links being refilled

@@ -38,7 +38,7 @@ struct NcclCosts {
   Ratio tree_share{6, 10};  ///< of a block's rate, each way, where threads are divided: trees, peers
   Ratio idle{3, 4};         ///< of a step of LL within a node that moves no data
   Time nvls_start;          ///< of algorithms that use NVSwitches as engines, once
-  Time nvls_loop;           ///< of these, for each chunk of a head
+  Time nvls_loop;           ///< of algorithms that use NVSwitches as engines, for each chunk of a head
   /// Mean of what one channel's way between nodes varies by: of n channels whose delays are exponential, the slowest
   /// comes (1/2 + 1/3 + ... + 1/n) of it later than one alone.
   Time network_jitter;
@@ -49,7 +49,7 @@ struct NcclCosts {
   /// Of the one process that drives all GPUs of a node, for each of them and per collective; zero: each GPU has its own
   /// process.
   Time host_launch_per_gpu;
-  Time host_channel;  ///< of this process, for each channel after the first
+  Time host_channel;  ///< of the one process that drives all GPUs, for each channel after the first
   /// Mean by which one rank starts late: of n ranks whose delays are exponential, the last comes (1/2 + ... + 1/n) of
   /// it later than one alone.
   Time launch_skew;

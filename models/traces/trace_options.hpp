@@ -42,7 +42,7 @@ inline Time time_of(double seconds) {
 
 enum class TraceFormat : std::uint8_t {
   chakra,       ///< execution traces of MLCommons Chakra in protobuf: PREFIX.RANK.et
-  chakra_json,  ///< the same as JSON
+  chakra_json,  ///< execution traces of Chakra as JSON
   kineto,       ///< what PyTorch's profiler writes
   astra,        ///< the text of ASTRA-sim 1
   simai,        ///< the text of SimAI

@@ -29,7 +29,7 @@ struct Attention {
 /// Experts of a layer, in place of its MLP.
 struct Experts {
   std::uint32_t experts = 1;
-  std::uint32_t chosen = 1;      ///< of them by each token
+  std::uint32_t chosen = 1;      ///< experts that each token goes to
   std::uint32_t ffn = 1;         ///< of one expert
   std::uint32_t shared_ffn = 0;  ///< of what every token goes through beside them
   std::vector<bool> layers;      ///< one for each layer: has it experts? The others have an MLP

@@ -11,12 +11,6 @@ double tokens_of(const ParallelPlan& plan) {
   return static_cast<double>(plan.micro_batch) * plan.sequence / plan.context;
 }
 
-double bytes_of(const Kernels& kernels) {
-  double sum = 0;
-  for (const Kernel& kernel : kernels) { sum += kernel.bytes; }
-  return sum;
-}
-
 namespace {
 
 /// Adds what choosing experts and sorting tokens by them takes.

@@ -60,9 +60,6 @@ PhasedKernels plain_layer_work(const PlainLayer& layer, const ParallelPlan& plan
 /// where the optimizer is sharded); `held`: those whose gradients are set to zero and whose matrices are cast here.
 Kernels optimizer_work(double updated, double held, const ParallelPlan& plan);
 
-/// Bytes that the kernels read and write at least.
-double bytes_of(const Kernels& kernels);
-
 /// Tokens of a micro-batch that one GPU computes: sequences x tokens / context ranks.
 double tokens_of(const ParallelPlan& plan);
 

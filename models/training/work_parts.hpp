@@ -6,11 +6,11 @@ namespace athanor {
 
 /// What all kernels of a plan share.
 struct WorkSizes {
-  double tokens = 0;       ///< of a micro-batch on one GPU
-  double norm_tokens = 0;  ///< of them that norms, residuals and routers see: with sequence parallelism a part
-  double element = 2;      ///< bytes of an activation
-  double gradient = 4;     ///< bytes of a gradient that matrices' products are added to
-  Precision wide = Precision::bf16;    ///< of attention, logits and routers
+  double tokens = 0;                 ///< of a micro-batch on one GPU
+  double norm_tokens = 0;            ///< tokens that norms, residuals and routers see: with sequence parallelism a part
+  double element = 2;                ///< bytes of an activation
+  double gradient = 4;               ///< bytes of a gradient that matrices' products are added to
+  Precision wide = Precision::bf16;  ///< of attention, logits and routers
   Precision matrix = Precision::bf16;  ///< of linear layers
   bool casts = false;                  ///< `matrix` is narrower than what comes in
 };

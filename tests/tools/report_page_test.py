@@ -126,6 +126,22 @@ class Report(unittest.TestCase):
         costs = self.report("costs.html", scenario, slower, "--pareto", "bill_cables").read_text(encoding="utf-8")
         self.assertIn('alt="What is best for its cost"', costs)
 
+    def test_of_every_kind_of_experiment_it_shows_the_figures(self):
+        star = '"cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}}'
+        kinds = {
+            "traffic": ('"traffic": {"pattern": "incast", "senders": 3, "sizes": "64KiB"}', "goodput (GB/s)", "p99 (us)"),
+            "servers": ('"parameter_server": {"parameters": "1MiB", "servers": 1, "workers": 3, "compute": {"mean": "1ms"}}',
+                        "updates (1/s)", "staleness (mean)"),
+            "jobs": ('"collective": {"kind": "all_reduce", "jobs": 2, "ranks": 2, "sizes": "64KiB"}', "size", "time (µs)"),
+            "trace": (f'"trace": {{"files": "{ROOT}/scenarios/traces/ring.goal"}}', "step (ms)", "exposed (ms)"),
+        }
+        for name, (text, *heads) in kinds.items():
+            scenario = self.folder / f"{name}.json"
+            scenario.write_text("{" + star + ", " + text + "}")
+            page = self.report(f"{name}.html", scenario).read_text(encoding="utf-8")
+            for head in heads:
+                self.assertIn(f"<th>{head}</th>", page, name)
+
     def test_of_steps_of_training_it_draws_what_their_time_goes_to_and_when(self):
         text = self.report("steps.html", "scenarios/training/timelines.json", "--case", "1F1B", "--case", "GPipe")
         for picture, times in (("Where the time of each step goes", 1), ("What each worker did when", 2)):

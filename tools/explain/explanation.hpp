@@ -37,7 +37,7 @@ struct ExplainedPhases {
 
 /// The way of equal channels through a node.
 struct ExplainedWay {
-  std::uint32_t first = 0;  ///< of these channels
+  std::uint32_t first = 0;  ///< number of the first channel that takes this path
   std::uint32_t last = 0;
   std::vector<std::uint32_t> gpus;      ///< in the order in which data meet them
   std::optional<std::uint32_t> enters;  ///< NIC
@@ -56,7 +56,7 @@ struct Explanation {
   std::vector<std::string> reasons;   ///< sentences
   std::vector<std::string> work;      ///< channels, chunks, slices, threads, in words
   std::vector<std::string> channels;  ///< the way of each through a node, one line each
-  std::vector<ExplainedWay> ways;     ///< the same for programs; none of those that know no way
+  std::vector<ExplainedWay> ways;     ///< `channels` for programs; none where the path is not known
   std::optional<PathShares> path;     ///< of the schedule, without launch and host; none where nobody could follow it
   std::optional<ExplainedPhases> phases;  ///< none at levels where nobody listens
   std::vector<double> sending;      ///< share of the bytes that left in each equal part of fill, steady state and drain

@@ -21,7 +21,7 @@ void visit(OptionFields& fields, ListOptions& options);
 /// Names that scenarios may use, with what is known of them.
 struct Listing {
   JsonValue rows;
-  std::string text;  ///< the same for people
+  std::string text;  ///< the rows as a table for people
 };
 
 /// The catalog, or what it has for one collective, with what each algorithm costs over some ranks at some size; with

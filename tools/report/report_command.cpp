@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/record.hpp"
+#include "models/experiments/scenario/experiment_kinds.hpp"
 #include "sim/config/json_value.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/machine_readable.hpp"
@@ -54,6 +56,23 @@ std::string title_of(const std::vector<ComparedInput>& inputs) {
   return title;
 }
 
+/// How the page shows figures: [{"key", "label", "factor", "digits"}].
+Json shown_figures() {
+  Json figures = Json::list();
+  for (const Column* each : figures_of_all_kinds()) {
+    const bool whole = each->format == Format::size || each->format == Format::count;
+    const bool share = each->format == Format::percent || each->format == Format::signed_percent;
+    if (each->format == Format::text || each->format == Format::word) { continue; }
+    figures.push_back({{"key", each->key},
+                       {"label", fmt::format("{}{}{}", each->head, each->unit.empty() ? "" : " ", each->unit)},
+                       {"factor", share                                  ? 100
+                                  : each->format == Format::milliseconds ? 1000
+                                                                         : 1},
+                       {"digits", whole ? 0 : 2}});
+  }
+  return figures;
+}
+
 ExitCode report(const ReportOptions& options, const Streams& streams) {
   const CommonOptions& common = options.common;
   const ComparisonRequest& request = options.comparison.request;
@@ -77,6 +96,7 @@ ExitCode report(const ReportOptions& options, const Streams& streams) {
   }
   const Json data = {{"title", title_of(compared)},
                      {"version", version_line().substr(2)},
+                     {"figures", shown_figures()},
                      {"inputs", inputs},
                      {"comparison", comparison_of(compared, request)}};
   draw(common.library, streams, "html_report.py", data, path);

@@ -13,9 +13,9 @@ struct SweepCount {
   std::uint64_t points = 0;  ///< of the whole sweep
   std::uint64_t before = 0;  ///< that the file had already
   std::uint64_t simulated = 0;
-  std::uint64_t failed = 0;  ///< of these
+  std::uint64_t failed = 0;  ///< points that were simulated and failed
   bool interrupted = false;
-  std::string first_error;  ///< of those that failed: what their JSON says
+  std::string first_error;  ///< message of the first point that failed
 };
 
 /// Simulates the points that the file does not have, in this process and in others, and writes each into it as soon as

@@ -1,9 +1,12 @@
 #include "tools/sweep/table.hpp"
 
-#include <array>
+#include <algorithm>
+#include <string_view>
 
 #include <fmt/core.h>
 
+#include "models/experiments/scenario/experiment_kinds.hpp"
+#include "models/experiments/table.hpp"
 #include "sim/config/json_value.hpp"
 #include "tools/cli/columns.hpp"
 
@@ -12,25 +15,6 @@ namespace athanor {
 namespace {
 
 using Json = JsonValue;
-
-/// A figure of results that tables show.
-struct Figure {
-  const char* key;
-  const char* head;
-  double scale;
-  int digits;
-};
-constexpr std::array<Figure, 11> kFigures{{{"bytes", "size (B)", 1, 0},
-                                           {"time_us", "time (us)", 1, 2},
-                                           {"busbw_gbps", "busbw (GB/s)", 1, 2},
-                                           {"step_time_s", "step (ms)", 1e3, 2},
-                                           {"tokens_per_s", "tokens/s", 1, 0},
-                                           {"mfu", "MFU (%)", 100, 2},
-                                           {"bubble_fraction", "bubble (%)", 100, 2},
-                                           {"exposed_comm_s", "exposed (ms)", 1e3, 2},
-                                           {"goodput_gbps", "goodput (GB/s)", 1, 2},
-                                           {"memory_gb", "memory (GB)", 1, 1},
-                                           {"samples_per_s", "samples/s", 1, 2}}};
 
 std::vector<std::string> labels_of(const SweepPlan& plan, std::uint64_t index) {
   const SweepPlan::Point point = plan.point(index);
@@ -49,13 +33,24 @@ std::vector<std::string> heads_of(const SweepPlan& plan) {
 
 void add_result(Columns& columns, std::vector<std::string> line, const std::string& result) {
   const Json json = json_value_of(result).value();
-  if (json.contains("algorithm")) { columns.put(line, "algorithm", json["algorithm"].string()); }
-  for (const Figure& figure : kFigures) {
-    const Json* found = json.find(figure.key);
-    if (found == nullptr || !found->is_number()) { continue; }
-    columns.put(line, figure.head, fmt::format("{:.{}f}", found->number() * figure.scale, figure.digits));
+  for (const Column* figure : figures_of_all_kinds()) {
+    const Json* found = json.find(figure->key);
+    if (found == nullptr || !(found->is_number() || found->is_string())) { continue; }
+    columns.put(line, fmt::format("{}{}{}", figure->head, figure->unit.empty() ? "" : " ", figure->unit),
+                value_text(*figure, *found));
   }
   columns.add(std::move(line));
+}
+
+/// Whether a result, or that of one of several jobs, is outside of what its profile was fitted on. Found in its text,
+/// in which a word of a user has its quotes escaped: a sweep may have more results than are worth parsing.
+bool is_extrapolated(std::string_view result) {
+  constexpr std::string_view kKey = R"("extrapolated":)";
+  for (std::size_t at = result.find(kKey); at != std::string_view::npos; at = result.find(kKey, at)) {
+    at = std::min(result.find_first_not_of(' ', at + kKey.size()), result.size());
+    if (result.substr(at).starts_with("true")) { return true; }
+  }
+  return false;
 }
 
 }  // namespace
@@ -69,7 +64,7 @@ std::string sweep_table(SweepDatabase& database, std::size_t most) {
   database.each([&](const SweepOutcome& outcome) {
     failed += outcome.error.empty() ? 0 : 1;
     for (const std::string& result : outcome.results) {
-      extrapolated += result.find("\"extrapolated\": true") == std::string::npos ? 0 : 1;
+      extrapolated += is_extrapolated(result) ? 1 : 0;
       if (lines++ < most) { add_result(columns, labels_of(plan, outcome.point), result); }
     }
     if (outcome.error.empty() || lines++ >= most) { return; }

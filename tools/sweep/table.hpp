@@ -11,7 +11,8 @@
 namespace athanor {
 
 /// The results of a sweep as a table for people: what is varied, the case where there are several, and the main figures
-/// of each result. At most `most` lines, and behind them how many there are. Throws FileError.
+/// of each result, as its kind of experiment names them. At most `most` lines, and behind them how many there are.
+/// Throws FileError.
 std::string sweep_table(SweepDatabase& database, std::size_t most);
 
 /// One JSON object a line: {"point", "parameters": {title: label}, "error"} for points that failed, else the same with

@@ -51,7 +51,7 @@ struct GpuPreset {
   std::optional<Ratio> compute_capability;  ///< of GPUs from NVIDIA: 9.0
   std::string architecture;                 ///< of GPUs from AMD: "gfx942"
   std::uint32_t power_w = 0;                ///< watts; 0: not known
-  std::uint32_t idle_w = 0;                 ///< the same while nothing runs on it
+  std::uint32_t idle_w = 0;                 ///< watts while nothing runs on it; 0: not known
   std::vector<Ratio> rent_usd_per_hour;     ///< of one, from the cheapest offer to the dearest; empty: not known
   std::uint32_t multiprocessors = 0;        ///< blocks of a kernel that run at once, one on each; 0: not known
   bool gpu_direct = true;                   ///< NICs may read and write its memory

@@ -16,7 +16,7 @@ struct AllocatedTree {
   std::uint32_t job = 0;
   bool streaming = false;
   std::vector<VertexId> switches;  ///< that aggregate, the top first
-  std::vector<LinkId> ports;       ///< of those, each once
+  std::vector<LinkId> ports;       ///< ports of `switches` that the tree uses, each once
 };
 
 /// Who holds what of the engines of a fabric. Whether a tree may be taken is for the caller to ask before.

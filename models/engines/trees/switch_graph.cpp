@@ -103,11 +103,6 @@ SwitchGraph::SwitchGraph(const Fabric& fabric, std::optional<std::uint8_t> netwo
   std::stable_sort(ports_.begin(), ports_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
-std::optional<std::uint32_t> SwitchGraph::number(VertexId vertex) const {
-  const std::uint32_t number = numbers_[vertex.value];
-  return number == kFar ? std::nullopt : std::optional(number);
-}
-
 bool SwitchGraph::carries(LinkId id) const {
   const Link& link = fabric_.link(id);
   if (link.down) { return false; }

@@ -35,8 +35,6 @@ class SwitchGraph {
   const Fabric& fabric() const { return fabric_; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(vertices_.size()); }
   VertexId vertex(std::uint32_t number) const { return vertices_[number]; }
-  /// Nothing where the vertex is no switch of this network.
-  std::optional<std::uint32_t> number(VertexId vertex) const;
   /// In the order of the ports; several where cables run side by side.
   std::span<const Edge> edges(std::uint32_t number) const {
     return {edges_.data() + first_edge_[number], edges_.data() + first_edge_[number + 1]};

@@ -56,15 +56,6 @@ class ExperimentReader {
   virtual std::shared_ptr<const Experiment> make(CaseParts& parts) = 0;
 };
 
-/// A kind of experiment that a scenario may ask for: the key of its section, in place of all others.
-struct ExperimentKind {
-  std::string_view key;
-  std::string_view meaning;
-  std::unique_ptr<ExperimentReader> (*reader)();
-};
-
-std::span<const ExperimentKind> experiment_kinds();
-
 /// The cluster of the order, routed as the network says and with the platform's seed.
 void build_cluster(CaseParts& parts);
 

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/bill/read_price.hpp"
+#include "models/experiments/scenario/experiment_kinds.hpp"
 #include "models/experiments/scenario/profile_section.hpp"
 #include "models/experiments/scenario/sweep/section.hpp"
 #include "models/experiments/scenario/verify_section.hpp"
@@ -12,6 +13,7 @@
 #include "models/network/packet/packet_topology.hpp"
 #include "models/software/profile.hpp"
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -73,19 +75,20 @@ Found read_experiments(CaseParts& parts) {
 
 /// One experiment, and no more.
 void check_number(const Found& found, Fields& fields) {
+  std::vector<std::string_view> all;
   std::vector<std::string_view> keys;
   for (const ExperimentKind& kind : experiment_kinds()) {
+    all.push_back(kind.key);
     if (fields.has(kind.key)) { keys.push_back(kind.key); }
   }
   if (keys.size() > 1) {
-    fields.problem(keys[keys.front() == experiment_kinds().front().key ? 1 : 0], "conflict",
-                   "a case has one of a collective, traffic, training, a trace and parameter servers, and here are "
-                   "several",
+    fields.problem(keys[keys.front() == all.front() ? 1 : 0], "conflict",
+                   fmt::format("a case has one of {}, and here are {}", joined(all, ", "), joined(keys, ", ")),
                    R"(take one out; in a case by "collective": null)");
   }
   if (found.empty() && keys.empty()) {
-    fields.problem("", "missing-key", "the key 'collective' is missing, or 'traffic' in its place",
-                   "either says what is simulated");
+    fields.problem("", "missing-key", "nothing says what is simulated",
+                   fmt::format("write one of the keys {}", joined(all, ", ")));
   }
 }
 

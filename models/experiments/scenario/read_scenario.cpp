@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/digest.hpp"
+#include "models/experiments/scenario/experiment_kinds.hpp"
 #include "models/experiments/scenario/key_scopes.hpp"
 #include "models/experiments/scenario/read_case.hpp"
 #include "models/experiments/scenario/scenario.hpp"

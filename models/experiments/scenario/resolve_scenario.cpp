@@ -2,9 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "models/experiments/scenario/idle_settings.hpp"
 #include "models/experiments/scenario/scenario.hpp"
-#include "models/experiments/training.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/format.hpp"
@@ -24,8 +22,8 @@ void apply(const ScenarioChanges& changes, const Case& scenario_case, Json& json
   if (!changes.sizes) { return; }
   Json sizes = Json::list();
   for (const Bytes size : *changes.sizes) { sizes.push_back(written(size)); }
-  const std::string subject(scenario_case.experiment->subject());
-  json[subject][subject == "parameter_server" ? "parameters" : "sizes"] = std::move(sizes);
+  const Experiment& experiment = *scenario_case.experiment;
+  json[std::string(experiment.subject())][std::string(experiment.sizes_key())] = std::move(sizes);
 }
 
 Json whole(const Scenario& scenario, const ScenarioChanges& changes) {
@@ -79,14 +77,12 @@ bool is_own(const Scenario& scenario, std::string pointer) {
   return scenario.cases.at(index).text->at(pointer) != nullptr;
 }
 
-/// Takes out what plans say by default and have nothing to act on with: results would tell of it.
-void take_out_idle(const Scenario& scenario, Json& resolved) {
+/// Takes out what is said by default and has nothing to act on: results would tell of it.
+void take_out_keys_at_rest(const Scenario& scenario, Json& resolved) {
   for (std::size_t i = 0; i < scenario.cases.size(); ++i) {
-    const auto* training = dynamic_cast<const TrainingExperiment*>(scenario.cases[i].experiment.get());
-    if (training == nullptr) { continue; }
-    const std::string plan = (scenario.has_cases ? fmt::format("/cases/{}", i) : "") + "/training/parallel/";
-    for (const std::string& key : idle_keys(training->training().setup.plan)) {
-      if (!is_own(scenario, plan + key)) { take_out(resolved, plan + key); }
+    for (const std::string& key : scenario.cases[i].experiment->keys_at_rest()) {
+      const std::string pointer = (scenario.has_cases ? fmt::format("/cases/{}", i) : "") + key;
+      if (!is_own(scenario, pointer)) { take_out(resolved, pointer); }
     }
   }
 }
@@ -100,7 +96,7 @@ JsonValue resolved_scenario(const std::string& path, const Library& library, Sce
   const Scenario scenario = reader.read(path, changes, problems);
   problems.throw_if_any();
   Json resolved = whole(scenario, changes);
-  take_out_idle(scenario, resolved);
+  take_out_keys_at_rest(scenario, resolved);
   ScenarioChanges none;
   none.links = changes.links;
   none.traces = scenario.traces;

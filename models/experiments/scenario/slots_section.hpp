@@ -21,7 +21,7 @@ struct SlotsSection {
   std::optional<Bytes> header;
   std::optional<std::vector<std::uint32_t>> servers;  ///< numbers of endpoints
   std::string first;                                  ///< of the keys that are there; "": none is
-  SourceLocation place;                               ///< of that one
+  SourceLocation place;                               ///< where the key `first` stands
   SourceLocation servers_place;
 };
 

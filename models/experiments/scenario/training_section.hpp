@@ -26,7 +26,7 @@ struct TrainingText {
   std::optional<Time> measured;           ///< a step of this on such a machine
   std::optional<Ratio> max_error;
   std::optional<Ratio> max_median_error;
-  CostFigures costs;  ///< those of the scenario
+  CostFigures costs;  ///< what the machine draws and costs, as far as the scenario says
 };
 
 class ExperimentReader;

@@ -223,10 +223,6 @@ void NcclVariable::note(NcclNote::Effect effect, const std::string& what) const 
   environment.notes.push_back({effect, name, what});
 }
 
-bool NcclEnvironment::refused() const {
-  return std::any_of(notes.begin(), notes.end(), [](const NcclNote& note) { return note.effect == Effect::refused; });
-}
-
 NcclEnvironment nccl_environment(const std::map<std::string, std::string>& variables, NcclVersion version) {
   NcclEnvironment environment;
   environment.given = variables;

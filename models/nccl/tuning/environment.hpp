@@ -19,7 +19,7 @@ struct NcclNote {
   enum class Effect : std::uint8_t {
     ignored,       ///< NCCL goes on as if it were not set
     changed,       ///< NCCL reads something else than is written
-    refused,       ///< NCCL creates no communicator
+    refused,       ///< NCCL ends with ncclInvalidUsage while it creates a communicator
     unknown,       ///< no variable of NCCL's has this name
     not_modelled,  ///< NCCL knows it, this model does not follow it
   };
@@ -74,9 +74,6 @@ struct NcclEnvironment {
 
   std::map<std::string, std::string> given;  ///< as written
   std::vector<NcclNote> notes;               ///< in the order of the variables' names
-
-  /// NCCL ends with ncclInvalidUsage while it creates a communicator.
-  bool refused() const;
 };
 
 /// Reads variables as NCCL of this version does: numbers like strtoll with base 0 (what follows the digits is dropped),

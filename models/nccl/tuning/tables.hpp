@@ -89,8 +89,8 @@ struct RcclTuningModel {
   std::string_view architecture;
   NcclTuningTables tables;               ///< latencies; none of its caps
   std::array<NcclLatencies, 2> share{};  ///< of the channels' rate, on one or two nodes and on more; no latencies
-  Corrections tree{};                    ///< of that rate, by floor(log2(bytes / 64)); the last for all that is larger
-  Corrections ring{};                    ///< the same between nodes
+  Corrections tree{};  ///< factors of the rate of trees, by floor(log2(bytes / 64)); the last for all that is larger
+  Corrections ring{};  ///< factors of the rate of rings between nodes, by the same logarithm
   std::array<Ranges, kNcclFunctions> ranges{};  ///< by NcclFunction, between nodes
 };
 

@@ -19,7 +19,7 @@ struct SwitchCounters {
 /// What hosts sent, all of them together.
 struct HostCounters {
   std::uint64_t data = 0;      ///< data packets sent, repeated ones too
-  std::uint64_t repeated = 0;  ///< of those, sent before
+  std::uint64_t repeated = 0;  ///< data packets that had been sent before
   std::uint64_t replies = 0;   ///< acknowledgements and notices
   std::uint64_t notices = 0;   ///< congestion notices
   std::uint64_t pulls = 0;     ///< packets that receivers asked for

@@ -47,9 +47,9 @@ struct Sender {
     std::int64_t bytes = 0;
   };
   Ring<Message> messages;                ///< not wholly acknowledged, the oldest first
-  std::uint32_t delivered_messages = 0;  ///< of those, delivered at the receiver
-  std::uint32_t injected_messages = 0;   ///< of those, sent once wholly
-  std::uint32_t sending_message = 0;     ///< of those, the one that `next` belongs to
+  std::uint32_t delivered_messages = 0;  ///< messages in `messages` that the receiver has whole
+  std::uint32_t injected_messages = 0;   ///< messages in `messages` whose packets have all been sent once
+  std::uint32_t sending_message = 0;     ///< which of `messages` the packet `next` belongs to
   std::uint32_t end = 0;                 ///< packets handed over so far
   std::uint32_t next = 0;                ///< to send
   std::uint32_t fresh = 0;               ///< never sent

@@ -353,11 +353,4 @@ void read_trace_json(const std::string& file, const TraceOptions& options, Workl
   problems.throw_if_any();
 }
 
-JsonValue trace_schema() {
-  WorkloadDraft draft;
-  const TraceOptions options;
-  JsonReader reader("", options, draft);
-  return describe_schema("A trace of Athanor", [&](Fields& root) { reader.visit(root); });
-}
-
 }  // namespace athanor

@@ -6,7 +6,6 @@
 
 #include "models/traces/trace_options.hpp"
 #include "models/traces/workload_draft.hpp"
-#include "sim/config/json_value.hpp"
 
 namespace athanor {
 
@@ -16,8 +15,5 @@ void read_trace_json(const std::string& file, const TraceOptions& options, Workl
 /// Writes a workload as this JSON, an operation a line. What is read again is the same workload, but for the numbers of
 /// labels and of equal calls.
 void write_trace_json(const Workload& workload, const std::function<void(std::string_view)>& write);
-
-/// The JSON Schema (draft-07) of what read_trace_json accepts.
-JsonValue trace_schema();
 
 }  // namespace athanor

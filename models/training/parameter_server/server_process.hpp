@@ -65,7 +65,7 @@ class ServerProcess final : public Actor, public MoveListener {
   struct Shard {
     std::uint64_t version = 0;           ///< steps (synchronous) or gradients that its parameters hold
     std::uint32_t accepted = 0;          ///< gradients of the present step
-    std::uint32_t applied = 0;           ///< of these
+    std::uint32_t applied = 0;           ///< accepted gradients that are in the parameters
     std::vector<std::uint32_t> waiting;  ///< workers that want an answer
     std::deque<std::uint32_t> at_clock;  ///< how many workers' clocks stand at `slowest`, at the next number, ...
     std::uint64_t slowest = 0;

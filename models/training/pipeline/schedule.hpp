@@ -46,10 +46,6 @@ struct PipelineSchedule {
   std::uint32_t replicas = 1;
 
   std::uint32_t places() const { return stages * chunks / replicas; }
-  /// The replica that a micro-batch goes through.
-  std::uint32_t replica_of(std::uint32_t micro_batch) const {
-    return static_cast<std::uint32_t>(std::uint64_t{micro_batch} * replicas / micro_batches);
-  }
   /// By stage and chunk (stage * chunks + chunk): the entry of `stage_chunks`.
   std::vector<std::uint32_t> entries() const;
 };

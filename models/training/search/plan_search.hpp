@@ -54,7 +54,7 @@ struct PlanSearchSettings {
 
 struct PlanSearchResult {
   std::uint64_t plans = 0;                       ///< that divide GPUs and batch
-  std::map<std::string, std::uint64_t> refused;  ///< of them, by why
+  std::map<std::string, std::uint64_t> refused;  ///< plans that cannot be run, by why
   std::uint64_t unfit = 0;                       ///< that need more memory
   std::uint64_t bounded = 0;                     ///< that fit but cannot be among the best
   std::uint64_t simulated = 0;
@@ -63,7 +63,7 @@ struct PlanSearchResult {
   std::optional<RankedPlan> own;      ///< the setup's plan
   std::uint64_t own_first = 0;        ///< its place among those that fit, from 1: at best
   std::uint64_t own_last = 0;         ///< and at worst, as far as is known without simulating them all
-  std::optional<UnfitPlan> miss;      ///< of those near fitting the one with the least bound, below the best
+  std::optional<UnfitPlan> miss;      ///< the plan that nearly fits whose bound is the least, if that is below the best
   std::optional<UnfitPlan> smallest;  ///< the one with least memory, where none fits
   std::string misfit;                 ///< PlanList::misfit
 };

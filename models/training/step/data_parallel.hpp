@@ -12,7 +12,7 @@ namespace athanor {
 /// Whose gradients are added up, and who holds which part of the parameters, of one place of the model.
 struct DataGroups {
   std::uint32_t shard = 0;      ///< communicator of those that hold one copy
-  std::uint32_t replicate = 0;  ///< of those that hold the same part of several copies
+  std::uint32_t replicate = 0;  ///< communicator of those that hold the same part of several copies
   std::uint32_t shard_ranks = 1;
   std::uint32_t replicas = 1;
 };

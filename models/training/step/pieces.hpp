@@ -36,7 +36,7 @@ struct LayerPieces {
   Pieces backward_input;  ///< or one after the other (zero-bubble pipelines)
   Pieces backward_weight;
   double dense_parameters = 0;   ///< of one GPU, that data-parallel ranks hold alike
-  double expert_parameters = 0;  ///< the same of experts, whose data-parallel ranks are others
+  double expert_parameters = 0;  ///< of one GPU, parameters of experts, whose data-parallel ranks are others
 };
 
 /// What one stage's chunk of layers does.

@@ -56,12 +56,6 @@ RankGrid RankGrid::expert(const ParallelPlan& plan) {
   return {{plan.expert_tensor, 1, plan.expert, stage / (plan.expert * plan.expert_tensor), plan.pipeline}, plan.order};
 }
 
-std::uint32_t RankGrid::ranks() const {
-  std::uint32_t ranks = 1;
-  for (const std::uint32_t size : sizes_) { ranks *= size; }
-  return ranks;
-}
-
 std::uint32_t RankGrid::rank(const std::vector<std::uint32_t>& coordinates) const {
   std::uint32_t rank = 0;
   for (std::size_t i = 0; i < sizes_.size(); ++i) { rank += coordinates[i] * strides_[i]; }

@@ -22,7 +22,6 @@ class RankGrid {
   static RankGrid expert(const ParallelPlan& plan);
 
   std::uint32_t size(Dimension dimension) const { return sizes_[static_cast<std::size_t>(dimension)]; }
-  std::uint32_t ranks() const;
   /// By Dimension.
   std::uint32_t rank(const std::vector<std::uint32_t>& coordinates) const;
 

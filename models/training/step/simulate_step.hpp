@@ -42,7 +42,7 @@ struct StepResult {
   double samples_per_s = 0;
   double tokens_per_s = 0;
   double tflops_per_gpu = 0;      ///< model FLOPs per second and GPU, in 1e12
-  double mfu = 0;                 ///< the same over the mean peak of the GPUs in the plan's precision
+  double mfu = 0;                 ///< tflops_per_gpu over the mean peak of the GPUs in the plan's precision
   WorkloadShares shares;          ///< of the step; waiting is the bubble; a stage computes while its slowest GPU does
   std::vector<KindResult> kinds;  ///< as TrainingSetup numbers them
   double straggler_share = 0;     ///< of the step, of stragglers, by the compute profile

@@ -41,6 +41,12 @@ double flops_of(const PhasedKernels& work) {
          flops_of(work.recompute);
 }
 
+double bytes_of(const Kernels& kernels) {
+  double sum = 0;
+  for (const Kernel& kernel : kernels) { sum += kernel.bytes; }
+  return sum;
+}
+
 Kernels labelled(const Kernels& kernels, std::string_view label) {
   Kernels found;
   std::copy_if(kernels.begin(), kernels.end(), std::back_inserter(found),

@@ -6,6 +6,10 @@
 
 namespace athanor::testing {
 
+std::uint32_t replica_of(const PipelineSchedule& schedule, std::uint32_t micro_batch) {
+  return static_cast<std::uint32_t>(std::uint64_t{micro_batch} * schedule.replicas / schedule.micro_batches);
+}
+
 namespace {
 
 using Kind = PipelineTask::Kind;
@@ -37,7 +41,7 @@ class PassLedger {
     for (std::uint32_t seat = 0; seat < entries.size(); ++seat) {
       const std::uint32_t replica = entries[seat] / schedule_.places();
       for (std::uint32_t m = 0; m < schedule_.micro_batches; ++m) {
-        const bool passes = schedule_.replica_of(m) == replica;
+        const bool passes = replica_of(schedule_, m) == replica;
         const std::uint8_t had = had_[std::size_t{seat} * schedule_.micro_batches + m];
         if (had == (passes ? kForward | kInput | kWeight : 0)) { continue; }
         return fmt::format("micro-batch {} {} chunk {} of stage {}", m,

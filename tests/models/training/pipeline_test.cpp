@@ -221,8 +221,8 @@ TEST_CASE("a stage of DualPipe holds the model's places p and P - 1 - p") {
     CHECK(dual.stage_chunks[place] == PipelineSchedule::StageChunk{place, 0});
     CHECK(dual.stage_chunks[4 + place] == PipelineSchedule::StageChunk{3 - place, 1});
   }
-  CHECK(dual.replica_of(3) == 0);
-  CHECK(dual.replica_of(4) == 1);
+  CHECK(replica_of(dual, 3) == 0);
+  CHECK(replica_of(dual, 4) == 1);
 }
 
 TEST_CASE("a pipeline that does not fit is refused with what would do") {

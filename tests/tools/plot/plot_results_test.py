@@ -59,6 +59,10 @@ class Steps(unittest.TestCase):
     def test_steps_of_training_are_drawn_with_what_their_time_went_to(self):
         self.assertEqual(plot({"results": [step("a", 1.5), step("b", 0.2)]}), (0, "", ["steps.png", "steps.svg"]))
 
+    def test_a_trace_is_drawn_as_a_step(self):
+        trace = {"trace": "a.json", "case": "", "step_time_s": 0.2, "breakdown": {"computing": 0.7, "waiting": 0.3}}
+        self.assertEqual(plot({"results": [trace]}), (0, "", ["steps.png", "steps.svg"]))
+
     def test_measured_steps_are_held_against_simulated_ones(self):
         status, stderr, written = plot({"results": [step("a", 1.5, 1.4), step("b", 0.2)]})
         self.assertEqual((status, stderr), (0, ""))
@@ -87,6 +91,11 @@ class BadFiles(unittest.TestCase):
     def test_a_file_with_nothing_to_draw_is_refused(self):
         self.check({"results": []}, "nothing to draw")
         self.check({"results": [made_up_results.row("a", "ring", 8, 2, 1.0, 0.5) | {"bytes": 0}]}, "nothing to draw")
+
+    def test_kinds_that_have_no_picture_are_refused_with_those_that_have(self):
+        for row in ({"traffic": "incast", "bytes": 8, "time_us": 1}, {"update": "synchronous", "bytes": 8, "time_us": 1},
+                    {"collective": "all_reduce", "bytes": 8, "time_us": 1, "jobs": []}):
+            self.check({"results": [row]}, "collectives, steps of training and traces are drawn, and here are none")
 
 
 if __name__ == "__main__":

@@ -193,10 +193,12 @@ TEST_CASE("bad traffic is refused by name") {
 TEST_CASE("a case has a collective or traffic, and traffic has neither profile nor measurement nor trace") {
   const Folder folder;
   const char* shift = R"({"pattern": "shift", "sizes": "1KiB"})";
-  CHECK(says(problem_of(folder, on_star(shift, R"("collective": {"kind": "barrier"}, )")), "here are several"));
+  CHECK(says(problem_of(folder, on_star(shift, R"("collective": {"kind": "barrier"}, )")),
+             "here are collective, traffic"));
   const std::string neither = small_with(
       "\"collective\": {\"kind\": \"all_reduce\", \"algorithm\": \"ring\", \"sizes\": \"1KiB..4KiB\"}", "\"seed\": 1");
-  CHECK(says(problem_of(folder, neither), "'traffic' in its place"));
+  CHECK(problem_of(folder, neither)["hint"] ==
+        "write one of the keys collective, traffic, parameter_server, training, trace");
   CHECK(says(problem_of(folder, on_star(shift, R"("profile": "nccl-h100-nvswitch", )")), "no software"));
   CHECK(says(problem_of(folder, on_star(shift, R"("verify": {"measurement": "h100_1n_nvls_allreduce_dgxc"}, )")),
              "measurements are of collectives"));

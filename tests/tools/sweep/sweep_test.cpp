@@ -51,6 +51,26 @@ TEST_CASE("a sweep simulates what athanor run does, at every point") {
   CHECK(results[3]["parameters"]["ranks"] == "4");
 }
 
+TEST_CASE("the table of a sweep has the figures of its kind of experiment, and counts what is extrapolated") {
+  const Folder folder;
+  const std::string cluster = R"({"cluster": {"node": "DGX-H100", "nodes": 1}, )";
+  const auto swept = [&](const std::string& experiment, const char* axis) {
+    const std::string scenario = folder.write("swept.json", cluster + experiment + "}");
+    return athanor_run({"sweep", scenario, "-o", folder.path("swept.sqlite"), "--overwrite", "-q", "--vary", axis});
+  };
+  const Ran servers =
+      swept(R"("parameter_server": {"parameters": "1MiB", "servers": 1, "workers": 3, "compute": {"mean": "1ms"}})",
+            "/parameter_server/workers=2,3");
+  CHECK_MESSAGE(servers.out.find("updates (1/s)") != std::string::npos, servers.out, servers.err);
+  const Ran traffic = swept(R"("traffic": {"pattern": "shift", "sizes": "1MiB"})", "/traffic/by=1,2");
+  CHECK_MESSAGE(traffic.out.find("goodput (GB/s)  ratio (%)") != std::string::npos, traffic.out, traffic.err);
+  const Ran all_reduce =
+      swept(R"("profile": "nccl-a100-ib", "collective": {"kind": "all_reduce", "sizes": "1MiB"})", "/seed=1,2");
+  CHECK_MESSAGE(all_reduce.out.find("algorithm  size (B)  time (us)  busbw (GB/s)") != std::string::npos,
+                all_reduce.out, all_reduce.err);
+  CHECK_MESSAGE(all_reduce.out.find("2 of 2 results are extrapolated") != std::string::npos, all_reduce.out);
+}
+
 TEST_CASE("plot draws the file of a sweep, and says in one line why it cannot") {
   const SweepFolder here;
   REQUIRE(here.sweep({"--vary", "/collective/ranks=2,3,4"}).code == 0);

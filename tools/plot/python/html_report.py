@@ -3,9 +3,9 @@
 
     html_report.py DATA.json --output REPORT.html
 
-DATA is what `athanor report` collects: {"title", "version", "inputs": [{"label", "scenario", "records", "pictures": by
-case {"use", "schedule", "timeline", "left_out"}, "figure": what sweeps draw, "manifest"}], "comparison"}. Exit status: 0,
-2 for a wrong command line, 4 for a file that cannot be read or written.
+DATA is what `athanor report` collects: {"title", "version", "figures": [{"key", "label", "factor", "digits"}], "inputs":
+[{"label", "scenario", "records", "pictures": by case {"use", "schedule", "timeline", "left_out"}, "figure": what sweeps
+draw, "manifest"}], "comparison"}. Exit status: 0, 2 for a wrong command line, 4 for a file that cannot be read or written.
 """
 
 import argparse
@@ -82,7 +82,7 @@ def case_pictures(given):
     return drawn
 
 
-def case_sections(records, pictures_of, room):
+def case_sections(records, pictures_of, figures_of_kinds, room):
     """A plot, more pictures and a table for each case; plots as long as there is room."""
     parts = []
     for name, rows in report_tables.by_case(records).items():
@@ -91,7 +91,7 @@ def case_sections(records, pictures_of, room):
         if plotted and len({row["bytes"] for row in plotted}) > 1 and room > 0:
             room -= 1
             body += picture(figures.case_figure(name, plotted), f"Time and bus bandwidth over size: {name}")
-        body += report_tables.table(rows) + case_pictures(pictures_of.get(rows[0].get("case") or "", {}))
+        body += report_tables.table(rows, figures_of_kinds) + case_pictures(pictures_of.get(rows[0].get("case") or "", {}))
         parts.append(section(name, body, level=3))
     return "".join(parts), room
 
@@ -112,14 +112,14 @@ def sweep_pictures(records, room, key):
         return ""
 
 
-def input_section(given, room):
+def input_section(given, figures_of_kinds, room):
     records = [record for record in given["records"] if not isinstance(record.get("error"), dict)]
     failed = [record for record in given["records"] if isinstance(record.get("error"), dict)]
     body = steps_picture(records)
     if any("parameters" in record for record in given["records"]):
-        body += sweep_pictures(records, room, given.get("figure")) + (report_tables.table(records) if records else "")
+        body += sweep_pictures(records, room, given.get("figure")) + (report_tables.table(records, figures_of_kinds) if records else "")
     else:
-        cases, room = case_sections(records, given.get("pictures", {}), room)
+        cases, room = case_sections(records, given.get("pictures", {}), figures_of_kinds, room)
         body += cases
     if failed:
         body += section(f"{len(failed)} points failed", report_tables.failures(failed), level=3)
@@ -152,7 +152,7 @@ def page(data):
     room = MOST_FIGURES
     body = comparison_section(data.get("comparison"))
     for given in data["inputs"]:
-        text, room = input_section(given, room)
+        text, room = input_section(given, data["figures"], room)
         body += text
     parts = {"title": html.escape(data["title"]), "version": html.escape(data["version"]), "body": body}
     # At once: a name that is spelled like one of the marks is none.

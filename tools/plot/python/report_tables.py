@@ -8,7 +8,7 @@ from matplotlib import pyplot
 import axes as look
 import figure_keys
 
-# Key, head, factor, digits; in the order of the columns.
+# Key, head, factor, digits; in the order of the columns. What kinds of experiments call their figures stands behind them.
 FIGURES = [
     ("bytes", "size", None, 0), ("time_us", "time (µs)", 1, 2), ("time_us_p5", "5th percentile (µs)", 1, 2),
     ("time_us_p95", "95th percentile (µs)", 1, 2), ("algbw_gbps", "algbw (GB/s)", 1, 2),
@@ -59,14 +59,17 @@ def told_apart(records, columns):
     return [each for each in present if each not in common], common
 
 
-def table(records):
-    """All records with the columns that some of them have; words that are the same everywhere stand above it."""
+def table(records, declared=()):
+    """All records with the columns that some of them have; words that are the same everywhere stand above it. `declared`:
+    more figures, {"key", "label", "factor", "digits"} each."""
     parameters = list(dict.fromkeys(name for record in records for name in record.get("parameters", {})))
     cases = len({record.get("case") for record in records}) > 1 and bool(parameters)
     words, common = told_apart(records, [(key, head) for key, head in WORDS if key not in parameters])
     remarks, more = told_apart(records, REMARKS)
     common += more
-    numbers = [each for each in FIGURES if any(isinstance(record.get(each[0]), (int, float)) for record in records)]
+    known = {each[0] for each in FIGURES}
+    every = FIGURES + [(each["key"], each["label"], each["factor"], each["digits"]) for each in declared if each["key"] not in known]
+    numbers = [each for each in every if any(isinstance(record.get(each[0]), (int, float)) for record in records)]
     heads = (parameters + (["case"] if cases else []) + [head for _, head in words] + [each[1] for each in numbers] +
              [head for _, head in remarks])
     rows = []

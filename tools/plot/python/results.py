@@ -37,20 +37,23 @@ def done(rows):
 
 
 def steps_of(rows):
-    """The steps of training among them."""
-    return [row for row in rows if "step_time_s" in row and "model" in row]
+    """The steps of training, and the traces, among them: what of their time goes where is known."""
+    return [row for row in rows if "step_time_s" in row and "breakdown" in row]
 
 
 def sizes_of(rows):
     """The collectives that can be drawn: with a time and a size above zero (an axis of powers of two has no zero)."""
-    rows = [row for row in rows if "traffic" not in row]  # which has no size on an axis and no bus bandwidth
-    for number, row in enumerate(rows):
+    found = [(number, row) for number, row in enumerate(rows) if "collective" in row and "jobs" not in row]
+    if rows and not found:
+        raise ResultError("collectives, steps of training and traces are drawn, and here are none; `athanor report` makes a "
+                          "table of any results")
+    for number, row in found:
         missing = [key for key in REQUIRED if row.get(key) is None]
         if missing:
             raise ResultError(f"/results/{number} has no {', '.join(missing)}")
-    drawable = [row for row in rows if row["bytes"] > 0 and row["time_us"] > 0]
+    drawable = [row for _, row in found if row["bytes"] > 0 and row["time_us"] > 0]
     if not drawable:
-        raise ResultError("no result has a size and a time above zero, so there is nothing to draw (traffic is not drawn)")
+        raise ResultError("no result has a size and a time above zero, so there is nothing to draw")
     return drawable
 
 

@@ -1,4 +1,4 @@
-"""The figures of steps of training: where the time of each went, and how far simulation and measurement are apart."""
+"""The figures of steps of training and of traces: where the time of each went, and how far simulation and measurement are apart."""
 
 from matplotlib import pyplot
 from matplotlib.ticker import FuncFormatter
@@ -6,7 +6,8 @@ from matplotlib.ticker import FuncFormatter
 import axes as look
 
 # Part of the breakdown, its name, its colour. What is waited for is lighter or redder than what is computed.
-PARTS = [("computing", "computing", "#0072B2"), ("bubble", "pipeline bubble", "#CCCCCC"), ("exposed_TP", "exposed TP", "#CC79A7"),
+PARTS = [("computing", "computing", "#0072B2"), ("bubble", "pipeline bubble", "#CCCCCC"), ("waiting", "waiting", "#AAAAAA"),
+         ("exposed_TP", "exposed TP", "#CC79A7"),
          ("exposed_CP", "exposed CP", "#7A4FA3"), ("exposed_EP", "exposed EP", "#000000"),
          ("exposed_PP", "exposed PP", "#D55E00"), ("exposed_DP", "exposed DP", "#E69F00"),
          ("exposed_embedding", "exposed embedding", "#44AA99"), ("exposed_other", "exposed, other", "#555555"),
@@ -21,7 +22,8 @@ def unit_of(seconds):
 
 
 def name_of(row):
-    return row.get("case") or row["model"]
+    """The step's case; of a file without cases what was trained, or replayed."""
+    return row.get("case") or row.get("model") or "trace"
 
 
 def breakdown_figure(rows, title):

@@ -31,7 +31,7 @@ class CongestionControl {
   struct Progress {
     std::uint32_t packet = 0;       ///< the one that is lost
     std::uint32_t sent = 0;         ///< packets of the flow that have been sent so far
-    std::uint32_t outstanding = 0;  ///< of those, under way
+    std::uint32_t outstanding = 0;  ///< packets of the flow that are under way
     Time now;
   };
 

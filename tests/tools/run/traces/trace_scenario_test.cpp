@@ -80,7 +80,8 @@ TEST_CASE("what does not fit a trace is refused") {
   const auto ran = [&](const std::string& text) { return athanor_run({"validate", folder.write("s.json", text)}); };
   const std::string good = R"({"files": "t.json"})";
   CHECK(ran(scenario(good)).code == 0);
-  CHECK(ran(scenario(good, R"(, "collective": {"kind": "all_reduce", "sizes": "1KiB"})")).says("here are several"));
+  CHECK(ran(scenario(good, R"(, "collective": {"kind": "all_reduce", "sizes": "1KiB"})"))
+            .says("here are collective, trace"));
   CHECK(ran(scenario(R"({"files": "u.json"})")).says("a path is relative to the scenario's file"));
   CHECK(ran(scenario(R"({"files": "t.json", "compute_scale": -1})")).code == 3);
   CHECK(ran(scenario(R"({"file": "t.json"})")).says("did you mean 'files'?"));
