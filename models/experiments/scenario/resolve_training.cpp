@@ -178,8 +178,8 @@ class Resolution {
   static void note_limit(const GpuRates& gpu, Training& training) {
     if (gpu.limited_from_w == 0) { return; }
     training.notes.push_back(fmt::format(
-        "{} is limited to {:g} W of {:g} W: energy counts that, but it computes as fast as without the limit, as "
-        "nobody publishes the clock that follows from a power",
+        "{} is limited to {:g} W of {:g} W: energy counts that, but it computes as fast as without the limit: the "
+        "clock under a limit is not modelled",
         gpu.name, gpu.power_w, gpu.limited_from_w));
   }
 
