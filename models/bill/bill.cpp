@@ -26,11 +26,46 @@ std::map<std::string, std::uint32_t> nodes_of(const ClusterText& text, std::uint
   return nodes;
 }
 
+std::string name_of_switch(const Switching& switching) {
+  return switching.device ? name_of(*switching.device) : "switch";
+}
+
 /// The preset of the switches of a network: 0 of the one that there is, else counted from 1.
 std::string switch_of(const ClusterText& text, std::uint8_t network) {
   const FabricSettings* fabric = text.fabric ? &*text.fabric : nullptr;
   if (network > 0 && network <= text.fabrics.size()) { fabric = &text.fabrics[network - 1U]; }
-  return fabric != nullptr ? fabric->kind->switches().preset.value_or("switch") : "switch";
+  return fabric != nullptr ? name_of_switch(fabric->kind->switches()) : "switch";
+}
+
+/// The GPU of the node of this number where it is limited, else null.
+const GpuText* limited_gpu(const ClusterText& text, std::uint32_t node) {
+  const NodeText* of_kind = text.node ? &*text.node : nullptr;
+  std::uint32_t first = 0;
+  for (const NodeCountText& kind : text.mixture) {
+    if (node >= first && node - first < kind.count) { of_kind = &kind.node; }
+    first += kind.count;
+  }
+  const bool limited = of_kind != nullptr && of_kind->gpu && of_kind->gpu->figures.power;
+  return limited && !of_kind->gpu->preset.empty() ? &*of_kind->gpu : nullptr;
+}
+
+void count_limited(const GpuText* gpu, std::vector<LimitedGpus>& limited) {
+  if (gpu == nullptr) { return; }
+  const double most = watts(*gpu->figures.power);
+  if (limited.empty() || limited.back().preset != gpu->preset || limited.back().w != most) {
+    limited.push_back({gpu->preset, most, 0});
+  }
+  ++limited.back().gpus;
+}
+
+/// What limits leave of the nodes' watts.
+double saved_by_limits(const BillOfMaterials& parts, const PriceList& prices) {
+  double saved = 0;
+  for (const LimitedGpus& limited : parts.limited) {
+    const auto most = prices.gpu_w.find(limited.preset);
+    if (most != prices.gpu_w.end()) { saved += limited.gpus * std::max(0.0, most->second - limited.w); }
+  }
+  return saved;
 }
 
 /// Leaves, spines and cores are switches; so are routers of direct networks that no node has inside it.
@@ -87,6 +122,7 @@ BillOfMaterials bill_of_materials(const Cluster& cluster, const ClusterText& tex
     if (vertex.node != kNoNode) { nodes = std::max(nodes, vertex.node + 1); }
     if (is_switch(vertex)) { ++bill.switches[switch_of(text, vertex.network)]; }
     bill.gpus += vertex.kind == VertexKind::gpu ? 1 : 0;
+    if (vertex.kind == VertexKind::gpu) { count_limited(limited_gpu(text, vertex.node), bill.limited); }
     bill.nics += vertex.kind == VertexKind::nic ? 1 : 0;
     bill.hosts += vertex.kind == VertexKind::host ? 1 : 0;
   }
@@ -104,6 +140,7 @@ Bill priced(BillOfMaterials parts, const PriceList& prices) {
   for (const auto& [name, count] : bill.parts.nodes) {
     add_part(name, count, price_of(name, prices.node, prices), bill);
   }
+  if (bill.w && !prices.node.w) { *bill.w -= saved_by_limits(bill.parts, prices); }
   for (const auto& [name, count] : bill.parts.switches) {
     add_part(name, count, price_of(name, prices.network_switch, prices), bill);
   }
@@ -117,6 +154,7 @@ Bill priced(BillOfMaterials parts, const PriceList& prices) {
 
 Bill bill_of(const Cluster& cluster, const ClusterText& text, PriceList own, const PriceList& published) {
   own.parts = published.parts;
+  own.gpu_w = published.gpu_w;
   return priced(bill_of_materials(cluster, text), own);
 }
 

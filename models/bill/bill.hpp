@@ -22,9 +22,17 @@ struct PartPrice {
 /// What parts cost and draw, by the names of their presets.
 struct PriceList {
   std::map<std::string, PartPrice> parts;
-  PartPrice node;            ///< of the scenario; win over those of presets
-  PartPrice network_switch;  ///< likewise
-  PartPrice cable;           ///< of a network cable with its transceivers; only scenarios say it
+  std::map<std::string, double> gpu_w;  ///< what GPUs draw at most, by the names of their presets
+  PartPrice node;                       ///< of the scenario; win over those of presets
+  PartPrice network_switch;             ///< likewise
+  PartPrice cable;                      ///< of a network cable with its transceivers; only scenarios say it
+};
+
+/// GPUs that are limited to less than their preset draws.
+struct LimitedGpus {
+  std::string preset;
+  double w = 0;  ///< of one at most
+  std::uint32_t gpus = 0;
 };
 
 /// What a cluster is made of, as counted in its graph.
@@ -35,6 +43,7 @@ struct BillOfMaterials {
   std::uint32_t nics = 0;
   std::uint32_t hosts = 0;   ///< of fabrics without nodes
   std::uint32_t cables = 0;  ///< of networks, both directions being one
+  std::vector<LimitedGpus> limited;
 
   std::uint32_t all_switches() const;
 };
@@ -50,13 +59,14 @@ struct Bill {
 /// `text`: what the cluster was made from, which names its presets.
 BillOfMaterials bill_of_materials(const Cluster& cluster, const ClusterText& text);
 
+/// Nodes whose figure is their preset's draw less by what their GPUs are limited to less.
 /// Cables without a figure count nothing and are named: nobody publishes them, and they are a few percent.
 Bill priced(BillOfMaterials parts, const PriceList& prices);
 
 /// The bill of a cluster at the scenario's own prices and those that are published for presets.
 Bill bill_of(const Cluster& cluster, const ClusterText& text, PriceList own, const PriceList& published);
 
-/// The figures of presets/prices.json. Throws FileError and ScenarioError.
+/// The figures of presets/prices.json, and what GPUs of presets/gpus.json draw. Throws FileError and ScenarioError.
 PriceList load_prices(const Library& library);
 
 /// Lines for people: parts, price, power, and of what there is no figure. Each ends in '\n'.

@@ -39,6 +39,10 @@ PriceList load_prices(const Library& library) {
     });
   });
   problems.throw_if_any();
+  const auto presets = load_presets(library.files().in(library.folder(LibraryFolder::presets)));
+  for (const auto& [name, gpu] : presets->gpus) {
+    if (gpu.power) { list.gpu_w[name] = watts(*gpu.power); }
+  }
   return list;
 }
 

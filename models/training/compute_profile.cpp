@@ -28,13 +28,14 @@ std::optional<Precision> precision_of(const std::string& type) {
 GpuRates gpu_rates(const std::string& name, const GpuPreset& preset) {
   GpuRates rates;
   rates.name = name;
+  rates.preset = name;
   for (const auto& [type, tflops] : preset.tflops) {
     if (const auto precision = precision_of(type)) { rates.flops[*precision] = to_double(tflops) * 1e12; }
   }
   rates.memory_bandwidth = static_cast<double>(preset.memory_bandwidth.count());
   rates.memory = static_cast<double>(preset.memory.count());
-  rates.power_w = preset.power_w;
-  rates.idle_w = preset.idle_w;
+  rates.power_w = preset.power ? watts(*preset.power) : 0;
+  rates.idle_w = preset.idle_power ? watts(*preset.idle_power) : 0;
   if (!preset.rent_usd_per_hour.empty()) {
     rates.rent = UsdRange{to_double(preset.rent_usd_per_hour.front()), to_double(preset.rent_usd_per_hour.back())};
   }

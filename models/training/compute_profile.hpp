@@ -16,18 +16,23 @@ namespace athanor {
 struct UsdRange {
   double least = 0;
   double most = 0;
+  bool operator==(const UsdRange&) const = default;
 };
 
 /// What a GPU could do at most: of a preset (scenarios/presets/gpus.json), dense rates.
 struct GpuRates {
-  std::string name;
+  std::string name;                   ///< as results name it
+  std::string preset;                 ///< by which compute profiles are found; "": none
+  bool as_preset = true;              ///< computes as the preset does, up to its power
   std::map<Precision, double> flops;  ///< per second
   double memory_bandwidth = 0;        ///< bytes per second, read and write together
   double memory = 0;                  ///< bytes
   double power_w = 0;                 ///< 0: not known
+  double limited_from_w = 0;          ///< the preset's, where `power_w` is a lower limit; else 0
   double idle_w = 0;                  ///< nothing runs on it; 0: not known
   std::optional<UsdRange> rent;       ///< per hour
   double multiprocessors = 0;         ///< 0: not known
+  bool operator==(const GpuRates&) const = default;
 };
 
 GpuRates gpu_rates(const std::string& name, const GpuPreset& preset);

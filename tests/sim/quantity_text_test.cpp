@@ -4,6 +4,7 @@
 
 #include "sim/format.hpp"
 #include "sim/parse.hpp"
+#include "sim/power.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -102,4 +103,18 @@ TEST_CASE("a formatted quantity is read back to the same value") {
     }
   }
   CHECK(parse_time(to_string(Time{INT64_MIN})).value == Time{INT64_MIN});
+}
+
+TEST_CASE("powers are read in milliwatts, and written in the largest unit that fits") {
+  CHECK(parse_power("700W").value == Power{700'000});
+  CHECK(parse_power("1.4kW").value == Power{1'400'000});
+  CHECK(parse_power("250 mW").value == Power{250});
+  CHECK(parse_power("-5W").value == Power{-5'000});
+  CHECK(parse_power("700").mistake.code == "missing-unit");
+  CHECK(parse_power("700w").mistake.hint.find("mW, W, kW, MW") != std::string::npos);
+  CHECK(parse_power("0.1mW").mistake.code == "out-of-range");
+  for (const std::int64_t count : {1, 999, 1'000, 700'000, 1'400'000, 120'000'000}) {
+    CAPTURE(count);
+    CHECK(parse_power(to_string(Power{count})).value == Power{count});
+  }
 }

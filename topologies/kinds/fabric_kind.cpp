@@ -38,16 +38,16 @@ CableSpec cable_or(const std::optional<NetworkLink>& link, const CableSpec& othe
 }
 
 void visit(Fields& fields, Switching& switching) {
-  fields.optional("switch", switching.preset, "A switch preset: port rate, latency and radix");
+  optional_device(fields, "switch", "A switch preset, one with changes, or a switch in full: port rate, latency, radix",
+                  switching.device);
   fields.optional_object("link", switching.link, "Every link of the network, where no switch is named");
   fields.optional("cable_latency", switching.cable_latency, "Propagation of a cable, beside a switch's own latency");
-  switching.preset_place = fields.place("switch");
   if (switching.link && fields.has("cable_latency")) {
     fields.problem("cable_latency", "no-effect",
                    "'cable_latency' has no effect here: \"link\" says the latency of a link",
                    "add it to the latency of the link, or name a \"switch\" in place of \"link\"");
   }
-  if (fields.ok() && switching.preset.has_value() == switching.link.has_value()) {
+  if (fields.ok() && switching.device.has_value() == switching.link.has_value()) {
     fields.problem("", "missing-key", "a network needs either \"switch\" or \"link\"",
                    R"(write "switch": "QM9700", or "link": {"rate": "400Gb/s", "latency": "500ns"})");
   }
@@ -55,6 +55,9 @@ void visit(Fields& fields, Switching& switching) {
 
 void read_radix(Fields& fields, Switching& switching) {
   fields.optional("radix", switching.radix, "Ports of a switch; default: of the preset, else any", kPortRange);
+  if (fields.has("radix") && switching.device && switching.device->figures.radix) {
+    fields.problem("radix", "conflict", "the \"switch\" says its own \"radix\"", "leave out one of them");
+  }
 }
 
 void read_cables(FieldValue& value, std::vector<std::uint32_t>& cables) {

@@ -11,6 +11,7 @@
 #include "sim/error.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
+#include "topologies/hardware/network_switch.hpp"
 #include "topologies/kinds/catalog.hpp"
 #include "topologies/network_topology.hpp"
 #include "topologies/population.hpp"
@@ -35,11 +36,10 @@ CableSpec cable_or(const std::optional<NetworkLink>& link, const CableSpec& othe
 
 /// The figures of switches and cables, which nearly all kinds of fabric have.
 struct Switching {
-  std::optional<std::string> preset;   ///< "switch"
-  std::optional<NetworkLink> link;     ///< every link of the network, where no preset is named
+  std::optional<SwitchText> device;    ///< "switch"
+  std::optional<NetworkLink> link;     ///< every link of the network, where no switch is named
   Time cable_latency = Time{50'000};   ///< with a preset: 10 m of fibre at 5 ns/m
   std::optional<std::uint32_t> radix;  ///< ports of a switch; absent: as the preset says
-  SourceLocation preset_place;
 };
 /// "switch", "link" and "cable_latency".
 void visit(Fields& fields, Switching& switching);

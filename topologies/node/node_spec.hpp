@@ -78,10 +78,12 @@ constexpr std::uint32_t kMaxDevicesPerNode = 1024;
 
 /// A network port of a NIC.
 struct NicSpec {
-  Bandwidth rate;          ///< line rate
-  Ratio efficiency{1, 1};  ///< payload / line rate on the network: what headers leave
-  Time forwarding;         ///< added to every link that leaves the NIC
+  Bandwidth rate;                     ///< line rate
+  Ratio efficiency{1, 1};             ///< payload / line rate on the network: what headers leave
+  Time forwarding;                    ///< added to every link that leaves the NIC
+  std::optional<LinkSpec> pcie = {};  ///< its port; absent: as the node's other devices
 
+  /// To a network, which sees nothing of its port inside.
   friend bool operator==(const NicSpec& a, const NicSpec& b) {
     return a.rate == b.rate && a.efficiency == b.efficiency && a.forwarding == b.forwarding;
   }

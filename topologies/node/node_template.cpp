@@ -125,7 +125,9 @@ void NodeTemplate::add_pcie() {
     for (const std::uint32_t gpu : group.gpus) {
       connect(gpu, root, on_c2c ? *spec_.c2c_link : spec_.pcie_link, on_c2c ? LinkKind::c2c : LinkKind::pcie);
     }
-    for (const std::uint32_t nic : group.nics) { connect(first_nic_ + nic, root, spec_.pcie_link, LinkKind::pcie); }
+    for (const std::uint32_t nic : group.nics) {
+      connect(first_nic_ + nic, root, spec_.nic_spec(nic).pcie.value_or(spec_.pcie_link), LinkKind::pcie);
+    }
     if (root != above) { connect(root, above, spec_.pcie_link, LinkKind::pcie); }
   }
 }

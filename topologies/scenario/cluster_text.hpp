@@ -11,6 +11,9 @@
 #include "topologies/fabric/fabric.hpp"
 #include "topologies/fabric/router.hpp"
 #include "topologies/generators/overrides.hpp"
+#include "topologies/hardware/gpu.hpp"
+#include "topologies/hardware/link_text.hpp"
+#include "topologies/hardware/nic.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 #include "topologies/node/node_spec.hpp"
 #include "topologies/scenario/graph_text.hpp"
@@ -21,18 +24,6 @@ namespace athanor {
 
 class Fields;
 class FieldValue;
-
-/// "nvlink4", or {"rate": ..., "usable": ..., "latency": ...}.
-struct LinkText {
-  std::string preset;  ///< "": the figures below
-  Bandwidth rate;
-  std::optional<Bandwidth> usable;  ///< absent: as `rate`
-  Time latency;
-  SourceLocation place;
-};
-/// The name of its preset, or an object of its figures.
-void read(FieldValue& fields, LinkText& link);
-void visit(Fields& fields, LinkText& link);
 
 struct ScaleUpText {
   enum class Kind : std::uint8_t { none, nvswitch, nvlink_mesh };
@@ -46,9 +37,8 @@ struct ScaleUpText {
 
 /// So many NICs of one model among others.
 struct NicCountText {
-  std::string nic;
+  NicText nic;
   std::uint32_t count = 1;
-  SourceLocation place;
 };
 
 /// A node, or changes to one: what is absent comes from `preset`.
@@ -57,7 +47,7 @@ struct NodeText {
   std::optional<std::string> name;
   std::optional<GraphText> graph;   ///< stands for all that is inside
   std::optional<NetworkLink> port;  ///< of every NIC of the graph, where no preset is named
-  std::optional<std::string> gpu;
+  std::optional<GpuText> gpu;
   std::optional<std::uint32_t> gpus;
   std::optional<ScaleUpText> scale_up;
   std::optional<std::uint32_t> sockets;
@@ -66,7 +56,7 @@ struct NodeText {
   std::optional<LinkText> c2c_link;
   std::optional<LinkText> memory_link;
   std::optional<std::vector<PcieGroupSpec>> pcie;
-  std::optional<std::string> nic;
+  std::optional<NicText> nic;
   std::optional<std::uint32_t> nics;
   std::vector<NicCountText> nic_models;  ///< in place of `nic` and `nics`
   std::optional<CpuIdentity> cpu;
@@ -75,13 +65,9 @@ struct NodeText {
   std::optional<bool> peer_access;          ///< absent: that of `gpu`
   bool nvlink_access = true;                ///< not in files: what software lets the GPUs do
   SourceLocation place;
-  SourceLocation gpu_place;
-  SourceLocation nic_place;
 };
 /// Every key of a node, preset or written out.
 void visit(Fields& fields, NodeText& node);
-/// "compute_capability" of a GPU or of the GPUs of a node: from 1.0 to 99.9, in steps of a tenth.
-void read_compute_capability(Fields& fields, std::optional<Ratio>& capability);
 
 /// One machine whose ranks are threads.
 struct SharedMemoryText {

@@ -116,8 +116,7 @@ class ClusterMaker {
   void check_switches() {
     for (const FabricSettings* fabric : fabrics_) {
       const Switching& switches = fabric->kind->switches();
-      if (!switches.preset) { continue; }
-      find_preset(presets_.switches, "switch", *switches.preset, switches.preset_place, problems_);
+      if (switches.device) { made(*switches.device, presets_.switches, problems_); }
     }
   }
 

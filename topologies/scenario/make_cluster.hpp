@@ -24,6 +24,9 @@ std::optional<Cluster> make_cluster(const ClusterText& text, const Presets& pres
 /// The inside of a node: a preset with the changes made to it. None, and problems, when something is wrong.
 std::optional<NodeSpec> make_node(const NodeText& text, const Presets& presets, Problems& problems);
 
+/// The GPU of a node, which may be that of its preset; none where nothing says it.
+std::optional<GpuText> gpu_of(const NodeText& text, const Presets& presets);
+
 /// Names looked up: none, and problems, where two vertices have one name, or a link names none or joins one to itself.
 std::optional<ExplicitGraph> make_explicit_graph(const GraphText& text, Problems& problems);
 /// The same for the inside of a node, GPUs put first and NICs last, each kind in the order of the text.

@@ -23,9 +23,7 @@ class NetworkMaker {
     take_nics();
     if (problems_.size() > before) { return std::nullopt; }
     take_fastest();
-    if (switching().preset) {
-      switch_ = find_preset(presets_.switches, "switch", *switching().preset, switching().preset_place, problems_);
-    }
+    if (switching().device) { switch_ = made(*switching().device, presets_.switches, problems_); }
     const std::uint32_t members = member_count();
     fabric_.kind->check(nics_per_node(), fabric_.place, problems_);
     check_mixture();
@@ -43,7 +41,7 @@ class NetworkMaker {
     }
     check_population(population);
     const FabricSite site{population, radix(), cable(), host_cable(), nic_cable()};
-    const bool hashes = switch_ != nullptr && switch_->hashes;
+    const bool hashes = switch_ && switch_->hashes;
     const Bandwidth rate = node_ ? nic_.rate * node_->nics() : site.host_cable.rate;
     return {fabric_.name, population, fabric_.kind->build(site), nics(), hashes, rate};
   }
@@ -152,12 +150,12 @@ class NetworkMaker {
 
   std::optional<std::uint32_t> radix() const {
     if (switching().radix) { return switching().radix; }
-    return switch_ != nullptr ? std::optional(switch_->radix) : std::nullopt;
+    return switch_ ? switch_->radix : std::nullopt;
   }
 
   /// Between switches: the figures of "link", or the port rate of the preset.
   CableSpec cable() const {
-    if (switch_ == nullptr) { return cable_of(switching().link.value()); }
+    if (!switch_) { return cable_of(switching().link.value()); }
     const Ratio share = node_ ? nic_.efficiency : payload_share(switch_->protocol);
     return {switch_->rate, scaled_down(switch_->rate, share), switching().cable_latency, switch_->latency};
   }
@@ -188,7 +186,7 @@ class NetworkMaker {
   std::vector<Node> nodes_;  // with the NICs that are on this network
   Node node_;                // the fastest of them
   NicSpec nic_;              // its
-  const SwitchPreset* switch_ = nullptr;
+  std::optional<SwitchPreset> switch_;
 };
 
 }  // namespace

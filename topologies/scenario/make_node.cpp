@@ -11,6 +11,20 @@ void fill(std::optional<T>& field, const std::optional<T>& from) {
   if (!field) { field = from; }
 }
 
+/// Of the same preset, with or without changes.
+bool is_alike(const std::optional<GpuText>& gpu, const std::optional<GpuText>& base) {
+  if (!gpu || !base) { return !gpu && !base; }
+  return gpu->preset == base->preset && !gpu->preset.empty();
+}
+
+/// What a node preset says of its GPUs holds for them with changes, too, unless a change says otherwise.
+void fill_identity(NodeText& node, const NodeText& base) {
+  const GpuProperties said = node.gpu ? node.gpu->figures : GpuProperties{};
+  if (!said.compute_capability) { fill(node.compute_capability, base.compute_capability); }
+  if (!said.gpu_direct) { fill(node.gpu_direct, base.gpu_direct); }
+  if (!said.peer_access) { fill(node.peer_access, base.peer_access); }
+}
+
 /// What the text leaves out comes from its preset.
 bool complete(NodeText& node, const Presets& presets, Problems& problems) {
   if (!node.preset) { return true; }
@@ -27,9 +41,7 @@ bool complete(NodeText& node, const Presets& presets, Problems& problems) {
   fill(node.memory_link, base.memory_link);
   fill(node.pcie, base.pcie);
   fill(node.cpu, base.cpu);
-  if (!node.compute_capability && node.gpu == base.gpu) { node.compute_capability = base.compute_capability; }
-  if (!node.gpu_direct && node.gpu == base.gpu) { node.gpu_direct = base.gpu_direct; }
-  if (!node.peer_access && node.gpu == base.gpu) { node.peer_access = base.peer_access; }
+  if (is_alike(node.gpu, base.gpu)) { fill_identity(node, base); }
   if (!node.nic_models.empty()) { return true; }
   if (!node.nic && !node.nics) { node.nic_models = base.nic_models; }
   fill(node.nic, base.nic);
@@ -54,7 +66,7 @@ class NodeMaker {
     spec_.sockets = text_.sockets.value_or(1);
     add_gpu();
     add_scale_up();
-    spec_.pcie_link = text_.pcie_link ? link(*text_.pcie_link) : preset_link(gpu_ ? gpu_->pcie : "", text_.gpu_place);
+    spec_.pcie_link = text_.pcie_link ? link(*text_.pcie_link) : link_of(gpu_ ? gpu_->pcie : std::nullopt);
     if (text_.socket_link) { spec_.socket_link = link(*text_.socket_link); }
     if (text_.c2c_link) { spec_.c2c_link = link(*text_.c2c_link); }
     if (text_.memory_link) { spec_.memory_link = link(*text_.memory_link); }
@@ -79,10 +91,11 @@ class NodeMaker {
     if (!text.preset.empty()) { return preset_link(text.preset, text.place); }
     return {text.rate, text.usable.value_or(text.rate), text.latency};
   }
+  LinkSpec link_of(const std::optional<LinkText>& text) { return text ? link(*text) : LinkSpec{}; }
 
   void add_gpu() {
     if (!text_.gpus) { problem("missing-key", "a node needs \"gpus\"", text_.place, "say how many GPUs it has"); }
-    if (text_.gpu) { gpu_ = find_preset(presets_.gpus, "GPU", *text_.gpu, text_.gpu_place, problems_); }
+    if (text_.gpu) { gpu_ = made(*text_.gpu, presets_.gpus, problems_); }
     if (!text_.gpu && !text_.pcie_link) {
       problem("missing-key", "a node needs \"gpu\" or \"pcie_link\"", text_.place,
               R"(write "gpu": "H100-SXM-80GB", or "pcie_link": "pcie5x16")");
@@ -92,9 +105,10 @@ class NodeMaker {
   void add_scale_up() {
     if (!text_.scale_up || text_.scale_up->kind == ScaleUpText::Kind::none) { return; }
     const ScaleUpText& scale_up = *text_.scale_up;
-    const LinkSpec one = scale_up.link ? link(*scale_up.link) : preset_link(gpu_ ? gpu_->nvlink : "", text_.gpu_place);
+    const std::size_t before = problems_.size();
+    const LinkSpec one = scale_up.link ? link(*scale_up.link) : link_of(gpu_ ? gpu_->nvlink : std::nullopt);
     const std::uint32_t links = scale_up.links_per_gpu.value_or(gpu_ ? gpu_->nvlinks : 0);
-    if (text_.gpu && gpu_ == nullptr) { return; }
+    if ((text_.gpu && !gpu_) || problems_.size() > before) { return; }
     const bool switched = scale_up.kind == ScaleUpText::Kind::nvswitch;
     if (one.rate == Bandwidth::zero() || (switched && links == 0)) {
       problem("missing-key", "the GPUs of this node have no NVLink that could join them", text_.place,
@@ -102,7 +116,8 @@ class NodeMaker {
       return;
     }
     if (switched) {
-      const bool early = gpu_ && (gpu_->nvlink == "nvlink2" || gpu_->nvlink == "nvlink3");
+      const std::string of_gpu = gpu_ && gpu_->nvlink ? gpu_->nvlink->preset : "";
+      const bool early = of_gpu == "nvlink2" || of_gpu == "nvlink3";
       spec_.scale_up =
           NvSwitchSpec{{one.rate * links, one.usable * links, one.latency}, scale_up.reduces.value_or(!early)};
     } else {
@@ -112,9 +127,9 @@ class NodeMaker {
 
   void add_identity() {
     NodeIdentity& identity = spec_.identity;
-    if (gpu_ != nullptr) {
+    if (gpu_) {
       identity = identity_of(*gpu_);
-      identity.gpu = *text_.gpu;
+      identity.gpu = name_of(*text_.gpu);
     }
     identity.cpu = text_.cpu.value_or(CpuIdentity{});
     identity.gpu_direct = text_.gpu_direct.value_or(identity.gpu_direct);
@@ -134,12 +149,12 @@ class NodeMaker {
       add_nic_figures();
       return;
     }
-    spec_.nic = {text_.port->rate, text_.port->efficiency, text_.port->latency};
+    spec_.nic = {text_.port->rate, text_.port->efficiency, text_.port->latency, std::nullopt};
   }
 
   void add_nics() {
     for (const NicCountText& model : text_.nic_models) {
-      const std::optional<NicSpec> nic = nic_figures(model.nic, model.place);
+      const std::optional<NicSpec> nic = nic_figures(model.nic);
       if (nic) { spec_.own_nics.resize(spec_.own_nics.size() + model.count, *nic); }
     }
     spec_.nics = static_cast<std::uint32_t>(spec_.own_nics.size());
@@ -148,10 +163,12 @@ class NodeMaker {
     if (spec_.nics > 0) { add_nic_figures(); }
   }
 
-  std::optional<NicSpec> nic_figures(const std::string& name, const SourceLocation& place) {
-    const NicPreset* nic = find_preset(presets_.nics, "NIC", name, place, problems_);
-    if (nic == nullptr) { return std::nullopt; }
-    return NicSpec{nic->rate, payload_share(nic->protocol), nic->latency};
+  std::optional<NicSpec> nic_figures(const NicText& text) {
+    const std::optional<NicPreset> nic = made(text, presets_.nics, problems_);
+    if (!nic) { return std::nullopt; }
+    NicSpec spec{nic->rate, payload_share(nic->protocol), nic->latency, std::nullopt};
+    if (text.figures.pcie) { spec.pcie = link(*text.figures.pcie); }
+    return spec;
   }
 
   void add_nic_figures() {
@@ -159,7 +176,7 @@ class NodeMaker {
       problem("missing-key", "a node with NICs needs \"nic\"", text_.place, R"(write "nic": "CX7-NDR")");
       return;
     }
-    spec_.nic = nic_figures(*text_.nic, text_.nic_place).value_or(NicSpec{});
+    spec_.nic = nic_figures(*text_.nic).value_or(NicSpec{});
   }
 
   std::vector<PcieGroupSpec> all_on_one_socket() const {
@@ -173,10 +190,16 @@ class NodeMaker {
   const Presets& presets_;
   Problems& problems_;
   NodeSpec spec_;
-  const GpuPreset* gpu_ = nullptr;
+  std::optional<GpuPreset> gpu_;
 };
 
 }  // namespace
+
+std::optional<GpuText> gpu_of(const NodeText& text, const Presets& presets) {
+  if (text.gpu || !text.preset) { return text.gpu; }
+  const auto preset = presets.nodes.find(*text.preset);
+  return preset == presets.nodes.end() ? std::nullopt : preset->second.node.gpu;
+}
 
 std::optional<NodeSpec> make_node(const NodeText& text, const Presets& presets, Problems& problems) {
   const std::size_t before = problems.size();

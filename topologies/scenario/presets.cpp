@@ -10,7 +10,6 @@
 
 #include "sim/config/fields.hpp"
 #include "sim/file.hpp"
-#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -33,10 +32,6 @@ void read_provenance(Fields& fields, const Sources& sources, Provenance& provena
   fields.optional("note", provenance.note, "What else there is to know");
 }
 
-Names<Framing> framing_names() {
-  return {{"none", Framing::none}, {"infiniband", Framing::infiniband}, {"roce", Framing::roce}};
-}
-
 void read_fields(Fields& fields, LinkPreset& link) {
   fields.required(
       "kind", link.kind, "What it is",
@@ -46,42 +41,33 @@ void read_fields(Fields& fields, LinkPreset& link) {
   link.spec = {text.rate, text.usable.value_or(text.rate), text.latency};
 }
 
+/// As check_alone of a scenario's, with all that presets must have.
 void read_fields(Fields& fields, GpuPreset& gpu) {
-  fields.required("memory", gpu.memory, "Size of its memory", {Bytes{1}});
-  fields.required("memory_bandwidth", gpu.memory_bandwidth, "Of its memory, reading and writing together");
-  fields.required_object("tflops", "Dense, by type", [&](Fields& types) {
-    types.entries("1e12 operations per second", [&](const std::string& type, FieldValue& value) {
-      value.visit(gpu.tflops[type], {{0, 1}, {1'000'000, 1}});
-    });
-  });
-  fields.optional("nvlink", gpu.nvlink, "The link preset of its NVLinks");
-  fields.optional("nvlinks", gpu.nvlinks, "How many it has", {1, 1024});
-  fields.required("pcie", gpu.pcie, "The link preset of its PCIe port");
-  read_compute_capability(fields, gpu.compute_capability);
-  fields.optional("architecture", gpu.architecture, "Of a GPU from AMD, as its compiler names it: gfx942");
-  fields.optional("gpu_direct", gpu.gpu_direct, "May NICs read and write its memory (GPUDirect RDMA)?");
-  fields.optional("peer_access", gpu.peer_access, "May other GPUs over PCIe?");
-  fields.optional("power_w", gpu.power_w, "Watts", {1, 100'000});
-  fields.optional("idle_w", gpu.idle_w, "Watts while nothing runs on it", {1, 100'000});
-  fields.optional("rent_usd_per_hour", gpu.rent_usd_per_hour, "Of one: the cheapest offer, and the dearest",
-                  {{0, 1}, {1'000'000, 1}});
-  fields.optional("multiprocessors", gpu.multiprocessors, "Streaming multiprocessors, or compute units", {1, 10'000});
+  GpuProperties figures;
+  visit(fields, figures);
+  report_missing(fields, "a GPU",
+                 {{"memory", figures.memory.has_value()},
+                  {"memory_bandwidth", figures.memory_bandwidth.has_value()},
+                  {"tflops", !figures.tflops.empty()},
+                  {"pcie", figures.pcie.has_value()}});
+  apply(figures, gpu);
 }
 
 void read_fields(Fields& fields, NicPreset& nic) {
-  fields.required("rate", nic.rate, "Line rate of the network port, one direction");
-  fields.required("protocol", nic.protocol, "What headers cost", framing_names());
-  fields.required("latency", nic.latency, "Of forwarding, each way");
-  fields.required("pcie", nic.pcie, "The link preset of its PCIe port");
+  NicProperties figures;
+  visit(fields, figures);
+  check_alone(fields, figures);
+  report_missing(fields, "a NIC", {{"pcie", figures.pcie.has_value()}});
+  apply(figures, nic);
 }
 
 void read_fields(Fields& fields, SwitchPreset& device) {
-  fields.required("rate", device.rate, "Line rate of a port, one direction");
-  fields.required("radix", device.radix, "Ports", {2, 65'536});
-  fields.required("latency", device.latency, "Of forwarding");
-  fields.required("protocol", device.protocol, "What headers cost", framing_names());
-  fields.optional("hashes", device.hashes,
-                  "Flows over equal paths, as Ethernet switches do: routing is ecmp by default");
+  SwitchProperties figures;
+  visit(fields, figures);
+  check_alone(fields, figures);
+  report_missing(fields, "a switch",
+                 {{"radix", figures.radix.has_value()}, {"protocol", figures.protocol.has_value()}});
+  apply(figures, device);
 }
 
 void read_fields(Fields& fields, NodePreset& node) { visit(fields, node.node); }
@@ -169,36 +155,6 @@ void read_sources(Fields& fields, Sources& sources) {
       sources[key] = fmt::format("{} ({})", what, where);
     });
   });
-}
-
-Ratio payload_share(Framing protocol) {
-  switch (protocol) {
-    case Framing::none: return {1, 1};
-    case Framing::infiniband: return {4096, 4096 + 8 + 12 + 4 + 2};
-    case Framing::roce: return {4096, 4096 + 20 + 14 + 20 + 8 + 12 + 4 + 4};
-  }
-  return {1, 1};
-}
-
-NodeIdentity identity_of(const GpuPreset& gpu) {
-  NodeIdentity identity;
-  if (gpu.compute_capability) { identity.compute_capability = in_tenths(*gpu.compute_capability); }
-  identity.architecture = gpu.architecture;
-  identity.gpu_direct = gpu.gpu_direct;
-  identity.peer_access = gpu.peer_access;
-  return identity;
-}
-
-std::uint32_t in_tenths(Ratio capability) {
-  return static_cast<std::uint32_t>(capability.numerator * 10 / capability.denominator);
-}
-
-Problem unknown_preset(std::string_view what, const std::string& name, const std::vector<std::string>& names,
-                       const SourceLocation& place) {
-  const std::string close = nearest(name, names);
-  const std::string hint =
-      close.empty() ? fmt::format("there are {}", joined(names, ", ")) : fmt::format("did you mean \"{}\"?", close);
-  return {"unknown-preset", fmt::format("there is no {} preset \"{}\"", what, name), place, hint};
 }
 
 std::shared_ptr<const Presets> load_presets(const FileReader& files) {

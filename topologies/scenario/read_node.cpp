@@ -9,13 +9,6 @@ namespace {
 
 using Form = FieldValue::Form;
 
-/// A link that may be absent: then it is as the preset says.
-void optional_link(Fields& fields, std::string_view key, std::string_view meaning, std::optional<LinkText>& link) {
-  if (fields.writing() && !link) { return; }
-  fields.optional_value(key, meaning,
-                        [&](FieldValue& value) { read(value, value.writing() ? *link : link.emplace()); });
-}
-
 void read_counts(FieldValue& value, std::vector<std::vector<std::uint32_t>>& counts) {
   value.list(counts,
              [](FieldValue& row, std::vector<std::uint32_t>& numbers) {
@@ -69,9 +62,9 @@ void visit_group(Fields& fields, int level, PcieGroupSpec& group) {
 }
 
 void visit_nic(Fields& fields, NicCountText& model) {
-  fields.required("nic", model.nic, "A NIC preset");
+  fields.required_value("nic", "A NIC preset, one with changes, or a NIC in full",
+                        [&](FieldValue& value) { read_device(value, model.nic); });
   fields.optional("count", model.count, "How many of them", {1, kMaxDevicesPerNode});
-  model.place = fields.place("nic");
 }
 
 /// Numbers of NICs count on from model to model.
@@ -122,31 +115,9 @@ void read_node_graph(Fields& fields, NodeText& node) {
 
 }  // namespace
 
-void read_compute_capability(Fields& fields, std::optional<Ratio>& capability) {
-  fields.optional("compute_capability", capability, "Of its GPUs, from NVIDIA: 9.0 of an H100", {{1, 1}, {999, 10}});
-  if (capability && (capability->numerator * 10) % capability->denominator != 0) {
-    fields.problem("compute_capability", "out-of-range", "a compute capability is a whole number of tenths");
-  }
-}
-
-void visit(Fields& fields, LinkText& link) {
-  fields.required("rate", link.rate, "Line rate, one direction");
-  fields.optional("usable", link.usable, "Payload rate after framing and protocol; default: the line rate");
-  fields.optional("latency", link.latency, "Propagation, and forwarding of the sending device");
-  const Bandwidth usable = link.usable.value_or(link.rate);
-  if (usable > link.rate) { fields.problem("usable", "out-of-range", "the usable rate is above the line rate"); }
-}
-
-void read(FieldValue& fields, LinkText& link) {
-  link.place = fields.place();
-  fields.one_of(
-      {{Form::Type::string, [&](FieldValue& value) { value.visit(link.preset); }},
-       {Form::Type::object, [&](FieldValue& value) { value.object([&](Fields& nested) { visit(nested, link); }); }}});
-}
-
 void visit(Fields& fields, NodeText& node) {
   read_node_graph(fields, node);
-  fields.optional("gpu", node.gpu, "A GPU preset");
+  optional_device(fields, "gpu", "A GPU preset, one with changes, or a GPU in full", node.gpu);
   fields.optional("gpus", node.gpus, "GPUs in the node", {1, kMaxDevicesPerNode});
   fields.optional_object("scale_up", node.scale_up, "The GPUs' own network", visit_scale_up);
   fields.optional("sockets", node.sockets, "CPU sockets", {1, kMaxDevicesPerNode});
@@ -161,7 +132,7 @@ void visit(Fields& fields, NodeText& node) {
         value.list(*node.pcie, [&](FieldValue& each, PcieGroupSpec& group) { each.object(group, visit_outermost); },
                    {1});
       });
-  fields.optional("nic", node.nic, "A NIC preset");
+  optional_device(fields, "nic", "A NIC preset, one with changes, or a NIC in full", node.nic);
   fields.optional_value("nics", "How many are in the node; or a list of models, each with its count",
                         [&](FieldValue& value) { read_nics(value, node); });
   read_identity(fields, node);
@@ -169,8 +140,6 @@ void visit(Fields& fields, NodeText& node) {
     fields.problem("nic", "conflict", "the list \"nics\" names the model of every NIC", "leave out \"nic\"");
   }
   node.place = fields.place();
-  node.gpu_place = fields.place("gpu");
-  node.nic_place = fields.place("nic");
 }
 
 }  // namespace athanor

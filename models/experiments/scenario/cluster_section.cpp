@@ -12,21 +12,23 @@ namespace {
 
 std::string summary(const NodePreset& preset) {
   const NodeText& node = preset.node;
-  std::string text = fmt::format("{} x {}", node.gpus.value_or(0), node.gpu.value_or("?"));
-  for (const NicCountText& model : node.nic_models) { text += fmt::format(", {} x {}", model.count, model.nic); }
-  if (node.nics.value_or(0) > 0) { text += fmt::format(", {} x {}", *node.nics, node.nic.value_or("?")); }
+  std::string text = fmt::format("{} x {}", node.gpus.value_or(0), node.gpu ? name_of(*node.gpu) : "?");
+  for (const NicCountText& model : node.nic_models) {
+    text += fmt::format(", {} x {}", model.count, name_of(model.nic));
+  }
+  if (node.nics.value_or(0) > 0) { text += fmt::format(", {} x {}", *node.nics, node.nic ? name_of(*node.nic) : "?"); }
   return text;
 }
 
 std::string summary(const GpuPreset& preset) {
   std::string text = fmt::format("{} of memory at {}", to_string(preset.memory), to_string(preset.memory_bandwidth));
-  return text + (preset.nvlinks > 0 ? fmt::format(", {} x {}", preset.nvlinks, preset.nvlink) : ", no NVLink");
+  return text + (preset.nvlink ? fmt::format(", {} x {}", preset.nvlinks, preset.nvlink->preset) : ", no NVLink");
 }
 
 std::string summary(const NicPreset& preset) { return to_string(preset.rate); }
 
 std::string summary(const SwitchPreset& preset) {
-  return fmt::format("{} ports of {}", preset.radix, to_string(preset.rate));
+  return fmt::format("{} ports of {}", preset.radix.value_or(0), to_string(preset.rate));
 }
 
 std::string summary(const LinkPreset& preset) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "sim/config/fields.hpp"
 #include "sim/file.hpp"
 
@@ -9,7 +11,20 @@ namespace athanor {
 
 namespace {
 using Type = FieldValue::Form::Type;
+
+/// What training needs.
+void report_unknown(const GpuPreset& figures, const GpuText& gpu, Problems& problems) {
+  const auto need = [&](bool known, const char* key) {
+    if (known) { return; }
+    problems.add({"missing-key", fmt::format("training needs \"{}\" of {}", key, name_of(gpu)), gpu.place,
+                  fmt::format("give it with the other figures of this GPU: \"{}\": ...", key)});
+  };
+  need(figures.memory > Bytes::zero(), "memory");
+  need(figures.memory_bandwidth > Bandwidth::zero(), "memory_bandwidth");
+  need(!figures.tflops.empty(), "tflops");
 }
+
+}  // namespace
 
 ComputeProfile read_compute_profile_file(const FileReader& files, const std::string& name, Problems& problems) {
   const Document document = Document::load(files, name);
@@ -50,12 +65,17 @@ std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision p
   return other;
 }
 
-GpuRates find_gpu_rates(const std::string& name, const Library& library, const SourceLocation& place) {
+GpuRates find_gpu_rates(const GpuText& gpu, const Library& library) {
   const auto presets = load_presets(library.files().in(library.folder(LibraryFolder::presets)));
   Problems problems;
-  const GpuPreset* const preset = find_preset(presets->gpus, "GPU", name, place, problems);
+  const std::optional<GpuPreset> figures = made(gpu, presets->gpus, problems);
+  if (figures) { report_unknown(*figures, gpu, problems); }
   problems.throw_if_any();
-  return gpu_rates(name, *preset);
+  GpuRates rates = gpu_rates(name_of(gpu), figures.value());
+  rates.preset = gpu.preset;
+  rates.as_preset = computes_as_preset(gpu);
+  if (const auto most = limited_from(gpu, presets->gpus)) { rates.limited_from_w = watts(*most); }
+  return rates;
 }
 
 }  // namespace athanor

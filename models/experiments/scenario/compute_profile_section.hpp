@@ -20,7 +20,8 @@ ComputeProfile read_compute_profile_file(const FileReader& files, const std::str
 std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision precision, const Library& library,
                                              Problems& problems);
 
-/// The rates of a GPU preset. Throws ScenarioError ("unknown-preset", at `place`) with the nearest name.
-GpuRates find_gpu_rates(const std::string& name, const Library& library, const SourceLocation& place);
+/// The rates of a GPU. Throws ScenarioError: "unknown-preset" with the nearest name, "missing-key" where its memory,
+/// memory's bandwidth or rates are not known, which training needs.
+GpuRates find_gpu_rates(const GpuText& gpu, const Library& library);
 
 }  // namespace athanor

@@ -151,22 +151,36 @@ class Resolution {
   /// Those that the scenario names, else those of the nodes; of unequal ones the fastest first.
   bool find_gpu(Training& training) {
     ClusterGpus gpus{{text_.gpu}, {}};
-    if (text_.gpu.empty()) { gpus = gpus_of(*case_.cluster_text, *case_.platform.cluster, context_.library); }
-    if (gpus.names.empty() || std::count(gpus.names.begin(), gpus.names.end(), "") > 0) {
+    if (!text_.gpu) { gpus = gpus_of(*case_.cluster_text, *case_.platform.cluster, context_.library); }
+    if (gpus.gpus.empty() || std::count(gpus.gpus.begin(), gpus.gpus.end(), std::nullopt) > 0) {
       return problem("no-gpu", "nothing says which GPUs these are", "name a preset: \"gpu\": \"H100-SXM-80GB\"");
     }
     std::vector<GpuKind> kinds;
     try {
-      for (const std::string& name : gpus.names) {
-        kinds.push_back({find_gpu_rates(name, context_.library, reader_.place("training")), {}});
+      for (const std::optional<GpuText>& gpu : gpus.gpus) {
+        kinds.push_back({find_gpu_rates(*gpu, context_.library), {}});
         peak_of(kinds.back().gpu, text_.plan.precision);
       }
     } catch (const ScenarioError& error) {
       for (const Problem& each : error.problems()) { context_.problems.add(each); }
       return false;
     } catch (const SimulationError& error) { return problem(error.code(), error.what(), "choose another precision"); }
+    const bool limited =
+        std::any_of(kinds.begin(), kinds.end(), [](const GpuKind& kind) { return kind.gpu.limited_from_w > 0; });
+    if (limited && text_.costs.gpus.front().w) {
+      return problem("conflict", "the \"power\" of the GPU and the \"gpu_w\" of \"costs\" say the same",
+                     "leave out one of them");
+    }
     take_kinds(std::move(kinds), gpus.of_endpoint, training);
     return true;
+  }
+
+  static void note_limit(const GpuRates& gpu, Training& training) {
+    if (gpu.limited_from_w == 0) { return; }
+    training.notes.push_back(fmt::format(
+        "{} is limited to {:g} W of {:g} W: energy counts that, but it computes as fast as without the limit: the "
+        "clock under a limit is not modelled",
+        gpu.name, gpu.power_w, gpu.limited_from_w));
   }
 
   void take_kinds(std::vector<GpuKind> kinds, const std::vector<std::uint32_t>& of_endpoint, Training& training) {
@@ -176,6 +190,7 @@ class Resolution {
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return peak(a) > peak(b); });
     TrainingSetup& setup = training.setup;
     setup.gpu = kinds[order.front()].gpu;
+    for (const GpuKind& kind : kinds) { note_limit(kind.gpu, training); }
     if (kinds.size() == 1) { return; }
     std::vector<std::uint32_t> place(kinds.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) { place[order[i]] = i; }
@@ -197,13 +212,13 @@ class Resolution {
   bool find_compute(const GpuRates& gpu, ComputeProfile& profile, Training& training) {
     const std::optional<ComputeProfile> found =
         text_.compute ? text_.compute
-                      : fitted_profile(gpu.name, text_.plan.precision, context_.library, context_.problems);
+                      : fitted_profile(gpu.preset, text_.plan.precision, context_.library, context_.problems);
     if (!found) {
       return problem("no-compute-profile", fmt::format("no compute profile was fitted on {}", gpu.name),
                      "name one: \"compute\" (see athanor list compute)");
     }
     profile = *found;
-    if (!profile.covers(gpu.name, text_.plan.precision)) {
+    if (!gpu.as_preset || !profile.covers(gpu.preset, text_.plan.precision)) {
       training.notes.push_back(fmt::format("extrapolated: the compute profile {} was not fitted on {} of {}",
                                            profile.name, name(text_.plan.precision), gpu.name));
     }

@@ -22,10 +22,15 @@ std::vector<std::uint32_t> kinds_of_nodes(const ClusterText& text) {
   return kinds;
 }
 
-std::uint32_t number_of(const std::string& name, std::vector<std::string>& names) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  const auto number = static_cast<std::uint32_t>(found - names.begin());
-  if (found == names.end()) { names.push_back(name); }
+bool is_same(const std::optional<GpuText>& a, const std::optional<GpuText>& b) {
+  if (!a || !b) { return !a && !b; }
+  return a->preset == b->preset && json_of(a->figures) == json_of(b->figures);
+}
+
+std::uint32_t number_of(const std::optional<GpuText>& gpu, std::vector<std::optional<GpuText>>& gpus) {
+  const auto found = std::find_if(gpus.begin(), gpus.end(), [&](const auto& each) { return is_same(each, gpu); });
+  const auto number = static_cast<std::uint32_t>(found - gpus.begin());
+  if (found == gpus.end()) { gpus.push_back(gpu); }
   return number;
 }
 
@@ -56,16 +61,14 @@ std::string counted_gpus(const TrainingSetup& setup) {
 
 ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Library& library) {
   ClusterGpus gpus;
+  const auto presets = load_presets(library.files().in(library.folder(LibraryFolder::presets)));
   if (text.mixture.empty()) {
-    if (cluster.identity) { gpus.names.push_back(cluster.identity->gpu); }
+    if (text.node) { gpus.gpus.push_back(gpu_of(*text.node, *presets)); }
     return gpus;
   }
-  const auto presets = load_presets(library.files().in(library.folder(LibraryFolder::presets)));
   std::vector<std::uint32_t> of_kind;
   for (const NodeCountText& kind : text.mixture) {
-    Problems known;  // the cluster was built of these nodes
-    const std::optional<NodeSpec> node = make_node(kind.node, *presets, known);
-    of_kind.push_back(number_of(node ? node->identity.gpu : "", gpus.names));
+    of_kind.push_back(number_of(gpu_of(kind.node, *presets), gpus.gpus));
   }
   const std::vector<std::uint32_t> kinds = kinds_of_nodes(text);
   for (const VertexId endpoint : cluster.endpoints) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,11 @@ struct Cluster;
 
 /// Which GPUs the endpoints of a cluster are.
 struct ClusterGpus {
-  std::vector<std::string> names;          ///< presets, each once; "": that of a kind of node is not known
-  std::vector<std::uint32_t> of_endpoint;  ///< into `names`; empty: all are the first
+  std::vector<std::optional<GpuText>> gpus;  ///< each once; none: that of a kind of node is not known
+  std::vector<std::uint32_t> of_endpoint;    ///< into `gpus`; empty: all are the first
 };
 
-/// Of nodes of one kind, and of mixtures. No names where endpoints are on the fabric themselves. Throws FileError for
+/// Of nodes of one kind, and of mixtures. No GPUs where endpoints are on the fabric themselves. Throws FileError for
 /// the presets' own files.
 ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Library& library);
 

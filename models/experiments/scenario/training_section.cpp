@@ -138,7 +138,8 @@ void read_settings(Fields& fields, ReadingContext& context, TrainingText& text) 
                         [&](FieldValue& value) {
                           read_compute_profile(value, context.library, context.problems, text.compute.emplace());
                         });
-  fields.optional("gpu", text.gpu, "Whose peak counts: a preset; absent: that of the nodes");
+  optional_device(fields, "gpu", "Whose peak counts: a preset, one with changes, or a GPU in full; absent: the nodes'",
+                  text.gpu);
   Ratio imbalance{1, 1};
   fields.optional("expert_imbalance", imbalance,
                   "How many tokens the busiest expert rank gets per token of the average", {{1, 1}, {1000, 1}});

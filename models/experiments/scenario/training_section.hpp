@@ -10,6 +10,7 @@
 #include "models/training/memory.hpp"
 #include "models/training/step/simulate_step.hpp"
 #include "sim/config/fields.hpp"
+#include "topologies/hardware/gpu.hpp"
 
 namespace athanor {
 
@@ -21,7 +22,7 @@ struct TrainingText {
   std::optional<std::uint32_t> data;      ///< absent: what the other degrees leave of the cluster's endpoints
   std::vector<std::uint32_t> layers;      ///< of each place of the model; empty: spread evenly
   std::optional<ComputeProfile> compute;  ///< absent: the one that was fitted on such GPUs
-  std::string gpu;                        ///< of presets; "": the nodes'
+  std::optional<GpuText> gpu;             ///< absent: the nodes'
   bool strict = false;                    ///< a model that does not fit into memory is an error
   std::optional<Time> measured;           ///< a step of this on such a machine
   std::optional<Ratio> max_error;

@@ -40,6 +40,23 @@ TEST_CASE("parts are counted as in the fabric, and priced by their presets") {
   CHECK(full.unpriced == std::vector<std::string>{"QM9700 (w)", "cable (usd)", "cable (w)"});
 }
 
+TEST_CASE("nodes draw less by what their GPUs are limited to less, and cost the same") {
+  const auto of = [](const std::string& gpu, const std::string& prices) {
+    return bill(R"({"node": {"preset": "DGX-H100", "gpu": )" + gpu + R"(}, "nodes": 2,
+                    "fabric": {"kind": "star", "link": {"rate": "50GB/s", "latency": "500ns"}}})",
+                prices);
+  };
+  const std::string others = R"({"switch_w": 100, "switch_usd": 1})";
+  const Bill full = of("\"H100-SXM-80GB\"", others);
+  const Bill limited = of(R"({"preset": "H100-SXM-80GB", "power": "500W"})", others);
+  CHECK(*full.w - *limited.w == doctest::Approx(16 * (700 - 500)));
+  CHECK(*full.usd == *limited.usd);
+  CHECK(of(R"({"preset": "H100-SXM-80GB", "power": "0.8kW"})", others).w == full.w);
+  // What the scenario says of its nodes stands.
+  const std::string own = R"({"node_w": 9000, "switch_w": 100, "switch_usd": 1})";
+  CHECK(of(R"({"preset": "H100-SXM-80GB", "power": "500W"})", own).w == doctest::Approx(2 * 9000 + 100));
+}
+
 TEST_CASE("athanor describe tells what a cluster is made of, costs and draws, and what nobody says") {
   const Ran ran = athanor_run({"describe", "DGX-A100"});
   CHECK(ran.says("made of                   1 x DGX-A100\n"));

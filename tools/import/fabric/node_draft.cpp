@@ -44,7 +44,7 @@ JsonValue node_json(const FabricDraft& draft, const std::string& name, const Dra
     if (port.preset.empty()) {
       node.port = NetworkLink{.rate = port.rate, .latency = port.latency};
     } else {
-      node.nic = port.preset;
+      node.nic = NicText{.preset = port.preset, .figures = {}, .place = {}};
     }
   }
   return json_of(node);

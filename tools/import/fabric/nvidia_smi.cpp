@@ -124,10 +124,12 @@ class SmiMachine {
   void find_hardware() {
     const auto& devices = matrix_.devices;
     gpu_ = preset(presets_.gpus, hardware_.gpu, "--gpu NAME", "GPU");
-    if (gpu_ != nullptr) { pcie_ = preset(presets_.links, gpu_->pcie, "--gpu NAME", "PCIe link"); }
+    if (gpu_ != nullptr) {
+      pcie_ = preset(presets_.links, gpu_->pcie ? gpu_->pcie->preset : "", "--gpu NAME", "PCIe link");
+    }
     if (gpu_ != nullptr) { draft_.set_identity(identity_of(*gpu_)); }
-    if (gpu_ != nullptr && !gpu_->nvlink.empty()) {
-      nvlink_ = preset(presets_.links, gpu_->nvlink, "--gpu NAME", "NVLink");
+    if (gpu_ != nullptr && gpu_->nvlink) {
+      nvlink_ = preset(presets_.links, gpu_->nvlink->preset, "--gpu NAME", "NVLink");
     }
     if (std::any_of(devices.begin(), devices.end(), [](const auto& device) { return !device.gpu; })) {
       preset(presets_.nics, hardware_.nic, "--nic NAME", "NIC");

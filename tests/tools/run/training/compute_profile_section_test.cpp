@@ -78,14 +78,14 @@ TEST_CASE("what is wrong with a compute profile is said") {
 TEST_CASE("every GPU preset has rates, a memory and its bandwidth") {
   for (const auto& [name, preset] : load_presets(FileReader().in(library().folder(LibraryFolder::presets)))->gpus) {
     CAPTURE(name);
-    const GpuRates rates = find_gpu_rates(name, library(), {});
+    const GpuRates rates = find_gpu_rates({.preset = name, .figures = {}, .place = {}}, library());
     CHECK(rates.memory > 1e10);
     CHECK(rates.memory_bandwidth > 1e11);
     CHECK_FALSE(rates.flops.empty());
     CHECK(peak_of(rates, Precision::fp16) > 1e13);
   }
-  CHECK(find_gpu_rates("H100-SXM-80GB", library(), {}).power_w == 700);
-  CHECK_THROWS_AS(find_gpu_rates("H100", library(), {}), ScenarioError);
+  CHECK(find_gpu_rates({.preset = "H100-SXM-80GB", .figures = {}, .place = {}}, library()).power_w == 700);
+  CHECK_THROWS_AS(find_gpu_rates({.preset = "H100", .figures = {}, .place = {}}, library()), ScenarioError);
 }
 
 TEST_CASE("list compute shows profiles") {
