@@ -124,6 +124,12 @@ void raise(Bound& bound, Time time, const std::string& why) {
 }  // namespace
 
 Bound lower_bound(const Cluster& cluster, const Collective& collective, Bytes size, bool in_network) {
+  Bound bound = lower_bound_of_many(cluster, collective, size, in_network);
+  if (collective.ranks > 1) { raise(bound, longest_latency(cluster, collective), "latency"); }
+  return bound;
+}
+
+Bound lower_bound_of_many(const Cluster& cluster, const Collective& collective, Bytes size, bool in_network) {
   const std::int64_t ranks = collective.ranks;
   require(ranks >= 1 && ranks <= static_cast<std::int64_t>(cluster.endpoints.size()), "{} ranks on {} endpoints", ranks,
           cluster.endpoints.size());
@@ -144,7 +150,6 @@ Bound lower_bound(const Cluster& cluster, const Collective& collective, Bytes si
     if (bytes.out > Bytes::zero()) { raise(bound, transfer_time(bytes.out, cut.out), cut.name); }
     if (bytes.in > Bytes::zero()) { raise(bound, transfer_time(bytes.in, cut.in), cut.name); }
   }
-  raise(bound, longest_latency(cluster, collective), "latency");
   return bound;
 }
 

@@ -25,4 +25,7 @@ struct Bound {
 /// `in_network`: switches may reduce and multicast, which halves what ranks must send.
 Bound lower_bound(const Cluster& cluster, const Collective& collective, Bytes size, bool in_network);
 
+/// The same of one of many calls that follow each other and may overlap, so that latencies count for nothing.
+Bound lower_bound_of_many(const Cluster& cluster, const Collective& collective, Bytes size, bool in_network);
+
 }  // namespace athanor

@@ -6,7 +6,7 @@
 #include "algorithms/schedule/aggregation_tree.hpp"
 #include "models/execution/by_packets.hpp"
 #include "models/execution/mapped_schedule.hpp"
-#include "models/execution/simulate.hpp"
+#include "models/execution/simulate_calls.hpp"
 #include "models/software/profile.hpp"
 #include "sim/check.hpp"
 #include "topologies/cluster.hpp"
@@ -46,7 +46,21 @@ RunResult Candidate::run(const SimulationOptions& options) const {
   result.roots = roots();
   result.simulated = simulate_with(request_.element_size, options);
   result.time = overlapped_launch(result.simulated.time + launch(), host_time());
+  if (request_.calls > 1) { call_again(options, result); }
   return result;
+}
+
+/// Ranks that are all done at once leave nothing behind: then each call is like the first.
+void Candidate::call_again(const SimulationOptions& options, RunResult& result) const {
+  const Time latency = result.time;
+  result.calls = BackToBack{latency, latency, true};
+  if (result.simulated.first_end == result.simulated.time) { return; }
+  const auto schedule = this->schedule();
+  const SimulatedCalls many =
+      simulate_calls(*schedule, request_.cluster, place(schedule->agent_count()),
+                     *costs(*schedule, request_.element_size), options, {request_.calls, launch()});
+  result.time = overlapped_launch((many.end + launch()) / request_.calls, host_time());
+  result.calls = BackToBack{latency, overlapped_launch(many.period, host_time()), many.exact};
 }
 
 Time Candidate::launch() const { return request_.profile.launch + parts_.protocol.start; }

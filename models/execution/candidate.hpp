@@ -70,6 +70,7 @@ class Candidate {
       : request_(request), algorithm_(algorithm), parts_(std::move(parts)) {}
 
   Simulated simulate_with(Bytes element_size, const SimulationOptions& options) const;
+  void call_again(const SimulationOptions& options, RunResult& result) const;
   AgentKinds kinds(const Schedule& schedule) const;
   void use_nics(const AgentCount& agent_count, Placement& placement) const;
   std::vector<std::string> roots() const;

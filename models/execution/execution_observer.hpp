@@ -31,6 +31,7 @@ struct EndedPrimitive {
 /// What the executor and its substrate have before them, each with a time at which it comes about.
 enum class Awaited : std::uint32_t {
   launch,         ///< of the lanes of a start
+  next_call,      ///< of a kernel: it begins another call; told to nobody
   send,           ///< of a lane: its overhead and what precedes its sends have passed
   work_done,      ///< of a lane: reducing beside its sends
   paced,          ///< of a lane: at its own rate it is done with its sends
@@ -58,6 +59,8 @@ class ExecutionObserver {
   // Progress.
   /// A lane has ended a loop and has another one before it.
   virtual void loop_ended(LaneIndex /*lane*/) {}
+  /// It has ended a call and has another one before it.
+  virtual void call_ended(LaneIndex /*lane*/) {}
   virtual void primitive_ended(const EndedPrimitive& /*primitive*/) {}
   virtual void lane_ended(LaneIndex /*lane*/) {}
 

@@ -42,6 +42,11 @@ Executor::Executor(Simulator& simulator, const MappedSchedule& mapped, const Sch
   substrate.serve(*this);
 }
 
+void Executor::repeat(const CallLoop& loop) {
+  loop_ = loop;
+  kernels_.emplace(mapped_, schedule_.agent_count().ranks);
+}
+
 void Executor::start(Time launch) {
   launch_ = finish_ = launch;
   running_lanes_ = static_cast<std::uint32_t>(lanes_.size());
@@ -61,6 +66,7 @@ void Executor::launch_at(Time when, StartIndex start) {
 }
 
 void Executor::on_event(std::uint64_t event) {
+  if (kind_of(event) == Awaited::next_call) { return next_call(KernelIndex{static_cast<std::uint32_t>(event)}); }
   for (ExecutionObserver* each : observers_) { each->happens(event, simulator_.now()); }
   launch(StartIndex{static_cast<std::uint32_t>(event)});
   drain();
@@ -90,6 +96,29 @@ void Executor::lane_ended(LaneIndex lane) {
   if (--running_of_start_[mapped_.lanes[lane].start] == 0) { start_ended(mapped_.lanes[lane].start); }
 }
 
+/// The last lane of a rank to do so decides when all of them go on.
+void Executor::call_ended(LaneIndex lane) {
+  LaneState& state = lanes_[lane];
+  state.step = 0;
+  ++state.call;
+  state.loop = 0;
+  const std::optional<KernelIndex> kernel = kernels_->of(lane);
+  if (kernel) {
+    state.phase = Phase::unlaunched;
+  } else {
+    load(lane);
+  }
+  for (ExecutionObserver* each : observers_) { each->call_ended(lane); }
+  if (!kernel || !kernels_->lane_ended(*kernel)) { return; }
+  kernels_->due(*kernel) = simulator_.now() + loop_.gap;
+  simulator_.at(kernels_->due(*kernel), id_, event_of(Awaited::next_call, *kernel));
+}
+
+void Executor::next_call(KernelIndex kernel) {
+  for (const LaneIndex lane : kernels_->lanes(kernel)) { load(lane); }
+  drain();
+}
+
 /// Whoever waited for all of these lanes begins.
 void Executor::start_ended(StartIndex start) {
   for (const StartIndex next : mapped_.starts.ids()) {
@@ -110,7 +139,7 @@ void Executor::load(LaneIndex lane) {
   state.wait_lane = kNobody;
   if (primitive.wait) {
     state.wait_lane = mapped_.lane(mapped.agent, primitive.wait->lane);
-    state.wait_ended = primitive.wait->ended;
+    state.wait_ended = primitive.wait->ended + state.call * primitives_of(state.wait_lane);
   }
   state.phase = Phase::waiting;
   count_missing(lane);
@@ -195,7 +224,9 @@ void Executor::advance(LaneIndex lane) {
   if (++state.step == mapped_.lanes[lane].steps) {
     state.step = 0;
     ++state.loop;
-    if (state.loop == mapped_.lanes[lane].loops) { return lane_ended(lane); }
+    if (state.loop == mapped_.lanes[lane].loops) {
+      return state.call + 1 < loop_.calls ? call_ended(lane) : lane_ended(lane);
+    }
     for (ExecutionObserver* each : observers_) { each->loop_ended(lane); }
   }
   load(lane);
@@ -229,6 +260,10 @@ void Executor::snapshot(std::vector<std::int64_t>& state) const {
   for (const ConnectionState& connection : connections_) {
     state.push_back(pack(connection.held, connection.available));
   }
+  if (!kernels_) { return; }
+  for (const KernelIndex kernel : kernels_->ids()) {
+    state.push_back(std::max<std::int64_t>(0, (kernels_->due(kernel) - simulator_.now()).count()));
+  }
 }
 
 std::uint64_t Executor::repeats(const IdVector<LaneIndex, std::uint64_t>& advance) const {
@@ -250,7 +285,7 @@ std::uint64_t Executor::repeats(const IdVector<LaneIndex, std::uint64_t>& advanc
   return most == UINT64_MAX ? 0 : most;
 }
 
-void Executor::skip(std::uint64_t times, const IdVector<LaneIndex, std::uint64_t>& advance) {
+void Executor::skip(std::uint64_t times, const IdVector<LaneIndex, std::uint64_t>& advance, Time by) {
   for (const LaneIndex i : lanes_.ids()) {
     LaneState& lane = lanes_[i];
     const std::uint64_t loops = times * advance[i];
@@ -258,6 +293,33 @@ void Executor::skip(std::uint64_t times, const IdVector<LaneIndex, std::uint64_t
     lane.primitives_ended += loops * mapped_.lanes[i].steps;
     if (lane.wait_lane != kNobody) { lane.wait_ended += loops * mapped_.lanes[lane.wait_lane].steps; }
   }
+  delay_kernels(by);
+}
+
+/// Those that have begun are past what they waited for, and remain so.
+void Executor::delay_kernels(Time by) {
+  if (!kernels_) { return; }
+  for (const KernelIndex kernel : kernels_->ids()) { kernels_->due(kernel) += by; }
+}
+
+std::uint64_t Executor::call_repeats(std::uint32_t advance) const {
+  std::uint64_t most = UINT64_MAX;
+  for (const LaneIndex lane : lanes_.ids()) {
+    if (primitives_of(lane) == 0) { continue; }
+    most = std::min<std::uint64_t>(most, (loop_.calls - 1 - lanes_[lane].call) / advance);
+  }
+  return most == UINT64_MAX ? 0 : most;
+}
+
+void Executor::skip_calls(std::uint32_t calls, Time by) {
+  for (const LaneIndex i : lanes_.ids()) {
+    LaneState& lane = lanes_[i];
+    if (primitives_of(i) == 0) { continue; }
+    lane.call += calls;
+    lane.primitives_ended += calls * primitives_of(i);
+    if (lane.wait_lane != kNobody) { lane.wait_ended += calls * primitives_of(lane.wait_lane); }
+  }
+  delay_kernels(by);
 }
 
 std::string Executor::why_not_started(LaneIndex lane) const {

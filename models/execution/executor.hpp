@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "models/execution/call_kernels.hpp"
 #include "models/execution/execution_observer.hpp"
 #include "models/execution/mapped_schedule.hpp"
 #include "models/execution/substrate.hpp"
@@ -22,8 +24,9 @@ class Executor final : public Actor {
   enum class Phase : std::uint8_t { unlaunched, waiting, working, sending, ended };
   /// A lane in its present primitive.
   struct LaneState {
-    std::uint64_t loop = 0;
-    std::uint64_t primitives_ended = 0;
+    std::uint64_t loop = 0;  ///< of the present call
+    std::uint32_t call = 0;
+    std::uint64_t primitives_ended = 0;  ///< in all calls
     std::uint64_t wait_ended = 0;
     Bytes element_size;
     Bytes bytes;  ///< of one message, payload
@@ -53,6 +56,9 @@ class Executor final : public Actor {
     observer.begins(mapped_, schedule_);
   }
 
+  /// Calls it again and again. Before start(); requires that nothing waits for a start.
+  void repeat(const CallLoop& loop);
+
   /// Makes every lane begin as its start says, with `launch` as its time zero. Then Simulator::run() runs the
   /// collective.
   void start(Time launch);
@@ -62,6 +68,8 @@ class Executor final : public Actor {
   Time finish_time() const { return finish_; }
   /// When this lane ended.
   Time end_of(LaneIndex lane) const { return ends_[lane]; }
+  /// Who calls; none where there is one call.
+  const std::optional<CallKernels>& kernels() const { return kernels_; }
   /// Primitives simulated (of class members, where the schedule is folded).
   std::uint64_t primitives() const { return primitives_; }
   /// Throws SimulationError("deadlock") that names who waits for what, unless finished().
@@ -106,8 +114,16 @@ class Executor final : public Actor {
   /// How often a period in which lane i went `advance[i]` loops on may be repeated, until some lane would enter its
   /// last loop or start what it waits with.
   std::uint64_t repeats(const IdVector<LaneIndex, std::uint64_t>& advance) const;
-  /// Lane i is `times * advance[i]` loops further on.
-  void skip(std::uint64_t times, const IdVector<LaneIndex, std::uint64_t>& advance);
+  /// Lane i is `times * advance[i]` loops further on, and all is `by` later.
+  void skip(std::uint64_t times, const IdVector<LaneIndex, std::uint64_t>& advance, Time by);
+  /// Loops of a lane in all its calls until now.
+  std::uint64_t loops_ended(LaneIndex lane) const {
+    return lanes_[lane].call * mapped_.lanes[lane].loops + lanes_[lane].loop;
+  }
+  /// How often a period in which every lane went so many calls on may be repeated, until some lane would end its last.
+  std::uint64_t call_repeats(std::uint32_t advance) const;
+  /// Every lane is so many calls further on, and all is `by` later.
+  void skip_calls(std::uint32_t calls, Time by);
 
   void on_event(std::uint64_t event) override;
 
@@ -120,6 +136,11 @@ class Executor final : public Actor {
   void launch_at(Time when, StartIndex start);
   void launch(StartIndex start);
   void lane_ended(LaneIndex lane);
+  void call_ended(LaneIndex lane);
+  void next_call(KernelIndex kernel);
+  void delay_kernels(Time by);
+  /// Primitives of a lane in one call.
+  std::uint64_t primitives_of(LaneIndex lane) const { return mapped_.lanes[lane].loops * mapped_.lanes[lane].steps; }
   void start_ended(StartIndex start);
   void load(LaneIndex lane);
   void count_missing(LaneIndex lane);
@@ -149,6 +170,8 @@ class Executor final : public Actor {
   IdVector<StartIndex, std::uint32_t> running_of_start_;  ///< lanes that have not ended
   IdVector<StartIndex, std::uint32_t> awaited_starts_;    ///< starts that it comes after and that have not ended
   std::uint32_t pending_launches_ = 0;
+  CallLoop loop_;
+  std::optional<CallKernels> kernels_;
   Time launch_;
   IdVector<LaneIndex, Time> ends_;
   std::uint64_t primitives_ = 0;

@@ -9,5 +9,7 @@ namespace athanor {
 using LaneIndex = Id<struct LaneIndexTag>;
 /// Of a MappedSchedule: when some of its lanes begin.
 using StartIndex = Id<struct StartIndexTag>;
+/// Of CallKernels: the lanes of one rank.
+using KernelIndex = Id<struct KernelIndexTag>;
 
 }  // namespace athanor

@@ -173,6 +173,7 @@ class Folding {
 
   MappedSchedule fold() {
     folded_.starts = whole_.starts;
+    folded_.in_calls = whole_.in_calls;
     folded_.agent_costs = whole_.agent_costs;
     folded_.connection_costs = whole_.connection_costs;
     folded_.first_lane = whole_.first_lane;

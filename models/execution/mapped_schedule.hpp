@@ -56,6 +56,9 @@ struct MappedSchedule {
   IdVector<ConnectionId, Connection> connections;
   std::vector<ConnectionId> in_connections;
   IdVector<StartIndex, Start> starts{1};
+  /// Calls follow each other, and the lanes of a rank begin the next one together: what tells one of them apart tells
+  /// all of them.
+  bool in_calls = false;
   std::vector<AgentCost> agent_costs;
   std::vector<ConnectionCost> connection_costs;
   IdVector<AgentId, std::uint32_t> first_lane;  ///< into `lane_of`
@@ -63,6 +66,11 @@ struct MappedSchedule {
   FabricConnections network;                    ///< connection c of it is that of `connections`
 
   LaneIndex lane(AgentId agent, LaneId lane) const { return lane_of[first_lane[agent] + lane.value]; }
+  /// Behind the last lane of the agent in `lane_of`.
+  std::size_t end_of_lanes(AgentId agent) const {
+    const AgentId next{agent.value + 1};
+    return next < first_lane.next() ? first_lane[next] : lane_of.size();
+  }
 };
 
 /// The whole schedule, every agent on its own, on no cluster: without costs and network.

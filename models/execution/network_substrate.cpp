@@ -48,6 +48,7 @@ void NetworkSubstrate::on_event(std::uint64_t event) {
   for (ExecutionObserver* each : observers_) { each->happens(event, simulator_.now()); }
   switch (kind_of(event)) {
     case Awaited::launch:  // the executor's
+    case Awaited::next_call:
     case Awaited::handshake: break;
     case Awaited::send: send(lane); break;
     case Awaited::work_done:

@@ -58,6 +58,7 @@ class Refinement {
         connections_(std::vector<Colour>(whole.connections.size())),
         links_(first_colours(whole.network.graph.links)),
         sums_(whole.network.graph.links.size()),
+        sums_of_agents_(whole.in_calls ? whole.first_lane.size() : 0),
         open_lanes_(whole.lanes.size()),
         open_connections_(whole.connections.size()),
         open_links_(whole.network.graph.links.size()) {
@@ -77,6 +78,9 @@ class Refinement {
     connections_.split(open_connections_.take(), colours_of_all_connections());
     for (const ConnectionId connection : whole_.connections.ids()) {
       add_to_links(connection, connections_.of(connection.value), 1);
+    }
+    if (whole_.in_calls) {
+      for (const LaneIndex lane : whole_.lanes.ids()) { add_to_agent(lane, lanes_.of(lane.value), 1); }
     }
     open_links_.add_all();
     open_lanes_.add_all();
@@ -133,6 +137,21 @@ class Refinement {
         open_connections_.add(lane.first_out.value + port);
       }
       open_waiting(move.thing);
+      if (whole_.in_calls) { move_in_agent(LaneIndex{move.thing}, move.from); }
+    }
+  }
+
+  void add_to_agent(LaneIndex lane, std::uint32_t number, Colour times) {
+    sums_of_agents_[whole_.lanes[lane].agent] += times * mix(2, number);
+  }
+
+  /// Its agent is another one now, and so are all its lanes.
+  void move_in_agent(LaneIndex lane, std::uint32_t from) {
+    add_to_agent(lane, from, static_cast<Colour>(-1));
+    add_to_agent(lane, lanes_.of(lane.value), 1);
+    const AgentId agent = whole_.lanes[lane].agent;
+    for (std::size_t i = whole_.first_lane[agent]; i < whole_.end_of_lanes(agent); ++i) {
+      open_lanes_.add(whole_.lane_of[i].value);
     }
   }
 
@@ -176,6 +195,7 @@ class Refinement {
     for (const std::int64_t distance : *waits_[i.value]) {
       colour = mix(colour, lanes_.of(static_cast<std::size_t>(std::int64_t{i.value} + distance)));
     }
+    if (whole_.in_calls) { colour = mix(colour, sums_of_agents_[lane.agent]); }
     return colour;
   }
 
@@ -227,7 +247,8 @@ class Refinement {
   Partition lanes_;
   Partition connections_;
   Partition links_;
-  std::vector<Colour> sums_;  ///< by link: over the connections that cross it
+  std::vector<Colour> sums_;                  ///< by link: over the connections that cross it
+  IdVector<AgentId, Colour> sums_of_agents_;  ///< over the lanes of each, where calls follow each other
   std::vector<std::size_t> first_user_;
   std::vector<ConnectionId> users_;  ///< link by link
   Worklist open_lanes_;

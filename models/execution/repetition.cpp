@@ -1,5 +1,7 @@
 #include "models/execution/repetition.hpp"
 
+#include <utility>
+
 namespace athanor {
 
 Repetition::Repetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network,
@@ -10,10 +12,17 @@ Repetition::Repetition(Simulator& simulator, Executor& executor, NetworkSubstrat
 
 void Repetition::loop_ended(LaneIndex lane) {
   constexpr std::uint64_t kFewest = 3;  // loops still to come, below which looking costs more than it saves
-  if (!pilot_chosen_ || !executor_.runs(pilot_)) { choose_pilot(); }
+  if (!pilot_chosen_ || !executor_.runs(pilot_) || executor_.lane(pilot_).call != pilot_call_) { choose_pilot(); }
   if (lane == pilot_ && executor_.lane(lane).loop + kFewest < mapped_.lanes[lane].loops) {
+    loop_is_over_ = true;
     simulator_.at_end_of_instant(id_);
   }
+}
+
+void Repetition::call_ended(LaneIndex lane) {
+  if (lane != executor_.kernels()->lanes(KernelIndex{0}).front()) { return; }
+  call_is_over_ = true;
+  simulator_.at_end_of_instant(id_);
 }
 
 void Repetition::choose_pilot() {
@@ -25,6 +34,7 @@ void Repetition::choose_pilot() {
     pilot_ = lane;
     pilot_chosen_ = true;
   }
+  pilot_call_ = executor_.lane(pilot_).call;
   next_anchor_ = 1;
   previous_ = {};
   anchor_ = {};
@@ -35,13 +45,18 @@ void Repetition::on_end_of_instant() {
     simulator_.at_end_of_instant(id_);  // the network still has something to do at this instant: look again after it
     return;
   }
-  Snapshot now = take();
+  const bool loop_is_over = std::exchange(loop_is_over_, false);
+  if (std::exchange(call_is_over_, false)) { return look_at_calls(take()); }
+  if (loop_is_over) { look_at_loops(take()); }
+}
+
+void Repetition::look_at_loops(Snapshot now) {
   if (repeat(previous_, now) || repeat(anchor_, now)) {
     previous_ = {};
     anchor_ = {};
     return;
   }
-  const std::uint64_t loop = now.loops[pilot_];
+  const std::uint64_t loop = executor_.lane(pilot_).loop;
   if (loop >= next_anchor_) {
     anchor_ = now;
     next_anchor_ = 2 * loop;
@@ -49,18 +64,38 @@ void Repetition::on_end_of_instant() {
   previous_ = std::move(now);
 }
 
+void Repetition::look_at_calls(Snapshot now) {
+  constexpr std::size_t kLongest = 4;  // calls in a period
+  for (const Snapshot& before : calls_) {
+    if (!repeat_calls(before, now)) { continue; }
+    calls_.clear();
+    return;
+  }
+  if (calls_.size() == kLongest) { calls_.erase(calls_.begin()); }
+  calls_.push_back(std::move(now));
+}
+
 Repetition::Snapshot Repetition::take() const {
   Snapshot snapshot;
   snapshot.when = simulator_.now();
-  for (const LaneIndex lane : mapped_.lanes.ids()) { snapshot.loops.push_back(executor_.lane(lane).loop); }
+  for (const LaneIndex lane : mapped_.lanes.ids()) { snapshot.loops.push_back(executor_.loops_ended(lane)); }
   executor_.snapshot(snapshot.state);
   network_.snapshot(snapshot.state);
   for (const LinkIndex link : mapped_.network.graph.links.ids()) { snapshot.carried.push_back(network_.carried(link)); }
   return snapshot;
 }
 
+/// The last loop of a call, and what follows it, is none of those that repeat.
+bool Repetition::within_one_call(const Snapshot& before, const Snapshot& now) const {
+  for (const LaneIndex lane : now.loops.ids()) {
+    const std::uint64_t loops = mapped_.lanes[lane].loops;
+    if (loops > 0 && before.loops[lane] / loops != now.loops[lane] / loops) { return false; }
+  }
+  return true;
+}
+
 bool Repetition::repeat(const Snapshot& before, const Snapshot& now) {
-  if (before.state.empty() || before.state != now.state) { return false; }
+  if (before.state.empty() || before.state != now.state || !within_one_call(before, now)) { return false; }
   IdVector<LaneIndex, std::uint64_t> advance;
   for (const LaneIndex lane : now.loops.ids()) {
     advance.push_back(now.loops[lane] - before.loops[lane]);
@@ -70,9 +105,32 @@ bool Repetition::repeat(const Snapshot& before, const Snapshot& now) {
   if (times == 0) { return false; }
   const Time by = (now.when - before.when) * static_cast<std::int64_t>(times);
   simulator_.fast_forward(by);
-  executor_.skip(times, advance);
+  executor_.skip(times, advance, by);
   network_.fast_forward(by, static_cast<std::int64_t>(times), before.carried);
   skipped_ += times * advance[pilot_];
+  return true;
+}
+
+bool Repetition::repeat_calls(const Snapshot& before, const Snapshot& now) {
+  if (before.state != now.state) { return false; }
+  const LaneIndex first = executor_.kernels()->lanes(KernelIndex{0}).front();
+  const std::uint64_t calls = (now.loops[first] - before.loops[first]) / mapped_.lanes[first].loops;
+  for (const LaneIndex lane : now.loops.ids()) {
+    const MappedSchedule::Lane& mapped = mapped_.lanes[lane];
+    const bool works = mapped.steps > 0 && mapped.loops > 0;
+    if (works && now.loops[lane] - before.loops[lane] != calls * mapped.loops) { return false; }
+  }
+  const auto advance = static_cast<std::uint32_t>(calls);
+  period_ = {now.when - before.when, advance};
+  const std::uint64_t times = executor_.call_repeats(advance);
+  if (times == 0) { return false; }
+  const Time by = (now.when - before.when) * static_cast<std::int64_t>(times);
+  simulator_.fast_forward(by);
+  executor_.skip_calls(static_cast<std::uint32_t>(times) * advance, by);
+  network_.fast_forward(by, static_cast<std::int64_t>(times), before.carried);
+  skipped_ += times * calls * mapped_.lanes[first].loops;
+  previous_ = {};
+  anchor_ = {};
   return true;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "models/execution/executor.hpp"
@@ -9,21 +10,31 @@
 
 namespace athanor {
 
+/// So many calls take so long, and so do the next ones.
+struct CallPeriod {
+  Time span;
+  std::uint32_t calls = 1;
+};
+
 /// Multiplies loops instead of simulating each: whenever the pilot, of running lanes the one with the most loops, has
 /// ended a loop, the state of lanes, connections and network, in times relative to now, is compared with earlier ones.
 /// Equal states have equal futures as long as no lane reaches its last loop, so the span between them is repeated in
 /// one step. Exact to the picosecond: nothing is extrapolated that would not have happened.
+/// Calls that follow each other are multiplied in the same way, whenever a lane of the first kernel has ended one.
 class Repetition final : public Actor, public ExecutionObserver {
  public:
   /// Borrows all of them, and observes the executor.
   Repetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network, const MappedSchedule& mapped);
 
   void loop_ended(LaneIndex lane) override;
+  void call_ended(LaneIndex lane) override;
   void on_event(std::uint64_t) override {}
   void on_end_of_instant() override;
 
   /// Loops of pilots that were not simulated.
   std::uint64_t skipped_loops() const { return skipped_; }
+  /// In which calls repeat, where they do.
+  const std::optional<CallPeriod>& period() const { return period_; }
 
  private:
   struct Snapshot {
@@ -33,8 +44,12 @@ class Repetition final : public Actor, public ExecutionObserver {
     CarriedBytes carried;
   };
   void choose_pilot();
+  bool within_one_call(const Snapshot& before, const Snapshot& now) const;
   Snapshot take() const;
   bool repeat(const Snapshot& before, const Snapshot& now);
+  void look_at_loops(Snapshot now);
+  void look_at_calls(Snapshot now);
+  bool repeat_calls(const Snapshot& before, const Snapshot& now);
 
   Simulator& simulator_;
   Executor& executor_;
@@ -47,6 +62,11 @@ class Repetition final : public Actor, public ExecutionObserver {
   std::uint64_t skipped_ = 0;
   Snapshot previous_;  // of the loop before: finds periods of one loop at once
   Snapshot anchor_;    // renewed at loops 1, 2, 4, 8, ...: finds any other period
+  std::uint32_t pilot_call_ = 0;
+  bool loop_is_over_ = false;
+  bool call_is_over_ = false;
+  std::vector<Snapshot> calls_;  // of the pilot kernel's last calls
+  std::optional<CallPeriod> period_;
 };
 
 }  // namespace athanor

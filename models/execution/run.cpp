@@ -54,7 +54,7 @@ std::string limit(const RunRequest& request, const RunResult& result, const Cand
   const Busiest busiest = busiest_links(fabric, result.simulated.network.loads);
   const std::string link = busiest.links.empty() ? "" : busiest_name(fabric, busiest.links);
   if (busiest.time * 2 >= result.time && busiest.time > Time::zero()) { return link; }
-  const Time launch = result.time - result.simulated.time;
+  const Time launch = result.calls ? candidate.launch() : result.time - result.simulated.time;
   if (launch * 2 >= result.time) { return "launch"; }
   if (result.slots) { return result.slots->retransmissions > 0 ? "timeouts" : "latency"; }
   SimulationOptions options = request.options;
@@ -94,7 +94,8 @@ RunResult run_collective(const RunRequest& request) {
 RunResult complete(const RunRequest& request, const Choice& choice) {
   RunResult result = choice.result;
   result.size = payload(request);
-  result.bound = lower_bound(request.cluster, request.collective, result.size, may_use_engine(request));
+  const auto bound = request.calls > 1 ? lower_bound_of_many : lower_bound;
+  result.bound = bound(request.cluster, request.collective, result.size, may_use_engine(request));
   result.limited_by = limit(request, result, choice.candidate);
   result.extrapolated =
       !request.profile.covers(request.collective.kind, request.collective.ranks, result.size, request.cluster);

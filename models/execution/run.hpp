@@ -48,6 +48,14 @@ struct RunRequest {
   DataType type = DataType::float32;  ///< what engines are asked to add ...
   Reduction reduction = Reduction::sum;
   std::shared_ptr<const NcclRuntime> nccl = nullptr;  ///< where the profile has "nccl": it says what runs, and how
+  std::uint32_t calls = 1;  ///< that follow each other; where there are several, what one of them takes counts
+};
+
+/// Calls back to back, launches included.
+struct BackToBack {
+  Time latency;       ///< of one by itself, until its last rank is done
+  Time period;        ///< from call to call, once the loop has settled
+  bool exact = true;  ///< it repeats to the picosecond; else the period is that of the later half of the calls
 };
 
 /// The candidate that took least time; ties go to the algorithm and protocol named first.
@@ -57,21 +65,23 @@ struct RunResult {
   std::string protocol;
   std::uint32_t channels = 1;
   Bytes size;  ///< count x element size
-  Time time;
-  Bound bound;                     ///< of the hardware, with its engines where a candidate uses them
-  std::string limited_by;          ///< the busiest link by kind and ends, "launch", "latency" or "transfers, ..."
-  bool extrapolated = false;       ///< outside the domain in which the profile was fitted
-  std::vector<std::string> roots;  ///< of trees in the network: the names of their top switches
-  std::string fell_back;           ///< why a fallback of the engines' algorithms ran; "": none did
-  bool padded = false;             ///< priced at the next size that is cut into equal pieces
+  Time time;   ///< of one call until its last rank is done; of several, by call, until a rank is done in the mean
+  std::optional<BackToBack> calls = {};  ///< where several follow each other
+  Bound bound;                           ///< of the hardware, with its engines where a candidate uses them
+  std::string limited_by;                ///< the busiest link by kind and ends, "launch", "latency" or "transfers, ..."
+  bool extrapolated = false;             ///< outside the domain in which the profile was fitted
+  std::vector<std::string> roots;        ///< of trees in the network: the names of their top switches
+  std::string fell_back;                 ///< why a fallback of the engines' algorithms ran; "": none did
+  bool padded = false;                   ///< priced at the next size that is cut into equal pieces
   std::optional<AggregationJobResult> slots = {};  ///< of what ran packet by packet over memory of switches
-  Simulated simulated;
+  Simulated simulated;                             ///< of one call
   std::vector<std::string> notes;  ///< which algorithms did not fit and why; a time that no hardware reaches
 };
 
 /// In which its links carried their loads, launch included.
 inline Time observed(const RunResult& result) {
-  return result.time + std::max(Time::zero(), result.simulated.network.observed - result.simulated.time);
+  const Time time = result.calls ? result.calls->latency : result.time;
+  return time + std::max(Time::zero(), result.simulated.network.observed - result.simulated.time);
 }
 
 /// Simulates every pair of an algorithm and a protocol that fit, and returns the fastest. What adds up packet by packet

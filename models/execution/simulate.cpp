@@ -43,15 +43,29 @@ std::vector<Time> ends(const MappedSchedule& mapped, const Executor& executor, c
   std::vector<Time> ends(jobs.starts.size());
   if (ends.empty()) { return ends; }
   for (const AgentId agent : mapped.first_lane.ids()) {
-    const AgentId next{agent.value + 1};
-    const std::size_t behind = next < mapped.first_lane.next() ? mapped.first_lane[next] : mapped.lane_of.size();
     Time& end = ends.at(jobs.of_agents[agent.value]);
-    for (std::size_t lane = mapped.first_lane[agent]; lane < behind; ++lane) {
+    for (std::size_t lane = mapped.first_lane[agent]; lane < mapped.end_of_lanes(agent); ++lane) {
       end = std::max(end, executor.end_of(mapped.lane_of[lane]));
     }
   }
   return ends;
 }
+
+namespace {
+
+Time first_end(const MappedSchedule& mapped, const Executor& executor, std::uint32_t ranks) {
+  Time first = executor.finish_time();
+  for (AgentId agent{0}; agent.value < ranks; ++agent.value) {
+    Time end;
+    for (std::size_t i = mapped.first_lane[agent]; i < mapped.end_of_lanes(agent); ++i) {
+      end = std::max(end, executor.end_of(mapped.lane_of[i]));
+    }
+    if (end > Time::zero()) { first = std::min(first, end); }
+  }
+  return first;
+}
+
+}  // namespace
 
 Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
                    const SimulationOptions& options) {
@@ -78,6 +92,7 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
 
   Simulated result;
   result.time = executor.finish_time();
+  result.first_end = first_end(mapped, executor, schedule.agent_count().ranks);
   result.ends = ends(mapped, executor, options.jobs);
   result.network = network.use(result.time);
   result.lanes = static_cast<std::uint32_t>(mapped.lanes.size());

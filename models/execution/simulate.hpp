@@ -54,6 +54,7 @@ struct SimulationOptions : NetworkOptions {
 /// One collective, simulated from its launch to the end of its last lane.
 struct Simulated {
   Time time;
+  Time first_end;          ///< of the rank that is done first, of those that do something
   std::vector<Time> ends;  ///< of each of SimulationOptions::jobs
   NetworkUse network;
   std::uint32_t lanes = 0;  ///< simulated, of `all_lanes`

@@ -95,6 +95,13 @@ void put_result(const CollectiveSetup& setup, const Collective& collective, cons
   record.put(kLimitedBy, run.limited_by);
 }
 
+void put_calls(const CollectiveSetup& setup, const RunResult& run, Record& record) {
+  if (!run.calls) { return; }
+  record.put(kCalls, setup.calls);
+  record.put(kLatency, microseconds(run.calls->latency));
+  record.put(kPeriod, microseconds(run.calls->period));
+}
+
 /// The measurement of the same size, where there is one.
 void put_measured(const CollectiveSetup& setup, const RunResult& run, Record& record) {
   if (!setup.verification) { return; }
@@ -128,6 +135,7 @@ Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& 
   const Collective collective = setup.collective(run.size);
   put_collective(setup, collective, record);
   put_result(setup, collective, result, record);
+  put_calls(setup, result, record);
   record.put(kNetwork, name(run.platform.network.level));
   record.put(kExtrapolated, result.extrapolated);
   record.put(kPadded, result.padded);
@@ -147,12 +155,6 @@ Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& 
   put_ports(run, result, record);
   record.effort = effort_text(result.simulated);
   return record;
-}
-
-bool may_run(const CollectiveSetup& setup, std::initializer_list<std::string_view> names) {
-  return std::any_of(setup.algorithms.begin(), setup.algorithms.end(), [&](const Algorithm* algorithm) {
-    return std::find(names.begin(), names.end(), algorithm->name) != names.end();
-  });
 }
 
 /// NCCL_COLLNET_ENABLE without a switch that adds up; "": CollNet is not asked for, or its plugin is there.
@@ -202,7 +204,8 @@ RunRequest CollectiveSetup::request(const Platform& platform, Bytes size, const 
           .aggregation = platform.aggregation,
           .type = type,
           .reduction = reduction,
-          .nccl = nccl};
+          .nccl = nccl,
+          .calls = calls};
 }
 
 Measurement::Wanted CollectiveSetup::measured_like(std::string_view algorithm) const {
@@ -258,41 +261,6 @@ void leave_to_nccl(CollectiveSetup& setup) {
   if (!known.empty()) { setup.algorithms = std::move(known); }
 }
 
-std::vector<IdleKeys> idle_keys_of(const CollectiveSetup& setup) {
-  std::vector<IdleKeys> idle;
-  if (!has_root(setup.kind)) {
-    idle.push_back({{"/collective/root"}, "all ranks play the same part in such a collective", "leave it out"});
-  }
-  if (!reduces(setup.kind)) {
-    idle.push_back({{"/collective/reduction"}, "such a collective reduces nothing", "leave it out"});
-  }
-  if (!may_run(setup, {"torus", "mesh", "swing"})) {
-    idle.push_back({{"/collective/dimensions"},
-                    "it is of torus, mesh and swing",
-                    "choose one of these as \"algorithm\", or leave it out"});
-  }
-  if (!may_run(setup, {"multi_ring"})) {
-    idle.push_back({{"/collective/rings"},
-                    "it is the number of rings of multi_ring",
-                    R"(write "algorithm": "multi_ring", or leave it out)"});
-  }
-  return idle;
-}
-
-void check_asked_sizes_of(const CollectiveSetup& setup) {
-  if (setup.exchange) {
-    throw UsageError("--sizes: the payload of all_to_all_v is that of its \"exchange\"; leave out --sizes");
-  }
-  if (setup.kind == CollectiveKind::barrier) {
-    throw UsageError("--sizes: a barrier has no payload; leave out --sizes");
-  }
-  for (const Bytes size : setup.sizes) {
-    if (size % size_of(setup.type) == Bytes::zero()) { continue; }
-    throw UsageError(fmt::format("--sizes: {} is no whole number of {} elements of {}; choose another size",
-                                 to_string(size), name(setup.type), to_string(size_of(setup.type))));
-  }
-}
-
 std::string CollectiveExperiment::label(Bytes size) const { return collective_label(setup_.kind, size); }
 
 std::vector<Record> CollectiveExperiment::run(const Run& run) const {
@@ -319,6 +287,7 @@ std::vector<const Column*> CollectiveExperiment::columns(bool seeds) const {
   std::vector<const Column*> columns{&kBytes, &kCount, &kTypeName,           &kReductionName,
                                      &kRoot,  &kTime,  &kAlgorithmBandwidth, &kBusBandwidth};
   if (seeds) { columns.insert(columns.end(), {&kTimeP5, &kTimeP95, &kBusBandwidthP5, &kBusBandwidthP95}); }
+  if (setup_.calls > 1) { columns.insert(columns.end(), {&kLatency, &kPeriod}); }
   columns.push_back(&kBoundTime);
   if (setup_.verification) { columns.insert(columns.end(), {&kMeasuredTime, &kError}); }
   columns.insert(columns.end(), {&kAlgorithm, &kProtocol, &kChannels, &kLimitedBy});
@@ -331,7 +300,8 @@ std::vector<const Column*> CollectiveExperiment::csv_columns() const {
   return {&kScenario,     &kCase,      &kCollective,   &kAlgorithm, &kProtocol, &kChannels,
           &kRanks,        &kBytes,     &kType,         &kRoot,      &kTime,     &kAlgorithmBandwidth,
           &kBusBandwidth, &kBoundTime, &kBoundBy,      &kLimitedBy, &kNetwork,  &kExtrapolated,
-          &kPadded,       &kNotes,     &kMeasuredTime, &kError};
+          &kPadded,       &kNotes,     &kMeasuredTime, &kError,     &kCalls,    &kLatency,
+          &kPeriod};
 }
 
 std::vector<std::pair<std::string, std::string>> CollectiveExperiment::description(const Platform& platform) const {

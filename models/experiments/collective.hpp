@@ -22,6 +22,7 @@ struct CollectiveSetup {
   bool in_place = false;
   std::optional<NicOffload> offload;  ///< NICs carry it out; its costs are in the platform's profile already
   std::optional<Time> compute;        ///< what hosts compute beside it
+  std::uint32_t calls = 1;            ///< that follow each other; see RunRequest
   DataType type = DataType::float32;
   Reduction reduction = Reduction::sum;
   std::vector<Bytes> sizes;
@@ -52,6 +53,9 @@ inline constexpr Column kBytes{"bytes", "size", "(B)", 12,
                                Format::count};                ///< payload, as nccl-tests counts it for the collective
 inline constexpr Column kType{"type"};                        ///< of an element
 inline constexpr Column kTime{"time_us", "time", "(us)", 9};  ///< from the launch to the end of the last rank
+inline constexpr Column kCalls{"calls"};                      ///< that follow each other; `time_us` is of one
+inline constexpr Column kLatency{"latency_us", "latency", "(us)", 9};  ///< with `calls`: of one call by itself
+inline constexpr Column kPeriod{"period_us", "period", "(us)", 9};     ///< with `calls`: of a loop that has settled
 inline constexpr Column kAlgorithmBandwidth{"algbw_gbps", "algbw", "(GB/s)", 7};  ///< size / time
 inline constexpr Column kBusBandwidth{"busbw_gbps", "busbw", "(GB/s)",
                                       7};  ///< algbw times the factor that nccl-tests has for the collective

@@ -145,6 +145,14 @@ void take_result(const Fabric& fabric, const RunResult& result, Explanation& exp
   }
 }
 
+/// One call of the collective, whatever follows it: it is what has a critical path.
+RunRequest one_call(const CollectiveSetup& setup, const Platform& platform, Bytes size,
+                    const SimulationOptions& options) {
+  RunRequest request = setup.request(platform, size, options);
+  request.calls = 1;
+  return request;
+}
+
 }  // namespace
 
 Explanation explain(const Scenario& scenario, const Case& scenario_case, Bytes size, const RunOptions& run_options) {
@@ -152,7 +160,7 @@ Explanation explain(const Scenario& scenario, const Case& scenario_case, Bytes s
   const Platform& platform = scenario_case.platform;
   SimulationOptions options = simulation_options(platform, run_options);
   options.timeline = nullptr;
-  const RunRequest request = setup.request(platform, size, options);
+  const RunRequest request = one_call(setup, platform, size, options);
   const Choice choice = choose_fastest(request);
   Explanation explanation;
   explanation.heading = heading_of(scenario, scenario_case);
@@ -163,8 +171,12 @@ Explanation explain(const Scenario& scenario, const Case& scenario_case, Bytes s
   explanation.work = work_of(request, choice.candidate);
   if (request.nccl) { explain_nccl(request, explanation); }
   explain_course(choice.candidate, options, explanation);
+  if (setup.calls > 1) {
+    explanation.notes.push_back(
+        fmt::format("one call by itself; what {} back to back take is what `athanor run` says", setup.calls));
+  }
   if (run_options.timeline != nullptr) {
-    const RunRequest drawn = setup.request(platform, size, simulation_options(platform, run_options));
+    const RunRequest drawn = one_call(setup, platform, size, simulation_options(platform, run_options));
     choose_fastest(drawn).candidate.draw();
   }
   return explanation;

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
 #include "models/experiments/jobs.hpp"
 #include "models/experiments/scenario/aggregation_section.hpp"
@@ -138,6 +139,35 @@ bool reach_alike(const std::vector<Runtime>& runtimes, const SourceLocation& pla
   return false;
 }
 
+/// What measures a loop of them; MPI's benchmarks have a barrier between calls of the collectives with a root.
+bool in_a_loop(const Measurement& measurement) { return measurement.kind == "nccl-tests"; }
+
+/// As many as were asked for; else as a table was measured, where the platform can.
+std::uint32_t calls_of(const CollectiveSection& section, const CollectiveSetup& setup, const Profile& profile) {
+  constexpr std::uint32_t kOfNcclTests = 20;
+  const bool looped = setup.verification && in_a_loop(setup.verification->measurement) && !setup.compute &&
+                      !section.jobs && !profile.shares_machine();
+  return section.calls.value_or(looped ? kOfNcclTests : 1);
+}
+
+/// What calls that follow each other do not go with.
+void check_calls(Fields& fields, const CollectiveSection& section, const CollectiveSetup& setup,
+                 const Profile& profile) {
+  if (setup.calls == 1) { return; }
+  const auto conflict = [&](const char* what, const char* hint) {
+    fields.problem("collective", "conflict", what, hint);
+  };
+  if (section.jobs) { conflict("of several jobs each runs one call", R"(leave out "calls" or "jobs")"); }
+  if (setup.compute) {
+    conflict("what hosts compute is beside one call, not beside many that follow each other",
+             R"(leave out "compute" or "calls")");
+  }
+  if (profile.shares_machine()) {
+    conflict("threads and blocks on one machine are timed in a repetition as it is; their calls do not overlap",
+             R"(leave out "calls")");
+  }
+}
+
 /// One collective, or several jobs.
 class CollectiveReader : public ExperimentReader {
  public:
@@ -155,6 +185,7 @@ class CollectiveReader : public ExperimentReader {
     if (!parts.fields.ok()) { return nullptr; }
     if (parts.platform().profile->nccl && !take_nccl(told, parts, setup)) { return nullptr; }
     check_algorithms_of_all(parts, setup);
+    check_packets(parts, setup.common);
     if (several()) { return std::make_shared<const JobsExperiment>(std::move(setup)); }
     return std::make_shared<const CollectiveExperiment>(std::move(setup.common));
   }
@@ -168,6 +199,8 @@ class CollectiveReader : public ExperimentReader {
     const auto endpoints = static_cast<std::uint32_t>(platform.cluster->endpoints.size());
     common.ranks = section_.ranks.value_or(endpoints / setup.jobs);
     common.verification = parts.verification;
+    common.calls = calls_of(section_, common, *platform.profile);
+    check_calls(parts.fields, section_, common, *platform.profile);
     if (several()) { check_jobs(parts, *section_.jobs, setup); }
     check_ranks(parts.fields, *platform.cluster, common, !several());
     check_profile(parts.fields, platform, common.overrides.protocol);
@@ -247,6 +280,15 @@ class CollectiveReader : public ExperimentReader {
       const Platform platform = on_endpoints(parts.platform(), setup.endpoints(job));
       check_algorithms(section_, platform, setup.alone(job), problems);
     }
+  }
+
+  /// Slots of switches are simulated by one aggregation.
+  void check_packets(const CaseParts& parts, const CollectiveSetup& setup) const {
+    if (setup.calls == 1 || !parts.platform().aggregation || setup.sizes.empty()) { return; }
+    const Platform& platform = parts.platform();
+    if (!uses_aggregators(setup.request(platform, setup.sizes.front(), {}))) { return; }
+    parts.fields.problem("collective", "conflict", "packets that switches add up in slots are those of one call",
+                         R"(leave out "calls")");
   }
 
   CollectiveSection section_;

@@ -94,6 +94,10 @@ void visit(Fields& fields, const CollectiveContext& context, CollectiveSection& 
   fields.optional("ranks", section.ranks,
                   "How many take part, from endpoint 0 on; absent: every GPU or host, divided by `jobs`", {1});
   read_jobs(fields, context, kind, section.jobs);
+  fields.optional("calls", section.calls,
+                  "So many calls back to back, of which each rank begins the next when it is done with its own part; "
+                  "absent: 1, and 20 where `verify` names a table of nccl-tests, which does so",
+                  {1, 1'000'000});
   fields.optional("compute", section.compute,
                   "What hosts compute beside it, which then is non-blocking; absent: they wait for it");
   read_overrides(fields, section.overrides);

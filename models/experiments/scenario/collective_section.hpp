@@ -28,6 +28,7 @@ struct CollectiveSection {
   bool in_place = false;
   std::optional<SourceLocation> group_place;  ///< of "group"
   std::optional<std::uint32_t> ranks;         ///< none: every endpoint
+  std::optional<std::uint32_t> calls;         ///< that follow each other; none: as the table was measured, or one
   std::optional<Time> compute;                ///< of hosts, beside it; none: it is waited for
   std::optional<JobsText> jobs;
   Overrides overrides;

@@ -29,7 +29,14 @@ Bytes line(NcclProtocol protocol) {
 
 /// Whether a block's threads are divided between two directions.
 bool goes_both_directions(const NcclRun& run) {
-  return run.peers || run.algorithm == NcclAlgorithm::tree || run.algorithm == NcclAlgorithm::collnet_chain;
+  return run.algorithm == NcclAlgorithm::tree || run.algorithm == NcclAlgorithm::collnet_chain;
+}
+
+/// Of a ring's block, for one of so many peers: 10 of 20 warps in place of 16, with two accesses of a byte to memory in
+/// place of three (src/device/sendrecv.h and src/device/all_reduce.h).
+Bandwidth peer_rate(Bandwidth ring, std::uint32_t peers) {
+  constexpr Ratio kCopies{10 * 3, 16 * 2};
+  return scaled_down(ring, {kCopies.numerator, kCopies.denominator * std::int64_t{peers}});
 }
 
 bool uses_nvswitches(NcclAlgorithm algorithm) {
@@ -37,7 +44,14 @@ bool uses_nvswitches(NcclAlgorithm algorithm) {
 }
 
 Bandwidth block_rate(Bandwidth rate, const NcclRun& run, const NcclCosts& costs) {
-  const bool shared = goes_both_directions(run) && rate != Bandwidth::max();
+  if (rate == Bandwidth::max()) { return rate; }
+  if (run.peers > 0) { return peer_rate(rate, run.peers); }
+  return goes_both_directions(run) ? scaled_down(rate, costs.tree_share) : rate;
+}
+
+/// A proxy thread's, of a channel and peer; trees share it both ways, and so do sends and receives.
+Bandwidth network_rate(Bandwidth rate, const NcclRun& run, const NcclCosts& costs) {
+  const bool shared = (run.peers > 0 || goes_both_directions(run)) && rate != Bandwidth::max();
   return shared ? scaled_down(rate, costs.tree_share) : rate;
 }
 
@@ -58,7 +72,7 @@ void set_hops(Protocol& protocol, const NcclRun& run, const NcclCosts& costs) {
   const NcclProtocolCosts& own = costs.of(run.protocol);
   const Bandwidth block = block_rate(own.rate, run, costs);
   protocol.node = {own.node_latency, block, costs.node_efficiency, block, line(run.protocol)};
-  protocol.network = {own.network_latency, block_rate(own.network_rate, run, costs), costs.network_efficiency, block,
+  protocol.network = {own.network_latency, network_rate(own.network_rate, run, costs), costs.network_efficiency, block,
                       Bytes::zero()};
   protocol.send_end = SendEnd::paced;
   protocol.unpack_rate = block;

@@ -11,7 +11,7 @@ namespace athanor {
 /// What the costs of a call depend on.
 struct NcclRun {
   NcclAlgorithm algorithm = NcclAlgorithm::ring;
-  bool peers = false;  ///< no algorithm, but sends and receives
+  std::uint32_t peers = 0;  ///< no algorithm, but sends and receives: for so many peers a block works at once
   NcclProtocol protocol = NcclProtocol::simple;
   std::uint32_t slots = 8;  ///< messages that a connection holds
   Bytes payload;            ///< of the collective, as nccl-tests counts it
@@ -23,10 +23,12 @@ struct NcclRun {
 ///
 /// LL and LL128 flag every line, so that within a node a rank passes on line by line (grain), and what a step costs is
 /// its threads' (NcclProtocolCosts::step). Simple hands over whole slices. Between nodes a proxy thread waits for the
-/// whole message, whatever the protocol. The two directions of a tree share the threads of a block,
-/// and so do sends and receives. With NVLS the
-/// engine streams, and the head of a chunk pays for each (nvls_loop). The last rank of a way copies what arrives out
-/// of the buffer that it arrived in, at the rate of its block: the ends of a ring cost more than its middle.
+/// whole message, whatever the protocol. The two directions of a tree share the threads of a block. So do sends and
+/// receives: a block that works for one peer has 10 of its 20 warps for each, where a ring has 16 for both. But they
+/// copy, a byte is read and written once, where a ring's crosses memory three times: 15/16 of the ring's rate, divided
+/// by the peers that a block works for at once. With NVLS the engine streams, and the head of a chunk pays for each
+/// (nvls_loop). The last rank of a way copies what arrives out of the buffer that it arrived in, at the rate of its
+/// block: the ends of a ring cost more than its middle.
 Protocol protocol_of(const NcclRun& run, LibraryLayout layout, const NcclCosts& costs);
 
 }  // namespace athanor

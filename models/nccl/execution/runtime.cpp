@@ -233,11 +233,11 @@ NcclOffer NcclRuntime::offer_rounds(const NcclRequest& request, const Algorithm&
             "NCCL sends by rails where every GPU of a node has a NIC that the others reach over NVLink to it (PXN)"};
   }
   if (algorithm.name != rounds_name(communicator_, request)) { return {{}, "NCCL sends by rails here (PXN)", true}; }
-  const std::int64_t peers = request.kind == CollectiveKind::send_receive ? 1 : request.ranks;
+  const std::uint32_t peers = request.kind == CollectiveKind::send_receive ? 1 : request.ranks;
   const Bytes message = request.payload / peers;
   const bool leaves = leaves_nodes(communicator_, request);
   const NcclPeerWork work = nccl_peer_work(communicator_, message, leaves);
-  const NcclRun run{.peers = true,
+  const NcclRun run{.peers = peers_at_once(communicator_, peers, work.parts),
                     .protocol = work.protocol,
                     .slots = work.slots,
                     .payload = request.payload,

@@ -51,6 +51,10 @@ std::vector<Use> uses_of(const NcclChannel& channel, const Devices& devices) {
   for (std::uint32_t rank = 0; rank < uses.size(); ++rank) {
     uses[rank] = devices.use(rank, rank == channel.gpus.front() ? *channel.in : *channel.out);
   }
+  if (channel.gpus.size() == 1) {  // it is both ends of the node
+    uses[channel.gpus.front()] = devices.use(channel.gpus.front(), *channel.out);
+    uses[channel.gpus.front()].in = *channel.in;
+  }
   return uses;
 }
 

@@ -23,15 +23,17 @@ constexpr std::int64_t kFallback = 100;  // MB/s
 
 NcclPath next(NcclPath type) { return static_cast<NcclPath>(static_cast<std::uint8_t>(type) + 1); }
 
-/// Of a GPU: its NVLinks, or its PCIe port where that is more.
+/// Of a GPU: its NVLinks, or its PCIe port where that is more; where it has neither, its way to the CPU's chip.
 std::int64_t rate_of_all_links(const NcclSystem& system, std::uint32_t gpu) {
   std::int64_t nvlink = 0;
   std::int64_t pci = 0;
+  std::int64_t c2c = 0;
   for (const NcclSystem::Link& link : system.vertices[system.gpus[gpu].vertex].links) {
     if (link.kind == NcclLinkKind::nvl) { nvlink += link.rate; }
     if (link.kind == NcclLinkKind::pci) { pci = link.rate; }
+    if (link.kind == NcclLinkKind::c2c) { c2c = link.rate; }
   }
-  return std::max(nvlink, pci);
+  return nvlink + pci > 0 ? std::max(nvlink, pci) : c2c;
 }
 
 /// Searches one graph.

@@ -29,20 +29,23 @@ double correction(const NcclCommunicator& communicator, const NcclCall& call, Al
   const std::int64_t lines = call.bytes.count() / 64;
   if (call.function != NcclFunction::all_reduce || lines < 1) { return 1; }
   const std::uint32_t index = floor_log2(static_cast<std::uint64_t>(lines));
-  const bool tree = algorithm == Algorithm::tree && index < 23;
+  const NcclTuningTables& tables = nccl_tuning_tables(communicator.version);
+  const bool tree = algorithm == Algorithm::tree && index < tables.corrected;
   const bool nvls_tree = algorithm == Algorithm::nvls_tree && index < 24 && communicator.least_capability >= 100 &&
-                         communicator.cpu == CpuArchitecture::x86 &&
-                         nccl_tuning_tables(communicator.version).corrects_nvls_tree;
-  return tree || nvls_tree ? nccl_tree_correction(protocol, index) : 1;
+                         communicator.cpu == CpuArchitecture::x86 && tables.corrects_nvls_tree;
+  return tree || nvls_tree ? tables.tree_correction.at(static_cast<std::size_t>(protocol)).at(index) : 1;
 }
 
 /// Rings between nodes stay at their latency's plateau for longer.
 double plateau(const NcclCommunicator& communicator, const NcclCall& call, Algorithm algorithm, Protocol protocol) {
   if (rccl_tuning_model(communicator) != nullptr) { return 1; }
   if (algorithm != Algorithm::ring || protocol != Protocol::simple || communicator.nodes == 1) { return 1; }
+  const NcclTuningTables& tables = nccl_tuning_tables(communicator.version);
   const std::int64_t parts = std::int64_t{compute_channels(communicator)} * communicator.ranks;
-  if (call.function != NcclFunction::all_reduce || call.bytes.count() / parts < 64) { return 1; }
-  return communicator.least_capability < 80 ? 1.9 : 1.4;
+  const bool is_long = tables.plateau_by_ranks ? call.bytes.count() >= std::int64_t{4096} * communicator.ranks
+                                               : call.bytes.count() / parts >= 64;
+  if (call.function != NcclFunction::all_reduce || !is_long) { return 1; }
+  return tables.plateau.at(nccl_generation(communicator));
 }
 
 /// Long sums in 8 bits lose too much to be taken while another way is left.

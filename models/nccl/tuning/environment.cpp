@@ -23,6 +23,14 @@ std::uint32_t unsigned_of(std::int64_t number) { return static_cast<std::uint32_
 /// -2 stands for "not set" throughout NCCL.
 constexpr std::int64_t kUnset = -2;
 
+void read_tree_threshold(const NcclVariable& variable, std::int64_t number, NcclVersion version) {
+  if (version >= NcclVersion{2, 5, 0}) {
+    variable.note(Effect::ignored, "NCCL estimates times from 2.5 on and does not read it; write NCCL_ALGO");
+    return;
+  }
+  variable.environment.tree_threshold = Bytes{std::max<std::int64_t>(number, 0)};
+}
+
 void read_least_channels(const NcclVariable& variable, std::int64_t number, NcclVersion version) {
   if (number > most_channels(version)) {
     variable.note(Effect::changed, fmt::format("{} is more than {} channels; NCCL warns and takes {}", number,
@@ -169,6 +177,7 @@ constexpr auto kNumbers = std::to_array<Entry>({
     {"NCCL_PXN_DISABLE", [](V v, std::int64_t n, NcclVersion) { v.environment.pxn = n == 0; }},
     {"NCCL_P2P_DISABLE", [](V v, std::int64_t n, NcclVersion) { v.environment.peer_access = n != 1; }},
     {"NCCL_SHM_DISABLE", [](V v, std::int64_t n, NcclVersion) { v.environment.shared_memory = n != 1; }},
+    {"NCCL_TREE_THRESHOLD", read_tree_threshold},
 });
 
 bool read_number_variable(const NcclVariable& variable, NcclVersion version) {

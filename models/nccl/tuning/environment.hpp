@@ -71,6 +71,7 @@ struct NcclEnvironment {
   std::optional<NcclPath> peer_level;    ///< NCCL_P2P_LEVEL: the farthest path with peer access
   std::optional<NcclPath> direct_level;  ///< NCCL_NET_GDR_LEVEL: the farthest path with GPUDirect RDMA
   std::uint32_t queue_pairs = 1;         ///< NCCL_IB_QPS_PER_CONNECTION
+  std::optional<Bytes> tree_threshold;   ///< NCCL_TREE_THRESHOLD, which 2.4 reads
 
   std::map<std::string, std::string> given;  ///< as written
   std::vector<NcclNote> notes;               ///< in the order of the variables' names

@@ -113,12 +113,15 @@ std::string collnet_algorithm_obstacle(const NcclCommunicator& communicator, con
 }
 
 std::string nvls_machine_obstacle(const NcclCommunicator& communicator, Algorithm algorithm) {
+  const NcclTuningTables& tables = nccl_tuning_tables(communicator.version);
+  if (!tables.has_nvls) { return "NVLS came with NCCL 2.17"; }
+  if (algorithm == Algorithm::nvls_tree && !tables.has_nvls_tree) { return "NVLSTree came with NCCL 2.18"; }
   if (!communicator.environment.nvls) { return "NCCL_NVLS_ENABLE=0 turns it off"; }
   if (communicator.least_capability < 90) { return "NVLS needs Hopper or newer GPUs"; }
   if (!communicator.multicast) { return "no NVLink multicast here"; }
   if (communicator.most_local_ranks < 2) { return "NVLS needs two GPUs of a node"; }
   if (algorithm == Algorithm::nvls_tree && communicator.nodes == 1) { return "NVLSTree is for several nodes"; }
-  const bool counts = nccl_tuning_tables(communicator.version).nvls_rate == NcclTuningTables::NvlsRate::efficiency;
+  const bool counts = tables.nvls_rate == NcclTuningTables::NvlsRate::efficiency;
   if (counts && communicator.graphs.nvls.count() < 2) { return "NVLS needs two channels"; }
   return "";
 }
@@ -167,7 +170,10 @@ std::string ll128_obstacle(const NcclCommunicator& communicator, const NcclCall&
   const bool hopper = least >= 90;
   const bool mixed = least != communicator.greatest_capability;
   const auto& known = tables.ll128_capabilities;
-  if (graph.type_intra > NcclPath::nvb) { return "LL128 is for GPUs of a node that NVLink joins"; }
+  if (tables.by_threshold) { return "LL128 came with NCCL 2.5"; }
+  if (graph.type_intra > (tables.ll128_over_third_gpu ? NcclPath::nvb : NcclPath::nvl)) {
+    return "LL128 is for GPUs of a node that NVLink joins";
+  }
   const NcclPath farthest = hopper && communicator.environment.ll128_over_c2c ? NcclPath::pxn : NcclPath::pxb;
   if (communicator.nodes > 1 && graph.type_inter > farthest) {
     return fmt::format("LL128 reaches NICs up to {}, and the path is {}", name(farthest), name(graph.type_inter));
@@ -195,6 +201,18 @@ std::string masked(const NcclCommunicator& communicator, const NcclCall& call, A
   return protocol == Protocol::ll128 && !asked ? ll128_obstacle(communicator, call, algorithm) : "";
 }
 
+/// NCCL 2.4: an all-reduce goes by trees up to a size, and by rings beyond.
+std::string threshold_obstacle(const NcclCommunicator& communicator, const NcclCall& call, Algorithm algorithm) {
+  const NcclTuningTables& tables = nccl_tuning_tables(communicator.version);
+  if (!tables.by_threshold || call.function != NcclFunction::all_reduce) { return ""; }
+  const std::optional<Bytes> threshold = nccl_tree_threshold(communicator);
+  const bool tree = !threshold || call.bytes <= *threshold;
+  if (algorithm == (tree ? Algorithm::tree : Algorithm::ring)) { return ""; }
+  if (!threshold) { return "NCCL 2.4 goes by trees here, whatever the size; NCCL_TREE_THRESHOLD says otherwise"; }
+  return fmt::format("NCCL 2.4 goes by trees here up to {} bytes; NCCL_TREE_THRESHOLD says otherwise",
+                     threshold->count());
+}
+
 std::string own_obstacle(const NcclCommunicator& communicator, const NcclCall& call, Algorithm algorithm,
                          Protocol protocol) {
   const bool tree = algorithm == Algorithm::tree && protocol == Protocol::simple;
@@ -220,6 +238,7 @@ std::string nccl_obstacle(const NcclCommunicator& communicator, const NcclCall& 
   }
   std::string why = missing_entry(communicator, call, algorithm, protocol);
   if (why.empty()) { why = own_obstacle(communicator, call, algorithm, protocol); }
+  if (why.empty()) { why = threshold_obstacle(communicator, call, algorithm); }
   return why.empty() ? masked(communicator, call, algorithm, protocol) : why;
 }
 

@@ -83,8 +83,19 @@ NcclParts nccl_parts(const NcclCommunicator& communicator) {
                   channels_per_peer(communicator)};
   parts.least = parts.most;
   const std::uint32_t all = peer_channels(communicator);
+  // src/enqueue.cc of 2.17.1: a channel has work for at most four ranks' messages, wherever they are.
+  const bool spares = communicator.version < NcclVersion{2, 20, 0};
+  while (spares && std::uint64_t{parts.most} * communicator.ranks > std::uint64_t{4} * all && parts.most > 1) {
+    parts.most /= 2;
+  }
   while (std::uint64_t{parts.least} * communicator.ranks > all && parts.least > 1) { parts.least /= 2; }
   return parts;
+}
+
+std::uint32_t peers_at_once(const NcclCommunicator& communicator, std::uint32_t peers, std::uint32_t parts) {
+  const std::uint32_t all = peer_channels(communicator);
+  const auto works = static_cast<std::uint32_t>(divided_up(std::int64_t{peers} * parts, all));
+  return std::clamp(works, 1U, kGroup);
 }
 
 NcclPeerWork nccl_peer_work(const NcclCommunicator& communicator, Bytes bytes, bool over_network) {

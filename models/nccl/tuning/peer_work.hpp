@@ -30,6 +30,10 @@ struct NcclParts {
 };
 NcclParts nccl_parts(const NcclCommunicator& communicator);
 
+/// For how many of `peers`, whose messages have so many parts each, a block works at once: one in its turn, up to
+/// eight.
+std::uint32_t peers_at_once(const NcclCommunicator& communicator, std::uint32_t peers, std::uint32_t parts);
+
 /// `over_network`: the peer is on another node. NCCL 2.30.7, src/enqueue.cc, src/graph/paths.cc, src/init.cc. A message
 /// of no bytes is one part. The network has as many channels as its NICs need from 2.28 on, before two at most for all
 /// that one NIC carries.

@@ -33,8 +33,7 @@ struct Case {
   double steps() const { return all_reduces() ? 2 * (ranks() - 1) : gathers() ? ranks() - 1 : ranks(); }
 
   std::size_t generation() const {
-    const std::uint32_t capability = communicator.least_capability;
-    return capability >= 100 ? 3 : capability >= 90 ? 2 : capability >= 80 ? 1 : 0;
+    return tables.ampere_is_a100 && communicator.least_capability != 80 ? 0 : nccl_generation(communicator);
   }
   std::size_t span() const { return std::min<std::size_t>(communicator.nodes, 3) - 1; }
   double cap(const NcclCaps& caps) const { return caps.at(generation()).at(span()); }
@@ -49,7 +48,10 @@ struct Case {
 };
 
 Case case_of(const NcclCommunicator& communicator, NcclFunction function, Algorithm algorithm, Protocol protocol) {
-  return {communicator, tuning_tables(communicator), function, algorithm, protocol, graph_of(communicator, algorithm)};
+  const Tables& tables = tuning_tables(communicator);
+  const bool as_ring = algorithm == Algorithm::nvls && tables.nvls_rate == Tables::NvlsRate::rings;
+  return {communicator, tables,   function,
+          algorithm,    protocol, graph_of(communicator, as_ring ? Algorithm::ring : algorithm)};
 }
 
 /// From 2.28 on: NVLink's share against the network's.
@@ -63,15 +65,14 @@ double nvls_rate_by_efficiency(const Case& c) {
 }
 
 double nvls_channel_rate(const Case& c) {
-  const bool halves = c.tables.nvls_rate == Tables::NvlsRate::five_sixths;
   switch (c.tables.nvls_rate) {
     case Tables::NvlsRate::efficiency: return nvls_rate_by_efficiency(c);
-    case Tables::NvlsRate::share_of_nodes:
+    case Tables::NvlsRate::rings:
+    case Tables::NvlsRate::share_of_nodes: return c.nodes() <= 2 ? c.graph.speed_intra : c.graph.speed_inter;
     case Tables::NvlsRate::five_sixths: break;
   }
   if (c.algorithm == Algorithm::nvls_tree) {
-    const bool split = halves && c.nodes() > 2;
-    return std::min(c.graph.speed_intra, split ? c.graph.speed_inter / 2 : c.graph.speed_inter);
+    return std::min(c.graph.speed_intra, c.nodes() > 2 ? c.graph.speed_inter / 2 : c.graph.speed_inter);
   }
   if (c.all_reduces() || !c.tables.nvls_gathers_over_network) {
     return std::min(c.graph.speed_intra, c.graph.speed_inter);
@@ -84,25 +85,42 @@ double channel_rate(const Case& c) {
   return c.nodes() <= 2 || c.in_network() ? c.graph.speed_intra : c.graph.speed_inter;
 }
 
+double ll128_cap(const Case& c, const NcclCaps& caps) {
+  const double own = c.tables.ll128_channel.at(static_cast<std::size_t>(c.function));
+  return own > 0 ? own : c.cap(caps);
+}
+
 double ring_rate(const Case& c, double bus) {
   const bool across = c.nodes() > 1 || c.all_reduces() || c.function == NcclFunction::reduce;
   switch (c.protocol) {
     case Protocol::ll: return std::min(c.ll_cap(), bus * (across ? c.tables.ring_ll_across : c.tables.ring_ll_within));
     case Protocol::ll128:
       return std::min(bus * (c.per_node() < 2 ? c.tables.ring_ll128_alone : 0.92),
-                      c.channels() * c.cap(c.tables.ring_ll128));
+                      c.channels() * ll128_cap(c, c.tables.ring_ll128));
     case Protocol::simple: break;
   }
   return bus;
 }
 
+/// Of all channels together.
+double most_of_trees(const Case& c) {
+  const std::size_t far = c.nodes() > 2 ? 1 : 0;
+  const bool ampere = c.generation() == 1 && c.protocol == Protocol::ll128;
+  const double most = (ampere ? c.tables.ampere_ll128_tree_most : c.tables.tree_most).at(far);
+  return most > 0 ? most : std::numeric_limits<double>::max();
+}
+
 double tree_rate(const Case& c, double bus) {
-  if (c.all_reduces()) { bus = std::min(bus * 0.92, c.channels() * c.cap(c.tables.tree)); }
+  if (c.all_reduces()) {
+    bus = std::min({bus * c.tables.tree_share, c.channels() * c.cap(c.tables.tree), most_of_trees(c)});
+  }
   if (c.protocol == Protocol::ll) { bus = std::min(bus / 3.8, c.ll_cap()); }
   if (c.protocol == Protocol::ll128) {
-    bus = std::min(bus * (c.nodes() == 1 ? 7.0 / 9.0 : 120.0 / 128.0), c.channels() * c.cap(c.tables.tree_ll128));
+    constexpr double kWithin = 7.0 / 9.0;
+    const double cap = ll128_cap(c, c.tables.tree_ll128) * (c.tables.tree_most[0] > 0 ? kWithin : 1);
+    bus = std::min(bus * (c.nodes() == 1 ? kWithin : c.tables.tree_ll128_share), c.channels() * cap);
   }
-  return c.graph.pattern == NcclPattern::tree ? bus * 0.85 : bus;
+  return c.graph.pattern == NcclPattern::tree ? bus * c.tables.lone_tree_share : bus;
 }
 
 double direct_rate(const Case& c, double bus) {
@@ -113,7 +131,7 @@ double direct_rate(const Case& c, double bus) {
   if (c.gathers()) { return c.per_node() * std::min(c.graph.speed_intra, c.graph.speed_inter * 0.9); }
   double gpus_per_nic = c.per_node() / c.channels();
   gpus_per_nic -= (gpus_per_nic - 1) / 2;
-  return bus / gpus_per_nic * (c.communicator.least_capability >= 90 ? 0.85 : 1);
+  return bus / gpus_per_nic * (c.communicator.least_capability >= 90 ? c.tables.direct_hopper_share : 1);
 }
 
 /// RCCL has shares in place of formulas; on one node LL is faster where one rank sends to all or gets from all.
@@ -127,13 +145,15 @@ double rccl_bus_rate(const Case& c, const RcclTuningModel& model) {
 
 double bus_rate(const Case& c) {
   if (const RcclTuningModel* const rccl = rccl_tuning_model(c.communicator)) { return rccl_bus_rate(c, *rccl); }
-  const double bus = c.channels() * channel_rate(c);
+  double bus = c.channels() * channel_rate(c);
+  const double most = c.tables.most.at(c.generation());
+  if (most > 0) { bus = std::min(bus, most); }
   switch (c.algorithm) {
     case Algorithm::ring: return ring_rate(c, bus);
     case Algorithm::tree: return tree_rate(c, bus);
     case Algorithm::collnet_direct: return direct_rate(c, bus);
     case Algorithm::pat: return bus * 0.75;
-    case Algorithm::collnet_chain:
+    case Algorithm::collnet_chain: return bus * c.tables.chain_share;
     case Algorithm::nvls:
     case Algorithm::nvls_tree: break;
   }
@@ -144,11 +164,13 @@ double bus_rate(const Case& c) {
 double share_of_bus(const Case& c) {
   const bool nvls = c.algorithm == Algorithm::nvls || c.algorithm == Algorithm::nvls_tree;
   if (c.algorithm == Algorithm::ring) { return c.ranks() / c.steps(); }
+  if (nvls && c.tables.nvls_rate == Tables::NvlsRate::rings) { return 0.75; }
   if (c.gathers()) { return nvls && c.tables.nvls_gathers_at_five_sixths ? 5.0 / 6.0 : 1; }
   if (!nvls) { return 0.5; }
   switch (c.tables.nvls_rate) {
     case Tables::NvlsRate::efficiency: return c.ranks() / c.steps();
     case Tables::NvlsRate::five_sixths: return 5.0 / 6.0;
+    case Tables::NvlsRate::rings:
     case Tables::NvlsRate::share_of_nodes: break;
   }
   return c.algorithm == Algorithm::nvls ? 5.0 / 6.0 : 0.7 * c.nodes() / (2 * (std::max(c.nodes(), 2.0) - 1));
@@ -156,17 +178,23 @@ double share_of_bus(const Case& c) {
 
 /// Of a step within a node, over NVLink alone or not. On POWER a tree's Simple step over PCIe counts as a ring's.
 double step_within(const Case& c, Algorithm algorithm) {
-  if (c.graph.type_intra == NcclPath::nvl) { return c.latency_of(c.tables.nvlink, algorithm); }
+  const double stretch = c.nodes() > 1 && c.protocol == Protocol::ll ? c.tables.ll_step_between_nodes : 1;
+  if (c.graph.type_intra == NcclPath::nvl) { return stretch * c.latency_of(c.tables.nvlink, algorithm); }
   const bool power = c.communicator.cpu == CpuArchitecture::power;
   const bool as_ring = power && algorithm == Algorithm::tree && c.protocol == Protocol::simple;
-  return c.latency_of(c.tables.pcie, as_ring ? Algorithm::ring : algorithm);
+  return stretch * c.latency_of(c.tables.pcie, as_ring ? Algorithm::ring : algorithm);
 }
 
 /// Of a step between nodes: that of the NIC comes once more with Simple, which flushes what has arrived.
 double step_across(const Case& c) {
   const bool as_tree = c.tables.lone_ranks_pay_tree && c.communicator.ranks == c.communicator.nodes;
   const double step = c.latency_of(c.tables.network, as_tree ? Algorithm::tree : c.algorithm);
-  return step + c.graph.latency_inter * (c.protocol == Protocol::simple ? 2 : 1);
+  switch (c.tables.nic_latency) {
+    case Tables::NicLatency::beside: return step + c.graph.latency_inter * (c.protocol == Protocol::simple ? 2 : 1);
+    case Tables::NicLatency::instead: return c.graph.latency_inter > 0 ? c.graph.latency_inter : step;
+    case Tables::NicLatency::none: break;
+  }
+  return step;
 }
 
 /// To post one message, in us.
@@ -187,7 +215,9 @@ double ring_latency(const Case& c) {
   if (!c.all_reduces() && !c.gathers()) { return rooted_ring_latency(c); }
   double within = step_within(c, c.algorithm);
   if (c.nodes() == 1) { return c.steps() * within; }
-  within = std::max(within, network_overhead(c.communicator) * (c.protocol == Protocol::simple ? 3 : 1));
+  if (c.tables.pays_posts) {
+    within = std::max(within, network_overhead(c.communicator) * (c.protocol == Protocol::simple ? 3 : 1));
+  }
   const double crossed = !c.all_reduces()                ? c.nodes() - 1
                          : c.tables.ring_pays_every_node ? 2 * c.nodes()
                                                          : 2 * (c.nodes() - 1);
@@ -207,8 +237,9 @@ double steps_latency(const Case& c) {
   switch (c.algorithm) {
     case Algorithm::tree: return c.all_reduces() ? 2 * (followers(c) * within + levels * across) : 0;
     case Algorithm::ring: return ring_latency(c);
-    case Algorithm::collnet_direct: return 2 * (std::min(1.0, followers(c)) * within + followers(c) * 0.4) + across;
-    case Algorithm::collnet_chain: return 2 * followers(c) * within + across;
+    case Algorithm::collnet_direct:
+      return 2 * (std::min(1.0, followers(c)) * within + followers(c) * c.tables.direct_serial) + across;
+    case Algorithm::collnet_chain: return 2 * followers(c) * within + (c.tables.chain_pays_network ? across : 0);
     case Algorithm::nvls: return within + (c.nodes() > 1 ? across : 0);
     case Algorithm::nvls_tree:
       return within + 2 * (c.tables.nvls_tree_pays_every_node ? c.nodes() - 1 : levels) * across;
@@ -218,6 +249,11 @@ double steps_latency(const Case& c) {
 }
 
 }  // namespace
+
+std::size_t nccl_generation(const NcclCommunicator& communicator) {
+  const std::uint32_t capability = communicator.least_capability;
+  return capability >= 100 ? 3 : capability >= 90 ? 2 : capability >= 80 ? 1 : 0;
+}
 
 std::uint32_t floor_log2(std::uint64_t value) { return static_cast<std::uint32_t>(std::bit_width(value)) - 1; }
 

@@ -24,6 +24,9 @@ double nccl_latency(const NcclCommunicator& communicator, NcclFunction function,
                     NcclProtocol protocol);
 
 /// floor(log2(value)). Requires value > 0.
+/// Of its GPUs, as the tables count them: compute capability below 80, 80 to 89, 90 to 99, from 100.
+std::size_t nccl_generation(const NcclCommunicator& communicator);
+
 std::uint32_t floor_log2(std::uint64_t value);
 
 }  // namespace athanor

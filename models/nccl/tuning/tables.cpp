@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "models/nccl/tuning/older_tables.hpp"
 #include "models/nccl/tuning/rates.hpp"
 
 namespace athanor {
@@ -20,11 +21,22 @@ constexpr NcclLatencies kPcie{
 constexpr NcclLatencies kNetwork{
     {{5.0, 8.5, 14.0}, {2.7, 4.0, 14.0}, {0, 0, 31}, {0, 0, 30}, {0, 0, 18}, {0, 0, 20.9}, {0, 0, 14}}};
 
+// Rows LL, LL128, Simple. From 64 B to 512 MiB in powers of two.
+constexpr std::array<std::array<double, 24>, kNcclProtocols> kTreeCorrection{
+    {{1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5,
+      0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0},
+     {1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.8, 0.8, 0.7, 0.6, 0.6,
+      0.6, 0.6, 0.6, 0.6, 0.8, 0.9, 0.9, 0.9, 0.9, 1.0, 1.0, 1.0},
+     {0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.8, 0.7, 0.6, 0.6, 0.5,
+      0.5, 0.5, 0.5, 0.6, 0.7, 0.8, 0.7, 0.7, 0.8, 0.9, 0.9, 0.9}}};
+
 /// NCCL 2.29.2 and later.
 NcclTuningTables newest() {
   NcclTuningTables tables;
   tables.since = {2, 29, 2};
+  tables.from = 29;
   tables.through = 30;
+  tables.tree_correction = kTreeCorrection;
   tables.base = kBase;
   tables.nvlink = kNvlink;
   tables.pcie = kPcie;
@@ -48,7 +60,7 @@ constexpr auto kSimple = static_cast<std::size_t>(NcclProtocol::simple);
 NcclTuningTables of_2_28_9() {
   NcclTuningTables tables = newest();
   tables.since = {2, 28, 9};
-  tables.through = 28;
+  tables.from = tables.through = 28;
   tables.corrects_nvls_tree = false;
   return tables;
 }
@@ -64,6 +76,7 @@ NcclTuningTables of_2_27() {
   NcclTuningTables tables = of_2_28_3();
   // Its constants are those of 2.25 and 2.26 too.
   tables.since = {2, 25, 0};
+  tables.from = 25;
   tables.through = 27;
   tables.ring_ll128[3] = {73.4, 73.4, 73.4};
   tables.tree_ll128[3] = {73.4, 73.4, 58.0};
@@ -73,11 +86,11 @@ NcclTuningTables of_2_27() {
   return tables;
 }
 
-/// The source at the commit b6475625 of early 2024: 2.21.
-NcclTuningTables of_2_21() {
+/// The source at b6475625, of 2.20.3; 2.19 and what follows it to 2.24 are nearer to it than to others.
+NcclTuningTables of_2_20() {
   NcclTuningTables tables = of_2_27();
-  tables.since = {2, 21, 0};
-  tables.through = 21;
+  tables.since = {2, 19, 0};
+  tables.from = tables.through = 20;
   tables.base[kTree][kSimple] = 0;
   for (NcclLatencies* const steps : {&tables.nvlink, &tables.pcie, &tables.network}) { (*steps)[kTree][kSimple] = 28; }
   tables.nvlink[kNvls][kSimple] = tables.nvlink[kNvlsTree][kSimple] = 23;
@@ -100,9 +113,11 @@ NcclTuningTables of_2_21() {
 }
 
 NcclTuningTables of_2_18() {
-  NcclTuningTables tables = of_2_21();
+  NcclTuningTables tables = of_2_20();
   tables.since = {2, 18, 0};
-  tables.through = 18;
+  tables.from = tables.through = 18;
+  tables.halves_tree_chunks = true;
+  tables.direct_serial = 0.5;
   tables.base[kDirect] = tables.base[kChain] = {6.8, 14.0, 0};
   tables.base[kNvls][kSimple] = tables.base[kNvlsTree][kSimple] = 23;
   tables.nvlink[kTree][kSimple] = 4.0;
@@ -121,20 +136,17 @@ NcclTuningTables of_2_18() {
   return tables;
 }
 
-const std::array<NcclTuningTables, 6>& all_tables() {
-  static const std::array<NcclTuningTables, 6> tables{of_2_18(),   of_2_21(),   of_2_27(),
-                                                      of_2_28_3(), of_2_28_9(), newest()};
+std::vector<NcclTuningTables> tables_by_version() {
+  const auto older = older_nccl_tables(of_2_18());
+  std::vector<NcclTuningTables> tables(older.begin(), older.end());
+  for (const auto& make : {of_2_18, of_2_20, of_2_27, of_2_28_3, of_2_28_9, newest}) { tables.push_back(make()); }
   return tables;
 }
 
-// Rows LL, LL128, Simple. From 64 B to 512 MiB in powers of two.
-constexpr std::array<std::array<double, 24>, kNcclProtocols> kTreeCorrection{
-    {{1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5,
-      0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0},
-     {1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.8, 0.8, 0.7, 0.6, 0.6,
-      0.6, 0.6, 0.6, 0.6, 0.8, 0.9, 0.9, 0.9, 0.9, 1.0, 1.0, 1.0},
-     {0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.8, 0.7, 0.6, 0.6, 0.5,
-      0.5, 0.5, 0.5, 0.6, 0.7, 0.8, 0.7, 0.7, 0.8, 0.9, 0.9, 0.9}}};
+const std::vector<NcclTuningTables>& all_tables() {
+  static const std::vector<NcclTuningTables> tables = tables_by_version();
+  return tables;
+}
 
 }  // namespace
 
@@ -153,17 +165,33 @@ std::string nccl_version_note(NcclVersion version) {
     return fmt::format("NCCL {} is older than what is known; its tables are taken to be those of {}", text(version),
                        text(tables.since));
   }
-  if (version.minor <= tables.through && version.major == tables.since.major) { return ""; }
+  const bool known =
+      version.major == tables.since.major && version.minor >= tables.from && version.minor <= tables.through;
+  if (known) { return ""; }
   if (tables.since == all_tables().back().since) {
     return fmt::format("NCCL {} is newer than what is known; its tables are taken to be those of {}.{}", text(version),
                        tables.since.major, tables.through);
   }
   return fmt::format("NCCL {} is tuned with the tables of {}.{}, the nearest that are known", text(version),
-                     tables.since.major, tables.through);
+                     tables.since.major, version.minor < tables.from ? tables.from : tables.through);
 }
 
-double nccl_tree_correction(NcclProtocol protocol, std::uint32_t index) {
-  return kTreeCorrection.at(static_cast<std::size_t>(protocol)).at(index);
+std::optional<Bytes> nccl_tree_threshold(const NcclCommunicator& communicator) {
+  const auto& asked = communicator.environment.tree_threshold;
+  if (asked) { return *asked; }
+  constexpr double kRing = 5000;  // bytes a us of each channel over NVLink, and of all of them otherwise
+  constexpr double kRingStep = 6;
+  constexpr double kTreeStep = 4;
+  constexpr double kTreeNetworkStep = 15;
+  const bool nvlink = communicator.graphs.ring.type_intra <= NcclPath::nvb;
+  const double ring = kRing * (nvlink ? compute_channels(communicator) : 1);
+  const double tree = nvlink ? ring * 3 / 4 * (communicator.nodes == 2 ? 2 : 1) : ring * 2 / 3;
+  const std::uint32_t followers = communicator.ranks / communicator.nodes - 1;
+  const double ring_latency = kRingStep * (communicator.ranks - 1);
+  const double tree_latency = kTreeNetworkStep * floor_log2(communicator.nodes) + kTreeStep * followers;
+  if (communicator.nodes < 2 || ring_latency <= tree_latency) { return Bytes::zero(); }
+  if (tree > ring) { return {}; }
+  return Bytes{static_cast<std::int64_t>(ring * tree / (ring - tree) * (ring_latency - tree_latency))};
 }
 
 namespace {

@@ -21,7 +21,8 @@ using NcclLatencies = std::array<std::array<double, kNcclProtocols>, kNcclAlgori
 /// The constants of NCCL's tuning model (src/graph/tuning.cc), and where its formulas changed.
 struct NcclTuningTables {
   NcclVersion since;
-  std::uint32_t through = 0;  ///< the last minor version that is known to have them
+  std::uint32_t from = 0;     ///< the first minor version that is known to have them; before it they are the nearest
+  std::uint32_t through = 0;  ///< the last
 
   NcclLatencies base{};    ///< once
   NcclLatencies nvlink{};  ///< per step
@@ -35,9 +36,40 @@ struct NcclTuningTables {
   NcclCaps nvls_tree{};                     ///< 0: no cap
   std::array<double, 4> nvls_efficiency{};  ///< of NVLink's rate, by generation
 
+  /// By protocol and floor(log2(bytes / 64)), up to `corrected`: by what a tree's rate for all-reduce is multiplied,
+  /// measured.
+  std::array<std::array<double, 24>, kNcclProtocols> tree_correction{};
+  std::uint32_t corrected = 23;
+
+  std::array<double, 4> most{};                        ///< GB/s of all channels, by generation; 0: any
+  std::array<double, kNcclFunctions> ll128_channel{};  ///< of a channel with LL128, by NcclFunction; 0: as the caps say
+  std::array<double, 2> tree_most{};                   ///< of trees over all channels, to two nodes and beyond; 0: any
+  std::array<double, 2> ampere_ll128_tree_most{};      ///< the same of Ampere with LL128
+  std::array<double, 4> plateau{1.9, 1.4, 1.4, 1.4};   ///< of a ring's latency between nodes, by generation
+  bool plateau_by_ranks = false;                       ///< from 4 KiB a rank on, not 64 B a rank and channel
+  double tree_share = 0.92;                            ///< of the channels' rate
+  double tree_ll128_share = 120.0 / 128.0;             ///< the same between nodes
+  double lone_tree_share = 0.85;                       ///< of trees whose children are all at one GPU
+  double ll_step_between_nodes = 1;                    ///< a step within a node with LL is so much longer then
+  bool pays_posts = true;                              ///< steps within a node take no less than posting a message
+  /// What a NIC's own latency does to that of a step between nodes: it comes beside it, in its place, or not at all.
+  enum class NicLatency : std::uint8_t { beside, instead, none };
+  NicLatency nic_latency = NicLatency::beside;
+  double direct_serial = 0.4;  ///< us for each further GPU of a node with CollNetDirect
+  double direct_hopper_share = 0.85;
+  double chain_share = 1;
+  bool chain_pays_network = true;
+  bool has_nvls = true;
+  bool has_nvls_tree = true;
+  bool halves_tree_chunks = false;   ///< with Simple, down to 32 KiB
+  bool ll128_over_third_gpu = true;  ///< paths of type NVB are NVLink enough for LL128
+  bool ampere_is_a100 = false;       ///< GPUs of other capabilities than 8.0 count as Volta
+  bool by_threshold = false;         ///< trees up to a size, rings beyond; no estimates (2.4)
+
   /// How the rate of NVLS and NVLSTree follows from what the search found.
   enum class NvlsRate : std::uint8_t {
-    share_of_nodes,  ///< 2.18: 5/6 of the least rate; NVLSTree 0.7 N / (2 (N - 1))
+    rings,           ///< 2.17: 3/4 of the rings' rate
+    share_of_nodes,  ///< 2.18: 5/6 of the rate; NVLSTree 0.7 N / (2 (N - 1))
     five_sixths,     ///< to 2.27: 5/6 of the least rate; NVLSTree's way between more than two nodes counts half
     efficiency,      ///< from 2.28: a share of NVLink's rate, counted twice for all-reduce, as bus bandwidth
   };
@@ -60,14 +92,15 @@ struct NcclTuningTables {
   bool ll128_mixed = true;                             ///< also where compute capabilities of at least 90 differ
 };
 
-/// The tables of a version, or of the nearest older one that is known; of 2.18 for what is older still.
+/// The tables of a version, or the nearest that are known.
 const NcclTuningTables& nccl_tuning_tables(NcclVersion version);
 
 /// Where the tables of a version are not known: whose are taken in their place, in a sentence. "": they are known.
 std::string nccl_version_note(NcclVersion version);
 
-/// By what a tree's rate for all-reduce is multiplied: measured, by floor(log2(bytes / 64)) from 0 to 23.
-double nccl_tree_correction(NcclProtocol protocol, std::uint32_t index);
+/// NCCL 2.4: bytes of an all-reduce up to which trees carry it out; none: at all sizes. Of the version's own formula
+/// (src/init.cu, ncclTreeThreshold) or NCCL_TREE_THRESHOLD.
+std::optional<Bytes> nccl_tree_threshold(const NcclCommunicator& communicator);
 
 /// What RCCL's tuner knows of machines with one architecture of GPUs: the constants of one of its models (RCCL 2.27 of
 /// ROCm 7, src/graph/tuning.cc, tuning_model_5 for gfx942 and tuning_model_6 for gfx950). Its models of other machines

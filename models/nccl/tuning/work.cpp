@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "models/nccl/tuning/rates.hpp"
+#include "models/nccl/tuning/tables.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -78,6 +79,15 @@ std::int64_t nvls_tree_chunk(const Cut& cut) {
   return lowered(cut.bytes, at_once, chunk, 1, 32 * kKibi);
 }
 
+/// Before 2.20 (src/enqueue.cc at 5d3ab08b, 2.17.1; src/enqueue.cu of 2.4): for few loops, by the depth of the tree.
+std::int64_t simple_tree_chunk(const Cut& cut, std::int64_t chunk) {
+  const double followers = cut.communicator.ranks / cut.communicator.nodes - 1;
+  const double depth = followers + floor_log2(cut.communicator.nodes);
+  chunk = halved(cut, chunk, depth * 8, 128 * kKibi);
+  chunk = halved(cut, chunk, depth * 4, 64 * kKibi);
+  return halved(cut, chunk, depth, 32 * kKibi);
+}
+
 std::int64_t tree_chunk(const Cut& cut, std::int64_t chunk) {
   const double per_node = cut.communicator.ranks_per_node();
   const double steps = 1 + floor_log2(cut.communicator.nodes) + 0.1 * per_node;
@@ -89,6 +99,11 @@ std::int64_t pat_chunk(const Cut& cut, std::int64_t chunk) {
   const std::int64_t rounds = cut.call.function == NcclFunction::all_gather ? 32 : 16;
   while (chunk > 64 * kKibi && chunk * cut.channels * rounds > cut.bytes) { chunk /= 2; }
   return chunk;
+}
+
+/// RCCL follows NCCL's versions.
+bool halves_tree_chunks(const NcclCommunicator& communicator) {
+  return nccl_tuning_tables(communicator.version).halves_tree_chunks;
 }
 
 /// Payload of a step as its buffer is: half of LL is flags, one word in 16 of LL128.
@@ -128,6 +143,9 @@ Bytes nccl_chunk(const NcclCommunicator& communicator, const NcclCall& call, con
     case Algorithm::pat: chunk = pat_chunk(cut, chunk); break;
     case Algorithm::tree:
       if (choice.protocol == Protocol::ll128) { chunk = tree_chunk(cut, chunk); }
+      if (choice.protocol == Protocol::simple && halves_tree_chunks(communicator)) {
+        chunk = simple_tree_chunk(cut, chunk);
+      }
       break;
     case Algorithm::ring: break;
   }

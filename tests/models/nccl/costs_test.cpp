@@ -66,6 +66,18 @@ TEST_CASE("a host that prepares launches while they run: the longer of both, and
   }
 }
 
+TEST_CASE("a block sends to one peer at 15/16 of a ring's rate, and to several at once at a share of that") {
+  for (const std::uint32_t peers : {1U, 2U, 8U}) {
+    NcclRun run = run_of(NcclProtocol::simple, 1_MiB, 8);
+    run.peers = peers;
+    const Protocol protocol = priced(run, round_costs());
+    CAPTURE(peers);
+    CHECK(protocol.node.rate == Bandwidth{10'000'000'000 / 16 * 15 / peers});
+    CHECK(protocol.unpack_rate == protocol.node.rate);
+    CHECK(protocol.network.rate == 6_GBps);
+  }
+}
+
 TEST_CASE("a launch of hours has no overflow") {
   const Time hours{3'600'000'000'000'000};
   CHECK(overlapped_launch(hours, hours) > hours * 125 / 100);

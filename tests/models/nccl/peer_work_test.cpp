@@ -44,6 +44,22 @@ TEST_CASE("A message on a node is cut into as few parts as all peers have channe
   CHECK(nccl_peer_work(dgx_h100(1), Bytes{4097 * 3}, false).part == 16_KiB);
 }
 
+TEST_CASE("Before 2.20 a node's messages to all ranks have at most four parts for each channel") {
+  const auto parts = [](NcclVersion version) {
+    return nccl_peer_work(with_version(dgx_h100(1), version), 1_GiB, false).parts;
+  };
+  CHECK(parts({2, 19, 4}) == 16);  // 32 channels, 8 ranks
+  CHECK(parts({2, 20, 3}) == 32);
+}
+
+TEST_CASE("A block works for as many peers at once as share its channel, and for eight at most") {
+  CHECK(peers_at_once(dgx_h100(1), 1, 32) == 1);
+  CHECK(peers_at_once(dgx_h100(1), 8, 4) == 1);
+  CHECK(peers_at_once(dgx_h100(1), 8, 8) == 2);
+  CHECK(peers_at_once(dgx_h100(1), 8, 32) == 8);
+  CHECK(peers_at_once(dgx_h100(16), 128, 1) == 8);
+}
+
 TEST_CASE("A message to another node is cut into parts of 128 KiB, and finer chunks where it is short") {
   const auto work = [](Bytes bytes) { return nccl_peer_work(dgx_h100(2), bytes, true); };
   CHECK(work(64_KiB).parts == 1);

@@ -219,6 +219,19 @@ TEST_CASE("one GPU to a node makes rings and trees of one rank each, on all its 
   CHECK(graphs.nvls.count() == 0);
 }
 
+TEST_CASE("one GPU behind C2C has a few channels, which together take what its NIC has") {
+  for (const NcclVersion version : {NcclVersion{2, 20, 5}, NcclVersion{2, 27, 5}, NcclVersion{2, 30, 7}}) {
+    CAPTURE(version.minor);
+    SearchSettings settings;
+    settings.version = version;
+    const ChannelGraphs graphs = search_channels(with_gpus(preset_system("Alps-GH200", 2), {0}), 2, settings);
+    for (const ChannelGraph* graph : {&graphs.ring, &graphs.tree}) {
+      CHECK(graph->count() <= 4);
+      CHECK(graph->speed_inter * graph->count() == doctest::Approx(24));  // of 25 GB/s, in NCCL's steps
+    }
+  }
+}
+
 TEST_CASE("two consumer cards go through the CPU") {
   const NcclSystem system = node_system(R"({"gpu": "RTX-2080-Ti", "gpus": 2, "cpu":
     {"arch": "x86_64", "vendor": "GenuineIntel", "family": 6, "model": 85}, "pcie": [

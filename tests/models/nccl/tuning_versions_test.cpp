@@ -13,7 +13,7 @@ using Algorithm = NcclAlgorithm;
 using Protocol = NcclProtocol;
 
 constexpr NcclVersion k18{2, 18, 3};
-constexpr NcclVersion k21{2, 21, 5};
+constexpr NcclVersion k20{2, 20, 3};
 constexpr NcclVersion k27{2, 27, 5};
 
 NcclEstimate of(const NcclCommunicator& box, NcclVersion version, Algorithm algorithm, Protocol protocol,
@@ -23,21 +23,31 @@ NcclEstimate of(const NcclCommunicator& box, NcclVersion version, Algorithm algo
 
 }  // namespace
 
-TEST_CASE("A version between two that are known takes the older one's tables, and says so") {
-  CHECK(nccl_tuning_tables({2, 20, 5}).since == NcclVersion{2, 18, 0});
-  CHECK(nccl_tuning_tables({2, 24, 3}).since == NcclVersion{2, 21, 0});
+TEST_CASE("A version between two that are known takes the nearest one's tables, and says so") {
+  CHECK(nccl_tuning_tables({2, 4, 8}).by_threshold);
+  CHECK(nccl_tuning_tables({2, 6, 4}).since == nccl_tuning_tables({2, 7, 5}).since);
+  CHECK(nccl_tuning_tables({2, 10, 3}).since == NcclVersion{2, 8, 0});
+  CHECK(nccl_tuning_tables({2, 17, 1}).since == NcclVersion{2, 17, 0});
+  CHECK(nccl_tuning_tables({2, 19, 4}).since == nccl_tuning_tables({2, 20, 5}).since);
+  CHECK(nccl_tuning_tables({2, 24, 3}).since == nccl_tuning_tables({2, 20, 5}).since);
   CHECK(nccl_tuning_tables({2, 27, 5}).since == NcclVersion{2, 25, 0});
   CHECK(nccl_tuning_tables({2, 28, 7}).since == NcclVersion{2, 28, 3});
-  CHECK(nccl_tuning_tables({2, 17, 1}).since == NcclVersion{2, 18, 0});
+  CHECK(nccl_tuning_tables({2, 3, 4}).since == NcclVersion{2, 4, 0});
   CHECK(nccl_tuning_tables({2, 40, 0}).since == nccl_tuning_tables({2, 30, 0}).since);
   const NcclChoice choice = nccl_choose(with_version(dgx_h100(1), {2, 23, 4}), all_reduce_of(8));
-  CHECK(choice.reasons.back() == "NCCL 2.23.4 is tuned with the tables of 2.21, the nearest that are known");
-  CHECK(nccl_choose(with_version(dgx_h100(1), {2, 17, 1}), all_reduce_of(8)).reasons.back() ==
-        "NCCL 2.17.1 is older than what is known; its tables are taken to be those of 2.18.0");
+  CHECK(choice.reasons.back() == "NCCL 2.23.4 is tuned with the tables of 2.20, the nearest that are known");
+  CHECK(nccl_version_note({2, 19, 4}) == "NCCL 2.19.4 is tuned with the tables of 2.20, the nearest that are known");
+  CHECK(nccl_version_note({2, 3, 7}) ==
+        "NCCL 2.3.7 is older than what is known; its tables are taken to be those of 2.4.0");
   CHECK(nccl_version_note({2, 40, 0}) ==
         "NCCL 2.40.0 is newer than what is known; its tables are taken to be those of 2.30");
-  for (const NcclVersion known : {NcclVersion{2, 18, 3},
-                                  {2, 21, 5},
+  for (const NcclVersion known : {NcclVersion{2, 4, 8},
+                                  {2, 7, 5},
+                                  {2, 8, 4},
+                                  {2, 13, 4},
+                                  {2, 17, 1},
+                                  {2, 18, 3},
+                                  {2, 20, 5},
                                   {2, 25, 1},
                                   {2, 26, 2},
                                   {2, 27, 0},
@@ -55,7 +65,7 @@ TEST_CASE("2.18: NVLS has 5/6 of the least rate, NVLSTree 0.7 N / (2 (N - 1)) an
   CHECK(nvls.bandwidth == doctest::Approx(8 * 40 * 5 / 6.0));
   CHECK(nvls.latency == doctest::Approx(23));
   const NcclEstimate tree = of(dgx_h100(4), k18, Algorithm::nvls_tree, Protocol::simple);
-  CHECK(tree.bandwidth == doctest::Approx(8 * 40 * 0.7 * 4 / 6));
+  CHECK(tree.bandwidth == doctest::Approx(8 * 48 * 0.7 * 4 / 6));
   CHECK(tree.latency == doctest::Approx(23 + 2 * 3 * 19));
 }
 
@@ -80,18 +90,18 @@ TEST_CASE("2.18: Hopper's LL is capped as Ampere's, trees have no base with Simp
   CHECK(of(with_sharp(dgx_h100(4)), k18, Algorithm::collnet_chain, Protocol::simple).latency ==
         doctest::Approx(2 * 7 * 4.75 + 14.0));
   CHECK(of(with_sharp(dgx_h100(4)), k18, Algorithm::collnet_direct, Protocol::simple).latency ==
-        doctest::Approx(2 * (8.0 + 7 * 0.4) + 10.7));
+        doctest::Approx(2 * (8.0 + 7 * 0.5) + 10.7));
 }
 
-TEST_CASE("2.21: a tree's Simple step takes 28 us, and NVLS gathers at 5/6") {
-  CHECK(of(dgx_h100(2), k21, Algorithm::tree, Protocol::simple).latency == doctest::Approx(2 * (7 * 28.0 + 28.0)));
-  CHECK(of(dgx_h100(1), k21, Algorithm::nvls, Protocol::simple).latency == doctest::Approx(23));
-  CHECK(of(dgx_h100(4), k21, Algorithm::nvls_tree, Protocol::simple).latency == doctest::Approx(23 + 2 * 2 * 14));
-  CHECK(of(dgx_h100(4), k21, Algorithm::nvls_tree, Protocol::simple).bandwidth == doctest::Approx(8 * 24 * 5 / 6.0));
-  CHECK(of(dgx_h100(1), k21, Algorithm::nvls, Protocol::simple, NcclFunction::all_gather).bandwidth ==
+TEST_CASE("2.20: a tree's Simple step takes 28 us, and NVLS gathers at 5/6") {
+  CHECK(of(dgx_h100(2), k20, Algorithm::tree, Protocol::simple).latency == doctest::Approx(2 * (7 * 28.0 + 28.0)));
+  CHECK(of(dgx_h100(1), k20, Algorithm::nvls, Protocol::simple).latency == doctest::Approx(23));
+  CHECK(of(dgx_h100(4), k20, Algorithm::nvls_tree, Protocol::simple).latency == doctest::Approx(23 + 2 * 2 * 14));
+  CHECK(of(dgx_h100(4), k20, Algorithm::nvls_tree, Protocol::simple).bandwidth == doctest::Approx(8 * 24 * 5 / 6.0));
+  CHECK(of(dgx_h100(1), k20, Algorithm::nvls, Protocol::simple, NcclFunction::all_gather).bandwidth ==
         doctest::Approx(8 * 40 * 5 / 6.0));
   // (8 - 1) / 7 of the way from 0.95 to 0.85.
-  CHECK(of(with_sharp(dgx_h100(4)), k21, Algorithm::collnet_direct, Protocol::simple, NcclFunction::all_gather)
+  CHECK(of(with_sharp(dgx_h100(4)), k20, Algorithm::collnet_direct, Protocol::simple, NcclFunction::all_gather)
             .bandwidth == doctest::Approx(8 * 48 * 0.85));
 }
 
