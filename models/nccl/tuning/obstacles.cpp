@@ -201,13 +201,15 @@ std::string masked(const NcclCommunicator& communicator, const NcclCall& call, A
   return protocol == Protocol::ll128 && !asked ? ll128_obstacle(communicator, call, algorithm) : "";
 }
 
-/// NCCL 2.4: an all-reduce goes by trees up to a size, and by rings beyond.
+/// NCCL 2.4: an all-reduce goes by trees up to a size, and by rings beyond; where one is ruled out, by the other.
 std::string threshold_obstacle(const NcclCommunicator& communicator, const NcclCall& call, Algorithm algorithm) {
   const NcclTuningTables& tables = nccl_tuning_tables(communicator.version);
   if (!tables.by_threshold || call.function != NcclFunction::all_reduce) { return ""; }
   const std::optional<Bytes> threshold = nccl_tree_threshold(communicator);
   const bool tree = !threshold || call.bytes <= *threshold;
-  if (algorithm == (tree ? Algorithm::tree : Algorithm::ring)) { return ""; }
+  const Algorithm taken = tree ? Algorithm::tree : Algorithm::ring;
+  const auto& enabled = communicator.environment.algorithms.at(static_cast<std::size_t>(call.function));
+  if (algorithm == taken || enabled.at(static_cast<std::size_t>(taken)) == NcclEnable::off) { return ""; }
   if (!threshold) { return "NCCL 2.4 goes by trees here, whatever the size; NCCL_TREE_THRESHOLD says otherwise"; }
   return fmt::format("NCCL 2.4 goes by trees here up to {} bytes; NCCL_TREE_THRESHOLD says otherwise",
                      threshold->count());

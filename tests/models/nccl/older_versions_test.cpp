@@ -71,6 +71,7 @@ TEST_CASE("2.4 goes by trees up to where its estimate of a ring is better, and N
   const NcclCommunicator rings = with_variable(four, "NCCL_TREE_THRESHOLD", "0");
   CHECK(nccl_choose(rings, all_reduce_of(8)).algorithm == Algorithm::ring);
   CHECK(nccl_choose(four, call_of(NcclFunction::all_gather, 8)).algorithm == Algorithm::ring);
+  CHECK(nccl_choose(with_variable(four, "NCCL_ALGO", "Ring"), all_reduce_of(8)).algorithm == Algorithm::ring);
   CHECK(of(dgx_v100(2), k4, Algorithm::tree, Protocol::ll128).disabled == "LL128 came with NCCL 2.5");
 }
 
