@@ -60,7 +60,9 @@ std::vector<std::int64_t> key_of(const RunRequest& request, const Candidate& can
                                 layout.channels,
                                 layout.slices,
                                 protocol.slots,
-                                layout.as<PeerRoundShape>().parts};
+                                layout.as<PeerRoundShape>().parts,
+                                candidate.launch().count(),  // where calls follow each other it is among them
+                                candidate.host_time().count()};
   add(protocol.node, key);
   add(protocol.network, key);
   add(protocol.engine, key);
@@ -125,9 +127,9 @@ BandErrors band_errors(const std::vector<TableRow>& rows) {
   return errors;
 }
 
-Time RowTimes::simulated(const RunRequest& request, const Candidate& candidate) {
+Time RowTimes::of(const RunRequest& request, const Candidate& candidate) {
   const auto [found, is_new] = known_.try_emplace(key_of(request, candidate));
-  if (is_new) { found->second = candidate.run(request.options).simulated.time; }
+  if (is_new) { found->second = candidate.run(request.options).time; }
   return found->second;
 }
 
@@ -135,7 +137,7 @@ Time RowTimes::fastest(const RunRequest& request) {
   std::optional<Time> best;
   for (const Algorithm* algorithm : request.algorithms) {
     for (const Candidate& candidate : candidates_of(request, *algorithm).fitting) {
-      const Time time = overlapped_launch(simulated(request, candidate) + candidate.launch(), candidate.host_time());
+      const Time time = of(request, candidate);
       best = std::min(best.value_or(time), time);
     }
   }
