@@ -47,8 +47,8 @@ Figure figure(std::string name, FigureOwner owner, FigureKind kind, FigureUnit u
 
 template <class Reach>
 Figure of_nccl(std::string name, FigureOwner owner, FigureKind kind, FigureUnit unit, Range range, Reach reach) {
-  return figure(std::move(name), owner, kind, unit, range,
-                [reach](auto& profile) -> auto& { return reach(*profile.nccl); });
+  return figure(
+      std::move(name), owner, kind, unit, range, [reach](auto& profile) -> auto& { return reach(*profile.nccl); });
 }
 
 /// Step, rate of a block, latency and rate between nodes.
@@ -56,17 +56,22 @@ using ProtocolRanges = std::array<Range, 4>;
 
 void add_protocol(NcclProtocol protocol, const ProtocolRanges& ranges, std::vector<Figure>& all) {
   const auto add = [&](const char* key, FigureOwner owner, FigureKind kind, FigureUnit unit, Range range, auto reach) {
-    all.push_back(of_nccl(std::string(name(protocol)) + "." + key, owner, kind, unit, range,
-                          [ protocol, reach ](auto& nccl) -> auto& { return reach(nccl.of(protocol)); }));
+    all.push_back(of_nccl(
+        std::string(name(protocol)) + "." + key, owner, kind, unit, range,
+        [ protocol, reach ](auto& nccl) -> auto& { return reach(nccl.of(protocol)); }));
   };
   using Unit = FigureUnit;
   using Owner = FigureOwner;
-  add("step", Owner::gpu, FigureKind::step, Unit::time, ranges[0], [](auto& costs) -> auto& { return costs.step; });
-  add("rate", Owner::gpu, FigureKind::rate, Unit::bandwidth, ranges[1],
+  add(
+      "step", Owner::gpu, FigureKind::step, Unit::time, ranges[0], [](auto& costs) -> auto& { return costs.step; });
+  add(
+      "rate", Owner::gpu, FigureKind::rate, Unit::bandwidth, ranges[1],
       [](auto& costs) -> auto& { return costs.rate; });
-  add("network_latency", Owner::transport, FigureKind::network_time, Unit::time, ranges[2],
+  add(
+      "network_latency", Owner::transport, FigureKind::network_time, Unit::time, ranges[2],
       [](auto& costs) -> auto& { return costs.network_latency; });
-  add("network_rate", Owner::transport, FigureKind::network_rate, Unit::bandwidth, ranges[3],
+  add(
+      "network_rate", Owner::transport, FigureKind::network_rate, Unit::bandwidth, ranges[3],
       [](auto& costs) -> auto& { return costs.network_rate; });
 }
 
@@ -74,21 +79,29 @@ void add_calls(std::vector<Figure>& all) {
   const auto add = [&](const char* name, FigureOwner owner, FigureKind kind, Range range, auto reach) {
     all.push_back(of_nccl(name, owner, kind, FigureUnit::time, range, reach));
   };
-  all.push_back(figure("launch", FigureOwner::library, FigureKind::launch, FigureUnit::time, {1, 250, 4},
-                       [](auto& profile) -> auto& { return profile.launch; }));
-  add("host_launch_per_gpu", FigureOwner::host, FigureKind::launch, {1, 15, 4.2},
+  all.push_back(figure(
+      "launch", FigureOwner::library, FigureKind::launch, FigureUnit::time, {1, 250, 4},
+      [](auto& profile) -> auto& { return profile.launch; }));
+  add(
+      "host_launch_per_gpu", FigureOwner::host, FigureKind::launch, {1, 15, 4.2},
       [](auto& costs) -> auto& { return costs.host_launch_per_gpu; });
-  add("host_channel", FigureOwner::host, FigureKind::launch, {0.02, 6, 1.2},
+  add(
+      "host_channel", FigureOwner::host, FigureKind::launch, {0.02, 6, 1.2},
       [](auto& costs) -> auto& { return costs.host_channel; });
-  add("launch_skew", FigureOwner::host, FigureKind::skew, {0.05, 20, 1},
+  add(
+      "launch_skew", FigureOwner::host, FigureKind::skew, {0.05, 20, 1},
       [](auto& costs) -> auto& { return costs.launch_skew; });
-  add("peer_start", FigureOwner::host, FigureKind::step, {0.02, 20, 2},
+  add(
+      "peer_start", FigureOwner::host, FigureKind::step, {0.02, 20, 2},
       [](auto& costs) -> auto& { return costs.peer_start; });
-  add("nvls_start", FigureOwner::gpu, FigureKind::step, {1, 80, 5},
+  add(
+      "nvls_start", FigureOwner::gpu, FigureKind::step, {1, 80, 5},
       [](auto& costs) -> auto& { return costs.nvls_start; });
-  add("nvls_loop", FigureOwner::gpu, FigureKind::step, {0.5, 40, 4.8},
+  add(
+      "nvls_loop", FigureOwner::gpu, FigureKind::step, {0.5, 40, 4.8},
       [](auto& costs) -> auto& { return costs.nvls_loop; });
-  add("network_jitter", FigureOwner::transport, FigureKind::network_time, {0.02, 20, 1},
+  add(
+      "network_jitter", FigureOwner::transport, FigureKind::network_time, {0.02, 20, 1},
       [](auto& costs) -> auto& { return costs.network_jitter; });
 }
 
@@ -96,12 +109,16 @@ void add_shares(std::vector<Figure>& all) {
   const auto add = [&](const char* name, FigureOwner owner, Range range, auto reach) {
     all.push_back(of_nccl(name, owner, FigureKind::share, FigureUnit::share, range, reach));
   };
-  add("nvls_efficiency", FigureOwner::gpu, {0.3, 1, 0.9}, [](auto& costs) -> auto& { return costs.nvls_efficiency; });
-  add("node_efficiency", FigureOwner::node_link, {0.1, 1, 0.95},
+  add(
+      "nvls_efficiency", FigureOwner::gpu, {0.3, 1, 0.9}, [](auto& costs) -> auto& { return costs.nvls_efficiency; });
+  add(
+      "node_efficiency", FigureOwner::node_link, {0.1, 1, 0.95},
       [](auto& costs) -> auto& { return costs.node_efficiency; });
-  add("network_efficiency", FigureOwner::transport, {0.05, 1, 0.92},
+  add(
+      "network_efficiency", FigureOwner::transport, {0.05, 1, 0.92},
       [](auto& costs) -> auto& { return costs.network_efficiency; });
-  add("tree_share", FigureOwner::nobody, {0.3, 1, 0.6}, [](auto& costs) -> auto& { return costs.tree_share; });
+  add(
+      "tree_share", FigureOwner::nobody, {0.3, 1, 0.6}, [](auto& costs) -> auto& { return costs.tree_share; });
 }
 
 std::vector<Figure> make() {

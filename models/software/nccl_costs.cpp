@@ -54,8 +54,9 @@ void visit(Fields& fields, NcclCosts& costs) {
     fields.problem("host_launch", "renamed-key", "what one process needs to launch is told of each GPU that it drives",
                    "write \"host_launch_per_gpu\", a host_launch divided by the GPUs of a node");
   }
-  fields.optional("host_launch_per_gpu", costs.host_launch_per_gpu,
-                  "Of the one process that drives all GPUs of a node, for each of them; absent: each has its own process");
+  fields.optional(
+      "host_launch_per_gpu", costs.host_launch_per_gpu,
+      "Of the one process that drives all GPUs of a node, for each of them; absent: each has its own process");
   fields.optional("host_channel", costs.host_channel, "Of this process, for each channel after the first");
   fields.optional("launch_skew", costs.launch_skew,
                   "Mean by which one rank starts late: the last of all ranks is waited for");

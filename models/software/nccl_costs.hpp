@@ -62,8 +62,8 @@ void visit(Fields& fields, NcclCosts& costs);
 /// "2.27.5".
 void visit_version(FieldValue& value, NcclVersion& version);
 
-/// Mean by which the last of n independent exponential delays comes later than one of them does: 1/2 + 1/3 + ... + 1/n of
-/// their mean. Exact to a millionth of the mean up to 4,096, and to a thousandth beyond. Requires n >= 1.
+/// Mean by which the last of n independent exponential delays comes later than one of them does: 1/2 + 1/3 + ... + 1/n
+/// of their mean. Exact to a millionth of the mean up to 4,096, and to a thousandth beyond. Requires n >= 1.
 Time last_of(Time mean, std::uint32_t n);
 
 /// How long a collective takes whose next launch is prepared while it runs. Both durations vary, and the longer one of

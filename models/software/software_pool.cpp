@@ -13,7 +13,8 @@ namespace {
 
 constexpr Time kSimpleLatency{1'000'000};  // of a flag within a node: no table tells it from a step
 /// A number with four digits behind the point, from `least` to `most`.
-void visit_number(Fields& fields, const char* key, double& number, std::int64_t least, std::int64_t most, const char* meaning) {
+void visit_number(Fields& fields, const char* key, double& number, std::int64_t least, std::int64_t most,
+                  const char* meaning) {
   constexpr std::int64_t kParts = 10'000;
   Ratio ratio{std::llround(number * static_cast<double>(kParts)), kParts};
   fields.required(key, ratio, meaning, {Ratio{least, kParts}, Ratio{most * kParts, kParts}});

@@ -18,15 +18,15 @@ struct PartEffect {
 
 /// A figure over all stacks that were measured.
 struct PooledFigure {
-  double typical = 1;       ///< in Figure's unit: of a stack of parts that nothing is known of
-  double spread = 0;        ///< standard deviation of its logarithm, as far as tables tell it
-  double part_spread = 0;   ///< of what an unknown part changes it by
-  double stack_spread = 0;  ///< of what a stack differs by from others of the same parts
+  double typical = 1;                       ///< in Figure's unit: of a stack of parts that nothing is known of
+  double spread = 0;                        ///< standard deviation of its logarithm, as far as tables tell it
+  double part_spread = 0;                   ///< of what an unknown part changes it by
+  double stack_spread = 0;                  ///< of what a stack differs by from others of the same parts
   std::map<std::string, PartEffect> parts;  ///< by parts_of
 };
 
-/// What all measured stacks together tell of the figures of one that was not measured: `athanor calibrate --backend pool`
-/// makes it.
+/// What all measured stacks together tell of the figures of one that was not measured: `athanor calibrate --backend
+/// pool` makes it.
 struct SoftwarePool {
   std::string name;
   std::string description;

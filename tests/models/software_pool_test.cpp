@@ -1,8 +1,9 @@
-#include <doctest/doctest.h>
+#include "models/software/software_pool.hpp"
 
 #include <cmath>
 
-#include "models/software/software_pool.hpp"
+#include <doctest/doctest.h>
+
 #include "sim/config/document.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/units.hpp"
@@ -16,9 +17,7 @@ namespace {
 SoftwarePool pool() {
   SoftwarePool result;
   result.name = "test";
-  for (const Figure& each : figures()) {
-    result.figures.push_back({each.typical, 0.1, 0.3, 0.2, {}});
-  }
+  for (const Figure& each : figures()) { result.figures.push_back({each.typical, 0.1, 0.3, 0.2, {}}); }
   result.figures[figure_index("LL.step")].parts["gpu hopper"] = {0.5, 0.05};
   result.figures[figure_index("LL.network_latency")].parts["transport efa"] = {4, 0.1};
   return result;

@@ -65,7 +65,7 @@ BASES = {
 EXCUSED = {
     # For editors, people, other commands, verdicts.
     "/$schema", "/name", "/prices", "/profile/name", "/profile/description", "/profile/source", "/profile/machine",
-    "/profile/fitted", "/training/compute/name", "/training/compute/description", "/training/compute/source",
+    "/profile/fitted", "/profile/transport", "/training/compute/name", "/training/compute/description", "/training/compute/source",
     "/training/compute/fitted", "/training/strict", "/training/costs",
     # What stands at a position, and its name.
     "/cluster/fabric/positions",

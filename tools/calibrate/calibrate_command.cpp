@@ -97,14 +97,13 @@ void check_owners(const CalibrateOptions& options, std::string_view backend) {
     const char* name;
     std::vector<std::string> backends;
   };
-  for (const Owned& each : {Owned{options.profile.has_value(), "profile", {"training"}},
-                            Owned{options.free.has_value(), "free", {"training"}},
-                            Owned{options.pool.has_value(), "pool", {"tables"}},
-                            Owned{options.profiles.has_value(), "profiles", {"pool"}},
-                            Owned{options.hold_out.has_value(), "hold-out", {"pool", "training"}}}) {
+  for (const Owned& each :
+       {Owned{options.profile.has_value(), "profile", {"training"}},
+        Owned{options.free.has_value(), "free", {"training"}}, Owned{options.pool.has_value(), "pool", {"tables"}},
+        Owned{options.profiles.has_value(), "profiles", {"pool"}},
+        Owned{options.hold_out.has_value(), "hold-out", {"pool", "training"}}}) {
     if (!each.given || std::count(each.backends.begin(), each.backends.end(), backend) > 0) { continue; }
-    throw UsageError(
-        fmt::format("calibrate: --{} goes with --backend {}", each.name, joined(each.backends, " and ")));
+    throw UsageError(fmt::format("calibrate: --{} goes with --backend {}", each.name, joined(each.backends, " and ")));
   }
 }
 
@@ -132,12 +131,8 @@ void check_options(const CalibrateOptions& options, std::string_view backend) {
 
 /// What each backend does.
 constexpr std::pair<std::string_view, ExitCode (*)(const CalibrateOptions&, const Streams&)> kBackends[] = {
-    {"threads", &calibrate_threads},
-    {"mpi", &calibrate_over_mpi},
-    {"cuda", &calibrate_on_gpus},
-    {"tables", &calibrate_on_tables},
-    {"pool", &calibrate_pool},
-    {"training", &calibrate_on_training}};
+    {"threads", &calibrate_threads},  {"mpi", &calibrate_over_mpi}, {"cuda", &calibrate_on_gpus},
+    {"tables", &calibrate_on_tables}, {"pool", &calibrate_pool},    {"training", &calibrate_on_training}};
 
 ExitCode calibrate(const CalibrateOptions& options, const Streams& streams) {
   const std::string backend = options.backend.value_or("threads");
@@ -158,20 +153,21 @@ void visit(OptionFields& fields, CalibrateOptions& options) {
   fields.text("backend", "NAME", options.backend,
               "what is calibrated: threads, mpi (under mpirun), cuda, a stack from measured tables (tables), what all "
               "stacks have in common (pool), or computing from measured training (training); absent: threads");
-  fields.texts("tables", "SCENARIO", options.tables,
-               "with tables: a scenario whose cases name the measurements of one stack; with pool: of any; with training: "
-               "one whose steps were measured; may be given again");
+  fields.texts(
+      "tables", "SCENARIO", options.tables,
+      "with tables: a scenario whose cases name the measurements of one stack; with pool: of any; with training: "
+      "one whose steps were measured; may be given again");
   fields.text("profile", "NAME", options.profile,
               "with training: where the search starts, a name or a file; absent: the first case's");
   fields.text("pool", "NAME", options.pool,
               "with tables: what is expected of a stack before its rows are looked at, a name or a file; absent: nccl");
   fields.text("profiles", "DIRECTORY", options.profiles, "with pool: writes the profile of every stack there");
+  fields.words("free", "NAMES", options.free,
+               "with training: figures to find, such as gemm.share; absent: what is told, 8 at most");
   fields.words(
-      "free", "NAMES", options.free,
-      "with training: figures to find, such as gemm.share; absent: what is told, 8 at most");
-  fields.words("hold-out", "WHAT", options.hold_out,
-               "also fit without these, and judge them; with pool: sizes (every other one), tables, stacks, two (all but "
-               "two rows of a stack); with training: rows, models");
+      "hold-out", "WHAT", options.hold_out,
+      "also fit without these, and judge them; with pool: sizes (every other one), tables, stacks, two (all but "
+      "two rows of a stack); with training: rows, models");
   fields.text("cluster", "SCENARIO", options.cluster,
               "with mpi: what lies between the processes, one for each endpoint; absent: one fast switch");
   fields.texts("case", "NAME", options.scenario.cases, "of that scenario, or of --tables");

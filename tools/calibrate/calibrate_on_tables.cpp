@@ -63,10 +63,9 @@ std::string changes(const PooledModel& model, const PooledFit& fit) {
     const Figure& figure = figures()[model.effects()[i].figure];
     const double after = figure.get(model.profile(0, fit.posterior.mode));
     const double before = figure.get(model.profile(0, std::vector<double>(prior.size())));
-    lines.push_back({spread / prior[i],
-                     fmt::format("#   {:<24} {:>12} -> {:<12} within {:.0f} % (before: {:.0f} %)\n", figure.name,
-                                 quantity_text(figure, before), quantity_text(figure, after), spread * 100,
-                                 prior[i] * 100)});
+    lines.push_back({spread / prior[i], fmt::format("#   {:<24} {:>12} -> {:<12} within {:.0f} % (before: {:.0f} %)\n",
+                                                    figure.name, quantity_text(figure, before),
+                                                    quantity_text(figure, after), spread * 100, prior[i] * 100)});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const Change& a, const Change& b) { return a.told < b.told; });
   std::string text = "# figures that the rows tell\n";
@@ -101,7 +100,8 @@ ExitCode calibrate_on_tables(const CalibrateOptions& options, const Streams& str
   profile.nccl->version = model.tables().cases.front().platform.profile->nccl->version;
   HeldOutResiduals residuals;
   residuals.front() = fit.posterior.residuals;
-  const StackNote note{profile_name(options), fmt::format("athanor calibrate --backend tables, expecting what {} says", pool.name),
+  const StackNote note{profile_name(options),
+                       fmt::format("athanor calibrate --backend tables, expecting what {} says", pool.name),
                        calibration_date(), calibration_versions()};
   write_profile(options, streams, stack_profile(std::move(profile), model.tables(), residuals, note),
                 summary(model, fit));

@@ -18,7 +18,8 @@ namespace athanor {
 namespace {
 
 constexpr std::size_t kBands = 3;
-constexpr std::uint32_t kMostRanks = 64;  // larger ones take seconds, and are simulated thousands of times: they stay unseen
+constexpr std::uint32_t kMostRanks =
+    64;  // larger ones take seconds, and are simulated thousands of times: they stay unseen
 
 /// Of the tables that are not noisy, by band: the median of their mean errors, and how many they are.
 std::string medians(const char* title, const Tables& tables, const std::vector<double>& residuals) {
@@ -87,9 +88,8 @@ void write_profiles(const std::string& directory, const PooledModel& model, cons
     profile.transport = model.cases()[i].parts.transport;
     profile.nccl->version = model.tables().cases[i].platform.profile->nccl->version;
     const StackNote note{stack, "athanor calibrate --backend pool", calibration_date(), calibration_versions()};
-    const JsonValue json =
-        stack_profile(std::move(profile), tables_of_stack(model.tables(), model.cases(), stack),
-                      of_rows(residuals, model.tables(), model.cases(), stack), note);
+    const JsonValue json = stack_profile(std::move(profile), tables_of_stack(model.tables(), model.cases(), stack),
+                                         of_rows(residuals, model.tables(), model.cases(), stack), note);
     write_text_file((std::filesystem::path(directory) / (stack + ".json")).string(), text_of(json, 2) + "\n");
   }
 }
@@ -100,8 +100,7 @@ ExitCode calibrate_pool(const CalibrateOptions& options, const Streams& streams)
   check_writable(*options.output);
   Progress progress(streams, !options.common.quiet);
   Tables tables = Tables::of(read_scenarios(options.tables, options.common.library, changes_of(options.scenario)));
-  std::erase_if(tables.rows,
-                [&](const TableRow& row) { return tables.cases[row.in_case].setup.ranks > kMostRanks; });
+  std::erase_if(tables.rows, [&](const TableRow& row) { return tables.cases[row.in_case].setup.ranks > kMostRanks; });
   if (tables.rows.empty()) {
     throw UsageError("calibrate: --tables: no case of these scenarios simulates a size that its \"verify\" measured");
   }

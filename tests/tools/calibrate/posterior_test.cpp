@@ -1,8 +1,9 @@
-#include <doctest/doctest.h>
+#include "tools/calibrate/pool/posterior.hpp"
 
 #include <cmath>
 
-#include "tools/calibrate/pool/posterior.hpp"
+#include <doctest/doctest.h>
+
 #include "tools/calibrate/pool/symmetric_matrix.hpp"
 
 using namespace athanor;
@@ -39,7 +40,9 @@ TEST_CASE("a symmetric matrix times what it solves is the right side, and its in
   for (const std::size_t size : {1U, 2U, 5U, 17U}) {
     SymmetricMatrix matrix(size);
     for (std::size_t i = 0; i < size; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) { matrix.add(i, j, i == j ? 2 + static_cast<double>(i) : 1 / (1.0 + static_cast<double>(i + j))); }
+      for (std::size_t j = 0; j <= i; ++j) {
+        matrix.add(i, j, i == j ? 2 + static_cast<double>(i) : 1 / (1.0 + static_cast<double>(i + j)));
+      }
     }
     const std::vector<double> diagonal = matrix.diagonal_of_inverse();
     for (std::size_t column = 0; column < size; ++column) {

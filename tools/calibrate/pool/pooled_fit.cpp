@@ -32,8 +32,8 @@ std::set<std::string> stacks_of(const PooledModel& model) {
 /// The rows of all cases, of which only some change their slopes; the others keep those that are `known`.
 RowModel rows_of(PooledModel& model, std::vector<double> weights, Cases changing, std::vector<Slopes> known) {
   return {[&model](const std::vector<double>& unknowns) { return model.residuals(unknowns); },
-          [&model, changing = std::move(changing), known = std::move(known)](
-              const std::vector<double>& unknowns, const std::vector<double>& residuals) {
+          [&model, changing = std::move(changing), known = std::move(known)](const std::vector<double>& unknowns,
+                                                                             const std::vector<double>& residuals) {
             std::vector<Slopes> all = known;
             std::vector<Slopes> fresh = model.slopes(unknowns, residuals, changing);
             if (all.empty()) { return fresh; }
@@ -60,8 +60,8 @@ EffectSpreads updated(const PooledModel& model, const Posterior& at, const std::
   for (std::size_t level = 1; level < kEffectLevels; ++level) {  // of all stacks there is one of each
     for (std::size_t kind = 0; kind < kFigureKinds; ++kind) {
       const double before = assumed.at(level).at(kind);
-      result.at(level).at(kind) = std::sqrt((sums.at(level).at(kind) + kAssumed * before * before) /
-                                            (counts.at(level).at(kind) + kAssumed));
+      result.at(level).at(kind) =
+          std::sqrt((sums.at(level).at(kind) + kAssumed * before * before) / (counts.at(level).at(kind) + kAssumed));
     }
   }
   return result;
@@ -241,7 +241,8 @@ std::map<std::size_t, std::vector<std::size_t>> rows_by_table(const PooledModel&
     if (std::count(own.begin(), own.end(), rows[i].in_case) > 0) { result[rows[i].table].push_back(i); }
   }
   for (auto& [table, some] : result) {
-    std::stable_sort(some.begin(), some.end(), [&](std::size_t a, std::size_t b) { return rows[a].size < rows[b].size; });
+    std::stable_sort(some.begin(), some.end(),
+                     [&](std::size_t a, std::size_t b) { return rows[a].size < rows[b].size; });
   }
   return result;
 }

@@ -92,8 +92,9 @@ Spreads PooledModel::prior(const EffectSpreads& spreads) const {
 
 double PooledModel::figure_value(std::size_t in_case, std::size_t figure, const std::vector<double>& unknowns) const {
   const std::vector<std::size_t>& mine = effects_of_[in_case][figure];
-  return base_[in_case][figure] * std::exp(std::accumulate(mine.begin(), mine.end(), 0.0,
-                                                              [&](double sum, std::size_t i) { return sum + unknowns[i]; }));
+  return base_[in_case][figure] *
+         std::exp(std::accumulate(mine.begin(), mine.end(), 0.0,
+                                  [&](double sum, std::size_t i) { return sum + unknowns[i]; }));
 }
 
 std::vector<double> PooledModel::values(std::size_t in_case, const std::vector<double>& unknowns) const {

@@ -91,12 +91,12 @@ class PooledModel {
 
   Tables tables_;
   std::vector<StackCase> cases_;
-  std::vector<std::pair<std::size_t, std::size_t>> rows_;         // of each case: first, and how many
-  std::vector<Simulated> last_;                                   // by case
-  std::vector<std::vector<double>> base_;                         // by case and figure: what effects change
-  Spreads expected_;                                              // by effect, where a pool tells
+  std::vector<std::pair<std::size_t, std::size_t>> rows_;  // of each case: first, and how many
+  std::vector<Simulated> last_;                            // by case
+  std::vector<std::vector<double>> base_;                  // by case and figure: what effects change
+  Spreads expected_;                                       // by effect, where a pool tells
   std::vector<Effect> effects_;
-  std::map<Key, std::size_t> known_;                              // effects by what they are
+  std::map<Key, std::size_t> known_;                               // effects by what they are
   std::vector<std::vector<std::vector<std::size_t>>> effects_of_;  // by case and figure; empty: it does not matter
 };
 

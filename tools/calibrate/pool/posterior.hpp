@@ -39,18 +39,18 @@ struct Posterior {
 };
 
 struct PosteriorSettings {
-  int iterations = 8;      ///< at most; each takes slopes, and residuals until one step is better
-  double tolerance = 1e-3; ///< ends where an iteration gains less than this share of the loss
+  int iterations = 8;       ///< at most; each takes slopes, and residuals until one step is better
+  double tolerance = 1e-3;  ///< ends where an iteration gains less than this share of the loss
 };
 
 /// Gauss-Newton steps with Levenberg and Marquardt's damping, beginning at `start`. A row costs
-/// (sqrt(1 + (r / w)^2) - 1) (w / s)^2 with w = kWildFrom and s = kRowSpread: squares near nothing, the distance beyond w,
-/// so that wild rows hardly count; an unknown u costs u^2 / 2 spread^2. Requires as many weights as residuals.
+/// (sqrt(1 + (r / w)^2) - 1) (w / s)^2 with w = kWildFrom and s = kRowSpread: squares near nothing, the distance beyond
+/// w, so that wild rows hardly count; an unknown u costs u^2 / 2 spread^2. Requires as many weights as residuals.
 Posterior posterior(const RowModel& model, const Spreads& prior, std::vector<double> start,
                     const PosteriorSettings& settings);
 
-/// The standard deviation of a row that the model explains as well as any, and from where on a row is off more than that
-/// explains; as shares of its time.
+/// The standard deviation of a row that the model explains as well as any, and from where on a row is off more than
+/// that explains; as shares of its time.
 constexpr double kRowSpread = 0.05;
 constexpr double kWildFrom = 0.1;
 

@@ -25,15 +25,16 @@ bool by_one_process(const Tables::MeasuredCase& measured) {
 StackCase stack_case(const Tables::MeasuredCase& measured) {
   const auto& [platform, setup] = measured;
   if (!setup.nccl) {
-    throw UsageError(fmt::format("calibrate: profile {} has no \"nccl\" whose figures tables could tell",
-                                 platform.profile->name));
+    throw UsageError(
+        fmt::format("calibrate: profile {} has no \"nccl\" whose figures tables could tell", platform.profile->name));
   }
   StackCase result{platform.profile->name,
                    machine_parts(*platform.cluster, setup.nccl->communicator(), platform.profile->transport)};
   if (setup.nccl->communicator().nodes > 1 && result.parts.transport.empty()) {
-    throw UsageError(fmt::format("calibrate: profile {} has no \"transport\", and its case is of several nodes; "
-                                 "write one of {} into the profile",
-                                 platform.profile->name, joined(transport_names(), ", ")));
+    throw UsageError(
+        fmt::format("calibrate: profile {} has no \"transport\", and its case is of several nodes; "
+                    "write one of {} into the profile",
+                    platform.profile->name, joined(transport_names(), ", ")));
   }
   result.parts.one_process = by_one_process(measured);
   result.choosing = choosing_of(result.parts);

@@ -71,7 +71,9 @@ Json errors_json(const std::vector<TableError>& errors) {
   Json json = Json::object();
   for (const TableError& each : errors) {
     const auto& points = each.errors.points;
-    if (std::count(points.begin(), points.end(), 0U) < std::ssize(points)) { json[each.table] = bands_json(each.errors); }
+    if (std::count(points.begin(), points.end(), 0U) < std::ssize(points)) {
+      json[each.table] = bands_json(each.errors);
+    }
   }
   return json;
 }
