@@ -28,6 +28,7 @@ void visit_spread(Fields& fields, const char* key, double& spread, const char* m
 
 void visit_effect(Fields& fields, PartEffect& effect) {
   constexpr std::int64_t kMost = 10'000;
+  fields.required("part", effect.part, "Of a stack: \"gpu hopper\", \"transport ib\"");
   visit_number(fields, "factor", effect.factor, 1, kMost, "By which the part changes the figure");
   visit_spread(fields, "spread", effect.spread, "Standard deviation of its logarithm");
 }
@@ -52,12 +53,7 @@ void visit_figure(Fields& fields, const Figure& figure, PooledFigure& pooled) {
   visit_spread(fields, "spread", pooled.spread, "Standard deviation of its logarithm");
   visit_spread(fields, "part_spread", pooled.part_spread, "Of what a part changes it by that nothing is known of");
   visit_spread(fields, "stack_spread", pooled.stack_spread, "Of one stack among others of the same parts");
-  fields.optional_object("parts", "What parts change it by", [&](Fields& inner) {
-    inner.entries("\"gpu hopper\": {\"factor\": 1.2, \"spread\": 0.1}, ...",
-                  [&](const std::string& part, FieldValue& value) {
-                    value.object([&](Fields& effect) { visit_effect(effect, pooled.parts[part]); });
-                  });
-  });
+  fields.optional_list("parts", pooled.parts, "What parts change it by", &visit_effect);
 }
 
 }  // namespace
@@ -79,9 +75,10 @@ ExpectedFigure expected(const PooledFigure& pooled, const Figure& figure, const 
   double variance = pooled.spread * pooled.spread;
   if (figure.owner != FigureOwner::nobody) { variance += pooled.stack_spread * pooled.stack_spread; }
   for (const std::string& part : parts_of(figure, parts)) {
-    const auto known = pooled.parts.find(part);
-    const double spread = known == pooled.parts.end() ? pooled.part_spread : known->second.spread;
-    if (known != pooled.parts.end()) { logarithm += std::log(known->second.factor); }
+    const auto known = std::find_if(pooled.parts.begin(), pooled.parts.end(),
+                                    [&](const PartEffect& each) { return each.part == part; });
+    const double spread = known == pooled.parts.end() ? pooled.part_spread : known->spread;
+    if (known != pooled.parts.end()) { logarithm += std::log(known->factor); }
     variance += spread * spread;
   }
   return {std::clamp(std::exp(logarithm), figure.least, figure.most), std::sqrt(variance)};

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -12,17 +11,18 @@ namespace athanor {
 
 /// By how much one part of a stack changes a figure.
 struct PartEffect {
+  std::string part;  ///< one of parts_of
   double factor = 1;
   double spread = 0;  ///< standard deviation of the factor's logarithm, as far as tables tell it
 };
 
 /// A figure over all stacks that were measured.
 struct PooledFigure {
-  double typical = 1;                       ///< in Figure's unit: of a stack of parts that nothing is known of
-  double spread = 0;                        ///< standard deviation of its logarithm, as far as tables tell it
-  double part_spread = 0;                   ///< of what an unknown part changes it by
-  double stack_spread = 0;                  ///< of what a stack differs by from others of the same parts
-  std::map<std::string, PartEffect> parts;  ///< by parts_of
+  double typical = 1;             ///< in Figure's unit: of a stack of parts that nothing is known of
+  double spread = 0;              ///< standard deviation of its logarithm, as far as tables tell it
+  double part_spread = 0;         ///< of what an unknown part changes it by
+  double stack_spread = 0;        ///< of what a stack differs by from others of the same parts
+  std::vector<PartEffect> parts;  ///< that are known, each once
 };
 
 /// What all measured stacks together tell of the figures of one that was not measured: `athanor calibrate --backend

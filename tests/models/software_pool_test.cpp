@@ -18,8 +18,8 @@ SoftwarePool pool() {
   SoftwarePool result;
   result.name = "test";
   for (const Figure& each : figures()) { result.figures.push_back({each.typical, 0.1, 0.3, 0.2, {}}); }
-  result.figures[figure_index("LL.step")].parts["gpu hopper"] = {0.5, 0.05};
-  result.figures[figure_index("LL.network_latency")].parts["transport efa"] = {4, 0.1};
+  result.figures[figure_index("LL.step")].parts.push_back({"gpu hopper", 0.5, 0.05});
+  result.figures[figure_index("LL.network_latency")].parts.push_back({"transport efa", 4, 0.1});
   return result;
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("variances of what is known and of what is not add up: an unknown part
 
 TEST_CASE("a profile of parts has the figures that matter there, and no others") {
   const Profile efa = pooled_profile(pool(), kHopperOnEfa);
-  CHECK(efa.nccl->of(NcclProtocol::ll).network_latency == 4 * 5.8_us);
+  CHECK(efa.nccl->of(NcclProtocol::ll).network_latency == 23'200_ns);
   CHECK(efa.nccl->host_launch_per_gpu == Time::zero());
   CHECK(efa.nccl->nvls_loop > Time::zero());
   CHECK(efa.nccl->choosing == NcclChoosing::algorithm);

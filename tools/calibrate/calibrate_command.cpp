@@ -160,7 +160,9 @@ void visit(OptionFields& fields, CalibrateOptions& options) {
   fields.text("profile", "NAME", options.profile,
               "with training: where the search starts, a name or a file; absent: the first case's");
   fields.text("pool", "NAME", options.pool,
-              "with tables: what is expected of a stack before its rows are looked at, a name or a file; absent: nccl");
+              "with tables: what is expected of a stack before its rows are looked at, a name or a file; absent: the "
+              "library's nccl, "
+              "or where it has none what is assumed of every stack");
   fields.text("profiles", "DIRECTORY", options.profiles, "with pool: writes the profile of every stack there");
   fields.words("free", "NAMES", options.free,
                "with training: figures to find, such as gemm.share; absent: what is told, 8 at most");

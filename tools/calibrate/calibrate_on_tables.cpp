@@ -35,6 +35,14 @@ std::vector<StackCase> one_stack(const Tables& tables) {
   return cases;
 }
 
+/// A pool that is named, the library's, or what is assumed where it has none.
+SoftwarePool expected_of_stacks(const CalibrateOptions& options) {
+  const Library& library = options.common.library;
+  const std::string usual(kDefaultPool);
+  if (!options.pool && !library.has(LibraryFolder::pools, usual)) { return assumed_pool(); }
+  return read_pool(library, options.pool.value_or(usual));
+}
+
 std::string percent(const BandErrors& errors, std::size_t band) {
   return errors.points.at(band) == 0 ? "-" : fmt::format("{:.1f}", errors.mean.at(band) * 100);
 }
@@ -89,7 +97,7 @@ ExitCode calibrate_on_tables(const CalibrateOptions& options, const Streams& str
   Progress progress(streams, !options.common.quiet);
   Tables tables = tables_of(options);
   std::vector<StackCase> cases = one_stack(tables);
-  const SoftwarePool pool = read_pool(options.common.library, options.pool.value_or(std::string(kDefaultPool)));
+  const SoftwarePool pool = expected_of_stacks(options);
   PooledModel model(std::move(tables), std::move(cases), pool);
   PooledFitSettings settings;
   settings.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };

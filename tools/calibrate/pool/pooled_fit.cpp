@@ -155,6 +155,19 @@ PooledFit fit_pool(PooledModel& model, const std::vector<double>& weights, const
   return fit;
 }
 
+SoftwarePool assumed_pool() {
+  SoftwarePool pool;
+  pool.name = "what is assumed of every stack";
+  const EffectSpreads spreads = assumed_spreads();
+  for (const Figure& each : figures()) {
+    const auto at = [&](EffectLevel level) {
+      return spreads.at(static_cast<std::size_t>(level)).at(static_cast<std::size_t>(each.kind));
+    };
+    pool.figures.push_back({each.typical, at(EffectLevel::all), at(EffectLevel::part), at(EffectLevel::stack), {}});
+  }
+  return pool;
+}
+
 SoftwarePool pool_of(const PooledModel& model, const PooledFit& fit) {
   SoftwarePool pool;
   for (const Figure& each : figures()) {
@@ -176,7 +189,7 @@ SoftwarePool pool_of(const PooledModel& model, const PooledFit& fit) {
         figure.typical *= factor;
         figure.spread = spread;
         break;
-      case EffectLevel::part: figure.parts[each.name] = {factor, spread}; break;
+      case EffectLevel::part: figure.parts.push_back({each.name, factor, spread}); break;
       case EffectLevel::stack: break;
     }
   }

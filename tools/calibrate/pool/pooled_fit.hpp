@@ -25,6 +25,9 @@ struct PooledFitSettings {
 /// (NcclChoosing) that explains its rows best; rows of weight 0 are not looked at.
 PooledFit fit_pool(PooledModel& model, const std::vector<double>& weights, const PooledFitSettings& settings);
 
+/// Without any table: every figure as it is usual, as uncertain as assumed_spreads() says.
+SoftwarePool assumed_pool();
+
 SoftwarePool pool_of(const PooledModel& model, const PooledFit& fit);
 
 /// What is told to a fit of a stack whose rows are judged.
