@@ -73,6 +73,8 @@ EXCUSED = {
     "/network", "/profile", "/training/parallel", "/nccl/environment", "/network/transport",
     "*/network/offload", "packets/network/nvlink", "packets/network/pcie", "incast/network/nvlink",
     "incast/network/pcie",
+    # One call, which is what runs anyway; more are refused there.
+    "jobs/collective/calls", "threads/collective/calls",
     # They choose among ways and places that are equal here, or none of which is taken.
     "/seed", "/network/routing", "/network/pxn", "/cluster/fabric/leaves", "/cluster/fabric/spines", "/cluster/fabric/hosts_per_leaf",
     "/cluster/fabric/oversubscription", "/cluster/fabric/tiers", "/cluster/fabric/pods", "/cluster/fabric/leaves_per_pod",
