@@ -14,9 +14,9 @@ namespace athanor {
 /// What a stack of communication software and the machine below it consist of, as far as costs depend on it.
 struct StackParts {
   bool rccl = false;         ///< AMD's library
-  std::string gpu;           ///< its generation: "hopper", "cdna3"; "": not known
-  std::string link;          ///< what joins GPUs of a node: "nvlink", "xgmi", "pcie"; "": there is one per node
-  std::string transport;     ///< of transports(), between nodes; "": there is one node
+  std::string gpu{};         ///< its generation: "hopper", "cdna3"; "": not known
+  std::string link{};        ///< what joins GPUs of a node: "nvlink", "xgmi", "pcie"; "": there is one per node
+  std::string transport{};   ///< of transports(), between nodes; "": there is one node
   bool one_process = false;  ///< drives all GPUs of a node; else each GPU has its own
   bool operator==(const StackParts&) const = default;
 };
