@@ -1,11 +1,8 @@
 #include "tools/calibrate/tables/table_rows.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <future>
 #include <optional>
-#include <thread>
 
 #include "models/execution/choice.hpp"
 #include "models/software/profile.hpp"
@@ -95,23 +92,6 @@ bool Tables::noisy(const std::string& table) const {
 double simulated_us(const Tables::MeasuredCase& measured, const TableRow& row) {
   const RunRequest request = measured.setup.request(measured.platform, row.size, {});
   return static_cast<double>(row.times->fastest(request).count()) * 1e-6;
-}
-
-void simulate(Tables& tables, const Profile& profile) {
-  const auto shared = std::make_shared<const Profile>(profile);
-  for (Tables::MeasuredCase& each : tables.cases) { each.platform.profile = shared; }
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < tables.rows.size(); i = next++) {
-      TableRow& row = tables.rows[i];
-      row.simulated_us = simulated_us(tables.cases[row.in_case], row);
-    }
-  };
-  std::vector<std::future<void>> running;
-  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
-    running.push_back(std::async(std::launch::async, work));
-  }
-  for (std::future<void>& each : running) { each.get(); }
 }
 
 BandErrors band_errors(const std::vector<TableRow>& rows) {

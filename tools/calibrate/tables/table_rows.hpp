@@ -34,7 +34,7 @@ struct TableRow {
   Bytes size;
   double measured_us = 0;
   bool spike = false;       ///< isolated: fitted with the others, whose weight it does not have, and not judged
-  double simulated_us = 0;  ///< by the last simulate()
+  double simulated_us = 0;  ///< as it is judged
   std::shared_ptr<RowTimes> times = std::make_shared<RowTimes>();
 };
 
@@ -59,10 +59,6 @@ struct Tables {
 
 /// What the flow level says of a row of that case, with the case's profile.
 double simulated_us(const Tables::MeasuredCase& measured, const TableRow& row);
-
-/// Fills in what the flow level says of all rows with this profile in place of the cases' own, on as many threads as
-/// there are processors.
-void simulate(Tables& tables, const Profile& profile);
 
 /// Mean |simulated / measured - 1| of the rows that are no spikes, below 1 MiB, from there to 64 MiB, and above.
 struct BandErrors {
