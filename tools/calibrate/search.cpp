@@ -64,11 +64,10 @@ FitError error_of(const std::vector<TimedProbe>& probes, Probe::Purpose purpose)
 }
 
 std::vector<double> least_error(const std::vector<SearchRange>& ranges, double factor, int evaluations,
-                                const Objective& error, SearchMethod how) {
+                                const Objective& error) {
   const auto count = static_cast<unsigned>(ranges.size());
-  const bool quadratic = how == SearchMethod::quadratic && count > 1;  // which is of no use to one value
-  const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> method(
-      nlopt_create(quadratic ? NLOPT_LN_BOBYQA : NLOPT_LN_SBPLX, count), &nlopt_destroy);
+  const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> method(nlopt_create(NLOPT_LN_SBPLX, count),
+                                                                      &nlopt_destroy);
   std::vector<double> at;
   std::vector<double> least;
   std::vector<double> most;

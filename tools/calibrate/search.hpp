@@ -65,17 +65,10 @@ struct SearchRange {
   double most = 1;
 };
 
-/// How values are searched for; both know no derivatives and keep bounds.
-enum class SearchMethod : std::uint8_t {
-  subplex,    ///< Rowan 1990: slow, and hardly led astray by steps and kinks
-  quadratic,  ///< BOBYQA, Powell 2009: a tenth of the evaluations where the error is smooth
-};
-
 /// The values of the least error that so many evaluations find, beginning with steps of that factor, on their
 /// logarithms. Requires positive ranges.
 std::vector<double> least_error(const std::vector<SearchRange>& ranges, double factor, int evaluations,
-                                const std::function<double(const std::vector<double>&)>& error,
-                                SearchMethod method = SearchMethod::subplex);
+                                const std::function<double(const std::vector<double>&)>& error);
 
 /// The mean |log(simulated / measured)|, which a few wild measurements hardly move. `simulate` is called on as many
 /// threads as there are processors.

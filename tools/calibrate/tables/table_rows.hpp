@@ -50,8 +50,6 @@ struct Tables {
 
   /// Of all cases that name a measurement: the rows that they simulate and that were measured.
   static Tables of(const std::vector<Scenario>& scenarios);
-  /// The same cases with some of the rows.
-  Tables with(std::vector<TableRow> some) const { return {cases, std::move(some)}; }
   /// Whether a table of this name has more noise than a model can be held against (kNoisy).
   bool noisy(const std::string& table) const;
   const std::string& name(const TableRow& row) const { return cases[row.table].setup.verification->measurement.id; }

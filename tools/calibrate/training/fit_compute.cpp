@@ -85,7 +85,7 @@ class Search {
                return estimated_seconds(*each.kernels, each.simulated, each.gpus, with, profile);
              });
     };
-    return at(least_error(ranges_, 1.15, settings_.evaluations, error, SearchMethod::subplex));
+    return at(least_error(ranges_, 1.15, settings_.evaluations, error));
   }
 
  private:
