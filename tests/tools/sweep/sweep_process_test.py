@@ -86,16 +86,23 @@ class KilledSweep(SweepsInAFolder):
     def test_killed_at_random_moments(self):
         self.scenario.write_text(SCENARIO % (KILLS * POINTS_PER_KILL))
         expected = self.complete("whole.sqlite")
-        pause = random.Random(1)
+        start = self.seconds_to_start("whole.sqlite")
+        moments = random.Random(1)
         at_work = 0
         for number in range(SWEEPS):
             file = self.folder / f"killed-{number}.sqlite"
-            at_work += self.kill_again_and_again(file, pause)
+            at_work += self.kill_again_and_again(file, lambda: moments.uniform(0.1 * start, 1.5 * start))
             subprocess.run(self.command(file.name, "--resume"), check=True, stdout=subprocess.DEVNULL)
             self.assertEqual(content(file), expected)
         # Else the kills met sweeps that had not begun, or had ended.
         self.assertGreater(at_work, SWEEPS * KILLS / 20)
         print(f"{at_work} of {SWEEPS * KILLS} kills between the first and the last point of a sweep", file=sys.stderr)
+
+    def seconds_to_start(self, finished):
+        """How long this machine, beside whatever else it does, takes to begin a sweep: one that has nothing left to do."""
+        begun = time.monotonic()
+        subprocess.run(self.command(finished, "--resume"), check=True, stdout=subprocess.DEVNULL)
+        return time.monotonic() - begun
 
     def kill_again_and_again(self, file, pause):
         """How many kills met a sweep that had finished some of its points since the one before, and not all."""
@@ -104,7 +111,7 @@ class KilledSweep(SweepsInAFolder):
         for kill in range(KILLS):
             sweep = subprocess.Popen(self.command(file.name, "--jobs", "2", "--resume"),
                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            time.sleep(pause.uniform(0.005, 0.08))
+            time.sleep(pause())
             sweep.send_signal(signal.SIGKILL)
             _, errors = sweep.communicate()
             self.assertIn(sweep.returncode, (-signal.SIGKILL, 0), errors)
