@@ -45,7 +45,7 @@ RunResult Candidate::run(const SimulationOptions& options) const {
   result.padded = parts_.collective.count != request_.collective.count;
   result.roots = roots();
   result.simulated = simulate_with(request_.element_size, options);
-  result.time = overlapped_launch(result.simulated.time + launch(), host_time());
+  result.time = launched(result.simulated.time);
   if (request_.calls > 1) { call_again(options, result); }
   return result;
 }
@@ -64,6 +64,8 @@ void Candidate::call_again(const SimulationOptions& options, RunResult& result) 
 }
 
 Time Candidate::launch() const { return request_.profile.launch + parts_.protocol.start; }
+
+Time Candidate::launched(Time primitives) const { return overlapped_launch(primitives + launch(), host_time()); }
 
 Time Candidate::host_time() const {
   const auto& nccl = request_.profile.nccl;

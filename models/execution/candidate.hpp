@@ -46,6 +46,8 @@ class Candidate {
   Time launch() const;
   /// How long a host is busy with it that prepares it for all ranks, one after the other, beside the one before it.
   Time host_time() const;
+  /// A call whose primitives take so long, where nothing of the call before is left.
+  Time launched(Time primitives) const;
   std::unique_ptr<const Schedule> schedule() const { return algorithm_.make(collective(), layout()); }
   const Layout& layout() const { return parts_.layout; }
   /// As it is priced: rounded up.

@@ -95,6 +95,17 @@ void put_result(const CollectiveSetup& setup, const Collective& collective, cons
   record.put(kLimitedBy, run.limited_by);
 }
 
+/// Where eight of ten measured times are expected, as far as anybody knows.
+void put_interval(const CollectiveSetup& setup, const Platform& platform, const RunResult& run, Record& record) {
+  const Profile& profile = setup.nccl ? platform.profile->on_nodes(setup.nccl->communicator().nodes) : *platform.profile;
+  const PredictionError* error = profile.error_of(setup.kind, setup.ranks, run.size, *platform.cluster);
+  if (error == nullptr) { return; }
+  record.put(kTimeLow, microseconds(run.time) * error->low);
+  record.put(kTimeHigh, microseconds(run.time) * error->high);
+  record.put(kKnown, name(error->knowledge));
+  record.put(kInterval, fmt::format("{:+.0f}/{:+.0f} %", (error->low - 1) * 100, (error->high - 1) * 100));
+}
+
 void put_calls(const CollectiveSetup& setup, const RunResult& run, Record& record) {
   if (!run.calls) { return; }
   record.put(kCalls, setup.calls);
@@ -135,6 +146,7 @@ Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& 
   const Collective collective = setup.collective(run.size);
   put_collective(setup, collective, record);
   put_result(setup, collective, result, record);
+  put_interval(setup, run.platform, result, record);
   put_calls(setup, result, record);
   record.put(kNetwork, name(run.platform.network.level));
   record.put(kExtrapolated, result.extrapolated);
@@ -286,6 +298,7 @@ Record CollectiveExperiment::summarised(std::vector<Record> repetitions) const {
 std::vector<const Column*> CollectiveExperiment::columns(bool seeds) const {
   std::vector<const Column*> columns{&kBytes, &kCount, &kTypeName,           &kReductionName,
                                      &kRoot,  &kTime,  &kAlgorithmBandwidth, &kBusBandwidth};
+  if (setup_.nccl) { columns.insert(columns.end() - 2, &kInterval); }
   if (seeds) { columns.insert(columns.end(), {&kTimeP5, &kTimeP95, &kBusBandwidthP5, &kBusBandwidthP95}); }
   if (setup_.calls > 1) { columns.insert(columns.end(), {&kLatency, &kPeriod}); }
   columns.push_back(&kBoundTime);
@@ -301,7 +314,7 @@ std::vector<const Column*> CollectiveExperiment::csv_columns() const {
           &kRanks,        &kBytes,     &kType,         &kRoot,      &kTime,     &kAlgorithmBandwidth,
           &kBusBandwidth, &kBoundTime, &kBoundBy,      &kLimitedBy, &kNetwork,  &kExtrapolated,
           &kPadded,       &kNotes,     &kMeasuredTime, &kError,     &kCalls,    &kLatency,
-          &kPeriod};
+          &kPeriod,       &kTimeLow,   &kTimeHigh,     &kKnown};
 }
 
 std::vector<std::pair<std::string, std::string>> CollectiveExperiment::description(const Platform& platform) const {

@@ -74,6 +74,29 @@ bool Profile::covers(CollectiveKind kind, std::uint32_t ranks, Bytes size, const
          size <= fitted.to;
 }
 
+namespace {
+
+/// How much was measured of a stack that profiles were fitted to: nothing between nodes where there was one.
+Knowledge knowledge_of(const Profile& profile, CollectiveKind kind, std::uint32_t ranks, Bytes size,
+                       const Cluster& cluster, bool several_nodes) {
+  const Profile::Domain& fitted = profile.fitted;
+  if (profile.pooled || fitted.gpus.empty() || fitted.nodes.empty()) { return Knowledge::nothing; }
+  if (profile.covers(kind, ranks, size, cluster)) { return Knowledge::sizes; }
+  const bool same_gpus = std::count(fitted.gpus.begin(), fitted.gpus.end(), gpu_name(cluster)) > 0;
+  const bool same_nodes = std::any_of(fitted.nodes.begin(), fitted.nodes.end(),
+                                      [&](std::uint32_t nodes) { return (nodes > 1) == several_nodes; });
+  return same_gpus && same_nodes ? Knowledge::tables : Knowledge::nothing;
+}
+
+}  // namespace
+
+const PredictionError* Profile::error_of(CollectiveKind kind, std::uint32_t ranks, Bytes size,
+                                         const Cluster& cluster) const {
+  if (!errors) { return nullptr; }
+  const bool several_nodes = nodes_of(cluster, ranks) > 1;
+  return find(*errors, knowledge_of(*this, kind, ranks, size, cluster, several_nodes), several_nodes, size);
+}
+
 std::string gpu_name(const Cluster& cluster) {
   if (!cluster.identity) { return ""; }
   if (const auto capability = cluster.identity->compute_capability) {

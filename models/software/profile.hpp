@@ -9,6 +9,7 @@
 #include "algorithms/schedule/collective.hpp"
 #include "models/software/gpu_costs.hpp"
 #include "models/software/nccl_costs.hpp"
+#include "models/software/prediction_error.hpp"
 #include "models/software/protocol.hpp"
 #include "models/software/thread_costs.hpp"
 #include "sim/config/fields.hpp"
@@ -38,6 +39,10 @@ struct Profile {
   std::string transport;  ///< of transports(), that figures between nodes are of; "": not known
   std::string machine;    ///< on which it was calibrated, as measurements name machines; "": unknown
 
+  bool pooled = false;    ///< its figures are what other stacks tell of its parts; nothing was measured of it
+  /// How far predictions were off that rest on as much as they do here; null: nobody knows.
+  std::shared_ptr<const std::vector<PredictionError>> errors = nullptr;
+
   /// The domain that it was fitted in; a result outside is extrapolated. Empty lists: everything.
   struct Domain {
     std::vector<std::string> measurements;  ///< tables that it was fitted on
@@ -55,6 +60,8 @@ struct Profile {
   bool shares_machine() const { return threads.has_value() || gpus.has_value(); }
   /// The first `ranks` endpoints of a cluster carry it out.
   bool covers(CollectiveKind kind, std::uint32_t ranks, Bytes size, const Cluster& cluster) const;
+  /// How far its prediction of such a collective may be off; null: nobody knows.
+  const PredictionError* error_of(CollectiveKind kind, std::uint32_t ranks, Bytes size, const Cluster& cluster) const;
 };
 
 /// What GPUs call themselves in Profile::Domain; "": not known.

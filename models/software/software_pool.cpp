@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "models/software/decimal.hpp"
 #include "sim/units.hpp"
 
 namespace athanor {
@@ -12,24 +13,16 @@ namespace athanor {
 namespace {
 
 constexpr Time kSimpleLatency{1'000'000};  // of a flag within a node: no table tells it from a step
-/// A number with four digits behind the point, from `least` to `most`.
-void visit_number(Fields& fields, const char* key, double& number, std::int64_t least, std::int64_t most,
-                  const char* meaning) {
-  constexpr std::int64_t kParts = 10'000;
-  Ratio ratio{std::llround(number * static_cast<double>(kParts)), kParts};
-  fields.required(key, ratio, meaning, {Ratio{least, kParts}, Ratio{most * kParts, kParts}});
-  number = to_double(ratio);
-}
 
 void visit_spread(Fields& fields, const char* key, double& spread, const char* meaning) {
   constexpr std::int64_t kMost = 10;  // of a logarithm: no figure is known so badly
-  visit_number(fields, key, spread, 0, kMost, meaning);
+  visit_decimal(fields, key, spread, 0, kMost, meaning);
 }
 
 void visit_effect(Fields& fields, PartEffect& effect) {
   constexpr std::int64_t kMost = 10'000;
   fields.required("part", effect.part, "Of a stack: \"gpu hopper\", \"transport ib\"");
-  visit_number(fields, "factor", effect.factor, 1, kMost, "By which the part changes the figure");
+  visit_decimal(fields, "factor", effect.factor, 1, kMost, "By which the part changes the figure");
   visit_spread(fields, "spread", effect.spread, "Standard deviation of its logarithm");
 }
 
@@ -45,7 +38,7 @@ void visit_typical(Fields& fields, const Figure& figure, double& typical) {
     case FigureUnit::bandwidth: return quantity(Bandwidth{std::llround(typical)});
     case FigureUnit::share: break;
   }
-  visit_number(fields, "typical", typical, 1, 1, kMeaning);
+  visit_decimal(fields, "typical", typical, 1, 1, kMeaning);
 }
 
 void visit_figure(Fields& fields, const Figure& figure, PooledFigure& pooled) {
@@ -62,6 +55,7 @@ void visit(Fields& fields, SoftwarePool& pool) {
   fields.required("name", pool.name, "As results name it");
   fields.optional("description", pool.description, "For people");
   fields.optional("source", pool.source, "Where its figures come from");
+  fields.optional_list("errors", pool.errors, "How far predictions were off on rows that no fit had seen");
   pool.figures.resize(figures().size());
   for (std::size_t i = 0; i < figures().size(); ++i) {
     const Figure& figure = figures()[i];
@@ -97,6 +91,7 @@ Profile pooled_profile(const SoftwarePool& pool, const StackParts& parts) {
   Profile profile = blank_profile(parts);
   profile.name = pool.name;
   profile.description = pool.description;
+  profile.pooled = true;
   for (std::size_t i = 0; i < figures().size(); ++i) {
     const Figure& figure = figures()[i];
     if (!matters(figure, parts)) { continue; }

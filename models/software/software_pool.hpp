@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/software/prediction_error.hpp"
 #include "models/software/stack_parts.hpp"
 #include "sim/config/fields.hpp"
 
@@ -31,7 +32,8 @@ struct SoftwarePool {
   std::string name;
   std::string description;
   std::string source;
-  std::vector<PooledFigure> figures;  ///< in the order of figures()
+  std::vector<PooledFigure> figures;    ///< in the order of figures()
+  std::vector<PredictionError> errors;  ///< of what it and its stacks' own fits predict; empty: nothing was held out
 };
 
 void visit(Fields& fields, SoftwarePool& pool);

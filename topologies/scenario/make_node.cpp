@@ -131,6 +131,8 @@ class NodeMaker {
       identity = identity_of(*gpu_);
       identity.gpu = name_of(*text_.gpu);
     }
+    if (text_.nic && text_.nic_models.empty()) { identity.nic = text_.nic->preset; }
+    identity.infiniband = infiniband_;
     identity.cpu = text_.cpu.value_or(CpuIdentity{});
     identity.gpu_direct = text_.gpu_direct.value_or(identity.gpu_direct);
     identity.peer_access = text_.peer_access.value_or(identity.peer_access);
@@ -166,6 +168,7 @@ class NodeMaker {
   std::optional<NicSpec> nic_figures(const NicText& text) {
     const std::optional<NicPreset> nic = made(text, presets_.nics, problems_);
     if (!nic) { return std::nullopt; }
+    infiniband_ = nic->protocol == Framing::infiniband;
     NicSpec spec{nic->rate, payload_share(nic->protocol), nic->latency, std::nullopt};
     if (text.figures.pcie) { spec.pcie = link(*text.figures.pcie); }
     return spec;
@@ -191,6 +194,7 @@ class NodeMaker {
   Problems& problems_;
   NodeSpec spec_;
   std::optional<GpuPreset> gpu_;
+  bool infiniband_ = false;  // of the NICs
 };
 
 }  // namespace

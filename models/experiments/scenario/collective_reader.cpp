@@ -168,6 +168,17 @@ void check_calls(Fields& fields, const CollectiveSection& section, const Collect
   }
 }
 
+/// By what the section names, and how it cuts it.
+Schedules schedules_of(const CollectiveSection& section) {
+  const Overrides& cut = section.overrides;
+  const bool cuts = cut.channels || cut.chunk || cut.slices || cut.rotate || cut.group || cut.dimensions || cut.rings;
+  const std::vector<const Algorithm*>& named = section.choice.algorithms;
+  const auto foreign = [](const Algorithm* each) { return !is_nccls(*each, true) && !is_nccls(*each, false); };
+  const bool all = named.size() == algorithms_of(section.kind).size();
+  const bool own = cuts || section.compute || (!all && std::any_of(named.begin(), named.end(), foreign));
+  return own ? Schedules::of_the_user : Schedules::of_nccl;
+}
+
 /// One collective, or several jobs.
 class CollectiveReader : public ExperimentReader {
  public:
@@ -199,6 +210,9 @@ class CollectiveReader : public ExperimentReader {
     const auto endpoints = static_cast<std::uint32_t>(platform.cluster->endpoints.size());
     common.ranks = section_.ranks.value_or(endpoints / setup.jobs);
     common.verification = parts.verification;
+    if (common.ranks > 0 && common.ranks * std::uint64_t{setup.jobs} <= endpoints) {
+      price_by_pool(on_first_endpoints(platform, common.ranks), common.ranks, schedules_of(section_), parts);
+    }
     common.calls = calls_of(section_, common, *platform.profile);
     check_calls(parts.fields, section_, common, *platform.profile);
     if (several()) { check_jobs(parts, *section_.jobs, setup); }

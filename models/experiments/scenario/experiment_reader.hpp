@@ -10,6 +10,7 @@
 #include "models/experiments/scenario/nccl_section.hpp"
 #include "models/experiments/scenario/network_section.hpp"
 #include "models/experiments/scenario/scenario.hpp"
+#include "models/experiments/scenario/software_section.hpp"
 #include "models/experiments/verification.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/file.hpp"
@@ -27,6 +28,7 @@ struct ReadingContext {
   ClusterCache& clusters;
   ImportCache& imports;
   TraceCache& traces;
+  PoolCache& pools;
 };
 
 /// What has been read of a case beside the section of its experiment.
@@ -37,6 +39,7 @@ struct CaseParts {
   NetworkSection network = {};
   ClusterCache::Request order = {};  ///< from which the cluster was built
   std::optional<NcclSection> nccl = {};
+  std::optional<SoftwareSection> software = {};
   std::optional<Verification> verification = {};
 
   Platform& platform() const { return scenario_case.platform; }

@@ -72,6 +72,10 @@ std::vector<Scope> scopes_of_software() {
   return {{{"/nccl"},
            &has_software,
            "NCCL carries out collectives, and here are none",
+           "leave it out, or simulate a collective, a training or a trace"},
+          {{"/software"},
+           &has_software,
+           "a pool prices collectives, and here are none",
            "leave it out, or simulate a collective, a training or a trace"}};
 }
 

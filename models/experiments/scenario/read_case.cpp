@@ -92,9 +92,18 @@ void check_number(const Found& found, Fields& fields) {
   }
 }
 
+/// Of a profile and of the one that prices the inside of nodes.
+void tell_errors(const std::shared_ptr<const std::vector<PredictionError>>& errors, Profile& profile) {
+  profile.errors = errors;
+  if (!profile.inside) { return; }
+  Profile inside = *profile.inside;
+  if (inside.nccl) { inside.errors = errors; }
+  profile.inside = std::make_shared<const Profile>(std::move(inside));
+}
+
 void read_parts(CaseParts& parts) {
   Fields& fields = parts.fields;
-  const ReadingContext& context = parts.context;
+  ReadingContext& context = parts.context;
   Platform& platform = parts.platform();
   fields.optional_object("network", parts.network, "How data travels");
   platform.network = parts.network.settings;
@@ -107,9 +116,12 @@ void read_parts(CaseParts& parts) {
   fields.optional_object("prices", "What parts cost and draw, for bills of materials",
                          [&](Fields& inner) { read_prices(inner, parts.scenario_case.prices); });
   Profile profile;
-  fields.optional_value("profile", "What the software costs: a name in profiles/, or its figures; absent: nothing",
+  fields.optional_value("profile", "What the software costs: a name in profiles/, or its figures; absent: what \"software\" says, or where "
+                        "GPUs run NCCL what the pool nccl expects of them; else nothing",
                         [&](FieldValue& value) { read_profile(value, context.library, context.problems, profile); });
+  if (profile.nccl) { tell_errors(context.pools.errors(context.library), profile); }
   parts.nccl = read_nccl(fields, profile);
+  fields.optional_object("software", parts.software, "What a stack without a profile consists of");
   platform.profile = std::make_shared<const Profile>(std::move(profile));
 }
 
@@ -168,6 +180,7 @@ std::optional<WorkloadNccl> prepare_workload(std::uint32_t ranks, CaseParts& par
                    "choose a profile of NCCL or MPI");
     return std::nullopt;
   }
+  price_by_pool(on_first_endpoints(platform, ranks), ranks, Schedules::of_nccl, parts);
   take_offload(parts);
   if (!fields.ok()) { return std::nullopt; }
   if (parts.network.aggregation) {
@@ -194,6 +207,10 @@ void refuse_software(std::string_view what, CaseParts& parts) {
   }
   if (parts.fields.has("profile") && parts.platform().profile->name != kIdealProfile) {
     parts.fields.problem("profile", "conflict", fmt::format("{} has no software whose costs a profile could say", what),
+                         "leave it out");
+  }
+  if (parts.software) {
+    parts.fields.problem("software", "conflict", fmt::format("{} has no software that a pool could price", what),
                          "leave it out");
   }
   if (parts.platform().shares_machine()) {

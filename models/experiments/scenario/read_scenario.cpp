@@ -138,7 +138,7 @@ void read_cases(Scenario& scenario, Document document, ReadingContext context) {
     if (!is_wanted(context.changes, scenario_case.name)) { continue; }  // nor does it matter what is wrong with it
     Problems found;
     ReadingContext own{context.files,    context.library, context.changes, found,
-                       context.clusters, context.imports, context.traces};
+                       context.clusters, context.imports, context.traces, context.pools};
     scenario.sweep.clear();
     const auto visit_case = [&](Fields& fields) { read_case(fields, own, scenario_case, scenario.sweep); };
     if (context.changes.resolve) {
@@ -173,6 +173,7 @@ struct ScenarioReader::Caches {
   ClusterCache clusters;
   std::map<std::string, ImportCache> imports;
   std::shared_ptr<TraceCache> traces = std::make_shared<TraceCache>();
+  PoolCache pools;
 };
 
 ScenarioReader::ScenarioReader(const Library& library)
@@ -197,7 +198,8 @@ Scenario ScenarioReader::read_text(std::string text, const std::string& path, co
     const std::string directory = std::filesystem::path(path).parent_path().string();
     const FileReader files = library_.files().in(directory);
     read_cases(scenario, Document::parse(std::move(text), path),
-               {files, library_, changes, found, clusters, caches_->imports_of(directory, files), *scenario.traces});
+               {files, library_, changes, found, clusters, caches_->imports_of(directory, files), *scenario.traces,
+                caches_->pools});
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) { found.add(problem); }
   }
@@ -229,7 +231,8 @@ JsonValue scenario_schema(const Library& library) {
   ClusterCache clusters(library, {});
   ImportCache imports(library.files());
   TraceCache traces;
-  ReadingContext context{library.files(), library, unchanged, dropped, clusters, imports, traces};
+  PoolCache pools;
+  ReadingContext context{library.files(), library, unchanged, dropped, clusters, imports, traces, pools};
   JsonValue whole = describe_schema("", [&](Fields& fields) {
     Case described;
     std::vector<SweepAxis> sweep;

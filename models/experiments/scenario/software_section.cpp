@@ -1,9 +1,29 @@
 #include "models/experiments/scenario/software_section.hpp"
 
+#include <fmt/core.h>
+
+#include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/nccl/execution/machine_parts.hpp"
+#include "models/nccl/execution/runtime.hpp"
+#include "models/software/profile.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
+
+void visit(Fields& fields, SoftwareSection& section) {
+  fields.optional("pool", section.pool, "What measured stacks tell of others: a name in profiles/pools/, or a file");
+  fields.optional_value("nccl", "Release, of NCCL or RCCL, whose tuning tables decide; absent: the newest known",
+                        [&](FieldValue& value) { visit_version(value, section.version.emplace()); });
+  fields.optional("transport", section.transport,
+                  "What carries messages between nodes: " + joined(transport_names(), ", ") +
+                      "; absent: as the nodes' NICs are",
+                  OneOf{transport_names()});
+  fields.optional("launch", section.launch, "How many processes drive the GPUs of a node",
+                  {{"process_per_gpu", Launch::process_per_gpu}, {"process_per_node", Launch::process_per_node}});
+}
 
 SoftwarePool read_pool(const Library& library, const std::string& name) {
   const bool known = library.has(LibraryFolder::pools, name);
@@ -13,6 +33,116 @@ SoftwarePool read_pool(const Library& library, const std::string& name) {
   read_document(document, problems, [&](Fields& fields) { visit(fields, pool); });
   problems.throw_if_any();
   return pool;
+}
+
+std::shared_ptr<const SoftwarePool> PoolCache::pool(const Library& library, const std::string& name) {
+  std::shared_ptr<const SoftwarePool>& known = pools_[name];
+  if (!known) { known = std::make_shared<const SoftwarePool>(read_pool(library, name)); }
+  return known;
+}
+
+std::shared_ptr<const std::vector<PredictionError>> PoolCache::errors(const Library& library) {
+  const std::string name(kDefaultPool);
+  if (!library.has(LibraryFolder::pools, name)) { return nullptr; }
+  const auto known = pool(library, name);
+  return known->errors.empty() ? nullptr : std::shared_ptr<const std::vector<PredictionError>>(known, &known->errors);
+}
+
+namespace {
+
+bool has_nccl(const Cluster& cluster) { return !gpu_name(cluster).empty(); }
+bool is_amd(const Cluster& cluster) { return !cluster.identity->architecture.empty(); }
+
+/// Whether the case is one that a pool prices unasked. Engines of switches serve NCCL only where "nccl" says so.
+bool by_default(const CaseParts& parts, const Platform& own, Schedules schedules) {
+  return schedules == Schedules::of_nccl && has_nccl(*own.cluster) && own.cluster->endpoints_per_node > 0 &&
+         !own.shares_machine() && !parts.network.offload && (!parts.network.aggregation || parts.nccl) &&
+         parts.context.library.has(LibraryFolder::pools, std::string(kDefaultPool));
+}
+
+/// Reports what "software" does not go with; true: there is nothing.
+bool check_software(const CaseParts& parts, const Platform& own) {
+  const auto conflict = [&](const char* what, const char* hint) {
+    parts.fields.problem("software", "conflict", what, hint);
+    return false;
+  };
+  if (parts.fields.has("profile")) {
+    return conflict("a \"profile\" has figures, and \"software\" has a pool tell them", "leave one of the two out");
+  }
+  if (own.shares_machine() || !has_nccl(*own.cluster)) {
+    return conflict("these nodes have no GPUs that NCCL or RCCL is known to run on",
+                    R"(leave it out, or name a "gpu" of NVIDIA's or AMD's)");
+  }
+  if (parts.software->version && parts.nccl && parts.nccl->version) {
+    return conflict("\"nccl\" says a version, too", "leave one of the two out");
+  }
+  return true;
+}
+
+Profile without_figures(const SoftwareSection& software, const Cluster& cluster) {
+  Profile profile = blank_profile({.rccl = is_amd(cluster)});
+  if (software.version) { profile.nccl->version = *software.version; }
+  return profile;
+}
+
+std::string described(const SoftwarePool& pool, const StackParts& parts) {
+  std::string text = fmt::format("what {} tell of {}", pool.description.empty() ? "measured stacks" : pool.description,
+                                 parts.rccl ? "RCCL" : "NCCL");
+  if (!parts.gpu.empty()) { text += " on " + parts.gpu; }
+  if (!parts.link.empty()) { text += " over " + parts.link; }
+  if (!parts.transport.empty()) { text += " and " + parts.transport; }
+  return text + (parts.one_process ? ", a process for each node" : ", a process for each GPU");
+}
+
+}  // namespace
+
+namespace {
+
+/// What carries messages between the nodes.
+std::string transport_of(const SoftwareSection& software, const NcclCommunicator& communicator, const Cluster& cluster,
+                         const CaseParts& parts) {
+  if (!software.transport.empty() && communicator.nodes == 1) {
+    parts.context.problems.add({"no-effect",
+                                "'transport' has no effect here: all ranks are in one node, and nothing goes over a NIC",
+                                parts.fields.place("software"), "leave it out, or take more nodes"});
+  }
+  if (!software.transport.empty()) { return software.transport; }
+  return std::string(usual_transport(cluster.identity->nic, cluster.identity->infiniband));
+}
+
+}  // namespace
+
+void price_by_pool(const Platform& own, std::uint32_t ranks, Schedules schedules, CaseParts& parts) {
+  const bool asked = parts.software.has_value();
+  if (asked ? !check_software(parts, own) : parts.fields.has("profile") || !by_default(parts, own, schedules)) {
+    return;
+  }
+  const SoftwareSection software = parts.software.value_or(SoftwareSection{});
+  Platform platform = own;
+  Profile profile = without_figures(software, *own.cluster);
+  const NcclVersion version = profile.nccl->version;
+  platform.profile = std::make_shared<const Profile>(std::move(profile));
+  Problems problems;
+  const auto runtime = resolve_nccl(parts.nccl.value_or(NcclSection{}), platform, ranks,
+                                    parts.fields.place(asked ? "software" : "cluster"), parts.context.files, problems);
+  if (!runtime) {  // what nobody asked for is left out where it cannot be
+    for (const Problem& each : problems.list()) {
+      if (asked || parts.nccl) { parts.context.problems.add(each); }
+    }
+    return;
+  }
+  StackParts stack = machine_parts(*own.cluster, runtime->communicator(),
+                                   transport_of(software, runtime->communicator(), *own.cluster, parts));
+  stack.one_process = software.launch == Launch::process_per_node;
+  const auto pool = parts.context.pools.pool(parts.context.library, software.pool);
+  Profile priced = pooled_profile(*pool, stack);
+  priced.description = described(*pool, stack);
+  if (!pool->errors.empty()) {
+    priced.errors = std::shared_ptr<const std::vector<PredictionError>>(pool, &pool->errors);
+  }
+  priced.transport = stack.transport;
+  priced.nccl->version = version;
+  parts.platform().profile = std::make_shared<const Profile>(std::move(priced));
 }
 
 }  // namespace athanor

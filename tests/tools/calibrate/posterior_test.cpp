@@ -68,7 +68,7 @@ TEST_CASE("of one unknown and rows near it, mode and variance are those of norma
   const double row = 1 / (kRowSpread * kRowSpread);
   const double precision = 1 / (prior * prior) + 3 * row;
   CHECK(at.mode[0] == doctest::Approx(0.006 * row / precision).epsilon(1e-3));
-  CHECK(variances(at, model.weights, {prior})[0] == doctest::Approx(1 / precision).epsilon(1e-3));
+  CHECK(variances(at, model, {prior})[0] == doctest::Approx(1 / precision).epsilon(1e-3));
 }
 
 TEST_CASE("what rows do not tell stays where the prior has it, and as uncertain") {
@@ -76,7 +76,7 @@ TEST_CASE("what rows do not tell stays where the prior has it, and as uncertain"
   const Posterior at = posterior(model, {1, 0.3}, {0, 0}, {.iterations = 20, .tolerance = 1e-12});
   CHECK(at.mode[0] == doctest::Approx(0.5).epsilon(0.01));
   CHECK(at.mode[1] == doctest::Approx(0));
-  CHECK(variances(at, model.weights, {1, 0.3})[1] == doctest::Approx(0.09));
+  CHECK(variances(at, model, {1, 0.3})[1] == doctest::Approx(0.09));
 }
 
 TEST_CASE("of a sum that rows tell, each unknown takes its share by its prior's variance") {

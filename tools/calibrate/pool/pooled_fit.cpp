@@ -30,7 +30,8 @@ std::set<std::string> stacks_of(const PooledModel& model) {
 }
 
 /// The rows of all cases, of which only some change their slopes; the others keep those that are `known`.
-RowModel rows_of(PooledModel& model, std::vector<double> weights, Cases changing, std::vector<Slopes> known) {
+RowModel rows_of(PooledModel& model, std::vector<double> weights, Cases changing, std::vector<Slopes> known,
+                 std::vector<bool> anchors = {}) {
   return {[&model](const std::vector<double>& unknowns) { return model.residuals(unknowns); },
           [&model, changing = std::move(changing), known = std::move(known)](const std::vector<double>& unknowns,
                                                                              const std::vector<double>& residuals) {
@@ -40,7 +41,7 @@ RowModel rows_of(PooledModel& model, std::vector<double> weights, Cases changing
             for (std::size_t i = 0; i < changing.size(); ++i) { all[changing[i]] = std::move(fresh[i]); }
             return all;
           },
-          std::move(weights)};
+          std::move(weights), std::move(anchors)};
 }
 
 /// Each kind and level: the mean of what effects are and may be, squared, with four of those assumed.
@@ -148,7 +149,7 @@ PooledFit fit_pool(PooledModel& model, const std::vector<double>& weights, const
         choose(model, fit, weights, stack);
       }
     }
-    fit.variances = variances(fit.posterior, weights, prior);
+    fit.variances = variances(fit.posterior, rows, prior);
     fit.spreads = updated(model, fit.posterior, fit.variances);
     start = fit.posterior.mode;
   }
@@ -202,18 +203,18 @@ constexpr double kNotJudged = std::numeric_limits<double>::quiet_NaN();
 
 /// A fit that begins without the stack's own effects, so that nothing remembers rows that it is not told.
 std::vector<double> fit_without(PooledModel& model, const PooledFit& whole, const std::vector<double>& weights,
-                                const Cases& own) {
+                                const Cases& own, const std::vector<bool>& anchors) {
   std::vector<double> start = whole.posterior.mode;
   const std::string& stack = model.cases()[own.front()].stack;
   for (std::size_t i = 0; i < start.size(); ++i) {
     if (is_of(model.effects()[i], stack)) { start[i] = 0; }
   }
-  const RowModel rows = rows_of(model, weights, own, whole.posterior.slopes);
+  const RowModel rows = rows_of(model, weights, own, whole.posterior.slopes, anchors);
   return posterior(rows, model.prior(whole.spreads), std::move(start), {.iterations = 6, .tolerance = 1e-4}).residuals;
 }
 
 /// What becomes of a row of the stack in question.
-enum class Role : std::uint8_t { told, judged, ignored };
+enum class Role : std::uint8_t { told, anchor, judged, ignored };
 
 /// Whose word decides is found again where whole tables are told, and what is usual for the stack's parts elsewhere.
 enum class Deciding : std::uint8_t { as_fitted, found_again, usual };
@@ -227,11 +228,13 @@ struct Trial {
 void judge(PooledModel& model, const PooledFit& whole, const Trial& trial, std::vector<double>& result) {
   const std::vector<TableRow>& rows = model.tables().rows;
   std::vector<double> weights(rows.size(), 1);
+  std::vector<bool> anchors(rows.size());
   std::vector<std::size_t> judged;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (std::count(trial.own.begin(), trial.own.end(), rows[i].in_case) == 0) { continue; }
     const Role role = trial.role(i);
-    weights[i] = role == Role::told ? 1 : 0;
+    weights[i] = role == Role::told || role == Role::anchor ? 1 : 0;
+    anchors[i] = role == Role::anchor;
     if (role == Role::judged) { judged.push_back(i); }
   }
   std::vector<NcclChoosing> before;
@@ -241,7 +244,7 @@ void judge(PooledModel& model, const PooledFit& whole, const Trial& trial, std::
   } else if (trial.deciding == Deciding::usual) {
     for (const std::size_t i : trial.own) { model.choose(i, choosing_of(model.cases()[i].parts)); }
   }
-  const std::vector<double> residuals = fit_without(model, whole, weights, trial.own);
+  const std::vector<double> residuals = fit_without(model, whole, weights, trial.own, anchors);
   for (const std::size_t i : judged) { result[i] = residuals[i]; }
   for (std::size_t i = 0; i < before.size(); ++i) { model.choose(trial.own[i], before[i]); }
 }
@@ -289,7 +292,7 @@ std::vector<Trial> trials_of(const PooledModel& model, const Cases& own, HeldOut
       const Bytes most = rows[some.back()].size;
       add(Deciding::usual, [&rows, table = table, least, most](std::size_t row) {
         if (rows[row].table != table) { return Role::ignored; }
-        return rows[row].size == least || rows[row].size == most ? Role::told : Role::judged;
+        return rows[row].size == least || rows[row].size == most ? Role::anchor : Role::judged;
       });
     }
   }

@@ -12,40 +12,51 @@ namespace {
 
 constexpr double kLongestStep = 1;  // of an unknown, which are logarithms: beyond, slopes say nothing
 
+constexpr double kRowWeight = 1 / (kRowSpread * kRowSpread);
+
 /// 1 near nothing, and growing with the distance from there.
 double wildness(double residual) { return std::hypot(1, residual / kWildFrom); }
 
-double row_loss(double residual) { return (wildness(residual) - 1) * std::pow(kWildFrom / kRowSpread, 2); }
+bool is_anchor(const RowModel& model, std::size_t row) { return !model.anchors.empty() && model.anchors[row]; }
 
-/// The curvature that a row has by its distance: 1 / spread^2 near nothing.
-double curvature(double residual) { return 1 / (kRowSpread * kRowSpread * wildness(residual)); }
+double row_loss(const RowModel& model, std::size_t row, double residual) {
+  if (is_anchor(model, row)) { return model.weights[row] * residual * residual * kRowWeight / 2; }
+  return model.weights[row] * (wildness(residual) - 1) * kWildFrom * kWildFrom * kRowWeight;
+}
 
-double loss_of(const std::vector<double>& residuals, const std::vector<double>& weights, const Spreads& prior,
+/// The curvature that each row has by its distance: 1 / spread^2 near nothing.
+std::vector<double> row_curvatures(const RowModel& model, const std::vector<double>& residuals) {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < residuals.size(); ++i) {
+    result.push_back(model.weights[i] * kRowWeight / (is_anchor(model, i) ? 1 : wildness(residuals[i])));
+  }
+  return result;
+}
+
+double loss_of(const RowModel& model, const std::vector<double>& residuals, const Spreads& prior,
                const std::vector<double>& unknowns) {
   double loss = 0;
-  for (std::size_t i = 0; i < residuals.size(); ++i) { loss += weights[i] * row_loss(residuals[i]); }
+  for (std::size_t i = 0; i < residuals.size(); ++i) { loss += row_loss(model, i, residuals[i]); }
   for (std::size_t i = 0; i < unknowns.size(); ++i) { loss += std::pow(unknowns[i] / prior[i], 2) / 2; }
   return loss;
 }
 
-/// Of the rows of some slopes the sum of weight x slope of the one x `other`.
+/// Of the rows of some slopes the sum of curvature x slope of the one x `other`.
 template <class Other>
-double weighted(const Slopes& slopes, const Slopes::Column& column, const std::vector<double>& weights,
-                const std::vector<double>& residuals, const Other& other) {
+double weighted(const Slopes& slopes, const Slopes::Column& column, const std::vector<double>& curvatures,
+                const Other& other) {
   double sum = 0;
   for (std::size_t row = 0; row < column.of_rows.size(); ++row) {
-    const std::size_t at = slopes.first_row + row;
-    sum += weights[at] * curvature(residuals[at]) * column.of_rows[row] * other(row);
+    sum += curvatures[slopes.first_row + row] * column.of_rows[row] * other(row);
   }
   return sum;
 }
 
-void add(const Slopes& slopes, const std::vector<double>& weights, const std::vector<double>& residuals,
-         SymmetricMatrix& matrix) {
+void add(const Slopes& slopes, const std::vector<double>& curvatures, SymmetricMatrix& matrix) {
   for (const Slopes::Column& first : slopes.columns) {
     for (const Slopes::Column& second : slopes.columns) {
       const double product =
-          weighted(slopes, first, weights, residuals, [&](std::size_t row) { return second.of_rows[row]; });
+          weighted(slopes, first, curvatures, [&](std::size_t row) { return second.of_rows[row]; });
       for (const std::size_t i : first.unknowns) {
         for (const std::size_t j : second.unknowns) {
           if (i >= j) { matrix.add(i, j, product); }  // the other half is the same
@@ -55,22 +66,22 @@ void add(const Slopes& slopes, const std::vector<double>& weights, const std::ve
   }
 }
 
-SymmetricMatrix curvature_of(const std::vector<Slopes>& slopes, const std::vector<double>& weights,
-                             const std::vector<double>& residuals, const Spreads& prior) {
+SymmetricMatrix curvature_of(const std::vector<Slopes>& slopes, const std::vector<double>& curvatures,
+                             const Spreads& prior) {
   SymmetricMatrix matrix(prior.size());
   for (std::size_t i = 0; i < prior.size(); ++i) { matrix.add(i, i, 1 / (prior[i] * prior[i])); }
-  for (const Slopes& each : slopes) { add(each, weights, residuals, matrix); }
+  for (const Slopes& each : slopes) { add(each, curvatures, matrix); }
   return matrix;
 }
 
 /// Downhill.
-std::vector<double> gradient(const Posterior& at, const std::vector<double>& weights, const Spreads& prior) {
+std::vector<double> gradient(const Posterior& at, const std::vector<double>& curvatures, const Spreads& prior) {
   std::vector<double> result(prior.size());
   for (std::size_t i = 0; i < prior.size(); ++i) { result[i] = -at.mode[i] / (prior[i] * prior[i]); }
   for (const Slopes& slopes : at.slopes) {
     for (const Slopes::Column& column : slopes.columns) {
-      const double sum = weighted(slopes, column, weights, at.residuals,
-                                  [&](std::size_t row) { return at.residuals[slopes.first_row + row]; });
+      const double sum =
+          weighted(slopes, column, curvatures, [&](std::size_t row) { return at.residuals[slopes.first_row + row]; });
       for (const std::size_t i : column.unknowns) { result[i] -= sum; }
     }
   }
@@ -80,15 +91,16 @@ std::vector<double> gradient(const Posterior& at, const std::vector<double>& wei
 /// Moves to where the loss is less, with as little damping as does; false where nothing near is better.
 bool step(const RowModel& model, const Spreads& prior, double& damping, Posterior& at) {
   constexpr int kTries = 6;
-  const SymmetricMatrix matrix = curvature_of(at.slopes, model.weights, at.residuals, prior);
-  const std::vector<double> down = gradient(at, model.weights, prior);
+  const std::vector<double> curvatures = row_curvatures(model, at.residuals);
+  const SymmetricMatrix matrix = curvature_of(at.slopes, curvatures, prior);
+  const std::vector<double> down = gradient(at, curvatures, prior);
   for (int attempt = 0; attempt < kTries; ++attempt) {
     std::vector<double> next = matrix.with_diagonal_times(1 + damping).solved(down);
     for (std::size_t i = 0; i < next.size(); ++i) {
       next[i] = at.mode[i] + std::clamp(next[i], -kLongestStep, kLongestStep);
     }
     std::vector<double> residuals = model.residuals(next);
-    const double loss = loss_of(residuals, model.weights, prior, next);
+    const double loss = loss_of(model, residuals, prior, next);
     if (loss < at.loss) {
       at = {std::move(next), std::move(residuals), std::move(at.slopes), loss};
       damping = std::max(damping / 4, 1e-4);
@@ -106,7 +118,7 @@ Posterior posterior(const RowModel& model, const Spreads& prior, std::vector<dou
   Posterior at{std::move(start), {}, {}, 0};
   at.residuals = model.residuals(at.mode);
   require(at.residuals.size() == model.weights.size(), "every row has a weight");
-  at.loss = loss_of(at.residuals, model.weights, prior, at.mode);
+  at.loss = loss_of(model, at.residuals, prior, at.mode);
   double damping = 1e-3;
   for (int i = 0; i < settings.iterations; ++i) {
     at.slopes = model.slopes(at.mode, at.residuals);
@@ -116,8 +128,8 @@ Posterior posterior(const RowModel& model, const Spreads& prior, std::vector<dou
   return at;
 }
 
-std::vector<double> variances(const Posterior& at, const std::vector<double>& weights, const Spreads& prior) {
-  return curvature_of(at.slopes, weights, at.residuals, prior).diagonal_of_inverse();
+std::vector<double> variances(const Posterior& at, const RowModel& model, const Spreads& prior) {
+  return curvature_of(at.slopes, row_curvatures(model, at.residuals), prior).diagonal_of_inverse();
 }
 
 }  // namespace athanor

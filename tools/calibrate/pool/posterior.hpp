@@ -28,6 +28,8 @@ struct RowModel {
   std::function<std::vector<Slopes>(const std::vector<double>& unknowns, const std::vector<double>& residuals)> slopes;
   /// What each row counts: 1, or 0 for one that is held out.
   std::vector<double> weights;
+  /// Rows that are never wild, since a user tells them of their machine; empty: none.
+  std::vector<bool> anchors{};
 };
 
 /// The mode of what rows and prior say together, and how well it is told.
@@ -45,7 +47,8 @@ struct PosteriorSettings {
 
 /// Gauss-Newton steps with Levenberg and Marquardt's damping, beginning at `start`. A row costs
 /// (sqrt(1 + (r / w)^2) - 1) (w / s)^2 with w = kWildFrom and s = kRowSpread: squares near nothing, the distance beyond
-/// w, so that wild rows hardly count; an unknown u costs u^2 / 2 spread^2. Requires as many weights as residuals.
+/// w, so that wild rows hardly count; anchors cost squares however far they are. An unknown u costs u^2 / 2 spread^2.
+/// Requires as many weights as residuals.
 Posterior posterior(const RowModel& model, const Spreads& prior, std::vector<double> start,
                     const PosteriorSettings& settings);
 
@@ -55,6 +58,6 @@ constexpr double kRowSpread = 0.05;
 constexpr double kWildFrom = 0.1;
 
 /// Variances of the unknowns by Laplace's approximation: the diagonal of the inverse of the loss's curvature.
-std::vector<double> variances(const Posterior& at, const std::vector<double>& weights, const Spreads& prior);
+std::vector<double> variances(const Posterior& at, const RowModel& model, const Spreads& prior);
 
 }  // namespace athanor

@@ -43,7 +43,7 @@ void add(const HopCost& hop, std::vector<std::int64_t>& key) {
                          hop.efficiency.denominator});
 }
 
-/// All that differs between the protocols of two profiles.
+/// All that differs between the protocols of two profiles, but for what happens before the first primitive.
 std::vector<std::int64_t> key_of(const RunRequest& request, const Candidate& candidate) {
   const Protocol& protocol = candidate.protocol();
   const Layout& layout = candidate.layout();
@@ -57,9 +57,7 @@ std::vector<std::int64_t> key_of(const RunRequest& request, const Candidate& can
                                 layout.channels,
                                 layout.slices,
                                 protocol.slots,
-                                layout.as<PeerRoundShape>().parts,
-                                candidate.launch().count(),  // where calls follow each other it is among them
-                                candidate.host_time().count()};
+                                layout.as<PeerRoundShape>().parts};
   add(protocol.node, key);
   add(protocol.network, key);
   add(protocol.engine, key);
@@ -108,9 +106,17 @@ BandErrors band_errors(const std::vector<TableRow>& rows) {
 }
 
 Time RowTimes::of(const RunRequest& request, const Candidate& candidate) {
-  const auto [found, is_new] = known_.try_emplace(key_of(request, candidate));
-  if (is_new) { found->second = candidate.run(request.options).time; }
-  return found->second;
+  std::vector<std::int64_t> key = key_of(request, candidate);
+  if (const auto known = alone_.find(key); known != alone_.end()) { return candidate.launched(known->second); }
+  key.push_back(candidate.launch().count());
+  key.push_back(candidate.host_time().count());
+  if (const auto known = in_loops_.find(key); known != in_loops_.end()) { return known->second; }
+  const RunResult result = candidate.run(request.options);
+  const bool alike = request.calls <= 1 || result.simulated.first_end == result.simulated.time;
+  if (!alike) { return in_loops_[key] = result.time; }
+  key.resize(key.size() - 2);
+  alone_[key] = result.simulated.time;
+  return result.time;
 }
 
 Time RowTimes::fastest(const RunRequest& request) {

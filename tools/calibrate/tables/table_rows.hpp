@@ -24,7 +24,9 @@ class RowTimes {
  private:
   Time of(const RunRequest& request, const Candidate& candidate);
 
-  std::map<std::vector<std::int64_t>, Time> known_;  ///< by algorithm and what its protocol costs
+  using Key = std::vector<std::int64_t>;
+  std::map<Key, Time> alone_;     ///< without launch, by algorithm and what its protocol costs
+  std::map<Key, Time> in_loops_;  ///< of calls that do not take what one alone does: by launch, too
 };
 
 /// One measured time of a table, and the case that simulates it.

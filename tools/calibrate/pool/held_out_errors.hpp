@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "models/software/prediction_error.hpp"
+#include "tools/calibrate/pool/stack_profile.hpp"
+
+namespace athanor {
+
+/// Of rows that were held out, those that are no spikes and of tables that are not noisy: between which multiples of
+/// the simulated time eight of ten measured ones lie, by what was known of the stack, one node or several, and size.
+/// Each table counts alike, however many rows it has, and the quantiles are those of one table more than there are
+/// (split conformal prediction, Lei et al. 2018, with tables as what is exchangeable).
+std::vector<PredictionError> prediction_errors(const Tables& tables, const std::vector<StackCase>& cases,
+                                               const HeldOutResiduals& residuals);
+
+/// Of rows that were held out, by what was known and size: how many lie between `low` and `high` of prediction_errors() of all
+/// other stacks, which no table of theirs has shaped.
+struct Coverage {
+  Knowledge knowledge = Knowledge::nothing;
+  SizeBand band = SizeBand::small;
+  double share = 0;         ///< mean over tables; 0.8 is what is claimed
+  double median_width = 0;  ///< of high / low - 1
+  std::size_t tables = 0;
+};
+std::vector<Coverage> coverage(const Tables& tables, const std::vector<StackCase>& cases,
+                               const HeldOutResiduals& residuals);
+
+}  // namespace athanor
