@@ -50,6 +50,22 @@ std::vector<std::string> frameworks() {
   return names;
 }
 
+/// What is wrong with a file of frameworks whose presets are these.
+std::string faults_of(const std::string& presets) {
+  const Folder folder;
+  folder.write("presets/frameworks.json",
+               R"({"sources": {"s": {"what": "w", "where": "u"}}, "presets": )" + presets + "}");
+  Problems problems;
+  load_frameworks(Library(folder.path("")), problems);
+  std::string text;
+  for (const Problem& problem : problems.list()) { text += describe(problem) + "\n"; }
+  return text;
+}
+
+std::string with_rule(const std::string& rule) {
+  return fmt::format(R"({{"a": {{"summary": "x", "rules": [{{{}, "by": "y"}}]}}}})", rule);
+}
+
 }  // namespace
 
 TEST_CASE("every framework runs in every kind of plan, without a word about settings that have nothing to act on") {
@@ -100,7 +116,7 @@ TEST_CASE("rules follow virtual stages, precision and the pipeline") {
   CHECK(assumed(scenario(plan("nemo-25.02"), R"(, "precision": "fp8")"))["gradient_bytes"] == 2);
   CHECK(assumed(scenario(plan("nemo-25.02")))["gradient_bytes"] == 4);
   CHECK(assumed(scenario(plan("torchtitan")))["sharding"] == "parameters");
-  CHECK(assumed(scenario(plan("torchtitan", R"("pipeline": 2)")))["sharding"] == "gradients");
+  CHECK(assumed(scenario(plan("torchtitan", R"("pipeline": 2)")))["sharding"] == "optimizer");
 }
 
 TEST_CASE("a framework that is not known is refused with those that are") {
@@ -174,4 +190,29 @@ TEST_CASE("list frameworks tells what each sets, and where that is said") {
   const Ran verbose = athanor_run({"list", "frameworks", "--verbose"});
   CHECK(verbose.says("bucket 40000000 parameters, 1000000 parameters_per_copy"));
   CHECK(verbose.says("https://github.com/NVIDIA/Megatron-LM/blob/"));
+}
+
+TEST_CASE("what is wrong with a file of frameworks is said at its place") {
+  CHECK(faults_of(with_rule(R"("set": {"dropout": true}, "source": "s")")).empty());
+  const auto says = [](const std::string& presets, const char* words) {
+    const std::string faults = faults_of(presets);
+    CAPTURE(faults);
+    CHECK(faults.find(words) != std::string::npos);
+  };
+  says(with_rule(R"("set": {"dropout": true}, "source": "t")"), "source \"t\" is not in this file");
+  says(with_rule(R"("set": {"dropout": true})"), "key 'source' is missing");
+  says(with_rule(R"("set": {"tensor": 2}, "source": "s")"), "there is no key 'tensor' here");
+  says(with_rule(R"("set": {"gradient_bytes": 3}, "source": "s")"), "a gradient has 2 or 4 bytes");
+  says(with_rule(R"("set": {"bucket": {}}, "source": "s")"), "a bucket has bytes or parameters");
+  says(with_rule(R"("set": {"dropout": true}, "source": "s", "where": "fp16")"),
+       "sets \"dropout\" in some plans alone");
+  says(R"({"a": {"summary": "x", "like": "b"}})", "'a' is like none that stands on its own");
+  says(R"({"a": {"summary": "x", "like": "b"}, "b": {"summary": "y", "like": "a"}})", "stands on its own");
+}
+
+TEST_CASE("a library without frameworks has none to name") {
+  const Folder folder;
+  Problems problems;
+  CHECK(load_frameworks(Library(folder.path("")), problems).empty());
+  CHECK(problems.empty());
 }
