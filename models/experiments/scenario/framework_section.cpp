@@ -184,10 +184,10 @@ void read_framework(FieldValue& value, const Library& library, Problems& problem
   const std::map<std::string, Framework> all = load_frameworks(library, problems);
   std::vector<std::string> names;
   for (const auto& [name, framework] : all) { names.push_back(name); }
-  std::string name = names.empty() ? "" : names.front();
+  std::optional<std::string> name;  // nothing is the default
   value.visit(name, OneOf{names});
-  if (!value.ok()) { return; }
-  if (const auto found = all.find(name); found != all.end()) {
+  if (!value.ok() || !name) { return; }
+  if (const auto found = all.find(*name); found != all.end()) {
     use.framework = std::make_shared<const Framework>(found->second);
   } else {
     value.problem("unknown-name", fmt::format("the library in {} has no frameworks", library.directory()));
