@@ -4,6 +4,7 @@
 
 #include "models/experiments/collective.hpp"
 #include "models/experiments/network_columns.hpp"
+#include "models/experiments/scenario/framework_section.hpp"
 #include "models/experiments/scenario/idle_settings.hpp"
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/workload_columns.hpp"
@@ -31,6 +32,8 @@ constexpr Column kRecompute{"recompute"};       ///< what backward computes agai
 constexpr Column kMicroBatch{"micro_batch"};    ///< sequences
 constexpr Column kGlobalBatch{"global_batch"};  ///< sequences of a step
 constexpr Column kSequence{"sequence"};         ///< tokens
+constexpr Column kFramework{"framework"};       ///< whose defaults the plan has, where it names one
+constexpr Column kAssumed{"assumed"};  ///< beside `framework`: an object of settings that are as it has them, and act
 constexpr Column kSamples{"samples_per_s", "samples", "(1/s)", 12};                       ///< sequences or samples
 constexpr Column kTokens{"tokens_per_s", "tokens", "(1/s)", 12};                          ///< of transformers
 constexpr Column kFlops{"tflops_per_gpu", "TFLOP/s", "per GPU", 8, Format::one_decimal};  ///< the model's FLOP/s
@@ -89,6 +92,15 @@ void put_plan(const TrainingSetup& setup, Record& record) {
   record.put(kMicroBatch, plan.micro_batch);
   record.put(kGlobalBatch, plan.global_batch);
   if (setup.model.transformer) { record.put(kSequence, plan.sequence); }
+  if (!setup.framework.framework) { return; }
+  JsonValue assumed = assumed_json(setup.framework, plan);
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : assumed.members()) {
+    parts.push_back(fmt::format("{} {}", key, value.is_string() ? value.string() : text_of(value)));
+  }
+  record.put(kFramework, setup.framework.framework->name);
+  record.put(kAssumed, std::move(assumed));
+  record.remarks.push_back(fmt::format("as {}: {}", setup.framework.framework->name, joined(parts, ", ")));
 }
 
 void put_step(const StepResult& result, Record& record) {

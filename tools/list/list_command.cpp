@@ -106,6 +106,8 @@ constexpr Topic kTopics[] = {
     {"topologies", [](const ListOptions& options) { return list_topologies(options.common.verbose); }},
     {"engines", [](const ListOptions& options) { return list_engines(options.common.verbose); }},
     {"models", [](const ListOptions& options) { return list_models(options.common.library, options.common.verbose); }},
+    {"frameworks",
+     [](const ListOptions& options) { return list_frameworks(options.common.library, options.common.verbose); }},
     {"presets", [](const ListOptions& options) { return tabled(presets(options.common.library)); }},
     {"profiles", [](const ListOptions& options) { return tabled(profiles(options.common.library)); }},
     {"compute", [](const ListOptions& options) { return tabled(compute_profiles(options.common.library)); }},
@@ -169,13 +171,15 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 
 Command list_command() {
   return {.name = "list",
-          .summary = "lists algorithms, topologies, engines, models, presets, profiles, compute or measurements",
-          .arguments = "algorithms|topologies|engines|models|presets|profiles|compute|measurements",
+          .summary =
+              "lists algorithms, topologies, engines, models, frameworks, presets, profiles, compute or measurements",
+          .arguments = "algorithms|topologies|engines|models|frameworks|presets|profiles|compute|measurements",
           .explanation =
               "The names that scenarios may use. Algorithms come with their steps and bytes, and with\n"
               "--verbose with how they go, their closed form and its source. So do topologies, with their\n"
               "keys, sizes, diameter and bisection, and the engines of networks with their limits, costs,\n"
               "sources and what is assumed of them. Models that are trained come with their parameters;\n"
+              "frameworks, with --verbose, with what they do in a parallel plan unless told otherwise;\n"
               "compute are the profiles of how fast GPUs compute.\n",
           .example = "athanor list algorithms --collective all_reduce --ranks 16 --size 64MiB",
           .least_arguments = 1,

@@ -29,6 +29,8 @@ struct Listing {
 Listing list_algorithms(const ListOptions& options);
 /// The engines of networks with their limits; `verbose`: with their costs, sources and what is assumed.
 Listing list_engines(bool verbose);
+/// Frameworks that train, whose defaults plans may have; `verbose`: with what each sets and its sources.
+Listing list_frameworks(const Library& library, bool verbose);
 /// The models that are trained: parameters, those of one token, layers and sizes; `verbose`: where they come from.
 Listing list_models(const Library& library, bool verbose);
 /// Every kind of fabric with its default routing; `verbose`: with its keys, closed forms and source.

@@ -78,6 +78,7 @@ Json search_json(const PlanReport& report) {
   Json json = {{"plans", result.plans},        {"refused", result.refused},     {"unfit", result.unfit},
                {"bounded", result.bounded},    {"simulated", result.simulated}, {"complete", result.complete},
                {"room_gb", report.room * 1e-9}};
+  if (report.setup.framework.framework) { json["framework"] = report.setup.framework.framework->name; }
   if (result.own) {
     json["own"] = ranked_json(*result.own);
     json["own"]["first_place"] = result.own_first;

@@ -32,6 +32,7 @@ class Resolution {
     if (!find_gpu(*training) || !find_compute(*training)) { return nullptr; }
     training->setup.model = text_.model.model;
     training->setup.plan = text_.plan;
+    training->setup.framework = text_.framework;
     training->measured = text_.measured;
     training->costs = completed(text_.costs, training->setup);
     training->max_error = text_.max_error;
@@ -81,7 +82,15 @@ class Resolution {
                                others * plan.data, endpoints),
                    "use smaller degrees or a larger cluster");
     }
+    settle_framework();
     return true;
+  }
+
+  /// Once more, for copies are known now. What a list of layers has not is nothing that one asked for.
+  void settle_framework() {
+    settle(text_.framework, text_.plan);
+    const bool only_attention = text_.plan.recompute == Recompute::selective && !text_.model.model.transformer;
+    if (only_attention && text_.framework.decides("recompute")) { text_.plan.recompute = Recompute::none; }
   }
 
   bool fit_batch() {

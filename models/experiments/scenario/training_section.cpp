@@ -5,7 +5,9 @@
 #include "models/experiments/scenario/compute_profile_section.hpp"
 #include "models/experiments/scenario/costs_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/scenario/framework_section.hpp"
 #include "models/experiments/scenario/idle_settings.hpp"
+#include "models/experiments/scenario/plan_names.hpp"
 #include "models/experiments/scenario/resolve_training.hpp"
 #include "models/experiments/training.hpp"
 #include "models/training/step/rank_grid.hpp"
@@ -38,29 +40,47 @@ void read_degrees(Fields& fields, TrainingText& text) {
   });
 }
 
-void read_pipeline(Fields& fields, ParallelPlan& plan) {
-  fields.optional("schedule", plan.schedule, "In which order micro-batches go through the stages",
-                  {{"gpipe", PipelineKind::gpipe},
-                   {"1f1b", PipelineKind::one_f_one_b},
-                   {"interleaved", PipelineKind::interleaved},
-                   {"zb_h1", PipelineKind::zb_h1},
-                   {"zb_h2", PipelineKind::zb_h2},
-                   {"zb_v", PipelineKind::zb_v},
-                   {"dual_pipe", PipelineKind::dual_pipe}});
+/// Also what of the keys below the scenario says itself.
+void read_framework(Fields& fields, ReadingContext& context, TrainingText& text) {
+  fields.optional_value(
+      "framework", "Whose defaults keys have that are absent: a name of `athanor list frameworks`",
+      [&](FieldValue& value) { read_framework(value, context.library, context.problems, text.framework); });
+  if (fields.has("framework") && text.model.plan) {
+    fields.problem("framework", "conflict", "Megatron-LM's arguments say already what it does",
+                   "leave it out, or describe the model by its sizes");
+  }
+  const PlanDefaults none;
+  for_each_default(none, text.plan, [&](const char* key, const auto& /*value*/, const auto& /*setting*/) {
+    if (fields.has(key)) { text.framework.told.insert(key); }
+  });
+}
+
+void read_pipeline(Fields& fields, TrainingText& text) {
+  ParallelPlan& plan = text.plan;
   fields.optional("virtual_stages", plan.virtual_stages, "Chunks of layers of each stage (interleaved)", {1, 1024});
+  settle(text.framework, plan);
+  fields.optional("schedule", plan.schedule, "In which order micro-batches go through the stages",
+                  names_of(plan.schedule));
   fields.optional("overlap_pipeline", plan.overlap_pipeline, "Activations are sent beside computing");
 }
 
-void read_data(Fields& fields, ParallelPlan& plan) {
+/// Where a framework counts copies, which are not known yet, it is not written as a default: it follows from these.
+void read_bucket(Fields& fields, TrainingText& text) {
+  const bool follows = text.framework.decides("bucket") && !text.data;
+  std::optional<Bytes> bucket;
+  if (!follows) { bucket = text.plan.bucket; }
+  fields.optional("bucket", bucket, "Of gradients that are reduced at once", {Bytes{1}});
+  if (bucket) { text.plan.bucket = *bucket; }
+}
+
+void read_data(Fields& fields, TrainingText& text) {
+  ParallelPlan& plan = text.plan;
   fields.optional("sharding", plan.sharding,
                   "What copies share out: none (DDP), optimizer (ZeRO-1, distributed optimizer), gradients (ZeRO-2), "
                   "parameters (ZeRO-3, FSDP)",
-                  {{"none", Sharding::none},
-                   {"optimizer", Sharding::optimizer},
-                   {"gradients", Sharding::gradients},
-                   {"parameters", Sharding::parameters}});
+                  names_of(plan.sharding));
   fields.optional("shard_group", plan.shard_group, "GPUs among which one copy is shared out; 0: all", {0, kMostRanks});
-  fields.optional("bucket", plan.bucket, "Of gradients that are reduced at once", {Bytes{1}});
+  read_bucket(fields, text);
   fields.optional("gradient_bytes", plan.gradient_bytes, "Of a gradient that is reduced: 2 or 4", {2, 4});
   if (plan.gradient_bytes == 3) {
     fields.problem("gradient_bytes", "out-of-range", "a gradient has 2 or 4 bytes, not 3", "choose one of the two");
@@ -81,17 +101,18 @@ void read_data(Fields& fields, ParallelPlan& plan) {
                   "As PyTorch's DataParallel: GPU 0 sends parameters to the others, collects outputs and gradients");
 }
 
-void read_plan(Fields& fields, TrainingText& text) {
+void read_plan(Fields& fields, ReadingContext& context, TrainingText& text) {
   ParallelPlan& plan = text.plan;
+  read_framework(fields, context, text);
   read_degrees(fields, text);
-  read_pipeline(fields, plan);
-  read_data(fields, plan);
+  read_pipeline(fields, text);
+  read_data(fields, text);
   fields.optional("sequence_parallel", plan.sequence_parallel,
                   "Tensor ranks share what stands between their layers, too (Megatron-LM)");
   fields.optional("overlap_tensor", plan.overlap_tensor,
                   "Tensor ranks communicate in pieces beside the products that need it");
   fields.optional("recompute", plan.recompute, "What is computed again instead of kept: none, selective, full",
-                  {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}});
+                  names_of(plan.recompute));
   fields.optional("recompute_layers", plan.recompute_layers, "Full: so many of each stage's chunk; 0: all", {0, 4096});
   if (plan.recompute_layers > 0 && plan.recompute != Recompute::full) {
     fields.problem("recompute_layers", "conflict", "only full recomputation goes by layers",
@@ -133,7 +154,8 @@ void read_settings(Fields& fields, ReadingContext& context, TrainingText& text) 
                    {"bf16", Precision::bf16},
                    {"fp8", Precision::fp8},
                    {"fp4", Precision::fp4}});
-  fields.optional_object("parallel", "How it is spread over GPUs", [&](Fields& inner) { read_plan(inner, text); });
+  fields.optional_object("parallel", "How it is spread over GPUs",
+                         [&](Fields& inner) { read_plan(inner, context, text); });
   fields.optional_value("compute", "How fast GPUs compute: a name of `athanor list compute`, or the figures",
                         [&](FieldValue& value) {
                           read_compute_profile(value, context.library, context.problems, text.compute.emplace());

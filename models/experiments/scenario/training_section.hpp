@@ -18,6 +18,7 @@ namespace athanor {
 struct TrainingText {
   ModelSection model;
   ParallelPlan plan;
+  FrameworkUse framework;                 ///< whose defaults the plan has
   std::set<std::string> written;          ///< keys of "parallel" that may have nothing to act on
   std::optional<std::uint32_t> data;      ///< absent: what the other degrees leave of the cluster's endpoints
   std::vector<std::uint32_t> layers;      ///< of each place of the model; empty: spread evenly

@@ -46,8 +46,10 @@ bool has(const std::vector<std::uint32_t>& list, std::uint32_t value) {
 /// Degree after degree, each on top of those before it.
 class PlanWriter {
  public:
-  PlanWriter(const PlanSpace& space, const TrainingSetup& setup) : space_(space), setup_(setup), plan_(setup.plan) {
+  PlanWriter(const PlanSpace& space, const TrainingSetup& setup)
+      : space_(space), setup_(setup), framework_(setup.framework), plan_(setup.plan) {
     plan_.recompute_layers = 0;
+    framework_.told.insert({"schedule", "sharding", "recompute", "sequence_parallel"});
   }
 
   PlanList write() {
@@ -90,7 +92,8 @@ class PlanWriter {
 
   bool shares_sequence() const {
     const bool experts = setup_.model.transformer && setup_.model.transformer->experts;
-    return setup_.plan.sequence_parallel || setup_.plan.tensor == 1 || experts;
+    const bool open = setup_.plan.tensor == 1 && !framework_.framework;
+    return setup_.plan.sequence_parallel || open || experts;
   }
 
   void add_experts(std::uint32_t expert, std::uint32_t expert_tensor) {
@@ -148,6 +151,7 @@ class PlanWriter {
       return;
     }
     plan_.schedule = kind;
+    settle(framework_, plan_);
     for (const Sharding sharding : space_.sharding) {
       if (sharding != Sharding::none && shards_nothing()) { continue; }
       plan_.sharding = sharding;
@@ -166,6 +170,7 @@ class PlanWriter {
 
   const PlanSpace& space_;
   const TrainingSetup& setup_;
+  FrameworkUse framework_;  ///< which does not decide what is searched
   ParallelPlan plan_;
   PlanList list_;
 };

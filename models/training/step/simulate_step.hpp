@@ -6,6 +6,7 @@
 
 #include "models/training/architecture.hpp"
 #include "models/training/compute_profile.hpp"
+#include "models/training/framework.hpp"
 #include "models/training/parallel_plan.hpp"
 #include "models/training/pipeline/schedule.hpp"
 #include "models/workload/run_workload.hpp"
@@ -27,6 +28,7 @@ struct TrainingSetup {
   ComputeProfile compute;
   std::vector<GpuKind> others = {};              ///< kinds beside `gpu`; empty: all are alike
   std::vector<std::uint32_t> kind_of_rank = {};  ///< 0: `gpu`, k: others[k - 1]; empty: all are alike
+  FrameworkUse framework = {};                   ///< whose defaults the plan has
 };
 
 /// What GPUs of one kind do in a step.

@@ -1,0 +1,41 @@
+#include "models/experiments/scenario/plan_names.hpp"
+
+namespace athanor {
+
+namespace {
+
+template <class Kind>
+Names<Kind> named(const std::vector<Kind>& kinds) {
+  std::vector<Named<Kind>> all;
+  for (const Kind kind : kinds) { all.push_back({name(kind), kind}); }
+  return Names<Kind>(std::move(all));
+}
+
+}  // namespace
+
+const Names<PipelineKind>& names_of(PipelineKind /*kind*/) {
+  static const Names<PipelineKind> names =
+      named<PipelineKind>({PipelineKind::gpipe, PipelineKind::one_f_one_b, PipelineKind::interleaved,
+                           PipelineKind::zb_h1, PipelineKind::zb_h2, PipelineKind::zb_v, PipelineKind::dual_pipe});
+  return names;
+}
+
+const Names<Sharding>& names_of(Sharding /*kind*/) {
+  static const Names<Sharding> names =
+      named<Sharding>({Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters});
+  return names;
+}
+
+const Names<Recompute>& names_of(Recompute /*kind*/) {
+  static const Names<Recompute> names = named<Recompute>({Recompute::none, Recompute::selective, Recompute::full});
+  return names;
+}
+
+const Names<PlanCondition>& names_of(PlanCondition /*kind*/) {
+  static const Names<PlanCondition> names =
+      named<PlanCondition>({PlanCondition::always, PlanCondition::pipelined, PlanCondition::interleaved,
+                            PlanCondition::fp16, PlanCondition::narrow});
+  return names;
+}
+
+}  // namespace athanor

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "models/training/framework.hpp"
+#include "models/training/parallel_plan.hpp"
+#include "sim/config/limits.hpp"
+
+namespace athanor {
+
+// What scenarios and the file of frameworks write for the kinds of a plan.
+const Names<PipelineKind>& names_of(PipelineKind kind);
+const Names<Sharding>& names_of(Sharding kind);
+const Names<Recompute>& names_of(Recompute kind);
+const Names<PlanCondition>& names_of(PlanCondition kind);
+
+}  // namespace athanor
