@@ -99,10 +99,12 @@ void put_result(const CollectiveSetup& setup, const Collective& collective, cons
 void put_interval(const CollectiveSetup& setup, const Platform& platform, const RunResult& run, Record& record) {
   const Profile& profile = setup.nccl ? platform.profile->on_nodes(setup.nccl->communicator().nodes) : *platform.profile;
   const PredictionError* error = profile.error_of(setup.kind, setup.ranks, run.size, *platform.cluster);
+  record.put(kProfile, profile.name);
   if (error == nullptr) { return; }
   record.put(kTimeLow, microseconds(run.time) * error->low);
   record.put(kTimeHigh, microseconds(run.time) * error->high);
   record.put(kKnown, name(error->knowledge));
+  record.put(kShared, error->shared);
   record.put(kInterval, fmt::format("{:+.0f}/{:+.0f} %", (error->low - 1) * 100, (error->high - 1) * 100));
 }
 

@@ -39,6 +39,7 @@ void visit(Fields& fields, PredictionError& error) {
   fields.required("size", error.band, "Of the rows", band_names());
   visit_decimal(fields, "low", error.low, 1, kMost, "A tenth of measured times are less than this x the simulated one");
   visit_decimal(fields, "high", error.high, 1, kMost, "A tenth are more");
+  visit_decimal(fields, "shared", error.shared, 0, 1, "Of the errors' variance, what is common to one stack's tables");
   fields.required("tables", error.tables, "That were held out");
 }
 

@@ -33,6 +33,7 @@ struct PredictionError {
   SizeBand band = SizeBand::small;
   double low = 1;            ///< one measured time in ten is below this multiple of the simulated one
   double high = 1;           ///< one in ten is above
+  double shared = 0;         ///< of the variance of its logarithm, what predictions of one stack have in common
   std::uint32_t tables = 0;  ///< that were held out
 };
 void visit(Fields& fields, PredictionError& error);

@@ -230,7 +230,36 @@ ComparisonEntry entry_of(const Json& record, const Comparison& comparison) {
   ComparisonEntry entry{record[comparison.figure].number(), record.string_at("algorithm"), {}};
   const Json* cost = record.find(comparison.against);
   if (cost != nullptr && cost->is_number()) { entry.against = cost->number(); }
+  const Json* low = record.find("time_low_us");
+  const Json* high = record.find("time_high_us");
+  if (low == nullptr || high == nullptr || !low->is_number() || !high->is_number()) { return entry; }
+  constexpr double kTenth = 1.2816;  // standard deviations from the middle, beyond which one in ten lies
+  entry.spread = std::log(high->number() / low->number()) / (2 * kTenth);
+  entry.shared = record.number_at("error_shared");
+  entry.profile = record.string_at("profile");
   return entry;
+}
+
+/// That `a` is better than `b`, whose logarithms are off by normal errors; those of one profile err together.
+std::optional<double> certainty_of(const ComparisonEntry& a, const ComparisonEntry& b) {
+  if (!a.spread || !b.spread || a.value <= 0 || b.value <= 0) { return std::nullopt; }
+  const double shared = a.profile == b.profile ? std::min(a.shared, b.shared) : 0;
+  const double variance = *a.spread * *a.spread + *b.spread * *b.spread - 2 * shared * *a.spread * *b.spread;
+  return std::erfc(-std::abs(std::log(a.value / b.value)) / std::sqrt(2 * variance)) / 2;
+}
+
+/// Of the one winner against each of the others, the least.
+std::optional<double> certainty_of(const ComparisonLine& line) {
+  if (line.winners.size() != 1) { return std::nullopt; }
+  const ComparisonEntry& best = *line.entries[line.winners.front()];
+  std::optional<double> least;
+  for (std::size_t i = 0; i < line.entries.size(); ++i) {
+    if (i == line.winners.front() || !line.entries[i]) { continue; }
+    const std::optional<double> own = certainty_of(best, *line.entries[i]);
+    if (!own) { return std::nullopt; }
+    least = std::min(least.value_or(*own), *own);
+  }
+  return least;
 }
 
 }  // namespace
@@ -272,7 +301,10 @@ Comparison compared(const std::vector<ComparedInput>& inputs, const ComparisonRe
     throw UsageError(fmt::format("compare: no two contestants share a condition ({}); nothing can be compared",
                                  joined(result.conditions, ", ")));
   }
-  for (ComparisonLine& line : result.lines) { line.winners = winners_of(line, result.more_is_better); }
+  for (ComparisonLine& line : result.lines) {
+    line.winners = winners_of(line, result.more_is_better);
+    line.certainty = certainty_of(line);
+  }
   return result;
 }
 

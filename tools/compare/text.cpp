@@ -77,6 +77,16 @@ std::string costs_text(const Comparison& comparison) {
   return text + "# front: what no other beats in one of both without losing in the other\n";
 }
 
+/// Who wins, and how sure that is; no winner where intervals leave it open.
+std::string best_text(const ComparisonLine& line) {
+  if (line.winners.empty()) { return "equal"; }
+  const std::string best = letters(line.winners);
+  if (!line.certainty) { return best; }
+  const double percent = std::floor(*line.certainty * 100);
+  return *line.certainty < kCertain ? fmt::format("open ({} {:.0f} %)", best, percent)
+                                    : fmt::format("{} {:.0f} %", best, percent);
+}
+
 std::string table(const Comparison& comparison) {
   Columns columns(comparison.conditions);
   for (const ComparisonLine& line : comparison.lines) {
@@ -94,7 +104,7 @@ std::string table(const Comparison& comparison) {
       columns.put(texts, fmt::format("{}/{}", letter(i), letter(comparison.base)),
                   both ? fmt::format("{:.3f}", line.entries[i]->value / base->value) : "-");
     }
-    columns.put(texts, "best", line.winners.empty() ? "equal" : letters(line.winners));
+    columns.put(texts, "best", best_text(line));
     if (!comparison.against.empty()) { columns.put(texts, "front", letters(comparison.front(line))); }
     columns.add(std::move(texts));
   }
@@ -162,6 +172,7 @@ Json comparison_json(const Comparison& comparison) {
     }
     json["winners"] = Json::list();
     for (const std::size_t each : line.winners) { json["winners"].push_back(comparison.contestants[each]); }
+    json["certainty"] = line.certainty ? Json(*line.certainty) : Json();
     lines.push_back(std::move(json));
   }
   std::vector<double> ratios;

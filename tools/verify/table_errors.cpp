@@ -122,6 +122,7 @@ Json to_json(const TableErrors& table) {
                {"agreed", nullptr},
                {"choices", table.choices},
                {"extrapolated", table.extrapolated},
+               {"within_interval", nullptr},
                {"cases", Json::list()}};
   for (const auto& [scenario, name] : table.cases) {
     json["cases"].push_back({{"scenario", scenario}, {"case", name}});
@@ -134,6 +135,9 @@ Json to_json(const TableErrors& table) {
     json["worst_bytes"] = size_of(*table.all.worst).count();
   }
   for (const Bytes size : table.spikes) { json["spikes"].push_back(size.count()); }
+  if (table.with_interval > 0) {
+    json["within_interval"] = static_cast<double>(table.inside) / static_cast<double>(table.with_interval);
+  }
   if (table.table_noise) { json["noise"] = *table.table_noise; }
   if (table.agreed) { json["agreed"] = *table.agreed; }
   return json;
@@ -156,6 +160,35 @@ std::string library_of(const Measurement& measurement) {
   if (!nccl) { return "athanor"; }
   return nccl->starts_with("RCCL") ? "RCCL" : "NCCL";
 }
+
+namespace {
+
+void count_intervals(const std::vector<Record>& records, TableErrors& errors) {
+  for (const Record& record : records) {
+    if (!record.has(kTimeLow) || !record.has(kMeasuredTime)) { continue; }
+    const double measured = record.number(kMeasuredTime);
+    ++errors.with_interval;
+    errors.inside += record.number(kTimeLow) <= measured && measured <= record.number(kTimeHigh) ? 1 : 0;
+  }
+}
+
+/// Mean over tables of the share of their rows that lie within their intervals of 80 %; "": none is known.
+std::string interval_line(const Tables& tables) {
+  double sum = 0;
+  double count = 0;
+  std::size_t rows = 0;
+  for (const TableErrors& each : tables) {
+    if (each.with_interval == 0) { continue; }
+    sum += static_cast<double>(each.inside) / static_cast<double>(each.with_interval);
+    ++count;
+    rows += each.with_interval;
+  }
+  if (count == 0) { return ""; }
+  return fmt::format("# within the intervals of 80 %: {:.0f} % of {} rows of {:.0f} tables\n", sum / count * 100, rows,
+                     count);
+}
+
+}  // namespace
 
 TableErrors table_errors(const std::vector<VerifiedCase>& cases) {
   require(!cases.empty(), "errors of no case");
@@ -180,6 +213,7 @@ TableErrors table_errors(const std::vector<VerifiedCase>& cases) {
       errors.agreed = errors.agreed.value_or(true) && agrees(known, each.records);
     }
   }
+  count_intervals(records, errors);
   errors.bands = error_bands(records);
   errors.all = error_band(records, Bytes::zero(), Bytes::max());
   const std::vector<TablePoint> points = points_of(first);
@@ -208,6 +242,7 @@ std::string table_error_lines(const Tables& tables) {
     text += median_line(filtered(tables, false, library), library + " table");
   }
   text += median_line(filtered(tables, false), "table");
+  text += interval_line(filtered(tables, false));
   const Tables noisy = filtered(tables, true);
   if (noisy.empty()) { return text; }
   text += fmt::format("# noisy (above {:.0f} %), in no median:\n", kNoisy * 100);

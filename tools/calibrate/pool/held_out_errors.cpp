@@ -68,6 +68,30 @@ double quantile(std::vector<std::pair<double, double>> weighted, double share, d
   return weighted.back().first;
 }
 
+/// What two rows of two tables of one stack have in common, in the mean over such pairs: their product over the square.
+/// Of every table its mean counts, so that long ones do not count more.
+double shared_of(const std::vector<const HeldOutRow*>& rows) {
+  std::map<std::string, std::map<std::size_t, std::pair<double, double>>> sums;  // by stack and table: errors, rows
+  double squares = 0;
+  for (const HeldOutRow* each : rows) {
+    auto& [sum, count] = sums[each->stack][each->table];
+    sum += each->error;
+    ++count;
+    squares += each->error * each->error / static_cast<double>(rows.size());
+  }
+  double products = 0;
+  double pairs = 0;
+  for (const auto& [stack, tables] : sums) {
+    for (auto first = tables.begin(); first != tables.end(); ++first) {
+      for (auto second = std::next(first); second != tables.end(); ++second) {
+        products += first->second.first / first->second.second * second->second.first / second->second.second;
+        ++pairs;
+      }
+    }
+  }
+  return pairs == 0 || squares == 0 ? 0 : std::clamp(products / pairs / squares, 0.0, 0.95);
+}
+
 PredictionError error_of(const std::vector<const HeldOutRow*>& rows) {
   std::map<std::size_t, double> of_table;
   for (const HeldOutRow* each : rows) { ++of_table[each->table]; }
@@ -81,6 +105,7 @@ PredictionError error_of(const std::vector<const HeldOutRow*>& rows) {
   PredictionError result = rows.front()->kind;
   result.high = std::exp(quantile(up, 1 - kOutside / 2, 1));
   result.low = std::exp(-quantile(down, 1 - kOutside / 2, 1));
+  result.shared = shared_of(rows);
   result.tables = static_cast<std::uint32_t>(of_table.size());
   return result;
 }
