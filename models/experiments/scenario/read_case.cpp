@@ -107,8 +107,9 @@ void read_parts(CaseParts& parts) {
   fields.optional_object("prices", "What parts cost and draw, for bills of materials",
                          [&](Fields& inner) { read_prices(inner, parts.scenario_case.prices); });
   Profile profile;
-  fields.optional_value("profile", "What the software costs: a name in profiles/, or its figures; absent: nothing",
-                        [&](FieldValue& value) { read_profile(value, context.library, context.problems, profile); });
+  fields.optional_value(
+      "profile", "What the software costs: a name in profiles/, a file, or its figures; absent: nothing",
+      [&](FieldValue& value) { read_profile(value, context.files, context.library, context.problems, profile); });
   parts.nccl = read_nccl(fields, profile);
   platform.profile = std::make_shared<const Profile>(std::move(profile));
 }
