@@ -107,6 +107,35 @@ void check_owners(const CalibrateOptions& options, std::string_view backend) {
   }
 }
 
+/// Whether rows or a step of a scenario are given.
+bool has_anchors(const CalibrateOptions& options) {
+  return !options.rows.empty() || options.rows_file || options.step || options.nics ||
+         !options.common.arguments.empty();
+}
+
+/// Throws UsageError for what does not go with rows or a step, or is missing.
+void check_anchor_options(const CalibrateOptions& options) {
+  const auto refuse = [](bool given, const std::string& why) {
+    if (given) { throw UsageError("calibrate: " + why); }
+  };
+  const int ways = (options.rows.empty() ? 0 : 1) + (options.rows_file ? 1 : 0) + (options.step ? 1 : 0);
+  refuse(ways == 0 || options.common.arguments.empty(),
+         "SCENARIO goes with what was measured of it: --row SIZE=TIME, --rows FILE or --step TIME");
+  refuse(ways > 1, "--row, --rows and --step do not go together; calibrate on one of them");
+  refuse(options.step && (options.pool || options.nics), "--pool and --nics go with --row or --rows");
+  refuse(!options.step && (options.profile || options.free),
+         "--profile and --free go with --step, or with --backend training");
+  refuse(!options.output,
+         "--output is missing, as in `athanor calibrate SCENARIO --row 8B=31us --output profile.json`");
+  for (const auto& [given, name] :
+       {std::pair(options.backend.has_value(), "backend"), std::pair(!options.tables.empty(), "tables"),
+        std::pair(options.refit.has_value(), "refit"), std::pair(options.quick, "quick"),
+        std::pair(!options.ranks.empty(), "ranks"), std::pair(options.cluster.has_value(), "cluster"),
+        std::pair(options.profiles.has_value(), "profiles"), std::pair(options.hold_out.has_value(), "hold-out")}) {
+    refuse(given, fmt::format("--{} does not go with --row, --rows and --step", name));
+  }
+}
+
 /// Throws UsageError for what goes with another backend.
 void check_options(const CalibrateOptions& options, std::string_view backend) {
   const bool ranks = !options.ranks.empty();
@@ -135,6 +164,10 @@ constexpr std::pair<std::string_view, ExitCode (*)(const CalibrateOptions&, cons
     {"tables", &calibrate_on_tables}, {"pool", &calibrate_pool},    {"training", &calibrate_on_training}};
 
 ExitCode calibrate(const CalibrateOptions& options, const Streams& streams) {
+  if (has_anchors(options)) {
+    check_anchor_options(options);
+    return options.step ? calibrate_on_step(options, streams) : calibrate_on_rows(options, streams);
+  }
   const std::string backend = options.backend.value_or("threads");
   std::vector<std::string_view> known;
   for (const auto& [name, carry_out] : kBackends) {
@@ -157,22 +190,31 @@ void visit(OptionFields& fields, CalibrateOptions& options) {
       "tables", "SCENARIO", options.tables,
       "with tables: a scenario whose cases name the measurements of one stack; with pool: of any; with training: "
       "one whose steps were measured; may be given again");
+  fields.texts("row", "SIZE=TIME", options.rows,
+               "of SCENARIO: one measured time, as in 8B=31us, that its profile is to meet; may be given again");
+  fields.text("rows", "FILE", options.rows_file,
+              "of SCENARIO: the same from what nccl-tests, rccl-tests or OSU's benchmarks printed, or from a "
+              "measurement file");
+  fields.number("nics", "N", options.nics, 1,
+                "of each node, that rows were measured with; asked for where it is not clear");
+  fields.quantity("step", "TIME", options.step, &parse_time, "of SCENARIO, a training: what one step took");
   fields.text("profile", "NAME", options.profile,
-              "with training: where the search starts, a name or a file; absent: the first case's");
-  fields.text("pool", "NAME", options.pool,
-              "with tables: what is expected of a stack before its rows are looked at, a name or a file; absent: the "
-              "library's nccl, "
-              "or where it has none what is assumed of every stack");
+              "with training and --step: where the search starts, a name or a file; absent: the first case's");
+  fields.text(
+      "pool", "NAME", options.pool,
+      "with tables and rows: what is expected of a stack before its rows are looked at, a name or a file; absent: "
+      "the library's nccl, or where it has none what is assumed of every stack");
   fields.text("profiles", "DIRECTORY", options.profiles, "with pool: writes the profile of every stack there");
   fields.words("free", "NAMES", options.free,
-               "with training: figures to find, such as gemm.share; absent: what is told, 8 at most");
+               "with training: figures to find, such as gemm.share; absent: what is told, 8 at most; with --step one, "
+               "absent: gemm.share");
   fields.words(
       "hold-out", "WHAT", options.hold_out,
       "also fit without these, and judge them; with pool: sizes (every other one), tables, stacks, two (all but "
       "two rows of a stack); with training: rows, models");
   fields.text("cluster", "SCENARIO", options.cluster,
               "with mpi: what lies between the processes, one for each endpoint; absent: one fast switch");
-  fields.texts("case", "NAME", options.scenario.cases, "of that scenario, or of --tables");
+  fields.texts("case", "NAME", options.scenario.cases, "of that scenario, of --tables or of SCENARIO");
   fields.numbers("ranks", "NUMBERS", options.ranks, 2, "of the collectives that are run; absent: 2,4,8");
   fields.written_file("output,o", options.output, "the profile; required");
   fields.flag("quick", options.quick, "each probe in one turn instead of five: less certain");
@@ -189,9 +231,7 @@ bool holds_out(const CalibrateOptions& options, const std::string& what, const s
   return std::find(options.hold_out->begin(), options.hold_out->end(), what) != options.hold_out->end();
 }
 
-ExitCode calibrate_threads(const CalibrateOptions& options, const Streams& streams) {
-  check_writable(*options.output);
-  Progress progress(streams, !options.common.quiet);
+Calibrated calibrated_threads(const CalibrateOptions& options, Progress& progress) {
   CalibrationNote note;
   std::vector<TimedProbe> probes;
   if (options.refit) {
@@ -204,8 +244,22 @@ ExitCode calibrate_threads(const CalibrateOptions& options, const Streams& strea
   note.fit.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
   const ThreadCosts costs = fit_thread_costs(probes, note.fit);
   progress.clear();
-  write_profile(options, streams, thread_profile(costs, note, probes), summary(costs, probes));
+  return {thread_profile(costs, note, probes), summary(costs, probes)};
+}
+
+ExitCode calibrate_threads(const CalibrateOptions& options, const Streams& streams) {
+  check_writable(*options.output);
+  Progress progress(streams, !options.common.quiet);
+  write_profile(options, streams, calibrated_threads(options, progress));
   return ExitCode::ok;
+}
+
+Scenario scenario_of_one_case(const CalibrateOptions& options) {
+  Scenario scenario =
+      read_scenarios(options.common.arguments, options.common.library, changes_of(options.scenario)).front();
+  if (scenario.cases.size() == 1) { return scenario; }
+  throw UsageError(fmt::format("calibrate: {} has {} cases; name the one that was measured with --case", scenario.path,
+                               scenario.cases.size()));
 }
 
 std::string calibration_date() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
@@ -213,7 +267,7 @@ std::string calibration_date() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(s
 std::string calibration_versions() { return fmt::format("athanor {} ({}), {}", version(), git_revision(), compiler()); }
 
 std::string profile_name(const CalibrateOptions& options) {
-  return std::filesystem::path(*options.output).stem().string();
+  return options.output ? std::filesystem::path(*options.output).stem().string() : "this machine";
 }
 
 std::string error_lines(const std::vector<TimedProbe>& probes) {
@@ -240,16 +294,18 @@ Command calibrate_command() {
   return {
       .name = "calibrate",
       .summary = "fits a profile of this machine from micro-measurements",
-      .arguments = "",
+      .arguments = "[SCENARIO]",
       .explanation =
           "Measures copies, exchanges of two ranks and collectives other than all-reduce, on threads of this\n"
           "process, on its GPUs, or, under mpirun, with one rank in each MPI process,\n"
           "finds the costs with which the model takes as long, holds it against collectives of sizes that it has not\n"
           "seen, and writes all that as a profile. Nothing else should run on the machine meanwhile. A profile holds\n"
-          "every time that was measured, so that anybody can fit it again (--refit).\n",
+          "every time that was measured, so that anybody can fit it again (--refit).\n"
+          "A few times that are known of a SCENARIO (--row, --rows, --step) move what they tell of its profile, and no "
+          "more:\nwhat became of the figures and of the scenario's times is printed, with how certain they are.\n",
       .example = "athanor calibrate --output this-machine.json",
       .least_arguments = 0,
-      .most_arguments = 0,
+      .most_arguments = 1,
       .prepare = &prepared<CalibrateOptions, &calibrate>};
 }
 
