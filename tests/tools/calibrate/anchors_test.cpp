@@ -142,6 +142,14 @@ TEST_CASE("what nccl-tests printed is taken as rows, without what something dist
   CHECK(json_in_file(anchored.profile_path())["calibration"]["rows"].size() == 6);
 }
 
+TEST_CASE("a measurement file is taken as rows") {
+  const Anchored anchored(scenario(kTwoNodes, kStack, R"("8B..8GiB")"));
+  const std::string table = std::string(ATHANOR_TEST_SCENARIOS) + "/measurements/hopper_nebius_2n_ib_allreduce.json";
+  const nlohmann::json found = anchored.profile({"--rows", table});
+  CHECK(found["calibration"]["rows"].size() > 20);
+  CHECK(found["fitted"]["measurements"] == nlohmann::json{"hopper_nebius_2n_ib_allreduce"});
+}
+
 TEST_CASE("rows that contradict each other or the hardware are refused by name") {
   const Anchored anchored(scenario(kTwoNodes, kStack, R"("8B..8GiB")"));
   anchored.refused({"--row", "8B=31us", "--row", "8B=45us"}, "rows-contradict",

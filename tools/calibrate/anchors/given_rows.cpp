@@ -89,10 +89,16 @@ void leave_out_disturbed(GivenRows& rows) {
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-/// A text of another program, else nothing.
+/// A measurement file, which has bandwidths as the texts of other programs do.
+bool is_measurement(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && text[first] == '{' && has(text, "\"rows\"");
+}
+
+/// A text of another program; false: it is none.
 bool import_text(const CollectiveSetup& setup, GivenRows& rows, Problems& problems) {
   const auto format = recognised(rows.text);
-  if (!format || *format == ImportFormat::msccl) { return false; }
+  if (is_measurement(rows.text) || !format || *format == ImportFormat::msccl) { return false; }
   ImportHints hints;
   if (!has(rows.text, "_perf") && *format != ImportFormat::osu) { hints.collective = setup.kind; }
   if (!has(rows.text, " Rank ")) { hints.ranks = setup.ranks; }
