@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -5,6 +7,7 @@
 #include "tests/test_files.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/calibrate/anchors/row_fit.hpp"
+#include "tools/calibrate/pool/pooled_fit.hpp"
 
 using namespace athanor;
 
@@ -30,6 +33,9 @@ class Anchored {
   Ran with(std::vector<std::string> options) const {
     std::vector<std::string> words{"calibrate", folder_.write("s.json", text_), "-o", profile_path()};
     words.insert(words.end(), options.begin(), options.end());
+    if (std::count(options.begin(), options.end(), "--step") == 0) {  // whatever the library's pool says
+      words.insert(words.end(), {"--pool", folder_.write("pool.json", text_of(json_of(assumed_pool()), 1))});
+    }
     return athanor_run(words);
   }
   /// With rows that must fit.
