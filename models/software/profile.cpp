@@ -18,6 +18,7 @@ static void visit(Fields& fields, Profile::Domain& domain) {
   fields.optional("ranks", domain.ranks, "Of those tables", {1});
   fields.optional("from", domain.from, "Smallest payload of those tables");
   fields.optional("to", domain.to, "Largest payload of those tables");
+  fields.optional("rows", domain.rows, "How many measured times tell it, where they are few; absent: whole tables", {1});
 }
 
 static void visit(Fields& fields, CacheLevel& cache) {
@@ -81,7 +82,8 @@ Knowledge knowledge_of(const Profile& profile, CollectiveKind kind, std::uint32_
                        const Cluster& cluster, bool several_nodes) {
   const Profile::Domain& fitted = profile.fitted;
   if (profile.pooled || fitted.gpus.empty() || fitted.nodes.empty()) { return Knowledge::nothing; }
-  if (profile.covers(kind, ranks, size, cluster)) { return Knowledge::sizes; }
+  if (profile.covers(kind, ranks, size, cluster)) { return fitted.rows > 0 ? Knowledge::two_rows : Knowledge::sizes; }
+  if (fitted.rows > 0) { return Knowledge::nothing; }
   const bool same_gpus = std::count(fitted.gpus.begin(), fitted.gpus.end(), gpu_name(cluster)) > 0;
   const bool same_nodes = std::any_of(fitted.nodes.begin(), fitted.nodes.end(),
                                       [&](std::uint32_t nodes) { return (nodes > 1) == several_nodes; });

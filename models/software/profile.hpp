@@ -52,6 +52,7 @@ struct Profile {
     std::vector<std::uint32_t> nodes;  ///< how many were measured together
     Bytes from;
     Bytes to = Bytes::max();
+    std::uint32_t rows = 0;  ///< measured times that tell it, where they are a few; 0: whole tables
   } fitted;
 
   /// What prices a communicator on so many nodes.

@@ -1,94 +1,22 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <thread>
 
 #include <fmt/chrono.h>
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include "models/software/profile.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
-#include "sim/format.hpp"
 #include "sim/words.hpp"
 #include "tools/calibrate/calibrations.hpp"
-#include "tools/calibrate/profile_file.hpp"
-#include "tools/calibrate/timing.hpp"
 #include "tools/cli/option_values.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/cli/version.hpp"
-#include "tools/measure/machine.hpp"
 
 namespace athanor {
 
 namespace {
-
-/// Of one processor, from the nearest on, as far as the system tells.
-std::vector<Bytes> private_caches() {
-  std::vector<Bytes> sizes;
-  for (const int level : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
-    const long size = sysconf(level);
-    if (size > 0) { sizes.emplace_back(size); }
-  }
-  if (sizes.empty()) {
-    throw SimulationError("no-caches", "the system does not tell the sizes of the caches, which calibrate needs");
-  }
-  return sizes;
-}
-
-CalibrationNote note_of_today(const CalibrateOptions& options) {
-  CalibrationNote note;
-  note.machine = machine_id(this_machine());
-  note.date = calibration_date();
-  note.versions = calibration_versions();
-  note.ranks = options.ranks.empty() ? std::vector<std::uint32_t>{2, 4, 8} : options.ranks;
-  note.fit.private_caches = private_caches();
-  // Two workers tell all that the model knows of; more would only meet more noise.
-  note.fit.processors = std::clamp(std::thread::hardware_concurrency(), 1U, 2U);
-  return note;
-}
-
-std::string summary(const ThreadCosts& costs, const std::vector<TimedProbe>& probes) {
-  std::string text = "# cache       rate       of another processor\n";
-  for (const CacheLevel& level : costs.caches) {
-    text += fmt::format("# {:<10} {:>5.1f} GB/s  {}\n", to_string(Bytes{level.size.count() / 1024 * 1024}),
-                        gigabytes_per_second(level.rate),
-                        level.shared ? "-" : fmt::format("{:.1f} GB/s", gigabytes_per_second(level.remote_rate)));
-  }
-  const auto line = [&](const char* name, Time cost) {
-    text += fmt::format("# {:<16} {:>10.1f} ns\n", name, static_cast<double>(cost.count()) * 1e-3);
-  };
-  text += fmt::format("# memory     {:>5.1f} GB/s\n", gigabytes_per_second(costs.memory_rate));
-  line("start", costs.start);
-  line("meeting", costs.meeting);
-  line("lane", costs.lane);
-  line("dispatch", costs.dispatch);
-  line("primitive", costs.primitive);
-  line("port", costs.port);
-  line("remote_port", costs.remote_port);
-  line("poll_delay", costs.poll_delay);
-  line("wake", costs.wake);
-  line("remote_latency", costs.remote_latency);
-  line("spin_time", costs.spin_time);
-  return text + error_lines(probes);
-}
-
-std::vector<TimedProbe> measured(const CalibrationNote& note, bool quick, Progress& progress) {
-  std::vector<Probe> list = probes({.ranks = note.ranks, .processors = note.fit.processors});
-  StopwatchSettings stopwatch;
-  if (quick) { stopwatch.rounds = 1; }
-  stopwatch.turn = [&](std::size_t done) {
-    if (done % 10 == 0) {
-      progress.show(fmt::format("calibrating: measured {} of {}", done, stopwatch.rounds * list.size()));
-    }
-  };
-  const std::vector<Time> times = measure(list, stopwatch);
-  std::vector<TimedProbe> result;
-  for (std::size_t i = 0; i < list.size(); ++i) { result.push_back({std::move(list[i]), times[i], {}}); }
-  return result;
-}
 
 /// Throws UsageError for options that some backends alone have.
 void check_owners(const CalibrateOptions& options, std::string_view backend) {
@@ -104,6 +32,35 @@ void check_owners(const CalibrateOptions& options, std::string_view backend) {
         Owned{options.hold_out.has_value(), "hold-out", {"pool", "training"}}}) {
     if (!each.given || std::count(each.backends.begin(), each.backends.end(), backend) > 0) { continue; }
     throw UsageError(fmt::format("calibrate: --{} goes with --backend {}", each.name, joined(each.backends, " and ")));
+  }
+}
+
+/// Whether rows or a step of a scenario are given.
+bool has_anchors(const CalibrateOptions& options) {
+  return !options.rows.empty() || options.rows_file || options.step || options.nics ||
+         !options.common.arguments.empty();
+}
+
+/// Throws UsageError for what does not go with rows or a step, or is missing.
+void check_anchor_options(const CalibrateOptions& options) {
+  const auto refuse = [](bool given, const std::string& why) {
+    if (given) { throw UsageError("calibrate: " + why); }
+  };
+  const int ways = (options.rows.empty() ? 0 : 1) + (options.rows_file ? 1 : 0) + (options.step ? 1 : 0);
+  refuse(ways == 0 || options.common.arguments.empty(),
+         "SCENARIO goes with what was measured of it: --row SIZE=TIME, --rows FILE or --step TIME");
+  refuse(ways > 1, "--row, --rows and --step do not go together; calibrate on one of them");
+  refuse(options.step && (options.pool || options.nics), "--pool and --nics go with --row or --rows");
+  refuse(!options.step && (options.profile || options.free),
+         "--profile and --free go with --step, or with --backend training");
+  refuse(!options.output,
+         "--output is missing, as in `athanor calibrate SCENARIO --row 8B=31us --output profile.json`");
+  for (const auto& [given, name] :
+       {std::pair(options.backend.has_value(), "backend"), std::pair(!options.tables.empty(), "tables"),
+        std::pair(options.refit.has_value(), "refit"), std::pair(options.quick, "quick"),
+        std::pair(!options.ranks.empty(), "ranks"), std::pair(options.cluster.has_value(), "cluster"),
+        std::pair(options.profiles.has_value(), "profiles"), std::pair(options.hold_out.has_value(), "hold-out")}) {
+    refuse(given, fmt::format("--{} does not go with --row, --rows and --step", name));
   }
 }
 
@@ -135,6 +92,10 @@ constexpr std::pair<std::string_view, ExitCode (*)(const CalibrateOptions&, cons
     {"tables", &calibrate_on_tables}, {"pool", &calibrate_pool},    {"training", &calibrate_on_training}};
 
 ExitCode calibrate(const CalibrateOptions& options, const Streams& streams) {
+  if (has_anchors(options)) {
+    check_anchor_options(options);
+    return options.step ? calibrate_on_step(options, streams) : calibrate_on_rows(options, streams);
+  }
   const std::string backend = options.backend.value_or("threads");
   std::vector<std::string_view> known;
   for (const auto& [name, carry_out] : kBackends) {
@@ -157,22 +118,31 @@ void visit(OptionFields& fields, CalibrateOptions& options) {
       "tables", "SCENARIO", options.tables,
       "with tables: a scenario whose cases name the measurements of one stack; with pool: of any; with training: "
       "one whose steps were measured; may be given again");
+  fields.texts("row", "SIZE=TIME", options.rows,
+               "of SCENARIO: one measured time, as in 8B=31us, that its profile is to meet; may be given again");
+  fields.text("rows", "FILE", options.rows_file,
+              "of SCENARIO: the same from what nccl-tests, rccl-tests or OSU's benchmarks printed, or from a "
+              "measurement file");
+  fields.number("nics", "N", options.nics, 1,
+                "of each node, that rows were measured with; asked for where it is not clear");
+  fields.quantity("step", "TIME", options.step, &parse_time, "of SCENARIO, a training: what one step took");
   fields.text("profile", "NAME", options.profile,
-              "with training: where the search starts, a name or a file; absent: the first case's");
-  fields.text("pool", "NAME", options.pool,
-              "with tables: what is expected of a stack before its rows are looked at, a name or a file; absent: the "
-              "library's nccl, "
-              "or where it has none what is assumed of every stack");
+              "with training and --step: where the search starts, a name or a file; absent: the first case's");
+  fields.text(
+      "pool", "NAME", options.pool,
+      "with tables and rows: what is expected of a stack before its rows are looked at, a name or a file; absent: "
+      "the library's nccl, or where it has none what is assumed of every stack");
   fields.text("profiles", "DIRECTORY", options.profiles, "with pool: writes the profile of every stack there");
   fields.words("free", "NAMES", options.free,
-               "with training: figures to find, such as gemm.share; absent: what is told, 8 at most");
+               "with training: figures to find, such as gemm.share; absent: what is told, 8 at most; with --step one, "
+               "absent: gemm.share");
   fields.words(
       "hold-out", "WHAT", options.hold_out,
       "also fit without these, and judge them; with pool: sizes (every other one), tables, stacks, two (all but "
       "two rows of a stack); with training: rows, models");
   fields.text("cluster", "SCENARIO", options.cluster,
               "with mpi: what lies between the processes, one for each endpoint; absent: one fast switch");
-  fields.texts("case", "NAME", options.scenario.cases, "of that scenario, or of --tables");
+  fields.texts("case", "NAME", options.scenario.cases, "of that scenario, of --tables or of SCENARIO");
   fields.numbers("ranks", "NUMBERS", options.ranks, 2, "of the collectives that are run; absent: 2,4,8");
   fields.written_file("output,o", options.output, "the profile; required");
   fields.flag("quick", options.quick, "each probe in one turn instead of five: less certain");
@@ -189,23 +159,12 @@ bool holds_out(const CalibrateOptions& options, const std::string& what, const s
   return std::find(options.hold_out->begin(), options.hold_out->end(), what) != options.hold_out->end();
 }
 
-ExitCode calibrate_threads(const CalibrateOptions& options, const Streams& streams) {
-  check_writable(*options.output);
-  Progress progress(streams, !options.common.quiet);
-  CalibrationNote note;
-  std::vector<TimedProbe> probes;
-  if (options.refit) {
-    probes = probes_of(*options.refit, note);
-  } else {
-    note = note_of_today(options);
-    probes = measured(note, options.quick, progress);
-  }
-  note.name = profile_name(options);
-  note.fit.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
-  const ThreadCosts costs = fit_thread_costs(probes, note.fit);
-  progress.clear();
-  write_profile(options, streams, thread_profile(costs, note, probes), summary(costs, probes));
-  return ExitCode::ok;
+Scenario scenario_of_one_case(const CalibrateOptions& options) {
+  Scenario scenario =
+      read_scenarios(options.common.arguments, options.common.library, changes_of(options.scenario)).front();
+  if (scenario.cases.size() == 1) { return scenario; }
+  throw UsageError(fmt::format("calibrate: {} has {} cases; name the one that was measured with --case", scenario.path,
+                               scenario.cases.size()));
 }
 
 std::string calibration_date() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
@@ -213,7 +172,7 @@ std::string calibration_date() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(s
 std::string calibration_versions() { return fmt::format("athanor {} ({}), {}", version(), git_revision(), compiler()); }
 
 std::string profile_name(const CalibrateOptions& options) {
-  return std::filesystem::path(*options.output).stem().string();
+  return options.output ? std::filesystem::path(*options.output).stem().string() : "this machine";
 }
 
 std::string error_lines(const std::vector<TimedProbe>& probes) {
@@ -240,16 +199,18 @@ Command calibrate_command() {
   return {
       .name = "calibrate",
       .summary = "fits a profile of this machine from micro-measurements",
-      .arguments = "",
+      .arguments = "[SCENARIO]",
       .explanation =
           "Measures copies, exchanges of two ranks and collectives other than all-reduce, on threads of this\n"
           "process, on its GPUs, or, under mpirun, with one rank in each MPI process,\n"
           "finds the costs with which the model takes as long, holds it against collectives of sizes that it has not\n"
           "seen, and writes all that as a profile. Nothing else should run on the machine meanwhile. A profile holds\n"
-          "every time that was measured, so that anybody can fit it again (--refit).\n",
+          "every time that was measured, so that anybody can fit it again (--refit).\n"
+          "A few times that are known of a SCENARIO (--row, --rows, --step) move what they tell of its profile, and no "
+          "more:\nwhat became of the figures and of the scenario's times is printed, with how certain they are.\n",
       .example = "athanor calibrate --output this-machine.json",
       .least_arguments = 0,
-      .most_arguments = 0,
+      .most_arguments = 1,
       .prepare = &prepared<CalibrateOptions, &calibrate>};
 }
 

@@ -71,9 +71,7 @@ std::string summary(const GpuCosts& costs, const GpuNote& note, const std::vecto
 
 }  // namespace
 
-ExitCode calibrate_on_gpus(const CalibrateOptions& options, const Streams& streams) {
-  check_writable(*options.output);
-  Progress progress(streams, !options.common.quiet);
+Calibrated calibrated_gpus(const CalibrateOptions& options, Progress& progress) {
   GpuNote note;
   std::vector<TimedProbe> probes;
   if (options.refit) {
@@ -87,7 +85,13 @@ ExitCode calibrate_on_gpus(const CalibrateOptions& options, const Streams& strea
   settings.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
   const GpuCosts costs = fit_gpu_costs(probes, settings);
   progress.clear();
-  write_profile(options, streams, gpu_profile(costs, note, probes), summary(costs, note, probes));
+  return {gpu_profile(costs, note, probes), summary(costs, note, probes)};
+}
+
+ExitCode calibrate_on_gpus(const CalibrateOptions& options, const Streams& streams) {
+  check_writable(*options.output);
+  Progress progress(streams, !options.common.quiet);
+  write_profile(options, streams, calibrated_gpus(options, progress));
   return ExitCode::ok;
 }
 

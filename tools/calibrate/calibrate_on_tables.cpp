@@ -35,25 +35,8 @@ std::vector<StackCase> one_stack(const Tables& tables) {
   return cases;
 }
 
-/// A pool that is named, the library's, or what is assumed where it has none.
-SoftwarePool expected_of_stacks(const CalibrateOptions& options) {
-  const Library& library = options.common.library;
-  const std::string usual(kDefaultPool);
-  if (!options.pool && !library.has(LibraryFolder::pools, usual)) { return assumed_pool(); }
-  return read_pool(library, options.pool.value_or(usual));
-}
-
 std::string percent(const BandErrors& errors, std::size_t band) {
   return errors.points.at(band) == 0 ? "-" : fmt::format("{:.1f}", errors.mean.at(band) * 100);
-}
-
-std::string quantity_text(const Figure& figure, double value) {
-  switch (figure.unit) {
-    case FigureUnit::time: return to_string(Time{std::llround(value)});
-    case FigureUnit::bandwidth: return fmt::format("{:.3g} GB/s", value * 1e-9);
-    case FigureUnit::share: break;
-  }
-  return fmt::format("{:.3f}", value);
 }
 
 /// "LL.step  0.6 us -> 0.52 us, within 4 %": the figures that rows tell, those told most first.
@@ -72,8 +55,8 @@ std::string changes(const PooledModel& model, const PooledFit& fit) {
     const double after = figure.get(model.profile(0, fit.posterior.mode));
     const double before = figure.get(model.profile(0, std::vector<double>(prior.size())));
     lines.push_back({spread / prior[i], fmt::format("#   {:<24} {:>12} -> {:<12} within {:.0f} % (before: {:.0f} %)\n",
-                                                    figure.name, quantity_text(figure, before),
-                                                    quantity_text(figure, after), spread * 100, prior[i] * 100)});
+                                                    figure.name, figure_text(figure, before),
+                                                    figure_text(figure, after), spread * 100, prior[i] * 100)});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const Change& a, const Change& b) { return a.told < b.told; });
   std::string text = "# figures that the rows tell\n";
@@ -91,6 +74,22 @@ std::string summary(const PooledModel& model, const PooledFit& fit) {
 }
 
 }  // namespace
+
+SoftwarePool expected_of_stacks(const CalibrateOptions& options) {
+  const Library& library = options.common.library;
+  const std::string usual(kDefaultPool);
+  if (!options.pool && !library.has(LibraryFolder::pools, usual)) { return assumed_pool(); }
+  return read_pool(library, options.pool.value_or(usual));
+}
+
+std::string figure_text(const Figure& figure, double value) {
+  switch (figure.unit) {
+    case FigureUnit::time: return fmt::format("{:.3g} us", value * 1e-6);
+    case FigureUnit::bandwidth: return fmt::format("{:.3g} GB/s", value * 1e-9);
+    case FigureUnit::share: break;
+  }
+  return fmt::format("{:.3f}", value);
+}
 
 ExitCode calibrate_on_tables(const CalibrateOptions& options, const Streams& streams) {
   check_writable(*options.output);

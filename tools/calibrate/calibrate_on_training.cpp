@@ -3,10 +3,10 @@
 
 #include <fmt/core.h>
 
-#include "models/experiments/scenario/compute_profile_section.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/words.hpp"
 #include "tools/calibrate/calibrations.hpp"
+#include "tools/calibrate/training/compute_files.hpp"
 #include "tools/calibrate/training/fit_compute.hpp"
 #include "tools/cli/option_values.hpp"
 #include "tools/cli/output.hpp"
@@ -39,14 +39,7 @@ MeasuredSteps steps_of(const CalibrateOptions& options) {
 /// A file, or a name of the library; absent: that of the first case.
 ComputeProfile start_of(const CalibrateOptions& options, const MeasuredSteps& steps) {
   if (!options.profile) { return steps.front().step->setup().compute; }
-  const std::string& name = *options.profile;
-  const Library& library = options.common.library;
-  const bool known = library.has(LibraryFolder::compute, name);
-  Problems problems;
-  const ComputeProfile profile =
-      read_compute_profile_file(library.files(), known ? library.path(LibraryFolder::compute, name) : name, problems);
-  problems.throw_if_any();
-  return profile;
+  return named_compute_profile(options.common.library, *options.profile);
 }
 
 ComputeFitSettings settings_of(const CalibrateOptions& options, Precision precision) {
@@ -75,19 +68,6 @@ std::string errors_line(const char* what, const MeasuredSteps& steps) {
   if (errors.steps == 0) { return ""; }
   return fmt::format("# {:<18} {:>4} steps, |error| median {:5.1f} %, 90th percentile {:5.1f} %\n", what, errors.steps,
                      errors.median * 100, errors.p90 * 100);
-}
-
-double rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
-
-ComputeProfile in_four_digits(ComputeProfile profile) {
-  const auto round = [](ProductEfficiency& products) { products = {rounded(products.share), rounded(products.depth)}; };
-  round(profile.gemm);
-  for (auto& [precision, products] : profile.narrow) { round(products); }
-  for (double* figure : {&profile.attention, &profile.memory, &profile.interference, &profile.straggler_growth}) {
-    *figure = rounded(*figure);
-  }
-  profile.overhead = Time{std::llround(rounded(microseconds(profile.overhead)) * 1e6)};
-  return profile;
 }
 
 Json profile_json(const CalibrateOptions& options, const ComputeFit& fit, const MeasuredSteps& steps,

@@ -10,6 +10,7 @@
 #include "sim/format.hpp"
 #include "tools/calibrate/calibrations.hpp"
 #include "tools/calibrate/mpi_calibration.hpp"
+#include "tools/calibrate/mpi_task.hpp"
 #include "tools/cli/errors.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/streams.hpp"
@@ -48,58 +49,9 @@ std::string library_of(const Backend& backend) {
   return text;
 }
 
-/// All that every process has before it begins.
-struct Task {
-  MpiNote note;
-  std::shared_ptr<const Cluster> cluster;
-  std::vector<Probe> probes;
-  std::uint32_t rounds = 3;
-};
-
-Task task_of(const CalibrateOptions& options, const MpiBackend& backend) {
-  Task task;
-  task.note.ranks = *backend.ranks();
-  if (task.note.ranks < 2) {
-    throw UsageError("calibrate: --backend mpi takes two processes at least, as in `mpirun -n 2 athanor calibrate`");
-  }
-  task.note.name = profile_name(options);
-  task.note.machine = machine_id(this_machine());
-  task.note.date = calibration_date();
-  task.note.versions = calibration_versions();
-  task.note.library = library_of(backend);
-  task.cluster = cluster_of(options, task.note.ranks);
-  task.note.cluster = words_for(*task.cluster);
-  task.probes = mpi_probes(task.note.ranks);
-  if (options.quick) { task.rounds = 1; }
-  if (backend.speaks()) { check_writable(*options.output); }
-  return task;
-}
-
 Time median_of(std::vector<Time> times) {
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
-}
-
-/// Every probe has its turn in each round. None where somebody has interrupted.
-std::optional<std::vector<TimedProbe>> measured(Task& task, MpiBackend& backend, const Streams& streams,
-                                                Progress& progress) {
-  constexpr std::chrono::milliseconds kPatience{15};
-  std::vector<std::vector<Time>> times(task.probes.size());
-  for (std::uint32_t round = 0; round < task.rounds; ++round) {
-    for (std::size_t i = 0; i < times.size(); ++i) {
-      if (backend.any(streams.interrupted())) { return std::nullopt; }
-      progress.show(
-          fmt::format("calibrating: measured {} of {}", round * times.size() + i, task.rounds * times.size()));
-      for (const std::chrono::nanoseconds time : backend.time(*task.probes[i].schedule, kPatience)) {
-        times[i].emplace_back(time.count() * 1000);
-      }
-    }
-  }
-  std::vector<TimedProbe> result;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    result.push_back({std::move(task.probes[i]), median_of(std::move(times[i])), {}});
-  }
-  return result;
 }
 
 std::string summary(const Profile& profile, const std::vector<TimedProbe>& probes) {
@@ -122,13 +74,57 @@ std::string summary(const Profile& profile, const std::vector<TimedProbe>& probe
   return text + error_lines(probes);
 }
 
-void fit(const CalibrateOptions& options, const Streams& streams, const MpiNote& note, const Cluster& cluster,
-         std::vector<TimedProbe>& probes, Progress& progress) {
+}  // namespace
+
+MpiTask mpi_task(const CalibrateOptions& options, const MpiBackend& backend) {
+  MpiTask task;
+  task.note.ranks = *backend.ranks();
+  if (task.note.ranks < 2) {
+    throw UsageError("calibrate: --backend mpi takes two processes at least, as in `mpirun -n 2 athanor calibrate`");
+  }
+  task.note.name = profile_name(options);
+  task.note.machine = machine_id(this_machine());
+  task.note.date = calibration_date();
+  task.note.versions = calibration_versions();
+  task.note.library = library_of(backend);
+  task.cluster = cluster_of(options, task.note.ranks);
+  task.note.cluster = words_for(*task.cluster);
+  task.probes = mpi_probes(task.note.ranks);
+  if (options.quick) { task.rounds = 1; }
+  if (backend.speaks()) { check_writable(options.output); }
+  return task;
+}
+
+std::optional<std::vector<TimedProbe>> measured(MpiTask& task, MpiBackend& backend, const Streams& streams,
+                                                Progress& progress) {
+  constexpr std::chrono::milliseconds kPatience{15};
+  std::vector<std::vector<Time>> times(task.probes.size());
+  for (std::uint32_t round = 0; round < task.rounds; ++round) {
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      if (backend.any(streams.interrupted())) { return std::nullopt; }
+      progress.show(
+          fmt::format("calibrating: measured {} of {}", round * times.size() + i, task.rounds * times.size()));
+      for (const std::chrono::nanoseconds time : backend.time(*task.probes[i].schedule, kPatience)) {
+        times[i].emplace_back(time.count() * 1000);
+      }
+    }
+  }
+  std::vector<TimedProbe> result;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    result.push_back({std::move(task.probes[i]), median_of(std::move(times[i])), {}});
+  }
+  return result;
+}
+
+Calibrated fitted_over_mpi(const MpiNote& note, const Cluster& cluster, std::vector<TimedProbe>& probes,
+                           Progress& progress) {
   const auto tell = [&](const std::string& what) { progress.show("calibrating: " + what); };
   const Profile profile = fit_mpi_profile(probes, {.cluster = &cluster, .progress = tell});
   progress.clear();
-  write_profile(options, streams, mpi_profile(profile, note, probes), summary(profile, probes));
+  return {mpi_profile(profile, note, probes), summary(profile, probes)};
 }
+
+namespace {
 
 ExitCode refit(const CalibrateOptions& options, const Streams& streams) {
   MpiNote note;
@@ -142,7 +138,7 @@ ExitCode refit(const CalibrateOptions& options, const Streams& streams) {
                     *options.refit, note.cluster, words_for(*cluster)));
   }
   Progress progress(streams, !options.common.quiet);
-  fit(options, streams, note, *cluster, probes, progress);
+  write_profile(options, streams, fitted_over_mpi(note, *cluster, probes, progress));
   return ExitCode::ok;
 }
 
@@ -152,10 +148,10 @@ ExitCode calibrate_over_mpi(const CalibrateOptions& options, const Streams& stre
   if (options.refit) { return refit(options, streams); }
   std::unique_ptr<MpiBackend> backend = make_mpi_backend();
   const bool speaks = backend->speaks();
-  Task task;
+  MpiTask task;
   std::exception_ptr error;
   try {
-    task = task_of(options, *backend);
+    task = mpi_task(options, *backend);
   } catch (const std::exception&) { error = std::current_exception(); }
   if (backend->any(error != nullptr)) {
     if (error && speaks) { std::rethrow_exception(error); }
@@ -165,7 +161,7 @@ ExitCode calibrate_over_mpi(const CalibrateOptions& options, const Streams& stre
   auto probes = measured(task, *backend, streams, progress);
   backend.reset();  // the other processes end here, so that the fit has the processors
   if (!probes) { return ExitCode::interrupted; }
-  if (speaks) { fit(options, streams, task.note, *task.cluster, *probes, progress); }
+  if (speaks) { write_profile(options, streams, fitted_over_mpi(task.note, *task.cluster, *probes, progress)); }
   return ExitCode::ok;
 }
 

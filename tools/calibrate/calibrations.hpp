@@ -10,10 +10,17 @@
 // What `athanor calibrate` does for each backend, and what these have in common.
 namespace athanor {
 
+struct Figure;
+struct SoftwarePool;
+
 struct CalibrateOptions {
   CommonOptions common;
   ScenarioOptions scenario;         ///< --case alone
   std::vector<std::string> tables;  ///< scenarios
+  std::vector<std::string> rows;    ///< "8B=31us"
+  std::optional<std::string> rows_file;
+  std::optional<Time> step;           ///< of training
+  std::optional<std::uint32_t> nics;  ///< of each node, that rows were measured with
   std::optional<std::string> backend, profile, profiles, pool, cluster, refit, output;
   std::optional<std::vector<std::string>> free, hold_out;
   std::vector<std::uint32_t> ranks;
@@ -23,6 +30,15 @@ void visit(OptionFields& fields, CalibrateOptions& options);
 
 /// Whether `what` is held out. Throws UsageError where one of --hold-out is none of `known`.
 bool holds_out(const CalibrateOptions& options, const std::string& what, const std::vector<std::string>& known);
+
+/// A profile that was found, and what is said of it.
+struct Calibrated {
+  JsonValue profile;
+  std::string summary;  ///< lines that begin with '#'
+};
+/// Of the threads of this machine, and of its GPUs: measures, or, with --refit, reads, and fits. Throw as these.
+Calibrated calibrated_threads(const CalibrateOptions& options, Progress& progress);
+Calibrated calibrated_gpus(const CalibrateOptions& options, Progress& progress);
 
 ExitCode calibrate_threads(const CalibrateOptions& options, const Streams& streams);
 /// In every process that mpirun has started alike; one of them fits and writes.
@@ -36,16 +52,32 @@ ExitCode calibrate_pool(const CalibrateOptions& options, const Streams& streams)
 /// The compute profile of training steps that others measured, which the scenarios of --tables have.
 ExitCode calibrate_on_training(const CalibrateOptions& options, const Streams& streams);
 
+/// One stack's profile from a few of its times, of --row or --rows.
+ExitCode calibrate_on_rows(const CalibrateOptions& options, const Streams& streams);
+/// A compute profile from one measured step.
+ExitCode calibrate_on_step(const CalibrateOptions& options, const Streams& streams);
+
+/// The only case of the scenario that is the only argument, with --case applied. Throws UsageError where it has
+/// several.
+Scenario scenario_of_one_case(const CalibrateOptions& options);
+/// --pool, the library's, or what is assumed where it has none.
+SoftwarePool expected_of_stacks(const CalibrateOptions& options);
+/// "0.6 us", "12.3 GB/s", "0.920".
+std::string figure_text(const Figure& figure, double value);
+
 /// "2026-11-21", of UTC.
 std::string calibration_date();
 /// Of Athanor and its compiler.
 std::string calibration_versions();
-/// Of the profile that goes to --output.
+/// Of the profile that goes to --output; without one "this machine".
 std::string profile_name(const CalibrateOptions& options);
 /// A line for what was fitted and one for what was held out.
 std::string error_lines(const std::vector<TimedProbe>& probes);
 /// Writes the profile to --output, and to where --json says; else prints the summary.
 void write_profile(const CalibrateOptions& options, const Streams& streams, const JsonValue& profile,
                    const std::string& summary);
+inline void write_profile(const CalibrateOptions& options, const Streams& streams, const Calibrated& found) {
+  write_profile(options, streams, found.profile, found.summary);
+}
 
 }  // namespace athanor

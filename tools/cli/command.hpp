@@ -88,6 +88,7 @@ Command measure_command();
 Command numerics_command();
 Command plan_command();
 Command calibrate_command();
+Command crosscheck_command();
 Command import_command();
 Command export_command();
 

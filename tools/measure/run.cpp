@@ -66,7 +66,8 @@ class Series {
             .least_us = *std::min_element(times_us_.begin(), times_us_.end()),
             .iterations = static_cast<std::uint32_t>(times_us_.size()),
             .wrong = wrong_,
-            .first_wrong = first_wrong_};
+            .first_wrong = first_wrong_,
+            .times_us = times_us_};
   }
 
  private:

@@ -22,6 +22,7 @@ struct MeasuredRow {
   std::uint32_t iterations = 0;  ///< that were timed
   std::uint64_t wrong = 0;       ///< checked outputs that were not what they should be
   std::optional<std::string> first_wrong;
+  std::vector<double> times_us;  ///< of each timed iteration, in their order
 };
 
 /// Of at least one value; of an even number of them the mean of the two in the middle.

@@ -18,7 +18,8 @@ namespace {
 /// "case: " in front of what a message is about.
 std::string prefix(const Case& scenario_case) { return scenario_case.name.empty() ? "" : scenario_case.name + ": "; }
 
-/// "0.05" or "5%", from 0 on.
+}  // namespace
+
 Parsed<Ratio> parse_error_limit(std::string_view text) {
   const bool percent = text.ends_with('%');
   if (percent) { text.remove_suffix(1); }
@@ -29,8 +30,6 @@ Parsed<Ratio> parse_error_limit(std::string_view text) {
   if (percent) { parsed.value->denominator *= 100; }
   return parsed;
 }
-
-}  // namespace
 
 void visit(OptionFields& fields, VerifyOptions& options) {
   visit(fields, options.scenario);

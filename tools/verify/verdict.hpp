@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/experiments/scenario/scenario.hpp"
+#include "sim/parse.hpp"
 #include "tools/cli/scenarios.hpp"
 #include "tools/run/result_sink.hpp"
 
@@ -17,6 +18,9 @@ struct VerifyOptions {
   std::optional<std::string> directory;
 };
 void visit(OptionFields& fields, VerifyOptions& options);
+
+/// "0.05" or "5%", from 0 on.
+Parsed<Ratio> parse_error_limit(std::string_view text);
 
 /// Whether the errors of a case are within what `threshold`, or else the case itself, allows; prints each comparison.
 /// Requires a case that names a measurement. Throws ScenarioError where no row that counts was measured.

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/scenario/named_file.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/file.hpp"
 
@@ -34,8 +35,16 @@ ComputeProfile read_compute_profile_file(const FileReader& files, const std::str
   return profile;
 }
 
-void read_compute_profile(FieldValue& value, const Library& library, Problems& problems, ComputeProfile& profile) {
+void read_compute_profile(FieldValue& value, const FileReader& files, const Library& library, Problems& problems,
+                          ComputeProfile& profile) {
+  const auto read_path = [&](FieldValue& text) {
+    if (const auto path = text.text(kFilePattern)) { profile = read_compute_profile_file(files, *path, problems); }
+  };
   const auto read_name = [&](FieldValue& text) {
+    if (text.reading() && names_file(text.json()->string())) {
+      read_path(text);
+      return text.put(json_of(profile, Detail::complete));
+    }
     const std::vector<std::string> names = library.names(LibraryFolder::compute);
     std::string name = names.empty() ? "" : names.front();
     text.visit(name, OneOf{names});
@@ -48,7 +57,11 @@ void read_compute_profile(FieldValue& value, const Library& library, Problems& p
     profile.name = "inline";
     object.object([&](Fields& fields) { visit(fields, profile); });
   };
-  value.one_of({{Type::string, read_name}, {Type::object, read_inline}});
+  if (value.describing()) {
+    value.one_of({{Type::string, read_name}, {Type::string, read_path}, {Type::object, read_inline}});
+  } else {
+    value.one_of({{Type::string, read_name}, {Type::object, read_inline}});
+  }
 }
 
 std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision precision, const Library& library,

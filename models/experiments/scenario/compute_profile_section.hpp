@@ -9,9 +9,10 @@
 
 namespace athanor {
 
-/// A scenario's compute profile: a name of `athanor list compute`, or the profile itself. `problems` takes what is
-/// wrong with the named file.
-void read_compute_profile(FieldValue& value, const Library& library, Problems& problems, ComputeProfile& profile);
+/// A scenario's compute profile: a name of `athanor list compute`, a path from `files` on, or the profile itself.
+/// `problems` takes what is wrong with the named file. Throws FileError.
+void read_compute_profile(FieldValue& value, const FileReader& files, const Library& library, Problems& problems,
+                          ComputeProfile& profile);
 
 /// Reads the profile's own file. Throws FileError.
 ComputeProfile read_compute_profile_file(const FileReader& files, const std::string& name, Problems& problems);

@@ -6,6 +6,7 @@
 
 #include "models/engines/engine.hpp"
 #include "models/experiments/experiment.hpp"
+#include "models/experiments/scenario/named_file.hpp"
 #include "models/software/profile.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/file.hpp"
@@ -63,8 +64,16 @@ void find_inside(const Library& library, const SourceLocation& place, Problems& 
 
 }  // namespace
 
-void read_profile(FieldValue& value, const Library& library, Problems& problems, Profile& profile) {
+void read_profile(FieldValue& value, const FileReader& files, const Library& library, Problems& problems,
+                  Profile& profile) {
+  const auto read_path = [&](FieldValue& text) {
+    if (const auto path = text.text(kFilePattern)) { profile = read_profile_file(files, *path, problems); }
+  };
   const auto read_name = [&](FieldValue& text) {
+    if (text.reading() && names_file(text.json()->string())) {
+      read_path(text);
+      return text.put(json_of(profile, Detail::complete));
+    }
     std::string name(kIdealProfile);
     text.visit(name, OneOf{profile_names(library)});
     if (!text.ok()) { return; }
@@ -79,7 +88,11 @@ void read_profile(FieldValue& value, const Library& library, Problems& problems,
     profile = undescribed("inline");
     object.object([&](Fields& fields) { visit(fields, profile); });
   };
-  value.one_of({{Type::string, read_name}, {Type::object, read_inline}});
+  if (value.describing()) {
+    value.one_of({{Type::string, read_name}, {Type::string, read_path}, {Type::object, read_inline}});
+  } else {
+    value.one_of({{Type::string, read_name}, {Type::object, read_inline}});
+  }
   if (value.ok()) { find_inside(library, value.place(), problems, profile); }
 }
 

@@ -17,8 +17,10 @@ constexpr std::string_view kIdealProfile = "ideal";
 /// "ideal" and those of the library.
 std::vector<std::string> profile_names(const Library& library);
 
-/// The "profile" of a scenario: a name, or the profile itself. `problems` takes what is wrong with the named file.
-void read_profile(FieldValue& value, const Library& library, Problems& problems, Profile& profile);
+/// The "profile" of a scenario: a name, a path from `files` on, or the profile itself. `problems` takes what is wrong
+/// with the named file. Throws FileError.
+void read_profile(FieldValue& value, const FileReader& files, const Library& library, Problems& problems,
+                  Profile& profile);
 
 /// Reads the profile's own file. Throws FileError.
 Profile read_profile_file(const FileReader& files, const std::string& name, Problems& problems);

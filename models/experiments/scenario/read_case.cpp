@@ -116,9 +116,11 @@ void read_parts(CaseParts& parts) {
   fields.optional_object("prices", "What parts cost and draw, for bills of materials",
                          [&](Fields& inner) { read_prices(inner, parts.scenario_case.prices); });
   Profile profile;
-  fields.optional_value("profile", "What the software costs: a name in profiles/, or its figures; absent: what \"software\" says, or where "
-                        "GPUs run NCCL what the pool nccl expects of them; else nothing",
-                        [&](FieldValue& value) { read_profile(value, context.library, context.problems, profile); });
+  fields.optional_value(
+      "profile",
+      "What the software costs: a name in profiles/, a file, or its figures; absent: what \"software\" says, or where "
+      "GPUs run NCCL what the pool nccl expects of them; else nothing",
+      [&](FieldValue& value) { read_profile(value, context.files, context.library, context.problems, profile); });
   if (profile.nccl) { tell_errors(context.pools.errors(context.library), profile); }
   parts.nccl = read_nccl(fields, profile);
   fields.optional_object("software", parts.software, "What a stack without a profile consists of");

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/scenario/named_file.hpp"
 #include "models/nccl/execution/machine_parts.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "models/software/profile.hpp"
@@ -35,16 +36,18 @@ SoftwarePool read_pool(const Library& library, const std::string& name) {
   return pool;
 }
 
-std::shared_ptr<const SoftwarePool> PoolCache::pool(const Library& library, const std::string& name) {
-  std::shared_ptr<const SoftwarePool>& known = pools_[name];
-  if (!known) { known = std::make_shared<const SoftwarePool>(read_pool(library, name)); }
+std::shared_ptr<const SoftwarePool> PoolCache::pool(const Library& library, const FileReader& files,
+                                                    const std::string& name) {
+  const std::string path = names_file(name) ? files.path(name) : name;
+  std::shared_ptr<const SoftwarePool>& known = pools_[path];
+  if (!known) { known = std::make_shared<const SoftwarePool>(read_pool(library, path)); }
   return known;
 }
 
 std::shared_ptr<const std::vector<PredictionError>> PoolCache::errors(const Library& library) {
   const std::string name(kDefaultPool);
   if (!library.has(LibraryFolder::pools, name)) { return nullptr; }
-  const auto known = pool(library, name);
+  const auto known = pool(library, library.files(), name);
   return known->errors.empty() ? nullptr : std::shared_ptr<const std::vector<PredictionError>>(known, &known->errors);
 }
 
@@ -72,6 +75,13 @@ bool check_software(const CaseParts& parts, const Platform& own) {
   if (own.shares_machine() || !has_nccl(*own.cluster)) {
     return conflict("these nodes have no GPUs that NCCL or RCCL is known to run on",
                     R"(leave it out, or name a "gpu" of NVIDIA's or AMD's)");
+  }
+  const std::string& pool = parts.software->pool;
+  if (!names_file(pool) && !parts.context.library.has(LibraryFolder::pools, pool)) {
+    parts.fields.problem("software", "unknown-pool", fmt::format("there is no pool '{}'", pool),
+                         fmt::format("it is one of {}, or a file's path",
+                                     joined(parts.context.library.names(LibraryFolder::pools), ", ")));
+    return false;
   }
   if (parts.software->version && parts.nccl && parts.nccl->version) {
     return conflict("\"nccl\" says a version, too", "leave one of the two out");
@@ -134,7 +144,7 @@ void price_by_pool(const Platform& own, std::uint32_t ranks, Schedules schedules
   StackParts stack = machine_parts(*own.cluster, runtime->communicator(),
                                    transport_of(software, runtime->communicator(), *own.cluster, parts));
   stack.one_process = software.launch == Launch::process_per_node;
-  const auto pool = parts.context.pools.pool(parts.context.library, software.pool);
+  const auto pool = parts.context.pools.pool(parts.context.library, parts.context.files, software.pool);
   Profile priced = pooled_profile(*pool, stack);
   priced.description = described(*pool, stack);
   if (!pool->errors.empty()) {

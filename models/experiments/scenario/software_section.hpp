@@ -37,7 +37,8 @@ SoftwarePool read_pool(const Library& library, const std::string& name);
 /// Pools, each read once.
 class PoolCache {
  public:
-  std::shared_ptr<const SoftwarePool> pool(const Library& library, const std::string& name);
+  /// One of the library's, or the file of this name, seen from the scenario. Throws as read_pool().
+  std::shared_ptr<const SoftwarePool> pool(const Library& library, const FileReader& files, const std::string& name);
   /// How far predictions of the library's pool were off; null: there is none, or nothing was held out.
   std::shared_ptr<const std::vector<PredictionError>> errors(const Library& library);
 

@@ -156,9 +156,10 @@ void read_settings(Fields& fields, ReadingContext& context, TrainingText& text) 
                    {"fp4", Precision::fp4}});
   fields.optional_object("parallel", "How it is spread over GPUs",
                          [&](Fields& inner) { read_plan(inner, context, text); });
-  fields.optional_value("compute", "How fast GPUs compute: a name of `athanor list compute`, or the figures",
+  fields.optional_value("compute", "How fast GPUs compute: a name of `athanor list compute`, a file, or the figures",
                         [&](FieldValue& value) {
-                          read_compute_profile(value, context.library, context.problems, text.compute.emplace());
+                          read_compute_profile(value, context.files, context.library, context.problems,
+                                               text.compute.emplace());
                         });
   optional_device(fields, "gpu", "Whose peak counts: a preset, one with changes, or a GPU in full; absent: the nodes'",
                   text.gpu);

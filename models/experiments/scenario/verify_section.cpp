@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/collective.hpp"
+#include "models/experiments/scenario/named_file.hpp"
 #include "models/software/profile.hpp"
 #include "sim/file.hpp"
 #include "sim/format.hpp"
@@ -16,13 +17,11 @@ namespace athanor {
 
 namespace {
 
-bool is_path(const std::string& text) { return text.find('/') != std::string::npos || text.ends_with(".json"); }
-
 /// Where the measurement's file is; nothing after a problem was reported.
 std::optional<std::string> locate(FieldValue& value, const FileReader& files, const Library& library) {
   const auto text = value.text();
   if (!text) { return std::nullopt; }
-  if (is_path(*text)) { return files.path(*text); }
+  if (names_file(*text)) { return files.path(*text); }
   if (library.has(LibraryFolder::measurements, *text)) { return library.path(LibraryFolder::measurements, *text); }
   const std::vector<std::string> names = library.names(LibraryFolder::measurements);
   const std::string near = nearest(*text, names);

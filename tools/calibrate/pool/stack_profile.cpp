@@ -54,7 +54,9 @@ Profile::Domain domain_of(const Tables& tables) {
     from = std::min(from, row.size);
     to = std::max(to, row.size);
   }
-  return {listed(measurements), listed(collectives), listed(ranks), listed(gpus), listed(nodes), from, to};
+  constexpr std::size_t kFew = 5;
+  const auto few = static_cast<std::uint32_t>(tables.rows.size() < kFew ? tables.rows.size() : 0);
+  return {listed(measurements), listed(collectives), listed(ranks), listed(gpus), listed(nodes), from, to, few};
 }
 
 /// By band, from the smallest sizes on; null where a table has none.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/experiments/training.hpp"
+#include "sim/check.hpp"
 #include "sim/percentile.hpp"
 
 namespace athanor {
@@ -27,22 +28,28 @@ double stragglers(const ComputeProfile& profile, double gpus) {
 
 double MeasuredStep::error() const { return std::abs(seconds(simulated.time) / seconds(measured) - 1); }
 
+MeasuredStep measured_step(const std::string& table, const Case& training, Time measured) {
+  const auto* experiment = training.as<TrainingExperiment>();
+  require(experiment != nullptr, "a case that trains");
+  CollectiveTimer timer(experiment->pricing(training.platform, {}));
+  const TrainingSetup& setup = experiment->training().setup;
+  return {table,
+          training.name,
+          setup.model.name,
+          setup.plan.ranks(),
+          measured,
+          std::make_shared<const PreparedStep>(setup, timer),
+          std::make_shared<const StepKernels>(setup),
+          {}};
+}
+
 MeasuredSteps measured_steps(const std::vector<Scenario>& scenarios) {
   MeasuredSteps steps;
   for (const Scenario& scenario : scenarios) {
     for (const Case& each : scenario.cases) {
       const auto* experiment = each.as<TrainingExperiment>();
       if (experiment == nullptr || !experiment->training().measured) { continue; }
-      CollectiveTimer timer(experiment->pricing(each.platform, {}));
-      const TrainingSetup& setup = experiment->training().setup;
-      steps.push_back({scenario.path,
-                       each.name,
-                       setup.model.name,
-                       setup.plan.ranks(),
-                       *experiment->training().measured,
-                       std::make_shared<const PreparedStep>(setup, timer),
-                       std::make_shared<const StepKernels>(setup),
-                       {}});
+      steps.push_back(measured_step(scenario.path, each, *experiment->training().measured));
     }
   }
   return steps;

@@ -59,6 +59,8 @@ struct MeasuredStep {
 };
 using MeasuredSteps = std::vector<MeasuredStep>;
 
+/// A case that trains, whose step took so long. Throws as PreparedStep.
+MeasuredStep measured_step(const std::string& table, const Case& training, Time measured);
 /// The cases of these scenarios that train and say what a step took. Throws as PreparedStep.
 MeasuredSteps measured_steps(const std::vector<Scenario>& scenarios);
 

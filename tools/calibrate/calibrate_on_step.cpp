@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "models/experiments/training.hpp"
+#include "sim/error.hpp"
+#include "sim/format.hpp"
+#include "tools/calibrate/anchors/unit_slip.hpp"
+#include "tools/calibrate/calibrations.hpp"
+#include "tools/calibrate/training/compute_files.hpp"
+#include "tools/calibrate/training/fit_compute.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/streams.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = JsonValue;
+using ComputeFigure = FittedCost<ComputeProfile>;
+
+MeasuredStep step_of(const CalibrateOptions& options, const Scenario& scenario) {
+  const Case& only = scenario.cases.front();
+  if (only.as<TrainingExperiment>() == nullptr) {
+    throw UsageError(fmt::format(
+        "calibrate: {}: --step is of a training, and this simulates none; times of a collective are --row SIZE=TIME",
+        scenario.path));
+  }
+  if (*options.step <= Time::zero()) { throw UsageError("calibrate: --step is more than 0 s"); }
+  return measured_step(scenario.path, only, *options.step);
+}
+
+/// The one that moves: --free, or what the largest of products reach.
+ComputeFigure figure_of(const CalibrateOptions& options, Precision precision) {
+  const std::vector<std::string> wanted = options.free.value_or(std::vector<std::string>{"gemm.share"});
+  if (wanted.size() != 1) { throw UsageError("calibrate: --free: one step tells one figure; name one"); }
+  const std::vector<ComputeFigure> all = compute_figures(precision);
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const ComputeFigure& each) { return each.name == wanted[0]; });
+  if (found != all.end()) { return *found; }
+  throw UsageError(fmt::format("calibrate: --free: there is no figure '{}'", wanted[0]));
+}
+
+Problem problem_of(const MeasuredStep& step, std::string code, std::string message, std::string hint) {
+  return {std::move(code), std::move(message), {step.table, 0, 0, ""}, std::move(hint)};
+}
+
+void check_units(const MeasuredStep& step) {
+  const double slip = unit_slip(seconds(step.measured) / seconds(step.simulated.time));
+  if (slip == 1) { return; }
+  const Time meant{std::llround(static_cast<double>(step.measured.count()) / slip)};
+  throw ScenarioError(problem_of(
+      step, "units",
+      fmt::format("--step {}: a step is expected to take {}", written(step.measured), to_string(step.simulated.time)),
+      fmt::format("is it perhaps {}?", to_string(meant))));
+}
+
+/// What no figure within its bounds meets is not fitted silently.
+void check_met(const MeasuredStep& step, const ComputeFigure& figure) {
+  constexpr double kMet = 0.01;
+  if (step.error() < kMet) { return; }
+  const bool fast = step.measured < step.simulated.time;
+  throw ScenarioError(problem_of(
+      step, fast ? "faster-than-hardware" : "step-not-met",
+      fmt::format("--step {}: with {} from {:g} to {:g}, which GPUs have, the nearest is {}", written(step.measured),
+                  figure.name, figure.least, figure.most, to_string(step.simulated.time)),
+      fast ? "is it of this model, batch, precision and number of GPUs?"
+           : "is it of this model and batch? A step that waits for something else tells nothing of computing"));
+}
+
+std::string line(const char* what, const std::string& before, const std::string& after) {
+  return fmt::format("# {:<24} {:>14} {:>14}\n", what, before, after);
+}
+
+std::string milliseconds(Time time) { return fmt::format("{:.2f} ms", seconds(time) * 1e3); }
+
+Json profile_json(const CalibrateOptions& options, const ComputeFit& fit, const ComputeProfile& start,
+                  const MeasuredStep& step) {
+  const TrainingSetup& setup = step.step->setup();
+  ComputeProfile profile = in_four_digits(fit.profile);
+  profile.name = profile_name(options);
+  profile.description = fmt::format("{} on {}, by one step of {} on {} GPUs, which took {}", name(setup.plan.precision),
+                                    setup.gpu.name, step.model, step.gpus, to_string(step.measured));
+  profile.source = fmt::format("athanor calibrate --step, {}, {}, beginning with {}; found: {}", calibration_date(),
+                               calibration_versions(), start.name, fit.free.front());
+  profile.fitted = {{setup.gpu.name}, {setup.plan.precision}, {}};
+  return json_of(profile, Detail::complete);
+}
+
+}  // namespace
+
+ExitCode calibrate_on_step(const CalibrateOptions& options, const Streams& streams) {
+  check_writable(*options.output);
+  const Scenario scenario = scenario_of_one_case(options);
+  Progress progress(streams, !options.common.quiet);
+  progress.show("calibrating: collectives");
+  MeasuredSteps steps{step_of(options, scenario)};
+  const TrainingSetup& setup = steps.front().step->setup();
+  const ComputeProfile start =
+      options.profile ? named_compute_profile(options.common.library, *options.profile) : setup.compute;
+  check_outputs(options.common);
+  const ComputeFigure figure = figure_of(options, setup.plan.precision);
+  progress.show("calibrating: the step");
+  simulate(steps, start);
+  check_units(steps.front());
+  const Time before = steps.front().simulated.time;
+  ComputeFitSettings settings;
+  settings.free = {figure.name};
+  settings.pull = 0;  // the step tells it
+  const ComputeFit fit = fit_compute(steps, start, settings);
+  progress.clear();
+  const MeasuredStep& step = steps.front();
+  check_met(step, figure);
+  write_profile(options, streams, profile_json(options, fit, start, step),
+                line("", "before", "after") +
+                    line(figure.name.c_str(), fmt::format("{:.4g}", figure.get(start)),
+                         fmt::format("{:.4g}", figure.get(fit.profile))) +
+                    line("step", milliseconds(before), milliseconds(step.simulated.time)) +
+                    fmt::format("# measured                 {:>29}\n", milliseconds(step.measured)));
+  return ExitCode::ok;
+}
+
+}  // namespace athanor

@@ -1,0 +1,125 @@
+#include "tools/crosscheck/machine/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "models/experiments/collective.hpp"
+#include "models/experiments/run.hpp"
+#include "models/experiments/scenario/scenario.hpp"
+#include "models/experiments/table.hpp"
+#include "sim/check.hpp"
+#include "sim/format.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = JsonValue;
+using Asked = std::pair<CollectiveKind, std::uint32_t>;  // and ranks
+
+Json scenario_of(const Asked& asked, const std::set<Bytes>& sizes, const Json& profile, const Json& cluster) {
+  Json collective{{"kind", name(asked.first)}, {"algorithm", "each"}, {"ranks", asked.second}};
+  if (asked.first != CollectiveKind::barrier) {
+    Json list = Json::list();
+    for (const Bytes size : sizes) { list.push_back(written(size)); }
+    collective["sizes"] = std::move(list);
+  }
+  return {{"cluster", cluster}, {"collective", std::move(collective)}, {"profile", profile}};
+}
+
+/// Simulated times in us by algorithm and size.
+using Times = std::map<std::pair<std::string, Bytes>, double>;
+
+Times simulated(const Json& scenario, const Library& library) {
+  ScenarioReader reader(library);
+  Problems problems;
+  const Scenario read = reader.read_text(text_of(scenario, 0), "crosscheck", {}, problems);
+  problems.throw_if_any();
+  Times times;
+  for (const Record& record : run(read, read.cases.front())) {
+    times[{record.string(kAlgorithm), size_of(record)}] = record.number(kTime);
+  }
+  return times;
+}
+
+std::string errors_line(const std::string& what, const std::vector<ComparedRow>& rows) {
+  double worst = 0;
+  for (const ComparedRow& row : rows) { worst = std::max(worst, std::abs(row.error())); }
+  return fmt::format("# {:<16} {:>4} points, median |error| {:5.1f} %, worst {:6.1f} %\n", what + ":", rows.size(),
+                     median_error(rows) * 100, worst * 100);
+}
+
+}  // namespace
+
+std::vector<ComparedRow> compared(const std::vector<MeasuredRow>& rows, const Json& profile,
+                                  const std::function<Json(std::uint32_t ranks)>& cluster, const Library& library) {
+  std::map<Asked, std::set<Bytes>> all;
+  for (const MeasuredRow& row : rows) { all[{row.collective.kind, row.collective.ranks}].insert(row.size); }
+  std::map<Asked, Times> times;
+  for (const auto& [asked, sizes] : all) {
+    times[asked] = simulated(scenario_of(asked, sizes, profile, cluster(asked.second)), library);
+  }
+  std::vector<ComparedRow> result;
+  for (const MeasuredRow& row : rows) {
+    const Times& known = times[{row.collective.kind, row.collective.ranks}];
+    const auto found = known.find({row.algorithm, row.size});
+    if (found != known.end()) { result.push_back({row, found->second, two_modes(row.times_us)}); }
+  }
+  return result;
+}
+
+std::string table_of(const std::vector<ComparedRow>& rows) {
+  std::string text = fmt::format("# {:<16} {:<24} {:>5} {:>10} {:>10} {:>10} {:>8}\n", "collective", "algorithm",
+                                 "ranks", "size", "measured", "simulated", "error");
+  text += fmt::format("# {:<16} {:<24} {:>5} {:>10} {:>10} {:>10} {:>8}\n", "", "", "", "", "(us)", "(us)", "(%)");
+  for (const ComparedRow& row : rows) {
+    text += fmt::format("  {:<16} {:<24} {:>5} {:>10} {} {} {:>+8.1f}{}\n", name(row.measured.collective.kind),
+                        row.measured.algorithm, row.measured.collective.ranks, to_string(row.measured.size),
+                        fitted(row.measured.median_us, 10), fitted(row.simulated_us, 10), row.error() * 100,
+                        row.measured.wrong > 0 ? "  WRONG"
+                        : row.modes            ? "  two modes"
+                                               : "");
+  }
+  return text;
+}
+
+std::string error_lines(const std::vector<ComparedRow>& rows) {
+  std::map<CollectiveKind, std::vector<ComparedRow>> by_kind;
+  for (const ComparedRow& row : rows) { by_kind[row.measured.collective.kind].push_back(row); }
+  std::string text;
+  for (const auto& [kind, some] : by_kind) { text += errors_line(std::string(name(kind)), some); }
+  return rows.empty() ? text : text + errors_line("all", rows);
+}
+
+double median_error(const std::vector<ComparedRow>& rows) {
+  require(!rows.empty(), "the error of something");
+  std::vector<double> errors;
+  for (const ComparedRow& row : rows) { errors.push_back(std::abs(row.error())); }
+  return median(std::move(errors));
+}
+
+Json json_of(const ComparedRow& row) {
+  const MeasuredRow& measured = row.measured;
+  Json json{{"collective", name(measured.collective.kind)},
+            {"algorithm", measured.algorithm},
+            {"ranks", measured.collective.ranks},
+            {"bytes", measured.size.count()},
+            {"measured_time_us", measured.median_us},
+            {"min_time_us", measured.least_us},
+            {"iterations", measured.iterations},
+            {"wrong", measured.wrong},
+            {"time_us", row.simulated_us},
+            {"error", row.error()}};
+  if (row.modes) {
+    json["modes"] = {
+        {"lower_us", row.modes->lower}, {"upper_us", row.modes->upper}, {"upper_share", row.modes->upper_share}};
+  }
+  return json;
+}
+
+}  // namespace athanor

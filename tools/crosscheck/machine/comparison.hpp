@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/library/library.hpp"
+#include "sim/config/json_value.hpp"
+#include "tools/crosscheck/machine/noise.hpp"
+#include "tools/measure/run.hpp"
+
+namespace athanor {
+
+/// A collective that was measured, beside what the calibrated profile says.
+struct ComparedRow {
+  MeasuredRow measured;
+  double simulated_us = 0;
+  std::optional<TwoModes> modes;
+
+  /// simulated / measured - 1.
+  double error() const { return simulated_us / measured.median_us - 1; }
+};
+
+/// Simulates what was measured on the cluster of a scenario, out of place, as its JSON says for so many ranks. Rows
+/// that the simulation has no algorithm for are left out. Throws ScenarioError, SimulationError.
+std::vector<ComparedRow> compared(const std::vector<MeasuredRow>& rows, const JsonValue& profile,
+                                  const std::function<JsonValue(std::uint32_t ranks)>& cluster, const Library& library);
+
+/// One line for each row, under a head.
+std::string table_of(const std::vector<ComparedRow>& rows);
+/// Points, median and worst |error| of each collective and of all.
+std::string error_lines(const std::vector<ComparedRow>& rows);
+/// Of |error|. Requires a row.
+double median_error(const std::vector<ComparedRow>& rows);
+
+JsonValue json_of(const ComparedRow& row);
+
+}  // namespace athanor
