@@ -24,7 +24,7 @@ struct NodeIdentity {
   std::string architecture;  ///< of GPUs from AMD: "gfx942" of an MI300X; "" of others
   std::string gpu;           ///< the preset that GPUs are; "": none
   std::string nic;           ///< the preset that NICs are; "": none, or several
-  bool infiniband = false;   ///< NICs frame as InfiniBand does
+  bool infiniband = false;   ///< a NIC frames as InfiniBand does
   bool gpu_direct = true;    ///< NICs may read and write the memory of the GPUs; not of consumer cards
   bool peer_access = true;   ///< GPUs may read and write each other's memory over PCIe, too; not consumer cards
   CpuIdentity cpu;           ///< of all sockets

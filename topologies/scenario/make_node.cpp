@@ -168,7 +168,7 @@ class NodeMaker {
   std::optional<NicSpec> nic_figures(const NicText& text) {
     const std::optional<NicPreset> nic = made(text, presets_.nics, problems_);
     if (!nic) { return std::nullopt; }
-    infiniband_ = nic->protocol == Framing::infiniband;
+    infiniband_ = infiniband_ || nic->protocol == Framing::infiniband;
     NicSpec spec{nic->rate, payload_share(nic->protocol), nic->latency, std::nullopt};
     if (text.figures.pcie) { spec.pcie = link(*text.figures.pcie); }
     return spec;
@@ -194,7 +194,7 @@ class NodeMaker {
   Problems& problems_;
   NodeSpec spec_;
   std::optional<GpuPreset> gpu_;
-  bool infiniband_ = false;  // of the NICs
+  bool infiniband_ = false;  // one of the NICs is
 };
 
 }  // namespace
