@@ -227,7 +227,7 @@ double crossing(const ComparisonLine& a, const ComparisonLine& b, std::size_t fi
 }
 
 ComparisonEntry entry_of(const Json& record, const Comparison& comparison) {
-  ComparisonEntry entry{record[comparison.figure].number(), record.string_at("algorithm"), {}};
+  ComparisonEntry entry{.value = record[comparison.figure].number(), .algorithm = record.string_at("algorithm")};
   const Json* cost = record.find(comparison.against);
   if (cost != nullptr && cost->is_number()) { entry.against = cost->number(); }
   const Json* low = record.find("time_low_us");
@@ -283,7 +283,7 @@ Comparison compared(const std::vector<ComparedInput>& inputs, const ComparisonRe
     if (!has_number(*each.record, result.figure)) { continue; }
     const Key key = key_of(each, result.conditions);
     const auto [place, is_new] = lines.try_emplace(key, result.lines.size());
-    if (is_new) { result.lines.push_back({key, each.record->number_at("bytes"), {}, {}}); }
+    if (is_new) { result.lines.push_back({.conditions = key, .size = each.record->number_at("bytes")}); }
     ComparisonLine& line = result.lines[place->second];
     line.entries.resize(result.contestants.size());
     const std::size_t contestant = index_of(result.contestants, each.value(result.by), "--by");

@@ -29,19 +29,19 @@ struct ComparisonRequest {
 struct ComparisonEntry {
   double value = 0;
   std::string algorithm;  ///< "" where results have none
-  std::optional<double> against;
-  std::optional<double> spread;  ///< of a time: standard deviation of its logarithm, from the interval of 80 %
-  double shared = 0;             ///< of its variance, what other times of the same profile share
-  std::string profile;
+  std::optional<double> against{};
+  std::optional<double> spread{};  ///< of a time: standard deviation of its logarithm, from the interval of 80 %
+  double shared = 0;               ///< of its variance, what other times of the same profile share
+  std::string profile{};
 };
 
 /// One condition with what each contestant reached there.
 struct ComparisonLine {
   std::vector<std::string> conditions;                  ///< as Comparison::conditions
   double size = 0;                                      ///< bytes; 0 where results have none
-  std::vector<std::optional<ComparisonEntry>> entries;  ///< by contestant
-  std::vector<std::size_t> winners;  ///< all who reach the best; none where all do, or one is there alone
-  std::optional<double> certainty;   ///< that the one winner beats whoever comes next; none: nobody knows
+  std::vector<std::optional<ComparisonEntry>> entries{};  ///< by contestant
+  std::vector<std::size_t> winners{};  ///< all who reach the best; none where all do, or one is there alone
+  std::optional<double> certainty{};   ///< that the one winner beats whoever comes next; none: nobody knows
 };
 /// A winner counts as one from this certainty on.
 constexpr double kCertain = 0.8;
