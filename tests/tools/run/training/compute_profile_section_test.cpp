@@ -29,7 +29,7 @@ ReadProfile read_section(const std::string& text) {
   const Document document = Document::parse(fmt::format(R"({{"compute": {}}})", text), "s.json");
   read_document(document, problems, [&](Fields& fields) {
     fields.required_value("compute", "",
-                          [&](FieldValue& value) { read_compute_profile(value, library(), problems, read.profile); });
+                          [&](FieldValue& value) { read_compute_profile(value, library().files(), library(), problems, read.profile); });
   });
   for (const Problem& problem : problems.list()) { read.mistakes += describe(problem) + "\n"; }
   return read;
