@@ -197,6 +197,7 @@ void read_comparison_line(Fields& line, std::size_t contestants, bool costs) {
   read_comparison_row(line, "ratios", contestants, &read_figure_or_null);
   read_comparison_row(line, "algorithms", contestants, &read_word_or_null);
   line.required_value("winners", "Who reach the best", &read_words);
+  line.optional_value("certainty", "That the winner wins", &read_figure_or_null);
   if (costs) {
     read_comparison_row(line, "against", contestants, &read_figure_or_null);
     line.required_value("front", "Whom nobody beats", &read_words);

@@ -70,8 +70,8 @@ TEST_CASE("results have stable keys, and those of a measurement only where one i
   const std::vector<std::string> keys = {
       "algbw_gbps", "algorithm",  "bound_by",   "bound_time_us", "busbw_gbps",   "bytes",      "case",
       "channels",   "collective", "efficiency", "error",         "extrapolated", "limited_by", "measured_time_us",
-      "network",    "notes",      "padded",     "protocol",      "ranks",        "root",       "scenario",
-      "time_us",    "type"};
+      "network",    "notes",      "padded",     "profile",       "protocol",     "ranks",      "root",
+      "scenario",   "time_us",    "type"};
   std::vector<std::string> found;
   for (const auto& item : json["results"][0].items()) { found.push_back(item.key()); }
   CHECK(found == keys);

@@ -21,7 +21,7 @@ def text_of(key, value):
 
 def conditions_of(contest, line):
     """What tells the line apart, in words."""
-    known = {"values", "ratios", "algorithms", "winners", "against", "front", "input"}
+    known = {"values", "ratios", "algorithms", "winners", "certainty", "against", "front", "input"}
     return ", ".join(look.size_label(value) if name == "bytes" and value else f"{value}" for name, value in line.items()
                      if name not in known and value not in ("", None))
 

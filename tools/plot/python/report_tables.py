@@ -2,6 +2,7 @@
 
 import collections
 import html
+import math
 
 from matplotlib import pyplot
 
@@ -10,7 +11,8 @@ import figure_keys
 
 # Key, head, factor, digits; in the order of the columns. What kinds of experiments call their figures stands behind them.
 FIGURES = [
-    ("bytes", "size", None, 0), ("time_us", "time (µs)", 1, 2), ("time_us_p5", "5th percentile (µs)", 1, 2),
+    ("bytes", "size", None, 0), ("time_us", "time (µs)", 1, 2),
+    ("time_low_us", "10th percentile (µs)", 1, 2), ("time_high_us", "90th percentile (µs)", 1, 2), ("time_us_p5", "5th percentile (µs)", 1, 2),
     ("time_us_p95", "95th percentile (µs)", 1, 2), ("algbw_gbps", "algbw (GB/s)", 1, 2),
     ("busbw_gbps", "busbw (GB/s)", 1, 2), ("bound_time_us", "bound (µs)", 1, 2),
     ("goodput_gbps", "goodput (GB/s)", 1, 2), ("step_time_s", "step (ms)", 1e3, 2), ("tokens_per_s", "tokens/s", 1, 0),
@@ -20,7 +22,7 @@ FIGURES = [
     ("measured_time_us", "measured (µs)", 1, 2), ("measured_time_s", "measured (ms)", 1e3, 2), ("error", "error (%)", 100, 1),
 ]
 WORDS = [("collective", "collective"), ("traffic", "traffic"), ("model", "model"), ("ranks", "ranks"), ("gpus", "GPUs")]
-NOT_CONDITIONS = {"values", "ratios", "algorithms", "winners", "against", "front"}  # of a line of a comparison
+NOT_CONDITIONS = {"values", "ratios", "algorithms", "winners", "certainty", "against", "front"}  # of a line of a comparison
 REMARKS = [("algorithm", "algorithm"), ("protocol", "protocol"), ("channels", "channels"), ("limited_by", "limited by")]
 
 
@@ -116,7 +118,9 @@ def comparison(contest):
         row += "".join(cell("", 0) if value is None else cell(f"{value:,.6g}", value) for value in line["values"])
         row += "".join(cell("", 0) if ratio is None else cell(f"{ratio:.3f}", ratio)
                        for name, ratio in zip(names, line["ratios"]) if name != contest["base"])
-        row += cell(", ".join(line["winners"]) or "equal")
+        certainty = line.get("certainty")
+        sure = "" if certainty is None else f" {math.floor(certainty * 100)} %"
+        row += cell((", ".join(line["winners"]) or "equal") + sure)
         if against:
             row += "".join(cell("not known", 0) if cost is None else cell(f"{cost:,.10g}", cost) for cost in line["against"])
             row += cell(", ".join(line["front"]))
