@@ -97,7 +97,8 @@ void put_result(const CollectiveSetup& setup, const Collective& collective, cons
 
 /// Where eight of ten measured times are expected, as far as anybody knows.
 void put_interval(const CollectiveSetup& setup, const Platform& platform, const RunResult& run, Record& record) {
-  const Profile& profile = setup.nccl ? platform.profile->on_nodes(setup.nccl->communicator().nodes) : *platform.profile;
+  const Profile& profile =
+      setup.nccl ? platform.profile->on_nodes(setup.nccl->communicator().nodes) : *platform.profile;
   const PredictionError* error = profile.error_of(setup.kind, setup.ranks, run.size, *platform.cluster);
   record.put(kProfile, profile.name);
   if (error == nullptr) { return; }

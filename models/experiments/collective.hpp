@@ -53,13 +53,13 @@ inline constexpr Column kBytes{"bytes", "size", "(B)", 12,
                                Format::count};                ///< payload, as nccl-tests counts it for the collective
 inline constexpr Column kType{"type"};                        ///< of an element
 inline constexpr Column kTime{"time_us", "time", "(us)", 9};  ///< from the launch to the end of the last rank
-inline constexpr Column kTimeLow{"time_low_us"};    ///< one measured time in ten is expected to be less
-inline constexpr Column kTimeHigh{"time_high_us"};  ///< one in ten is expected to be more
-inline constexpr Column kKnown{"known"};            ///< what of the stack had been measured: see [intervals](models.md#intervals)
-inline constexpr Column kShared{"error_shared"};    ///< of the error's variance, what other times of the profile share
-inline constexpr Column kProfile{"profile"};        ///< whose software costs count
+inline constexpr Column kTimeLow{"time_low_us"};              ///< one measured time in ten is expected to be less
+inline constexpr Column kTimeHigh{"time_high_us"};            ///< one in ten is expected to be more
+inline constexpr Column kKnown{"known"};  ///< what of the stack had been measured: see [intervals](models.md#intervals)
+inline constexpr Column kShared{"error_shared"};  ///< of the error's variance, what other times of the profile share
+inline constexpr Column kProfile{"profile"};      ///< whose software costs count
 inline constexpr Column kInterval{"", "interval", "(80 %)", 10, Format::word};
-inline constexpr Column kCalls{"calls"};                      ///< that follow each other; `time_us` is of one
+inline constexpr Column kCalls{"calls"};                               ///< that follow each other; `time_us` is of one
 inline constexpr Column kLatency{"latency_us", "latency", "(us)", 9};  ///< with `calls`: of one call by itself
 inline constexpr Column kPeriod{"period_us", "period", "(us)", 9};     ///< with `calls`: of a loop that has settled
 inline constexpr Column kAlgorithmBandwidth{"algbw_gbps", "algbw", "(GB/s)", 7};  ///< size / time

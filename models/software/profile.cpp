@@ -18,7 +18,8 @@ static void visit(Fields& fields, Profile::Domain& domain) {
   fields.optional("ranks", domain.ranks, "Of those tables", {1});
   fields.optional("from", domain.from, "Smallest payload of those tables");
   fields.optional("to", domain.to, "Largest payload of those tables");
-  fields.optional("rows", domain.rows, "How many measured times tell it, where they are few; absent: whole tables", {1});
+  fields.optional("rows", domain.rows, "How many measured times tell it, where they are few; absent: whole tables",
+                  {1});
 }
 
 static void visit(Fields& fields, CacheLevel& cache) {

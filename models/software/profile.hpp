@@ -39,7 +39,7 @@ struct Profile {
   std::string transport;  ///< of transports(), that figures between nodes are of; "": not known
   std::string machine;    ///< on which it was calibrated, as measurements name machines; "": unknown
 
-  bool pooled = false;    ///< its figures are what other stacks tell of its parts; nothing was measured of it
+  bool pooled = false;  ///< its figures are what other stacks tell of its parts; nothing was measured of it
   /// How far predictions were off that rest on as much as they do here; null: nobody knows.
   std::shared_ptr<const std::vector<PredictionError>> errors = nullptr;
 

@@ -43,7 +43,8 @@ std::string medians(const char* title, const Tables& tables, const std::vector<d
   return line + "\n";
 }
 
-/// Of the claim that eight of ten measured times lie within the interval, in %: one line for each thing that was held out.
+/// Of the claim that eight of ten measured times lie within the interval, in %: one line for each thing that was held
+/// out.
 std::string coverages(const PooledModel& model, const HeldOutResiduals& residuals) {
   std::string text = "# rows within the interval of 80 %, in %, and its median width\n";
   const std::vector<Coverage> all = coverage(model.tables(), model.cases(), residuals);

@@ -37,8 +37,8 @@ struct ComparisonEntry {
 
 /// One condition with what each contestant reached there.
 struct ComparisonLine {
-  std::vector<std::string> conditions;                  ///< as Comparison::conditions
-  double size = 0;                                      ///< bytes; 0 where results have none
+  std::vector<std::string> conditions;                    ///< as Comparison::conditions
+  double size = 0;                                        ///< bytes; 0 where results have none
   std::vector<std::optional<ComparisonEntry>> entries{};  ///< by contestant
   std::vector<std::size_t> winners{};  ///< all who reach the best; none where all do, or one is there alone
   std::optional<double> certainty{};   ///< that the one winner beats whoever comes next; none: nobody knows

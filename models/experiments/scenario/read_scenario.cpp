@@ -138,7 +138,7 @@ void read_cases(Scenario& scenario, Document document, ReadingContext context) {
     if (!is_wanted(context.changes, scenario_case.name)) { continue; }  // nor does it matter what is wrong with it
     Problems found;
     ReadingContext own{context.files,    context.library, context.changes, found,
-                       context.clusters, context.imports, context.traces, context.pools};
+                       context.clusters, context.imports, context.traces,  context.pools};
     scenario.sweep.clear();
     const auto visit_case = [&](Fields& fields) { read_case(fields, own, scenario_case, scenario.sweep); };
     if (context.changes.resolve) {

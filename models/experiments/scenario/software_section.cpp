@@ -18,10 +18,10 @@ void visit(Fields& fields, SoftwareSection& section) {
   fields.optional("pool", section.pool, "What measured stacks tell of others: a name in profiles/pools/, or a file");
   fields.optional_value("nccl", "Release, of NCCL or RCCL, whose tuning tables decide; absent: the newest known",
                         [&](FieldValue& value) { visit_version(value, section.version.emplace()); });
-  fields.optional("transport", section.transport,
-                  "What carries messages between nodes: " + joined(transport_names(), ", ") +
-                      "; absent: as the nodes' NICs are",
-                  OneOf{transport_names()});
+  fields.optional(
+      "transport", section.transport,
+      "What carries messages between nodes: " + joined(transport_names(), ", ") + "; absent: as the nodes' NICs are",
+      OneOf{transport_names()});
   fields.optional("launch", section.launch, "How many processes drive the GPUs of a node",
                   {{"process_per_gpu", Launch::process_per_gpu}, {"process_per_node", Launch::process_per_node}});
 }
@@ -112,9 +112,9 @@ namespace {
 std::string transport_of(const SoftwareSection& software, const NcclCommunicator& communicator, const Cluster& cluster,
                          const CaseParts& parts) {
   if (!software.transport.empty() && communicator.nodes == 1) {
-    parts.context.problems.add({"no-effect",
-                                "'transport' has no effect here: all ranks are in one node, and nothing goes over a NIC",
-                                parts.fields.place("software"), "leave it out, or take more nodes"});
+    parts.context.problems.add(
+        {"no-effect", "'transport' has no effect here: all ranks are in one node, and nothing goes over a NIC",
+         parts.fields.place("software"), "leave it out, or take more nodes"});
   }
   if (!software.transport.empty()) { return software.transport; }
   return std::string(usual_transport(cluster.identity->nic, cluster.identity->infiniband));

@@ -128,9 +128,8 @@ struct Covered {
 };
 
 std::optional<Covered> covered(const HeldOutRow& row, const std::vector<PredictionError>& others) {
-  const auto found = std::find_if(others.begin(), others.end(), [&](const PredictionError& each) {
-    return key_of(each) == key_of(row.kind);
-  });
+  const auto found = std::find_if(others.begin(), others.end(),
+                                  [&](const PredictionError& each) { return key_of(each) == key_of(row.kind); });
   if (found == others.end()) { return std::nullopt; }
   const double factor = std::exp(row.error);
   return Covered{found->low <= factor && factor <= found->high, found->high / found->low - 1};

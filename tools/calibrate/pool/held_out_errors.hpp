@@ -14,8 +14,8 @@ namespace athanor {
 std::vector<PredictionError> prediction_errors(const Tables& tables, const std::vector<StackCase>& cases,
                                                const HeldOutResiduals& residuals);
 
-/// Of rows that were held out, by what was known and size: how many lie between `low` and `high` of prediction_errors() of all
-/// other stacks, which no table of theirs has shaped.
+/// Of rows that were held out, by what was known and size: how many lie between `low` and `high` of prediction_errors()
+/// of all other stacks, which no table of theirs has shaped.
 struct Coverage {
   Knowledge knowledge = Knowledge::nothing;
   SizeBand band = SizeBand::small;

@@ -55,8 +55,7 @@ double weighted(const Slopes& slopes, const Slopes::Column& column, const std::v
 void add(const Slopes& slopes, const std::vector<double>& curvatures, SymmetricMatrix& matrix) {
   for (const Slopes::Column& first : slopes.columns) {
     for (const Slopes::Column& second : slopes.columns) {
-      const double product =
-          weighted(slopes, first, curvatures, [&](std::size_t row) { return second.of_rows[row]; });
+      const double product = weighted(slopes, first, curvatures, [&](std::size_t row) { return second.of_rows[row]; });
       for (const std::size_t i : first.unknowns) {
         for (const std::size_t j : second.unknowns) {
           if (i >= j) { matrix.add(i, j, product); }  // the other half is the same

@@ -12,8 +12,8 @@ import figure_keys
 # Key, head, factor, digits; in the order of the columns. What kinds of experiments call their figures stands behind them.
 FIGURES = [
     ("bytes", "size", None, 0), ("time_us", "time (µs)", 1, 2),
-    ("time_low_us", "10th percentile (µs)", 1, 2), ("time_high_us", "90th percentile (µs)", 1, 2), ("time_us_p5", "5th percentile (µs)", 1, 2),
-    ("time_us_p95", "95th percentile (µs)", 1, 2), ("algbw_gbps", "algbw (GB/s)", 1, 2),
+    ("time_low_us", "one in ten below (µs)", 1, 2), ("time_high_us", "one in ten above (µs)", 1, 2),
+    ("time_us_p5", "5th percentile (µs)", 1, 2), ("time_us_p95", "95th percentile (µs)", 1, 2), ("algbw_gbps", "algbw (GB/s)", 1, 2),
     ("busbw_gbps", "busbw (GB/s)", 1, 2), ("bound_time_us", "bound (µs)", 1, 2),
     ("goodput_gbps", "goodput (GB/s)", 1, 2), ("step_time_s", "step (ms)", 1e3, 2), ("tokens_per_s", "tokens/s", 1, 0),
     ("tflops_per_gpu", "TFLOP/s per GPU", 1, 1), ("mfu", "MFU (%)", 100, 2), ("bubble_fraction", "bubble (%)", 100, 2),

@@ -28,8 +28,9 @@ ReadProfile read_section(const std::string& text) {
   Problems problems;
   const Document document = Document::parse(fmt::format(R"({{"compute": {}}})", text), "s.json");
   read_document(document, problems, [&](Fields& fields) {
-    fields.required_value("compute", "",
-                          [&](FieldValue& value) { read_compute_profile(value, library().files(), library(), problems, read.profile); });
+    fields.required_value("compute", "", [&](FieldValue& value) {
+      read_compute_profile(value, library().files(), library(), problems, read.profile);
+    });
   });
   for (const Problem& problem : problems.list()) { read.mistakes += describe(problem) + "\n"; }
   return read;
