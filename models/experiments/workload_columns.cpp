@@ -133,8 +133,8 @@ void add_workload_notes(const WorkloadResult& result, const Platform& platform, 
   const bool communicates = any([](const CallEstimate& each) { return each.time > Time::zero(); });
   if (communicates && platform.profile->name == kIdealProfile && platform.cluster->identity) {
     notes.emplace_back(
-        "without a \"profile\" collectives cost no software: no launch, no protocol; `athanor list profiles` names "
-        "some");
+        "with the profile ideal collectives cost no software: no launch, no protocol; leave \"profile\" out, or take "
+        "one that `athanor list profiles` names");
   }
 }
 

@@ -56,10 +56,10 @@ namespace {
 bool has_nccl(const Cluster& cluster) { return !gpu_name(cluster).empty(); }
 bool is_amd(const Cluster& cluster) { return !cluster.identity->architecture.empty(); }
 
-/// Whether the case is one that a pool prices unasked. Engines of switches serve NCCL only where "nccl" says so.
+/// Whether the case is one that a pool prices unasked. No table tells what NCCL takes with engines of switches.
 bool by_default(const CaseParts& parts, const Platform& own, Schedules schedules) {
-  return schedules == Schedules::of_nccl && has_nccl(*own.cluster) && own.cluster->endpoints_per_node > 0 &&
-         !own.shares_machine() && !parts.network.offload && (!parts.network.aggregation || parts.nccl) &&
+  return schedules == Schedules::of_nccl && has_nccl(*own.cluster) && parts.order.text.mixture.empty() && own.cluster->endpoints_per_node > 0 &&
+         !own.shares_machine() && !parts.network.offload && !parts.network.aggregation &&
          parts.context.library.has(LibraryFolder::pools, std::string(kDefaultPool));
 }
 
@@ -82,6 +82,9 @@ bool check_software(const CaseParts& parts, const Platform& own) {
                          fmt::format("it is one of {}, or a file's path",
                                      joined(parts.context.library.names(LibraryFolder::pools), ", ")));
     return false;
+  }
+  if (!parts.order.text.mixture.empty()) {
+    return conflict("nodes are of several kinds, and a stack has one", R"(leave it out, or take one "node")");
   }
   if (parts.software->version && parts.nccl && parts.nccl->version) {
     return conflict("\"nccl\" says a version, too", "leave one of the two out");

@@ -112,8 +112,8 @@ TEST_CASE("NICs that carry a collective out hide it behind what hosts compute") 
 
 TEST_CASE("NVSwitches add what they can, from their third generation on") {
   const auto nvls = [](const std::string& node, const std::string& more) {
-    return run(R"({"cluster": {"node": ")" + node + R"("}, "collective": {"kind": "all_reduce", "algorithm": "nvls",
-      "sizes": "1MiB")" +
+    return run(R"({"cluster": {"node": ")" + node + R"("}, "profile": "ideal",
+      "collective": {"kind": "all_reduce", "algorithm": "nvls", "sizes": "1MiB")" +
                more + "}}");
   };
   CHECK(nvls("DGX-H100", "").code == 0);

@@ -42,6 +42,7 @@ std::string collective(const std::string& kind, const std::string& sizes, const 
   return fmt::format(R"("collective": {{"kind": "{}", "sizes": "{}"{}}})", kind, sizes, more);
 }
 
+constexpr const char* kIdeal = R"("profile": "ideal")";
 constexpr const char* kSharp = R"("NCCL_COLLNET_ENABLE": "1")";
 
 Ran run(const std::vector<std::string>& keys) {
@@ -63,7 +64,7 @@ std::string with_algorithm(const std::string& name) { return fmt::format(R"(, "a
 /// Of an all-reduce by SHARP in ideal switches, on nodes with so many NICs.
 double by_sharp(std::uint32_t nics, const std::string& algorithm, const std::string& size) {
   return time_of(
-      {cluster(2, nics), nccl(kSharp), engine("ideal"), collective("all_reduce", size, with_algorithm(algorithm))});
+      {cluster(2, nics), kIdeal, nccl(kSharp), engine("ideal"), collective("all_reduce", size, with_algorithm(algorithm))});
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ TEST_CASE("with SHARP each NIC carries its head's share of the payload once: hea
 
 TEST_CASE("in a switch the sum takes as long however many nodes there are") {
   const auto small = [](std::uint32_t nodes) {
-    return time_of({cluster(nodes), nccl(kSharp), engine("sharp_v3"),
+    return time_of({cluster(nodes), kIdeal, nccl(kSharp), engine("sharp_v3"),
                     collective("all_reduce", "8B", with_algorithm("nvls_sharp"))});
   };
   CHECK(small(2) == doctest::Approx(small(4)).epsilon(0.001));

@@ -55,10 +55,10 @@ std::vector<HeldOutRow> held_out_rows(const Tables& tables, const std::vector<St
 using Kind = std::tuple<Knowledge, bool, SizeBand>;
 Kind key_of(const PredictionError& error) { return {error.knowledge, error.several_nodes, error.band}; }
 
-/// The quantile of values with weights, where one more of weight `unseen` may lie beyond all of them.
-double quantile(std::vector<std::pair<double, double>> weighted, double share, double unseen) {
+/// The least value that so much of the weight does not exceed.
+double quantile(std::vector<std::pair<double, double>> weighted, double share) {
   std::sort(weighted.begin(), weighted.end());
-  double all = unseen;
+  double all = 0;
   for (const auto& [value, weight] : weighted) { all += weight; }
   double sum = 0;
   for (const auto& [value, weight] : weighted) {
@@ -103,8 +103,8 @@ PredictionError error_of(const std::vector<const HeldOutRow*>& rows) {
     down.emplace_back(-each->error, weight);
   }
   PredictionError result = rows.front()->kind;
-  result.high = std::exp(quantile(up, 1 - kOutside / 2, 1));
-  result.low = std::exp(-quantile(down, 1 - kOutside / 2, 1));
+  result.high = std::exp(quantile(up, 1 - kOutside / 2));
+  result.low = std::exp(-quantile(down, 1 - kOutside / 2));
   result.shared = shared_of(rows);
   result.tables = static_cast<std::uint32_t>(of_table.size());
   return result;

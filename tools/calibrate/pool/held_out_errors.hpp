@@ -9,8 +9,7 @@ namespace athanor {
 
 /// Of rows that were held out, those that are no spikes and of tables that are not noisy: between which multiples of
 /// the simulated time eight of ten measured ones lie, by what was known of the stack, one node or several, and size.
-/// Each table counts alike, however many rows it has, and the quantiles are those of one table more than there are
-/// (split conformal prediction, Lei et al. 2018, with tables as what is exchangeable).
+/// Each table counts alike, however many rows it has.
 std::vector<PredictionError> prediction_errors(const Tables& tables, const std::vector<StackCase>& cases,
                                                const HeldOutResiduals& residuals);
 

@@ -29,19 +29,51 @@ std::set<std::string> stacks_of(const PooledModel& model) {
   return result;
 }
 
-/// The rows of all cases, of which only some change their slopes; the others keep those that are `known`.
-RowModel rows_of(PooledModel& model, std::vector<double> weights, Cases changing, std::vector<Slopes> known,
-                 std::vector<bool> anchors = {}) {
-  return {[&model](const std::vector<double>& unknowns) { return model.residuals(unknowns); },
-          [&model, changing = std::move(changing), known = std::move(known)](const std::vector<double>& unknowns,
-                                                                             const std::vector<double>& residuals) {
-            std::vector<Slopes> all = known;
-            std::vector<Slopes> fresh = model.slopes(unknowns, residuals, changing);
-            if (all.empty()) { return fresh; }
-            for (std::size_t i = 0; i < changing.size(); ++i) { all[changing[i]] = std::move(fresh[i]); }
+/// Whether an effect is of one stack.
+bool is_of(const Effect& effect, const std::string& stack) {
+  return effect.level == EffectLevel::stack && (effect.name == stack || effect.name.starts_with(stack + " "));
+}
+
+/// Adds to residuals what the slopes make of a step of the unknowns.
+void follow(const std::vector<Slopes>& slopes, const std::vector<double>& from, const std::vector<double>& to,
+            std::vector<double>& residuals) {
+  for (const Slopes& each : slopes) {
+    for (const Slopes::Column& column : each.columns) {
+      double step = 0;
+      for (const std::size_t i : column.unknowns) { step += to[i] - from[i]; }
+      if (step == 0) { continue; }
+      for (std::size_t row = 0; row < column.of_rows.size(); ++row) {
+        residuals[each.first_row + row] += column.of_rows[row] * step;
+      }
+    }
+  }
+}
+
+/// The rows of all cases near a fit of all: some cases are simulated, the others follow the fit's slopes, since little
+/// changes of theirs.
+RowModel rows_near(PooledModel& model, const Posterior& whole, Cases own, std::vector<double> weights,
+                   std::vector<bool> anchors) {
+  return {[&model, &whole, own](const std::vector<double>& unknowns) {
+            std::vector<double> residuals = whole.residuals;
+            follow(whole.slopes, whole.mode, unknowns, residuals);
+            model.simulate(unknowns, own, residuals);
+            return residuals;
+          },
+          [&model, &whole, own](const std::vector<double>& unknowns, const std::vector<double>& residuals) {
+            std::vector<Slopes> all = whole.slopes;
+            std::vector<Slopes> fresh = model.slopes(unknowns, residuals, own);
+            for (std::size_t i = 0; i < own.size(); ++i) { all[own[i]] = std::move(fresh[i]); }
             return all;
           },
           std::move(weights), std::move(anchors)};
+}
+
+RowModel rows_of(PooledModel& model, std::vector<double> weights) {
+  return {[&model](const std::vector<double>& unknowns) { return model.residuals(unknowns); },
+          [&model](const std::vector<double>& unknowns, const std::vector<double>& residuals) {
+            return model.slopes(unknowns, residuals, model.every_case());
+          },
+          std::move(weights)};
 }
 
 /// Each kind and level: the mean of what effects are and may be, squared, with four of those assumed.
@@ -66,11 +98,6 @@ EffectSpreads updated(const PooledModel& model, const Posterior& at, const std::
     }
   }
   return result;
-}
-
-/// Whether an effect is of one stack.
-bool is_of(const Effect& effect, const std::string& stack) {
-  return effect.level == EffectLevel::stack && (effect.name == stack || effect.name.starts_with(stack + " "));
 }
 
 /// Slopes by some of the unknowns alone, which are numbered as in `free`.
@@ -138,10 +165,10 @@ void choose(PooledModel& model, const PooledFit& fit, const std::vector<double>&
 PooledFit fit_pool(PooledModel& model, const std::vector<double>& weights, const PooledFitSettings& settings) {
   PooledFit fit{assumed_spreads(), {}, {}};
   std::vector<double> start(model.effects().size());
-  const RowModel rows = rows_of(model, weights, model.every_case(), {});
+  const RowModel rows = rows_of(model, weights);
   for (int round = 0; round < settings.rounds; ++round) {
     const Spreads prior = model.prior(fit.spreads);
-    fit.posterior = posterior(rows, prior, std::move(start), {.iterations = round == 0 ? 6 : 4});
+    fit.posterior = posterior(rows, prior, std::move(start), {.iterations = round == 0 ? 10 : 6});
     settings.progress(fmt::format("round {} of {}, loss {:.1f}", round + 1, settings.rounds, fit.posterior.loss));
     if (round == 0) {
       for (const std::string& stack : stacks_of(model)) {
@@ -209,8 +236,8 @@ std::vector<double> fit_without(PooledModel& model, const PooledFit& whole, cons
   for (std::size_t i = 0; i < start.size(); ++i) {
     if (is_of(model.effects()[i], stack)) { start[i] = 0; }
   }
-  const RowModel rows = rows_of(model, weights, own, whole.posterior.slopes, anchors);
-  return posterior(rows, model.prior(whole.spreads), std::move(start), {.iterations = 6, .tolerance = 1e-4}).residuals;
+  const RowModel rows = rows_near(model, whole.posterior, own, weights, anchors);
+  return posterior(rows, model.prior(whole.spreads), std::move(start), {.iterations = 15, .tolerance = 1e-4}).residuals;
 }
 
 /// What becomes of a row of the stack in question.

@@ -155,9 +155,10 @@ void PooledModel::run(std::vector<Task>& tasks) {
   for (std::future<void>& each : running) { each.get(); }
 }
 
-std::vector<double> PooledModel::residuals(const std::vector<double>& unknowns) {
+void PooledModel::simulate(const std::vector<double>& unknowns, const std::vector<std::size_t>& of_cases,
+                           std::vector<double>& residuals) {
   std::vector<Task> tasks;
-  for (const std::size_t i : every_case()) {
+  for (const std::size_t i : of_cases) {
     Simulated now{values(i, unknowns), cases_[i].choosing, {}};
     if (now.values == last_[i].values && now.choosing == last_[i].choosing) { continue; }
     tasks.push_back({i, profile_with(i, now.values), {}});
@@ -165,8 +166,15 @@ std::vector<double> PooledModel::residuals(const std::vector<double>& unknowns) 
   }
   run(tasks);
   for (Task& task : tasks) { last_[task.in_case].residuals = std::move(task.residuals); }
-  std::vector<double> result;
-  for (const Simulated& each : last_) { result.insert(result.end(), each.residuals.begin(), each.residuals.end()); }
+  for (const std::size_t i : of_cases) {
+    std::copy(last_[i].residuals.begin(), last_[i].residuals.end(),
+              residuals.begin() + static_cast<std::ptrdiff_t>(rows_[i].first));
+  }
+}
+
+std::vector<double> PooledModel::residuals(const std::vector<double>& unknowns) {
+  std::vector<double> result(tables_.rows.size());
+  simulate(unknowns, every_case(), result);
   return result;
 }
 

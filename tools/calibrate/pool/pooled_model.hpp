@@ -57,6 +57,9 @@ class PooledModel {
 
   /// log(simulated / measured) of all rows, simulated on as many threads as there are processors.
   std::vector<double> residuals(const std::vector<double>& unknowns);
+  /// The same of the rows of some cases alone, put into their places in `residuals`.
+  void simulate(const std::vector<double>& unknowns, const std::vector<std::size_t>& of_cases,
+                std::vector<double>& residuals);
   /// Of the rows of these cases, by differences.
   std::vector<Slopes> slopes(const std::vector<double>& unknowns, const std::vector<double>& residuals,
                              const std::vector<std::size_t>& of_cases);

@@ -13,6 +13,7 @@ namespace {
 constexpr double kLongestStep = 1;  // of an unknown, which are logarithms: beyond, slopes say nothing
 
 constexpr double kRowWeight = 1 / (kRowSpread * kRowSpread);
+constexpr double kAnchorWeight = 1 / (kAnchorSpread * kAnchorSpread);
 
 /// 1 near nothing, and growing with the distance from there.
 double wildness(double residual) { return std::hypot(1, residual / kWildFrom); }
@@ -20,7 +21,7 @@ double wildness(double residual) { return std::hypot(1, residual / kWildFrom); }
 bool is_anchor(const RowModel& model, std::size_t row) { return !model.anchors.empty() && model.anchors[row]; }
 
 double row_loss(const RowModel& model, std::size_t row, double residual) {
-  if (is_anchor(model, row)) { return model.weights[row] * residual * residual * kRowWeight / 2; }
+  if (is_anchor(model, row)) { return model.weights[row] * residual * residual * kAnchorWeight / 2; }
   return model.weights[row] * (wildness(residual) - 1) * kWildFrom * kWildFrom * kRowWeight;
 }
 
@@ -28,7 +29,7 @@ double row_loss(const RowModel& model, std::size_t row, double residual) {
 std::vector<double> row_curvatures(const RowModel& model, const std::vector<double>& residuals) {
   std::vector<double> result;
   for (std::size_t i = 0; i < residuals.size(); ++i) {
-    result.push_back(model.weights[i] * kRowWeight / (is_anchor(model, i) ? 1 : wildness(residuals[i])));
+    result.push_back(model.weights[i] * (is_anchor(model, i) ? kAnchorWeight : kRowWeight / wildness(residuals[i])));
   }
   return result;
 }

@@ -47,7 +47,7 @@ struct PosteriorSettings {
 
 /// Gauss-Newton steps with Levenberg and Marquardt's damping, beginning at `start`. A row costs
 /// (sqrt(1 + (r / w)^2) - 1) (w / s)^2 with w = kWildFrom and s = kRowSpread: squares near nothing, the distance beyond
-/// w, so that wild rows hardly count; anchors cost squares however far they are. An unknown u costs u^2 / 2 spread^2.
+/// w, so that wild rows hardly count; anchors cost squares however far they are, with kAnchorSpread. An unknown u costs u^2 / 2 spread^2.
 /// Requires as many weights as residuals.
 Posterior posterior(const RowModel& model, const Spreads& prior, std::vector<double> start,
                     const PosteriorSettings& settings);
@@ -56,6 +56,8 @@ Posterior posterior(const RowModel& model, const Spreads& prior, std::vector<dou
 /// that explains; as shares of its time.
 constexpr double kRowSpread = 0.05;
 constexpr double kWildFrom = 0.1;
+/// Of a row that is told of one machine: it is to be met, as far as benchmarks repeat.
+constexpr double kAnchorSpread = 0.02;
 
 /// Variances of the unknowns by Laplace's approximation: the diagonal of the inverse of the loss's curvature.
 std::vector<double> variances(const Posterior& at, const RowModel& model, const Spreads& prior);

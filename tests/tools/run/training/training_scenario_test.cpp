@@ -192,12 +192,16 @@ TEST_CASE("energy and rent stand beside a step where the preset or the scenario 
   CHECK(own["energy_j"].get<double>() == doctest::Approx(1.5 * (row["energy_j"].get<double>() + 8 * 2800 * step)));
 }
 
-TEST_CASE("without a profile it is said that collectives cost no software") {
-  const Folder folder;
-  CHECK(text_of(result_of(folder, on_dgx(1, gpt(R"({"tensor": 8})")))["notes"]).find("cost no software") !=
-        std::string::npos);
-  CHECK(text_of(result_of(folder, on_dgx(1, gpt(R"({"tensor": 1, "data": 1})")))["notes"]).find("cost no software") ==
-        std::string::npos);
+TEST_CASE("of the ideal profile it is said that collectives cost no software") {
+  const auto notes = [](const std::string& profile, const std::string& plan) {
+    const Folder folder;
+    return text_of(result_of(folder, "{" + profile + on_dgx(1, gpt(plan)).substr(1))["notes"]);
+  };
+  constexpr const char* kSaid = "cost no software";
+  const std::string ideal = R"("profile": "ideal", )";
+  CHECK(notes(ideal, R"({"tensor": 8})").find(kSaid) != std::string::npos);
+  CHECK(notes(ideal, R"({"tensor": 1, "data": 1})").find(kSaid) == std::string::npos);
+  CHECK(notes("", R"({"tensor": 8})").find(kSaid) == std::string::npos);
 }
 
 TEST_CASE("plans that do not fit cluster, batch or model are refused with what to change") {
