@@ -1,0 +1,123 @@
+"""GPUs without a profile take what a pool expects of their parts, a scenario may say which parts, and times have intervals.
+
+    default_software_test.py PATH_OF_ATHANOR
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ATHANOR = sys.argv.pop(1)
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+FOUR_NODES = {"node": "DGX-H100", "nodes": 4, "fabric": {"kind": "rail_optimized", "switch": "QM9700", "nodes_per_group": 4}}
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def athanor(self, *words):
+        return subprocess.run([ATHANOR, *map(str, words)], capture_output=True, text=True, cwd=ROOT, check=False, timeout=120)
+
+    def written(self, scenario):
+        path = self.folder / "scenario.json"
+        path.write_text(json.dumps(scenario))
+        return path
+
+    def scenario(self, cluster="DGX-H100", sizes=("8B", "1GiB"), algorithm=None, **keys):
+        collective = {"kind": "all_reduce", "sizes": list(sizes)}
+        if algorithm:
+            collective["algorithm"] = algorithm
+        node = {"node": cluster} if isinstance(cluster, str) else cluster
+        return self.written({"cluster": node, "collective": collective, **keys})
+
+    def rows(self, *arguments, **keys):
+        ended = self.athanor("run", self.scenario(*arguments, **keys), "--json", "-q")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return json.loads(ended.stdout)["results"]
+
+    def times(self, *arguments, **keys):
+        return [row["time_us"] for row in self.rows(*arguments, **keys)]
+
+    def refused(self, says, *arguments, **keys):
+        ended = self.athanor("run", self.scenario(*arguments, **keys))
+        self.assertEqual(ended.returncode, 3, ended.stdout)
+        self.assertIn(says, ended.stderr)
+
+
+class Default(Runs):
+    def test_gpus_have_software_and_ideal_must_be_asked_for(self):
+        for row, ideal in zip(self.rows(), self.rows(profile="ideal")):
+            self.assertEqual((row["profile"], ideal["profile"]), ("nccl", "ideal"))
+            self.assertGreater(row["time_us"], ideal["time_us"])
+
+    def test_the_table_says_what_was_assumed(self):
+        out = self.athanor("run", self.scenario(FOUR_NODES)).stdout
+        self.assertRegex(out, r"# profile +nccl: what .* tell of NCCL on hopper over nvlink and ib, a process for each GPU")
+
+    def test_amds_gpus_run_rccl(self):
+        out = self.athanor("run", self.scenario("HGX-MI300X")).stdout
+        self.assertRegex(out, "# profile .* tell of RCCL on cdna3 over xgmi")
+
+    def test_hosts_and_schedules_of_the_user_cost_no_software(self):
+        star = {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}}
+        for row in self.rows(star) + self.rows(algorithm="halving_doubling"):
+            self.assertEqual(row["profile"], "ideal")
+
+
+class Software(Runs):
+    def test_each_part_changes_times(self):
+        usual = self.times(FOUR_NODES)
+        for software in {"transport": "efa"}, {"launch": "process_per_node"}:
+            self.assertNotEqual(self.times(FOUR_NODES, software=software), usual, software)
+        self.assertEqual(self.times(FOUR_NODES, software={"transport": "ib"}), usual)
+
+    def test_a_pool_may_be_a_file_beside_the_scenario(self):
+        pool = json.loads((ROOT / "scenarios/profiles/pools/nccl.json").read_text())
+        pool["launch"]["typical"] = "100us"
+        (self.folder / "pool.json").write_text(json.dumps(pool))
+        self.assertGreater(self.times(software={"pool": "pool.json"})[0], self.times()[0] + 50)
+
+    def test_what_it_does_not_go_with_is_refused_by_name(self):
+        self.refused("\"profile\" has figures", profile="ideal", software={})
+        self.refused("'transport' has no effect here", software={"transport": "ib"})
+        self.refused("there is no pool 'other'", software={"pool": "other"})
+        self.refused("says a version, too", software={"nccl": "2.20"}, nccl={"version": "2.21"})
+        self.refused("no GPUs that NCCL or RCCL", {"nodes": 2, "fabric": {"kind": "star", "link": {"rate": "1GB/s", "latency": "1us"}}},
+                     software={})
+
+    def test_a_resolved_scenario_has_the_same_results(self):
+        target = self.folder / "resolved.json"
+        for software in ({}, {"transport": "efa", "launch": "process_per_node"}):
+            expected = self.rows(FOUR_NODES, software=software)
+            ended = self.athanor("validate", self.folder / "scenario.json", f"--resolved={target}")
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            found = json.loads(self.athanor("run", target, "--json", "-q").stdout)["results"]
+            self.assertEqual([row["time_us"] for row in found], [row["time_us"] for row in expected])
+
+
+class Intervals(Runs):
+    def test_times_lie_within_them_and_more_is_known_where_they_are_narrower(self):
+        pooled = self.rows()
+        fitted = self.rows(profile="nccl-h100-nvswitch")
+        for row, other in zip(pooled, fitted):
+            self.assertEqual((row["known"], other["known"]), ("nothing", "sizes"))
+            self.assertLess(row["time_low_us"], row["time_high_us"])
+            self.assertLess(other["time_high_us"] / other["time_low_us"], row["time_high_us"] / row["time_low_us"])
+
+    def test_a_winner_is_as_sure_as_intervals_allow(self):
+        scenario = self.written({"cases": [{"name": name, "cluster": {"node": "DGX-H100"}, "profile": profile}
+                                           for name, profile in (("a", "nccl-h100-nvswitch"), ("b", "nccl-generic-hopper"))],
+                                 "collective": {"kind": "all_reduce", "sizes": ["8B", "1GiB"]}})
+        ended = self.athanor("compare", scenario, "--json")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        for line in json.loads(ended.stdout)["lines"]:
+            self.assertTrue(line["certainty"] is None or 0.5 <= line["certainty"] <= 1, line)
+
+
+unittest.main(verbosity=2)
