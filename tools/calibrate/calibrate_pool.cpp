@@ -95,15 +95,31 @@ HeldOutResiduals of_rows(const HeldOutResiduals& all, const Tables& whole, const
   return result;
 }
 
+/// What a stack was not measured with, links between nodes say, is as the pool expects it of NCCL's own transport: a
+/// profile is used on other machines, too.
+void fill_in(const SoftwarePool& pool, const StackParts& parts, Profile& profile) {
+  StackParts more = parts;
+  if (more.transport.empty()) { more.transport = transports().front().name; }
+  for (std::size_t i = 0; i < figures().size(); ++i) {
+    const Figure& figure = figures()[i];
+    if (matters(figure, parts) || !matters(figure, more)) { continue; }
+    figure.set(profile, expected(pool.figures[i], figure, more).value);
+  }
+}
+
 void write_profiles(const std::string& directory, const PooledModel& model, const PooledFit& fit,
                     const HeldOutResiduals& residuals) {
+  const SoftwarePool pool = pool_of(model, fit);
   std::set<std::string> done;
   for (std::size_t i = 0; i < model.cases().size(); ++i) {
     const std::string& stack = model.cases()[i].stack;
     if (!done.insert(stack).second) { continue; }
     Profile profile = model.profile(i, fit.posterior.mode);
+    const Profile& before = *model.tables().cases[i].platform.profile;
+    fill_in(pool, model.cases()[i].parts, profile);
     profile.transport = model.cases()[i].parts.transport;
-    profile.nccl->version = model.tables().cases[i].platform.profile->nccl->version;
+    profile.within_node = before.within_node;
+    profile.nccl->version = before.nccl->version;
     const StackNote note{stack, "athanor calibrate --backend pool", calibration_date(), calibration_versions()};
     const JsonValue json = stack_profile(std::move(profile), tables_of_stack(model.tables(), model.cases(), stack),
                                          of_rows(residuals, model.tables(), model.cases(), stack), note);
