@@ -49,11 +49,14 @@ void follow(const std::vector<Slopes>& slopes, const std::vector<double>& from, 
   }
 }
 
-/// The rows of all cases near a fit of all: some cases are simulated, the others follow the fit's slopes, since little
-/// changes of theirs.
-RowModel rows_near(PooledModel& model, const Posterior& whole, Cases own, std::vector<double> weights,
+/// Whether what all stacks share moves so little that the rows of others follow the slopes of the fit of all.
+enum class Others : std::uint8_t { simulated, by_slopes };
+
+/// The rows of all cases near a fit of all, whose slopes those of other stacks keep.
+RowModel rows_near(PooledModel& model, const Posterior& whole, Cases own, Others others, std::vector<double> weights,
                    std::vector<bool> anchors) {
-  return {[&model, &whole, own](const std::vector<double>& unknowns) {
+  return {[&model, &whole, own, others](const std::vector<double>& unknowns) {
+            if (others == Others::simulated) { return model.residuals(unknowns); }
             std::vector<double> residuals = whole.residuals;
             follow(whole.slopes, whole.mode, unknowns, residuals);
             model.simulate(unknowns, own, residuals);
@@ -230,13 +233,13 @@ constexpr double kNotJudged = std::numeric_limits<double>::quiet_NaN();
 
 /// A fit that begins without the stack's own effects, so that nothing remembers rows that it is not told.
 std::vector<double> fit_without(PooledModel& model, const PooledFit& whole, const std::vector<double>& weights,
-                                const Cases& own, const std::vector<bool>& anchors) {
+                                const Cases& own, Others others, const std::vector<bool>& anchors) {
   std::vector<double> start = whole.posterior.mode;
   const std::string& stack = model.cases()[own.front()].stack;
   for (std::size_t i = 0; i < start.size(); ++i) {
     if (is_of(model.effects()[i], stack)) { start[i] = 0; }
   }
-  const RowModel rows = rows_near(model, whole.posterior, own, weights, anchors);
+  const RowModel rows = rows_near(model, whole.posterior, own, others, weights, anchors);
   return posterior(rows, model.prior(whole.spreads), std::move(start), {.iterations = 15, .tolerance = 1e-4}).residuals;
 }
 
@@ -248,6 +251,7 @@ enum class Deciding : std::uint8_t { as_fitted, found_again, usual };
 
 struct Trial {
   Cases own;  ///< of one stack
+  Others others = Others::by_slopes;
   Deciding deciding = Deciding::as_fitted;
   std::function<Role(std::size_t row)> role;
 };
@@ -271,7 +275,7 @@ void judge(PooledModel& model, const PooledFit& whole, const Trial& trial, std::
   } else if (trial.deciding == Deciding::usual) {
     for (const std::size_t i : trial.own) { model.choose(i, choosing_of(model.cases()[i].parts)); }
   }
-  const std::vector<double> residuals = fit_without(model, whole, weights, trial.own, anchors);
+  const std::vector<double> residuals = fit_without(model, whole, weights, trial.own, trial.others, anchors);
   for (const std::size_t i : judged) { result[i] = residuals[i]; }
   for (std::size_t i = 0; i < before.size(); ++i) { model.choose(trial.own[i], before[i]); }
 }
@@ -294,7 +298,9 @@ std::vector<Trial> trials_of(const PooledModel& model, const Cases& own, HeldOut
   const auto tables = rows_by_table(model, own);
   const std::vector<TableRow>& rows = model.tables().rows;
   std::vector<Trial> trials;
-  const auto add = [&](Deciding deciding, auto role) { trials.push_back({own, deciding, role}); };
+  const Others others =
+      what == HeldOut::stack || what == HeldOut::table ? Others::simulated : Others::by_slopes;  // much is missing there
+  const auto add = [&](Deciding deciding, auto role) { trials.push_back({own, others, deciding, role}); };
   if (what == HeldOut::stack) {
     add(Deciding::usual, [](std::size_t) { return Role::judged; });
   } else if (what == HeldOut::sizes) {

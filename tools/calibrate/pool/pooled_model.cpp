@@ -195,7 +195,6 @@ std::vector<PooledModel::Task> PooledModel::changed(std::size_t in_case, const s
   return tasks;
 }
 
-/// A time is a sum of parts in proportion to figures, or to one over them: what is steeper is a choice that changes.
 std::vector<Slopes> PooledModel::slopes(const std::vector<double>& unknowns, const std::vector<double>& residuals,
                                         const std::vector<std::size_t>& of_cases) {
   std::vector<Task> tasks;
@@ -216,8 +215,7 @@ std::vector<Slopes> PooledModel::slopes(const std::vector<double>& unknowns, con
       if (effects.empty()) { continue; }
       Slopes::Column column{effects, std::move(tasks[task].residuals)};
       for (std::size_t row = 0; row < column.of_rows.size(); ++row) {
-        const double slope = (column.of_rows[row] - residuals[rows_[i].first + row]) / steps[task];
-        column.of_rows[row] = std::clamp(slope, -1.0, 1.0);
+        column.of_rows[row] = (column.of_rows[row] - residuals[rows_[i].first + row]) / steps[task];
       }
       slopes.columns.push_back(std::move(column));
       ++task;
