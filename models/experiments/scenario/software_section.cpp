@@ -58,9 +58,9 @@ bool is_amd(const Cluster& cluster) { return !cluster.identity->architecture.emp
 
 /// Whether the case is one that a pool prices unasked. No table tells what NCCL takes with engines of switches.
 bool by_default(const CaseParts& parts, const Platform& own, Schedules schedules) {
-  return schedules == Schedules::of_nccl && has_nccl(*own.cluster) && parts.order.text.mixture.empty() && own.cluster->endpoints_per_node > 0 &&
-         !own.shares_machine() && !parts.network.offload && !parts.network.aggregation &&
-         parts.context.library.has(LibraryFolder::pools, std::string(kDefaultPool));
+  return schedules == Schedules::of_nccl && has_nccl(*own.cluster) && parts.order.text.mixture.empty() &&
+         own.cluster->endpoints_per_node > 0 && !own.shares_machine() && !parts.network.offload &&
+         !parts.network.aggregation && parts.context.library.has(LibraryFolder::pools, std::string(kDefaultPool));
 }
 
 /// Reports what "software" does not go with; true: there is nothing.

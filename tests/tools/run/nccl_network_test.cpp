@@ -63,8 +63,8 @@ std::string with_algorithm(const std::string& name) { return fmt::format(R"(, "a
 
 /// Of an all-reduce by SHARP in ideal switches, on nodes with so many NICs.
 double by_sharp(std::uint32_t nics, const std::string& algorithm, const std::string& size) {
-  return time_of(
-      {cluster(2, nics), kIdeal, nccl(kSharp), engine("ideal"), collective("all_reduce", size, with_algorithm(algorithm))});
+  return time_of({cluster(2, nics), kIdeal, nccl(kSharp), engine("ideal"),
+                  collective("all_reduce", size, with_algorithm(algorithm))});
 }
 
 }  // namespace

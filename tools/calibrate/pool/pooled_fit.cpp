@@ -298,8 +298,8 @@ std::vector<Trial> trials_of(const PooledModel& model, const Cases& own, HeldOut
   const auto tables = rows_by_table(model, own);
   const std::vector<TableRow>& rows = model.tables().rows;
   std::vector<Trial> trials;
-  const Others others =
-      what == HeldOut::stack || what == HeldOut::table ? Others::simulated : Others::by_slopes;  // much is missing there
+  const Others others = what == HeldOut::stack || what == HeldOut::table ? Others::simulated
+                                                                         : Others::by_slopes;  // much is missing there
   const auto add = [&](Deciding deciding, auto role) { trials.push_back({own, others, deciding, role}); };
   if (what == HeldOut::stack) {
     add(Deciding::usual, [](std::size_t) { return Role::judged; });

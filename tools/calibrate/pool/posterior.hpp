@@ -47,8 +47,8 @@ struct PosteriorSettings {
 
 /// Gauss-Newton steps with Levenberg and Marquardt's damping, beginning at `start`. A row costs
 /// (sqrt(1 + (r / w)^2) - 1) (w / s)^2 with w = kWildFrom and s = kRowSpread: squares near nothing, the distance beyond
-/// w, so that wild rows hardly count; anchors cost squares however far they are, with kAnchorSpread. An unknown u costs u^2 / 2 spread^2.
-/// Requires as many weights as residuals.
+/// w, so that wild rows hardly count; anchors cost squares however far they are, with kAnchorSpread. An unknown u costs
+/// u^2 / 2 spread^2. Requires as many weights as residuals.
 Posterior posterior(const RowModel& model, const Spreads& prior, std::vector<double> start,
                     const PosteriorSettings& settings);
 
