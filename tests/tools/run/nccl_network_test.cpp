@@ -103,20 +103,20 @@ TEST_CASE("engines cost what they cost, and hosts half of their network's latenc
 
 TEST_CASE("where no switch adds up, or trees cannot be had, or types are not added, NCCL goes on without CollNet") {
   const std::string all_reduce = collective("all_reduce", "1MiB");
-  const Ran without = run({cluster(8), nccl(kSharp), all_reduce});
+  const Ran without = run({cluster(8), kIdeal, nccl(kSharp), all_reduce});
   REQUIRE(without.code == 0);
   CHECK(without.err.find("NCCL_COLLNET_ENABLE") != std::string::npos);
   const nlohmann::json alone = without.json()["results"][0];
   CHECK(alone["algorithm"] != "nvls_sharp");
-  CHECK(result({cluster(8), nccl(kSharp), engine("sharp_v3"), all_reduce})["algorithm"] == "nvls_sharp");
+  CHECK(result({cluster(8), kIdeal, nccl(kSharp), engine("sharp_v3"), all_reduce})["algorithm"] == "nvls_sharp");
   const std::string none = R"("network": {"aggregation": {"engine": "sharp_v3", "trees": 0, "streams": 0}})";
-  const nlohmann::json refused = result({cluster(8), nccl(kSharp), none, all_reduce});
+  const nlohmann::json refused = result({cluster(8), kIdeal, nccl(kSharp), none, all_reduce});
   CHECK(refused["algorithm"] == alone["algorithm"]);
   CHECK(refused["time_us"] == alone["time_us"]);
   CHECK(refused["fell_back"].get<std::string>().find("nvls_sharp") != std::string::npos);
   const std::string shorts = collective("all_reduce", "1MiB", R"(, "type": "bfloat16")");
-  CHECK(result({cluster(8), nccl(kSharp), engine("sharp_v2"), shorts})["algorithm"] == alone["algorithm"]);
-  CHECK(result({cluster(8), nccl(kSharp), engine("sharp_v3"), shorts})["algorithm"] == "nvls_sharp");
+  CHECK(result({cluster(8), kIdeal, nccl(kSharp), engine("sharp_v2"), shorts})["algorithm"] == alone["algorithm"]);
+  CHECK(result({cluster(8), kIdeal, nccl(kSharp), engine("sharp_v3"), shorts})["algorithm"] == "nvls_sharp");
 }
 
 TEST_CASE(
