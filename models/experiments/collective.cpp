@@ -20,6 +20,10 @@
 
 namespace athanor {
 
+std::string interval_text(double low, double high) {
+  return fmt::format("{:+.0f}/{:+.0f} %", (low - 1) * 100, (high - 1) * 100);
+}
+
 namespace {
 
 constexpr Column kReductionName{"", "redop", "", 6, Format::word};
@@ -106,7 +110,7 @@ void put_interval(const CollectiveSetup& setup, const Platform& platform, const 
   record.put(kTimeHigh, microseconds(run.time) * error->high);
   record.put(kKnown, name(error->knowledge));
   record.put(kShared, error->shared);
-  record.put(kInterval, fmt::format("{:+.0f}/{:+.0f} %", (error->low - 1) * 100, (error->high - 1) * 100));
+  record.put(kInterval, interval_text(error->low, error->high));
 }
 
 void put_calls(const CollectiveSetup& setup, const RunResult& run, Record& record) {

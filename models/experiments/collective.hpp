@@ -59,6 +59,8 @@ inline constexpr Column kKnown{"known"};  ///< what of the stack had been measur
 inline constexpr Column kShared{"error_shared"};  ///< of the error's variance, what other times of the profile share
 inline constexpr Column kProfile{"profile"};      ///< whose software costs count
 inline constexpr Column kInterval{"", "interval", "(80 %)", 10, Format::word};
+/// "-10/+16 %" of multiples of the simulated time.
+std::string interval_text(double low, double high);
 inline constexpr Column kCalls{"calls"};                               ///< that follow each other; `time_us` is of one
 inline constexpr Column kLatency{"latency_us", "latency", "(us)", 9};  ///< with `calls`: of one call by itself
 inline constexpr Column kPeriod{"period_us", "period", "(us)", 9};     ///< with `calls`: of a loop that has settled

@@ -34,6 +34,9 @@ constexpr Column kGlobalBatch{"global_batch"};  ///< sequences of a step
 constexpr Column kSequence{"sequence"};         ///< tokens
 constexpr Column kFramework{"framework"};       ///< whose defaults the plan has, where it names one
 constexpr Column kAssumed{"assumed"};  ///< beside `framework`: an object of settings that are as it has them, and act
+constexpr Column kCompute{"compute"};  ///< compute profile of the GPUs
+constexpr Column kStepLow{"step_time_low_s"};    ///< one measured step in ten is expected to take less
+constexpr Column kStepHigh{"step_time_high_s"};  ///< one in ten is expected to take more
 constexpr Column kSamples{"samples_per_s", "samples", "(1/s)", 12};                       ///< sequences or samples
 constexpr Column kTokens{"tokens_per_s", "tokens", "(1/s)", 12};                          ///< of transformers
 constexpr Column kFlops{"tflops_per_gpu", "TFLOP/s", "per GPU", 8, Format::one_decimal};  ///< the model's FLOP/s
@@ -118,6 +121,18 @@ void put_step(const StepResult& result, Record& record) {
   record.put(kStragglers, result.straggler_share);
 }
 
+/// Where eight of ten measured steps are expected, as far as anybody knows.
+void put_interval(const Training& training, Time time, Record& record) {
+  record.put(kCompute, training.setup.compute.name);
+  if (!training.expected_error) { return; }
+  const StepError& error = *training.expected_error;
+  record.put(kStepLow, seconds(time) * error.low);
+  record.put(kStepHigh, seconds(time) * error.high);
+  record.put(kKnown, name(error.knowledge));
+  record.put(kShared, error.shared);
+  record.put(kInterval, interval_text(error.low, error.high));
+}
+
 /// Of unequal GPUs, those that ranks have; the faster ones wait.
 void put_kinds(const TrainingSetup& setup, const StepResult& result, Record& record) {
   if (setup.others.empty()) { return; }
@@ -179,6 +194,7 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
   Record record = run.head;
   put_plan(setup, record);
   put_step(result, record);
+  put_interval(*training_, result.time, record);
   record.put(kMemory, training_->memory.total() * kGigabyte);
   record.put(kNetwork, name(run.platform.network.level));
   if (setup.model.transformer) { record.put(kTokens, result.tokens_per_s); }
@@ -201,10 +217,9 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
 
 std::vector<const Column*> TrainingExperiment::columns(bool /*seeds*/) const {
   const bool tokens = training_->setup.model.transformer.has_value();
-  return {&kStepTime,     tokens ? &kTokens : &kSamples,
-          &kFlops,        &kMfu,
-          &kComputing,    &kBubble,
-          &kExposed,      &kStragglers,
+  return {&kStepTime,     &kInterval, tokens ? &kTokens : &kSamples,
+          &kFlops,        &kMfu,      &kComputing,
+          &kBubble,       &kExposed,  &kStragglers,
           &kMeasuredStep, &kStepError};
 }
 

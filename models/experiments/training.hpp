@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/experiments/workload.hpp"
+#include "models/training/compute_pool.hpp"
 #include "models/training/memory.hpp"
 #include "models/training/step/simulate_step.hpp"
 #include "sim/error.hpp"
@@ -19,10 +20,11 @@ struct Training {
   bool fits = true;                   ///< into the memory of the smallest GPU, by that estimate
   std::optional<Problem> plan_fault;  ///< why the plan cannot be run; only of scenarios read with an open plan
   std::optional<Time> measured;
-  std::optional<Ratio> max_error;         ///< of |simulated / measured - 1|, that `verify` allows
-  std::optional<Ratio> max_median_error;  ///< of its median over the measured steps of the scenario
-  CostFigures costs;                      ///< of the scenario, else of the GPU's preset
-  std::vector<std::string> notes;         ///< what a user may not have meant
+  std::optional<Ratio> max_error;           ///< of |simulated / measured - 1|, that `verify` allows
+  std::optional<Ratio> max_median_error;    ///< of its median over the measured steps of the scenario
+  CostFigures costs;                        ///< of the scenario, else of the GPU's preset
+  std::optional<StepError> expected_error;  ///< none: nothing is known of such predictions
+  std::vector<std::string> notes;           ///< what a user may not have meant
 };
 
 inline constexpr Column kMeasuredStep{"measured_time_s", "measured", "(ms)", 11,

@@ -15,6 +15,7 @@ std::string_view name(LibraryFolder kind) {
     case LibraryFolder::profiles: return "profiles";
     case LibraryFolder::pools: return "profiles/pools";
     case LibraryFolder::compute: return "profiles/compute";
+    case LibraryFolder::compute_pools: return "profiles/compute/pools";
     case LibraryFolder::measurements: return "measurements";
   }
   return "";

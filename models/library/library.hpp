@@ -9,12 +9,12 @@
 namespace athanor {
 
 /// What scenarios name instead of spelling it out.
-enum class LibraryFolder { presets, profiles, pools, compute, measurements };
+enum class LibraryFolder { presets, profiles, pools, compute, compute_pools, measurements };
 
 /// "presets", ...: also the folder.
 std::string_view name(LibraryFolder kind);
-/// The folder that holds presets/, profiles/, profiles/pools/, profiles/compute/ and measurements/. A profile, pool or
-/// measurement NAME is the file NAME.json; presets are several to a file.
+/// The folder that holds presets/, profiles/, profiles/pools/, profiles/compute/, profiles/compute/pools/ and
+/// measurements/. A profile, pool or measurement NAME is the file NAME.json; presets are several to a file.
 class Library {
  public:
   explicit Library(std::string directory) : directory_(std::move(directory)) {}

@@ -14,18 +14,6 @@ namespace {
 
 constexpr Time kSimpleLatency{1'000'000};  // of a flag within a node: no table tells it from a step
 
-void visit_spread(Fields& fields, const char* key, double& spread, const char* meaning) {
-  constexpr std::int64_t kMost = 10;  // of a logarithm: no figure is known so badly
-  visit_decimal(fields, key, spread, 0, kMost, meaning);
-}
-
-void visit_effect(Fields& fields, PartEffect& effect) {
-  constexpr std::int64_t kMost = 10'000;
-  fields.required("part", effect.part, "Of a stack: \"gpu hopper\", \"transport ib\"");
-  visit_decimal(fields, "factor", effect.factor, 1, kMost, "By which the part changes the figure");
-  visit_spread(fields, "spread", effect.spread, "Standard deviation of its logarithm");
-}
-
 /// As the figure's own key of a profile is written.
 void visit_typical(Fields& fields, const Figure& figure, double& typical) {
   constexpr const char* kMeaning = "Of parts that nothing is known of";
@@ -43,10 +31,7 @@ void visit_typical(Fields& fields, const Figure& figure, double& typical) {
 
 void visit_figure(Fields& fields, const Figure& figure, PooledFigure& pooled) {
   visit_typical(fields, figure, pooled.typical);
-  visit_spread(fields, "spread", pooled.spread, "Standard deviation of its logarithm");
-  visit_spread(fields, "part_spread", pooled.part_spread, "Of what a part changes it by that nothing is known of");
-  visit_spread(fields, "stack_spread", pooled.stack_spread, "Of one stack among others of the same parts");
-  fields.optional_list("parts", pooled.parts, "What parts change it by", &visit_effect);
+  visit_spreads(fields, pooled);
 }
 
 }  // namespace
@@ -65,17 +50,9 @@ void visit(Fields& fields, SoftwarePool& pool) {
 }
 
 ExpectedFigure expected(const PooledFigure& pooled, const Figure& figure, const StackParts& parts) {
-  double logarithm = std::log(pooled.typical);
-  double variance = pooled.spread * pooled.spread;
-  if (figure.owner != FigureOwner::nobody) { variance += pooled.stack_spread * pooled.stack_spread; }
-  for (const std::string& part : parts_of(figure, parts)) {
-    const auto known = std::find_if(pooled.parts.begin(), pooled.parts.end(),
-                                    [&](const PartEffect& each) { return each.part == part; });
-    const double spread = known == pooled.parts.end() ? pooled.part_spread : known->spread;
-    if (known != pooled.parts.end()) { logarithm += std::log(known->factor); }
-    variance += spread * spread;
-  }
-  return {std::clamp(std::exp(logarithm), figure.least, figure.most), std::sqrt(variance)};
+  ExpectedFigure result = expected(pooled, parts_of(figure, parts), figure.owner != FigureOwner::nobody);
+  result.value = std::clamp(result.value, figure.least, figure.most);
+  return result;
 }
 
 Profile blank_profile(const StackParts& parts) {

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "models/software/stack_parts.hpp"
 #include "sim/error.hpp"
 #include "sim/words.hpp"
 
@@ -23,12 +24,20 @@ std::optional<Precision> precision_of(const std::string& type) {
   return std::nullopt;
 }
 
+/// As Profile::Domain names GPUs: "9.0", "gfx942".
+std::string generation_name(const GpuPreset& preset) {
+  if (!preset.compute_capability) { return preset.architecture; }
+  const auto tenths = std::llround(to_double(*preset.compute_capability) * 10);
+  return fmt::format("{}.{}", tenths / 10, tenths % 10);
+}
+
 }  // namespace
 
 GpuRates gpu_rates(const std::string& name, const GpuPreset& preset) {
   GpuRates rates;
   rates.name = name;
   rates.preset = name;
+  rates.generation = gpu_generation(generation_name(preset));
   for (const auto& [type, tflops] : preset.tflops) {
     if (const auto precision = precision_of(type)) { rates.flops[*precision] = to_double(tflops) * 1e12; }
   }
@@ -141,6 +150,8 @@ void visit_domain(Fields& fields, ComputeProfile::Domain& domain) {
   fields.optional("gpus", domain.gpus, "GPU presets of the steps that it was fitted on");
   fields.optional("precisions", domain.precisions, "Of those steps", precision_names());
   fields.optional("measurements", domain.measurements, "Tables of those steps");
+  fields.optional("models", domain.models, "Of those steps");
+  fields.optional("steps", domain.steps, "How many they were; 0: not said");
   fields.optional_object("errors", "How far the fit is off", [](Fields& errors) {
     errors.entries("\"fitted\": {\"steps\", \"median\", \"p90\"}, ...", [](const std::string&, FieldValue&) {});
   });

@@ -23,6 +23,7 @@ struct UsdRange {
 struct GpuRates {
   std::string name;                   ///< as results name it
   std::string preset;                 ///< by which compute profiles are found; "": none
+  std::string generation;             ///< "hopper"; "": not known
   bool as_preset = true;              ///< computes as the preset does, up to its power
   std::map<Precision, double> flops;  ///< per second
   double memory_bandwidth = 0;        ///< bytes per second, read and write together
@@ -67,7 +68,10 @@ struct ComputeProfile {
     std::vector<std::string> gpus;
     std::vector<Precision> precisions;
     std::vector<std::string> measurements;
+    std::vector<std::string> models;  ///< by name
+    std::uint32_t steps = 0;          ///< 0: not said
   } fitted;
+  bool pooled = false;  ///< its figures are what a pool expects; not of files
 
   const ProductEfficiency& products(Precision precision) const;
   bool covers(const std::string& gpu, Precision precision) const;

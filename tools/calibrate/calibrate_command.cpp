@@ -29,7 +29,7 @@ void check_owners(const CalibrateOptions& options, std::string_view backend) {
        {Owned{options.profile.has_value(), "profile", {"training"}},
         Owned{options.free.has_value(), "free", {"training"}}, Owned{options.pool.has_value(), "pool", {"tables"}},
         Owned{options.profiles.has_value(), "profiles", {"pool"}},
-        Owned{options.hold_out.has_value(), "hold-out", {"pool", "training"}}}) {
+        Owned{options.hold_out.has_value(), "hold-out", {"pool", "training", "steps"}}}) {
     if (!each.given || std::count(each.backends.begin(), each.backends.end(), backend) > 0) { continue; }
     throw UsageError(fmt::format("calibrate: --{} goes with --backend {}", each.name, joined(each.backends, " and ")));
   }
@@ -67,7 +67,7 @@ void check_anchor_options(const CalibrateOptions& options) {
 /// Throws UsageError for what goes with another backend.
 void check_options(const CalibrateOptions& options, std::string_view backend) {
   const bool ranks = !options.ranks.empty();
-  const bool published = backend == "tables" || backend == "pool" || backend == "training";
+  const bool published = backend == "tables" || backend == "pool" || backend == "training" || backend == "steps";
   const auto refuse = [](bool given, const std::string& why) {
     if (given) { throw UsageError("calibrate: " + why); }
   };
@@ -77,7 +77,8 @@ void check_options(const CalibrateOptions& options, std::string_view backend) {
   }
   refuse(backend == "mpi" && ranks, "--ranks: the backend mpi has one rank per process; start as many with mpirun");
   refuse(backend == "cuda" && ranks, "--ranks: the backend cuda chooses its own, by what fits on a GPU");
-  refuse(published == options.tables.empty(), "--backend tables, pool or training and --tables SCENARIO go together");
+  refuse(published == options.tables.empty(),
+         "--backend tables, pool, training or steps and --tables SCENARIO go together");
   check_owners(options, backend);
   for (const auto& [given, name] : {std::pair(ranks, "ranks"), std::pair(options.refit.has_value(), "refit")}) {
     refuse(published && given, fmt::format("--{} means nothing to --backend {}", name, backend));
@@ -89,7 +90,8 @@ void check_options(const CalibrateOptions& options, std::string_view backend) {
 /// What each backend does.
 constexpr std::pair<std::string_view, ExitCode (*)(const CalibrateOptions&, const Streams&)> kBackends[] = {
     {"threads", &calibrate_threads},  {"mpi", &calibrate_over_mpi}, {"cuda", &calibrate_on_gpus},
-    {"tables", &calibrate_on_tables}, {"pool", &calibrate_pool},    {"training", &calibrate_on_training}};
+    {"tables", &calibrate_on_tables}, {"pool", &calibrate_pool},    {"training", &calibrate_on_training},
+    {"steps", &calibrate_steps}};
 
 ExitCode calibrate(const CalibrateOptions& options, const Streams& streams) {
   if (has_anchors(options)) {
@@ -111,13 +113,15 @@ ExitCode calibrate(const CalibrateOptions& options, const Streams& streams) {
 }  // namespace
 
 void visit(OptionFields& fields, CalibrateOptions& options) {
-  fields.text("backend", "NAME", options.backend,
-              "what is calibrated: threads, mpi (under mpirun), cuda, a stack from measured tables (tables), what all "
-              "stacks have in common (pool), or computing from measured training (training); absent: threads");
+  fields.text(
+      "backend", "NAME", options.backend,
+      "what is calibrated: threads, mpi (under mpirun), cuda, a stack from measured tables (tables), what all "
+      "stacks have in common (pool), computing from measured training (training), or what all measured training "
+      "has in common (steps); absent: threads");
   fields.texts(
       "tables", "SCENARIO", options.tables,
-      "with tables: a scenario whose cases name the measurements of one stack; with pool: of any; with training: "
-      "one whose steps were measured; may be given again");
+      "with tables: a scenario whose cases name the measurements of one stack; with pool: of any; with training and "
+      "steps: one whose steps were measured; may be given again");
   fields.texts("row", "SIZE=TIME", options.rows,
                "of SCENARIO: one measured time, as in 8B=31us, that its profile is to meet; may be given again");
   fields.text("rows", "FILE", options.rows_file,
@@ -135,11 +139,13 @@ void visit(OptionFields& fields, CalibrateOptions& options) {
   fields.text("profiles", "DIRECTORY", options.profiles, "with pool: writes the profile of every stack there");
   fields.words("free", "NAMES", options.free,
                "with training: figures to find, such as gemm.share; absent: what is told, 8 at most; with --step one, "
-               "absent: gemm.share");
+               "absent: gemm.share, or of a training without \"compute\" all that the pool of steps is uncertain of");
   fields.words(
       "hold-out", "WHAT", options.hold_out,
       "also fit without these, and judge them; with pool: sizes (every other one), tables, stacks, two (all but "
-      "two rows of a stack); with training: rows, models");
+      "two rows of a stack); with training: rows, models; with steps: steps (every other one), models, one (all but "
+      "one "
+      "step), software");
   fields.text("cluster", "SCENARIO", options.cluster,
               "with mpi: what lies between the processes, one for each endpoint; absent: one fast switch");
   fields.texts("case", "NAME", options.scenario.cases, "of that scenario, of --tables or of SCENARIO");

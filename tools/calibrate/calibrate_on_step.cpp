@@ -3,13 +3,16 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/scenario/software_section.hpp"
 #include "models/experiments/training.hpp"
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/calibrate/anchors/unit_slip.hpp"
 #include "tools/calibrate/calibrations.hpp"
 #include "tools/calibrate/training/compute_files.hpp"
 #include "tools/calibrate/training/fit_compute.hpp"
+#include "tools/calibrate/training/step_anchor.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/streams.hpp"
 
@@ -18,7 +21,7 @@ namespace athanor {
 namespace {
 
 using Json = JsonValue;
-using ComputeFigure = FittedCost<ComputeProfile>;
+using FittedFigure = FittedCost<ComputeProfile>;
 
 MeasuredStep step_of(const CalibrateOptions& options, const Scenario& scenario) {
   const Case& only = scenario.cases.front();
@@ -32,12 +35,12 @@ MeasuredStep step_of(const CalibrateOptions& options, const Scenario& scenario) 
 }
 
 /// The one that moves: --free, or what the largest of products reach.
-ComputeFigure figure_of(const CalibrateOptions& options, Precision precision) {
+FittedFigure figure_of(const CalibrateOptions& options, Precision precision) {
   const std::vector<std::string> wanted = options.free.value_or(std::vector<std::string>{"gemm.share"});
   if (wanted.size() != 1) { throw UsageError("calibrate: --free: one step tells one figure; name one"); }
-  const std::vector<ComputeFigure> all = compute_figures(precision);
+  const std::vector<FittedFigure> all = compute_figures(precision);
   const auto found =
-      std::find_if(all.begin(), all.end(), [&](const ComputeFigure& each) { return each.name == wanted[0]; });
+      std::find_if(all.begin(), all.end(), [&](const FittedFigure& each) { return each.name == wanted[0]; });
   if (found != all.end()) { return *found; }
   throw UsageError(fmt::format("calibrate: --free: there is no figure '{}'", wanted[0]));
 }
@@ -57,8 +60,8 @@ void check_units(const MeasuredStep& step) {
 }
 
 /// What no figure within its bounds meets is not fitted silently.
-void check_met(const MeasuredStep& step, const ComputeFigure& figure) {
-  constexpr double kMet = 0.01;
+void check_met(const MeasuredStep& step, const FittedFigure& figure) {
+  constexpr double kMet = 0.03;  // a pool moves figures as far as it believes them to differ
   if (step.error() < kMet) { return; }
   const bool fast = step.measured < step.simulated.time;
   throw ScenarioError(problem_of(
@@ -75,17 +78,54 @@ std::string line(const char* what, const std::string& before, const std::string&
 
 std::string milliseconds(Time time) { return fmt::format("{:.2f} ms", seconds(time) * 1e3); }
 
-Json profile_json(const CalibrateOptions& options, const ComputeFit& fit, const ComputeProfile& start,
+Json profile_json(const CalibrateOptions& options, const ComputeProfile& found, const std::string& beginning,
                   const MeasuredStep& step) {
   const TrainingSetup& setup = step.step->setup();
-  ComputeProfile profile = in_four_digits(fit.profile);
+  ComputeProfile profile = in_four_digits(found);
   profile.name = profile_name(options);
   profile.description = fmt::format("{} on {}, by one step of {} on {} GPUs, which took {}", name(setup.plan.precision),
                                     setup.gpu.name, step.model, step.gpus, to_string(step.measured));
-  profile.source = fmt::format("athanor calibrate --step, {}, {}, beginning with {}; found: {}", calibration_date(),
-                               calibration_versions(), start.name, fit.free.front());
-  profile.fitted = {{setup.gpu.name}, {setup.plan.precision}, {}};
+  profile.source = fmt::format("athanor calibrate --step, {}, {}, beginning with {}", calibration_date(),
+                               calibration_versions(), beginning);
+  profile.fitted = {{setup.gpu.name}, {setup.plan.precision}, {}, {step.model}, 1};
   return json_of(profile, Detail::complete);
+}
+
+/// What of two profiles differs, in the words of compute_figures().
+std::string moved(const ComputeProfile& before, const ComputeProfile& after, Precision precision) {
+  constexpr double kNothing = 0.002;
+  std::string text;
+  for (const FittedFigure& each : compute_figures(precision)) {
+    const double from = each.get(before);
+    const double to = each.get(after);
+    if (from > 0 && std::abs(std::log(to / from)) < kNothing) { continue; }
+    text += line(each.name.c_str(), fmt::format("{:.4g}", from), fmt::format("{:.4g}", to));
+  }
+  return text;
+}
+
+/// The one figure of --free until the step takes as long, from --profile or the scenario's own on.
+ComputeProfile fitted(const CalibrateOptions& options, MeasuredSteps& steps, const ComputeProfile& start) {
+  const FittedFigure figure = figure_of(options, steps.front().step->setup().plan.precision);
+  ComputeFitSettings settings;
+  settings.free = {figure.name};
+  settings.pull = 0;  // the step tells it
+  const ComputeFit fit = fit_compute(steps, start, settings);
+  check_met(steps.front(), figure);
+  return fit.profile;
+}
+
+/// All figures that a pool expects, each as far as the step tells it.
+ComputeProfile anchored(const CalibrateOptions& options, MeasuredSteps& steps) {
+  const TrainingSetup& setup = steps.front().step->setup();
+  PoolCache pools;
+  const auto pool = pools.steps(options.common.library);
+  require(pool != nullptr, "what a pool expects comes from the library");
+  const auto& transformer = setup.model.transformer;
+  const ComputeProfile found = athanor::anchored(
+      steps, *pool, {setup.gpu.generation, setup.plan.precision, transformer && transformer->experts});
+  check_met(steps.front(), figure_of(options, setup.plan.precision));
+  return found;
 }
 
 }  // namespace
@@ -100,22 +140,17 @@ ExitCode calibrate_on_step(const CalibrateOptions& options, const Streams& strea
   const ComputeProfile start =
       options.profile ? named_compute_profile(options.common.library, *options.profile) : setup.compute;
   check_outputs(options.common);
-  const ComputeFigure figure = figure_of(options, setup.plan.precision);
+  static_cast<void>(figure_of(options, setup.plan.precision));  // refuses what is none
   progress.show("calibrating: the step");
   simulate(steps, start);
   check_units(steps.front());
   const Time before = steps.front().simulated.time;
-  ComputeFitSettings settings;
-  settings.free = {figure.name};
-  settings.pull = 0;  // the step tells it
-  const ComputeFit fit = fit_compute(steps, start, settings);
+  const bool by_pool = start.pooled && !options.free;
+  const ComputeProfile found = by_pool ? anchored(options, steps) : fitted(options, steps, start);
   progress.clear();
   const MeasuredStep& step = steps.front();
-  check_met(step, figure);
-  write_profile(options, streams, profile_json(options, fit, start, step),
-                line("", "before", "after") +
-                    line(figure.name.c_str(), fmt::format("{:.4g}", figure.get(start)),
-                         fmt::format("{:.4g}", figure.get(fit.profile))) +
+  write_profile(options, streams, profile_json(options, found, start.name, step),
+                line("", "before", "after") + moved(start, found, setup.plan.precision) +
                     line("step", milliseconds(before), milliseconds(step.simulated.time)) +
                     fmt::format("# measured                 {:>29}\n", milliseconds(step.measured)));
   return ExitCode::ok;

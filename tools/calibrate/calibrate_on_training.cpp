@@ -79,11 +79,13 @@ Json profile_json(const CalibrateOptions& options, const ComputeFit& fit, const 
       fmt::format("{} on {}, as measured in {} steps", name(setup.plan.precision), setup.gpu.name, steps.size());
   profile.source = fmt::format("athanor calibrate --backend training, beginning with {}; found: {}", start.name,
                                joined(fit.free, ", "));
-  profile.fitted = {{setup.gpu.name}, {setup.plan.precision}, {}};
-  std::vector<std::string>& tables = profile.fitted.measurements;
+  profile.fitted = {{setup.gpu.name}, {setup.plan.precision}, {}, {}, static_cast<std::uint32_t>(steps.size())};
+  const auto add = [](std::vector<std::string>& list, const std::string& word) {
+    if (std::count(list.begin(), list.end(), word) == 0) { list.push_back(word); }
+  };
   for (const MeasuredStep& each : steps) {
-    const std::string table = std::filesystem::path(each.table).stem().string();
-    if (std::count(tables.begin(), tables.end(), table) == 0) { tables.push_back(table); }
+    add(profile.fitted.measurements, std::filesystem::path(each.table).stem().string());
+    add(profile.fitted.models, each.model);
   }
   return json_of(profile, Detail::complete);
 }

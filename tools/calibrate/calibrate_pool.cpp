@@ -7,7 +7,7 @@
 
 #include "tools/calibrate/calibrations.hpp"
 #include "tools/calibrate/pool/held_out_errors.hpp"
-#include "tools/calibrate/pool/pooled_fit.hpp"
+#include "tools/calibrate/pool/hold_out.hpp"
 #include "tools/calibrate/pool/stack_cases.hpp"
 #include "tools/calibrate/pool/stack_profile.hpp"
 #include "tools/cli/output.hpp"

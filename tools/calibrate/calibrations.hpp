@@ -49,6 +49,8 @@ ExitCode calibrate_on_gpus(const CalibrateOptions& options, const Streams& strea
 ExitCode calibrate_on_tables(const CalibrateOptions& options, const Streams& streams);
 /// What all tables of the scenarios of --tables tell of any stack.
 ExitCode calibrate_pool(const CalibrateOptions& options, const Streams& streams);
+/// What all measured steps of the scenarios of --tables tell of computing.
+ExitCode calibrate_steps(const CalibrateOptions& options, const Streams& streams);
 /// The compute profile of training steps that others measured, which the scenarios of --tables have.
 ExitCode calibrate_on_training(const CalibrateOptions& options, const Streams& streams);
 

@@ -230,13 +230,14 @@ ComparisonEntry entry_of(const Json& record, const Comparison& comparison) {
   ComparisonEntry entry{.value = record[comparison.figure].number(), .algorithm = record.string_at("algorithm")};
   const Json* cost = record.find(comparison.against);
   if (cost != nullptr && cost->is_number()) { entry.against = cost->number(); }
-  const Json* low = record.find("time_low_us");
-  const Json* high = record.find("time_high_us");
+  const bool step = record.find("step_time_low_s") != nullptr;
+  const Json* low = record.find(step ? "step_time_low_s" : "time_low_us");
+  const Json* high = record.find(step ? "step_time_high_s" : "time_high_us");
   if (low == nullptr || high == nullptr || !low->is_number() || !high->is_number()) { return entry; }
   constexpr double kTenth = 1.2816;  // standard deviations from the middle, beyond which one in ten lies
   entry.spread = std::log(high->number() / low->number()) / (2 * kTenth);
   entry.shared = record.number_at("error_shared");
-  entry.profile = record.string_at("profile");
+  entry.profile = record.string_at(step ? "compute" : "profile");
   return entry;
 }
 

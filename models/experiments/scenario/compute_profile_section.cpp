@@ -64,20 +64,6 @@ void read_compute_profile(FieldValue& value, const FileReader& files, const Libr
   }
 }
 
-std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision precision, const Library& library,
-                                             Problems& problems) {
-  std::optional<ComputeProfile> other;
-  for (const std::string& name : library.names(LibraryFolder::compute)) {
-    ComputeProfile profile =
-        read_compute_profile_file(library.files(), library.path(LibraryFolder::compute, name), problems);
-    const std::vector<std::string>& gpus = profile.fitted.gpus;
-    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) { continue; }
-    if (profile.covers(gpu, precision)) { return profile; }
-    if (!other) { other = std::move(profile); }
-  }
-  return other;
-}
-
 GpuRates find_gpu_rates(const GpuText& gpu, const Library& library) {
   const auto presets = load_presets(library.files().in(library.folder(LibraryFolder::presets)));
   Problems problems;

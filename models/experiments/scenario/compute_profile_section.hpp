@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "models/library/library.hpp"
@@ -16,10 +15,6 @@ void read_compute_profile(FieldValue& value, const FileReader& files, const Libr
 
 /// Reads the profile's own file. Throws FileError.
 ComputeProfile read_compute_profile_file(const FileReader& files, const std::string& name, Problems& problems);
-
-/// Of the library's profiles, in alphabetical order: the first that covers GPU and precision, else the GPU, else none.
-std::optional<ComputeProfile> fitted_profile(const std::string& gpu, Precision precision, const Library& library,
-                                             Problems& problems);
 
 /// The rates of a GPU. Throws ScenarioError: "unknown-preset" with the nearest name, "missing-key" where its memory,
 /// memory's bandwidth or rates are not known, which training needs.

@@ -219,19 +219,33 @@ class Resolution {
   }
 
   bool find_compute(const GpuRates& gpu, ComputeProfile& profile, Training& training) {
-    const std::optional<ComputeProfile> found =
-        text_.compute ? text_.compute
-                      : fitted_profile(gpu.preset, text_.plan.precision, context_.library, context_.problems);
-    if (!found) {
-      return problem("no-compute-profile", fmt::format("no compute profile was fitted on {}", gpu.name),
-                     "name one: \"compute\" (see athanor list compute)");
+    const auto pool = context_.pools.steps(context_.library);
+    if (!text_.compute && !pool) {
+      return problem("no-compute-profile", "the library has no pool that tells how fast GPUs compute",
+                     "name a profile: \"compute\" (see athanor list compute)");
     }
-    profile = *found;
-    if (!gpu.as_preset || !profile.covers(gpu.preset, text_.plan.precision)) {
+    const auto& transformer = text_.model.model.transformer;
+    const ComputeParts parts{gpu.generation, text_.plan.precision, transformer && transformer->experts};
+    profile = text_.compute ? *text_.compute : pooled_compute(*pool, parts);
+    if (profile.pooled ? !pool->knows(parts) || !gpu.as_preset
+                       : !gpu.as_preset || !profile.covers(gpu.preset, text_.plan.precision)) {
       training.notes.push_back(fmt::format("extrapolated: the compute profile {} was not fitted on {} of {}",
                                            profile.name, name(text_.plan.precision), gpu.name));
     }
+    if (!pool || (!profile.pooled && profile.fitted.gpus.empty())) { return true; }
+    const StepError* error = pool->error_of(knowledge_of(gpu, profile));
+    if (error != nullptr && !training.expected_error) { training.expected_error = *error; }
     return true;
+  }
+
+  StepKnowledge knowledge_of(const GpuRates& gpu, const ComputeProfile& profile) const {
+    if (profile.pooled || !gpu.as_preset || !profile.covers(gpu.preset, text_.plan.precision)) {
+      return StepKnowledge::nothing;
+    }
+    if (profile.fitted.steps == 1) { return StepKnowledge::one_step; }
+    const std::vector<std::string>& models = profile.fitted.models;
+    const bool known = std::count(models.begin(), models.end(), text_.model.model.name) > 0;
+    return known ? StepKnowledge::steps : StepKnowledge::models;
   }
 
   /// What does not fit is an error where the user says so, and told otherwise, with what would make it fit.

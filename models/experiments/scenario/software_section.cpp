@@ -26,14 +26,23 @@ void visit(Fields& fields, SoftwareSection& section) {
                   {{"process_per_gpu", Launch::process_per_gpu}, {"process_per_node", Launch::process_per_node}});
 }
 
-SoftwarePool read_pool(const Library& library, const std::string& name) {
-  const bool known = library.has(LibraryFolder::pools, name);
-  const Document document = Document::load(library.files(), known ? library.path(LibraryFolder::pools, name) : name);
-  SoftwarePool pool;
+namespace {
+
+template <class Pool>
+Pool read_pool_file(const Library& library, const std::string& path) {
+  const Document document = Document::load(library.files(), path);
+  Pool pool;
   Problems problems;
   read_document(document, problems, [&](Fields& fields) { visit(fields, pool); });
   problems.throw_if_any();
   return pool;
+}
+
+}  // namespace
+
+SoftwarePool read_pool(const Library& library, const std::string& name) {
+  const bool known = library.has(LibraryFolder::pools, name);
+  return read_pool_file<SoftwarePool>(library, known ? library.path(LibraryFolder::pools, name) : name);
 }
 
 std::shared_ptr<const SoftwarePool> PoolCache::pool(const Library& library, const FileReader& files,
@@ -49,6 +58,14 @@ std::shared_ptr<const std::vector<PredictionError>> PoolCache::errors(const Libr
   if (!library.has(LibraryFolder::pools, name)) { return nullptr; }
   const auto known = pool(library, library.files(), name);
   return known->errors.empty() ? nullptr : std::shared_ptr<const std::vector<PredictionError>>(known, &known->errors);
+}
+
+std::shared_ptr<const ComputePool> PoolCache::steps(const Library& library) {
+  if (!steps_ && library.has(LibraryFolder::compute_pools, kStepPool)) {
+    steps_ = std::make_shared<const ComputePool>(
+        read_pool_file<ComputePool>(library, library.path(LibraryFolder::compute_pools, kStepPool)));
+  }
+  return steps_;
 }
 
 namespace {

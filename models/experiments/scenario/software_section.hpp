@@ -9,6 +9,7 @@
 #include "models/library/library.hpp"
 #include "models/software/nccl.hpp"
 #include "models/software/software_pool.hpp"
+#include "models/training/compute_pool.hpp"
 #include "sim/config/fields.hpp"
 
 namespace athanor {
@@ -18,6 +19,8 @@ struct Platform;
 
 /// The pool that prices stacks nobody has calibrated.
 constexpr std::string_view kDefaultPool = "nccl";
+/// The one that computes where no compute profile is named.
+constexpr std::string_view kStepPool = "steps";
 
 /// How many processes drive the GPUs of a node.
 enum class Launch : std::uint8_t { process_per_gpu, process_per_node };
@@ -41,8 +44,11 @@ class PoolCache {
   std::shared_ptr<const SoftwarePool> pool(const Library& library, const FileReader& files, const std::string& name);
   /// How far predictions of the library's pool were off; null: there is none, or nothing was held out.
   std::shared_ptr<const std::vector<PredictionError>> errors(const Library& library);
+  /// What measured steps of training tell; null: the library has no such pool. Throws as read_pool().
+  std::shared_ptr<const ComputePool> steps(const Library& library);
 
  private:
+  std::shared_ptr<const ComputePool> steps_;
   std::map<std::string, std::shared_ptr<const SoftwarePool>> pools_;
 };
 

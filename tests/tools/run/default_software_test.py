@@ -120,4 +120,40 @@ class Intervals(Runs):
             self.assertTrue(line["certainty"] is None or 0.5 <= line["certainty"] <= 1, line)
 
 
+class Steps(Runs):
+    def step(self, model="GPT-3-175B", gpu=None, **training):
+        """A step of four layers on one node, and what is said of it."""
+        node = {"preset": "DGX-H100", **({"gpu": gpu} if gpu else {})}
+        path = self.written({"cluster": {"node": node, "nodes": 1, "fabric": {"kind": "star", "switch": "QM9700"}},
+                             "training": {"model": {"preset": model, "layers": 4}, "global_batch": 16, "sequence": 2048,
+                                          "parallel": {"tensor": 8}, **training}})
+        ended = self.athanor("run", path, "--json", "-q")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return json.loads(ended.stdout)["results"][0]
+
+    def width(self, row):
+        self.assertLess(row["step_time_low_s"], row["step_time_s"] * 1.2)
+        return row["step_time_high_s"] / row["step_time_low_s"]
+
+    def test_what_is_not_said_is_what_measured_steps_tell_of_gpu_and_precision(self):
+        pooled = self.step()
+        self.assertEqual((pooled["compute"], pooled["known"]), ("steps", "nothing"))
+        self.assertFalse(any("extrapolated" in note for note in pooled.get("notes", [])), pooled)
+        self.assertLess(self.step(precision="fp8")["step_time_s"], pooled["step_time_s"])
+
+    def test_a_fitted_profile_knows_more_and_most_of_its_own_models(self):
+        widths = [self.width(row) for row in (self.step(), self.step("GPT-3-175B", compute="nemo-2411-h100-bf16"),
+                                              self.step("Llama-2-7B", compute="nemo-2411-h100-bf16"))]
+        self.assertLess(widths[1], widths[0])
+        self.assertLess(widths[1], widths[2])
+        self.assertLess(widths[2], widths[0])
+
+    def test_figures_of_ones_own_and_gpus_that_nobody_measured_claim_nothing(self):
+        self.assertNotIn("step_time_low_s", self.step(compute={"gemm": {"share": 0.6}}))
+        self.assertNotIn("step_time_low_s", self.step(compute="hopper"))
+        other = self.step(gpu={"preset": "H100-SXM-80GB", "tflops": {"bf16": 500}})
+        self.assertTrue(any("extrapolated" in note for note in other["notes"]), other)
+        self.assertEqual(other["known"], "nothing")
+
+
 unittest.main(verbosity=2)

@@ -75,19 +75,11 @@ void PooledModel::add_effects(std::size_t in_case) {
 }
 
 std::size_t PooledModel::effect(std::size_t figure, EffectLevel level, const std::string& name) {
-  const auto [found, is_new] = known_.try_emplace({figure, name}, effects_.size());
-  if (is_new) { effects_.push_back({figure, level, name}); }
-  return found->second;
+  return effects_.place({figure, static_cast<std::size_t>(figures()[figure].kind), level, name});
 }
 
 Spreads PooledModel::prior(const EffectSpreads& spreads) const {
-  if (!expected_.empty()) { return expected_; }
-  Spreads result;
-  for (const Effect& each : effects_) {
-    const auto kind = static_cast<std::size_t>(figures()[each.figure].kind);
-    result.push_back(spreads.at(static_cast<std::size_t>(each.level)).at(kind));
-  }
-  return result;
+  return expected_.empty() ? spreads_of(effects(), spreads) : expected_;
 }
 
 double PooledModel::figure_value(std::size_t in_case, std::size_t figure, const std::vector<double>& unknowns) const {
@@ -117,10 +109,35 @@ Profile PooledModel::profile(std::size_t in_case, const std::vector<double>& unk
   return profile_with(in_case, values(in_case, unknowns));
 }
 
+std::set<std::string> PooledModel::stacks() const {
+  std::set<std::string> result;
+  for (const StackCase& each : cases_) { result.insert(each.stack); }
+  return result;
+}
+
+std::vector<std::size_t> PooledModel::cases_of(const std::string& stack) const {
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    if (cases_[i].stack == stack) { result.push_back(i); }
+  }
+  return result;
+}
+
 std::vector<std::size_t> PooledModel::every_case() const {
   std::vector<std::size_t> all(cases_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   return all;
+}
+
+std::vector<bool> PooledModel::shared_with_others(const std::vector<std::size_t>& of_cases) const {
+  std::vector<bool> result(effects().size());
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    if (std::count(of_cases.begin(), of_cases.end(), i) > 0) { continue; }
+    for (const std::vector<std::size_t>& mine : effects_of_[i]) {
+      for (const std::size_t effect : mine) { result[effect] = true; }
+    }
+  }
+  return result;
 }
 
 std::vector<double> PooledModel::residuals_of(std::size_t in_case, const Profile& profile) {

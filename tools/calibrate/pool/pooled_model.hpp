@@ -1,33 +1,20 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/software/software_pool.hpp"
+#include "tools/calibrate/pool/effects.hpp"
 #include "tools/calibrate/pool/posterior.hpp"
 #include "tools/calibrate/tables/table_rows.hpp"
 
 namespace athanor {
 
-/// Where an effect stands: of all stacks, of those with a part, of one.
-enum class EffectLevel : std::uint8_t { all, part, stack };
-constexpr std::size_t kEffectLevels = 3;
-
-/// Standard deviations of effects, which are logarithms of factors, by level and kind of figure.
-using EffectSpreads = std::array<std::array<double, kFigureKinds>, kEffectLevels>;
-/// What is believed of them before any table is looked at.
+/// What is believed of effects before any table is looked at, by FigureKind.
 EffectSpreads assumed_spreads();
-
-/// What a figure is changed by on some stacks.
-struct Effect {
-  std::size_t figure = 0;  ///< of figures()
-  EffectLevel level = EffectLevel::all;
-  std::string name;  ///< "" of all; a part; a stack, of GPUs' figures with their generation
-};
 
 /// A case of measured tables on its stack. Cases of a stack share its effects.
 struct StackCase {
@@ -45,8 +32,11 @@ class PooledModel {
   /// One stack, of which a pool tells what to expect: its figures are what the pool expects x an effect of the stack.
   PooledModel(Tables tables, std::vector<StackCase> cases, const SoftwarePool& pool);
 
-  const std::vector<Effect>& effects() const { return effects_; }
+  const std::vector<Effect>& effects() const { return effects_.all(); }
   const std::vector<StackCase>& cases() const { return cases_; }
+  /// By name, each once.
+  std::set<std::string> stacks() const;
+  std::vector<std::size_t> cases_of(const std::string& stack) const;
   const Tables& tables() const { return tables_; }
   /// Of effects by their level and kind; of one stack, what the pool says.
   Spreads prior(const EffectSpreads& spreads) const;
@@ -65,9 +55,10 @@ class PooledModel {
                              const std::vector<std::size_t>& of_cases);
   /// All of them.
   std::vector<std::size_t> every_case() const;
+  /// By effect: whether other cases than these have it.
+  std::vector<bool> shared_with_others(const std::vector<std::size_t>& of_cases) const;
 
  private:
-  using Key = std::pair<std::size_t, std::string>;  // figure and name of the effect
   /// A case whose rows are to be simulated with a profile.
   struct Task {
     std::size_t in_case;
@@ -98,8 +89,7 @@ class PooledModel {
   std::vector<Simulated> last_;                            // by case
   std::vector<std::vector<double>> base_;                  // by case and figure: what effects change
   Spreads expected_;                                       // by effect, where a pool tells
-  std::vector<Effect> effects_;
-  std::map<Key, std::size_t> known_;                               // effects by what they are
+  Effects effects_;
   std::vector<std::vector<std::vector<std::size_t>>> effects_of_;  // by case and figure; empty: it does not matter
 };
 

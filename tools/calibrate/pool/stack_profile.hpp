@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/config/json_value.hpp"
-#include "tools/calibrate/pool/pooled_fit.hpp"
+#include "tools/calibrate/pool/hold_out.hpp"
 
 namespace athanor {
 

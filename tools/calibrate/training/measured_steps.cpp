@@ -1,6 +1,7 @@
 #include "tools/calibrate/training/measured_steps.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <future>
 #include <map>
@@ -73,17 +74,23 @@ SimulatedStep simulated(const PreparedStep& step, const ComputeProfile& profile,
 
 }  // namespace
 
-void simulate(MeasuredSteps& steps, const ComputeProfile& profile, bool slowed) {
-  const std::size_t parts = std::max(1U, std::thread::hardware_concurrency());
+void simulate(MeasuredSteps& steps, const std::function<ComputeProfile(std::size_t step)>& profile_of, bool slowed) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < steps.size(); i = next++) {
+      steps[i].simulated = simulated(*steps[i].step, profile_of(i), slowed);
+    }
+  };
   std::vector<std::future<void>> running;
-  for (std::size_t part = 0; part < parts; ++part) {
-    running.push_back(std::async(std::launch::async, [&, part] {
-      for (std::size_t i = part; i < steps.size(); i += parts) {
-        steps[i].simulated = simulated(*steps[i].step, profile, slowed);
-      }
-    }));
+  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+    running.push_back(std::async(std::launch::async, work));
   }
   for (std::future<void>& each : running) { each.get(); }
+}
+
+void simulate(MeasuredSteps& steps, const ComputeProfile& profile, bool slowed) {
+  simulate(
+      steps, [&](std::size_t) { return profile; }, slowed);
 }
 
 StepErrors errors_of(const MeasuredSteps& steps) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -64,8 +65,10 @@ MeasuredStep measured_step(const std::string& table, const Case& training, Time 
 /// The cases of these scenarios that train and say what a step took. Throws as PreparedStep.
 MeasuredSteps measured_steps(const std::vector<Scenario>& scenarios);
 
-/// Fills in `simulated` of all, on as many threads as there are processors. `slowed`: that, too, by a second
-/// simulation.
+/// Fills in `simulated` of all, each by its own profile, on as many threads as there are processors. `slowed`: that,
+/// too, by a second simulation.
+void simulate(MeasuredSteps& steps, const std::function<ComputeProfile(std::size_t step)>& profile_of, bool slowed);
+/// All by one.
 void simulate(MeasuredSteps& steps, const ComputeProfile& profile, bool slowed = false);
 
 /// Of |error|: median and 90th percentile by nearest rank.

@@ -1,0 +1,38 @@
+#include "tools/calibrate/pool/effects.hpp"
+
+#include <cmath>
+
+namespace athanor {
+
+std::size_t Effects::place(Effect effect) {
+  const auto [found, is_new] = places_.try_emplace({effect.figure, effect.name}, effects_.size());
+  if (is_new) { effects_.push_back(std::move(effect)); }
+  return found->second;
+}
+
+Spreads spreads_of(const std::vector<Effect>& effects, const EffectSpreads& spreads) {
+  Spreads result;
+  for (const Effect& each : effects) { result.push_back(each.spread(spreads)); }
+  return result;
+}
+
+EffectSpreads updated(const std::vector<Effect>& effects, const EffectSpreads& assumed, const std::vector<double>& mode,
+                      const std::vector<double>& variances) {
+  constexpr double kAssumed = 4;
+  EffectSpreads result = assumed;
+  for (std::size_t level = 1; level < kEffectLevels; ++level) {
+    for (std::size_t group = 0; group < assumed.at(level).size(); ++group) {
+      double sum = kAssumed * assumed.at(level)[group] * assumed.at(level)[group];
+      double count = kAssumed;
+      for (std::size_t i = 0; i < effects.size(); ++i) {
+        if (static_cast<std::size_t>(effects[i].level) != level || effects[i].group != group) { continue; }
+        sum += mode[i] * mode[i] + variances[i];
+        ++count;
+      }
+      result.at(level)[group] = std::sqrt(sum / count);
+    }
+  }
+  return result;
+}
+
+}  // namespace athanor

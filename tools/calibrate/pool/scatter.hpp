@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace athanor {
+
+/// log(measured / simulated) of a row that was held out.
+struct HeldOutError {
+  std::size_t table = 0;
+  std::string stack;
+  double error = 0;
+};
+
+/// Between which multiples of the simulated times eight of ten measured ones lie. Each table counts alike, however many
+/// rows it has.
+struct Scatter {
+  double low = 1;
+  double high = 1;
+  double shared = 0;  ///< of the errors' variance, what tables of one stack have in common: from 0 to 0.95
+  std::uint32_t tables = 0;
+};
+/// Requires at least one row.
+Scatter scatter_of(const std::vector<HeldOutError>& rows);
+
+}  // namespace athanor
