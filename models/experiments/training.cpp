@@ -230,6 +230,7 @@ std::vector<const Column*> TrainingExperiment::figures() {
 std::vector<std::pair<std::string, std::string>> TrainingExperiment::description(const Platform& platform) const {
   const TrainingSetup& setup = training_->setup;
   std::string computing = setup.compute.name;
+  if (setup.compute.pooled) { computing += ": " + setup.compute.description; }
   for (const GpuKind& other : setup.others) {
     if (other.compute.name != setup.compute.name) {
       computing += fmt::format(", of {} {}", other.gpu.name, other.compute.name);
