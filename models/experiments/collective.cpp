@@ -106,11 +106,14 @@ void put_interval(const CollectiveSetup& setup, const Platform& platform, const 
   const PredictionError* error = profile.error_of(setup.kind, setup.ranks, run.size, *platform.cluster);
   record.put(kProfile, profile.name);
   if (error == nullptr) { return; }
-  record.put(kTimeLow, microseconds(run.time) * error->low);
-  record.put(kTimeHigh, microseconds(run.time) * error->high);
+  const double time = microseconds(run.time);
+  // Nobody measures what the hardware does not allow.
+  const double low = std::max(time * error->low, std::min(time, microseconds(run.bound.time)));
+  record.put(kTimeLow, low);
+  record.put(kTimeHigh, time * error->high);
   record.put(kKnown, name(error->knowledge));
   record.put(kShared, error->shared);
-  record.put(kInterval, interval_text(error->low, error->high));
+  record.put(kInterval, interval_text(time > 0 ? low / time : error->low, error->high));
 }
 
 void put_calls(const CollectiveSetup& setup, const RunResult& run, Record& record) {

@@ -35,8 +35,6 @@ constexpr Column kSequence{"sequence"};         ///< tokens
 constexpr Column kFramework{"framework"};       ///< whose defaults the plan has, where it names one
 constexpr Column kAssumed{"assumed"};  ///< beside `framework`: an object of settings that are as it has them, and act
 constexpr Column kCompute{"compute"};  ///< compute profile of the GPUs
-constexpr Column kStepLow{"step_time_low_s"};    ///< one measured step in ten is expected to take less
-constexpr Column kStepHigh{"step_time_high_s"};  ///< one in ten is expected to take more
 constexpr Column kSamples{"samples_per_s", "samples", "(1/s)", 12};                       ///< sequences or samples
 constexpr Column kTokens{"tokens_per_s", "tokens", "(1/s)", 12};                          ///< of transformers
 constexpr Column kFlops{"tflops_per_gpu", "TFLOP/s", "per GPU", 8, Format::one_decimal};  ///< the model's FLOP/s

@@ -54,6 +54,26 @@ std::optional<Ratio> median_limit(const Scenario& scenario) {
   return limit;
 }
 
+void count_interval(const Record& record, VerifiedSteps& found) {
+  if (!record.has(kStepLow)) { return; }
+  const double measured = record.number(kMeasuredStep);
+  ++found.with_interval;
+  found.inside += record.number(kStepLow) <= measured && measured <= record.number(kStepHigh) ? 1 : 0;
+}
+
+/// Of all tables together; "": none is known.
+std::string interval_line(const std::vector<VerifiedSteps>& tables) {
+  std::size_t steps = 0;
+  std::size_t inside = 0;
+  for (const VerifiedSteps& each : tables) {
+    steps += each.with_interval;
+    inside += each.inside;
+  }
+  if (steps == 0) { return ""; }
+  return fmt::format("# within the intervals of 80 %: {:.0f} % of {} steps\n",
+                     100.0 * static_cast<double>(inside) / static_cast<double>(steps), steps);
+}
+
 std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
 }  // namespace
@@ -87,6 +107,7 @@ VerifiedSteps verify_steps(const Scenario& scenario, const VerifyOptions& option
         !run_case(scenario, each, run_options_of(options.scenario), options.common, streams, [&](Record record) {
           const double error = record.number(kStepError);
           found.errors.push_back(error);
+          count_interval(record, found);
           sink.print(step_line(record, each.name));
           const std::optional<Ratio> limit = options.max_error ? options.max_error : training_of(each).max_error;
           found.passed = holds(limit, std::abs(error), "|error| of " + each.name, sink) && found.passed;
@@ -98,6 +119,7 @@ VerifiedSteps verify_steps(const Scenario& scenario, const VerifyOptions& option
   if (found.errors.size() > 1) {
     sink.print(fmt::format("# {} steps: |error| {:.1f} % in the median, {:.1f} % at the 90th percentile\n",
                            found.errors.size(), found.size_at(50) * 100, found.size_at(90) * 100));
+    sink.print(interval_line({found}));
   }
   found.passed = holds(median_limit(scenario), found.size_at(50), "median |error| of the steps", sink) && found.passed;
   return found;
@@ -114,7 +136,7 @@ std::string step_table_lines(const std::vector<VerifiedSteps>& tables) {
     lines += fmt::format("  {:<32} {:>6} {:>12.1f} % {:>13.1f} % {:>+12.1f} %\n", stem(each.scenario),
                          each.errors.size(), each.size_at(50) * 100, each.size_at(90) * 100, each.median() * 100);
   }
-  return lines;
+  return lines + interval_line(tables);
 }
 
 std::vector<JsonValue> step_table_json(const std::vector<VerifiedSteps>& tables) {
@@ -126,6 +148,8 @@ std::vector<JsonValue> step_table_json(const std::vector<VerifiedSteps>& tables)
                         {"median_error", each.size_at(50)},
                         {"p90_error", each.size_at(90)},
                         {"median", each.median()}});
+    if (each.with_interval == 0) { continue; }
+    elements.back()["within_interval"] = static_cast<double>(each.inside) / static_cast<double>(each.with_interval);
   }
   return elements;
 }

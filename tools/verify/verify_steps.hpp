@@ -16,6 +16,8 @@ bool is_measured_step(const Case& scenario_case);
 struct VerifiedSteps {
   std::string scenario;        ///< its path
   std::vector<double> errors;  ///< simulated / measured - 1, by case
+  std::size_t with_interval = 0;
+  std::size_t inside = 0;      ///< measured steps that lie within the interval of the simulated one
   bool passed = true;          ///< the limits of the command line, else of the scenario
   bool interrupted = false;
 
@@ -31,7 +33,8 @@ VerifiedSteps verify_steps(const Scenario& scenario, const VerifyOptions& option
 
 /// A line for each scenario, under a header; nothing where there is none.
 std::string step_table_lines(const std::vector<VerifiedSteps>& tables);
-/// Elements of a further list of results_json: {"scenario", "steps", "median_error", "p90_error", "median"}.
+/// Elements of a further list of results_json: {"scenario", "steps", "median_error", "p90_error", "median"}, and
+/// "within_interval" where steps have one.
 std::vector<JsonValue> step_table_json(const std::vector<VerifiedSteps>& tables);
 
 }  // namespace athanor

@@ -44,6 +44,11 @@ class Plots(unittest.TestCase):
                "busbw_gbps": 0.008, "measured_time_us": None, "error": None}
         self.assertEqual(plot({"results": [row]}), (0, "", ["broadcast.png", "broadcast.svg"]))
 
+    def test_intervals_are_drawn_over_several_sizes_and_at_one(self):
+        for sizes in ([2 ** 20, 2 ** 24], [2 ** 20]):
+            rows = [made_up_results.row("a", "ring", size, 8, 10.0, 1.0) | {"time_low_us": 8.0, "time_high_us": 15.0} for size in sizes]
+            self.assertEqual(plot({"results": rows}), (0, "", ["a.png", "a.svg"]))
+
     def test_cases_whose_names_make_the_same_file_name_are_kept_apart(self):
         rows = [made_up_results.row(case, "ring", 8, 2, 1.0, 0.5, 1.0) for case in ("a b", "a-b")]
         self.assertEqual(plot({"results": rows})[2], ["a-b-2.png", "a-b-2.svg", "a-b.png", "a-b.svg"])
@@ -58,6 +63,10 @@ def step(case, seconds, measured=None):
 class Steps(unittest.TestCase):
     def test_steps_of_training_are_drawn_with_what_their_time_went_to(self):
         self.assertEqual(plot({"results": [step("a", 1.5), step("b", 0.2)]}), (0, "", ["steps.png", "steps.svg"]))
+
+    def test_steps_have_intervals(self):
+        rows = [step("a", 1.5) | {"step_time_low_s": 1.2, "step_time_high_s": 1.7}, step("b", 0.2)]
+        self.assertEqual(plot({"results": rows}), (0, "", ["steps.png", "steps.svg"]))
 
     def test_a_trace_is_drawn_as_a_step(self):
         trace = {"trace": "a.json", "case": "", "step_time_s": 0.2, "breakdown": {"computing": 0.7, "waiting": 0.3}}

@@ -58,6 +58,21 @@ def draw_references(panel, rows, simulated_key):
                    label="Measured", **look.MEASURED)
 
 
+def draw_interval(panel, rows, simulated_key):
+    """Where eight of ten measured times are expected: a band over sizes, of one size a bar."""
+    known = results.with_key(rows, "time_low_us")
+    if not known:
+        return
+    ends = [[row[key] if simulated_key == "time_us" else results.bandwidth_at(row, key) for row in known]
+            for key in ("time_low_us", "time_high_us")]
+    low, high = map(list, zip(*map(sorted, zip(*ends))))
+    sizes = [row["bytes"] for row in known]
+    if len(known) == 1:
+        panel.vlines(sizes, low, high, label="Eight of ten measurements", **{**look.INTERVAL, "linewidth": 6})
+    else:
+        panel.fill_between(sizes, low, high, label="Eight of ten measurements", **look.INTERVAL)
+
+
 def agreement(rows):
     """How far simulation and measurement are apart where bandwidth decides, in words; empty without both."""
     errors = [abs(row["error"]) for row in rows if row.get("error") is not None and row["bytes"] >= LARGE]
@@ -87,6 +102,7 @@ def case_figure(name, rows):
     figure, (time_panel, bandwidth_panel) = pyplot.subplots(1, 2, figsize=(12.5, 5.4))
     fastest = results.best(rows)
     for panel, key in ((time_panel, "time_us"), (bandwidth_panel, "busbw_gbps")):
+        draw_interval(panel, fastest, key)
         draw_references(panel, fastest, key)
         draw_simulated(panel, rows, lambda row, key=key: row[key])
         look.size_axis(panel, [row["bytes"] for row in rows], "Message size")

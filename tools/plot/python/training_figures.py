@@ -43,10 +43,20 @@ def breakdown_figure(rows, title):
     area.set_xlabel(f"Time of a step ({unit}), averaged over pipeline stages")
     area.grid(axis="y", visible=False)
     area.tick_params(axis="y", length=0)
+    draw_interval(area, rows, factor)
     draw_measured(area, rows, factor)
     figure.suptitle(title, ha="left", x=0.01, fontweight="bold")
     look.legend_below(area, 4)
     return figure
+
+
+def draw_interval(area, rows, factor):
+    """Between which times eight of ten measured steps are expected: a line over the end of each bar."""
+    known = [(place, row) for place, row in enumerate(rows) if "step_time_low_s" in row]
+    if known:
+        area.hlines([place for place, _ in known], [row["step_time_low_s"] * factor for _, row in known],
+                    [row["step_time_high_s"] * factor for _, row in known], label="eight of ten measurements",
+                    **{**look.INTERVAL, "alpha": 0.55, "linewidth": 3, "zorder": 3})
 
 
 def draw_measured(area, rows, factor):
