@@ -86,6 +86,7 @@ PlanReport report_of(const PlanOptions& options, const Streams& streams, const S
                     .setup = training.setup,
                     .room = room_of(options, training.setup),
                     .reserve = options.reserved(),
+                    .expected_error = training.expected_error,
                     .interrupted = false,
                     .own_fault = training.plan_fault ? training.plan_fault->message : "",
                     .result = {},

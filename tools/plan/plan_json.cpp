@@ -67,6 +67,11 @@ std::vector<Json> plans_json(const PlanReport& report) {
                  {"model", report.setup.model.name},
                  {"gpu", gpu_names(report.setup)}};
     json.update(ranked_json(each));
+    if (report.expected_error) {
+      json["step_time_low_s"] = seconds(each.parts.time) * report.expected_error->low;
+      json["step_time_high_s"] = seconds(each.parts.time) * report.expected_error->high;
+      json["known"] = name(report.expected_error->knowledge);
+    }
     json["why"] = all.empty() ? shares_text(each.parts) : difference_text(each.parts, report.result.best.front().parts);
     all.push_back(std::move(json));
   }

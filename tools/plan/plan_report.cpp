@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/collective.hpp"
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/table.hpp"
 #include "sim/format.hpp"
@@ -104,6 +105,13 @@ std::string own_lines(const PlanReport& report) {
   return lines + "\n";
 }
 
+/// Plans of one search err together, so that it says little of which is best.
+std::string interval_line(const PlanReport& report) {
+  if (!report.expected_error || report.result.best.empty()) { return ""; }
+  return fmt::format("# eight of ten measured steps are expected within {} of these times\n",
+                     interval_text(report.expected_error->low, report.expected_error->high));
+}
+
 std::string miss_lines(const PlanReport& report) {
   const PlanSearchResult& result = report.result;
   if (result.smallest) {
@@ -162,7 +170,7 @@ std::string plan_lines(const PlanReport& report, const Heading& heading) {
     lines += fmt::format("#     {}\n",
                          i == 0 ? shares_text(best[i].parts) : difference_text(best[i].parts, best.front().parts));
   }
-  return lines + searched_lines(report) + own_lines(report) + miss_lines(report);
+  return lines + interval_line(report) + searched_lines(report) + own_lines(report) + miss_lines(report);
 }
 
 }  // namespace athanor

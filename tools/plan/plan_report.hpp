@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/experiments/run.hpp"
+#include "models/training/compute_pool.hpp"
 #include "models/training/search/plan_search.hpp"
 #include "sim/config/json_value.hpp"
 
@@ -16,6 +18,7 @@ struct PlanReport {
   TrainingSetup setup;
   double room = 0;     ///< bytes of a GPU that plans may use; 0: no limit is known
   double reserve = 0;  ///< that they leave free
+  std::optional<StepError> expected_error;  ///< of every step; none: nothing is known of such predictions
   bool interrupted = false;
   std::string own_fault;  ///< why the scenario's own plan could not be run; "": it was
   PlanSearchResult result;
