@@ -73,7 +73,7 @@ std::vector<Roles> trials_of_table(const PooledSteps& steps, const std::vector<s
     case HeldOutSteps::software: trials.push_back(without(steps, software, table, Role::judged)); break;
     case HeldOutSteps::one_step:
       trials.push_back(without(steps, software, table, Role::judged));
-      trials.back()[table.front()] = Role::anchor;
+      trials.back()[table[table.size() / 2]] = Role::anchor;  // ends of a table are extremes
       break;
     case HeldOutSteps::steps:
       for (const std::size_t fold : {0U, 1U}) {

@@ -15,7 +15,7 @@ enum class HeldOutSteps : std::uint8_t {
   nothing,   ///< all of it
   steps,     ///< every other step of each table, in turn
   models,    ///< its tables' other models
-  one_step,  ///< the first step of its table, which is met
+  one_step,  ///< the middle step of its table, which is met
   software,  ///< no step of its software
 };
 constexpr std::size_t kHeldOutSteps = 5;
