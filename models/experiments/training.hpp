@@ -28,9 +28,9 @@ struct Training {
 };
 
 inline constexpr Column kMeasuredStep{"measured_time_s", "measured", "(ms)", 11,
-                                      Format::milliseconds};                             ///< what was measured
-inline constexpr Column kStepLow{"step_time_low_s"};  ///< one measured step in ten is expected to take less
-inline constexpr Column kStepHigh{"step_time_high_s"};  ///< one in ten is expected to take more
+                                      Format::milliseconds};  ///< what was measured
+inline constexpr Column kStepLow{"step_time_low_s"};          ///< one measured step in ten is expected to take less
+inline constexpr Column kStepHigh{"step_time_high_s"};        ///< one in ten is expected to take more
 inline constexpr Column kStepError{"error", "error", "(%)", 7, Format::signed_percent};  ///< simulated / measured - 1
 
 /// A step of training.

@@ -16,8 +16,8 @@ struct PlanReport {
   std::string scenario;   ///< the file, as it was named
   std::string case_name;  ///< "" in a scenario without cases
   TrainingSetup setup;
-  double room = 0;     ///< bytes of a GPU that plans may use; 0: no limit is known
-  double reserve = 0;  ///< that they leave free
+  double room = 0;                          ///< bytes of a GPU that plans may use; 0: no limit is known
+  double reserve = 0;                       ///< that they leave free
   std::optional<StepError> expected_error;  ///< of every step; none: nothing is known of such predictions
   bool interrupted = false;
   std::string own_fault;  ///< why the scenario's own plan could not be run; "": it was

@@ -17,8 +17,8 @@ struct VerifiedSteps {
   std::string scenario;        ///< its path
   std::vector<double> errors;  ///< simulated / measured - 1, by case
   std::size_t with_interval = 0;
-  std::size_t inside = 0;      ///< measured steps that lie within the interval of the simulated one
-  bool passed = true;          ///< the limits of the command line, else of the scenario
+  std::size_t inside = 0;  ///< measured steps that lie within the interval of the simulated one
+  bool passed = true;      ///< the limits of the command line, else of the scenario
   bool interrupted = false;
 
   /// The smallest of the errors' sizes that so large a share of them does not exceed; requires an error.

@@ -5,6 +5,7 @@
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -147,6 +148,14 @@ class Steps(Runs):
         self.assertLess(widths[1], widths[0])
         self.assertLess(widths[1], widths[2])
         self.assertLess(widths[2], widths[0])
+
+    def test_a_library_without_the_pool_says_what_is_missing(self):
+        shutil.copytree(ROOT / "scenarios/presets", self.folder / "library/presets")
+        path = self.written({"cluster": {"node": "DGX-H100", "nodes": 1, "fabric": {"kind": "star", "switch": "QM9700"}},
+                             "training": {"model": "GPT-2", "global_batch": 16, "sequence": 1024}})
+        ended = self.athanor("run", path, "--data", self.folder / "library")
+        self.assertEqual(ended.returncode, 3, ended.stderr)
+        self.assertIn("the library has no pool that tells how fast GPUs compute", ended.stderr)
 
     def test_figures_of_ones_own_and_gpus_that_nobody_measured_claim_nothing(self):
         self.assertNotIn("step_time_low_s", self.step(compute={"gemm": {"share": 0.6}}))
