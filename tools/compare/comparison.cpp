@@ -235,7 +235,10 @@ ComparisonEntry entry_of(const Json& record, const Comparison& comparison) {
   const Json* high = record.find(step ? "step_time_high_s" : "time_high_us");
   if (low == nullptr || high == nullptr || !low->is_number() || !high->is_number()) { return entry; }
   constexpr double kTenth = 1.2816;  // standard deviations from the middle, beyond which one in ten lies
-  entry.spread = std::log(high->number() / low->number()) / (2 * kTenth);
+  const double time = record.number_at(step ? "step_time_s" : "time_us");
+  if (time <= 0 || low->number() <= 0) { return entry; }
+  // The longer side: the other one may end at the hardware's bound.
+  entry.spread = std::log(std::max(high->number() / time, time / low->number())) / kTenth;
   entry.shared = record.number_at("error_shared");
   entry.profile = record.string_at(step ? "compute" : "profile");
   return entry;

@@ -82,7 +82,7 @@ std::string best_text(const ComparisonLine& line) {
   if (line.winners.empty()) { return "equal"; }
   const std::string best = letters(line.winners);
   if (!line.certainty) { return best; }
-  const double percent = std::floor(*line.certainty * 100);
+  const double percent = std::min(99.0, std::floor(*line.certainty * 100));  // nothing is certain by a model
   return *line.certainty < kCertain ? fmt::format("open ({} {:.0f} %)", best, percent)
                                     : fmt::format("{} {:.0f} %", best, percent);
 }
