@@ -244,3 +244,34 @@ TEST_CASE("one measured step moves one figure of computing, so that the step tak
   anchored.refused({"--step", fmt::format("{:.0f}ms", usual * 1e6)}, "units", "is it perhaps");
   anchored.refused({"--step", fmt::format("{:.0f}us", usual * 3e5)}, "faster-than-hardware", "gemm.share from");
 }
+
+TEST_CASE("without a compute profile one step moves all that the pool of steps is uncertain of, or is refused") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.json", R"({
+    "cluster": {"node": "DGX-H100", "nodes": 1, "fabric": {"kind": "star", "switch": "QM9700"}},
+    "training": {"model": {"preset": "GPT-3-175B", "layers": 4}, "global_batch": 16, "sequence": 2048,
+                 "parallel": {"tensor": 8}}})");
+  const std::string profile = folder.path("found.json");
+  const auto step = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"run", scenario, "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return athanor_run(words).json()["results"][0];
+  };
+  const auto calibrated = [&](double seconds) {
+    return athanor_run({"calibrate", scenario, "--step", fmt::format("{:.0f}us", seconds * 1e6), "-o", profile});
+  };
+  const double usual = step({})["step_time_s"].get<double>();
+  const Ran ran = calibrated(1.15 * usual);
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK(ran.says("gemm.share"));
+  CHECK(ran.says("memory"));
+  const nlohmann::json after = step({"--set", "/training/compute=" + profile});
+  CHECK(after["step_time_s"].get<double>() == doctest::Approx(1.15 * usual).epsilon(0.03));
+  CHECK(after["known"] == "one_step");
+  for (const double factor : {0.4, 3.0}) {
+    const Ran refused = calibrated(factor * usual);
+    CHECK(refused.code == 3);
+    CHECK(refused.err.find("the nearest is") != std::string::npos);
+  }
+}

@@ -16,6 +16,19 @@ Spreads spreads_of(const std::vector<Effect>& effects, const EffectSpreads& spre
   return result;
 }
 
+void take(const Effect& effect, double logarithm, double variance, PooledFigure& figure) {
+  const double factor = std::exp(logarithm);
+  const double spread = std::sqrt(variance);
+  switch (effect.level) {
+    case EffectLevel::all:
+      figure.typical *= factor;
+      figure.spread = spread;
+      break;
+    case EffectLevel::part: figure.parts.push_back({effect.name, factor, spread}); break;
+    case EffectLevel::stack: break;
+  }
+}
+
 EffectSpreads updated(const std::vector<Effect>& effects, const EffectSpreads& assumed, const std::vector<double>& mode,
                       const std::vector<double>& variances) {
   constexpr double kAssumed = 4;

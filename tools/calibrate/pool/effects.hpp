@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/software/pooled_figure.hpp"
 #include "tools/calibrate/pool/posterior.hpp"
 
 namespace athanor {
@@ -43,6 +44,10 @@ class Effects {
 
 /// Of every effect, by its level and group.
 Spreads spreads_of(const std::vector<Effect>& effects, const EffectSpreads& spreads);
+
+/// Puts what was found of an effect, its logarithm and the variance of that, into its figure; effects of one stack are
+/// in no pool.
+void take(const Effect& effect, double logarithm, double variance, PooledFigure& figure);
 
 /// By expectation and maximisation: of each group and level the mean of what effects are and may be, squared, with four
 /// of those assumed. Of all stacks there is one of each: these stay as assumed.

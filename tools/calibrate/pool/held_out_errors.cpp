@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -66,20 +65,6 @@ std::vector<PredictionError> errors_of(const std::vector<HeldOutRow>& rows,
   return result;
 }
 
-/// Whether a held-out row is where the errors of others have it, and how wide that is.
-struct Covered {
-  bool inside = false;
-  double width = 0;
-};
-
-std::optional<Covered> covered(const HeldOutRow& row, const std::vector<PredictionError>& others) {
-  const auto found = std::find_if(others.begin(), others.end(),
-                                  [&](const PredictionError& each) { return key_of(each) == key_of(row.kind); });
-  if (found == others.end()) { return std::nullopt; }
-  const double factor = std::exp(row.row.error);
-  return Covered{found->low <= factor && factor <= found->high, found->high / found->low - 1};
-}
-
 }  // namespace
 
 std::vector<PredictionError> prediction_errors(const Tables& tables, const std::vector<StackCase>& cases,
@@ -91,32 +76,25 @@ std::vector<Coverage> coverage(const Tables& tables, const std::vector<StackCase
                                const HeldOutResiduals& residuals) {
   const std::vector<HeldOutRow> rows = held_out_rows(tables, cases, residuals);
   using Alike = std::pair<Knowledge, SizeBand>;
-  std::map<Alike, std::map<std::size_t, std::pair<double, double>>> inside;  // of each table: rows inside, and all
-  std::map<Alike, std::vector<double>> widths;
+  std::map<Alike, CoverageCount> counts;
   std::map<std::string, std::vector<PredictionError>> without;
   for (const HeldOutRow& row : rows) {
     const auto [others, is_new] = without.try_emplace(row.row.stack);
     if (is_new) {
       others->second = errors_of(rows, [&](const HeldOutRow& each) { return each.row.stack != row.row.stack; });
     }
-    const std::optional<Covered> found = covered(row, others->second);
-    if (!found) { continue; }
-    const Alike alike{row.kind.knowledge, row.kind.band};
-    auto& [within, all] = inside[alike][row.row.table];
-    within += found->inside ? 1 : 0;
-    ++all;
-    widths[alike].push_back(found->width);
+    const auto found = std::find_if(others->second.begin(), others->second.end(),
+                                    [&](const PredictionError& each) { return key_of(each) == key_of(row.kind); });
+    if (found == others->second.end()) { continue; }
+    counts[{row.kind.knowledge, row.kind.band}].add(row.row.table, row.row.error, found->low, found->high);
   }
   std::vector<Coverage> result;
-  for (auto& [alike, of_tables] : inside) {
-    Coverage each{.knowledge = alike.first, .band = alike.second, .tables = of_tables.size()};
-    for (const auto& [table, counts] : of_tables) {
-      each.share += counts.first / counts.second / static_cast<double>(of_tables.size());
-    }
-    std::vector<double>& all = widths[alike];
-    std::nth_element(all.begin(), all.begin() + std::ssize(all) / 2, all.end());
-    each.median_width = all[all.size() / 2];
-    result.push_back(each);
+  for (const auto& [alike, count] : counts) {
+    result.push_back({.knowledge = alike.first,
+                      .band = alike.second,
+                      .share = count.share(),
+                      .median_width = count.median_width(),
+                      .tables = count.tables()});
   }
   return result;
 }

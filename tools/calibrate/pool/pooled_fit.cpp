@@ -133,17 +133,7 @@ SoftwarePool pool_of(const PooledModel& model, const PooledFit& fit) {
   }
   for (std::size_t i = 0; i < model.effects().size(); ++i) {
     const Effect& each = model.effects()[i];
-    PooledFigure& figure = pool.figures[each.figure];
-    const double factor = std::exp(fit.posterior.mode[i]);
-    const double spread = std::sqrt(fit.variances[i]);
-    switch (each.level) {
-      case EffectLevel::all:
-        figure.typical *= factor;
-        figure.spread = spread;
-        break;
-      case EffectLevel::part: figure.parts.push_back({each.name, factor, spread}); break;
-      case EffectLevel::stack: break;
-    }
+    take(each, fit.posterior.mode[i], fit.variances[i], pool.figures[each.figure]);
   }
   return pool;
 }

@@ -68,4 +68,24 @@ Scatter scatter_of(const std::vector<HeldOutError>& rows) {
           static_cast<std::uint32_t>(of_table.size())};
 }
 
+void CoverageCount::add(std::size_t table, double error, double low, double high) {
+  const double factor = std::exp(error);
+  auto& [within, all] = counts_[table];
+  within += low <= factor && factor <= high ? 1 : 0;
+  ++all;
+  widths_.push_back(high / low - 1);
+}
+
+double CoverageCount::share() const {
+  double sum = 0;
+  for (const auto& [table, counts] : counts_) { sum += counts.first / counts.second; }
+  return sum / static_cast<double>(counts_.size());
+}
+
+double CoverageCount::median_width() const {
+  std::vector<double> all = widths_;
+  std::nth_element(all.begin(), all.begin() + std::ssize(all) / 2, all.end());
+  return all[all.size() / 2];
+}
+
 }  // namespace athanor

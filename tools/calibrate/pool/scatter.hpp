@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace athanor {
@@ -24,5 +26,20 @@ struct Scatter {
 };
 /// Requires at least one row.
 Scatter scatter_of(const std::vector<HeldOutError>& rows);
+
+/// How many rows lie within their intervals.
+class CoverageCount {
+ public:
+  /// A row whose log(measured / simulated) is `error`, beside the interval from `low` to `high`.
+  void add(std::size_t table, double error, double low, double high);
+  /// The mean over tables; requires a row.
+  double share() const;
+  double median_width() const;  ///< of high / low - 1
+  std::size_t tables() const { return counts_.size(); }
+
+ private:
+  std::map<std::size_t, std::pair<double, double>> counts_;  // by table: within, and all
+  std::vector<double> widths_;
+};
 
 }  // namespace athanor

@@ -178,8 +178,7 @@ std::vector<StepError> step_errors(const PooledSteps& steps, const HeldOutStepRe
 
 std::vector<StepCoverage> step_coverage(const PooledSteps& steps, const HeldOutStepResiduals& residuals) {
   const std::vector<std::size_t> tables = table_numbers(steps);
-  std::map<StepKnowledge, std::map<std::size_t, std::pair<double, double>>> inside;  // of tables: within, and all
-  std::map<StepKnowledge, std::vector<double>> widths;
+  std::map<StepKnowledge, CoverageCount> counts;
   std::map<std::string, std::vector<StepError>> of_others;  // by software
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const std::string& own = steps.parts(i).software;
@@ -191,24 +190,11 @@ std::vector<StepCoverage> step_coverage(const PooledSteps& steps, const HeldOutS
     for (const StepError& each : others->second) {
       const std::vector<double>& of_steps = residuals.at(static_cast<std::size_t>(held_out_of(each.knowledge)));
       if (std::isnan(of_steps[i])) { continue; }
-      const double factor = std::exp(-of_steps[i]);
-      auto& [within, all] = inside[each.knowledge][tables[i]];
-      within += each.low <= factor && factor <= each.high ? 1 : 0;
-      ++all;
-      widths[each.knowledge].push_back(each.high / each.low - 1);
+      counts[each.knowledge].add(tables[i], -of_steps[i], each.low, each.high);
     }
   }
   std::vector<StepCoverage> result;
-  for (auto& [knowledge, of_tables] : inside) {
-    StepCoverage each{knowledge};
-    for (const auto& [table, counts] : of_tables) {
-      each.share += counts.first / counts.second / static_cast<double>(of_tables.size());
-    }
-    std::vector<double>& all = widths[knowledge];
-    std::nth_element(all.begin(), all.begin() + std::ssize(all) / 2, all.end());
-    each.median_width = all[all.size() / 2];
-    result.push_back(each);
-  }
+  for (const auto& [knowledge, count] : counts) { result.push_back({knowledge, count.share(), count.median_width()}); }
   return result;
 }
 

@@ -35,17 +35,7 @@ ComputePool pool_of(const PooledSteps& steps, const StepPoolFit& fit) {
   }
   for (std::size_t i = 0; i < steps.effects().size(); ++i) {
     const Effect& each = steps.effects()[i];
-    PooledFigure& figure = pool.figures.at(each.figure);
-    const double factor = std::exp(fit.posterior.mode[i]);
-    const double spread = std::sqrt(fit.variances[i]);
-    switch (each.level) {
-      case EffectLevel::all:
-        figure.typical *= factor;
-        figure.spread = spread;
-        break;
-      case EffectLevel::part: figure.parts.push_back({each.name, factor, spread}); break;
-      case EffectLevel::stack: break;
-    }
+    take(each, fit.posterior.mode[i], fit.variances[i], pool.figures.at(each.figure));
   }
   return pool;
 }
