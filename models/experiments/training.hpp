@@ -7,6 +7,7 @@
 
 #include "models/experiments/workload.hpp"
 #include "models/training/compute_pool.hpp"
+#include "models/training/measured_with.hpp"
 #include "models/training/memory.hpp"
 #include "models/training/step/simulate_step.hpp"
 #include "sim/error.hpp"
@@ -20,6 +21,7 @@ struct Training {
   bool fits = true;                   ///< into the memory of the smallest GPU, by that estimate
   std::optional<Problem> plan_fault;  ///< why the plan cannot be run; only of scenarios read with an open plan
   std::optional<Time> measured;
+  MeasuredWith measured_with;
   std::optional<Ratio> max_error;           ///< of |simulated / measured - 1|, that `verify` allows
   std::optional<Ratio> max_median_error;    ///< of its median over the measured steps of the scenario
   CostFigures costs;                        ///< of the scenario, else of the GPU's preset

@@ -36,6 +36,10 @@ const std::array<ComputeFigureRange, kComputeFigures>& compute_figure_ranges() {
   return kRanges;
 }
 
+ComputeParts compute_parts(const GpuRates& gpu, Precision precision, const TrainedModel& model) {
+  return {gpu.generation, precision, model.transformer && model.transformer->experts};
+}
+
 std::vector<std::string> parts_of(ComputeFigure figure, const ComputeParts& parts) {
   std::vector<std::string> result;
   const auto add = [&](bool known, const std::string& part) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/software/pooled_figure.hpp"
+#include "models/training/architecture.hpp"
 #include "models/training/compute_profile.hpp"
 #include "sim/config/fields.hpp"
 
@@ -43,7 +44,10 @@ struct ComputeParts {
   bool operator==(const ComputeParts&) const = default;
 };
 
-/// Which parts a figure is a property of: "gpu hopper", "fp8", "hopper fp8", "experts", "software megatron_bridge".
+/// Of a model that is trained in this precision on such a GPU, by software that nothing is known of.
+ComputeParts compute_parts(const GpuRates& gpu, Precision precision, const TrainedModel& model);
+
+/// Which parts a figure is a property of: "gpu hopper", "fp8", "hopper fp8", "experts", "software megatron-bridge".
 std::vector<std::string> parts_of(ComputeFigure figure, const ComputeParts& parts);
 /// Whether steps depend on it at all: nothing of narrow products where there are none.
 bool matters(ComputeFigure figure, const ComputeParts& parts);

@@ -122,9 +122,8 @@ ComputeProfile anchored(const CalibrateOptions& options, MeasuredSteps& steps) {
   PoolCache pools;
   const auto pool = pools.steps(options.common.library);
   require(pool != nullptr, "what a pool expects comes from the library");
-  const auto& transformer = setup.model.transformer;
-  const ComputeProfile found = athanor::anchored(
-      steps, *pool, {setup.gpu.generation, setup.plan.precision, transformer && transformer->experts});
+  const ComputeProfile found =
+      athanor::anchored(steps, *pool, compute_parts(setup.gpu, setup.plan.precision, setup.model));
   constexpr double kMet = 0.03;  // the pool holds against what is far from all that was measured
   check_met(steps.front(), kMet, "figures of computing as far from what is usual as software was found to be");
   return found;

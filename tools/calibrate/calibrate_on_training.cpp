@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/core.h>
 
@@ -84,7 +83,7 @@ Json profile_json(const CalibrateOptions& options, const ComputeFit& fit, const 
     if (std::count(list.begin(), list.end(), word) == 0) { list.push_back(word); }
   };
   for (const MeasuredStep& each : steps) {
-    add(profile.fitted.measurements, std::filesystem::path(each.table).stem().string());
+    add(profile.fitted.measurements, each.table_name());
     add(profile.fitted.models, each.model);
   }
   return json_of(profile, Detail::complete);

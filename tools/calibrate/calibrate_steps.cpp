@@ -47,7 +47,7 @@ std::vector<double> sizes_of_errors(const PooledSteps& steps, const std::string&
 std::string table_lines(const PooledSteps& steps, const HeldOutStepResiduals& residuals) {
   std::vector<std::string> tables;
   for (std::size_t i = 0; i < steps.steps().size(); ++i) {
-    if (tables.empty() || tables.back() != steps.table(i)) { tables.push_back(steps.table(i)); }
+    if (std::count(tables.begin(), tables.end(), steps.table(i)) == 0) { tables.push_back(steps.table(i)); }
   }
   std::array<HeldOutStepResiduals, kSimpleRules> by_rules;
   for (std::size_t what = 1; what < kHeldOutSteps; ++what) {

@@ -13,7 +13,9 @@ std::string scenario_with_plan(const Case& scenario_case, const ParallelPlan& pl
   JsonValue text = *scenario_case.text;
   if (scenario_case.seeds.empty()) { text["seed"] = scenario_case.platform.seed; }
   JsonValue& training = text["training"];
-  for (const char* of_old_plan : {"measured", "max_error", "max_median_error"}) { training.erase(of_old_plan); }
+  for (const char* of_old_plan : {"measured", "measured_with", "max_error", "max_median_error"}) {
+    training.erase(of_old_plan);
+  }
   training["micro_batch"] = plan.micro_batch;
   const JsonValue searched{{"tensor", plan.tensor},
                            {"context", plan.context},

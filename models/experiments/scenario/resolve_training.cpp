@@ -34,14 +34,11 @@ class Resolution {
     training->setup.plan = text_.plan;
     training->setup.framework = text_.framework;
     training->measured = text_.measured;
+    training->measured_with = text_.measured_with;
     training->costs = completed(text_.costs, training->setup);
     training->max_error = text_.max_error;
     training->max_median_error = text_.max_median_error;
-    if (!text_.measured && (text_.max_error || text_.max_median_error)) {
-      problem("nothing-to-verify", "an error is allowed, but no step was measured",
-              R"(say what a step took: "measured": "10s")");
-      return nullptr;
-    }
+    if (!is_measured()) { return nullptr; }
     if (plan_fits && !fit_memory(*training) && !context_.changes.open_plan) { return nullptr; }
     training->plan_fault = plan_fault_;
     for (std::string& each : idle_settings(text_.plan, text_.written)) { training->notes.push_back(std::move(each)); }
@@ -50,6 +47,17 @@ class Resolution {
   }
 
  private:
+  /// Where what follows from a measured step is said, it is, too.
+  bool is_measured() {
+    if (text_.measured) { return true; }
+    constexpr const char* kHint = R"(say what a step took: "measured": "10s")";
+    if (text_.max_error || text_.max_median_error) {
+      return problem("nothing-to-verify", "an error is allowed, but no step was measured", kHint);
+    }
+    return text_.measured_with == MeasuredWith{} ||
+           problem("nothing-measured", "it says what a step was measured with, but not what it took", kHint);
+  }
+
   bool problem(std::string code, std::string message, std::string hint) {
     reader_.problem("training", std::move(code), std::move(message), std::move(hint));
     return false;
@@ -224,8 +232,7 @@ class Resolution {
       return problem("no-compute-profile", "the library has no pool that tells how fast GPUs compute",
                      "name a profile: \"compute\" (see athanor list compute)");
     }
-    const auto& transformer = text_.model.model.transformer;
-    const ComputeParts parts{gpu.generation, text_.plan.precision, transformer && transformer->experts};
+    const ComputeParts parts = compute_parts(gpu, text_.plan.precision, text_.model.model);
     profile = text_.compute ? *text_.compute : pooled_compute(*pool, parts);
     if (profile.pooled ? !pool->knows(parts) || !gpu.as_preset
                        : !gpu.as_preset || !profile.covers(gpu.preset, text_.plan.precision)) {

@@ -169,6 +169,12 @@ void read_settings(Fields& fields, ReadingContext& context, TrainingText& text) 
   plan.expert_imbalance = to_double(imbalance);
   fields.optional("strict", text.strict, "A model that does not fit into memory is an error");
   fields.optional("measured", text.measured, "What a step took on such a machine", {Time{1}});
+  fields.optional_object("measured_with", "What `measured` was measured with", [&](Fields& inner) {
+    inner.optional("software", text.measured_with.software,
+                   "Steps of one software have in common what no GPU, precision or model says; absent: of its own");
+    inner.optional("framework", text.measured_with.framework, "That the software is of, as \"nemo\"");
+    inner.optional("release", text.measured_with.release, "Of the software");
+  });
   fields.optional_object("costs", "What the machine draws and costs",
                          [&](Fields& inner) { read_costs(inner, text.costs); });
   fields.optional("max_error", text.max_error, "`athanor verify` fails above this |simulated / measured - 1|",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/experiments/scenario/model_section.hpp"
+#include "models/training/measured_with.hpp"
 #include "models/training/memory.hpp"
 #include "models/training/step/simulate_step.hpp"
 #include "sim/config/fields.hpp"
@@ -26,6 +27,7 @@ struct TrainingText {
   std::optional<GpuText> gpu;             ///< absent: the nodes'
   bool strict = false;                    ///< a model that does not fit into memory is an error
   std::optional<Time> measured;           ///< a step of this on such a machine
+  MeasuredWith measured_with;
   std::optional<Ratio> max_error;
   std::optional<Ratio> max_median_error;
   CostFigures costs;  ///< what the machine draws and costs, as far as the scenario says

@@ -1,4 +1,5 @@
-#include <cmath>
+#include <set>
+#include <string>
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -10,16 +11,19 @@ using namespace athanor;
 
 namespace {
 
-/// GPT of two layers, of widths whose products are limited by computing and whose kernels are by memory.
-std::string steps(double share, const std::vector<double>& measured) {
+/// GPT of two layers, of widths whose products are limited by computing and whose kernels are by memory; the first two
+/// measured with `first`, an object as `measured_with`, if any, the others with `others`.
+std::string steps(double share, const std::vector<double>& measured, const std::string& first = "",
+                  const std::string& others = "") {
   std::string cases;
   for (std::size_t i = 0; i < 4; ++i) {
     const int hidden = 1024 << i;
     const std::string seconds = i < measured.size() ? fmt::format(R"(, "measured": "{:.9f}s")", measured[i]) : "";
+    const std::string& with = i < 2 ? first : others;
     cases += fmt::format(
         R"({}{{"name": "h {}", "training": {{"model": {{"preset": "GPT-3-175B", "layers": 2, "hidden": {},
-           "ffn": {}, "attention": {{"heads": 32}}}}{}}}}})",
-        i == 0 ? "" : ", ", hidden, hidden, 4 * hidden, seconds);
+           "ffn": {}, "attention": {{"heads": 32}}}}{}{}}}}})",
+        i == 0 ? "" : ", ", hidden, hidden, 4 * hidden, seconds, with.empty() ? "" : R"(, "measured_with": )" + with);
   }
   return fmt::format(
       R"({{"cluster": {{"node": "DGX-H100", "nodes": 1, "fabric": {{"kind": "star", "switch": "QM9700"}}}},
@@ -31,13 +35,23 @@ std::string steps(double share, const std::vector<double>& measured) {
 }
 
 /// What steps take on GPUs that reach this share of their peak, as a table that somebody measured.
-std::string measured_steps(const Folder& folder, const std::string& name, double share) {
+std::string measured_steps(const Folder& folder, const std::string& name, double share, const std::string& first = "",
+                           const std::string& others = "") {
   const Ran made = athanor_run({"run", folder.write("made.json", steps(share, {})), "--json"});
   REQUIRE(made.code == 0);
   std::vector<double> times;
   const nlohmann::json json = made.json();
   for (const auto& row : json["results"]) { times.push_back(row["step_time_s"]); }
-  return folder.write(name, steps(share, times));
+  return folder.write(name, steps(share, times, first, others));
+}
+
+std::set<std::string> software_of(const nlohmann::json& pool) {
+  std::set<std::string> software;
+  for (const auto& part : pool["share"]["parts"]) {
+    const std::string name = part["part"];
+    if (name.starts_with("software ")) { software.insert(name.substr(9)); }
+  }
+  return software;
 }
 
 }  // namespace
@@ -74,6 +88,24 @@ TEST_CASE("a pool of steps finds what software has in common, and how far predic
   CHECK(pool["errors"][1]["known"] == "one_step");
   CHECK(width(1) < width(2));
   CHECK(width(0) < width(2));
+}
+
+TEST_CASE(
+    "a pool of steps tells software apart as tables say it, and takes a table that says none for one of its own") {
+  const Folder folder;
+  const std::string other = R"({"software": "other", "framework": "nemo", "release": "25.02"})";
+  const std::string found = folder.path("steps.json");
+  const Ran ran =
+      athanor_run({"calibrate", "--backend", "steps", "--tables", measured_steps(folder, "all.json", 0.5, other, other),
+                   "--tables", measured_steps(folder, "half_h100.json", 0.55, other), "--tables",
+                   measured_steps(folder, "none_h100.json", 0.6), "-o", found});
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK(software_of(nlohmann::json::parse(read_text_file(found))) ==
+        std::set<std::string>{"other", "half_h100", "none_h100"});
+  CHECK(ran.says("half_h100, other"));
+  CHECK(ran.says("half_h100, half_h100"));
+  CHECK_FALSE(ran.says("none_h100, "));
 }
 
 TEST_CASE("a pool of steps needs steps that were measured") {

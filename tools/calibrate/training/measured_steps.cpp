@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <future>
 #include <map>
 #include <thread>
@@ -27,6 +28,8 @@ double stragglers(const ComputeProfile& profile, double gpus) {
 
 }  // namespace
 
+std::string MeasuredStep::table_name() const { return std::filesystem::path(table).stem().string(); }
+
 double MeasuredStep::error() const { return std::abs(seconds(simulated.time) / seconds(measured) - 1); }
 
 MeasuredStep measured_step(const std::string& table, const Case& training, Time measured) {
@@ -34,14 +37,17 @@ MeasuredStep measured_step(const std::string& table, const Case& training, Time 
   require(experiment != nullptr, "a case that trains");
   CollectiveTimer timer(experiment->pricing(training.platform, {}));
   const TrainingSetup& setup = experiment->training().setup;
-  return {table,
-          training.name,
-          setup.model.name,
-          setup.plan.ranks(),
-          measured,
-          std::make_shared<const PreparedStep>(setup, timer),
-          std::make_shared<const StepKernels>(setup),
-          {}};
+  MeasuredStep step{table,
+                    training.name,
+                    experiment->training().measured_with,
+                    setup.model.name,
+                    setup.plan.ranks(),
+                    measured,
+                    std::make_shared<const PreparedStep>(setup, timer),
+                    std::make_shared<const StepKernels>(setup),
+                    {}};
+  if (step.with.software.empty()) { step.with.software = step.table_name(); }
+  return step;
 }
 
 MeasuredSteps measured_steps(const std::vector<Scenario>& scenarios) {

@@ -7,6 +7,7 @@
 
 #include "models/experiments/scenario/scenario.hpp"
 #include "models/training/layer_work.hpp"
+#include "models/training/measured_with.hpp"
 #include "models/training/step/simulate_step.hpp"
 
 namespace athanor {
@@ -48,6 +49,7 @@ double estimated_seconds(const StepKernels& kernels, const SimulatedStep& simula
 struct MeasuredStep {
   std::string table;  ///< the scenario's file
   std::string name;   ///< of the case
+  MeasuredWith with;  ///< of software that is not said: one of its own, called as the file
   std::string model;
   std::uint32_t gpus = 1;
   Time measured;
@@ -55,6 +57,8 @@ struct MeasuredStep {
   std::shared_ptr<const StepKernels> kernels;
   SimulatedStep simulated;  ///< by the profile last asked for
 
+  /// The file's stem.
+  std::string table_name() const;
   /// |simulated / measured - 1|.
   double error() const;
 };

@@ -1,30 +1,33 @@
 #include "tools/calibrate/training/pooled_steps.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <filesystem>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace athanor {
 
 namespace {
 
-/// "dgx_cloud" of dgx_cloud_h100_bf16 on H100-SXM-80GB: what stands before the GPU's name, so that one publisher's
-/// tables are known as of one software.
-std::string software_of(const std::string& table, const std::string& gpu) {
-  std::string name = "_" + gpu.substr(0, gpu.find('-'));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return table.substr(0, table.find(name));
+ComputeParts parts_of_step(const MeasuredStep& step) {
+  const TrainingSetup& setup = step.step->setup();
+  ComputeParts parts = compute_parts(setup.gpu, setup.plan.precision, setup.model);
+  parts.software = step.with.software;
+  return parts;
 }
 
-ComputeParts parts_of_step(const MeasuredStep& step, const std::string& table) {
-  const TrainingSetup& setup = step.step->setup();
-  const auto& transformer = setup.model.transformer;
-  return {setup.gpu.generation, setup.plan.precision, transformer && transformer->experts,
-          software_of(table, setup.gpu.preset)};
+/// By step. Where one file has steps of several software, these are tables of their own.
+std::vector<std::string> tables_of(const MeasuredSteps& steps) {
+  std::map<std::string, std::set<std::string>> software;
+  for (const MeasuredStep& each : steps) { software[each.table_name()].insert(each.with.software); }
+  std::vector<std::string> tables;
+  for (const MeasuredStep& each : steps) {
+    const std::string name = each.table_name();
+    tables.push_back(software[name].size() == 1 ? name : name + ", " + each.with.software);
+  }
+  return tables;
 }
 
 }  // namespace
@@ -39,9 +42,10 @@ EffectSpreads assumed_step_spreads() {
 }
 
 PooledSteps::PooledSteps(MeasuredSteps steps) : steps_(std::move(steps)) {
+  const std::vector<std::string> tables = tables_of(steps_);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const std::string table = std::filesystem::path(steps_[i].table).stem().string();
-    const ComputeParts parts = parts_of_step(steps_[i], table);
+    const std::string& table = tables[i];
+    const ComputeParts parts = parts_of_step(steps_[i]);
     if (cases_.empty() || cases_.back().table != table || !(cases_.back().parts == parts)) {
       cases_.push_back({i, 0, table, parts, {}});
       add_effects(cases_.back());

@@ -113,6 +113,15 @@ TEST_CASE("what a step took on such a machine stands beside it") {
   CHECK(row["error"].get<double>() == doctest::Approx(row["step_time_s"].get<double>() / 10 - 1));
 }
 
+TEST_CASE("what a step was measured with moves no result, and is an error where none was measured") {
+  const Folder folder;
+  const std::string with = R"("measured_with": {"software": "trainer", "framework": "nemo", "release": "25.02"},)";
+  const std::string measured = gpt(R"({"tensor": 8})", R"("measured": "10s",)");
+  CHECK(result_of(folder, on_dgx(1, gpt(R"({"tensor": 8})", R"("measured": "10s",)" + with))) ==
+        result_of(folder, on_dgx(1, measured)));
+  CHECK(begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8})", with))), "nothing-measured"));
+}
+
 TEST_CASE("NCCL carries out the collectives of groups where the profile has it") {
   const Folder folder;
   const Ran ran = athanor_run({"run", folder.write("s.json", on_dgx(2, gpt(R"({"tensor": 8, "pipeline": 2})"),
