@@ -151,6 +151,8 @@ void visit_domain(Fields& fields, ComputeProfile::Domain& domain) {
   fields.optional("precisions", domain.precisions, "Of those steps", precision_names());
   fields.optional("measurements", domain.measurements, "Tables of those steps");
   fields.optional("models", domain.models, "Of those steps");
+  fields.optional("software", domain.software, "That took those steps, with its releases");
+  fields.optional("frameworks", domain.frameworks, "That it is of");
   fields.optional("steps", domain.steps, "How many they were; 0: not said");
   fields.optional_object("errors", "How far the fit is off", [](Fields& errors) {
     errors.entries("\"fitted\": {\"steps\", \"median\", \"p90\"}, ...", [](const std::string&, FieldValue&) {});

@@ -68,8 +68,10 @@ struct ComputeProfile {
     std::vector<std::string> gpus;
     std::vector<Precision> precisions;
     std::vector<std::string> measurements;
-    std::vector<std::string> models;  ///< by name
-    std::uint32_t steps = 0;          ///< 0: not said
+    std::vector<std::string> models;        ///< by name
+    std::uint32_t steps = 0;                ///< 0: not said
+    std::vector<std::string> software{};    ///< that took these steps, with its releases
+    std::vector<std::string> frameworks{};  ///< that it is of
   } fitted;
   bool pooled = false;  ///< its figures are what a pool expects; not of files
 

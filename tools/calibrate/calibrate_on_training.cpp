@@ -85,6 +85,8 @@ Json profile_json(const CalibrateOptions& options, const ComputeFit& fit, const 
   for (const MeasuredStep& each : steps) {
     add(profile.fitted.measurements, each.table_name());
     add(profile.fitted.models, each.model);
+    add(profile.fitted.software, text_of(each.with));
+    if (!each.with.framework.empty()) { add(profile.fitted.frameworks, each.with.framework); }
   }
   return json_of(profile, Detail::complete);
 }

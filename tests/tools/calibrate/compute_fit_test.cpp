@@ -28,6 +28,14 @@ std::string steps(const std::string& compute, const std::vector<double>& measure
       compute, cases);
 }
 
+/// The same steps, said to be of two releases of one software.
+std::string measured_with(std::string scenario) {
+  nlohmann::json json = nlohmann::json::parse(scenario);
+  json["training"]["measured_with"] = {{"software", "trainer"}, {"framework", "nemo"}, {"release", "25.02"}};
+  json["cases"][0]["training"]["measured_with"] = {{"release", "24.11"}};
+  return json.dump();
+}
+
 constexpr const char* kTruth = R"({"gemm": {"share": 0.62, "depth": 240}, "memory": 0.7, "straggler_growth": 0.01})";
 constexpr const char* kStart =
     R"({"name": "start", "gemm": {"share": 0.8, "depth": 240}, "memory": 0.9, "straggler_growth": 0.004})";
@@ -46,13 +54,15 @@ TEST_CASE("a fit finds what makes steps take as long as they did, and judges tho
 
   const std::string found = folder.path("found.json");
   const Ran fit = athanor_run({"calibrate", "--backend", "training", "--tables",
-                               folder.write("measured.json", steps(kStart, times)), "--free",
+                               folder.write("measured.json", measured_with(steps(kStart, times))), "--free",
                                "gemm.share,memory,straggler_growth", "--hold-out", "rows", "-o", found});
   CAPTURE(fit.err);
   REQUIRE(fit.code == 0);
   const nlohmann::json profile = nlohmann::json::parse(read_text_file(found));
   CHECK(profile["gemm"]["share"].get<double>() == doctest::Approx(0.62).epsilon(0.06));
   CHECK(profile["memory"].get<double>() == doctest::Approx(0.7).epsilon(0.08));
+  CHECK(profile["fitted"]["software"] == nlohmann::json({"trainer 24.11", "trainer 25.02"}));
+  CHECK(profile["fitted"]["frameworks"] == nlohmann::json({"nemo"}));
   CHECK(profile["fitted"]["errors"]["fitted"]["p90"].get<double>() < 0.015);
   CHECK(profile["fitted"]["errors"]["rows_held_out"]["steps"] == 6);
   CHECK(profile["fitted"]["errors"]["rows_held_out"]["p90"].get<double>() < 0.03);
