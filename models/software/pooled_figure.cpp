@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "models/software/decimal.hpp"
 
@@ -28,6 +29,14 @@ void visit_spreads(Fields& fields, PooledFigure& pooled) {
   visit_spread(fields, "part_spread", pooled.part_spread, "Of what a part changes it by that nothing is known of");
   visit_spread(fields, "stack_spread", pooled.stack_spread, "Of one stack among others of the same parts");
   fields.optional_list("parts", pooled.parts, "What parts change it by", &visit_effect);
+}
+
+std::vector<std::string> known_parts(std::span<const PooledFigure> figures) {
+  std::set<std::string> parts;
+  for (const PooledFigure& figure : figures) {
+    for (const PartEffect& each : figure.parts) { parts.insert(each.part); }
+  }
+  return {parts.begin(), parts.end()};
 }
 
 ExpectedFigure expected(const PooledFigure& pooled, const std::vector<std::string>& parts, bool differs) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct PooledFigure {
   double stack_spread = 0;        ///< of what a stack differs by from others of the same parts
   std::vector<PartEffect> parts;  ///< that are known, each once
 };
+
+/// The parts of which figures of a pool know something, each once, in alphabetical order.
+std::vector<std::string> known_parts(std::span<const PooledFigure> figures);
 
 /// All but `typical`, whose unit the figure has.
 void visit_spreads(Fields& fields, PooledFigure& pooled);

@@ -3,9 +3,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/cluster_section.hpp"
-#include "models/experiments/scenario/compute_profile_section.hpp"
 #include "models/experiments/scenario/measurement.hpp"
-#include "models/experiments/scenario/profile_section.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
 #include "sim/words.hpp"
@@ -25,31 +23,6 @@ Rows presets(const Library& library) {
   for (const PresetSummary& preset : preset_summaries(library)) {
     rows.push_back({{"kind", preset.kind}, {"name", preset.name}, {"summary", preset.summary}});
   }
-  return rows;
-}
-
-Rows profiles(const Library& library) {
-  Rows rows;
-  Problems problems;
-  for (const std::string& name : profile_names(library)) {
-    const bool in_file = library.has(LibraryFolder::profiles, name);
-    const Profile profile =
-        in_file ? read_profile_file(library.files(), library.path(LibraryFolder::profiles, name), problems) : Profile{};
-    rows.push_back({{"name", name}, {"summary", profile.description}});
-  }
-  problems.throw_if_any();
-  return rows;
-}
-
-Rows compute_profiles(const Library& library) {
-  Rows rows;
-  Problems problems;
-  for (const std::string& name : library.names(LibraryFolder::compute)) {
-    const ComputeProfile profile =
-        read_compute_profile_file(library.files(), library.path(LibraryFolder::compute, name), problems);
-    rows.push_back({{"name", name}, {"summary", profile.description}});
-  }
-  problems.throw_if_any();
   return rows;
 }
 
@@ -109,8 +82,8 @@ constexpr Topic kTopics[] = {
     {"frameworks",
      [](const ListOptions& options) { return list_frameworks(options.common.library, options.common.verbose); }},
     {"presets", [](const ListOptions& options) { return tabled(presets(options.common.library)); }},
-    {"profiles", [](const ListOptions& options) { return tabled(profiles(options.common.library)); }},
-    {"compute", [](const ListOptions& options) { return tabled(compute_profiles(options.common.library)); }},
+    {"profiles", [](const ListOptions& options) { return list_profiles(options.common.library); }},
+    {"compute", [](const ListOptions& options) { return list_compute(options.common.library); }},
     {"measurements", [](const ListOptions& options) { return tabled(measurements(options.common.library)); }}};
 
 const Topic& find_topic(const std::string& word) {
@@ -179,8 +152,10 @@ Command list_command() {
               "--verbose with how they go, their closed form and its source. So do topologies, with their\n"
               "keys, sizes, diameter and bisection, and the engines of networks with their limits, costs,\n"
               "sources and what is assumed of them. Models that are trained come with their parameters;\n"
-              "frameworks, with --verbose, with what they do in a parallel plan unless told otherwise;\n"
-              "compute are the profiles of how fast GPUs compute.\n",
+              "frameworks, with --verbose, with what they do in a parallel plan unless told otherwise.\n"
+              "Profiles say what software costs, and compute how fast GPUs compute: each with the hardware,\n"
+              "the software and the measurements that it was fitted on, and how far it is off on these and on\n"
+              "what its fit had not seen; then the pools, of which all that have no profile are predicted.\n",
           .example = "athanor list algorithms --collective all_reduce --ranks 16 --size 64MiB",
           .least_arguments = 1,
           .most_arguments = 1,

@@ -33,6 +33,10 @@ Listing list_engines(bool verbose);
 Listing list_frameworks(const Library& library, bool verbose);
 /// The models that are trained: parameters, those of one token, layers and sizes; `verbose`: where they come from.
 Listing list_models(const Library& library, bool verbose);
+/// Profiles of software and their pools: what each was fitted on, and how far it is off. Throws as reading them.
+Listing list_profiles(const Library& library);
+/// The same of compute profiles.
+Listing list_compute(const Library& library);
 /// Every kind of fabric with its default routing; `verbose`: with its keys, closed forms and source.
 Listing list_topologies(bool verbose);
 

@@ -25,6 +25,28 @@ TEST_CASE("list shows every topic as text and as JSON") {
   CHECK(athanor_run({"list", "presets"}).says("DGX-H100"));
 }
 
+TEST_CASE("list profiles says what fitted ones and pools were fitted on, and how far they are off") {
+  const Ran text = athanor_run({"list", "profiles"});
+  const nlohmann::json rows = athanor_run({"list", "profiles", "--json"}).json()["results"];
+  std::size_t fitted = 0;
+  for (const nlohmann::json& row : rows) {
+    CAPTURE(row["name"]);
+    if (row["kind"] != "profile" || row["gpus"].empty()) { continue; }
+    ++fitted;
+    CHECK_FALSE(row["library"].get<std::string>().empty());
+    CHECK(row["software"].size() >= 1);
+    CHECK(row["hardware"].size() >= 1);
+    CHECK(row["rows"].get<std::size_t>() > row["measurements"].size());
+    CHECK(row["errors"]["fit"]["median"].get<double>() < 0.2);
+    CHECK((row["errors"]["fit"].contains("below_1MiB") || row["errors"]["fit"].contains("above")));
+  }
+  CHECK(fitted > 20);
+  CHECK(rows.back()["kind"] == "pool");
+  CHECK_FALSE(rows.back()["errors"].empty());
+  CHECK(text.says("pool nccl: "));
+  CHECK(text.says("NCCL on A100 GPUs, one process per GPU"));  // of one that was fitted on nothing, what it is
+}
+
 TEST_CASE("list topologies knows every kind of fabric that scenarios do, with its keys and closed forms") {
   const nlohmann::json listed = athanor_run({"list", "topologies", "--json"}).json()["results"];
   std::set<std::string> names;

@@ -1,5 +1,7 @@
 #include "models/experiments/scenario/compute_profile_section.hpp"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -89,8 +91,32 @@ TEST_CASE("every GPU preset has rates, a memory and its bandwidth") {
   CHECK_THROWS_AS(find_gpu_rates({.preset = "H100", .figures = {}, .place = {}}, library()), ScenarioError);
 }
 
-TEST_CASE("list compute shows profiles") {
-  CHECK(athanor_run({"list", "compute"}).says("hopper"));
-  CHECK(athanor_run({"list", "compute", "--json"}).json()["results"].size() ==
-        library().names(LibraryFolder::compute).size());
+TEST_CASE("list compute shows what profiles and their pool were fitted on, and how far they are off") {
+  const Ran text = athanor_run({"list", "compute"});
+  CHECK(text.says("hopper"));
+  const nlohmann::json rows = athanor_run({"list", "compute", "--json"}).json()["results"];
+  REQUIRE(rows.size() == library().names(LibraryFolder::compute).size() + 1);
+  for (const nlohmann::json& row : rows) {
+    CAPTURE(row["name"]);
+    CHECK(text.says(row["name"].get<std::string>()));
+    if (row["kind"] != "profile" || row["gpus"].empty()) { continue; }
+    CHECK_FALSE(row["software"].empty());
+    CHECK_FALSE(row["precisions"].empty());
+    CHECK(row["steps"] == row["errors"]["fitted"]["steps"]);
+    CHECK(row["errors"]["fitted"]["median"] <= row["errors"]["fitted"]["p90"]);
+  }
+  const nlohmann::json& pool = rows.back();
+  CHECK(pool["kind"] == "pool");
+  CHECK_FALSE(pool["parts"].empty());
+  CHECK_FALSE(pool["errors"].empty());
+}
+
+TEST_CASE("list compute shows a profile that was not fitted by what it is") {
+  const Ran text = athanor_run({"list", "compute"});
+  CHECK(text.says("hopper                         Megatron-Core"));
+  const nlohmann::json rows = athanor_run({"list", "compute", "--json"}).json()["results"];
+  const auto hopper = std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row["name"] == "hopper"; });
+  REQUIRE(hopper != rows.end());
+  CHECK((*hopper)["steps"] == 0);
+  CHECK((*hopper)["errors"].empty());
 }

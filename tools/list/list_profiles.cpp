@@ -1,0 +1,294 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "models/experiments/scenario/profile_section.hpp"
+#include "models/experiments/scenario/software_section.hpp"
+#include "models/software/software_pool.hpp"
+#include "sim/config/document.hpp"
+#include "sim/format.hpp"
+#include "sim/percentile.hpp"
+#include "sim/words.hpp"
+#include "tools/list/columns.hpp"
+#include "tools/list/fitted_tables.hpp"
+#include "tools/list/listings.hpp"
+#include "tools/list/pool_listing.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Json = JsonValue;
+
+void collect_numbers(const Json& value, std::vector<double>& numbers) {
+  if (value.is_number()) { numbers.push_back(value.number()); }
+  if (!value.is_list()) { return; }
+  for (const Json& each : value.elements()) { collect_numbers(each, numbers); }
+}
+
+std::optional<double> median(std::vector<double> values) {
+  if (values.empty()) { return std::nullopt; }
+  std::sort(values.begin(), values.end());
+  return percentile(values, 50);
+}
+
+constexpr std::array<const char*, kSizeBands> kBands{"below_1MiB", "to_64MiB", "above"};
+
+/// Of one entry of "calibration": medians over tables, of all and of each band of sizes, or what calibrations on probes
+/// say.
+Json medians_of(const Json& entry) {
+  if (entry.contains("median_error")) { return {{"median", entry.number_at("median_error")}}; }
+  std::vector<double> all;
+  std::array<std::vector<double>, kSizeBands> by_band;
+  for (const auto& [table, bands] : entry.members()) {
+    collect_numbers(bands, all);
+    for (std::size_t i = 0; bands.is_list() && i < std::min(bands.size(), kSizeBands); ++i) {
+      collect_numbers(bands.elements()[i], by_band.at(i));
+    }
+  }
+  Json medians = Json::object();
+  const auto add = [&](const char* key, const std::vector<double>& errors) {
+    if (const auto error = median(errors)) { medians[key] = *error; }
+  };
+  add("median", all);
+  for (std::size_t i = 0; i < kSizeBands; ++i) { add(kBands.at(i), by_band.at(i)); }
+  return medians;
+}
+
+/// By the keys of "calibration": "fit", and what was held out.
+Json errors_of(const Json& file) {
+  Json errors = Json::object();
+  const Json* calibration = file.find("calibration");
+  if (calibration == nullptr) { return errors; }
+  for (const auto& [key, entry] : calibration->members()) {
+    const bool judged = key == "fit" || key.starts_with("hold_out");
+    if (!judged || !entry.is_object()) { continue; }
+    Json medians = medians_of(entry);
+    if (!medians.empty()) { errors[key] = std::move(medians); }
+  }
+  return errors;
+}
+
+std::string library_of(const Profile& profile) {
+  if (profile.threads) { return "threads"; }
+  if (profile.gpus) { return "GPU kernels"; }
+  if (!profile.nccl) { return ""; }
+  return profile.nccl->rccl ? "RCCL" : "NCCL";
+}
+
+/// How many processes drive the GPUs of a node, in the words of "software".
+std::string launch_of(const Profile& profile) {
+  if (!profile.nccl) { return ""; }
+  return profile.nccl->host_launch_per_gpu > Time::zero() ? "process_per_node" : "process_per_gpu";
+}
+
+/// Those that calibrations on probes timed; 0: not said.
+std::uint64_t points_of(const Json& file) {
+  const Json* points = file.at("/calibration/fit/points");
+  return points == nullptr ? 0 : static_cast<std::uint64_t>(points->number());
+}
+
+Json profile_row(const std::string& name, const Profile& profile, const Json& file, const FittedTables& tables) {
+  const Profile::Domain& fitted = profile.fitted;
+  const Json* version = file.at("/nccl/version");
+  Json row{{"kind", "profile"},
+           {"name", name},
+           {"summary", profile.description},
+           {"source", profile.source},
+           {"gpus", fitted.gpus},
+           {"nodes", fitted.nodes},
+           {"ranks", fitted.ranks},
+           {"transport", profile.transport},
+           {"within_node", profile.within_node},
+           {"machine", profile.machine},
+           {"hardware", tables.hardware},
+           {"library", library_of(profile)},
+           {"chooses_as", version == nullptr ? Json("") : *version},
+           {"launch", launch_of(profile)},
+           {"software", tables.software},
+           {"collectives", fitted.collectives},
+           {"measurements", fitted.measurements},
+           {"rows", tables.rows > 0 ? tables.rows : points_of(file)}};
+  if (!fitted.measurements.empty()) {
+    row["from"] = written(fitted.from);
+    row["to"] = written(fitted.to);
+  }
+  row["errors"] = errors_of(file);
+  return row;
+}
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+/// Generations of GPUs, or the machine.
+std::string hardware_text(const Json& row) {
+  std::vector<std::string> names;
+  for (const Json& each : row["gpus"].elements()) {
+    const std::string generation = gpu_generation(each.string());
+    names.push_back(generation.empty() ? each.string() : generation);
+  }
+  return names.empty() ? or_dash(row["machine"].string()) : joined(names, ", ");
+}
+
+std::string words_of(const Json& list) {
+  std::vector<std::string> words;
+  for (const Json& each : list.elements()) { words.push_back(each.string()); }
+  return joined(words, ", ");
+}
+
+/// "2", "2..8".
+std::string range_text(const Json& values) {
+  std::vector<std::string> words;
+  for (const Json& each : values.elements()) { words.push_back(text_of(each)); }
+  return words.empty() ? "-" : words.size() == 1 ? words.front() : words.front() + ".." + words.back();
+}
+
+/// Of a version its number alone: "NCCL 2.4.8, 2.4.x", "NCCL" where nobody says.
+std::string software_text(const Json& row) {
+  std::vector<std::string> versions;
+  for (const Json& each : row["software"].elements()) {
+    std::string_view text = each.string();
+    text.remove_prefix(std::min(text.size(), text.find(' ') + 1));
+    const std::string version(text.substr(0, text.find(' ')));
+    const bool known = !version.empty() && version.front() >= '0' && version.front() <= '9';
+    if (known && std::count(versions.begin(), versions.end(), version) == 0) { versions.push_back(version); }
+  }
+  const std::string& library = row["library"].string();
+  if (library.empty()) { return or_dash(words_of(row["software"])); }
+  return versions.empty() ? library : library + " " + std::string(joined(versions, ", "));
+}
+
+std::string short_percent(double error) { return fmt::format("{:.{}f}", error * 100, error < 0.0995 ? 1 : 0); }
+
+/// "5.9/5.7/1.2": of each band of sizes; of all where they are not told apart.
+std::string by_band(const Json* medians) {
+  if (medians == nullptr) { return "-"; }
+  std::vector<std::string> words;
+  bool told_apart = false;
+  for (const char* band : kBands) {
+    const Json* error = medians->find(band);
+    told_apart = told_apart || error != nullptr;
+    words.push_back(error == nullptr ? "-" : short_percent(error->number()));
+  }
+  return told_apart ? std::string(joined(words, "/")) : short_percent(medians->number_at("median"));
+}
+
+/// "8MiB..16GiB": sizes between which it was fitted.
+std::string sizes_of(const Json& row) {
+  return row.contains("from") ? row["from"].string() + ".." + row["to"].string() : "-";
+}
+
+/// What was held out of a fit, from least to most: keys, the first that is there, and the column's title.
+struct ErrorColumn {
+  std::array<const char*, 2> keys;
+  const char* title;
+
+  const Json* find(const Json& errors) const {
+    const Json* found = errors.find(keys[0]);
+    return found == nullptr ? errors.find(keys[1]) : found;
+  }
+};
+constexpr std::array<ErrorColumn, 6> kErrors{{{{"fit", ""}, "fitted"},
+                                              {{"hold_out_sizes", "hold_out"}, "some rows"},
+                                              {{"hold_out_tables", ""}, "a table"},
+                                              {{"hold_out_but_two", ""}, "all but 2"},
+                                              {{"hold_out_but_anchors", ""}, "all but few"},
+                                              {{"hold_out_stack", ""}, "all"}}};
+
+/// Those that some profile has.
+std::vector<ErrorColumn> errors_shown(const Json& rows) {
+  std::vector<ErrorColumn> shown;
+  for (const ErrorColumn& each : kErrors) {
+    const auto has = [&](const Json& row) { return each.find(row["errors"]) != nullptr; };
+    if (std::any_of(rows.elements().begin(), rows.elements().end(), has)) { shown.push_back(each); }
+  }
+  return shown;
+}
+
+/// Of one that was fitted on nothing, what it is.
+std::vector<std::string> profile_line(const Json& row, const std::vector<ErrorColumn>& shown) {
+  const std::string& name = row["name"].string();
+  const Json& errors = row["errors"];
+  if (row["measurements"].empty() && errors.empty()) { return {name, row["summary"].string()}; }
+  const std::string& launch = row["launch"].string();
+  std::vector<std::string> line{name,
+                                hardware_text(row),
+                                range_text(row["nodes"]),
+                                or_dash(row["transport"].string()),
+                                software_text(row),
+                                launch.empty()                ? "-"
+                                : launch == "process_per_gpu" ? "per GPU"
+                                                              : "per node",
+                                sizes_of(row),
+                                std::to_string(row["measurements"].size()),
+                                text_of(row["rows"])};
+  for (const ErrorColumn& each : shown) { line.push_back(by_band(each.find(errors))); }
+  return line;
+}
+
+std::string profiles_text(const Json& rows) {
+  const auto shown = errors_shown(rows);
+  std::vector<ColumnHead> heads{{"profile"},          {"hardware"}, {"nodes"}, {"between"},
+                                {"software"},         {"launch"},   {"sizes"}, {"tables", Side::right},
+                                {"rows", Side::right}};
+  for (const ErrorColumn& each : shown) { heads.push_back({each.title, Side::right}); }
+  std::vector<std::vector<std::string>> lines;
+  for (const Json& row : rows.elements()) { lines.push_back(profile_line(row, shown)); }
+  return "# medians of |error| in %, below 1 MiB / below 64 MiB / above: of rows as fitted, and of what no fit had "
+         "seen\n" +
+         in_columns(heads, lines);
+}
+
+/// "-6..+13": % off, of multiples of the predicted time.
+std::string interval(const PredictionError* error) {
+  return error == nullptr ? "-" : fmt::format("{:+.0f}..{:+.0f}", error->low * 100 - 100, error->high * 100 - 100);
+}
+
+std::string errors_text(const SoftwarePool& pool) {
+  if (pool.errors.empty()) { return ""; }
+  std::vector<ColumnHead> heads{{"  # 8 of 10 measured times, in % off, where known:"}};
+  for (const char* nodes : {"one node", "several"}) {
+    for (const char* band : {"<1MiB", "<64MiB", "above"}) {
+      heads.push_back({fmt::format("{} {}", nodes, band), Side::right});
+    }
+  }
+  std::vector<std::vector<std::string>> lines;
+  for (const Knowledge knowledge : kKnowledges) {
+    lines.push_back({fmt::format("  {}", name(knowledge))});
+    for (const bool several : {false, true}) {
+      for (const Bytes size : {Bytes{1}, Bytes{2'000'000}, Bytes{1'000'000'000}}) {
+        lines.back().push_back(interval(find(pool.errors, knowledge, several, size)));
+      }
+    }
+  }
+  return in_columns(heads, lines);
+}
+
+}  // namespace
+
+Listing list_profiles(const Library& library) {
+  Json rows = Json::list();
+  Problems problems;
+  for (const std::string& name : profile_names(library)) {
+    Profile profile;
+    Json file = Json::object();
+    if (library.has(LibraryFolder::profiles, name)) {
+      const std::string path = library.path(LibraryFolder::profiles, name);
+      profile = read_profile_file(library.files(), path, problems);
+      file = Document::load(library.files(), path).root();
+    }
+    rows.push_back(profile_row(name, profile, file, fitted_tables(profile.fitted, library, problems)));
+  }
+  problems.throw_if_any();
+  std::string text = profiles_text(rows);
+  for (const std::string& name : library.names(LibraryFolder::pools)) {
+    const SoftwarePool pool = read_pool(library, name);
+    rows.push_back(pool_row(json_of(pool), pool.figures));
+    text += pool_heading(rows.back()) + errors_text(pool);
+  }
+  return {rows, text};
+}
+
+}  // namespace athanor

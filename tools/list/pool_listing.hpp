@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "models/software/pooled_figure.hpp"
+#include "sim/config/json_value.hpp"
+
+namespace athanor {
+
+/// A pool among the rows of a listing; `file` is what it is read from.
+JsonValue pool_row(const JsonValue& file, std::span<const PooledFigure> figures);
+
+/// Its name, what it was fitted on, and the parts that it tells apart, in lines.
+std::string pool_heading(const JsonValue& row);
+
+}  // namespace athanor
