@@ -48,6 +48,7 @@ SimulationOptions simulation_options(const Platform& platform, const RunOptions&
   simulation.classes = options.classes;
   simulation.repeat_loops = options.repeat_loops;
   simulation.timeline = options.timeline;
+  simulation.stop = options.stop;
   return simulation;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,6 +55,7 @@ struct RunOptions {
   bool ports = false;            ///< Record::ports
   bool flows = false;            ///< Record::flows
   Timeline* timeline = nullptr;  ///< draws what is simulated; null: nothing does
+  std::stop_token stop = {};     ///< ends a simulation that is under way
 };
 
 /// Of a platform, with these options.
@@ -103,7 +105,7 @@ class Experiment {
   virtual std::string label(Bytes size) const = 0;
 
   /// Simulates one size. A record for each row of the table: several where it is told to report every algorithm.
-  /// Throws SimulationError.
+  /// Throws SimulationError; Interrupted where the options' stop was asked for.
   virtual std::vector<Record> run(const Run& run) const = 0;
   /// Runs of one row with different seeds, as one: that of the median, with percentiles. Requires at least one.
   virtual Record summarised(std::vector<Record> repetitions) const;

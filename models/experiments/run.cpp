@@ -37,10 +37,14 @@ class Runner {
   }
 
  private:
+  bool interrupted() const {
+    return options_.stop.stop_requested() || (observer_.interrupted && observer_.interrupted());
+  }
+
   bool run_size(Bytes size, const std::string& count) {
     std::vector<std::vector<Record>> rows;  // by row, the record of each seed
     for (const Platform& platform : platforms_) {
-      if (observer_.interrupted && observer_.interrupted()) { return false; }
+      if (interrupted()) { return false; }
       if (observer_.begins) { observer_.begins(count + label(size)); }
       std::vector<Record> records = simulate(platform, size);
       rows.resize(records.size());
@@ -89,7 +93,9 @@ std::string network_text(const Case& scenario_case) {
 }  // namespace
 
 bool run(const Scenario& scenario, const Case& scenario_case, const RunOptions& options, const RunObserver& observer) {
-  return Runner(scenario, scenario_case, options, observer).run();
+  try {
+    return Runner(scenario, scenario_case, options, observer).run();
+  } catch (const Interrupted&) { return false; }
 }
 
 std::vector<Record> run(const Scenario& scenario, const Case& scenario_case, const RunOptions& options) {

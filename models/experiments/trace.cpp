@@ -45,8 +45,9 @@ std::vector<KeysOfFormats> keys_of_formats() {
 }  // namespace
 
 WorkloadRun TraceExperiment::simulate(const Platform& platform, const RunOptions& options,
-                                      const WorkloadOptions& workload) const {
+                                      WorkloadOptions workload) const {
   const ImportedTrace& trace = *text_.trace;
+  workload.stop = options.stop;
   CollectiveTimer timer(pricing(platform, options));
   WorkloadResult result = run_workload(trace.workload, estimate_all(trace.workload, timer), workload);
   std::vector<std::string> notes = trace.notes;

@@ -14,8 +14,7 @@ class TraceExperiment : public WorkloadExperiment {
   /// Requires a trace that was read.
   TraceExperiment(TraceText text, WorkloadNccl nccl) : WorkloadExperiment(std::move(nccl)), text_(std::move(text)) {}
 
-  WorkloadRun simulate(const Platform& platform, const RunOptions& options,
-                       const WorkloadOptions& workload) const override;
+  WorkloadRun simulate(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const override;
 
   std::string_view subject() const override { return "trace"; }
   std::string variant() const override { return std::string(name(text_.trace->format)); }

@@ -165,7 +165,8 @@ std::string describe(const TrainingSetup& setup) {
 }
 
 StepResult TrainingExperiment::step(const Platform& platform, const RunOptions& options,
-                                    const WorkloadOptions& workload) const {
+                                    WorkloadOptions workload) const {
+  workload.stop = options.stop;
   CollectiveTimer timer(pricing(platform, options));
   return simulate_step(training_->setup, timer, workload);
 }
@@ -177,8 +178,8 @@ std::vector<std::string> TrainingExperiment::notes(const StepResult& result, con
 }
 
 WorkloadRun TrainingExperiment::simulate(const Platform& platform, const RunOptions& options,
-                                         const WorkloadOptions& workload) const {
-  StepResult result = step(platform, options, workload);
+                                         WorkloadOptions workload) const {
+  StepResult result = step(platform, options, std::move(workload));
   std::vector<std::string> all = notes(result, platform);
   const Time stragglers = result.time - result.workload.time;
   return {result.time, stragglers, std::move(result.workload), std::move(all)};

@@ -42,8 +42,7 @@ class TrainingExperiment : public WorkloadExperiment {
 
   const Training& training() const { return *training_; }
 
-  WorkloadRun simulate(const Platform& platform, const RunOptions& options,
-                       const WorkloadOptions& workload) const override;
+  WorkloadRun simulate(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const override;
 
   std::string_view subject() const override { return "training"; }
   std::string variant() const override { return training_->setup.model.name; }
@@ -59,7 +58,7 @@ class TrainingExperiment : public WorkloadExperiment {
   std::vector<std::string> keys_at_rest() const override;
 
  private:
-  StepResult step(const Platform& platform, const RunOptions& options, const WorkloadOptions& workload) const;
+  StepResult step(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const;
   std::vector<std::string> notes(const StepResult& result, const Platform& platform) const;
 
   std::shared_ptr<const Training> training_;
