@@ -294,7 +294,9 @@ std::vector<Record> CollectiveExperiment::run(const Run& run) const {
   return records;
 }
 
-Record CollectiveExperiment::summarised(std::vector<Record> repetitions) const {
+namespace {
+
+Record row_of(std::vector<Record> repetitions) {
   Repetitions all(std::move(repetitions), kTime);
   Record row = all.median();
   row.put(kSeeds, all.count());
@@ -303,6 +305,13 @@ Record CollectiveExperiment::summarised(std::vector<Record> repetitions) const {
   row.put(kBusBandwidthP5, all.percentile(95).number(kBusBandwidth));
   row.put(kBusBandwidthP95, all.percentile(5).number(kBusBandwidth));
   return row;
+}
+
+}  // namespace
+
+const RepetitionSummary* CollectiveExperiment::repetitions() const {
+  static constexpr RepetitionSummary kSummary{"time, algbw and busbw are those of the median", &row_of};
+  return &kSummary;
 }
 
 std::vector<const Column*> CollectiveExperiment::columns(bool seeds) const {

@@ -98,8 +98,7 @@ class CollectiveExperiment : public Experiment {
   std::span<const Bytes> sizes() const override { return setup_.sizes; }
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
-  Record summarised(std::vector<Record> repetitions) const override;
-  std::string_view repetition_shown() const override { return "time, algbw and busbw are those of the median"; }
+  const RepetitionSummary* repetitions() const override;
   std::vector<const Column*> columns(bool seeds) const override;
   /// Of its records, those that sweeps and reports show.
   static std::vector<const Column*> figures();

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include "models/execution/run_jobs.hpp"
-#include "sim/check.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/routing/dependency_cycle.hpp"
 
@@ -50,11 +49,6 @@ SimulationOptions simulation_options(const Platform& platform, const RunOptions&
   simulation.timeline = options.timeline;
   simulation.stop = options.stop;
   return simulation;
-}
-
-Record Experiment::summarised(std::vector<Record> repetitions) const {
-  require(repetitions.size() == 1, "{} has no repetitions", subject());
-  return std::move(repetitions.front());
 }
 
 std::string Experiment::participants() const { return fmt::format("{} ranks", ranks()); }

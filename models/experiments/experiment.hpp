@@ -69,6 +69,13 @@ struct Run {
   const Record& head;  ///< what every record of the run begins with
 };
 
+/// How runs of one row with different seeds become one.
+struct RepetitionSummary {
+  std::string_view shown;  ///< of the runs, in a row: "time, algbw and busbw are those of the median"
+  /// That of the median, with percentiles. Requires at least one.
+  Record (*row_of)(std::vector<Record> repetitions);
+};
+
 /// What not every kind of experiment can do.
 enum class Ability : std::uint8_t {
   timeline,  ///< draw what happened when
@@ -107,10 +114,8 @@ class Experiment {
   /// Simulates one size. A record for each row of the table: several where it is told to report every algorithm.
   /// Throws SimulationError; Interrupted where the options' stop was asked for.
   virtual std::vector<Record> run(const Run& run) const = 0;
-  /// Runs of one row with different seeds, as one: that of the median, with percentiles. Requires at least one.
-  virtual Record summarised(std::vector<Record> repetitions) const;
-  /// "time, algbw and busbw are those of the median": which of the repetitions a row shows.
-  virtual std::string_view repetition_shown() const { return ""; }
+  /// Null: it runs with one seed, and a scenario that has "seeds" is refused.
+  virtual const RepetitionSummary* repetitions() const { return nullptr; }
 
   /// The columns of its table. `seeds`: there are repetitions.
   virtual std::vector<const Column*> columns(bool seeds) const = 0;

@@ -89,13 +89,22 @@ std::vector<Record> ParameterServerExperiment::run(const Run& run) const {
   return {record};
 }
 
-Record ParameterServerExperiment::summarised(std::vector<Record> repetitions) const {
+namespace {
+
+Record row_of(std::vector<Record> repetitions) {
   Repetitions all(std::move(repetitions), kUpdates);
   Record row = all.median();
   row.put(kSeeds, all.count());
   row.put(kUpdatesP5, all.percentile(5).number(kUpdates));
   row.put(kUpdatesP95, all.percentile(95).number(kUpdates));
   return row;
+}
+
+}  // namespace
+
+const RepetitionSummary* ParameterServerExperiment::repetitions() const {
+  static constexpr RepetitionSummary kSummary{"each row is the run with the median rate of updates", &row_of};
+  return &kSummary;
 }
 
 std::vector<const Column*> ParameterServerExperiment::columns(bool seeds) const {

@@ -21,8 +21,7 @@ class ParameterServerExperiment : public Experiment {
   std::string_view sizes_key() const override { return "parameters"; }
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
-  Record summarised(std::vector<Record> repetitions) const override;
-  std::string_view repetition_shown() const override { return "each row is the run with the median rate of updates"; }
+  const RepetitionSummary* repetitions() const override;
   std::vector<const Column*> columns(bool seeds) const override;
   /// Of its records, those that sweeps and reports show.
   static std::vector<const Column*> figures();

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/network_columns.hpp"
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/printable.hpp"
 #include "sim/words.hpp"
@@ -19,6 +20,8 @@ class Runner {
  public:
   Runner(const Scenario& scenario, const Case& scenario_case, const RunOptions& options, const RunObserver& observer)
       : scenario_(scenario), case_(scenario_case), options_(options), observer_(observer) {
+    require(scenario_case.seeds.empty() || scenario_case.experiment->repetitions() != nullptr, "{} runs with one seed",
+            scenario_case.experiment->subject());
     head_.put(kScenario, scenario.path);
     head_.put(kCase, scenario.has_cases ? scenario_case.name : "");
     for (const std::uint64_t seed : scenario_case.seeds) {
@@ -52,7 +55,7 @@ class Runner {
     }
     for (std::vector<Record>& repetitions : rows) {
       observer_.ends(case_.seeds.empty() ? std::move(repetitions.front())
-                                         : case_.experiment->summarised(std::move(repetitions)));
+                                         : case_.experiment->repetitions()->row_of(std::move(repetitions)));
     }
     return true;
   }
@@ -87,7 +90,8 @@ std::string network_text(const Case& scenario_case) {
   const bool counted = seeds.back() - seeds.front() + 1 == seeds.size() && std::is_sorted(seeds.begin(), seeds.end());
   const std::string which =
       counted ? fmt::format("{} to {}", seeds.front(), seeds.back()) : fmt::format("{}", joined(seeds, ", "));
-  return fmt::format("{}, {} seeds: {}; {}", level, seeds.size(), which, scenario_case.experiment->repetition_shown());
+  return fmt::format("{}, {} seeds: {}; {}", level, seeds.size(), which,
+                     scenario_case.experiment->repetitions()->shown);
 }
 
 }  // namespace

@@ -120,7 +120,9 @@ std::vector<Record> TrafficExperiment::run(const Run& run) const {
   return {record};
 }
 
-Record TrafficExperiment::summarised(std::vector<Record> repetitions) const {
+namespace {
+
+Record row_of(std::vector<Record> repetitions) {
   Repetitions by_share(repetitions, kThroughputRatio);
   Record row = by_share.median();
   row.put(kSeeds, by_share.count());
@@ -131,6 +133,13 @@ Record TrafficExperiment::summarised(std::vector<Record> repetitions) const {
   row.put(kMeanP5, by_mean.percentile(5).number(kCompletionMean));
   row.put(kMeanP95, by_mean.percentile(95).number(kCompletionMean));
   return row;
+}
+
+}  // namespace
+
+const RepetitionSummary* TrafficExperiment::repetitions() const {
+  static constexpr RepetitionSummary kSummary{"each row is the run of the median throughput ratio", &row_of};
+  return &kSummary;
 }
 
 std::vector<const Column*> TrafficExperiment::columns(bool seeds) const {

@@ -20,8 +20,7 @@ class TrafficExperiment : public Experiment {
   std::span<const Bytes> sizes() const override { return traffic_.sizes; }
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
-  Record summarised(std::vector<Record> repetitions) const override;
-  std::string_view repetition_shown() const override { return "each row is the run of the median throughput ratio"; }
+  const RepetitionSummary* repetitions() const override;
   std::vector<const Column*> columns(bool seeds) const override;
   /// Of its records, those that sweeps and reports show.
   static std::vector<const Column*> figures();

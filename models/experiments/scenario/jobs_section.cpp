@@ -120,9 +120,6 @@ void check_jobs(const CaseParts& parts, const JobsText& text, const JobsSetup& s
   if (parts.verification) {
     fields.problem("verify", "conflict", "measurements are of one job, and these are several", "leave it out");
   }
-  if (!parts.scenario_case.seeds.empty()) {
-    fields.problem("seeds", "conflict", "several jobs run with one seed", "write \"seed\"");
-  }
   if (setup.common.compute) {
     fields.problem("collective", "conflict", "what hosts compute beside a collective is asked of one job alone",
                    R"(leave out "compute" or "jobs")");
