@@ -12,26 +12,77 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kUpdate{"update"};    ///< [how it is done](scenario.md#parameter_server)
-constexpr Column kWorkers{"workers"};  ///< how many
-constexpr Column kServers{"servers"};  ///< how many
-constexpr Column kCopies{"copies"};    ///< of each parameter, on different servers
-constexpr Column kParameters{"bytes", "parameters", "(B)", 12, Format::count};  ///< of all parameters
-constexpr Column kTrainingTime{"time_us", "time", "(us)", 11};                  ///< of all iterations
-constexpr Column kUpdates{"updates_per_s", "updates", "(1/s)", 10};             ///< changes of the parameters
-constexpr Column kGradientRate{"gradients_per_s", "gradients", "(1/s)", 11};    ///< gradients that were used
-constexpr Column kIterationMean{"iteration_us_mean", "iteration", "(us)", 11};  ///< of a worker
-constexpr Column kIterationP95{"iteration_us_p95", "p95", "(us)", 11};          ///< of a worker
-constexpr Column kWaiting{"waiting", "waiting", "(%)", 8,
-                          Format::percent};  ///< share of an iteration that a worker waits for servers and the network
-constexpr Column kStalenessMean{"staleness_mean", "staleness", "(mean)", 9, Format::two_decimals};  ///< of gradients
+constexpr Column kUpdate{.key = "update",
+                         .role = ColumnRole::condition};  ///< [how it is done](scenario.md#parameter_server)
+constexpr Column kWorkers{"workers"};                     ///< how many
+constexpr Column kServers{"servers"};                     ///< how many
+constexpr Column kCopies{"copies"};                       ///< of each parameter, on different servers
+constexpr Column kParameters{.key = "bytes",
+                             .head = "parameters",
+                             .unit = "(B)",
+                             .width = 12,
+                             .format = Format::count,
+                             .role = ColumnRole::condition,
+                             .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure}};  ///< of all parameters
+constexpr Column kTrainingTime{
+    .key = "time_us",
+    .head = "time",
+    .unit = "(us)",
+    .width = 11,
+    .role = ColumnRole::time,
+    .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure, .axis = "Time"}};  ///< of all iterations
+constexpr Column kUpdates{.key = "updates_per_s",
+                          .head = "updates",
+                          .unit = "(1/s)",
+                          .width = 10,
+                          .role = ColumnRole::rate,
+                          .shown = {.in_sweeps = true,
+                                    .beside_time = true,
+                                    .in_reports = Shown::Report::figure,
+                                    .axis = "Updates per second"}};  ///< changes of the parameters
+constexpr Column kGradientRate{.key = "gradients_per_s",
+                               .head = "gradients",
+                               .unit = "(1/s)",
+                               .width = 11,
+                               .role = ColumnRole::rate};  ///< gradients that were used
+constexpr Column kIterationMean{
+    .key = "iteration_us_mean",
+    .head = "iteration",
+    .unit = "(us)",
+    .width = 11,
+    .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure, .axis = "Iteration"}};  ///< of a worker
+constexpr Column kIterationP95{"iteration_us_p95", "p95", "(us)", 11};                        ///< of a worker
+constexpr Column kWaiting{
+    .key = "waiting",
+    .head = "waiting",
+    .unit = "(%)",
+    .width = 8,
+    .format = Format::percent,
+    .shown = {.in_sweeps = true,
+              .in_reports = Shown::Report::figure,
+              .axis = "Waiting (%)"}};  ///< share of an iteration that a worker waits for servers and the network
+constexpr Column kStalenessMean{
+    .key = "staleness_mean",
+    .head = "staleness",
+    .unit = "(mean)",
+    .width = 9,
+    .format = Format::two_decimals,
+    .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure, .axis = "Staleness"}};  ///< of gradients
 constexpr Column kStaleness{"staleness"};  ///< how many parts found 0, 1, 2, ... such changes
 constexpr Column kGradients{"gradients"};  ///< that were made
 constexpr Column kDropped{"dropped", "dropped", "", 8, Format::count};  ///< gradients that came too late
 constexpr Column kServerBusy{"server_busy", "server", "(%)", 7,
                              Format::percent};  ///< of the busiest server, the share of the time
-constexpr Column kUpdatesP5{"updates_per_s_p5", "updates p5", "(1/s)", 10};  ///< of several seeds: 5th percentile
-constexpr Column kUpdatesP95{"updates_per_s_p95", "p95", "(1/s)", 10};       ///< of several seeds: 95th percentile
+constexpr Column kUpdatesP5{.key = "updates_per_s_p5",
+                            .head = "updates p5",
+                            .unit = "(1/s)",
+                            .width = 10,
+                            .role = ColumnRole::rate};  ///< of several seeds: 5th percentile
+constexpr Column kUpdatesP95{.key = "updates_per_s_p95",
+                             .head = "p95",
+                             .unit = "(1/s)",
+                             .width = 10,
+                             .role = ColumnRole::rate};  ///< of several seeds: 95th percentile
 
 /// How many updates there were, on average, between the parameters of a gradient that was used and it.
 double mean_staleness(const ParameterServerResult& result) {
@@ -115,7 +166,8 @@ std::vector<const Column*> ParameterServerExperiment::columns(bool seeds) const 
 }
 
 std::vector<const Column*> ParameterServerExperiment::figures() {
-  return {&kParameters, &kTrainingTime, &kUpdates, &kIterationMean, &kWaiting, &kStalenessMean};
+  return {&kUpdate,  &kParameters,    &kTrainingTime, &kUpdates,   &kIterationMean,
+          &kWaiting, &kStalenessMean, &kGradientRate, &kUpdatesP5, &kUpdatesP95};
 }
 
 std::vector<std::pair<std::string, std::string>> ParameterServerExperiment::description(

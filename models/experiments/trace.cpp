@@ -13,8 +13,8 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kFiles{"trace"};         ///< files that [were replayed](traces.md)
-constexpr Column kTraceFormat{"format"};  ///< of the files
+constexpr Column kFiles{.key = "trace", .role = ColumnRole::subject};  ///< files that [were replayed](traces.md)
+constexpr Column kTraceFormat{"format"};                               ///< of the files
 constexpr Column kReplayTime{"", "time", "(ms)", 12, Format::milliseconds};
 constexpr Column kOperations{"operations"};  ///< how many
 
@@ -86,7 +86,7 @@ std::vector<const Column*> TraceExperiment::columns(bool /*seeds*/) const {
   return {&kReplayTime, &kComputingShare, &kExposedShare, &kWaitingShare};
 }
 
-std::vector<const Column*> TraceExperiment::figures() { return {&kStepTime, &kExposedTime}; }
+std::vector<const Column*> TraceExperiment::figures() { return {&kFiles, &kStepTime, &kExposedTime}; }
 
 std::vector<std::pair<std::string, std::string>> TraceExperiment::description(const Platform& platform) const {
   return {{"trace", fmt::format("{} of {} ranks: {}", variant(), ranks(), joined(text_.files, " "))},

@@ -21,7 +21,7 @@ class TraceExperiment : public WorkloadExperiment {
   std::uint32_t ranks() const override { return text_.trace->ranks; }
   std::vector<Record> run(const Run& run) const override;
   std::vector<const Column*> columns(bool seeds) const override;
-  /// Of its records, those that sweeps and reports show.
+  /// As ExperimentKind::figures.
   static std::vector<const Column*> figures();
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::vector<IdleKeys> idle_keys(const Platform& platform) const override;

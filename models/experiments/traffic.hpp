@@ -22,7 +22,7 @@ class TrafficExperiment : public Experiment {
   std::vector<Record> run(const Run& run) const override;
   const RepetitionSummary* repetitions() const override;
   std::vector<const Column*> columns(bool seeds) const override;
-  /// Of its records, those that sweeps and reports show.
+  /// As ExperimentKind::figures.
   static std::vector<const Column*> figures();
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string participants() const override;
