@@ -353,10 +353,6 @@ std::string CollectiveExperiment::refusal(const Platform& platform, Ability abil
   return "";
 }
 
-const Verification* CollectiveExperiment::verification() const {
-  return setup_.verification ? &*setup_.verification : nullptr;
-}
-
 bool CollectiveExperiment::may_use_switches(const Platform& platform) const {
   return platform.profile->nccl || std::any_of(setup_.algorithms.begin(), setup_.algorithms.end(),
                                                [](const Algorithm* algorithm) { return aggregates(*algorithm); });

@@ -193,7 +193,7 @@ class CollectiveExperiment : public Experiment {
   std::string footer(const std::vector<Record>& records) const override;
   std::vector<std::string> warnings(const Platform& platform) const override;
   std::string refusal(const Platform& platform, Ability ability) const override;
-  const Verification* verification() const override;
+  std::optional<Reference> reference() const override;
   bool has_collectives() const override { return true; }
   bool may_use_switches(const Platform& platform) const override;
   std::vector<IdleKeys> idle_keys(const Platform& platform) const override;

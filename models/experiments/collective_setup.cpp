@@ -47,6 +47,42 @@ Measurement::Wanted CollectiveSetup::measured_like(std::string_view algorithm) c
 
 namespace {
 
+/// Of the row that the first size is held against: elements of another type, another reduction.
+std::vector<std::string> differences_of(const CollectiveSetup& setup) {
+  const Measurement& measurement = setup.verification->measurement;
+  std::vector<std::string> differences;
+  for (const Bytes size : setup.sizes) {
+    const Measurement::Row* row = measurement.find(setup.measured_like(""), size);
+    if (row == nullptr) { continue; }
+    if (row->type && *row->type != setup.type) {
+      differences.push_back(fmt::format("{} was measured with {}, and is simulated with {}: write \"type\": \"{}\"",
+                                        measurement.id, name(*row->type), name(setup.type), name(*row->type)));
+    }
+    if (reduces(setup.kind) && !is_of(*row, setup.reduction)) {
+      differences.push_back(fmt::format("{} was measured with the reduction {}, and is simulated with {}",
+                                        measurement.id, row->reduction, name(setup.reduction)));
+    }
+    break;
+  }
+  return differences;
+}
+
+}  // namespace
+
+std::optional<Reference> CollectiveExperiment::reference() const {
+  if (!setup_.verification) { return std::nullopt; }
+  const Verification& verification = *setup_.verification;
+  return Reference{.table = &verification.measurement,
+                   .rows = setup_.measured_like(""),
+                   .max_error = verification.max_error,
+                   .max_median_error = verification.max_median_error,
+                   .from = verification.from,
+                   .to = verification.to,
+                   .differences = differences_of(setup_)};
+}
+
+namespace {
+
 /// NCCL_COLLNET_ENABLE without a switch that adds up; "": CollNet is not asked for, or its plugin is there.
 std::string missing_plugin(const NcclCommunicator& communicator) {
   const bool asked = communicator.environment.collnet && communicator.nodes > 1;

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/execution/run_jobs.hpp"
+#include "models/experiments/verification.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/routing/dependency_cycle.hpp"
 
@@ -56,5 +57,7 @@ std::string Experiment::participants() const { return fmt::format("{} ranks", ra
 std::string Experiment::footer(const std::vector<Record>& /*records*/) const { return ""; }
 
 std::vector<std::string> Experiment::warnings(const Platform& /*platform*/) const { return {}; }
+
+std::optional<Reference> Experiment::reference() const { return std::nullopt; }
 
 }  // namespace athanor

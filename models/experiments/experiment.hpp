@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -46,7 +47,7 @@ Platform on_first_endpoints(const Platform& platform, std::uint32_t ranks);
 std::string circle_warning(const Platform& platform);
 
 class Timeline;
-struct Verification;
+struct Reference;
 
 /// How experiments are run, which changes no result.
 struct RunOptions {
@@ -134,8 +135,8 @@ class Experiment {
   virtual std::string refusal(const Platform& platform, Ability ability) const = 0;
   /// Whether it fits into the memory of its devices, as far as anybody knows.
   virtual bool fits_memory() const { return true; }
-  /// What results are held against; null: nothing.
-  virtual const Verification* verification() const { return nullptr; }
+  /// What results are held against; none: nothing was measured.
+  virtual std::optional<Reference> reference() const;
 
   /// Whether collectives run in it, whose software costs something and that engines and NCCL carry out.
   virtual bool has_collectives() const = 0;

@@ -281,6 +281,11 @@ std::vector<const Column*> TrainingExperiment::figures() {
   return figures;
 }
 
+std::optional<Reference> TrainingExperiment::reference() const {
+  if (!training_->measured) { return std::nullopt; }
+  return Reference{.max_error = training_->max_error, .max_median_error = training_->max_median_error};
+}
+
 std::vector<std::pair<std::string, std::string>> TrainingExperiment::description(const Platform& platform) const {
   const TrainingSetup& setup = training_->setup;
   std::string computing = setup.compute.name;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/verification.hpp"
 #include "models/experiments/workload.hpp"
 #include "models/experiments/workload_columns.hpp"
 #include "models/training/compute_pool.hpp"
@@ -70,6 +71,7 @@ class TrainingExperiment : public WorkloadExperiment {
   static std::vector<const Column*> figures();
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string refusal(const Platform& platform, Ability ability) const override;
+  std::optional<Reference> reference() const override;
   bool fits_memory() const override { return training_->fits; }
   std::vector<IdleKeys> idle_keys(const Platform& platform) const override;
   std::vector<std::string> keys_at_rest() const override;
