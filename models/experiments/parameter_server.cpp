@@ -125,7 +125,7 @@ std::string ParameterServerExperiment::label(Bytes size) const {
 
 std::vector<Record> ParameterServerExperiment::run(const Run& run) const {
   const Platform& platform = run.platform;
-  ParameterServerSetup setup = text_.setup;
+  ParameterServerSetup setup = config_.setup;
   setup.parameters = run.size;
   const ParameterServerResult result =
       simulate_parameter_server(setup, *platform.cluster, platform.seed, simulation_options(platform, run.options));
@@ -172,7 +172,7 @@ std::vector<const Column*> ParameterServerExperiment::figures() {
 
 std::vector<std::pair<std::string, std::string>> ParameterServerExperiment::description(
     const Platform& /*platform*/) const {
-  return {{"training", describe(text_.setup)}};
+  return {{"training", describe(config_.setup)}};
 }
 
 std::string ParameterServerExperiment::participants() const { return fmt::format("{} workers", ranks()); }
@@ -190,12 +190,12 @@ std::string ParameterServerExperiment::refusal(const Platform& /*platform*/, Abi
 }
 
 std::vector<IdleKeys> ParameterServerExperiment::idle_keys(const Platform& /*platform*/) const {
-  if (text_.setup.shards.front().size() > 1) { return {}; }
+  if (config_.setup.shards.front().size() > 1) { return {}; }
   return {{{"/parameter_server/replication"},
            "there is one copy of each shard",
            R"(write "copies": 2 or more, or leave it out)"}};
 }
 
-void ParameterServerExperiment::check_asked_sizes() const { refuse_empty_messages(text_.sizes); }
+void ParameterServerExperiment::check_asked_sizes() const { refuse_empty_messages(config_.sizes); }
 
 }  // namespace athanor

@@ -12,12 +12,12 @@ namespace athanor {
 class ParameterServerExperiment : public Experiment {
  public:
   /// Requires settings that were resolved.
-  explicit ParameterServerExperiment(ParameterServerText text) : text_(std::move(text)) {}
+  explicit ParameterServerExperiment(ParameterServerConfig config) : config_(std::move(config)) {}
 
   std::string_view subject() const override { return "parameter_server"; }
-  std::string variant() const override { return std::string(name(text_.setup.update)); }
-  std::uint32_t ranks() const override { return static_cast<std::uint32_t>(text_.setup.workers.size()); }
-  std::span<const Bytes> sizes() const override { return text_.sizes; }
+  std::string variant() const override { return std::string(name(config_.setup.update)); }
+  std::uint32_t ranks() const override { return static_cast<std::uint32_t>(config_.setup.workers.size()); }
+  std::span<const Bytes> sizes() const override { return config_.sizes; }
   std::string_view sizes_key() const override { return "parameters"; }
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
@@ -33,7 +33,7 @@ class ParameterServerExperiment : public Experiment {
   void check_asked_sizes() const override;
 
  private:
-  ParameterServerText text_;
+  ParameterServerConfig config_;
 };
 
 }  // namespace athanor

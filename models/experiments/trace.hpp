@@ -12,13 +12,14 @@ namespace athanor {
 class TraceExperiment : public WorkloadExperiment {
  public:
   /// Requires a trace that was read.
-  TraceExperiment(TraceText text, WorkloadNccl nccl) : WorkloadExperiment(std::move(nccl)), text_(std::move(text)) {}
+  TraceExperiment(TraceConfig config, WorkloadNccl nccl)
+      : WorkloadExperiment(std::move(nccl)), config_(std::move(config)) {}
 
   WorkloadRun simulate(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const override;
 
   std::string_view subject() const override { return "trace"; }
-  std::string variant() const override { return std::string(name(text_.trace->format)); }
-  std::uint32_t ranks() const override { return text_.trace->ranks; }
+  std::string variant() const override { return std::string(name(config_.trace->format)); }
+  std::uint32_t ranks() const override { return config_.trace->ranks; }
   std::vector<Record> run(const Run& run) const override;
   std::vector<const Column*> columns(bool seeds) const override;
   /// As ExperimentKind::figures.
@@ -27,7 +28,7 @@ class TraceExperiment : public WorkloadExperiment {
   std::vector<IdleKeys> idle_keys(const Platform& platform) const override;
 
  private:
-  TraceText text_;
+  TraceConfig config_;
 };
 
 }  // namespace athanor

@@ -12,7 +12,7 @@ namespace athanor {
 class TrafficExperiment : public Experiment {
  public:
   /// Requires settings that were resolved.
-  explicit TrafficExperiment(TrafficText traffic) : traffic_(std::move(traffic)) {}
+  explicit TrafficExperiment(TrafficConfig traffic) : traffic_(std::move(traffic)) {}
 
   std::string_view subject() const override { return "traffic"; }
   std::string variant() const override { return std::string(name(traffic_.pattern)); }
@@ -32,7 +32,7 @@ class TrafficExperiment : public Experiment {
   void check_asked_sizes() const override;
 
  private:
-  TrafficText traffic_;
+  TrafficConfig traffic_;
 };
 
 /// The line above all Record::flows.
